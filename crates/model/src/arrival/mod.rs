@@ -1,0 +1,23 @@
+//! When requests should start: a rate [`Profile`] × a [`Spacing`] is a [`Schedule`].
+//!
+//! With L(t) the integral of the profile's rate from 0 to t, even spacing puts arrival k (k = 0, 1, 2 …) at the
+//! solution of L(t) = k, and exponential spacing at L(t) = the k-th point of a unit Poisson process. Nothing is ever
+//! added up in rounded intervals, so a schedule does not drift, and (profile, spacing, seed, horizon) replays it exactly.
+
+mod constant;
+mod profile;
+mod ramp;
+mod schedule;
+mod sine;
+mod spacing;
+mod steps;
+mod trace;
+
+pub use constant::Constant;
+pub use profile::{Profile, ProfileError, RateProfile};
+pub use ramp::Ramp;
+pub use schedule::{Arrival, Arrivals, Horizon, Schedule, ScheduleHash};
+pub use sine::Sine;
+pub use spacing::Spacing;
+pub use steps::{Step, Steps};
+pub use trace::Trace;

@@ -1,0 +1,226 @@
+//! How the offered rate moves over time.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Constant, Ramp, Sine, Step, Steps, Trace};
+use crate::time::{Nanos, Rate};
+
+/// A rate over time, as its integral: what a schedule needs of it.
+pub trait RateProfile {
+    /// L(t): arrivals expected from 0 to `seconds` ≥ 0. Not decreasing, and 0 at 0.
+    fn cumulative(&self, seconds: f64) -> f64;
+
+    /// The first t in seconds with L(t) ≥ `count` ≥ 0; `None` where L never gets there. At a pause (rate 0) arrival
+    /// `count` comes when the pause is over.
+    fn inverse(&self, count: f64) -> Option<f64>;
+
+    /// The highest rate, requests/s: for sizing, not for arithmetic.
+    fn peak_per_second(&self) -> f64;
+}
+
+/// Why a text is no profile.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// No kind of that name.
+    #[error(
+        "unknown profile '{0}'; there are steps:100/10s,500/10s · ramp:100..2000/60s · sine:500..1500/60s · trace:FILE"
+    )]
+    Unknown(String),
+    /// Right kind, wrong text.
+    #[error("profile '{text}': {problem}; write {form}")]
+    Malformed {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+        /// How it is written.
+        form: &'static str,
+    },
+    /// A recording that is none.
+    #[error("trace, line {line}: {problem}")]
+    Trace {
+        /// Counted from 1; 0 for the file as a whole.
+        line: usize,
+        /// What is wrong there.
+        problem: String,
+    },
+}
+
+/// Every rate profile there is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Profile {
+    /// The same rate for ever.
+    Constant(Constant),
+    /// Stretches of constant rate.
+    Steps(Steps),
+    /// A straight climb or fall.
+    Ramp(Ramp),
+    /// A swing about a mean.
+    Sine(Sine),
+    /// A recording.
+    Trace(Trace),
+}
+
+impl Profile {
+    /// The same `rate` for ever.
+    pub fn constant(rate: Rate) -> Profile {
+        Profile::Constant(Constant { rate })
+    }
+
+    fn as_dyn(&self) -> &dyn RateProfile {
+        match self {
+            Profile::Constant(p) => p,
+            Profile::Steps(p) => p,
+            Profile::Ramp(p) => p,
+            Profile::Sine(p) => p,
+            Profile::Trace(p) => p,
+        }
+    }
+
+    /// How long the profile says something of its own: the steps together, one ramp, one period, the recording.
+    /// `None` for a constant rate. A run without a duration takes this one.
+    pub fn natural_length(&self) -> Option<Nanos> {
+        match self {
+            Profile::Constant(_) => None,
+            Profile::Steps(steps) => Some(steps.steps().iter().fold(Nanos::ZERO, |sum, step| sum + step.length)),
+            Profile::Ramp(ramp) => Some(ramp.over),
+            Profile::Sine(sine) => Some(sine.period),
+            // The last arrival is inside the horizon, whose end is not.
+            Profile::Trace(trace) => trace.instants().last().map(|t| Nanos(t.0 + 1)),
+        }
+    }
+}
+
+impl RateProfile for Profile {
+    fn cumulative(&self, seconds: f64) -> f64 {
+        self.as_dyn().cumulative(seconds)
+    }
+
+    fn inverse(&self, count: f64) -> Option<f64> {
+        match self {
+            Profile::Constant(p) => p.inverse(count),
+            other => other.as_dyn().inverse(count),
+        }
+    }
+
+    fn peak_per_second(&self) -> f64 {
+        self.as_dyn().peak_per_second()
+    }
+}
+
+const STEPS_FORM: &str = "steps:RATE/DURATION,… such as steps:100/10s,500/10s";
+const RAMP_FORM: &str = "ramp:FROM..TO/DURATION such as ramp:100..2000/60s";
+const SINE_FORM: &str = "sine:LOW..HIGH/PERIOD such as sine:500..1500/60s";
+
+impl FromStr for Profile {
+    type Err = ProfileError;
+
+    /// Reads `1000` (constant), `steps:…`, `ramp:…`, `sine:…`. A trace is a file: see [`Trace::parse`].
+    fn from_str(text: &str) -> Result<Profile, ProfileError> {
+        let Some((kind, rest)) = text.split_once(':') else {
+            let rate: Rate = text.parse().map_err(|_| ProfileError::Unknown(text.to_owned()))?;
+            return Ok(Profile::constant(rate));
+        };
+        match kind {
+            "steps" => parse_steps(text, rest),
+            "ramp" => parse_ramp(text, rest),
+            "sine" => parse_sine(text, rest),
+            _ => Err(ProfileError::Unknown(text.to_owned())),
+        }
+    }
+}
+
+fn malformed(text: &str, form: &'static str, problem: impl fmt::Display) -> ProfileError {
+    ProfileError::Malformed { text: text.to_owned(), problem: problem.to_string(), form }
+}
+
+/// A rate that may be 0.
+fn per_second(text: &str, form: &'static str, field: &str) -> Result<f64, ProfileError> {
+    match field.trim().parse::<f64>() {
+        Ok(rate) if rate.is_finite() && rate >= 0.0 => Ok(rate),
+        Ok(_) => Err(malformed(text, form, format!("rate '{field}' is negative or not finite"))),
+        Err(_) => Err(malformed(text, form, format!("'{field}' is not a rate"))),
+    }
+}
+
+fn length(text: &str, form: &'static str, field: &str) -> Result<Nanos, ProfileError> {
+    let length: Nanos = field.parse().map_err(|e| malformed(text, form, e))?;
+    if length.is_zero() { Err(malformed(text, form, "a length of zero")) } else { Ok(length) }
+}
+
+/// `LOW..HIGH/DURATION`.
+fn span(text: &str, form: &'static str, rest: &str) -> Result<(f64, f64, Nanos), ProfileError> {
+    let (rates, over) = rest.rsplit_once('/').ok_or_else(|| malformed(text, form, "no duration"))?;
+    let (low, high) = rates.split_once("..").ok_or_else(|| malformed(text, form, "no two rates"))?;
+    let (low, high) = (per_second(text, form, low)?, per_second(text, form, high)?);
+    if low == 0.0 && high == 0.0 {
+        return Err(malformed(text, form, "both rates are zero"));
+    }
+    Ok((low, high, length(text, form, over)?))
+}
+
+fn parse_steps(text: &str, rest: &str) -> Result<Profile, ProfileError> {
+    let mut steps = Vec::new();
+    for field in rest.split(',') {
+        let (rate, over) = field.rsplit_once('/').ok_or_else(|| malformed(text, STEPS_FORM, "no duration"))?;
+        steps.push(Step { per_second: per_second(text, STEPS_FORM, rate)?, length: length(text, STEPS_FORM, over)? });
+    }
+    if steps.iter().all(|step| step.per_second == 0.0) {
+        return Err(malformed(text, STEPS_FORM, "every rate is zero"));
+    }
+    Ok(Profile::Steps(Steps::new(steps)))
+}
+
+fn parse_ramp(text: &str, rest: &str) -> Result<Profile, ProfileError> {
+    let (from_per_second, to_per_second, over) = span(text, RAMP_FORM, rest)?;
+    Ok(Profile::Ramp(Ramp { from_per_second, to_per_second, over }))
+}
+
+fn parse_sine(text: &str, rest: &str) -> Result<Profile, ProfileError> {
+    let (low, high, period) = span(text, SINE_FORM, rest)?;
+    if low > high {
+        return Err(malformed(text, SINE_FORM, "the low rate is above the high one"));
+    }
+    Ok(Profile::Sine(Sine {
+        mean_per_second: low + (high - low) / 2.0,
+        amplitude_per_second: (high - low) / 2.0,
+        period,
+    }))
+}
+
+impl fmt::Display for Profile {
+    /// As [`FromStr`] reads it; a trace as `trace:N arrivals`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Profile::Constant(p) => write!(f, "{}", p.rate),
+            Profile::Steps(p) => {
+                f.write_str("steps:")?;
+                for (i, step) in p.steps().iter().enumerate() {
+                    write!(f, "{}{}/{}", if i > 0 { "," } else { "" }, step.per_second, step.length)?;
+                }
+                Ok(())
+            }
+            Profile::Ramp(p) => write!(f, "ramp:{}..{}/{}", p.from_per_second, p.to_per_second, p.over),
+            Profile::Sine(p) => {
+                let (mean, swing) = (p.mean_per_second, p.amplitude_per_second);
+                write!(f, "sine:{}..{}/{}", mean - swing, mean + swing, p.period)
+            }
+            Profile::Trace(p) => write!(f, "trace:{} arrivals", p.instants().len()),
+        }
+    }
+}
+
+impl Serialize for Profile {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Profile {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Profile, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,62 @@
+//! A rate that changes at stated instants.
+
+use super::RateProfile;
+use crate::time::Nanos;
+
+/// One stretch of constant rate.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Step {
+    /// Requests/s, ≥ 0 (0 is a pause).
+    pub per_second: f64,
+    /// How long, above zero.
+    pub length: Nanos,
+}
+
+/// λ(t) is constant within each step; after the last step its rate stays.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Steps {
+    steps: Vec<Step>,
+    /// For each step: (seconds, arrivals) at its start.
+    starts: Vec<(f64, f64)>,
+}
+
+impl Steps {
+    /// Steps in the order of time; at least one, and at least one rate above zero.
+    pub fn new(steps: Vec<Step>) -> Steps {
+        assert!(steps.iter().any(|step| step.per_second > 0.0), "steps without a rate above zero");
+        let mut starts = Vec::with_capacity(steps.len());
+        let (mut length, mut count) = (Nanos::ZERO, 0.0);
+        for step in &steps {
+            starts.push((length.as_secs_f64(), count));
+            length += step.length;
+            count += step.per_second * step.length.as_secs_f64();
+        }
+        Steps { steps, starts }
+    }
+
+    /// The steps, in the order of time.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+}
+
+impl RateProfile for Steps {
+    fn cumulative(&self, seconds: f64) -> f64 {
+        let i = self.starts.partition_point(|(start, _)| *start <= seconds).max(1) - 1;
+        let (start, count) = self.starts[i];
+        count + self.steps[i].per_second * (seconds - start)
+    }
+
+    fn inverse(&self, count: f64) -> Option<f64> {
+        // An arrival that falls on a border belongs to the later step that has a rate.
+        let reached = self.starts.partition_point(|(_, at_start)| *at_start <= count).max(1) - 1;
+        let i = (reached..self.steps.len()).find(|&i| self.steps[i].per_second > 0.0).unwrap_or(reached);
+        let (start, at_start) = self.starts[i];
+        let rate = self.steps[i].per_second;
+        (rate > 0.0).then(|| start + (count - at_start).max(0.0) / rate)
+    }
+
+    fn peak_per_second(&self) -> f64 {
+        self.steps.iter().map(|step| step.per_second).fold(0.0, f64::max)
+    }
+}

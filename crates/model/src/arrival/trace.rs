@@ -1,0 +1,101 @@
+//! Arrivals as somebody recorded them.
+
+use super::{ProfileError, RateProfile};
+use crate::time::{Nanos, Timestamp};
+
+/// L(t) is the line through the points (t_k, k) of a recording, so that even spacing replays the recorded instants to
+/// the nanosecond, and exponential spacing replays their rate with other instants.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Trace {
+    instants: Vec<Timestamp>,
+}
+
+impl Trace {
+    /// Recorded arrivals in ascending order, at least one.
+    ///
+    /// # Errors
+    /// [`ProfileError::Trace`] names the first entry (counted from 1) that is earlier than the one before it.
+    pub fn new(instants: Vec<Timestamp>) -> Result<Trace, ProfileError> {
+        if instants.is_empty() {
+            return Err(ProfileError::Trace { line: 0, problem: "no arrivals in it".into() });
+        }
+        match instants.windows(2).position(|pair| pair[1] < pair[0]) {
+            Some(i) => Err(ProfileError::Trace { line: i + 2, problem: "earlier than the line before".into() }),
+            None => Ok(Trace { instants }),
+        }
+    }
+
+    /// Reads one arrival a line: seconds since the start (`0.0015`) or a duration with a unit (`1500us`). What follows
+    /// a comma is ignored, as are empty lines, lines that start with `#`, and a first line that is a heading.
+    ///
+    /// # Errors
+    /// [`ProfileError::Trace`] with the line, counted from 1.
+    pub fn parse(text: &str) -> Result<Trace, ProfileError> {
+        let mut instants: Vec<Timestamp> = Vec::new();
+        for (i, line) in text.lines().enumerate() {
+            let field = line.split(',').next().unwrap_or_default().trim();
+            let heading = i == 0 && field.starts_with(|c: char| c.is_alphabetic());
+            if field.is_empty() || field.starts_with('#') || heading {
+                continue;
+            }
+            let error = |problem: &str| ProfileError::Trace { line: i + 1, problem: problem.to_owned() };
+            let instant = parse_instant(field).ok_or_else(|| error("neither seconds nor a duration"))?;
+            if instants.last().is_some_and(|last| *last > instant) {
+                return Err(error("earlier than the arrival before it"));
+            }
+            instants.push(instant);
+        }
+        Trace::new(instants)
+    }
+
+    /// The recorded instants, ascending.
+    pub fn instants(&self) -> &[Timestamp] {
+        &self.instants
+    }
+
+    /// The k-th recorded instant, exactly.
+    pub(super) fn exact(&self, k: u64) -> Option<Timestamp> {
+        self.instants.get(usize::try_from(k).ok()?).copied()
+    }
+}
+
+fn parse_instant(field: &str) -> Option<Timestamp> {
+    match field.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() && seconds >= 0.0 => Some(Timestamp(Nanos::from_secs_f64(seconds).0)),
+        Ok(_) => None,
+        Err(_) => field.parse::<Nanos>().ok().map(|n| Timestamp(n.0)),
+    }
+}
+
+impl RateProfile for Trace {
+    fn cumulative(&self, seconds: f64) -> f64 {
+        let after = self.instants.partition_point(|t| t.as_secs_f64() <= seconds);
+        if after == 0 {
+            return 0.0;
+        }
+        let last = (after - 1) as f64;
+        match self.instants.get(after) {
+            Some(next) => {
+                let here = self.instants[after - 1].as_secs_f64();
+                last + (seconds - here) / (next.as_secs_f64() - here)
+            }
+            None => last,
+        }
+    }
+
+    fn inverse(&self, count: f64) -> Option<f64> {
+        let k = count as usize;
+        let here = self.instants.get(k)?.as_secs_f64();
+        let part = count - k as f64;
+        if part == 0.0 {
+            return Some(here);
+        }
+        self.instants.get(k + 1).map(|next| here + part * (next.as_secs_f64() - here))
+    }
+
+    /// The mean rate over the recording: a trace says nothing of the rate between two of its arrivals.
+    fn peak_per_second(&self) -> f64 {
+        let length = self.instants.last().map_or(0.0, |t| t.as_secs_f64());
+        if length > 0.0 { self.instants.len() as f64 / length } else { self.instants.len() as f64 }
+    }
+}

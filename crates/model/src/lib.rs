@@ -1,0 +1,24 @@
+//! The words of truetail as types: *when* a request should start is a value, *what happened* to it is a value, and
+//! between them stands a state machine that does no I/O.
+//!
+//! | module | what is at home there |
+//! |---|---|
+//! | [`time`] | durations, instants, rates, the [`time::Clock`] seam |
+//! | [`arrival`] | rate profiles × spacings, the schedule, striping |
+//! | [`service`] | how a system under test behaves: baseline, concurrency, faults |
+//! | [`workload`] | load model and limits: what is offered |
+//! | [`scenario`] | service × workload, and its TOML |
+//! | [`driver`] | the sans-I/O pump that decides what starts when, and who was late |
+//! | [`record`] | what happened to an arrival, the books, histograms, recorder, snapshot |
+//!
+//! Nothing here opens a socket, starts a thread, touches a file or reads a clock.
+
+pub mod arrival;
+pub mod driver;
+pub mod random;
+pub mod record;
+pub mod scenario;
+pub mod service;
+pub mod time;
+
+pub mod workload;

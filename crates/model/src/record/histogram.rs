@@ -1,0 +1,385 @@
+//! Histograms whose buckets are those of HdrHistogram with lowest discernible value 1 and 3 significant digits, so that
+//! they become HdrHistogram logs without loss.
+//!
+//! Values below 2 048 ns have a bucket each; above, each power of two is split into 1 024 buckets, so that a value is
+//! known to better than 0.1 %. The whole of `u64` can be recorded: nothing is ever clipped or dropped.
+
+use crate::time::Nanos;
+
+/// log2 of the buckets in each power of two.
+const HALF_BITS: u32 = 10;
+/// Values below this have a bucket of their own.
+const LINEAR: u64 = 1 << (HALF_BITS + 1);
+
+/// The bucket of a value.
+#[inline]
+fn bucket_of(value: u64) -> usize {
+    // `| (LINEAR - 1)` makes every linear value look like the largest of them, whose shift is 0.
+    let shift = 63 - (value | (LINEAR - 1)).leading_zeros() - HALF_BITS;
+    ((shift as usize) << HALF_BITS) + (value >> shift) as usize
+}
+
+/// The lowest value of a bucket, and how many values it holds.
+fn values_of(bucket: usize) -> (u64, u64) {
+    if bucket < LINEAR as usize {
+        return (bucket as u64, 1);
+    }
+    let shift = (bucket >> HALF_BITS) - 1;
+    let sub = (bucket - (shift << HALF_BITS)) as u64;
+    (sub << shift, 1u64 << shift)
+}
+
+/// Counts of values by bucket, with exact count, sum, minimum and maximum.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    count: u64,
+    sum: u128,
+    min: u64,
+    max: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram { counts: Vec::new(), count: 0, sum: 0, min: u64::MAX, max: 0 }
+    }
+}
+
+impl Histogram {
+    /// An empty histogram that allocates as values come.
+    pub fn new() -> Histogram {
+        Histogram::default()
+    }
+
+    /// An empty histogram with room for values up to `highest` made beforehand. Higher ones are recorded all the same.
+    pub fn with_room_for(highest: Nanos) -> Histogram {
+        Histogram { counts: vec![0; bucket_of(highest.0) + 1], ..Histogram::default() }
+    }
+
+    /// Records one value.
+    #[inline]
+    pub fn record(&mut self, value: Nanos) {
+        self.record_n(value, 1);
+    }
+
+    /// Records the same value `n` times.
+    #[inline]
+    pub fn record_n(&mut self, value: Nanos, n: u64) {
+        if n == 0 {
+            return;
+        }
+        let bucket = bucket_of(value.0);
+        if bucket >= self.counts.len() {
+            self.counts.resize(bucket + 1, 0);
+        }
+        self.counts[bucket] += n;
+        self.count += n;
+        self.sum += u128::from(value.0) * u128::from(n);
+        self.min = self.min.min(value.0);
+        self.max = self.max.max(value.0);
+    }
+
+    /// How many values were recorded.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The exact sum of the values, in nanoseconds.
+    pub fn sum_ns(&self) -> u128 {
+        self.sum
+    }
+
+    /// The exact mean; `None` when empty.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+
+    /// The exact smallest value; `None` when empty.
+    pub fn min(&self) -> Option<Nanos> {
+        (self.count > 0).then_some(Nanos(self.min))
+    }
+
+    /// The exact largest value; `None` when empty.
+    pub fn max(&self) -> Option<Nanos> {
+        (self.count > 0).then_some(Nanos(self.max))
+    }
+
+    /// The value at rank `rank` (from 1): the highest value that its bucket stands for, as HdrHistogram answers, but
+    /// never beyond the exact maximum. `None` when `rank` is 0 or above the count.
+    pub fn value_at_rank(&self, rank: u64) -> Option<Nanos> {
+        if rank == 0 || rank > self.count {
+            return None;
+        }
+        let mut seen = 0;
+        for (bucket, count) in self.counts.iter().enumerate() {
+            seen += count;
+            if seen >= rank {
+                let (lowest, width) = values_of(bucket);
+                return Some(Nanos((lowest + (width - 1)).min(self.max)));
+            }
+        }
+        unreachable!("the counts add up to the count")
+    }
+
+    /// The smallest value whose cumulative count reaches ceil(q·n), q in [0, 1]. `None` when empty.
+    pub fn quantile(&self, q: f64) -> Option<Nanos> {
+        self.value_at_rank(rank_of(q, self.count))
+    }
+
+    /// How many values are at most `value`, to the resolution of the buckets.
+    pub fn count_at_or_below(&self, value: Nanos) -> u64 {
+        self.counts.iter().take(bucket_of(value.0) + 1).sum()
+    }
+
+    /// The buckets in use: (lowest value, highest value, count), ascending.
+    pub fn buckets(&self) -> impl Iterator<Item = (Nanos, Nanos, u64)> + '_ {
+        self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(bucket, count)| {
+            let (lowest, width) = values_of(bucket);
+            (Nanos(lowest), Nanos(lowest + (width - 1)), *count)
+        })
+    }
+
+    /// Adds all counts of another histogram. Lossless.
+    pub fn merge(&mut self, other: &Histogram) {
+        if other.counts.len() > self.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine += theirs;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
+    /// Takes the counts of `other`, a part of this histogram, away. The sum stays exact; minimum and maximum are
+    /// those of the remaining buckets, clipped to what was seen.
+    ///
+    /// # Panics
+    /// When `other` is no part of it.
+    pub fn without(&self, other: &Histogram) -> Histogram {
+        let mut rest = Histogram::new();
+        for (bucket, count) in self.counts.iter().enumerate() {
+            let left = count - other.counts.get(bucket).copied().unwrap_or(0);
+            if left > 0 {
+                let (lowest, width) = values_of(bucket);
+                rest.record_n(Nanos(lowest), left);
+                rest.max = (lowest + (width - 1)).min(self.max);
+            }
+        }
+        rest.sum = self.sum - other.sum;
+        rest.min = rest.min.max(self.min);
+        rest
+    }
+
+    /// Restores the exact sum, minimum and maximum of counts that were rebuilt from buckets. Values that the buckets
+    /// rule out are ignored.
+    pub fn restore_exact(&mut self, sum_ns: u128, min: Nanos, max: Nanos) {
+        if self.count == 0 {
+            return;
+        }
+        self.sum = sum_ns;
+        if bucket_of(min.0) == bucket_of(self.min) {
+            self.min = min.0;
+        }
+        if bucket_of(max.0) == bucket_of(self.max) {
+            self.max = max.0;
+        }
+    }
+}
+
+/// The rank of quantile `q` among `n` values: ceil(q·n), at least 1 and at most n.
+///
+/// The product is taken a hair below its floating-point value, so that 0.99 of 100 is rank 99 and not 100 because 0.99
+/// has no exact binary form.
+pub(crate) fn rank_of(q: f64, n: u64) -> u64 {
+    let exact = q.clamp(0.0, 1.0) * n as f64;
+    let rank = (exact - exact.abs() * 4.0 * f64::EPSILON).ceil();
+    (rank as u64).clamp(1.min(n), n)
+}
+
+/// Counts of values in the buckets of a [`Histogram`], only those in use: for many small histograms, such as one a
+/// second.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct SparseHistogram {
+    counts: Vec<(u32, u32)>,
+}
+
+impl SparseHistogram {
+    /// Adds `n` to the bucket of `value`.
+    pub fn record_n(&mut self, value: Nanos, n: u32) {
+        let bucket = bucket_of(value.0) as u32;
+        match self.counts.binary_search_by_key(&bucket, |(b, _)| *b) {
+            Ok(i) => self.counts[i].1 += n,
+            Err(i) => self.counts.insert(i, (bucket, n)),
+        }
+    }
+
+    /// How many values were recorded.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().map(|(_, count)| u64::from(*count)).sum()
+    }
+
+    /// Nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// The smallest value (highest of its bucket) whose cumulative count reaches ceil(q·n). `None` when empty.
+    pub fn quantile(&self, q: f64) -> Option<Nanos> {
+        let rank = rank_of(q, self.count());
+        let mut seen = 0;
+        self.counts.iter().find_map(|(bucket, count)| {
+            seen += u64::from(*count);
+            let (lowest, width) = values_of(*bucket as usize);
+            (seen >= rank && rank > 0).then(|| Nanos(lowest + (width - 1)))
+        })
+    }
+
+    /// The buckets in use: (lowest value, count), ascending.
+    pub fn buckets(&self) -> impl Iterator<Item = (Nanos, u32)> + '_ {
+        self.counts.iter().map(|(bucket, count)| (Nanos(values_of(*bucket as usize).0), *count))
+    }
+
+    /// Adds all counts of another one. Lossless.
+    pub fn merge(&mut self, other: &SparseHistogram) {
+        for (bucket, count) in &other.counts {
+            self.record_n(Nanos(values_of(*bucket as usize).0), *count);
+        }
+    }
+}
+
+/// A histogram for the hot path of one second, emptied into a [`SparseHistogram`] when the second has passed.
+#[derive(Clone, Default, Debug)]
+pub(super) struct HotHistogram {
+    counts: Vec<u32>,
+    used: Option<(usize, usize)>,
+}
+
+impl HotHistogram {
+    #[inline]
+    pub(super) fn record(&mut self, value: Nanos) {
+        let bucket = bucket_of(value.0);
+        if bucket >= self.counts.len() {
+            self.counts.resize(bucket + 1, 0);
+        }
+        self.counts[bucket] += 1;
+        let (low, high) = self.used.unwrap_or((bucket, bucket));
+        self.used = Some((low.min(bucket), high.max(bucket)));
+    }
+
+    /// Moves all counts to `into` and is empty again, with its memory kept.
+    pub(super) fn cool_into(&mut self, into: &mut SparseHistogram) {
+        let Some((low, high)) = self.used.take() else { return };
+        if into.counts.is_empty() {
+            let in_use = self.counts[low..=high].iter().filter(|count| **count > 0).count();
+            into.counts.reserve_exact(in_use);
+        }
+        for bucket in low..=high {
+            let count = std::mem::take(&mut self.counts[bucket]);
+            if count > 0 {
+                into.record_n(Nanos(values_of(bucket).0), count);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Values over all magnitudes, not only the huge ones that uniform bits give.
+    fn values() -> impl Strategy<Value = u64> {
+        (0u32..64, any::<u64>()).prop_map(|(shift, bits)| bits >> shift)
+    }
+
+    proptest! {
+        #[test]
+        fn a_bucket_holds_its_values(value in values()) {
+            let (lowest, width) = values_of(bucket_of(value));
+            prop_assert!(lowest <= value && value - lowest < width);
+            prop_assert_eq!(bucket_of(lowest), bucket_of(value));
+            prop_assert_eq!(bucket_of(lowest + (width - 1)), bucket_of(value));
+            prop_assert!(width == 1 || width as f64 / lowest as f64 <= 1.0 / 1024.0);
+        }
+
+        #[test]
+        fn buckets_are_those_of_hdrhistogram(values in proptest::collection::vec(0u64..1 << 47, 1..200)) {
+            let mut ours = Histogram::new();
+            let mut theirs = hdrhistogram::Histogram::<u64>::new_with_bounds(1, 1 << 47, 3).unwrap();
+            for value in &values {
+                ours.record(Nanos(*value));
+                theirs.record(*value).unwrap();
+            }
+            for (lowest, highest, count) in ours.buckets() {
+                prop_assert_eq!(theirs.lowest_equivalent(highest.0), lowest.0);
+                prop_assert_eq!(theirs.highest_equivalent(lowest.0), highest.0);
+                prop_assert_eq!(theirs.count_at(lowest.0), count);
+            }
+        }
+
+        #[test]
+        fn quantiles_are_those_of_the_sorted_values(mut values in proptest::collection::vec(values(), 1..300), q in 0.0..=1.0) {
+            let mut histogram = Histogram::new();
+            let mut sparse = SparseHistogram::default();
+            for value in &values {
+                histogram.record(Nanos(*value));
+                sparse.record_n(Nanos(*value), 1);
+            }
+            values.sort_unstable();
+            let exact = values[(rank_of(q, values.len() as u64) - 1) as usize];
+            let answer = histogram.quantile(q).unwrap().0;
+            prop_assert!(answer >= exact && bucket_of(answer) == bucket_of(exact));
+            prop_assert_eq!(bucket_of(sparse.quantile(q).unwrap().0), bucket_of(exact));
+        }
+
+        #[test]
+        fn merging_is_recording_all(a in proptest::collection::vec(values(), 0..100), b in proptest::collection::vec(values(), 0..100)) {
+            let of = |values: &[u64]| {
+                let mut h = Histogram::new();
+                values.iter().for_each(|v| h.record(Nanos(*v)));
+                h
+            };
+            let mut merged = of(&a);
+            merged.merge(&of(&b));
+            let all = of(&[a.clone(), b.clone()].concat());
+            prop_assert!(merged.buckets().eq(all.buckets()));
+            prop_assert_eq!((merged.count(), merged.sum_ns(), merged.min(), merged.max()), (all.count(), all.sum_ns(), all.min(), all.max()));
+            let rest = all.without(&of(&b));
+            prop_assert!(rest.buckets().eq(of(&a).buckets()));
+        }
+
+        #[test]
+        fn cooling_loses_nothing(values in proptest::collection::vec(values().prop_map(|v| v >> 20), 0..200)) {
+            let (mut hot, mut cooled, mut direct) = (HotHistogram::default(), SparseHistogram::default(), SparseHistogram::default());
+            for (i, value) in values.iter().enumerate() {
+                hot.record(Nanos(*value));
+                direct.record_n(Nanos(*value), 1);
+                if i % 50 == 0 {
+                    hot.cool_into(&mut cooled);
+                }
+            }
+            hot.cool_into(&mut cooled);
+            prop_assert_eq!(cooled, direct);
+        }
+    }
+
+    #[test]
+    fn ranks_do_not_suffer_from_binary_fractions() {
+        assert_eq!(rank_of(0.99, 100), 99);
+        assert_eq!(rank_of(0.99, 60_000), 59_400);
+        assert_eq!(rank_of(0.999, 60_000), 59_940);
+        assert_eq!(rank_of(0.9999, 60_000), 59_994);
+        assert_eq!(rank_of(0.5, 3), 2);
+        assert_eq!(rank_of(0.0, 3), 1);
+        assert_eq!(rank_of(1.0, 3), 3);
+        assert_eq!(rank_of(0.5, 0), 0);
+    }
+}

@@ -1,0 +1,19 @@
+//! What happened to arrivals: one record each, the books, the histograms, and the snapshot that a run is made of.
+
+mod histogram;
+mod outcome;
+mod recorder;
+mod request;
+mod samples;
+mod seconds;
+mod snapshot;
+mod tally;
+
+pub use histogram::{Histogram, SparseHistogram};
+pub use outcome::{Cause, Outcome};
+pub use recorder::{Recorder, RecorderOptions};
+pub use request::{Metric, RequestRecord, StartDelay};
+pub use samples::{Samples, SamplesOptions};
+pub use seconds::Second;
+pub use snapshot::Snapshot;
+pub use tally::{Tally, Unbalanced};

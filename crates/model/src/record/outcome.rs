@@ -1,0 +1,127 @@
+//! What became of an arrival.
+
+use serde::{Deserialize, Serialize};
+
+/// What became of one planned arrival. Every arrival has exactly one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Outcome {
+    /// A whole answer, whatever its status.
+    Response {
+        /// The HTTP status; 0 where the protocol has none.
+        status: u16,
+    },
+    /// No connection came about.
+    ConnectFailed(Cause),
+    /// The connection ended before the first byte of an answer.
+    Reset(Cause),
+    /// An answer that began and was cut off, or that broke the protocol.
+    Malformed(Cause),
+    /// No whole answer within the timeout: censored.
+    TimedOut,
+    /// Neither answered nor timed out when the drain was over: censored.
+    InFlightAtEnd,
+    /// Planned, but the generator never got to it: censored.
+    NeverIssued,
+}
+
+impl Outcome {
+    /// Got a whole answer.
+    pub const fn is_response(self) -> bool {
+        matches!(self, Outcome::Response { .. })
+    }
+
+    /// Got no answer, and nobody knows how long it would have taken: its response time is at least what was waited.
+    pub const fn is_censored(self) -> bool {
+        matches!(self, Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued)
+    }
+
+    /// Ended without an answer for a reason that is known: no answer would ever have come.
+    pub const fn is_failed(self) -> bool {
+        matches!(self, Outcome::ConnectFailed(_) | Outcome::Reset(_) | Outcome::Malformed(_))
+    }
+
+    /// Why it failed, where it did.
+    pub const fn cause(self) -> Option<Cause> {
+        match self {
+            Outcome::ConnectFailed(cause) | Outcome::Reset(cause) | Outcome::Malformed(cause) => Some(cause),
+            _ => None,
+        }
+    }
+
+    /// Its name in files: `response`, `connect_failed`, `reset`, `malformed`, `timed_out`, `in_flight_at_end`,
+    /// `never_issued`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Outcome::Response { .. } => "response",
+            Outcome::ConnectFailed(_) => "connect_failed",
+            Outcome::Reset(_) => "reset",
+            Outcome::Malformed(_) => "malformed",
+            Outcome::TimedOut => "timed_out",
+            Outcome::InFlightAtEnd => "in_flight_at_end",
+            Outcome::NeverIssued => "never_issued",
+        }
+    }
+}
+
+macro_rules! causes {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $says:literal;)*) => {
+        /// Why a request failed.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Cause { $($(#[$doc])* $variant,)* }
+
+        impl Cause {
+            /// Every cause.
+            pub const ALL: &'static [Cause] = &[$(Cause::$variant,)*];
+
+            /// Its name in files, in snake case.
+            pub const fn name(self) -> &'static str {
+                match self { $(Cause::$variant => $name,)* }
+            }
+
+            /// What it means, in a few words for people.
+            pub const fn describe(self) -> &'static str {
+                match self { $(Cause::$variant => $says,)* }
+            }
+        }
+    };
+}
+
+causes! {
+    /// Connecting: nobody listens.
+    Refused = "refused", "connection refused";
+    /// Connecting: no route to the host or network.
+    Unreachable = "unreachable", "host or network unreachable";
+    /// Connecting: the generator has no local port left for this destination.
+    NoLocalPort = "no_local_port", "no local port left (the generator's limit)";
+    /// Connecting: the generator may not open another file.
+    NoFileDescriptor = "no_file_descriptor", "no file descriptor left (the generator's limit)";
+    /// Connecting: the peer reset during the handshake.
+    ResetInHandshake = "reset_in_handshake", "reset while connecting";
+    /// Connecting: TLS did not come about.
+    Tls = "tls", "TLS handshake failed";
+    /// Connecting: anything else the system reported.
+    ConnectOther = "connect_other", "could not connect";
+    /// The peer sent a TCP reset.
+    ResetByPeer = "reset_by_peer", "connection reset by peer";
+    /// The peer closed the connection without a byte of an answer.
+    ClosedBeforeAnswer = "closed_before_answer", "connection closed before any answer";
+    /// The connection ended inside an answer.
+    Truncated = "truncated", "answer cut off";
+    /// The head is not HTTP.
+    BadHead = "bad_head", "head of the answer is not HTTP";
+    /// The head is longer, or has more fields, than this tool accepts.
+    HeadTooLarge = "head_too_large", "head of the answer too large";
+    /// Lengths that are no number, overflow or contradict each other.
+    BadLength = "bad_length", "length of the answer is contradictory or no number";
+    /// A chunk that breaks the chunked coding.
+    BadChunk = "bad_chunk", "broken chunk in the answer";
+    /// More interim (1xx) answers than this tool accepts.
+    TooManyInterim = "too_many_interim", "too many interim (1xx) answers";
+    /// 101 without having been asked for.
+    UnexpectedUpgrade = "unexpected_upgrade", "unasked switch of protocols";
+    /// Bytes after the end of the answer that belong to no request.
+    LeftoverBytes = "leftover_bytes", "bytes after the end of the answer";
+    /// A callable raised an error.
+    Raised = "raised", "the callable failed";
+}

@@ -1,0 +1,190 @@
+//! Single requests: all of them where they fit, else a stated sample that keeps the whole tail.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Outcome, RequestRecord};
+use crate::random::mix64;
+
+/// How many single requests are kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SamplesOptions {
+    /// At most this many are kept as all, or as an even part of all.
+    pub capacity: usize,
+    /// When not all fit: this many of the slowest are kept besides.
+    pub slowest: usize,
+}
+
+impl SamplesOptions {
+    /// Keep none.
+    pub const NONE: SamplesOptions = SamplesOptions { capacity: 0, slowest: 0 };
+}
+
+impl Default for SamplesOptions {
+    /// 262 144 requests, and the 65 536 slowest: at most 30 MB.
+    fn default() -> SamplesOptions {
+        SamplesOptions { capacity: 1 << 18, slowest: 1 << 16 }
+    }
+}
+
+/// Single requests of a run.
+///
+/// While all fit, all are kept (`one_in == 1`). When they no longer do, the even part is halved: a request stays when a
+/// hash of its index says so, whatever hand recorded it, so that two samples merge into one. The slowest are kept apart.
+#[derive(Clone, Debug)]
+pub struct Samples {
+    options: SamplesOptions,
+    even: Vec<RequestRecord>,
+    halvings: u32,
+    slowest: BinaryHeap<Reverse<Slow>>,
+    seen: u64,
+}
+
+/// A request in the order of slowness; the unanswered are slower than every answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Slow(RequestRecord);
+
+impl Slow {
+    fn key(&self) -> (u8, u64, u64) {
+        let class = match self.0.outcome {
+            Outcome::Response { .. } => 0,
+            outcome if outcome.is_censored() => 1,
+            _ => 2,
+        };
+        (class, self.0.response_time().0, self.0.index)
+    }
+}
+
+impl Ord for Slow {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+impl PartialOrd for Slow {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Default for Samples {
+    fn default() -> Samples {
+        Samples::new(SamplesOptions::default())
+    }
+}
+
+impl Samples {
+    /// None yet. Room for `capacity` is reserved at once, so that recording does not allocate (memory that is never
+    /// touched costs no RAM).
+    pub fn new(options: SamplesOptions) -> Samples {
+        Samples {
+            options,
+            even: Vec::with_capacity(options.capacity),
+            halvings: 0,
+            slowest: BinaryHeap::with_capacity(options.slowest + usize::from(options.slowest > 0)),
+            seen: 0,
+        }
+    }
+
+    /// Offers one request.
+    #[inline]
+    pub fn offer(&mut self, record: &RequestRecord) {
+        self.seen += 1;
+        if self.options.capacity == 0 {
+            return;
+        }
+        self.offer_slow(record);
+        if belongs(record.index, self.halvings) {
+            while self.even.len() >= self.options.capacity && belongs(record.index, self.halvings) {
+                self.halve();
+            }
+            if belongs(record.index, self.halvings) {
+                self.even.push(*record);
+            }
+        }
+    }
+
+    fn offer_slow(&mut self, record: &RequestRecord) {
+        if self.options.slowest == 0 {
+            return;
+        }
+        let slow = Slow(*record);
+        if self.slowest.len() < self.options.slowest {
+            self.slowest.push(Reverse(slow));
+        } else if self.slowest.peek().is_some_and(|Reverse(fastest)| slow > *fastest) {
+            self.slowest.pop();
+            self.slowest.push(Reverse(slow));
+        }
+    }
+
+    fn halve(&mut self) {
+        self.halvings += 1;
+        let halvings = self.halvings;
+        self.even.retain(|record| belongs(record.index, halvings));
+    }
+
+    /// Every request of the run is here.
+    pub fn is_complete(&self) -> bool {
+        self.halvings == 0 && self.even.len() as u64 == self.seen
+    }
+
+    /// The even part holds one request in this many.
+    pub fn one_in(&self) -> u64 {
+        1 << self.halvings
+    }
+
+    /// How many requests were offered.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// The even part: all requests, or one in [`Samples::one_in`], in no stated order.
+    pub fn even(&self) -> &[RequestRecord] {
+        &self.even
+    }
+
+    /// Requests that are here only because they are among the slowest, in no stated order.
+    pub fn only_slow(&self) -> impl Iterator<Item = &RequestRecord> {
+        let halvings = self.halvings;
+        self.slowest.iter().map(|Reverse(slow)| &slow.0).filter(move |record| !belongs(record.index, halvings))
+    }
+
+    /// Adds the samples of another hand.
+    pub fn merge(&mut self, other: &Samples) {
+        while self.halvings < other.halvings {
+            self.halve();
+        }
+        let seen = self.seen + other.seen;
+        other.slowest.iter().for_each(|Reverse(slow)| self.offer_slow(&slow.0));
+        let slowest = std::mem::replace(&mut self.options.slowest, 0);
+        other
+            .even
+            .iter()
+            .filter(|record| belongs(record.index, self.halvings))
+            .copied()
+            .collect::<Vec<_>>()
+            .iter()
+            .for_each(|record| self.offer(record));
+        self.options.slowest = slowest;
+        self.seen = seen;
+    }
+
+    /// Rebuilds samples from a file: the even part, one in `one_in` (a power of two), the slowest, and how many
+    /// requests there were.
+    pub fn from_parts(even: Vec<RequestRecord>, one_in: u64, slowest: Vec<RequestRecord>, seen: u64) -> Samples {
+        let mut samples = Samples {
+            options: SamplesOptions::default(),
+            even,
+            halvings: one_in.max(1).trailing_zeros(),
+            slowest: BinaryHeap::new(),
+            seen,
+        };
+        slowest.iter().for_each(|record| samples.offer_slow(record));
+        samples
+    }
+}
+
+/// Is the request of this index in the even part after so many halvings?
+fn belongs(index: u64, halvings: u32) -> bool {
+    mix64(index ^ 0x5341_4d50).trailing_zeros() >= halvings
+}

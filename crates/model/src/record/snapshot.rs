@@ -1,0 +1,65 @@
+//! All that was recorded of a run, or of a part of it: mergeable without loss.
+
+use std::collections::BTreeMap;
+
+use super::{Cause, Histogram, Metric, Samples, Second, Tally};
+use crate::arrival::ScheduleHash;
+use crate::time::Timestamp;
+
+/// What was recorded. Snapshots of hands, or of machines, that shared a schedule merge into that of the whole.
+#[derive(Clone, Default, Debug)]
+pub struct Snapshot {
+    /// The books of all measured arrivals.
+    pub tally: Tally,
+    /// The books of the warm-up, which is in nothing else here.
+    pub warmup: Tally,
+    /// Answers by HTTP status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Failures by cause.
+    pub causes: BTreeMap<Cause, u64>,
+    /// The distributions, by [`Metric`] number.
+    pub metrics: [Histogram; Metric::COUNT],
+    /// Response time of the answers with an error status: a part of [`Metric::ResponseTime`].
+    pub error_status_time: Histogram,
+    /// The run second by second, from the origin.
+    pub seconds: Vec<Second>,
+    /// Single requests.
+    pub samples: Samples,
+    /// Bytes of answers that were read.
+    pub bytes_in: u64,
+    /// Arrivals intended before this were warm-up.
+    pub measure_from: Timestamp,
+    /// When the last measured arrival ended.
+    pub last_end: Timestamp,
+    /// The hash of all arrivals of the schedule, warm-up included.
+    pub schedule_hash: ScheduleHash,
+}
+
+impl Snapshot {
+    /// The distribution of one metric.
+    pub fn metric(&self, metric: Metric) -> &Histogram {
+        &self.metrics[metric as usize]
+    }
+
+    /// Adds what another hand recorded. Counts are added; quantiles are never averaged.
+    pub fn merge(&mut self, other: &Snapshot) {
+        self.tally.merge(&other.tally);
+        self.warmup.merge(&other.warmup);
+        for (status, count) in &other.statuses {
+            *self.statuses.entry(*status).or_default() += count;
+        }
+        for (cause, count) in &other.causes {
+            *self.causes.entry(*cause).or_default() += count;
+        }
+        for (mine, theirs) in self.metrics.iter_mut().zip(&other.metrics) {
+            mine.merge(theirs);
+        }
+        self.error_status_time.merge(&other.error_status_time);
+        super::seconds::merge(&mut self.seconds, &other.seconds);
+        self.samples.merge(&other.samples);
+        self.bytes_in += other.bytes_in;
+        self.measure_from = self.measure_from.max(other.measure_from);
+        self.last_end = self.last_end.max(other.last_end);
+        self.schedule_hash.merge(other.schedule_hash);
+    }
+}

@@ -1,0 +1,105 @@
+//! The books: every planned arrival has exactly one outcome.
+
+use serde::{Deserialize, Serialize};
+
+use super::Outcome;
+
+/// How many arrivals there were, by what became of them.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Tally {
+    /// Arrivals that the schedule held.
+    pub planned: u64,
+    /// Arrivals for which an attempt was begun.
+    pub issued: u64,
+    /// Arrivals for which none was.
+    pub never_issued: u64,
+    /// Whole answers, whatever their status.
+    pub responses: u64,
+    /// See [`Outcome::ConnectFailed`].
+    pub connect_failed: u64,
+    /// See [`Outcome::Reset`].
+    pub reset: u64,
+    /// See [`Outcome::Malformed`].
+    pub malformed: u64,
+    /// See [`Outcome::TimedOut`].
+    pub timed_out: u64,
+    /// See [`Outcome::InFlightAtEnd`].
+    pub in_flight_at_end: u64,
+}
+
+/// Books that do not balance: a bug in whoever kept them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "the books do not balance: planned {planned}, accounted for {accounted}; this is a bug in truetail, please report it"
+)]
+pub struct Unbalanced {
+    /// Arrivals that were planned.
+    pub planned: u64,
+    /// Arrivals with an outcome.
+    pub accounted: u64,
+}
+
+impl Tally {
+    /// Counts one arrival as issued and with this outcome. What was planned is counted apart, by [`Tally::plan`], from
+    /// where the arrivals come from: otherwise the balance would be true by construction.
+    pub fn count(&mut self, outcome: Outcome) {
+        let class = match outcome {
+            Outcome::Response { .. } => &mut self.responses,
+            Outcome::ConnectFailed(_) => &mut self.connect_failed,
+            Outcome::Reset(_) => &mut self.reset,
+            Outcome::Malformed(_) => &mut self.malformed,
+            Outcome::TimedOut => &mut self.timed_out,
+            Outcome::InFlightAtEnd => &mut self.in_flight_at_end,
+            Outcome::NeverIssued => &mut self.never_issued,
+        };
+        *class += 1;
+        if outcome != Outcome::NeverIssued {
+            self.issued += 1;
+        }
+    }
+
+    /// Counts `n` planned arrivals.
+    pub fn plan(&mut self, n: u64) {
+        self.planned += n;
+    }
+
+    /// Issued arrivals without an answer, and those never issued.
+    pub fn unanswered(&self) -> u64 {
+        self.censored() + self.failed()
+    }
+
+    /// Timed out, in flight at the end, never issued.
+    pub fn censored(&self) -> u64 {
+        self.timed_out + self.in_flight_at_end + self.never_issued
+    }
+
+    /// Connect failed, reset, malformed.
+    pub fn failed(&self) -> u64 {
+        self.connect_failed + self.reset + self.malformed
+    }
+
+    /// planned = issued + never issued, and issued = the sum of its outcomes.
+    ///
+    /// # Errors
+    /// [`Unbalanced`] with both sides, where they differ.
+    pub fn check(&self) -> Result<(), Unbalanced> {
+        let outcomes = self.responses + self.failed() + self.timed_out + self.in_flight_at_end;
+        if self.issued != outcomes || self.planned != self.issued + self.never_issued {
+            return Err(Unbalanced { planned: self.planned, accounted: outcomes + self.never_issued });
+        }
+        Ok(())
+    }
+
+    /// Adds the books of another hand.
+    pub fn merge(&mut self, other: &Tally) {
+        self.planned += other.planned;
+        self.issued += other.issued;
+        self.never_issued += other.never_issued;
+        self.responses += other.responses;
+        self.connect_failed += other.connect_failed;
+        self.reset += other.reset;
+        self.malformed += other.malformed;
+        self.timed_out += other.timed_out;
+        self.in_flight_at_end += other.in_flight_at_end;
+    }
+}

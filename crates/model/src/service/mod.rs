@@ -1,0 +1,54 @@
+//! How a system under test behaves, described once and obeyed twice: by the server in real time and by the simulator
+//! in virtual time. Both ask the same [`ServiceState`] what becomes of each request.
+
+mod fault;
+mod state;
+
+use serde::{Deserialize, Serialize};
+
+pub use fault::{Fault, FaultKind, FaultSet, Gate, Select};
+pub use state::{Action, Fate, ServiceState};
+
+use crate::time::Nanos;
+
+/// How the time of the work itself varies from request to request.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Variation {
+    /// Every request takes exactly the baseline.
+    #[default]
+    Constant,
+    /// Exponential with the baseline as its mean, from the service's seed.
+    Exponential,
+}
+
+/// The description of a service.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Service {
+    /// The work of one request when nothing is wrong.
+    pub baseline: Nanos,
+    /// How the work varies.
+    pub variation: Variation,
+    /// How many requests are worked on at once; the others wait in one queue, first in first out. `None`: no limit.
+    pub concurrency: Option<u32>,
+    /// Bytes in the body of an answer.
+    pub body_bytes: u32,
+    /// Seed of everything random in the service.
+    pub seed: u64,
+    /// What goes wrong. Where two faults would decide the kind of answer, the first in the list does.
+    pub faults: Vec<Fault>,
+}
+
+impl Service {
+    /// A service that answers after `baseline` and never fails.
+    pub fn healthy(baseline: Nanos) -> Service {
+        Service {
+            baseline,
+            variation: Variation::Constant,
+            concurrency: None,
+            body_bytes: 2,
+            seed: 1,
+            faults: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Durations, instants and rates. Units live in these types; at raw edges they are in names, last: `response_time_ns`.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Nanoseconds in one second.
+pub const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
+/// A length of time in whole nanoseconds, 0 to 584 years. Arithmetic saturates.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Nanos(pub u64);
+
+/// An instant on the clock of one run: nanoseconds since the run's origin. Arithmetic saturates.
+///
+/// The origin is the intended start of a schedule that begins at once, so an intended start is never negative.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Timestamp(pub u64);
+
+/// Where instants come from. Implementations live outside this crate; the model never asks what time it is.
+pub trait Clock {
+    /// The current instant. Never goes back.
+    fn now(&self) -> Timestamp;
+}
+
+impl Nanos {
+    /// No time at all.
+    pub const ZERO: Nanos = Nanos(0);
+    /// The longest representable time; used as "no limit".
+    pub const MAX: Nanos = Nanos(u64::MAX);
+
+    /// `n` microseconds.
+    pub const fn from_micros(n: u64) -> Nanos {
+        Nanos(n.saturating_mul(1_000))
+    }
+
+    /// `n` milliseconds.
+    pub const fn from_millis(n: u64) -> Nanos {
+        Nanos(n.saturating_mul(1_000_000))
+    }
+
+    /// `n` seconds.
+    pub const fn from_secs(n: u64) -> Nanos {
+        Nanos(n.saturating_mul(NANOS_PER_SECOND))
+    }
+
+    /// `seconds` rounded to the nearest nanosecond; negative values and NaN become zero.
+    pub fn from_secs_f64(seconds: f64) -> Nanos {
+        Nanos((seconds * NANOS_PER_SECOND as f64).round() as u64)
+    }
+
+    /// This time in seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / NANOS_PER_SECOND as f64
+    }
+
+    /// This time in milliseconds.
+    pub fn as_millis_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// `self - other`, or zero where that would be negative.
+    pub const fn saturating_sub(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_sub(other.0))
+    }
+
+    /// True for a time of zero length.
+    pub const fn is_zero(self) -> bool {
+        self.0 == 0
+    }
+}
+
+impl Add for Nanos {
+    type Output = Nanos;
+    fn add(self, other: Nanos) -> Nanos {
+        Nanos(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Nanos {
+    fn add_assign(&mut self, other: Nanos) {
+        *self = *self + other;
+    }
+}
+
+impl From<Nanos> for std::time::Duration {
+    fn from(n: Nanos) -> Self {
+        std::time::Duration::from_nanos(n.0)
+    }
+}
+
+impl From<std::time::Duration> for Nanos {
+    fn from(d: std::time::Duration) -> Self {
+        Nanos(u64::try_from(d.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl Timestamp {
+    /// The origin of the run.
+    pub const ZERO: Timestamp = Timestamp(0);
+    /// An instant that never comes.
+    pub const NEVER: Timestamp = Timestamp(u64::MAX);
+
+    /// The time from `earlier` to `self`, or zero when `earlier` is later.
+    pub const fn since(self, earlier: Timestamp) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
+
+    /// Time since the origin.
+    pub const fn since_origin(self) -> Nanos {
+        Nanos(self.0)
+    }
+
+    /// The number of the whole second that holds this instant, counted from 0.
+    pub const fn second(self) -> usize {
+        (self.0 / NANOS_PER_SECOND) as usize
+    }
+
+    /// Seconds since the origin.
+    pub fn as_secs_f64(self) -> f64 {
+        self.since_origin().as_secs_f64()
+    }
+}
+
+impl Add<Nanos> for Timestamp {
+    type Output = Timestamp;
+    fn add(self, n: Nanos) -> Timestamp {
+        Timestamp(self.0.saturating_add(n.0))
+    }
+}
+
+impl Sub for Timestamp {
+    type Output = Nanos;
+    fn sub(self, earlier: Timestamp) -> Nanos {
+        self.since(earlier)
+    }
+}
+
+/// Why a text is no duration.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum DurationError {
+    /// Not a number followed by a unit.
+    #[error("'{0}' is not a duration; write a number and a unit, such as 500us, 10ms, 1s or 2m")]
+    Malformed(String),
+    /// A number without a unit.
+    #[error("'{0}' has no unit; write 500us, 10ms, 1s, 2m or 1h")]
+    NoUnit(String),
+    /// Negative, not finite, or more than 584 years.
+    #[error("'{0}' is out of range; a duration is finite and not negative")]
+    OutOfRange(String),
+}
+
+/// Units of a duration, longest first, with their length in nanoseconds.
+const UNITS: [(&str, u64); 6] = [
+    ("h", 3_600_000_000_000),
+    ("m", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("ns", 1),
+];
+
+impl FromStr for Nanos {
+    type Err = DurationError;
+
+    /// Reads `500us`, `10ms`, `1.5s`, `2m`, `1h`, `100ns` (also `µs`). Zero is accepted; where it makes no sense
+    /// the caller says so. Whole numbers of a unit are read exactly.
+    fn from_str(text: &str) -> Result<Nanos, DurationError> {
+        let trimmed = text.trim();
+        let split = trimmed.find(|c: char| c.is_alphabetic() && c != 'e' && c != 'E').unwrap_or(trimmed.len());
+        let (number, unit) = trimmed.split_at(split);
+        let (number, unit) = (number.trim(), unit.trim());
+        let malformed = || DurationError::Malformed(text.to_owned());
+        let out_of_range = || DurationError::OutOfRange(text.to_owned());
+        let unit_ns = match unit {
+            "" if number.parse::<f64>().is_ok() => return Err(DurationError::NoUnit(text.to_owned())),
+            "µs" | "μs" => 1_000,
+            _ => UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(malformed)?.1,
+        };
+        if let Ok(whole) = number.parse::<u64>() {
+            return whole.checked_mul(unit_ns).map(Nanos).ok_or_else(out_of_range);
+        }
+        let value: f64 = number.parse().map_err(|_| malformed())?;
+        let ns = (value * unit_ns as f64).round();
+        if !ns.is_finite() || ns < 0.0 || value < 0.0 || ns >= u64::MAX as f64 {
+            return Err(out_of_range());
+        }
+        Ok(Nanos(ns as u64))
+    }
+}
+
+impl fmt::Display for Nanos {
+    /// The longest unit that gives a whole number, so that the text reads back to the same value: `1500us`, `10ms`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_zero() {
+            return f.write_str("0s");
+        }
+        let (name, length) = UNITS.iter().find(|(_, length)| self.0.is_multiple_of(*length)).unwrap_or(&("ns", 1));
+        write!(f, "{}{name}", self.0 / length)
+    }
+}
+
+impl Serialize for Nanos {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Nanos {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Nanos, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Events per second: finite and above zero.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Rate(f64);
+
+/// Why a text or number is no rate.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum RateError {
+    /// Not `N`, `N/s`, `N/m` or `N/h`.
+    #[error("'{0}' is not a rate; write requests per second (1000 or 1000/s), or per minute (60/m)")]
+    Malformed(String),
+    /// Zero, negative or not finite.
+    #[error("'{0}' is out of range; a rate is finite and above zero")]
+    OutOfRange(String),
+}
+
+impl Rate {
+    /// `per_second` events per second.
+    ///
+    /// # Errors
+    /// [`RateError::OutOfRange`] unless `per_second` is finite and above zero.
+    pub fn per_second(per_second: f64) -> Result<Rate, RateError> {
+        if per_second.is_finite() && per_second > 0.0 {
+            Ok(Rate(per_second))
+        } else {
+            Err(RateError::OutOfRange(per_second.to_string()))
+        }
+    }
+
+    /// Events per second.
+    pub const fn as_per_second(self) -> f64 {
+        self.0
+    }
+
+    /// The time between events at this rate, to the nearest nanosecond.
+    pub fn interval(self) -> Nanos {
+        Nanos::from_secs_f64(1.0 / self.0)
+    }
+}
+
+impl FromStr for Rate {
+    type Err = RateError;
+
+    /// Reads `1000`, `1000/s`, `60/m`, `5/h`.
+    fn from_str(text: &str) -> Result<Rate, RateError> {
+        let malformed = || RateError::Malformed(text.to_owned());
+        let (number, per) = text.trim().split_once('/').unwrap_or((text.trim(), "s"));
+        let seconds = match per.trim() {
+            "s" | "sec" | "second" => 1.0,
+            "m" | "min" | "minute" => 60.0,
+            "h" | "hour" => 3600.0,
+            _ => return Err(malformed()),
+        };
+        let count: f64 = number.trim().parse().map_err(|_| malformed())?;
+        Rate::per_second(count / seconds).map_err(|_| RateError::OutOfRange(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/s", self.0)
+    }
+}
+
+impl Serialize for Rate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
+        Rate::per_second(f64::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn durations_as_users_write_them() {
+        for (text, ns) in [
+            ("500us", 500_000),
+            ("10ms", 10_000_000),
+            ("1s", 1_000_000_000),
+            ("2m", 120_000_000_000),
+            ("1h", 3_600_000_000_000),
+            ("1.5s", 1_500_000_000),
+            ("0.5ms", 500_000),
+            ("7ns", 7),
+            ("3µs", 3_000),
+            ("1e3us", 1_000_000),
+            (" 10 ms ", 10_000_000),
+        ] {
+            assert_eq!(text.parse::<Nanos>().unwrap().0, ns, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_duration() {
+        for text in ["", "ms", "ten ms", "1 fortnight", "1s2s", "--1s"] {
+            assert!(matches!(text.parse::<Nanos>(), Err(DurationError::Malformed(_))), "{text}");
+        }
+        assert!(matches!("10".parse::<Nanos>(), Err(DurationError::NoUnit(_))));
+        for text in ["-1s", "1e400s", "99999999999999h"] {
+            assert!(matches!(text.parse::<Nanos>(), Err(DurationError::OutOfRange(_))), "{text}");
+        }
+        assert!("NaNs".parse::<Nanos>().is_err() && "infs".parse::<Nanos>().is_err());
+    }
+
+    #[test]
+    fn rates_as_users_write_them() {
+        for (text, per_second) in [("1000", 1000.0), ("1000/s", 1000.0), ("60/m", 1.0), ("1.5/s", 1.5), ("3600/h", 1.0)]
+        {
+            assert_eq!(text.parse::<Rate>().unwrap().as_per_second(), per_second, "{text}");
+        }
+        for text in ["0", "-1", "inf", "NaN", "0/m", "1e400"] {
+            assert!(matches!(text.parse::<Rate>(), Err(RateError::OutOfRange(_))), "{text}");
+        }
+        for text in ["", "fast", "10/fortnight", "10/s/s"] {
+            assert!(matches!(text.parse::<Rate>(), Err(RateError::Malformed(_))), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_duration_reads_back_as_it_was_written(ns in any::<u64>()) {
+            prop_assert_eq!(Nanos(ns).to_string().parse::<Nanos>(), Ok(Nanos(ns)));
+        }
+    }
+}

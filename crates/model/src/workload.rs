@@ -1,0 +1,115 @@
+//! What is offered to a service: a load model and its limits.
+
+use serde::{Deserialize, Serialize};
+
+use crate::arrival::{Horizon, Schedule};
+use crate::time::Nanos;
+
+/// Who decides when the next request comes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum LoadModel {
+    /// Requests arrive on a schedule that never waits for the service.
+    Open(Schedule),
+    /// `users` each wait for their answer, think, and ask again.
+    Closed {
+        /// How many, at least 1.
+        users: u32,
+        /// From the end of one request to the intended start of the next.
+        think_time: Nanos,
+        /// No request is intended at or after its end.
+        horizon: Horizon,
+    },
+    /// Sessions arrive on a schedule; inside one, requests follow each other.
+    PartlyOpen {
+        /// The intended starts of the first request of each session. Follow-ups are not beyond its duration either.
+        sessions: Schedule,
+        /// Requests in one session, at least 1.
+        requests_per_session: u32,
+        /// From the end of one request to the intended start of the next in its session.
+        think_time: Nanos,
+    },
+}
+
+/// The name of a load model.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadModelKind {
+    /// See [`LoadModel::Open`].
+    #[default]
+    Open,
+    /// See [`LoadModel::Closed`].
+    Closed,
+    /// See [`LoadModel::PartlyOpen`].
+    PartlyOpen,
+}
+
+impl LoadModelKind {
+    /// `open`, `closed` or `partly-open`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LoadModelKind::Open => "open",
+            LoadModelKind::Closed => "closed",
+            LoadModelKind::PartlyOpen => "partly-open",
+        }
+    }
+}
+
+impl LoadModel {
+    /// Its name.
+    pub const fn kind(&self) -> LoadModelKind {
+        match self {
+            LoadModel::Open(_) => LoadModelKind::Open,
+            LoadModel::Closed { .. } => LoadModelKind::Closed,
+            LoadModel::PartlyOpen { .. } => LoadModelKind::PartlyOpen,
+        }
+    }
+
+    /// Where the schedule ends.
+    pub const fn horizon(&self) -> Horizon {
+        match self {
+            LoadModel::Open(schedule) => schedule.horizon,
+            LoadModel::PartlyOpen { sessions, .. } => sessions.horizon,
+            LoadModel::Closed { horizon, .. } => *horizon,
+        }
+    }
+
+    /// The seed of the schedule; `None` where nothing is drawn.
+    pub const fn seed(&self) -> Option<u64> {
+        match self {
+            LoadModel::Open(schedule) => Some(schedule.seed),
+            LoadModel::PartlyOpen { sessions, .. } => Some(sessions.seed),
+            LoadModel::Closed { .. } => None,
+        }
+    }
+}
+
+/// What the generator may use and how long it waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Most requests in flight (and so connections open) at once; an arrival that finds none free waits in the client
+    /// and keeps its intended start. `None`: no cap.
+    pub connections: Option<u32>,
+    /// How long a request may take from the moment its attempt begins (connecting included); then it is timed out.
+    /// `None`: for ever.
+    pub timeout: Option<Nanos>,
+    /// How long after the horizon the backlog is still issued and answers are waited for.
+    pub drain: Nanos,
+}
+
+impl Default for Limits {
+    /// No cap, 30 s for a request, 30 s to drain.
+    fn default() -> Limits {
+        Limits { connections: None, timeout: Some(Nanos::from_secs(30)), drain: Nanos::from_secs(30) }
+    }
+}
+
+/// What is offered, and within which limits.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Workload {
+    /// Who decides when the next request comes.
+    pub model: LoadModel,
+    /// What the generator may use.
+    pub limits: Limits,
+    /// Arrivals intended before this instant are offered and counted apart, but not measured. Part of the horizon.
+    pub warmup: Nanos,
+}

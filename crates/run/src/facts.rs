@@ -1,0 +1,148 @@
+//! What is known of a run besides what was recorded. These types are the wire form of `run.json`, version 1: a field
+//! may be added, none may change its meaning.
+
+use serde::{Deserialize, Serialize};
+use truetail_model::workload::LoadModelKind;
+
+/// How a run was obtained.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Source {
+    /// Real sockets.
+    Sockets,
+    /// Virtual time.
+    Simulator,
+    /// A callable in this process.
+    Callable,
+    /// Another tool's result.
+    Import {
+        /// Its name.
+        tool: String,
+        /// Its version, where known.
+        version: Option<String>,
+    },
+}
+
+/// What is known of a run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Facts {
+    /// The version of truetail that made this.
+    pub version: String,
+    /// How the run was obtained.
+    pub source: Source,
+    /// When the run's origin was, nanoseconds since 1970 UTC; `None` in virtual time.
+    pub started_at_unix_ns: Option<u64>,
+    /// From the origin to the end of the drain, nanoseconds.
+    pub elapsed_ns: u64,
+    /// What was offered.
+    pub offered: Offered,
+    /// The machine that offered it; `None` in virtual time.
+    pub host: Option<Host>,
+    /// What the generator knows of itself; `None` in virtual time.
+    pub generator: Option<Generator>,
+    /// The run was ended by the user before its time.
+    pub interrupted: bool,
+    /// Bytes of answers that were read.
+    pub bytes_in: u64,
+    /// Things to say that belong to no number, such as a preflight that met a status 404.
+    pub notes: Vec<String>,
+}
+
+/// What was offered. `scenario` in `run.json`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Offered {
+    /// The name of the scenario, where it has one.
+    pub name: Option<String>,
+    /// Who decides when the next request comes.
+    pub model: LoadModelKind,
+    /// The target, where there is one.
+    pub url: Option<String>,
+    /// The HTTP method, where there is one.
+    pub method: Option<String>,
+    /// The rate profile as the user writes it; `None` for the closed model.
+    pub profile: Option<String>,
+    /// `even` or `poisson`; `None` for the closed model.
+    pub spacing: Option<String>,
+    /// Seed of the spacing; `None` where nothing is drawn.
+    pub seed: Option<u64>,
+    /// Arrivals are before this much time.
+    pub duration_ns: Option<u64>,
+    /// At most this many arrivals.
+    pub requests: Option<u64>,
+    /// Users of the closed model.
+    pub users: Option<u32>,
+    /// Requests of one session of the partly open model.
+    pub requests_per_session: Option<u32>,
+    /// Think time of closed and partly open models.
+    pub think_time_ns: Option<u64>,
+    /// Cap on connections, as it was in force.
+    pub connections: Option<u32>,
+    /// Timeout of a request.
+    pub timeout_ns: Option<u64>,
+    /// Drain limit.
+    pub drain_ns: u64,
+    /// Warm-up that was not measured.
+    pub warmup_ns: u64,
+}
+
+/// The machine.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Host {
+    /// Such as `linux`.
+    pub os: String,
+    /// Kernel release, where known.
+    pub kernel: Option<String>,
+    /// Such as `x86_64`.
+    pub arch: String,
+    /// Model of the processor, where known.
+    pub cpu_model: Option<String>,
+    /// Processors this process may use.
+    pub cpus: u32,
+    /// Main memory, where known.
+    pub memory_bytes: Option<u64>,
+}
+
+/// CPU time a process used.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct CpuTime {
+    /// In user mode.
+    pub user_ns: u64,
+    /// In the kernel.
+    pub system_ns: u64,
+}
+
+/// A stretch of time in which a worker of the generator should have run and did not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Pause {
+    /// Which worker.
+    pub worker: u32,
+    /// From the origin to its beginning.
+    pub at_ns: u64,
+    /// How long.
+    pub length_ns: u64,
+}
+
+/// What the generator knows of itself.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Generator {
+    /// Worker threads.
+    pub threads: u32,
+    /// CPU time during the run.
+    pub cpu: CpuTime,
+    /// Most memory that was resident, where known.
+    pub peak_memory_bytes: Option<u64>,
+    /// The longest pauses, longest first, at most 100.
+    pub pauses: Vec<Pause>,
+    /// How many pauses there were.
+    pub pause_count: u64,
+    /// All pauses together.
+    pub paused_ns: u64,
+    /// Connections that were opened.
+    pub connections_opened: u64,
+    /// Most connections that were open at once.
+    pub connections_peak: u64,
+    /// Idle connections on which bytes came that nobody had asked for; they were closed.
+    pub stray_answers: u64,
+    /// Soft limit on open files, as it was in force.
+    pub open_files_limit: Option<u64>,
+}

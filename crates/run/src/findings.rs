@@ -1,0 +1,118 @@
+//! What was computed from a run: the other half of `run.json`, version 1.
+
+use serde::{Deserialize, Serialize};
+use truetail_model::record::Tally;
+
+/// Whether the run's own numbers can be trusted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum VerdictState {
+    /// They can.
+    Valid,
+    /// With the stated doubt.
+    Suspect,
+    /// They cannot.
+    Invalid,
+}
+
+/// One reason for a verdict, with the numbers that triggered it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Reason {
+    /// Snake case, explained in `docs/honesty.md`.
+    pub code: String,
+    /// How bad this reason alone makes it.
+    pub state: VerdictState,
+    /// A sentence with its numbers, and what to do about it.
+    pub message: String,
+    /// The numbers, by name; names end in their unit.
+    #[serde(flatten)]
+    pub numbers: serde_json::Map<String, serde_json::Value>,
+}
+
+/// The worst state among the reasons, and the reasons.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Verdict {
+    /// VALID when there is no reason against it.
+    pub state: VerdictState,
+    /// Worst first.
+    pub reasons: Vec<Reason>,
+}
+
+/// One quantile of a distribution.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Quantile {
+    /// In [0, 1].
+    pub q: f64,
+    /// The value; a bound from below where `at_least`; `None` where there is none.
+    pub value_ns: Option<u64>,
+    /// 95 % confidence interval, lower end; `None` where none could be computed.
+    pub low_ns: Option<u64>,
+    /// 95 % confidence interval, upper end; `None` where none could be computed or it has no upper end.
+    pub high_ns: Option<u64>,
+    /// The quantile falls among arrivals without an answer: the truth is at least `value_ns`.
+    pub at_least: bool,
+    /// The quantile falls among arrivals that failed: no answer would ever have come.
+    #[serde(default)]
+    pub no_answer: bool,
+    /// The sample is large enough to carry it.
+    pub supported: bool,
+    /// Where it is not: how many arrivals would be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs_n: Option<u64>,
+    /// The generator's own lag is too large a part of it.
+    #[serde(default)]
+    pub unresolved: bool,
+}
+
+/// A distribution in a few figures.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Arrivals in it: for response time all planned ones, for the others those that have the value.
+    pub count: u64,
+    /// Arrivals in it whose value is only known from below.
+    pub censored: u64,
+    /// Arrivals in it that failed, so that there is no value.
+    #[serde(default)]
+    pub failed: u64,
+    /// Mean of the values that are known; `None` when there are none. Never the headline.
+    pub mean_ns: Option<f64>,
+    /// Smallest known value.
+    #[serde(default)]
+    pub min_ns: Option<u64>,
+    /// Largest known value.
+    pub max_ns: Option<u64>,
+    /// p50, p90, p99, p99.9, p99.99, and 1 (the largest).
+    pub quantiles: Vec<Quantile>,
+    /// True when computed from every single value; else from histogram buckets, to better than 0.1 %.
+    #[serde(default)]
+    pub exact: bool,
+}
+
+/// What was computed from a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Findings {
+    /// Can the numbers be trusted?
+    pub verdict: Verdict,
+    /// The books, repeated because they are checked here.
+    pub tally: Tally,
+    /// Over all planned arrivals.
+    pub response_time: Distribution,
+    /// Over answers with a status below 400; `None` when all or no answers are such.
+    pub response_time_success: Option<Distribution>,
+    /// Over answers with a status from 400; `None` when there are none.
+    pub response_time_error_status: Option<Distribution>,
+    /// Over answers.
+    pub service_time: Distribution,
+    /// Over issued arrivals.
+    pub start_delay: Distribution,
+    /// The generator's part of it.
+    pub generator_lag: Distribution,
+    /// The connection cap's part of it.
+    pub connection_wait: Distribution,
+    /// Time to connect, over the arrivals that had to.
+    pub connect_time: Distribution,
+    /// Answers per second from the first intended start to the last end.
+    pub throughput_per_second: f64,
+    /// Planned arrivals per second of the schedule.
+    pub offered_per_second: f64,
+}

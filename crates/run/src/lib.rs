@@ -1,0 +1,22 @@
+//! One `Run`, however it was obtained: by sockets, in virtual time, around a callable, or from another tool's file.
+//!
+//! A [`Run`] is [`Facts`] (what is known of it) and a [`Snapshot`](truetail_model::record::Snapshot) (what was
+//! recorded). [`Findings`] are computed from it by `truetail-analysis`. This crate holds the values, and writes, reads
+//! and merges the run folder; it takes no decision about a number.
+
+mod facts;
+mod findings;
+
+pub use facts::{CpuTime, Facts, Generator, Host, Offered, Pause, Source};
+pub use findings::{Distribution, Findings, Quantile, Reason, Verdict, VerdictState};
+
+use truetail_model::record::Snapshot;
+
+/// What was offered, what was recorded, and by whom.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What is known of the run.
+    pub facts: Facts,
+    /// What was recorded.
+    pub snapshot: Snapshot,
+}
