@@ -1,1 +1,125 @@
-//! placeholder
+//! Readiness of sockets with timeouts that do not round to milliseconds, and the monotonic clock of a run. Shared by
+//! the engine, which offers load, and the server, which suffers it; it knows nothing of either.
+
+mod clock;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(any(test, not(target_os = "linux")))]
+mod portable;
+
+use std::io;
+use std::os::fd::AsFd;
+
+use truetail_model::time::Nanos;
+
+pub use clock::{MonotonicClock, precise_sleeps};
+
+#[cfg(target_os = "linux")]
+use linux as backend;
+#[cfg(not(target_os = "linux"))]
+use portable as backend;
+
+/// Something happened to the source that was added under `token`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Readiness {
+    /// As given to [`Reactor::add`].
+    pub token: u64,
+    /// There may be something to read: bytes, an end or an error.
+    pub readable: bool,
+    /// There may be room to write, or connecting has ended.
+    pub writable: bool,
+}
+
+/// The token that no source may have: it stands for [`Waker::wake`].
+const WAKE: u64 = u64::MAX;
+
+/// Waits for many sockets at once. Edge-triggered: a source is reported when its state *changes*, so after a report it
+/// must be read (or written) until that comes back short or would block.
+#[derive(Debug)]
+pub struct Reactor(backend::Backend);
+
+/// Ends a wait of its [`Reactor`] from any thread.
+#[derive(Clone, Debug)]
+pub struct Waker(backend::BackendWaker);
+
+/// Where a [`Reactor`] puts what happened. Made once and used again.
+#[derive(Debug)]
+pub struct Events {
+    happened: Vec<Readiness>,
+    raw: backend::RawEvents,
+}
+
+impl Events {
+    /// Room for `capacity` reports of one wait; what does not fit comes with the next.
+    pub fn with_capacity(capacity: usize) -> Events {
+        Events { happened: Vec::with_capacity(capacity), raw: backend::RawEvents::new(capacity) }
+    }
+
+    /// What happened in the last wait.
+    pub fn iter(&self) -> impl Iterator<Item = Readiness> + '_ {
+        self.happened.iter().copied()
+    }
+
+    /// Number of reports of the last wait.
+    pub fn len(&self) -> usize {
+        self.happened.len()
+    }
+
+    /// Nothing happened.
+    pub fn is_empty(&self) -> bool {
+        self.happened.is_empty()
+    }
+}
+
+impl Reactor {
+    /// A reactor with no source.
+    ///
+    /// # Errors
+    /// When the system has no file descriptor left.
+    pub fn new() -> io::Result<Reactor> {
+        Ok(Reactor(backend::Backend::new()?))
+    }
+
+    /// Watches `source` in both directions, once and for all, until [`Reactor::remove`]. `token` comes back with each
+    /// report and is not `u64::MAX`.
+    ///
+    /// # Errors
+    /// When the source is watched already, or the system's limit on watches is reached.
+    pub fn add(&self, source: impl AsFd, token: u64) -> io::Result<()> {
+        assert_ne!(token, WAKE, "a token that is kept for the waker");
+        self.0.add(source.as_fd(), token)
+    }
+
+    /// Ends watching `source`. To be called before it is closed.
+    ///
+    /// # Errors
+    /// When the source is not watched.
+    pub fn remove(&self, source: impl AsFd) -> io::Result<()> {
+        self.0.remove(source.as_fd())
+    }
+
+    /// Waits until something happens, for at most `timeout` (`None`: for ever), and puts it into `events`. Returns early
+    /// and empty when woken or when a signal came.
+    ///
+    /// # Errors
+    /// Only what would be a bug of the caller.
+    pub fn wait(&self, events: &mut Events, timeout: Option<Nanos>) -> io::Result<()> {
+        events.happened.clear();
+        self.0.wait(&mut events.raw, &mut events.happened, timeout)
+    }
+
+    /// A handle that ends a wait from another thread.
+    pub fn waker(&self) -> Waker {
+        Waker(self.0.waker())
+    }
+}
+
+impl Waker {
+    /// Ends the current wait, or the next one if there is none.
+    pub fn wake(&self) {
+        self.0.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! One suite for both backends, because the one that is not this platform's would otherwise rot.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+use truetail_model::time::{Clock, Nanos};
+
+use super::{MonotonicClock, Readiness};
+
+const LONG: Option<Nanos> = Some(Nanos::from_secs(5));
+
+fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (far, _) = listener.accept().unwrap();
+    near.set_nonblocking(true).unwrap();
+    (near, far)
+}
+
+macro_rules! suite {
+    ($backend:ident) => {
+        mod $backend {
+            use super::*;
+            use crate::$backend::{Backend, RawEvents};
+
+            /// Waits until a report satisfies `wanted`, or fails after five seconds.
+            fn wait_for(backend: &Backend, wanted: impl Fn(&Readiness) -> bool) -> Readiness {
+                let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
+                let started = Instant::now();
+                while started.elapsed().as_secs() < 5 {
+                    happened.clear();
+                    backend.wait(&mut raw, &mut happened, LONG).unwrap();
+                    if let Some(found) = happened.iter().find(|r| wanted(r)) {
+                        return *found;
+                    }
+                }
+                panic!("no such report");
+            }
+
+            #[test]
+            fn bytes_room_and_end_are_reported() {
+                let backend = Backend::new().unwrap();
+                let (mut near, mut far) = pair();
+                backend.add(near.as_fd(), 7).unwrap();
+                assert_eq!(wait_for(&backend, |r| r.writable).token, 7);
+                far.write_all(b"x").unwrap();
+                assert_eq!(wait_for(&backend, |r| r.readable).token, 7);
+                assert_eq!(near.read(&mut [0; 16]).unwrap(), 1);
+                drop(far);
+                wait_for(&backend, |r| r.readable);
+                assert_eq!(near.read(&mut [0; 16]).unwrap(), 0);
+                backend.remove(near.as_fd()).unwrap();
+            }
+
+            #[test]
+            fn a_wake_ends_a_wait() {
+                let backend = Backend::new().unwrap();
+                let waker = backend.waker();
+                let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
+                let started = Instant::now();
+                let thread = std::thread::spawn(move || waker.wake());
+                backend.wait(&mut raw, &mut happened, Some(Nanos::from_secs(60))).unwrap();
+                thread.join().unwrap();
+                assert!(happened.is_empty() && started.elapsed().as_secs() < 60);
+            }
+
+            #[test]
+            fn a_timeout_is_not_early() {
+                let backend = Backend::new().unwrap();
+                let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
+                let clock = MonotonicClock::starting_now();
+                for micros in [1, 130, 1_700] {
+                    let before = clock.now();
+                    backend.wait(&mut raw, &mut happened, Some(Nanos::from_micros(micros))).unwrap();
+                    assert!(clock.now().since(before) >= Nanos::from_micros(micros), "{micros} us");
+                }
+            }
+        }
+    };
+}
+
+#[cfg(target_os = "linux")]
+suite!(linux);
+suite!(portable);
