@@ -156,8 +156,9 @@ impl Driver {
         self.hash
     }
 
-    /// When the drain is over.
-    fn deadline(&self) -> Timestamp {
+    /// When the drain is over, as far as that is known by now. Fixed from the start for the open model; with a horizon
+    /// that is a count the other models know it once the last request was started.
+    pub fn deadline(&self) -> Timestamp {
         self.source.last_intended_when_exhausted().map_or(self.end, |last| last.min(self.end)) + self.drain
     }
 }

@@ -2,7 +2,8 @@
 //! may be added, none may change its meaning.
 
 use serde::{Deserialize, Serialize};
-use truetail_model::workload::LoadModelKind;
+use truetail_model::arrival::{Schedule, Spacing};
+use truetail_model::workload::{LoadModel, LoadModelKind, Workload};
 
 /// How a run was obtained.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -83,6 +84,56 @@ pub struct Offered {
     pub drain_ns: u64,
     /// Warm-up that was not measured.
     pub warmup_ns: u64,
+}
+
+impl Offered {
+    /// What `workload` offers. Name, target and method are nobody's yet: whoever knows them fills them in.
+    pub fn of(workload: &Workload) -> Offered {
+        let (model, limits) = (&workload.model, &workload.limits);
+        let schedule = schedule_of(model);
+        Offered {
+            name: None,
+            model: model.kind(),
+            url: None,
+            method: None,
+            profile: schedule.map(|schedule| schedule.profile.to_string()),
+            spacing: schedule.map(|schedule| spacing_name(schedule.spacing).to_owned()),
+            seed: model.seed(),
+            duration_ns: model.horizon().duration.map(|duration| duration.0),
+            requests: model.horizon().requests,
+            users: match model {
+                LoadModel::Closed { users, .. } => Some(*users),
+                _ => None,
+            },
+            requests_per_session: match model {
+                LoadModel::PartlyOpen { requests_per_session, .. } => Some(*requests_per_session),
+                _ => None,
+            },
+            think_time_ns: match model {
+                LoadModel::Open(_) => None,
+                LoadModel::Closed { think_time, .. } | LoadModel::PartlyOpen { think_time, .. } => Some(think_time.0),
+            },
+            connections: limits.connections,
+            timeout_ns: limits.timeout.map(|timeout| timeout.0),
+            drain_ns: limits.drain.0,
+            warmup_ns: workload.warmup.0,
+        }
+    }
+}
+
+fn schedule_of(model: &LoadModel) -> Option<&Schedule> {
+    match model {
+        LoadModel::Open(schedule) => Some(schedule),
+        LoadModel::PartlyOpen { sessions, .. } => Some(sessions),
+        LoadModel::Closed { .. } => None,
+    }
+}
+
+const fn spacing_name(spacing: Spacing) -> &'static str {
+    match spacing {
+        Spacing::Even => "even",
+        Spacing::Poisson => "poisson",
+    }
 }
 
 /// The machine.
