@@ -1,1 +1,21 @@
-//! placeholder
+//! The simulator: the same scenario and the same driver as the engine, in virtual time.
+//!
+//! There is no network and no generator here, so neither takes time: a request reaches the service at the instant it
+//! starts, and starts at its intended start unless the user's own cap on connections holds it back. What comes out is
+//! what an ideal client would have measured, to the nanosecond: the truth that other measurements are compared with.
+//!
+//! [`simulate`] makes a [`Run`] of a scenario. [`Simulation`] hands each request to a [`Sink`] of the caller's instead.
+//! Both are deterministic: the same scenario gives the same records in the same order, always.
+
+mod ending;
+mod error;
+mod pending;
+mod run;
+mod simulation;
+mod sink;
+
+pub use error::SimError;
+pub use run::{SimOptions, simulate};
+pub use simulation::{Closing, FaultClock, Simulation};
+pub use sink::Sink;
+pub use truetail_run::Run;

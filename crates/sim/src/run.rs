@@ -1,0 +1,90 @@
+//! From a scenario to a run.
+
+use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions};
+use truetail_model::scenario::Scenario;
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::Workload;
+use truetail_run::{Facts, Offered, Run, Source};
+
+use crate::{Closing, FaultClock, SimError, Simulation};
+
+/// Room is made for at most this many seconds beforehand: a day.
+const MOST_SECONDS_MADE_READY: u64 = 86_400;
+
+/// What a simulated run keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SimOptions {
+    /// Keep the distributions of each second, and not only of the whole run.
+    pub per_second: bool,
+    /// How many single requests to keep.
+    pub samples: SamplesOptions,
+    /// When the faults begin to count.
+    pub fault_clock: FaultClock,
+}
+
+impl Default for SimOptions {
+    /// All that a real run keeps.
+    fn default() -> SimOptions {
+        let recorder = RecorderOptions::default();
+        SimOptions { per_second: recorder.per_second, samples: recorder.samples, fault_clock: FaultClock::FirstRequest }
+    }
+}
+
+impl SimOptions {
+    /// Only distributions of the whole run and counts a second: the fastest.
+    pub const LEAN: SimOptions =
+        SimOptions { per_second: false, samples: SamplesOptions::NONE, fault_clock: FaultClock::FirstRequest };
+
+    /// The recorder that these options ask for, for a run of `workload`.
+    pub fn recorder(&self, workload: &Workload) -> Recorder {
+        let horizon = workload.model.horizon().duration.unwrap_or(Nanos::ZERO);
+        let seconds = (Timestamp::ZERO + horizon + workload.limits.drain).second() as u64 + 1;
+        Recorder::new(RecorderOptions {
+            measure_from: Timestamp(workload.warmup.0),
+            expected_seconds: seconds.min(MOST_SECONDS_MADE_READY) as usize,
+            per_second: self.per_second,
+            samples: self.samples,
+        })
+    }
+}
+
+/// What an ideal client measures of `scenario`: no network, no generator that could be late. The same scenario gives
+/// the same run, always.
+///
+/// No answer has a size in virtual time, so `bytes_in` is 0; no connection is opened, so there is no connect time.
+///
+/// # Errors
+/// [`SimError`] when the scenario has no end.
+pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimError> {
+    let Scenario { service, workload, .. } = scenario;
+    let mut recorder = options.recorder(workload);
+    let closing = Simulation::new(service, workload, options.fault_clock)?.run(&mut recorder)?;
+    let facts = facts(&scenario.name, workload, closing);
+    Ok(Run { facts, snapshot: recorder.finish(closing.schedule_hash) })
+}
+
+/// What is known of a run in virtual time.
+pub(crate) fn facts(name: &str, workload: &Workload, closing: Closing) -> Facts {
+    Facts {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        source: Source::Simulator,
+        started_at_unix_ns: None,
+        elapsed_ns: closing.at.0,
+        offered: Offered { name: Some(name.to_owned()), ..Offered::of(workload) },
+        host: None,
+        generator: None,
+        interrupted: false,
+        bytes_in: 0,
+        notes: stuck_note(closing).into_iter().collect(),
+    }
+}
+
+fn stuck_note(closing: Closing) -> Option<String> {
+    closing.stuck.then(|| {
+        format!(
+            "from {:.3} s on nothing could happen any more: requests were under way that never end, and there is \
+             neither a timeout nor a drain limit; a real run would have waited for ever",
+            closing.at.as_secs_f64()
+        )
+    })
+}

@@ -1,0 +1,38 @@
+//! Where simulated requests go.
+
+use truetail_model::record::{Recorder, RequestRecord};
+use truetail_model::time::Timestamp;
+
+/// Takes what happens in a simulation.
+pub trait Sink {
+    /// An arrival was taken from the schedule. [`Sink::ended`] follows for each, at once or later.
+    fn planned(&mut self, intended_start: Timestamp);
+
+    /// What became of an arrival.
+    fn ended(&mut self, record: &RequestRecord);
+}
+
+impl Sink for Recorder {
+    #[inline]
+    fn planned(&mut self, intended_start: Timestamp) {
+        self.plan(intended_start);
+    }
+
+    #[inline]
+    fn ended(&mut self, record: &RequestRecord) {
+        self.record(record);
+    }
+}
+
+/// Both, the first first.
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    fn planned(&mut self, intended_start: Timestamp) {
+        self.0.planned(intended_start);
+        self.1.planned(intended_start);
+    }
+
+    fn ended(&mut self, record: &RequestRecord) {
+        self.0.ended(record);
+        self.1.ended(record);
+    }
+}
