@@ -180,15 +180,11 @@ fn parse_ramp(text: &str, rest: &str) -> Result<Profile, ProfileError> {
 }
 
 fn parse_sine(text: &str, rest: &str) -> Result<Profile, ProfileError> {
-    let (low, high, period) = span(text, SINE_FORM, rest)?;
-    if low > high {
+    let (low_per_second, high_per_second, period) = span(text, SINE_FORM, rest)?;
+    if low_per_second > high_per_second {
         return Err(malformed(text, SINE_FORM, "the low rate is above the high one"));
     }
-    Ok(Profile::Sine(Sine {
-        mean_per_second: low + (high - low) / 2.0,
-        amplitude_per_second: (high - low) / 2.0,
-        period,
-    }))
+    Ok(Profile::Sine(Sine { low_per_second, high_per_second, period }))
 }
 
 impl fmt::Display for Profile {
@@ -204,10 +200,7 @@ impl fmt::Display for Profile {
                 Ok(())
             }
             Profile::Ramp(p) => write!(f, "ramp:{}..{}/{}", p.from_per_second, p.to_per_second, p.over),
-            Profile::Sine(p) => {
-                let (mean, swing) = (p.mean_per_second, p.amplitude_per_second);
-                write!(f, "sine:{}..{}/{}", mean - swing, mean + swing, p.period)
-            }
+            Profile::Sine(p) => write!(f, "sine:{}..{}/{}", p.low_per_second, p.high_per_second, p.period),
             Profile::Trace(p) => write!(f, "trace:{} arrivals", p.instants().len()),
         }
     }

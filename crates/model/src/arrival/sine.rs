@@ -5,18 +5,31 @@ use std::f64::consts::TAU;
 use super::RateProfile;
 use crate::time::Nanos;
 
-/// λ(t) = m + d·sin(2πt/P): starts at the mean m, rises first, and stays within m ± d.
+/// λ(t) = m + d·sin(2πt/P) with mean m = (low + high)/2 and amplitude d = (high − low)/2: starts at the mean, rises
+/// first, and stays within low and high.
 ///
 /// L(t) = m·t + d·P/(2π)·(1 − cos(2πt/P)); the inverse is found by bisection to the last bit, because L is monotone
 /// (d ≤ m) but has no closed inverse.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sine {
-    /// m: mean rate, requests/s, above zero.
-    pub mean_per_second: f64,
-    /// d: amplitude, requests/s, 0 ≤ d ≤ m.
-    pub amplitude_per_second: f64,
+    /// The lowest rate, requests/s, ≥ 0.
+    pub low_per_second: f64,
+    /// The highest rate, requests/s, ≥ low and above zero.
+    pub high_per_second: f64,
     /// P: period, above zero.
     pub period: Nanos,
+}
+
+impl Sine {
+    /// m: requests/s, above zero.
+    fn mean(&self) -> f64 {
+        self.low_per_second + self.amplitude()
+    }
+
+    /// d: requests/s, 0 ≤ d ≤ m.
+    fn amplitude(&self) -> f64 {
+        (self.high_per_second - self.low_per_second) / 2.0
+    }
 }
 
 impl RateProfile for Sine {
@@ -24,13 +37,13 @@ impl RateProfile for Sine {
         let period = self.period.as_secs_f64();
         // The phase is reduced first, so that a long run keeps the precision of a short one.
         let phase = libm::fmod(seconds, period) / period;
-        self.mean_per_second * seconds + self.amplitude_per_second * period / TAU * (1.0 - libm::cos(TAU * phase))
+        self.mean() * seconds + self.amplitude() * period / TAU * (1.0 - libm::cos(TAU * phase))
     }
 
     fn inverse(&self, count: f64) -> Option<f64> {
         // 0 ≤ L(t) − m·t ≤ d·P/π bounds the solution on both sides.
-        let mut high = count / self.mean_per_second;
-        let swing = self.amplitude_per_second * self.period.as_secs_f64() * 2.0 / TAU / self.mean_per_second;
+        let mut high = count / self.mean();
+        let swing = self.amplitude() * self.period.as_secs_f64() * 2.0 / TAU / self.mean();
         let mut low = (high - swing).max(0.0);
         loop {
             let middle = low + (high - low) / 2.0;
@@ -46,6 +59,6 @@ impl RateProfile for Sine {
     }
 
     fn peak_per_second(&self) -> f64 {
-        self.mean_per_second + self.amplitude_per_second
+        self.high_per_second
     }
 }

@@ -1,0 +1,112 @@
+//! The scenarios that come with truetail: the folders of `scenarios/` in the repository.
+
+use super::Scenario;
+
+/// Name and text of each.
+const TEXTS: [(&str, &str); 6] = [
+    ("01-healthy", include_str!("../../../../scenarios/01-healthy/scenario.toml")),
+    ("02-single-hiccup", include_str!("../../../../scenarios/02-single-hiccup/scenario.toml")),
+    ("03-sustained-slowdown", include_str!("../../../../scenarios/03-sustained-slowdown/scenario.toml")),
+    ("04-gc-pauses", include_str!("../../../../scenarios/04-gc-pauses/scenario.toml")),
+    ("05-saturation", include_str!("../../../../scenarios/05-saturation/scenario.toml")),
+    ("05-saturation-not-binding", include_str!("../../../../scenarios/05-saturation-not-binding/scenario.toml")),
+];
+
+/// Why a name is not that of a scenario.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum FindError {
+    /// None begins like this.
+    #[error("there is no scenario '{0}'; there are {names}, or give a file", names = listed(&names()))]
+    Unknown(String),
+    /// Several begin like this.
+    #[error("'{given}' may be {candidates}; write more of the name", candidates = listed(candidates))]
+    Ambiguous {
+        /// What was given.
+        given: String,
+        /// The names that begin so.
+        candidates: Vec<&'static str>,
+    },
+}
+
+fn listed(names: &[&str]) -> String {
+    names.join(", ")
+}
+
+/// All names, in order.
+pub fn names() -> Vec<&'static str> {
+    TEXTS.iter().map(|(name, _)| *name).collect()
+}
+
+/// All scenarios, in order.
+pub fn all() -> Vec<Scenario> {
+    TEXTS.iter().map(|(name, text)| read(name, text)).collect()
+}
+
+/// The scenario whose name is, or begins with, `name`, such as `02`. Of several that begin so, the one that the others
+/// only add to is meant: `05` is `05-saturation`, and not `05-saturation-not-binding`.
+///
+/// # Errors
+/// [`FindError`] lists the names there are, or those that were in question.
+pub fn find(name: &str) -> Result<Scenario, FindError> {
+    text(name).map(|(name, text)| read(name, text))
+}
+
+/// The name and the TOML text of the scenario that [`find`] finds.
+///
+/// # Errors
+/// As [`find`].
+pub fn text(name: &str) -> Result<(&'static str, &'static str), FindError> {
+    let candidates: Vec<_> =
+        TEXTS.into_iter().filter(|(known, _)| !name.is_empty() && known.starts_with(name)).collect();
+    let meant = candidates.iter().find(|(short, _)| candidates.iter().all(|(known, _)| known.starts_with(short)));
+    match meant {
+        Some(found) => Ok(*found),
+        None if candidates.is_empty() => Err(FindError::Unknown(name.to_owned())),
+        None => {
+            let candidates = candidates.into_iter().map(|(known, _)| known).collect();
+            Err(FindError::Ambiguous { given: name.to_owned(), candidates })
+        }
+    }
+}
+
+fn read(name: &str, text: &str) -> Scenario {
+    let file = format!("scenarios/{name}/scenario.toml");
+    Scenario::parse(text, &file).unwrap_or_else(|error| panic!("a test reads every scenario: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_is_read_and_has_its_folders_name() {
+        let scenarios = all();
+        assert_eq!(scenarios.len(), TEXTS.len());
+        for (scenario, name) in scenarios.iter().zip(names()) {
+            assert_eq!(scenario.name, name);
+            assert!(!scenario.about.is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_beginning_is_enough_where_it_is_clear() {
+        for (given, found) in [
+            ("02", "02-single-hiccup"),
+            ("02-single-hiccup", "02-single-hiccup"),
+            ("05", "05-saturation"),
+            ("05-saturation", "05-saturation"),
+            ("05-saturation-", "05-saturation-not-binding"),
+        ] {
+            assert_eq!(find(given).unwrap().name, found);
+        }
+    }
+
+    #[test]
+    fn what_is_not_found_says_what_there_is() {
+        let unknown = find("nonsense").unwrap_err().to_string();
+        assert!(names().iter().all(|name| unknown.contains(name)), "{unknown}");
+        let ambiguous = find("0").unwrap_err();
+        assert!(matches!(&ambiguous, FindError::Ambiguous { candidates, .. } if candidates.len() == TEXTS.len()));
+        assert!(matches!(find(""), Err(FindError::Unknown(_))));
+    }
+}

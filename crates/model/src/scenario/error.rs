@@ -1,0 +1,94 @@
+//! What is wrong with a scenario file, and where.
+
+use std::fmt;
+
+/// What is wrong with a scenario, in one line: `FILE:LINE:COLUMN: what is wrong; what would help`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ScenarioError {
+    /// The file as the caller named it.
+    pub file: String,
+    /// Counted from 1.
+    pub line: usize,
+    /// Counted from 1, in characters.
+    pub column: usize,
+    /// The key, the problem and the help; no line break in it.
+    pub message: String,
+}
+
+impl ScenarioError {
+    /// `message` about the byte `offset` of `text`.
+    pub(super) fn at(file: &str, text: &str, offset: usize, message: impl fmt::Display) -> ScenarioError {
+        let before = text.get(..offset).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        ScenarioError {
+            file: file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            message: message.to_string().lines().collect::<Vec<_>>().join("; "),
+        }
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+/// The one of `known` that was probably meant by `given`: one letter apart, or two in a word of at least four.
+pub(super) fn closest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
+    let (distance, word) = known.iter().map(|word| (distance(given, word), *word)).min()?;
+    (distance <= if given.len() < 4 { 1 } else { 2 }).then_some(word)
+}
+
+/// How many letters must be inserted, removed or replaced to make `a` into `b` (Levenshtein).
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_place_is_counted_in_lines_and_characters() {
+        let text = "a = 1\nµ = 2\n";
+        let place = |offset| {
+            let error = ScenarioError::at("f", text, offset, "m");
+            (error.line, error.column)
+        };
+        assert_eq!(place(0), (1, 1));
+        assert_eq!(place(4), (1, 5));
+        assert_eq!(place(text.find('2').unwrap()), (2, 5));
+        assert_eq!(place(text.len()), (3, 1));
+    }
+
+    #[test]
+    fn distances() {
+        for (a, b, apart) in [("", "", 0), ("abc", "", 3), ("stall", "stal", 1), ("rate", "tare", 2), ("x", "yz", 2)] {
+            assert_eq!(distance(a, b), apart, "{a} {b}");
+            assert_eq!(distance(b, a), apart, "{b} {a}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_near_is_suggested() {
+        let known = ["body-bytes", "baseline", "at", "for"];
+        assert_eq!(closest("bodybytes", &known), Some("body-bytes"));
+        assert_eq!(closest("basline", &known), Some("baseline"));
+        assert_eq!(closest("zz", &known), None);
+        assert_eq!(closest("latency", &known), None);
+    }
+}

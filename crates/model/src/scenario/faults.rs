@@ -1,0 +1,169 @@
+//! The tables `[[service.fault]]`. A fault that can never happen is an error.
+
+use super::ScenarioError;
+use super::bounds::Bounds;
+use super::fields::{Field, Section};
+use crate::service::{Fault, FaultKind, Gate, Select};
+use crate::time::{Nanos, Timestamp};
+
+type Result<T> = std::result::Result<T, ScenarioError>;
+
+const GATES: [(&str, Gate); 2] = [("answers", Gate::Answers), ("arrivals", Gate::Arrivals)];
+
+const NTH: &str = "a whole number from 1: every n-th request";
+
+/// Reads the faults in their order.
+pub(super) fn read(sections: &[Section<'_>], bounds: &Bounds) -> Result<Vec<Fault>> {
+    let mut faults: Vec<Fault> = Vec::with_capacity(sections.len());
+    for section in sections {
+        let fault = read_fault(section, bounds)?;
+        if let Some(earlier) = faults.iter().find(|earlier| leaves_none_for(earlier, &fault)) {
+            let (kind, earlier) = (fault.kind().name(), earlier.kind().name());
+            return Err(section.error(format!(
+                "this {kind} fault never happens: the {earlier} fault before it meets every request; narrow that one \
+                 with share, every, at or for"
+            )));
+        }
+        faults.push(fault);
+    }
+    Ok(faults)
+}
+
+/// Does `first` decide every answer, so that `second`, which would decide it too, never can?
+fn leaves_none_for(first: &Fault, second: &Fault) -> bool {
+    select_of(second).is_some() && select_of(first).is_some_and(|select| select == Select::default())
+}
+
+fn select_of(fault: &Fault) -> Option<Select> {
+    match *fault {
+        Fault::ErrorStatus { select, .. }
+        | Fault::Reset { select }
+        | Fault::BlackHole { select }
+        | Fault::SlowBody { select, .. }
+        | Fault::ShortBody { select }
+        | Fault::Garbage { select } => Some(select),
+        Fault::Stall { .. } | Fault::RecurringStall { .. } | Fault::Ramp { .. } | Fault::EveryNth { .. } => None,
+    }
+}
+
+fn read_fault(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+    let kinds = FaultKind::ALL.map(|kind| (kind.name(), kind));
+    let kinds: Vec<_> = kinds.into_iter().filter(|(_, kind)| *kind != FaultKind::Queue).collect();
+    let kind = section.require("kind", "such as kind = \"stall\"")?.choice(&kinds)?;
+    let fault = match kind {
+        FaultKind::Stall => stall(section, bounds)?,
+        FaultKind::RecurringStall => recurring_stall(section, bounds)?,
+        FaultKind::Ramp => ramp(section, bounds)?,
+        FaultKind::EveryNth => every_nth(section, bounds)?,
+        FaultKind::ErrorStatus => error_status(section, bounds)?,
+        FaultKind::SlowBody => {
+            let over = section.require("over", "such as over = \"2s\"")?.length()?;
+            Fault::SlowBody { over, select: select(section, bounds)? }
+        }
+        FaultKind::Reset => Fault::Reset { select: select(section, bounds)? },
+        FaultKind::BlackHole => Fault::BlackHole { select: select(section, bounds)? },
+        FaultKind::ShortBody => Fault::ShortBody { select: select(section, bounds)? },
+        FaultKind::Garbage => Fault::Garbage { select: select(section, bounds)? },
+        FaultKind::Queue => unreachable!("not among the kinds a file may name"),
+    };
+    section.no_more_keys()?;
+    Ok(fault)
+}
+
+fn stall(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+    Ok(Fault::Stall {
+        at: within(&section.require("at", "such as at = \"30s\"")?, bounds)?,
+        length: section.require("for", "such as for = \"1s\"")?.length()?,
+        gate: gate(section)?,
+    })
+}
+
+fn recurring_stall(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+    let first = within(&section.require("first", "such as first = \"5s\"")?, bounds)?;
+    let every = section.require("every", "such as every = \"10s\"")?.length()?;
+    let length_field = section.require("for", "such as for = \"200ms\"")?;
+    let length = length_field.length()?;
+    if length >= every {
+        let problem = format!("{length} every {every} never lets an answer through; make it shorter than 'every'");
+        return Err(length_field.error(problem));
+    }
+    let times = section.get("times").map(|n| n.whole(1..=u64::MAX, "a whole number from 1; leave it out for no end"));
+    Ok(Fault::RecurringStall { first, every, length, times: times.transpose()?, gate: gate(section)? })
+}
+
+fn gate(section: &Section<'_>) -> Result<Gate> {
+    section.get("gate").map_or(Ok(Gate::Answers), |gate| gate.choice(&GATES))
+}
+
+fn ramp(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+    let from = within(&section.require("from", "such as from = \"20s\"")?, bounds)?;
+    let to_field = section.require("to", "such as to = \"50s\"")?;
+    let to = to_field.instant()?;
+    if to <= from {
+        let (from, to) = (from.since_origin(), to.since_origin());
+        return Err(to_field.error(format!("a ramp from {from} to {to} takes no time; 'to' is later than 'from'")));
+    }
+    let target = section.require("target", "such as target = \"100ms\"")?.duration()?;
+    Ok(Fault::Ramp { from, to, target })
+}
+
+fn every_nth(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+    Ok(Fault::EveryNth {
+        every: nth(&section.require("every", "such as every = 500")?, bounds)?,
+        pause: section.require("pause", "such as pause = \"200ms\"")?.length()?,
+    })
+}
+
+fn error_status(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+    let status = section.require("status", "such as status = 503")?;
+    Ok(Fault::ErrorStatus {
+        status: status.whole(400..=599u16, "an error status, 400 to 599")?,
+        immediately: section.get("immediately").map_or(Ok(false), |immediately| immediately.flag())?,
+        select: select(section, bounds)?,
+    })
+}
+
+fn select(section: &Section<'_>, bounds: &Bounds) -> Result<Select> {
+    Ok(Select {
+        every: section.get("every").map(|every| nth(&every, bounds)).transpose()?,
+        share: section.get("share").map(|share| read_share(&share)).transpose()?,
+        at: section.get("at").map(|at| within(&at, bounds)).transpose()?,
+        length: section.get("for").map(|length| length.length()).transpose()?,
+    })
+}
+
+fn read_share(field: &Field<'_>) -> Result<f64> {
+    let share = field.number()?;
+    if share > 0.0 && share <= 1.0 {
+        return Ok(share);
+    }
+    Err(field.error(format!("{share} is no share; it is above 0 and at most 1, such as 0.05 for 5 %")))
+}
+
+/// An instant at which the workload still goes on.
+fn within(field: &Field<'_>, bounds: &Bounds) -> Result<Timestamp> {
+    let instant = field.instant()?;
+    match bounds.end {
+        Some(end) if instant >= end => {
+            let (given, end) = (field.string()?, rounded_up(end));
+            Err(field.error(format!("{given} is not before the end of the workload ({end}), so it never happens")))
+        }
+        _ => Ok(instant),
+    }
+}
+
+/// An end that a count gives is an instant just after an arrival: too precise to read.
+fn rounded_up(end: Timestamp) -> Nanos {
+    Nanos(end.0.checked_next_multiple_of(1_000).unwrap_or(end.0))
+}
+
+/// Every n-th request, where there are as many as n.
+fn nth(field: &Field<'_>, bounds: &Bounds) -> Result<u64> {
+    let n = field.whole(1..=u64::MAX, NTH)?;
+    match bounds.most_arrivals {
+        Some(most) if n > most => {
+            Err(field.error(format!("request {n} never comes: the workload has at most {most} requests")))
+        }
+        _ => Ok(n),
+    }
+}

@@ -1,0 +1,63 @@
+//! A scenario: how the service behaves × what is offered, and its TOML.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `parse` | TOML text → [`Scenario`]; `workload`, `service` and `faults` read their sections |
+//! | `fields` | keys and values with their place in the text |
+//! | `error` | [`ScenarioError`]: one line with file, line, column, key and help |
+//! | `bounds` | which faults can happen within a workload |
+//! | `write` | [`Scenario`] → TOML, and the same tree for serde |
+//! | `scale` | the same picture in a shorter or longer run |
+//! | [`builtin`] | the scenarios that come with truetail |
+//!
+//! ```toml
+//! name = "02-single-hiccup"            # default: the file's name
+//! about = "One stall of a second"
+//! path = "/api"                        # the default
+//!
+//! [workload]
+//! model = "open"                       # open (default), closed, partly-open
+//! rate = 1000                          # or "60/m"; or profile = "ramp:100..2000/60s"; not for the closed model
+//! spacing = "even"                     # or "poisson"
+//! duration = "60s"                     # and, or instead: requests = 60000
+//!
+//! [service]
+//! baseline = "10ms"
+//!
+//! [[service.fault]]
+//! kind = "stall"
+//! at = "30s"
+//! for = "1s"
+//! ```
+
+mod bounds;
+pub mod builtin;
+mod error;
+mod faults;
+mod fields;
+mod parse;
+mod scale;
+mod service;
+mod workload;
+mod write;
+
+pub use error::ScenarioError;
+pub use scale::ScaleError;
+
+use crate::service::Service;
+use crate::workload::Workload;
+
+/// One thing to measure, and what is known of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scenario {
+    /// Its name, such as `02-single-hiccup`: letters, digits, `-`, `_` and `.`.
+    pub name: String,
+    /// What it shows, in a sentence.
+    pub about: String,
+    /// How the system under test behaves.
+    pub service: Service,
+    /// What is offered to it.
+    pub workload: Workload,
+    /// The path that is asked for; begins with `/`.
+    pub path: String,
+}

@@ -1,0 +1,74 @@
+//! TOML text → [`Scenario`].
+
+use toml::de::DeTable;
+
+use super::bounds::Bounds;
+use super::fields::{Section, Text};
+use super::workload::Reader;
+use super::{Scenario, ScenarioError, service, workload};
+
+impl Scenario {
+    /// Reads a scenario from `text`; `file_name` is what errors call it, and names a scenario that has no name itself.
+    /// A profile of the form `trace:FILE` is refused: see [`Scenario::parse_with`].
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with line and key: unknown keys, values that are none, contradictions, and faults
+    /// that can never happen in this workload.
+    pub fn parse(text: &str, file_name: &str) -> Result<Scenario, ScenarioError> {
+        let refuse = |_: &str| Err("a recording cannot be read from here".to_owned());
+        Scenario::parse_with(text, file_name, &refuse)
+    }
+
+    /// As [`Scenario::parse`]. A profile `trace:FILE` is resolved by `read`, which is given FILE as it stands there and
+    /// answers with the text of the recording, or with what went wrong.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`], and what `read` says.
+    pub fn parse_with(text: &str, file_name: &str, read: &Reader<'_>) -> Result<Scenario, ScenarioError> {
+        let source = Text { file: file_name, text };
+        let document = DeTable::parse(text)
+            .map_err(|error| source.error(error.span().map_or(0, |span| span.start), error.message()))?;
+        let top = Section::new(source, "", 0, document.get_ref());
+        let name = name_of(&top, file_name)?;
+        let about = top.get("about").map_or(Ok(""), |about| about.string())?.to_owned();
+        let path = path_of(&top)?;
+        let workload = top.require("workload", "what is offered, such as rate = 1000 and duration = \"60s\"")?;
+        let service = top.require("service", "how the service behaves, such as baseline = \"10ms\"")?;
+        top.no_more_keys()?;
+        let workload = workload::read(&workload.section()?, read)?;
+        let service = service::read(&service.section()?, &Bounds::of(&workload))?;
+        Ok(Scenario { name, about, service, workload, path })
+    }
+}
+
+fn name_of(top: &Section<'_>, file_name: &str) -> Result<String, ScenarioError> {
+    let Some(field) = top.get("name") else { return Ok(name_from(file_name)) };
+    let name = field.string()?;
+    if !name.is_empty() && name.chars().all(is_of_name) {
+        return Ok(name.to_owned());
+    }
+    Err(field.error("a name has letters, digits, '-', '_' and '.', and at least one of them"))
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || "-_.".contains(c)
+}
+
+/// The file's own name, or for `NAME/scenario.toml` its folder's.
+fn name_from(file_name: &str) -> String {
+    let mut parts = file_name.rsplit(['/', '\\']);
+    let file = parts.next().unwrap_or_default();
+    let stem = file.strip_suffix(".toml").unwrap_or(file);
+    let chosen = if stem == "scenario" { parts.next().unwrap_or(stem) } else { stem };
+    let name: String = chosen.chars().map(|c| if is_of_name(c) { c } else { '-' }).collect();
+    if name.is_empty() { "scenario".to_owned() } else { name }
+}
+
+fn path_of(top: &Section<'_>) -> Result<String, ScenarioError> {
+    let Some(field) = top.get("path") else { return Ok("/api".to_owned()) };
+    let path = field.string()?;
+    if path.starts_with('/') && path.chars().all(|c| c.is_ascii_graphic()) {
+        return Ok(path.to_owned());
+    }
+    Err(field.error("a path begins with '/' and has neither spaces nor anything outside ASCII; such as \"/api\""))
+}

@@ -1,0 +1,160 @@
+//! The section `[workload]`.
+
+use super::ScenarioError;
+use super::fields::{Field, Section};
+use crate::arrival::{Horizon, Profile, Schedule, Spacing, Trace};
+use crate::time::{Nanos, Rate, Timestamp};
+use crate::workload::{Limits, LoadModel, LoadModelKind, Workload};
+
+/// Gives the text of a file that a scenario refers to, or says why not.
+pub type Reader<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+
+type Result<T, E = ScenarioError> = std::result::Result<T, E>;
+
+const MODELS: [(&str, LoadModelKind); 3] = [
+    (LoadModelKind::Open.name(), LoadModelKind::Open),
+    (LoadModelKind::Closed.name(), LoadModelKind::Closed),
+    (LoadModelKind::PartlyOpen.name(), LoadModelKind::PartlyOpen),
+];
+
+const SPACINGS: [(&str, Spacing); 2] = [("even", Spacing::Even), ("poisson", Spacing::Poisson)];
+
+/// The keys that say when requests arrive; exactly one of them is given where the model has a schedule.
+const RATES: [&str; 3] = ["rate", "profile", "trace-ns"];
+
+const COUNT: &str = "a whole number from 1";
+
+pub(super) fn read(section: &Section<'_>, read: &Reader<'_>) -> Result<Workload> {
+    let kind = section.get("model").map_or(Ok(LoadModelKind::Open), |model| model.choice(&MODELS))?;
+    let model = match kind {
+        LoadModelKind::Open => open(section, read)?,
+        LoadModelKind::Closed => closed(section)?,
+        LoadModelKind::PartlyOpen => partly_open(section, read)?,
+    };
+    let limits = limits(section)?;
+    let warmup = warmup(section, model.horizon().duration)?;
+    section.no_more_keys()?;
+    Ok(Workload { model, limits, warmup })
+}
+
+fn open(section: &Section<'_>, read: &Reader<'_>) -> Result<LoadModel> {
+    let asks = "belongs to the closed model; write model = \"closed\", or leave it out";
+    section.refuse(&["users", "think-time"], asks)?;
+    section.refuse(&["requests-per-session", "sessions"], "belongs to model = \"partly-open\"")?;
+    schedule(section, "requests", read).map(LoadModel::Open)
+}
+
+fn closed(section: &Section<'_>) -> Result<LoadModel> {
+    let waits = "the closed model has no rate: each user asks when it has its answer; leave it out, or write \
+                 model = \"open\"";
+    section.refuse(&RATES, waits)?;
+    section.refuse(&["spacing", "seed"], "the closed model has no schedule to space; leave it out")?;
+    section.refuse(&["requests-per-session", "sessions"], "belongs to model = \"partly-open\"")?;
+    let users =
+        section.require("users", "the closed model needs it, such as users = 10")?.whole(1..=u32::MAX, COUNT)?;
+    let horizon = horizon(section, "requests", None)?;
+    Ok(LoadModel::Closed { users, think_time: think_time(section)?, horizon })
+}
+
+fn partly_open(section: &Section<'_>, read: &Reader<'_>) -> Result<LoadModel> {
+    section.refuse(&["users"], "belongs to model = \"closed\"; here the rate says how many sessions arrive")?;
+    section.refuse(&["requests"], "the partly open model counts sessions; write sessions = N")?;
+    let per_session = section.require("requests-per-session", "such as requests-per-session = 5")?;
+    Ok(LoadModel::PartlyOpen {
+        requests_per_session: per_session.whole(1..=u32::MAX, COUNT)?,
+        sessions: schedule(section, "sessions", read)?,
+        think_time: think_time(section)?,
+    })
+}
+
+fn think_time(section: &Section<'_>) -> Result<Nanos> {
+    section.get("think-time").map_or(Ok(Nanos::ZERO), |time| time.duration())
+}
+
+fn schedule(section: &Section<'_>, count_key: &'static str, read: &Reader<'_>) -> Result<Schedule> {
+    let profile = profile(section, read)?;
+    let spacing = section.get("spacing").map_or(Ok(Spacing::Even), |spacing| spacing.choice(&SPACINGS))?;
+    let seed = section.get("seed").map_or(Ok(1), |seed| seed.whole(0..=u64::MAX, "a whole number from 0"))?;
+    let horizon = horizon(section, count_key, profile.natural_length())?;
+    Ok(Schedule { profile, spacing, seed, horizon })
+}
+
+/// What `rate`, `profile` or `trace-ns` says; they exclude each other.
+fn profile(section: &Section<'_>, read: &Reader<'_>) -> Result<Profile> {
+    let given: Vec<Field<'_>> = RATES.into_iter().filter_map(|key| section.get(key)).collect();
+    if let [first, second, ..] = &given[..] {
+        return Err(second.error(format!("the rate is given already, on line {}; keep one of them", first.line())));
+    }
+    match given.first() {
+        Some(field) if field.key() == "rate" => read_rate(field).map(Profile::constant),
+        Some(field) if field.key() == "profile" => read_profile(field, read),
+        Some(field) => {
+            let instants = field.whole_numbers()?.into_iter().map(Timestamp).collect();
+            Trace::new(instants).map(Profile::Trace).map_err(|error| field.error(error))
+        }
+        None => {
+            let help = "write rate = 1000, or profile = \"ramp:100..2000/60s\"";
+            Err(section.error(format!("missing key 'rate' in [workload]; {help}")))
+        }
+    }
+}
+
+fn read_rate(field: &Field<'_>) -> Result<Rate> {
+    if field.is_string() {
+        return field.string()?.parse().map_err(|error| field.error(error));
+    }
+    Rate::per_second(field.number()?).map_err(|error| field.error(error))
+}
+
+fn read_profile(field: &Field<'_>, read: &Reader<'_>) -> Result<Profile> {
+    let text = field.string()?;
+    let Some(file) = text.strip_prefix("trace:") else {
+        return text.parse().map_err(|error| field.error(error));
+    };
+    let recording = read(file).map_err(|problem| field.error(format!("trace '{file}': {problem}")))?;
+    Trace::parse(&recording).map(Profile::Trace).map_err(|error| field.error(format!("{file}: {error}")))
+}
+
+/// Where it ends; `natural` is the length that the profile has of itself.
+fn horizon(section: &Section<'_>, count_key: &'static str, natural: Option<Nanos>) -> Result<Horizon> {
+    let duration = section.get("duration").map(|duration| duration.length()).transpose()?;
+    let requests = section.get(count_key).map(|count| count.whole(1..=u64::MAX, COUNT)).transpose()?;
+    match (duration, requests, natural) {
+        (None, None, None) => {
+            Err(section.error(format!("[workload] has no end; write duration = \"60s\" or {count_key} = 60000")))
+        }
+        (None, None, natural) => Ok(Horizon { duration: natural, requests }),
+        _ => Ok(Horizon { duration, requests }),
+    }
+}
+
+fn limits(section: &Section<'_>) -> Result<Limits> {
+    let default = Limits::default();
+    let wanted = "a whole number from 1; leave it out for no cap";
+    Ok(Limits {
+        connections: section.get("connections").map(|n| n.whole(1..=u32::MAX, wanted)).transpose()?,
+        timeout: section.get("timeout").map_or(Ok(default.timeout), |timeout| read_timeout(&timeout))?,
+        drain: section.get("drain").map_or(Ok(default.drain), |drain| drain.duration())?,
+    })
+}
+
+fn read_timeout(field: &Field<'_>) -> Result<Option<Nanos>> {
+    if field.is_string() && field.string()? == "none" {
+        return Ok(None);
+    }
+    match field.duration()? {
+        Nanos::ZERO => Err(field.error("nothing can be answered in no time; write \"none\" for no timeout")),
+        timeout => Ok(Some(timeout)),
+    }
+}
+
+fn warmup(section: &Section<'_>, duration: Option<Nanos>) -> Result<Nanos> {
+    let Some(field) = section.get("warmup") else { return Ok(Nanos::ZERO) };
+    let warmup = field.duration()?;
+    match duration {
+        Some(duration) if warmup >= duration => {
+            Err(field.error(format!("{warmup} of warm-up leave nothing to measure in {duration}")))
+        }
+        _ => Ok(warmup),
+    }
+}
