@@ -1,1 +1,41 @@
-//! placeholder
+//! Offers load over real sockets: drives [`truetail_model::driver`] on one thread per core, each with its own reactor,
+//! connections and recorder, and nothing shared on the path of a request.
+//!
+//! It knows HTTP and TCP. It knows no tool, no report and no terminal.
+//!
+//! ```no_run
+//! use truetail_engine::{Control, Method, Plan, Target};
+//! # use truetail_model::{arrival::*, time::*, workload::*};
+//! let target = Target::resolve(Method::Get, "http://127.0.0.1:8080/api", &[], Vec::new())?;
+//! let schedule = Schedule {
+//!     profile: Profile::constant("1000/s".parse()?),
+//!     spacing: Spacing::Even,
+//!     seed: 1,
+//!     horizon: Horizon { duration: Some(Nanos::from_secs(10)), requests: None },
+//! };
+//! let workload = Workload { model: LoadModel::Open(schedule), limits: Limits::default(), warmup: Nanos::ZERO };
+//! let measured = truetail_engine::run(&Plan::new(workload, target), &Control::new())?;
+//! measured.snapshot.tally.check()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod connection;
+mod control;
+mod deadlines;
+mod engine;
+pub mod host;
+pub mod http1;
+mod live;
+mod plan;
+mod pool;
+mod preflight;
+mod target;
+mod watch;
+mod worker;
+
+pub use control::Control;
+pub use engine::{EngineError, Measured, run};
+pub use live::Progress;
+pub use plan::{CapReason, EffectiveCap, Plan};
+pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
+pub use target::{Method, Target, TargetError};

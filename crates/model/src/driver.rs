@@ -311,7 +311,7 @@ impl OpenSource {
 
     fn pop(&mut self) -> Option<Arrival> {
         let end = self.end;
-        std::mem::replace(&mut self.next, None).inspect(|_| {
+        self.next.take().inspect(|_| {
             self.next = self.arrivals.next().filter(|next| next.intended_start < end);
         })
     }

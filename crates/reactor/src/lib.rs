@@ -28,6 +28,8 @@ pub struct Readiness {
     pub readable: bool,
     /// There may be room to write, or connecting has ended.
     pub writable: bool,
+    /// The other side may have sent its end, so that a short read does not mean that everything was read.
+    pub may_have_ended: bool,
 }
 
 /// The token that no source may have: it stands for [`Waker::wake`].

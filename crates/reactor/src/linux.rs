@@ -72,6 +72,7 @@ impl Backend {
                 token,
                 readable: ended || flags.intersects(EventFlags::IN | EventFlags::RDHUP),
                 writable: ended || flags.contains(EventFlags::OUT),
+                may_have_ended: ended || flags.contains(EventFlags::RDHUP),
             });
         }
         Ok(())

@@ -54,6 +54,7 @@ impl Backend {
             token: event.key as u64,
             readable: event.readable,
             writable: event.writable,
+            may_have_ended: event.readable,
         }));
         Ok(())
     }

@@ -1,0 +1,124 @@
+//! One connection: a socket, and the request that is under way on it.
+
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+
+use socket2::{Domain, Protocol, Socket, Type};
+use truetail_model::arrival::Arrival;
+use truetail_model::record::Cause;
+use truetail_model::time::{Nanos, Timestamp};
+
+use crate::http1::ResponseParser;
+
+/// What a connection is doing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Phase {
+    /// TCP is being set up for the request that waits on it.
+    Connecting,
+    /// A request is being written or answered.
+    Busy,
+    /// Ready for the next request.
+    Idle,
+}
+
+/// The request that is under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Exchange {
+    pub(crate) arrival: Arrival,
+    pub(crate) user: u32,
+    pub(crate) connection_wait: Nanos,
+    /// When the attempt began: to connect, or on an open connection to send.
+    pub(crate) began: Timestamp,
+    /// How long connecting took; `None` on a connection that was open.
+    pub(crate) connect: Option<Nanos>,
+    /// Just before the first byte was handed to the socket; `began` until then.
+    pub(crate) actual_start: Timestamp,
+    /// Bytes of the request that the socket has taken.
+    pub(crate) written: usize,
+}
+
+/// A socket and what is under way on it.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) socket: Socket,
+    pub(crate) phase: Phase,
+    pub(crate) exchange: Exchange,
+    pub(crate) parser: ResponseParser,
+}
+
+impl Connection {
+    /// Begins to connect to `address`.
+    ///
+    /// # Errors
+    /// Why no attempt can be made.
+    pub(crate) fn open(address: SocketAddr, exchange: Exchange) -> Result<Connection, Cause> {
+        let socket = begin_connecting(address).map_err(|error| connect_cause(&error))?;
+        Ok(Connection { socket, phase: Phase::Connecting, exchange, parser: ResponseParser::new() })
+    }
+
+    /// What came of connecting, once the socket is writable. `None`: it is still going on.
+    pub(crate) fn connected(&self) -> Option<Result<(), Cause>> {
+        match self.socket.take_error() {
+            Ok(Some(error)) | Err(error) => Some(Err(connect_cause(&error))),
+            Ok(None) => match self.socket.peer_addr() {
+                Ok(_) => Some(Ok(())),
+                Err(error) if error.kind() == io::ErrorKind::NotConnected => None,
+                Err(error) => Some(Err(connect_cause(&error))),
+            },
+        }
+    }
+
+    /// Hands what is left of `request` to the socket, as much as it takes.
+    pub(crate) fn write(&mut self, request: &[u8]) -> io::Result<()> {
+        while self.exchange.written < request.len() {
+            match (&self.socket).write(&request[self.exchange.written..]) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => self.exchange.written += n,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads once. `None`: there is nothing to read now.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        loop {
+            match (&self.socket).read(buffer) {
+                Ok(n) => return Ok(Some(n)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+fn begin_connecting(address: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_nonblocking(true)?;
+    socket.set_tcp_nodelay(true)?;
+    match socket.connect(&address.into()) {
+        Ok(()) => Ok(socket),
+        Err(error) if in_progress(&error) => Ok(socket),
+        Err(error) => Err(error),
+    }
+}
+
+fn in_progress(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error())
+}
+
+/// Why connecting failed.
+pub(crate) fn connect_cause(error: &io::Error) -> Cause {
+    use rustix::io::Errno;
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::CONNREFUSED) => Cause::Refused,
+        Some(Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::NETDOWN | Errno::HOSTDOWN) => Cause::Unreachable,
+        Some(Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN) => Cause::NoLocalPort,
+        Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => Cause::NoFileDescriptor,
+        Some(Errno::CONNRESET | Errno::CONNABORTED) => Cause::ResetInHandshake,
+        _ => Cause::ConnectOther,
+    }
+}

@@ -1,0 +1,85 @@
+//! Where the body of an answer ends: RFC 9112, section 6.3, read strictly, because a load test that guesses a length
+//! measures its guess.
+
+use httparse::Header;
+use truetail_model::record::Cause;
+
+/// How the end of a body is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Framing {
+    /// After so many bytes; 0 for answers without a body.
+    Length(u64),
+    /// By the chunked coding.
+    Chunked,
+    /// By the end of the connection.
+    UntilClose,
+}
+
+/// What a head says of the connection and the body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct HeadSays {
+    pub(super) framing: Framing,
+    pub(super) keep_alive: bool,
+}
+
+/// Reads the fields of a final answer. `version` is the minor version of HTTP/1.
+pub(super) fn read(status: u16, version: u8, headers: &[Header<'_>], to_head: bool) -> Result<HeadSays, Cause> {
+    let (mut length, mut coding, mut close, mut keep) = (None, None, false, false);
+    for header in headers {
+        if header.name.eq_ignore_ascii_case("content-length") {
+            length = Some(content_length(header.value, length)?);
+        } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
+            // Of several fields the last one decides: its coding was applied last.
+            coding = Some(last_coding_is_chunked(header.value));
+        } else if header.name.eq_ignore_ascii_case("connection") {
+            close |= has_token(header.value, b"close");
+            keep |= has_token(header.value, b"keep-alive");
+        }
+    }
+    if length.is_some() && coding.is_some() {
+        return Err(Cause::BadLength);
+    }
+    let framing = match (coding, length) {
+        _ if to_head || status == 204 || status == 304 => Framing::Length(0),
+        (Some(true), _) => Framing::Chunked,
+        (Some(false), _) => Framing::UntilClose,
+        (None, Some(length)) => Framing::Length(length),
+        (None, None) => Framing::UntilClose,
+    };
+    let persistent = if version == 0 { keep && !close } else { !close };
+    Ok(HeadSays { framing, keep_alive: persistent && framing != Framing::UntilClose })
+}
+
+/// One value, or the same value several times; anything else is a contradiction.
+fn content_length(value: &[u8], before: Option<u64>) -> Result<u64, Cause> {
+    let mut length = before;
+    for part in value.split(|b| *b == b',') {
+        let digits = part.trim_ascii();
+        let number = decimal(digits).ok_or(Cause::BadLength)?;
+        if length.is_some_and(|length| length != number) {
+            return Err(Cause::BadLength);
+        }
+        length = Some(number);
+    }
+    length.ok_or(Cause::BadLength)
+}
+
+/// Only digits, no sign, no overflow.
+fn decimal(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0u64, |number, digit| {
+        let value = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(value)
+    })
+}
+
+fn last_coding_is_chunked(value: &[u8]) -> bool {
+    let last = value.rsplit(|b| *b == b',').next().unwrap_or_default();
+    last.trim_ascii().eq_ignore_ascii_case(b"chunked")
+}
+
+fn has_token(value: &[u8], token: &[u8]) -> bool {
+    value.split(|b| *b == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(token))
+}

@@ -1,0 +1,13 @@
+//! HTTP/1.1 as a client reads it: a parser without I/O that is fed whatever bytes there are.
+//!
+//! | part | what it does |
+//! |---|---|
+//! | [`ResponseParser`] | one answer: head, framing, end |
+//! | `framing` | where the body of an answer ends (RFC 9112, section 6.3) |
+//! | `chunked` | the chunked coding (RFC 9112, section 7.1) |
+
+mod chunked;
+mod framing;
+mod response;
+
+pub use response::{Fed, Finished, ResponseParser};

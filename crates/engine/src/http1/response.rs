@@ -1,0 +1,222 @@
+//! One answer, from its first byte to its last.
+
+use std::mem::MaybeUninit;
+
+use httparse::{Error, Header, ParserConfig, Response, Status};
+use truetail_model::record::Cause;
+
+use super::chunked::Chunked;
+use super::framing::{self, Framing};
+
+/// Longest head that is accepted, interim answers each counted by themselves.
+const HEAD_LIMIT: usize = 64 * 1024;
+/// Most header fields of one head.
+const FIELD_LIMIT: usize = 128;
+/// Most interim (1xx) answers before the final one.
+const INTERIM_LIMIT: u8 = 32;
+
+/// An answer that is whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Finished {
+    /// Its HTTP status, 200 to 999.
+    pub status: u16,
+    /// The connection may carry another request.
+    pub keep_alive: bool,
+}
+
+/// What came of the bytes that were fed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fed {
+    /// All were used; the answer goes on.
+    More,
+    /// The answer is whole.
+    Finished(Finished),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Head,
+    Length(u64),
+    Chunked(Chunked),
+    UntilClose,
+}
+
+/// Reads one answer at a time. [`ResponseParser::start`] before each.
+///
+/// Bodies are counted and forgotten. Memory is bounded by the limit on a head (64 KiB), and none is allocated while heads
+/// arrive whole.
+#[derive(Debug)]
+pub struct ResponseParser {
+    state: State,
+    to_head: bool,
+    interim: u8,
+    finished: Finished,
+    /// The part of a head that arrived without its end.
+    partial: Vec<u8>,
+    received: u64,
+}
+
+impl ResponseParser {
+    /// Ready for an answer to a request other than HEAD.
+    pub fn new() -> ResponseParser {
+        ResponseParser {
+            state: State::Head,
+            to_head: false,
+            interim: 0,
+            finished: Finished { status: 0, keep_alive: false },
+            partial: Vec::new(),
+            received: 0,
+        }
+    }
+
+    /// Ready for the next answer, which is one `to_head` (a HEAD request) or not.
+    pub fn start(&mut self, to_head: bool) {
+        self.state = State::Head;
+        self.to_head = to_head;
+        self.interim = 0;
+        self.partial.clear();
+        self.received = 0;
+    }
+
+    /// Bytes of this answer so far.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Takes bytes of the connection.
+    ///
+    /// # Errors
+    /// The cause, when they are no answer: see [`Cause`]. Bytes after the end of the answer are
+    /// [`Cause::LeftoverBytes`], since nobody asked for them. The parser is of no use then until started again.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Fed, Cause> {
+        self.received += bytes.len() as u64;
+        let mut rest = bytes;
+        loop {
+            let (used, ended) = match &mut self.state {
+                State::Head => match self.feed_head(rest)? {
+                    Some(used) => (used, self.state == State::Length(0)),
+                    None => return Ok(Fed::More),
+                },
+                State::Length(left) => {
+                    let take = (*left).min(rest.len() as u64);
+                    *left -= take;
+                    (take as usize, *left == 0)
+                }
+                State::Chunked(chunked) => chunked.feed(rest)?,
+                State::UntilClose => (rest.len(), false),
+            };
+            rest = &rest[used..];
+            match (ended, rest.is_empty()) {
+                (true, true) => return Ok(Fed::Finished(self.finished)),
+                (true, false) => return Err(Cause::LeftoverBytes),
+                (false, true) => return Ok(Fed::More),
+                (false, false) => {}
+            }
+        }
+    }
+
+    /// The connection came to its end.
+    ///
+    /// # Errors
+    /// [`Cause::ClosedBeforeAnswer`] before the first byte, [`Cause::Truncated`] inside an answer.
+    pub fn end(&mut self) -> Result<Finished, Cause> {
+        match self.state {
+            State::UntilClose => Ok(self.finished),
+            _ if self.received == 0 => Err(Cause::ClosedBeforeAnswer),
+            // What was kept of a head may show that it never was one.
+            State::Head => Err(parse_head(&self.partial, self.to_head).err().unwrap_or(Cause::Truncated)),
+            _ => Err(Cause::Truncated),
+        }
+    }
+
+    /// Reads a head. `Some(n)`: it ended after n of these bytes and the state says what follows. `None`: all were kept.
+    fn feed_head(&mut self, bytes: &[u8]) -> Result<Option<usize>, Cause> {
+        if self.partial.is_empty() {
+            if let Some(head) = parse_head(bytes, self.to_head)? {
+                return self.head_is_read(head).map(Some);
+            }
+            return self.keep(bytes).map(|()| None);
+        }
+        let before = self.partial.len();
+        let room = (HEAD_LIMIT + 1 - before).min(bytes.len());
+        self.partial.extend_from_slice(&bytes[..room]);
+        // Only a blank line can end a head: to parse at each segment would take quadratic time.
+        if has_blank_line(&self.partial[before.saturating_sub(3)..])
+            && let Some(head) = parse_head(&self.partial, self.to_head)?
+        {
+            let used = head.length - before;
+            self.partial.clear();
+            return self.head_is_read(Head { length: used, ..head }).map(Some);
+        }
+        if self.partial.len() > HEAD_LIMIT { Err(Cause::HeadTooLarge) } else { Ok(None) }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<(), Cause> {
+        if bytes.len() > HEAD_LIMIT {
+            return Err(Cause::HeadTooLarge);
+        }
+        self.partial.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn head_is_read(&mut self, head: Head) -> Result<usize, Cause> {
+        match head.status {
+            101 => return Err(Cause::UnexpectedUpgrade),
+            100..=199 if self.interim == INTERIM_LIMIT => return Err(Cause::TooManyInterim),
+            100..=199 => self.interim += 1,
+            0..=99 => return Err(Cause::BadHead),
+            status => {
+                self.finished = Finished { status, keep_alive: head.keep_alive };
+                self.state = match head.framing {
+                    Framing::Length(length) => State::Length(length),
+                    Framing::Chunked => State::Chunked(Chunked::new()),
+                    Framing::UntilClose => State::UntilClose,
+                };
+            }
+        }
+        Ok(head.length)
+    }
+}
+
+impl Default for ResponseParser {
+    fn default() -> ResponseParser {
+        ResponseParser::new()
+    }
+}
+
+/// A head that was read.
+struct Head {
+    length: usize,
+    status: u16,
+    framing: Framing,
+    keep_alive: bool,
+}
+
+/// `None` while the head has no end.
+fn parse_head(bytes: &[u8], to_head: bool) -> Result<Option<Head>, Cause> {
+    let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELD_LIMIT];
+    let mut response = Response::new(&mut []);
+    let parsed = ParserConfig::default().parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
+    let length = match parsed {
+        Ok(Status::Complete(length)) if length > HEAD_LIMIT => return Err(Cause::HeadTooLarge),
+        Ok(Status::Complete(length)) => length,
+        Ok(Status::Partial) => return Ok(None),
+        Err(Error::TooManyHeaders) => return Err(Cause::HeadTooLarge),
+        Err(_) => return Err(Cause::BadHead),
+    };
+    let (Some(status), Some(version)) = (response.code, response.version) else { return Err(Cause::BadHead) };
+    // Interim answers have no body whatever their fields say.
+    if (100..200).contains(&status) {
+        return Ok(Some(Head { length, status, framing: Framing::Length(0), keep_alive: true }));
+    }
+    let says = framing::read(status, version, response.headers, to_head)?;
+    Ok(Some(Head { length, status, framing: says.framing, keep_alive: says.keep_alive }))
+}
+
+/// Is there an empty line in `bytes`, with or without carriage returns?
+fn has_blank_line(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|w| w == b"\n\n") || bytes.windows(3).any(|w| w == b"\n\r\n")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! Figures of a run that is going on: each worker writes its own, anybody reads.
+//!
+//! A worker is the only writer of its figures, so it loads and stores without locked instructions; a reader sees each
+//! figure as it was a moment ago, which is all that progress needs. Results never come from here.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use truetail_model::record::{Outcome, RequestRecord};
+use truetail_model::time::Nanos;
+
+/// log2 of the buckets in each power of two: values to about 3 %.
+const SUB_BITS: u32 = 5;
+const BUCKETS: usize = ((64 - SUB_BITS as usize) << SUB_BITS) + (1 << SUB_BITS);
+
+/// The figures of one worker.
+#[derive(Debug)]
+pub(crate) struct Live {
+    sent: AtomicU64,
+    responses: AtomicU64,
+    unanswered: AtomicU64,
+    error_status: AtomicU64,
+    times: Box<[AtomicU64]>,
+}
+
+impl Default for Live {
+    fn default() -> Live {
+        Live {
+            sent: AtomicU64::new(0),
+            responses: AtomicU64::new(0),
+            unanswered: AtomicU64::new(0),
+            error_status: AtomicU64::new(0),
+            times: (0..BUCKETS).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+}
+
+/// Adds one, by the only writer.
+fn bump(counter: &AtomicU64) {
+    counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+}
+
+fn bucket_of(value: u64) -> usize {
+    let linear = 1u64 << (SUB_BITS + 1);
+    let shift = 63 - (value | (linear - 1)).leading_zeros() - SUB_BITS;
+    ((shift as usize) << SUB_BITS) + (value >> shift) as usize
+}
+
+/// The highest value of a bucket.
+fn highest_of(bucket: usize) -> u64 {
+    let shift = (bucket >> SUB_BITS).saturating_sub(1);
+    let sub = (bucket - (shift << SUB_BITS)) as u64;
+    (sub << shift) + ((1u64 << shift) - 1)
+}
+
+impl Live {
+    pub(crate) fn started(&self) {
+        bump(&self.sent);
+    }
+
+    pub(crate) fn ended(&self, record: &RequestRecord) {
+        match record.outcome {
+            Outcome::Response { status } => {
+                bump(&self.responses);
+                bump(&self.times[bucket_of(record.response_time().0)]);
+                if status >= 400 {
+                    bump(&self.error_status);
+                }
+            }
+            _ => bump(&self.unanswered),
+        }
+    }
+}
+
+/// How a run stands.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Progress {
+    /// Arrivals for which an attempt was begun.
+    pub issued: u64,
+    /// Whole answers.
+    pub responses: u64,
+    /// Of these, with a status from 400.
+    pub error_status: u64,
+    /// Issued arrivals that ended without an answer.
+    pub unanswered: u64,
+    /// Issued and not ended.
+    pub in_flight: u64,
+    /// Median response time of the answers so far, to about 3 %.
+    pub p50: Option<Nanos>,
+    /// Their 99th percentile, to about 3 %.
+    pub p99: Option<Nanos>,
+}
+
+impl Progress {
+    pub(crate) fn of<'a>(workers: impl Iterator<Item = &'a Live>) -> Progress {
+        let mut progress = Progress::default();
+        let mut times = vec![0u64; BUCKETS];
+        for live in workers {
+            progress.issued += live.sent.load(Ordering::Relaxed);
+            progress.responses += live.responses.load(Ordering::Relaxed);
+            progress.unanswered += live.unanswered.load(Ordering::Relaxed);
+            progress.error_status += live.error_status.load(Ordering::Relaxed);
+            times.iter_mut().zip(&live.times).for_each(|(sum, one)| *sum += one.load(Ordering::Relaxed));
+        }
+        progress.in_flight = progress.issued.saturating_sub(progress.responses + progress.unanswered);
+        progress.p50 = quantile(&times, 0.5);
+        progress.p99 = quantile(&times, 0.99);
+        progress
+    }
+}
+
+fn quantile(counts: &[u64], q: f64) -> Option<Nanos> {
+    let total: u64 = counts.iter().sum();
+    let rank = (q * total as f64).ceil() as u64;
+    let mut seen = 0;
+    counts.iter().enumerate().find_map(|(bucket, count)| {
+        seen += count;
+        (seen >= rank && seen > 0).then(|| Nanos(highest_of(bucket)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_hold_their_values() {
+        for value in
+            (0..63).flat_map(|shift| [1u64 << shift, (1 << shift) + 1, (1 << shift) * 3 / 2]).chain([0, u64::MAX])
+        {
+            let bucket = bucket_of(value);
+            let highest = highest_of(bucket);
+            assert!(bucket < BUCKETS && highest >= value && bucket_of(highest) == bucket, "{value}");
+            assert!((highest - value) as f64 <= value as f64 / 32.0, "{value} {highest}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What the engine is asked to do.
+
+use truetail_model::arrival::RateProfile;
+use truetail_model::record::SamplesOptions;
+use truetail_model::time::Nanos;
+use truetail_model::workload::{LoadModel, Workload};
+
+use crate::{Target, host};
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What is offered, and within which limits.
+    pub workload: Workload,
+    /// To whom.
+    pub target: Target,
+    /// Worker threads; `None`: as many as the load needs, at most one a processor.
+    pub threads: Option<u32>,
+    /// How many single requests to keep.
+    pub samples: SamplesOptions,
+}
+
+/// One worker for each so many requests a second, where the number of threads is left to the engine: about half of
+/// what a core of a small machine can do, so that there is room to catch up.
+const RATE_PER_WORKER: f64 = 25_000.0;
+
+/// Files that are kept free for everything that is not a connection of the load.
+const RESERVED_FILES: u64 = 24;
+
+/// Local ports that Linux hands out by default for one destination: 32768 to 60999.
+const USUAL_LOCAL_PORTS: u32 = 28_232;
+
+/// How many connections there may be, and why not more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EffectiveCap {
+    /// Most connections at once.
+    pub connections: u32,
+    /// What sets it.
+    pub reason: CapReason,
+}
+
+/// What sets the cap on connections.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CapReason {
+    /// The user asked for it.
+    Asked,
+    /// The limit on open files.
+    OpenFiles,
+    /// The local ports for one destination.
+    LocalPorts,
+    /// More users than connections do not exist in the closed model.
+    Users,
+}
+
+impl Plan {
+    /// A plan with everything left to the engine.
+    pub fn new(workload: Workload, target: Target) -> Plan {
+        Plan { workload, target, threads: None, samples: SamplesOptions::default() }
+    }
+
+    /// The cap on connections that will be in force: what the user asked for, or what this machine can have.
+    pub fn effective_cap(&self) -> EffectiveCap {
+        if let Some(connections) = self.workload.limits.connections {
+            return EffectiveCap { connections, reason: CapReason::Asked };
+        }
+        if let LoadModel::Closed { users, .. } = self.workload.model {
+            return EffectiveCap { connections: users, reason: CapReason::Users };
+        }
+        let files = connections_for_files(host::open_files().map(|limit| limit.soft));
+        let ports = host::local_ports().unwrap_or(USUAL_LOCAL_PORTS);
+        if files < ports {
+            EffectiveCap { connections: files, reason: CapReason::OpenFiles }
+        } else {
+            EffectiveCap { connections: ports, reason: CapReason::LocalPorts }
+        }
+    }
+
+    /// How many workers there will be: never more than connections or users, so that each has work it can do.
+    pub fn effective_threads(&self) -> u32 {
+        let wanted = self.threads.unwrap_or_else(|| {
+            let by_load = match &self.workload.model {
+                LoadModel::Open(schedule) => schedule.profile.peak_per_second() / RATE_PER_WORKER,
+                LoadModel::PartlyOpen { sessions, requests_per_session, .. } => {
+                    sessions.profile.peak_per_second() * f64::from(*requests_per_session) / RATE_PER_WORKER
+                }
+                LoadModel::Closed { .. } => f64::INFINITY,
+            };
+            by_load.ceil().clamp(1.0, f64::from(host::cpus())) as u32
+        });
+        let most = match self.workload.model {
+            LoadModel::Closed { users, .. } => users.min(self.effective_cap().connections),
+            _ => self.effective_cap().connections,
+        };
+        wanted.min(most).max(1)
+    }
+
+    /// How long the run should take, for sizing; `None` where only a count or the user ends it.
+    pub fn expected_length(&self) -> Option<Nanos> {
+        self.workload.model.horizon().duration
+    }
+}
+
+/// How many connections fit under a limit on open files.
+fn connections_for_files(soft_limit: Option<u64>) -> u32 {
+    let free = soft_limit.unwrap_or(u64::MAX).saturating_sub(host::files_in_use() + RESERVED_FILES);
+    u32::try_from(free).unwrap_or(u32::MAX).max(1)
+}
+
+impl Plan {
+    /// Whether the connections that the user asked for can be open at once under the limit on files in force.
+    ///
+    /// # Errors
+    /// The number that would fit.
+    pub fn check_open_files(&self) -> Result<(), u32> {
+        let fit = connections_for_files(host::open_files().map(|limit| limit.soft));
+        match self.workload.limits.connections {
+            Some(asked) if asked > fit => Err(fit),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! One thread of the engine: its hand of the schedule, its connections, its reactor, its recorder, and the loop that
+//! drives them. Nothing here is shared, locked, formatted or (in the steady state) allocated while requests run.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use truetail_model::driver::{Driver, Start, Turn};
+use truetail_model::record::{Cause, Outcome, Recorder, RequestRecord, StartDelay};
+use truetail_model::time::{Clock, Nanos, Timestamp};
+use truetail_reactor::{Events, MonotonicClock, Reactor, Readiness, precise_sleeps};
+use truetail_run::CpuTime;
+
+use crate::connection::{Connection, Exchange, Phase};
+use crate::control::{Asked, Control};
+use crate::deadlines::Deadlines;
+use crate::host;
+use crate::http1::{Fed, Finished};
+use crate::live::Live;
+use crate::pool::{Pool, Token};
+use crate::watch::Watch;
+
+/// Longest sleep, so that a worker that was not allowed to run notices it soon.
+const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
+/// After so many starts in a row answers are looked at again, so that catching up does not make them look slow.
+const STARTS_IN_A_ROW: u32 = 32;
+/// Reports taken from the reactor at once.
+const REPORTS: usize = 256;
+/// One for all connections of a worker; nothing of it is kept between reads.
+const READ_BUFFER: usize = 64 * 1024;
+
+/// What a worker needs from the rest of the engine.
+pub(crate) struct Setting {
+    pub(crate) number: u32,
+    pub(crate) driver: Driver,
+    pub(crate) recorder: Recorder,
+    pub(crate) clock: MonotonicClock,
+    pub(crate) address: SocketAddr,
+    pub(crate) request: Arc<[u8]>,
+    pub(crate) to_head: bool,
+    pub(crate) timeout: Option<Nanos>,
+    /// Requests of this load model are due on a schedule, so that one may fall due between two answers.
+    pub(crate) scheduled: bool,
+    pub(crate) control: Control,
+    pub(crate) live: Arc<Live>,
+}
+
+/// What a worker brings home.
+pub(crate) struct Harvest {
+    pub(crate) recorder: Recorder,
+    pub(crate) driver: Driver,
+    pub(crate) watch: Watch,
+    pub(crate) cpu: CpuTime,
+    pub(crate) connections_opened: u64,
+    pub(crate) connections_peak: u64,
+    pub(crate) stray_answers: u64,
+    pub(crate) ended: Timestamp,
+}
+
+/// What to do after the starts that are due.
+enum Then {
+    /// Sleep until this instant at the latest.
+    Sleep(Timestamp),
+    /// More is due, but look at answers first.
+    Look,
+    /// The run is over.
+    Over,
+}
+
+pub(crate) struct Worker {
+    setting: Setting,
+    reactor: Reactor,
+    pool: Pool,
+    deadlines: Deadlines,
+    watch: Watch,
+    buffer: Box<[u8]>,
+    stray_answers: u64,
+}
+
+impl Worker {
+    /// A worker that is ready to run.
+    pub(crate) fn new(setting: Setting, reactor: Reactor) -> Worker {
+        Worker {
+            watch: Watch::new(setting.number),
+            setting,
+            reactor,
+            pool: Pool::default(),
+            deadlines: Deadlines::new(),
+            buffer: vec![0; READ_BUFFER].into_boxed_slice(),
+            stray_answers: 0,
+        }
+    }
+
+    /// Does the whole run.
+    ///
+    /// # Errors
+    /// Only when the reactor itself fails.
+    pub(crate) fn run(mut self) -> io::Result<Harvest> {
+        precise_sleeps();
+        let cpu_before = host::thread_cpu();
+        self.setting.clock.wait_for_origin();
+        let mut events = Events::with_capacity(REPORTS);
+        loop {
+            self.obey();
+            match self.start_due() {
+                Then::Over => break,
+                Then::Look => self.look(&mut events, Timestamp::ZERO)?,
+                Then::Sleep(until) => self.look(&mut events, until)?,
+            }
+        }
+        self.look(&mut events, Timestamp::ZERO)?;
+        Ok(self.settle(cpu_before))
+    }
+
+    /// The current instant, which the watch sees too.
+    #[inline]
+    fn now(&mut self) -> Timestamp {
+        let now = self.setting.clock.now();
+        self.watch.awake(now);
+        now
+    }
+
+    fn obey(&mut self) {
+        match self.setting.control.asked() {
+            Asked::GoOn => {}
+            Asked::Stop => {
+                let now = self.now();
+                self.setting.driver.stop(now);
+            }
+            Asked::StopNow => {
+                let now = self.now();
+                self.setting.driver.stop_now(now);
+            }
+        }
+    }
+
+    /// Starts what is due, up to [`STARTS_IN_A_ROW`].
+    fn start_due(&mut self) -> Then {
+        for _ in 0..STARTS_IN_A_ROW {
+            let now = self.now();
+            match self.setting.driver.turn(now) {
+                Turn::Start(start) => self.begin(start, now),
+                Turn::Wait { until } => return Then::Sleep(until),
+                Turn::Expired | Turn::Finished => return Then::Over,
+            }
+        }
+        Then::Look
+    }
+
+    /// Waits until something happens, at most until `until`, and deals with it.
+    fn look(&mut self, events: &mut Events, until: Timestamp) -> io::Result<()> {
+        let now = self.now();
+        let deadline = self.deadlines.first().map_or(Timestamp::NEVER, |(_, deadline)| deadline);
+        let until = until.min(deadline).min(now + LONGEST_SLEEP).max(now);
+        self.watch.sleeping(until);
+        self.reactor.wait(events, Some(until.since(now)))?;
+        self.now();
+        for readiness in events.iter() {
+            self.attend(readiness);
+            if self.setting.scheduled {
+                // One start between two answers keeps the schedule without starving the answers.
+                self.start_one_if_due();
+            }
+        }
+        // Whatever had come by `now` has been read, so that who is overdue since then was really not answered.
+        self.expire(now);
+        Ok(())
+    }
+
+    fn start_one_if_due(&mut self) {
+        let now = self.now();
+        if let Turn::Start(start) = self.setting.driver.turn(now) {
+            self.begin(start, now);
+        }
+    }
+
+    /// Begins a request at `now`, on an idle connection or on a new one.
+    fn begin(&mut self, start: Start, now: Timestamp) {
+        self.setting.recorder.plan(start.arrival.intended_start);
+        self.setting.live.started();
+        let exchange = Exchange {
+            arrival: start.arrival,
+            user: start.user,
+            connection_wait: start.connection_wait,
+            began: now,
+            connect: None,
+            actual_start: now,
+            written: 0,
+        };
+        match self.pool.take_idle() {
+            Some(slot) => self.begin_on(slot, exchange),
+            None => self.begin_connecting(exchange),
+        }
+    }
+
+    fn begin_connecting(&mut self, exchange: Exchange) {
+        let connection = match Connection::open(self.setting.address, exchange) {
+            Ok(connection) => connection,
+            Err(cause) => return self.record(&exchange, self.setting.clock.now(), Outcome::ConnectFailed(cause), 0),
+        };
+        let token = self.pool.insert(connection);
+        self.set_deadline(token.slot(), exchange.began);
+        let added = self.reactor.add(&self.pool.get(token.slot()).socket, token.0);
+        if added.is_err() {
+            let now = self.now();
+            self.end(token.slot(), now, Outcome::ConnectFailed(Cause::NoFileDescriptor), false);
+        }
+    }
+
+    /// Sends on a connection that was idle.
+    fn begin_on(&mut self, slot: u32, exchange: Exchange) {
+        let connection = self.pool.get(slot);
+        connection.exchange = exchange;
+        self.set_deadline(slot, exchange.began);
+        self.send(slot, exchange.began);
+    }
+
+    fn set_deadline(&mut self, slot: u32, began: Timestamp) {
+        if let Some(timeout) = self.setting.timeout {
+            self.deadlines.push(slot, began + timeout);
+        }
+    }
+
+    fn clear_deadline(&mut self, slot: u32) {
+        if self.setting.timeout.is_some() {
+            self.deadlines.remove(slot);
+        }
+    }
+
+    /// Hands the request to the socket; `now` is its actual start.
+    fn send(&mut self, slot: u32, now: Timestamp) {
+        let request = Arc::clone(&self.setting.request);
+        let connection = self.pool.get(slot);
+        connection.phase = Phase::Busy;
+        connection.exchange.actual_start = now;
+        connection.parser.start(self.setting.to_head);
+        if connection.write(&request).is_err() {
+            self.sending_failed(slot);
+        }
+    }
+
+    /// A connection that the peer had closed while it was idle took no byte of the request: nothing was asked, so
+    /// another connection is opened for it. In any other case the request was lost on the way.
+    fn sending_failed(&mut self, slot: u32) {
+        let connection = self.pool.get(slot);
+        let exchange = connection.exchange;
+        if exchange.connect.is_none() && exchange.written == 0 {
+            self.clear_deadline(slot);
+            self.close(slot);
+            return self.begin_connecting(exchange);
+        }
+        let now = self.now();
+        self.end(slot, now, Outcome::Reset(Cause::ResetByPeer), false);
+    }
+
+    /// Deals with one report of the reactor.
+    fn attend(&mut self, readiness: Readiness) {
+        let token = Token(readiness.token);
+        let Some(connection) = self.pool.find(token) else { return };
+        match connection.phase {
+            Phase::Connecting if readiness.writable => self.finish_connecting(token.slot()),
+            Phase::Connecting => {}
+            Phase::Busy => {
+                if readiness.writable {
+                    self.go_on_writing(token);
+                }
+                if readiness.readable {
+                    self.read(token, readiness.may_have_ended);
+                }
+            }
+            Phase::Idle if readiness.readable => self.read_idle(token.slot()),
+            Phase::Idle => {}
+        }
+    }
+
+    fn finish_connecting(&mut self, slot: u32) {
+        let now = self.now();
+        let connection = self.pool.get(slot);
+        match connection.connected() {
+            None => {}
+            Some(Err(cause)) => self.end(slot, now, Outcome::ConnectFailed(cause), false),
+            Some(Ok(())) => {
+                connection.exchange.connect = Some(now.since(connection.exchange.began));
+                self.send(slot, now);
+            }
+        }
+    }
+
+    fn go_on_writing(&mut self, token: Token) {
+        let request = Arc::clone(&self.setting.request);
+        let Some(connection) = self.pool.find(token) else { return };
+        // An answer may explain why the rest is not wanted, so reading decides what this error means.
+        if connection.exchange.written < request.len() && connection.write(&request).is_err() {
+            self.read(token, true);
+        }
+    }
+
+    /// Reads what there is of an answer.
+    fn read(&mut self, token: Token, may_have_ended: bool) {
+        loop {
+            let Some(connection) = self.pool.find(token) else { return };
+            let read = connection.read(&mut self.buffer);
+            let now = self.setting.clock.now();
+            self.watch.awake(now);
+            let n = match read {
+                Ok(None) => return,
+                Ok(Some(0)) => return self.other_side_ended(token.slot(), now),
+                Ok(Some(n)) => n,
+                Err(_) => return self.reset(token.slot(), now),
+            };
+            match connection.parser.feed(&self.buffer[..n]) {
+                Err(cause) => return self.end(token.slot(), now, Outcome::Malformed(cause), false),
+                Ok(Fed::Finished(finished)) => return self.answered(token.slot(), now, finished, may_have_ended),
+                // A short read took all there was, unless the end came with it.
+                Ok(Fed::More) if n < READ_BUFFER && !may_have_ended => return,
+                Ok(Fed::More) => {}
+            }
+        }
+    }
+
+    fn answered(&mut self, slot: u32, now: Timestamp, finished: Finished, may_have_ended: bool) {
+        let connection = self.pool.get(slot);
+        // Whoever answers before it has the whole request cannot be sent another one.
+        let sent_all = connection.exchange.written == self.setting.request.len();
+        let keep = finished.keep_alive && sent_all;
+        self.end(slot, now, Outcome::Response { status: finished.status }, keep);
+        if keep && may_have_ended {
+            self.read_idle(slot);
+        }
+    }
+
+    fn other_side_ended(&mut self, slot: u32, now: Timestamp) {
+        let outcome = match self.pool.get(slot).parser.end() {
+            Ok(finished) => Outcome::Response { status: finished.status },
+            Err(cause @ Cause::ClosedBeforeAnswer) => Outcome::Reset(cause),
+            Err(cause) => Outcome::Malformed(cause),
+        };
+        self.end(slot, now, outcome, false);
+    }
+
+    fn reset(&mut self, slot: u32, now: Timestamp) {
+        let began_to_answer = self.pool.get(slot).parser.received() > 0;
+        let outcome =
+            if began_to_answer { Outcome::Malformed(Cause::Truncated) } else { Outcome::Reset(Cause::ResetByPeer) };
+        self.end(slot, now, outcome, false);
+    }
+
+    /// Something came on a connection on which nothing was asked: its end, or bytes that belong to nobody.
+    fn read_idle(&mut self, slot: u32) {
+        match self.pool.get(slot).read(&mut self.buffer) {
+            Ok(None) => {}
+            Ok(Some(n)) => {
+                self.stray_answers += u64::from(n > 0);
+                self.close(slot);
+            }
+            Err(_) => self.close(slot),
+        }
+    }
+
+    /// Times out whoever was overdue at `now`.
+    fn expire(&mut self, now: Timestamp) {
+        while let Some((slot, _)) = self.deadlines.first().filter(|(_, deadline)| *deadline <= now) {
+            let given_up = self.now();
+            self.end(slot, given_up, Outcome::TimedOut, false);
+        }
+    }
+
+    /// A request ended at `now`; its connection is kept for another one, or closed.
+    fn end(&mut self, slot: u32, now: Timestamp, outcome: Outcome, keep: bool) {
+        let connection = self.pool.get(slot);
+        let (exchange, received) = (connection.exchange, connection.parser.received());
+        self.clear_deadline(slot);
+        if keep {
+            self.pool.get(slot).phase = Phase::Idle;
+            self.pool.make_idle(slot);
+        } else {
+            self.close(slot);
+        }
+        self.record(&exchange, now, outcome, received);
+    }
+
+    fn record(&mut self, exchange: &Exchange, end: Timestamp, outcome: Outcome, bytes_in: u64) {
+        let connect = exchange.connect.unwrap_or(Nanos::ZERO);
+        let intended = exchange.arrival.intended_start;
+        let record = RequestRecord {
+            index: exchange.arrival.index,
+            intended_start: intended,
+            actual_start: exchange.actual_start,
+            end,
+            delay: StartDelay::split(intended, exchange.actual_start, exchange.connection_wait, connect),
+            connected: exchange.connect.is_some(),
+            outcome,
+            bytes_in,
+        };
+        self.setting.recorder.record(&record);
+        self.setting.live.ended(&record);
+        self.setting.driver.finish(exchange.user, end);
+    }
+
+    fn close(&mut self, slot: u32) {
+        let connection = self.pool.remove(slot);
+        // Closing ends the watch by itself; a socket that was never added is refused here, which changes nothing.
+        let _ = self.reactor.remove(&connection.socket);
+    }
+
+    /// Counts out what is in flight and what was never issued.
+    fn settle(mut self, cpu_before: CpuTime) -> Harvest {
+        for slot in self.pool.busy() {
+            let now = self.now();
+            self.end(slot, now, Outcome::InFlightAtEnd, false);
+        }
+        let ended = self.now();
+        while let Some(arrival) = self.setting.driver.unissued() {
+            self.setting.recorder.plan(arrival.intended_start);
+            self.setting.recorder.record(&RequestRecord::never_issued(arrival, ended));
+        }
+        let cpu = host::thread_cpu();
+        Harvest {
+            recorder: self.setting.recorder,
+            driver: self.setting.driver,
+            watch: self.watch,
+            cpu: CpuTime {
+                user_ns: cpu.user_ns.saturating_sub(cpu_before.user_ns),
+                system_ns: cpu.system_ns.saturating_sub(cpu_before.system_ns),
+            },
+            connections_opened: self.pool.opened,
+            connections_peak: self.pool.peak,
+            stray_answers: self.stray_answers,
+            ended,
+        }
+    }
+}

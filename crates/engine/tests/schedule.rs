@@ -1,0 +1,177 @@
+//! The schedule never waits for the server, and nothing planned is lost.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use support::{Act, Puppet, closed, ok, open, plan, run, run_with};
+use truetail_engine::Control;
+use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
+use truetail_model::record::Metric;
+use truetail_model::time::{Nanos, Rate};
+use truetail_model::workload::LoadModel;
+
+#[test]
+fn arrivals_do_not_wait_for_answers() {
+    // For half a second nothing is answered; an open loop asks on.
+    let puppet = Puppet::start(|n| if n == 0 { Act::Send(ok()) } else { Act::After(Duration::from_millis(500), ok()) });
+    let measured = run(&open(&puppet.url(), 200.0, 100));
+    assert_eq!(measured.snapshot.tally.responses, 100);
+    // All were sent before the second one was answered, so nearly each has a connection of its own.
+    assert!(measured.generator.connections_peak >= 90, "{}", measured.generator.connections_peak);
+}
+
+#[test]
+fn a_cap_makes_arrivals_wait_and_the_wait_is_the_caps() {
+    let puppet = Puppet::start(|_| Act::After(Duration::from_millis(20), ok()));
+    let mut plan = open(&puppet.url(), 100.0, 60);
+    plan.workload.limits.connections = Some(1);
+    let measured = run(&plan);
+    assert_eq!((measured.snapshot.tally.responses, measured.generator.connections_peak), (60, 1));
+    // 20 ms of work every 10 ms: arrival k waits at least k x 10 ms, less one interval for rounding.
+    let mut records: Vec<_> = measured.snapshot.samples.even().to_vec();
+    records.sort_by_key(|r| r.index);
+    for record in &records[1..] {
+        let wait = record.delay.connection_wait;
+        assert!(wait >= Nanos::from_millis(10 * record.index - 10), "{record:?}");
+        assert!(record.response_time() >= wait + Nanos::from_millis(20), "{record:?}");
+    }
+    let waits = measured.snapshot.metric(Metric::ConnectionWait);
+    assert!(
+        waits.sum_ns() > 10 * measured.snapshot.metric(Metric::GeneratorLag).sum_ns(),
+        "the wait is not called lag"
+    );
+}
+
+#[test]
+fn what_the_drain_does_not_reach_is_counted_as_never_issued() {
+    let puppet = Puppet::start(|_| Act::After(Duration::from_millis(100), ok()));
+    let mut plan = open(&puppet.url(), 1000.0, 500);
+    plan.workload.limits.connections = Some(2);
+    plan.workload.limits.drain = Nanos::from_millis(300);
+    let tally = run(&plan).snapshot.tally;
+    assert_eq!(tally.planned, 500);
+    assert!(tally.never_issued > 450 && tally.in_flight_at_end <= 2, "{tally:?}");
+    assert!(puppet.seen() <= tally.issued);
+}
+
+#[test]
+fn without_a_timeout_the_drain_ends_what_hangs() {
+    let puppet = Puppet::start(|n| if n % 5 == 4 { Act::Hang } else { Act::Send(ok()) });
+    let mut plan = open(&puppet.url(), 500.0, 50);
+    plan.workload.limits.timeout = None;
+    plan.workload.limits.drain = Nanos::from_millis(200);
+    let tally = run(&plan).snapshot.tally;
+    assert_eq!((tally.responses, tally.in_flight_at_end), (40, 10));
+}
+
+#[test]
+fn a_closed_loop_waits_for_its_answers() {
+    let puppet = Puppet::start(|_| Act::After(Duration::from_millis(5), ok()));
+    let measured = run(&closed(&puppet.url(), 4, 100));
+    assert_eq!((measured.snapshot.tally.responses, puppet.seen()), (100, 100));
+    assert!(measured.generator.connections_peak <= 4);
+}
+
+#[test]
+fn think_time_is_before_the_intended_start() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let horizon = Horizon { duration: None, requests: Some(5) };
+    let think_time = Nanos::from_millis(30);
+    let measured = run(&plan(&puppet.url(), LoadModel::Closed { users: 1, think_time, horizon }));
+    let mut records = measured.snapshot.samples.even().to_vec();
+    records.sort_by_key(|r| r.index);
+    for pair in records.windows(2) {
+        assert_eq!(pair[1].intended_start, pair[0].end + think_time);
+    }
+}
+
+#[test]
+fn sessions_are_partly_open() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let sessions = Schedule {
+        profile: Profile::constant(Rate::per_second(50.0).unwrap()),
+        spacing: Spacing::Poisson,
+        seed: 7,
+        horizon: Horizon { duration: None, requests: Some(20) },
+    };
+    let model = LoadModel::PartlyOpen { sessions, requests_per_session: 3, think_time: Nanos::from_millis(2) };
+    let tally = run(&plan(&puppet.url(), model)).snapshot.tally;
+    assert_eq!((tally.planned, tally.responses), (60, 60));
+}
+
+#[test]
+fn two_workers_do_the_whole_schedule_between_them() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let mut plan = open(&puppet.url(), 2000.0, 1001);
+    let LoadModel::Open(schedule) = plan.workload.model.clone() else { unreachable!() };
+    plan.threads = Some(2);
+    let measured = run(&plan);
+    assert_eq!((measured.snapshot.tally.responses, measured.generator.threads), (1001, 2));
+    assert_eq!(measured.snapshot.schedule_hash, schedule.hash());
+    let mut indices: Vec<u64> = measured.snapshot.samples.even().iter().map(|r| r.index).collect();
+    indices.sort_unstable();
+    assert!(indices.iter().copied().eq(0..1001));
+}
+
+#[test]
+fn warm_up_is_offered_and_not_measured() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let mut plan = open(&puppet.url(), 200.0, 100);
+    plan.workload.warmup = Nanos::from_millis(250);
+    let snapshot = run(&plan).snapshot;
+    snapshot.warmup.check().unwrap();
+    assert_eq!((snapshot.warmup.responses, snapshot.tally.responses, puppet.seen()), (50, 50, 100));
+}
+
+/// Runs an endless plan and calls `end` when the server has seen `after` requests.
+fn run_until(puppet: &Puppet, after: u64, end: impl FnOnce(&Control) + Send + 'static) -> truetail_engine::Measured {
+    let mut endless = open(&puppet.url(), 1000.0, 1);
+    let LoadModel::Open(schedule) = &mut endless.workload.model else { unreachable!() };
+    schedule.horizon = Horizon::default();
+    let (control, seen, over) = (Control::new(), Arc::clone(&puppet.requests), Arc::new(AtomicBool::new(false)));
+    let (handle, watch) = (control.clone(), Arc::clone(&over));
+    let ender = std::thread::spawn(move || {
+        while seen.load(Ordering::SeqCst) < after {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        end(&handle);
+        // An order to end must end it, or the test would never do so.
+        std::thread::sleep(Duration::from_secs(30));
+        assert!(watch.load(Ordering::SeqCst), "the run did not end");
+    });
+    let measured = run_with(&endless, &control);
+    over.store(true, Ordering::SeqCst);
+    drop(ender);
+    measured
+}
+
+#[test]
+fn stop_sends_nothing_more_and_waits_for_answers() {
+    let puppet = Puppet::start(|_| Act::After(Duration::from_millis(50), ok()));
+    let measured = run_until(&puppet, 100, Control::stop);
+    let tally = measured.snapshot.tally;
+    assert!(tally.planned >= 100 && tally.in_flight_at_end == 0, "{tally:?}");
+    assert_eq!(tally.responses, puppet.seen());
+}
+
+#[test]
+fn stop_now_counts_what_is_in_flight() {
+    let puppet = Puppet::start(|n| if n < 50 { Act::Send(ok()) } else { Act::Hang });
+    let tally = run_until(&puppet, 100, Control::stop_now).snapshot.tally;
+    assert!(tally.in_flight_at_end >= 50 && tally.responses == 50, "{tally:?}");
+}
+
+#[test]
+fn progress_is_seen_from_outside() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let control = Control::new();
+    assert_eq!(control.progress().issued, 0);
+    let measured = run_with(&open(&puppet.url(), 500.0, 100), &control);
+    let progress = control.progress();
+    assert_eq!((progress.issued, progress.responses, progress.in_flight), (100, 100, 0));
+    let max = measured.snapshot.metric(Metric::ResponseTime).max().unwrap();
+    assert!(progress.p99.unwrap().0 as f64 <= max.0 as f64 * 1.04 && progress.p50 <= progress.p99);
+}

@@ -1,0 +1,177 @@
+//! A server that does what a test tells it, request by request, and plans to run against it.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use truetail_engine::{Control, Measured, Method, Plan, Target};
+use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
+use truetail_model::record::{Samples, SamplesOptions};
+use truetail_model::time::{Nanos, Rate};
+use truetail_model::workload::{Limits, LoadModel, Workload};
+
+/// What the server does with one request.
+#[derive(Clone)]
+pub enum Act {
+    /// Sends these bytes and keeps the connection.
+    Send(Vec<u8>),
+    /// Sends these bytes in pieces of so many with a flush after each, and keeps the connection.
+    Drip(Vec<u8>, usize),
+    /// Sends these bytes and closes.
+    SendAndClose(Vec<u8>),
+    /// Sends these bytes and resets.
+    SendAndReset(Vec<u8>),
+    /// Says nothing until the client goes.
+    Hang,
+    /// Waits, then sends these bytes.
+    After(Duration, Vec<u8>),
+}
+
+pub fn ok() -> Vec<u8> {
+    b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec()
+}
+
+/// A server on a port of its own; it ends with the test process.
+pub struct Puppet {
+    pub address: SocketAddr,
+    pub requests: Arc<AtomicU64>,
+    pub connections: Arc<AtomicU64>,
+}
+
+impl Puppet {
+    /// Does with request number n (from 0, over all connections) what `act(n)` says.
+    pub fn start(act: impl Fn(u64) -> Act + Send + Sync + 'static) -> Puppet {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let (requests, connections) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let (act, counts) = (Arc::new(act), (Arc::clone(&requests), Arc::clone(&connections)));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                counts.1.fetch_add(1, Ordering::SeqCst);
+                let (act, requests) = (Arc::clone(&act), Arc::clone(&counts.0));
+                std::thread::spawn(move || serve(stream, &*act, &requests));
+            }
+        });
+        Puppet { address, requests, connections }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    pub fn seen(&self) -> u64 {
+        self.requests.load(Ordering::SeqCst)
+    }
+}
+
+fn serve(stream: TcpStream, act: &(dyn Fn(u64) -> Act + Send + Sync), requests: &AtomicU64) {
+    stream.set_nodelay(true).unwrap();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    while read_request(&mut reader) {
+        let n = requests.fetch_add(1, Ordering::SeqCst);
+        if !perform(act(n), &stream) {
+            return;
+        }
+    }
+}
+
+/// Reads a head and, where it says so, a body of stated length.
+fn read_request(reader: &mut BufReader<TcpStream>) -> bool {
+    let mut length = 0;
+    let mut line = String::new();
+    loop {
+        line.clear();
+        match reader.read_line(&mut line) {
+            Ok(0) | Err(_) => return false,
+            Ok(_) if line == "\r\n" => break,
+            Ok(_) => {}
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    std::io::copy(&mut reader.take(length), &mut std::io::sink()).is_ok_and(|n| n == length)
+}
+
+/// Says whether the connection goes on.
+fn perform(act: Act, mut stream: &TcpStream) -> bool {
+    match act {
+        Act::Send(bytes) => stream.write_all(&bytes).is_ok(),
+        Act::Drip(bytes, size) => bytes.chunks(size).all(|piece| {
+            std::thread::sleep(Duration::from_micros(50));
+            stream.write_all(piece).is_ok()
+        }),
+        Act::SendAndClose(bytes) => {
+            let _ = stream.write_all(&bytes);
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+            false
+        }
+        Act::SendAndReset(bytes) => {
+            let _ = stream.write_all(&bytes);
+            if !bytes.is_empty() {
+                // Let the bytes be read first: a reset may overtake them.
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            let socket = socket2::SockRef::from(stream);
+            socket.set_linger(Some(Duration::ZERO)).unwrap();
+            // The clone in the reader keeps the socket open until this thread ends.
+            false
+        }
+        Act::Hang => {
+            let _ = stream.read(&mut [0; 16]);
+            false
+        }
+        Act::After(time, bytes) => {
+            std::thread::sleep(time);
+            stream.write_all(&bytes).is_ok()
+        }
+    }
+}
+
+/// An open-loop plan of `requests` at `rate` per second, with short limits.
+pub fn open(url: &str, rate: f64, requests: u64) -> Plan {
+    let schedule = Schedule {
+        profile: Profile::constant(Rate::per_second(rate).unwrap()),
+        spacing: Spacing::Even,
+        seed: 1,
+        horizon: Horizon { duration: None, requests: Some(requests) },
+    };
+    plan(url, LoadModel::Open(schedule))
+}
+
+/// A closed-loop plan of `requests` by `users`.
+pub fn closed(url: &str, users: u32, requests: u64) -> Plan {
+    let horizon = Horizon { duration: None, requests: Some(requests) };
+    plan(url, LoadModel::Closed { users, think_time: Nanos::ZERO, horizon })
+}
+
+pub fn plan(url: &str, model: LoadModel) -> Plan {
+    let limits = Limits { connections: None, timeout: Some(Nanos::from_secs(10)), drain: Nanos::from_secs(10) };
+    let target = Target::resolve(Method::Get, url, &[], Vec::new()).unwrap();
+    Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target)
+}
+
+/// Runs the plan and checks what must be true of every run: the books, and the parts of each delay.
+pub fn run(plan: &Plan) -> Measured {
+    run_with(plan, &Control::new())
+}
+
+pub fn run_with(plan: &Plan, control: &Control) -> Measured {
+    let measured = truetail_engine::run(plan, control).unwrap();
+    let tally = &measured.snapshot.tally;
+    tally.check().unwrap();
+    let samples: &Samples = &measured.snapshot.samples;
+    if plan.samples != SamplesOptions::NONE {
+        assert_eq!(samples.seen(), tally.planned);
+    }
+    for record in samples.even() {
+        assert!(record.intended_start <= record.actual_start && record.actual_start <= record.end, "{record:?}");
+        if record.outcome != truetail_model::record::Outcome::NeverIssued {
+            assert_eq!(record.delay.total(), record.actual_start.since(record.intended_start), "{record:?}");
+        }
+    }
+    measured
+}
