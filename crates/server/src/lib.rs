@@ -1,1 +1,33 @@
-//! placeholder
+//! The misbehaving HTTP/1.1 server: obeys [`truetail_model::service::ServiceState`] in real time and keeps its own
+//! truth, against which every claim about a load generator can be checked.
+//!
+//! | path | what it does |
+//! |---|---|
+//! | `/healthy` | answers after the plain baseline, whatever goes wrong; not counted, takes no place in the queue |
+//! | `POST /clock` | starts the fault clock now, with nothing admitted and numbers from 1; answers 204 at once |
+//! | any other, by custom `/api` | the service: what becomes of a request is what the service's description says |
+//!
+//! A request that carries the header `truetail-preflight` counts as a health check on every path. The fault clock
+//! starts at the first request that is not a health check; that request arrives at 0.
+//!
+//! One thread does it all. It reads before it writes, and while a burst of answers leaves it looks for new requests in
+//! between, so that an arrival's timestamp does not wait for other requests' answers.
+//!
+//! A client that ends its side of a connection (or is reset) is gone: nothing it still waited for is sent. Its requests
+//! stay admitted and hold their places, as they do in most servers; their rows say [`Ending::ClientGone`].
+
+mod connection;
+mod connections;
+mod event_loop;
+mod exchange;
+mod fault_clock;
+mod house;
+mod http;
+mod ledger;
+mod server;
+mod timers;
+mod truth;
+mod truth_log;
+
+pub use server::{Server, ServerOptions};
+pub use truth::{Ending, Totals, Truth, TruthRow};

@@ -1,0 +1,157 @@
+//! The body of a request, which is read and thrown away.
+
+use super::Refusal;
+
+/// More bytes than this between two chunks' data, in size lines, extensions and trailers, are refused.
+const MAX_BETWEEN_CHUNKS: usize = 16 * 1024;
+
+/// What is still to come of a body.
+#[derive(Debug)]
+pub(crate) struct Body(State);
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// So many bytes, whatever they are.
+    Length(u64),
+    /// Somewhere in the chunked coding.
+    Chunked { at: Chunk, between: usize },
+}
+
+/// Where in the chunked coding (RFC 9112, section 7.1) the next byte belongs.
+#[derive(Clone, Copy, Debug)]
+enum Chunk {
+    /// In the digits of a size; none was seen while `None`.
+    Size(Option<u64>),
+    /// After the digits, up to the line's end.
+    Extension(u64),
+    /// In the data.
+    Data(u64),
+    /// In the line's end that follows the data.
+    DataEnd,
+    /// In the trailers; nothing was seen of this line so far while `blank`.
+    Trailer { blank: bool },
+    /// Behind everything.
+    Over,
+}
+
+impl Body {
+    /// A body of `length` bytes.
+    pub(crate) fn of_length(length: u64) -> Body {
+        Body(State::Length(length))
+    }
+
+    /// A chunked body.
+    pub(crate) fn chunked() -> Body {
+        Body(State::Chunked { at: Chunk::Size(None), between: 0 })
+    }
+
+    /// Nothing is to come.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.0, State::Length(0) | State::Chunked { at: Chunk::Over, .. })
+    }
+
+    /// Reads over as much of `bytes` as belongs to the body, and says how much that was.
+    pub(crate) fn discard(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
+        match &mut self.0 {
+            State::Length(left) => {
+                let taken = at_most(*left, bytes.len());
+                *left -= taken as u64;
+                Ok(taken)
+            }
+            State::Chunked { at, between } => discard_chunks(at, between, bytes),
+        }
+    }
+}
+
+fn at_most(limit: u64, available: usize) -> usize {
+    usize::try_from(limit).map_or(available, |limit| limit.min(available))
+}
+
+fn discard_chunks(at: &mut Chunk, between: &mut usize, bytes: &[u8]) -> Result<usize, Refusal> {
+    let mut taken = 0;
+    while taken < bytes.len() && !matches!(at, Chunk::Over) {
+        if let Chunk::Data(left) = *at {
+            let skipped = at_most(left, bytes.len() - taken);
+            taken += skipped;
+            *between = 0;
+            *at = if left == skipped as u64 { Chunk::DataEnd } else { Chunk::Data(left - skipped as u64) };
+        } else {
+            *at = after(*at, bytes[taken])?;
+            taken += 1;
+            *between += 1;
+            if *between > MAX_BETWEEN_CHUNKS {
+                return Err(Refusal::TooLarge);
+            }
+        }
+    }
+    Ok(taken)
+}
+
+/// Where the byte after `byte` belongs. What a size line has between its digits and its end is not looked at.
+fn after(at: Chunk, byte: u8) -> Result<Chunk, Refusal> {
+    Ok(match (at, byte) {
+        (Chunk::Size(Some(0)) | Chunk::Extension(0), b'\n') => Chunk::Trailer { blank: true },
+        (Chunk::Size(Some(size)) | Chunk::Extension(size), b'\n') => Chunk::Data(size),
+        (Chunk::Size(Some(size)), b'\r' | b';' | b' ' | b'\t') => Chunk::Extension(size),
+        (Chunk::Size(size), digit) => Chunk::Size(Some(with_digit(size.unwrap_or(0), digit)?)),
+        (Chunk::Extension(size), _) => Chunk::Extension(size),
+        (Chunk::DataEnd, b'\r') => Chunk::DataEnd,
+        (Chunk::DataEnd, b'\n') => Chunk::Size(None),
+        (Chunk::Trailer { blank: true }, b'\n') => Chunk::Over,
+        (Chunk::Trailer { .. }, b'\n') => Chunk::Trailer { blank: true },
+        (Chunk::Trailer { blank }, b'\r') => Chunk::Trailer { blank },
+        (Chunk::Trailer { .. }, _) => Chunk::Trailer { blank: false },
+        (Chunk::DataEnd | Chunk::Data(_) | Chunk::Over, _) => return Err(Refusal::Malformed),
+    })
+}
+
+fn with_digit(size: u64, digit: u8) -> Result<u64, Refusal> {
+    let value = char::from(digit).to_digit(16).ok_or(Refusal::Malformed)?;
+    size.checked_mul(16).map(|size| size + u64::from(value)).ok_or(Refusal::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Feeds `bytes` in pieces and gives back how many were taken, and whether the body was over then.
+    fn feed(mut body: Body, bytes: &[u8], piece: usize) -> Result<(usize, bool), Refusal> {
+        let mut taken = 0;
+        for part in bytes.chunks(piece.max(1)) {
+            let of_part = body.discard(part)?;
+            taken += of_part;
+            if of_part < part.len() {
+                break;
+            }
+        }
+        Ok((taken, body.is_over()))
+    }
+
+    #[test]
+    fn bodies_end_where_they_should() {
+        let whole = b"4\r\nwiki\r\n5;name=\"v\"\r\npedia\r\nE \r\n in\r\n\r\nchunks.\r\n0\r\nX: y\r\n\r\nGET";
+        for piece in 1..whole.len() {
+            assert_eq!(feed(Body::chunked(), whole, piece), Ok((whole.len() - 3, true)), "{piece}");
+        }
+        assert_eq!(feed(Body::of_length(5), b"12345GET", 3), Ok((5, true)));
+        assert_eq!(feed(Body::of_length(9), b"12345", 2), Ok((5, false)));
+        assert!(Body::of_length(0).is_over());
+    }
+
+    #[test]
+    fn broken_chunks() {
+        for bytes in [&b"\r\n"[..], b"x\r\n", b"-1\r\n", b"4\r\nwikiX", b"10000000000000000\r\n"] {
+            assert_eq!(feed(Body::chunked(), bytes, 1), Err(Refusal::Malformed), "{bytes:?}");
+        }
+        let endless = [b"1;".to_vec(), vec![b'x'; MAX_BETWEEN_CHUNKS]].concat();
+        assert_eq!(feed(Body::chunked(), &endless, 100), Err(Refusal::TooLarge));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_taken_the_same_in_any_pieces(bytes in prop::collection::vec(any::<u8>(), 0..200), piece in 1..50usize) {
+            prop_assert_eq!(feed(Body::chunked(), &bytes, piece), feed(Body::chunked(), &bytes, 1));
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The head of a request.
+
+use std::mem::MaybeUninit;
+
+use httparse::{Header, Request, Status};
+
+use super::Body;
+
+/// Heads longer than this are refused.
+const MAX_HEAD_BYTES: usize = 32 * 1024;
+/// Heads with more fields than this are refused.
+const MAX_FIELDS: usize = 100;
+
+/// Why a request is refused, as the status of the answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// Not HTTP/1.x.
+    Malformed,
+    /// A special path with a method that it does not have.
+    MethodNotAllowed,
+    /// The head did not come within its time.
+    TooSlow,
+    /// The head is too long or has too many fields.
+    TooLarge,
+}
+
+impl Refusal {
+    /// Every refusal.
+    pub(crate) const ALL: [Refusal; 4] =
+        [Refusal::Malformed, Refusal::MethodNotAllowed, Refusal::TooSlow, Refusal::TooLarge];
+
+    /// The status to answer with.
+    pub(crate) const fn status(self) -> u16 {
+        match self {
+            Refusal::Malformed => 400,
+            Refusal::MethodNotAllowed => 405,
+            Refusal::TooSlow => 408,
+            Refusal::TooLarge => 431,
+        }
+    }
+}
+
+/// What a request is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Route {
+    /// The service, faults and all.
+    Service,
+    /// A health check or preflight.
+    Health,
+    /// Start the fault clock.
+    StartClock,
+    /// Something that is refused without closing the connection.
+    Refused(Refusal),
+}
+
+/// What matters of a head.
+#[derive(Debug)]
+pub(crate) struct Head {
+    /// Its length in bytes, with the empty line.
+    pub(crate) length: usize,
+    /// What it is for.
+    pub(crate) route: Route,
+    /// HEAD: the answer has no body.
+    pub(crate) is_head: bool,
+    /// The connection stays open after the answer.
+    pub(crate) keep_alive: bool,
+    /// An interim answer is waited for before the body is sent.
+    pub(crate) expects_continue: bool,
+    /// The body that follows.
+    pub(crate) body: Body,
+}
+
+/// Reads the head at the start of `bytes`; `None`: there is more to come.
+pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<Head>, Refusal> {
+    let mut fields = [MaybeUninit::<Header<'_>>::uninit(); MAX_FIELDS];
+    let mut request = Request::new(&mut []);
+    let length = match request.parse_with_uninit_headers(bytes, &mut fields) {
+        Ok(Status::Complete(length)) if length <= MAX_HEAD_BYTES => length,
+        Ok(Status::Partial) if bytes.len() <= MAX_HEAD_BYTES => return Ok(None),
+        Ok(_) | Err(httparse::Error::TooManyHeaders) => return Err(Refusal::TooLarge),
+        Err(_) => return Err(Refusal::Malformed),
+    };
+    let facts = Fields::read(request.headers)?;
+    let is_http_1_1 = request.version == Some(1);
+    let body = facts.body(is_http_1_1)?;
+    Ok(Some(Head {
+        length,
+        route: route(&request, facts.preflight),
+        is_head: request.method == Some("HEAD"),
+        keep_alive: if is_http_1_1 { !facts.close } else { facts.keep_alive && !facts.close },
+        expects_continue: is_http_1_1 && facts.expects_continue && !body.is_over(),
+        body,
+    }))
+}
+
+/// Could there be a whole head in `bytes`, when there was none in the first `looked_at` of them? Spares parsing the
+/// same beginning again for every byte of a client that sends them one by one.
+pub(crate) fn may_hold_head(bytes: &[u8], looked_at: usize) -> bool {
+    looked_at == 0 || bytes.len() > MAX_HEAD_BYTES || has_empty_line(&bytes[looked_at.saturating_sub(3)..])
+}
+
+fn has_empty_line(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|pair| pair == b"\n\n") || bytes.windows(3).any(|three| three == b"\n\r\n")
+}
+
+fn route(request: &Request<'_, '_>, preflight: bool) -> Route {
+    match path(request.path.unwrap_or("/")) {
+        "/clock" if request.method == Some("POST") => Route::StartClock,
+        "/clock" => Route::Refused(Refusal::MethodNotAllowed),
+        "/healthy" => Route::Health,
+        _ if preflight => Route::Health,
+        _ => Route::Service,
+    }
+}
+
+/// The path of a target, which may come with a query, or with scheme and authority as proxies are sent it.
+fn path(target: &str) -> &str {
+    let path = match target.split_once("://") {
+        Some((scheme, rest)) if !scheme.contains('/') => rest.find('/').map_or("/", |slash| &rest[slash..]),
+        _ => target,
+    };
+    path.split(['?', '#']).next().unwrap_or(path)
+}
+
+/// What the fields of a head say.
+#[derive(Default)]
+struct Fields {
+    close: bool,
+    keep_alive: bool,
+    preflight: bool,
+    expects_continue: bool,
+    content_length: Option<u64>,
+    coded: bool,
+    chunked: bool,
+}
+
+impl Fields {
+    fn read(fields: &[Header<'_>]) -> Result<Fields, Refusal> {
+        let mut read = Fields::default();
+        for field in fields {
+            read.add(field)?;
+        }
+        Ok(read)
+    }
+
+    fn add(&mut self, field: &Header<'_>) -> Result<(), Refusal> {
+        let is = |name: &str| field.name.eq_ignore_ascii_case(name);
+        // The length tells most fields apart, so that a head of usual fields costs a few comparisons.
+        match field.name.len() {
+            6 if is("expect") => self.expects_continue |= has_token(field.value, "100-continue"),
+            10 if is("connection") => {
+                self.close |= has_token(field.value, "close");
+                self.keep_alive |= has_token(field.value, "keep-alive");
+            }
+            14 if is("content-length") => {
+                let length = parse_length(field.value)?;
+                if self.content_length.replace(length).is_some_and(|earlier| earlier != length) {
+                    return Err(Refusal::Malformed);
+                }
+            }
+            17 if is("transfer-encoding") => {
+                self.coded = true;
+                self.chunked = tokens(field.value).last().is_some_and(|last| last.eq_ignore_ascii_case("chunked"));
+            }
+            18 if is("truetail-preflight") => self.preflight = true,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The body, unless its length is contradictory or cannot be known (RFC 9112, section 6.3).
+    fn body(&self, is_http_1_1: bool) -> Result<Body, Refusal> {
+        match (self.coded, self.content_length) {
+            (false, length) => Ok(Body::of_length(length.unwrap_or(0))),
+            (true, None) if self.chunked && is_http_1_1 => Ok(Body::chunked()),
+            (true, _) => Err(Refusal::Malformed),
+        }
+    }
+}
+
+fn tokens(value: &[u8]) -> impl Iterator<Item = &str> {
+    std::str::from_utf8(value).unwrap_or("").split(',').map(str::trim)
+}
+
+fn has_token(value: &[u8], token: &str) -> bool {
+    tokens(value).any(|found| found.eq_ignore_ascii_case(token))
+}
+
+fn parse_length(value: &[u8]) -> Result<u64, Refusal> {
+    let text = std::str::from_utf8(value).map_err(|_| Refusal::Malformed)?.trim();
+    let only_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| only_digits).ok_or(Refusal::Malformed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Head {
+        parse_head(text.as_bytes()).unwrap().expect("complete")
+    }
+
+    fn refusal(text: &str) -> Refusal {
+        parse_head(text.as_bytes()).unwrap_err()
+    }
+
+    #[test]
+    fn routes() {
+        for (line, route) in [
+            ("GET /api", Route::Service),
+            ("GET /", Route::Service),
+            ("POST /clockwork", Route::Service),
+            ("GET /healthy/not", Route::Service),
+            ("OPTIONS *", Route::Service),
+            ("GET /a://healthy", Route::Service),
+            ("GET /healthy", Route::Health),
+            ("HEAD /healthy?x=1", Route::Health),
+            ("GET http://127.0.0.1:80/healthy", Route::Health),
+            ("GET http://127.0.0.1:80", Route::Service),
+            ("POST /clock", Route::StartClock),
+            ("GET /clock", Route::Refused(Refusal::MethodNotAllowed)),
+        ] {
+            assert_eq!(parsed(&format!("{line} HTTP/1.1\r\n\r\n")).route, route, "{line}");
+        }
+        assert_eq!(parsed("GET /api HTTP/1.1\r\nTrueTail-Preflight: 1\r\n\r\n").route, Route::Health);
+    }
+
+    #[test]
+    fn who_closes() {
+        for (version, field, keep_alive) in [
+            ("1.1", "", true),
+            ("1.1", "Connection: close\r\n", false),
+            ("1.1", "connection: Upgrade, CLOSE\r\n", false),
+            ("1.0", "", false),
+            ("1.0", "Connection: Keep-Alive\r\n", true),
+            ("1.0", "Connection: keep-alive, close\r\n", false),
+        ] {
+            let text = format!("GET / HTTP/{version}\r\n{field}\r\n");
+            assert_eq!(parsed(&text).keep_alive, keep_alive, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused() {
+        for text in [
+            "hello\r\n\r\n",
+            "GET / HTTP/3.0\r\n\r\n",
+            "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+            "\x16\x03\x01\x02\x00",
+            "POST / HTTP/1.1\r\nContent-Length: five\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: +5\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n",
+            "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        ] {
+            assert_eq!(refusal(text), Refusal::Malformed, "{text:?}");
+        }
+        let long = "x".repeat(MAX_HEAD_BYTES);
+        assert_eq!(refusal(&format!("GET / HTTP/1.1\r\nX: {long}")), Refusal::TooLarge);
+        assert_eq!(refusal(&format!("GET / HTTP/1.1\r\nX: {long}\r\n\r\n")), Refusal::TooLarge);
+        let many = "a: b\r\n".repeat(MAX_FIELDS + 1);
+        assert_eq!(refusal(&format!("GET / HTTP/1.1\r\n{many}\r\n")), Refusal::TooLarge);
+    }
+
+    #[test]
+    fn a_head_that_is_not_there_yet() {
+        let text = b"POST /api HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc";
+        let length = text.len() - 3;
+        for end in 0..length {
+            assert!(parse_head(&text[..end]).unwrap().is_none(), "{end}");
+        }
+        let head = parse_head(text).unwrap().unwrap();
+        assert_eq!(head.length, length);
+        assert!(!head.body.is_over());
+    }
+
+    #[test]
+    fn an_interim_answer_is_for_a_body_only() {
+        let expects = |rest: &str| parsed(&format!("POST / HTTP/1.1\r\nExpect: 100-continue\r\n{rest}\r\n"));
+        assert!(expects("Content-Length: 5\r\n").expects_continue);
+        assert!(expects("Transfer-Encoding: chunked\r\n").expects_continue);
+        assert!(!expects("Content-Length: 0\r\n").expects_continue);
+        assert!(!expects("").expects_continue);
+    }
+}

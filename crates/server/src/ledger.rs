@@ -1,0 +1,101 @@
+//! The books of the truth: every admitted request gets exactly one row, whatever becomes of it.
+
+use truetail_model::service::{Action, Fate};
+use truetail_model::time::Timestamp;
+
+use crate::truth::{Ending, Totals, Truth, TruthRow};
+use crate::truth_log::TruthLog;
+
+/// The row of an admitted request that has not ended. Given back to [`Ledger::close`] once.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Ticket {
+    row: TruthRow,
+    /// The start of its fault clock on the clock of the event loop.
+    origin: Timestamp,
+    /// Its place in the rows that are kept.
+    index: usize,
+}
+
+/// Rows, counts and the log.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    rows: Option<Vec<TruthRow>>,
+    log: Option<TruthLog>,
+    pub(crate) totals: Totals,
+}
+
+impl Ledger {
+    /// Empty books that keep their rows in memory, or not, and write them to a log, or not.
+    pub(crate) fn new(keep_rows: bool, log: Option<TruthLog>) -> Ledger {
+        Ledger { rows: keep_rows.then(Vec::new), log, totals: Totals::default() }
+    }
+
+    /// Enters a request that was admitted in `epoch`, whose fault clock started at `origin`.
+    pub(crate) fn open(&mut self, fate: &Fate, epoch: u32, origin: Timestamp) -> Ticket {
+        let due_ns = Some(fate.completed()).filter(|due| *due != Timestamp::NEVER).map(|due| due.0);
+        let row = TruthRow {
+            epoch,
+            number: fate.number,
+            arrived_ns: fate.arrived.0,
+            due_ns,
+            answered_ns: None,
+            status: None,
+            ending: Ending::Held,
+            faults: fate.faults,
+        };
+        self.totals.admitted += 1;
+        let index = self.rows.as_mut().map_or(0, |rows| {
+            rows.push(row);
+            rows.len() - 1
+        });
+        Ticket { row, origin, index }
+    }
+
+    /// Enters that a request ended so at `now`, having sent `status` where it sent something.
+    pub(crate) fn close(&mut self, ticket: Ticket, ending: Ending, status: Option<u16>, now: Timestamp) {
+        let Ticket { mut row, origin, index } = ticket;
+        row.ending = ending;
+        if ending.sent_something() {
+            row.answered_ns = Some(now.since(origin).0);
+            row.status = status;
+        }
+        self.totals.endings[ending as usize] += 1;
+        if let Some(rows) = &mut self.rows {
+            rows[index] = row;
+        }
+        if let Some(log) = &mut self.log {
+            log.add(row, now);
+        }
+    }
+
+    /// When [`Ledger::tend`] has something to do, if it ever has.
+    pub(crate) fn tend_at(&self) -> Option<Timestamp> {
+        self.log.as_ref().and_then(TruthLog::tend_at)
+    }
+
+    /// Passes rows on to the log's writer when they have waited long enough.
+    pub(crate) fn tend(&mut self, now: Timestamp) {
+        if let Some(log) = &mut self.log {
+            log.tend(now);
+        }
+    }
+
+    /// Completes the log and gives out everything. To be called when every ticket was closed.
+    pub(crate) fn finish(self, clock_starts_unix_ns: Vec<u64>) -> Truth {
+        debug_assert!(self.totals.is_balanced(), "a request without an ending: {:?}", self.totals);
+        let log_error = self.log.and_then(|log| log.finish().err());
+        Truth { rows: self.rows.unwrap_or_default(), totals: self.totals, clock_starts_unix_ns, log_error }
+    }
+}
+
+/// How a request ends that is done with what `action` says.
+pub(crate) fn ending_of(action: Action) -> Ending {
+    match action {
+        Action::Answer { .. } | Action::SlowBody { .. } => Ending::Answered,
+        Action::ShortBody => Ending::ShortBody,
+        Action::Garbage => Ending::Garbage,
+        Action::Reset => Ending::Reset,
+        Action::BlackHole => Ending::BlackHole,
+    }
+}

@@ -1,0 +1,143 @@
+//! Starting and stopping.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+
+use socket2::{Domain, Protocol, Socket, Type};
+use truetail_model::service::Service;
+use truetail_model::time::Nanos;
+use truetail_reactor::{Reactor, Waker, precise_sleeps};
+
+use crate::event_loop::EventLoop;
+use crate::house::House;
+use crate::ledger::Ledger;
+use crate::truth::Truth;
+use crate::truth_log::TruthLog;
+
+/// Connections that the system holds until they are accepted (it may hold fewer: Linux, `net.core.somaxconn`).
+const BACKLOG: i32 = 4096;
+
+/// What to serve, where, and what to keep of it.
+pub struct ServerOptions {
+    /// How the server behaves.
+    pub service: Service,
+    /// Where it listens; port 0: any that is free.
+    pub listen: SocketAddr,
+    /// Where the truth log goes, if anywhere: CSV, a header line, then a row a request in the order of their ending.
+    pub truth: Option<Box<dyn Write + Send>>,
+    /// Rows are kept in memory for [`Server::stop`] (64 bytes or so each).
+    pub keep_truth: bool,
+    /// A head that is not there so long after its first byte is refused with 408.
+    pub head_timeout: Nanos,
+}
+
+impl ServerOptions {
+    /// `service` at `listen`, with rows in memory, without a truth log, and half a minute for a head.
+    pub fn new(service: Service, listen: SocketAddr) -> ServerOptions {
+        ServerOptions { service, listen, truth: None, keep_truth: true, head_timeout: Nanos::from_secs(30) }
+    }
+}
+
+impl fmt::Debug for ServerOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerOptions")
+            .field("service", &self.service)
+            .field("listen", &self.listen)
+            .field("truth", &self.truth.is_some())
+            .field("keep_truth", &self.keep_truth)
+            .field("head_timeout", &self.head_timeout)
+            .finish()
+    }
+}
+
+/// A server at work. It stops when it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    addr: SocketAddr,
+    admitted: Arc<AtomicU64>,
+    stop: Arc<AtomicBool>,
+    waker: Waker,
+    thread: Option<JoinHandle<Truth>>,
+}
+
+impl Server {
+    /// Listens, and serves in a thread of its own from then on.
+    ///
+    /// # Errors
+    /// When the address cannot be had: the message names it and says what would help, the kind is the system's (such as
+    /// [`io::ErrorKind::AddrInUse`]). When the truth log's header cannot be written. When the system has no file
+    /// descriptor or thread left.
+    pub fn start(options: ServerOptions) -> io::Result<Server> {
+        let ServerOptions { service, listen, truth, keep_truth, head_timeout } = options;
+        let listener = bind(listen).map_err(|error| explain(listen, &error))?;
+        let addr = listener.local_addr()?;
+        let log = truth.map(TruthLog::start).transpose()?;
+        let ledger = Ledger::new(keep_truth, log);
+        let reactor = Reactor::new()?;
+        let waker = reactor.waker();
+        let (admitted, stop) = (Arc::default(), Arc::default());
+        let house = House::new(service, ledger, head_timeout, Arc::clone(&admitted));
+        let event_loop = EventLoop::new(reactor, listener, house, Arc::clone(&stop))?;
+        let thread = thread::Builder::new().name("truetail-server".to_owned()).spawn(move || {
+            precise_sleeps();
+            event_loop.run()
+        })?;
+        Ok(Server { addr, admitted, stop, waker, thread: Some(thread) })
+    }
+
+    /// Where it listens, with the port that it got.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// How many requests of the service have arrived so far, over all epochs.
+    pub fn admitted(&self) -> u64 {
+        self.admitted.load(Ordering::Relaxed)
+    }
+
+    /// Closes all connections, completes the truth log and gives out the truth. Requests that are still held end as
+    /// [`Ending::Held`](crate::Ending::Held).
+    pub fn stop(mut self) -> Truth {
+        match self.end().expect("a server that was not stopped has its thread") {
+            Ok(truth) => truth,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    fn end(&mut self) -> Option<thread::Result<Truth>> {
+        let thread = self.thread.take()?;
+        self.stop.store(true, Ordering::Release);
+        self.waker.wake();
+        Some(thread.join())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
+fn bind(listen: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(listen), Type::STREAM, Some(Protocol::TCP))?;
+    // A server that was stopped can be started again at once, whatever connections of the old one linger.
+    socket.set_reuse_address(true)?;
+    socket.bind(&listen.into())?;
+    socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket.into())
+}
+
+fn explain(listen: SocketAddr, error: &io::Error) -> io::Error {
+    let help = match error.kind() {
+        io::ErrorKind::AddrInUse => "; something else listens there: choose another port, or 0 for any that is free",
+        io::ErrorKind::PermissionDenied => "; choose a port from 1024 up",
+        io::ErrorKind::AddrNotAvailable => "; choose an address of this machine, such as 127.0.0.1",
+        _ => "",
+    };
+    io::Error::new(error.kind(), format!("cannot listen on {listen}: {error}{help}"))
+}

@@ -1,0 +1,139 @@
+//! What the server knows of each request it admitted.
+
+use std::io;
+
+use truetail_model::service::FaultSet;
+
+/// How a request ended on the server's side.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Ending {
+    /// The last byte of a whole answer was handed to the system.
+    Answered,
+    /// Less body than the head promised was sent, and the connection closed.
+    ShortBody,
+    /// Bytes that are not HTTP were sent, and the connection closed.
+    Garbage,
+    /// The connection was reset in place of an answer.
+    Reset,
+    /// Nothing was ever to come, whatever the client did.
+    BlackHole,
+    /// The client was gone before the last byte of its answer was handed to the system.
+    ClientGone,
+    /// The server closed the connection before this request's turn: an earlier request on it was cut short or reset, or
+    /// what followed on it was not HTTP.
+    Dropped,
+    /// Still held when the server was stopped.
+    Held,
+}
+
+impl Ending {
+    /// Every ending.
+    pub const ALL: [Ending; 8] = [
+        Ending::Answered,
+        Ending::ShortBody,
+        Ending::Garbage,
+        Ending::Reset,
+        Ending::BlackHole,
+        Ending::ClientGone,
+        Ending::Dropped,
+        Ending::Held,
+    ];
+
+    /// Its name in a truth log.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Ending::Answered => "answered",
+            Ending::ShortBody => "short-body",
+            Ending::Garbage => "garbage",
+            Ending::Reset => "reset",
+            Ending::BlackHole => "black-hole",
+            Ending::ClientGone => "client-gone",
+            Ending::Dropped => "dropped",
+            Ending::Held => "held",
+        }
+    }
+
+    /// Bytes left for the client, and all that were meant to leave did.
+    pub const fn sent_something(self) -> bool {
+        matches!(self, Ending::Answered | Ending::ShortBody | Ending::Garbage)
+    }
+}
+
+/// One admitted request. Instants are nanoseconds since the start of the fault clock of its epoch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TruthRow {
+    /// Which start of the fault clock it belongs to, from 1: `POST /clock` begins a new one.
+    pub epoch: u32,
+    /// Its number in the epoch, from 1, in the order of arrival.
+    pub number: u64,
+    /// When its head had been read.
+    pub arrived_ns: u64,
+    /// When the last byte of its answer was meant to leave; for a reset, when that was due; `None` for a black hole.
+    pub due_ns: Option<u64>,
+    /// When the last byte had been handed to the system; `None` unless [`Ending::sent_something`].
+    pub answered_ns: Option<u64>,
+    /// The status of what was sent; `None` where none was sent whole, or it was garbage.
+    pub status: Option<u16>,
+    /// How it ended.
+    pub ending: Ending,
+    /// The faults it met.
+    pub faults: FaultSet,
+}
+
+/// Counts over all epochs. Every admitted request has exactly one ending.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Totals {
+    /// Requests of the service.
+    pub admitted: u64,
+    /// Requests that are none of the service's: health checks, preflights, `/clock`.
+    pub apart: u64,
+    /// Requests that were refused because they are not HTTP, too large or too slow; none of the service's either.
+    pub refused: u64,
+    pub(crate) endings: [u64; Ending::ALL.len()],
+}
+
+impl Totals {
+    /// How many requests ended so.
+    pub fn ended(&self, ending: Ending) -> u64 {
+        self.endings[ending as usize]
+    }
+
+    /// Admitted is the sum of all endings; anything else is a bug.
+    pub fn is_balanced(&self) -> bool {
+        self.admitted == self.endings.iter().sum::<u64>()
+    }
+}
+
+/// What a server knows when it has been stopped.
+#[derive(Debug)]
+pub struct Truth {
+    /// One row a request, in the order of arrival, epoch after epoch; empty unless they were to be kept.
+    pub rows: Vec<TruthRow>,
+    /// Counts, kept in any case.
+    pub totals: Totals,
+    /// When the fault clock of each epoch started, nanoseconds since 1970 UTC.
+    pub clock_starts_unix_ns: Vec<u64>,
+    /// Why the truth log is incomplete, if it is.
+    pub log_error: Option<io::Error>,
+}
+
+impl Truth {
+    /// The rows of one epoch (from 1), in the order of arrival.
+    pub fn epoch(&self, epoch: u32) -> &[TruthRow] {
+        let from = self.rows.partition_point(|row| row.epoch < epoch);
+        let to = self.rows.partition_point(|row| row.epoch <= epoch);
+        &self.rows[from..to]
+    }
+
+    /// The rows of the last epoch.
+    pub fn last_epoch(&self) -> &[TruthRow] {
+        self.epoch(self.rows.last().map_or(0, |row| row.epoch))
+    }
+
+    /// How many requests of the last epoch arrived at or after `from_ns` and before `to_ns`.
+    pub fn arrivals_between(&self, from_ns: u64, to_ns: u64) -> usize {
+        let rows = self.last_epoch();
+        let before = |instant| rows.partition_point(|row| row.arrived_ns < instant);
+        before(to_ns).saturating_sub(before(from_ns))
+    }
+}

@@ -1,0 +1,184 @@
+//! The truth log: CSV, written by a thread of its own, so that a slow disk never holds up an answer.
+//!
+//! A header line, then one row a request in the order in which they *ended*; whoever needs the order of arrival sorts
+//! by `epoch, number`. Instants are nanoseconds since the start of the epoch's fault clock. What does not exist is empty.
+
+use std::io::{self, BufWriter, Write};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use truetail_model::time::{Nanos, Timestamp};
+
+use crate::truth::TruthRow;
+
+/// The first line of a truth log.
+const HEADER: &str = "epoch,number,arrived_ns,due_ns,answered_ns,status,ending,faults";
+
+/// So many rows are handed over at once …
+const BATCH_ROWS: usize = 4096;
+/// … or fewer, when the oldest of them has waited for so long.
+const BATCH_AGE: Nanos = Nanos::from_millis(250);
+
+/// The end of the log that the event loop holds.
+#[derive(Debug)]
+pub(crate) struct TruthLog {
+    batch: Vec<TruthRow>,
+    hand_over_at: Option<Timestamp>,
+    sender: Sender<Vec<TruthRow>>,
+    writer: JoinHandle<io::Result<()>>,
+}
+
+impl TruthLog {
+    /// Writes the header and starts the writer.
+    ///
+    /// # Errors
+    /// When the header cannot be written or no thread can be started.
+    pub(crate) fn start(sink: Box<dyn Write + Send>) -> io::Result<TruthLog> {
+        let mut out = BufWriter::new(sink);
+        writeln!(out, "{HEADER}")?;
+        out.flush()?;
+        let (sender, receiver) = channel();
+        let writer =
+            thread::Builder::new().name("truetail-truth".to_owned()).spawn(move || write_all(out, &receiver))?;
+        Ok(TruthLog { batch: Vec::with_capacity(BATCH_ROWS), hand_over_at: None, sender, writer })
+    }
+
+    /// Adds a row.
+    pub(crate) fn add(&mut self, row: TruthRow, now: Timestamp) {
+        self.batch.push(row);
+        self.hand_over_at.get_or_insert(now + BATCH_AGE);
+        if self.batch.len() >= BATCH_ROWS {
+            self.hand_over();
+        }
+    }
+
+    /// When [`TruthLog::tend`] has something to do, if it ever has.
+    pub(crate) fn tend_at(&self) -> Option<Timestamp> {
+        self.hand_over_at
+    }
+
+    /// Hands over what has waited long enough.
+    pub(crate) fn tend(&mut self, now: Timestamp) {
+        if self.hand_over_at.is_some_and(|at| at <= now) {
+            self.hand_over();
+        }
+    }
+
+    /// Writes the rest and waits until it is flushed.
+    ///
+    /// # Errors
+    /// The first thing that could not be written.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.hand_over();
+        drop(self.sender);
+        self.writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+
+    fn hand_over(&mut self) {
+        self.hand_over_at = None;
+        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH_ROWS));
+        // A writer that failed has left, and tells why when it is joined.
+        let _ = self.sender.send(batch);
+    }
+}
+
+fn write_all(mut out: BufWriter<Box<dyn Write + Send>>, batches: &Receiver<Vec<TruthRow>>) -> io::Result<()> {
+    for batch in batches {
+        for row in &batch {
+            write_row(&mut out, row)?;
+        }
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn write_row(out: &mut impl Write, row: &TruthRow) -> io::Result<()> {
+    write!(out, "{},{},{},", row.epoch, row.number, row.arrived_ns)?;
+    write_if_any(out, row.due_ns)?;
+    write_if_any(out, row.answered_ns)?;
+    write_if_any(out, row.status.map(u64::from))?;
+    write!(out, "{},", row.ending.name())?;
+    for (index, fault) in row.faults.iter().enumerate() {
+        write!(out, "{}{}", if index == 0 { "" } else { "+" }, fault.name())?;
+    }
+    writeln!(out)
+}
+
+fn write_if_any(out: &mut impl Write, value: Option<u64>) -> io::Result<()> {
+    match value {
+        Some(value) => write!(out, "{value},"),
+        None => write!(out, ","),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::truth::Ending;
+    use truetail_model::service::{FaultKind, FaultSet};
+
+    fn row() -> TruthRow {
+        TruthRow {
+            epoch: 1,
+            number: 7,
+            arrived_ns: 1_000,
+            due_ns: Some(2_000),
+            answered_ns: Some(2_050),
+            status: Some(200),
+            ending: Ending::Answered,
+            faults: FaultSet::NONE,
+        }
+    }
+
+    fn line(row: &TruthRow) -> String {
+        let mut out = Vec::new();
+        write_row(&mut out, row).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_row_as_text() {
+        assert_eq!(line(&row()), "1,7,1000,2000,2050,200,answered,\n");
+        let mut faults = FaultSet::NONE;
+        faults.insert(FaultKind::Queue);
+        faults.insert(FaultKind::Stall);
+        let nothing = TruthRow { due_ns: None, answered_ns: None, status: None, ending: Ending::Held, faults, ..row() };
+        assert_eq!(line(&nothing), "1,7,1000,,,,held,stall+queue\n");
+    }
+
+    /// Takes the header and no more.
+    struct FullDisk(u32);
+
+    impl Write for FullDisk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += 1;
+            if self.0 > 1 { Err(io::Error::from(io::ErrorKind::StorageFull)) } else { Ok(bytes.len()) }
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_sink_that_fails_is_told_at_the_end() {
+        let mut log = TruthLog::start(Box::new(FullDisk(0))).unwrap();
+        for _ in 0..3 * BATCH_ROWS {
+            log.add(row(), Timestamp::ZERO);
+        }
+        assert_eq!(log.finish().unwrap_err().kind(), io::ErrorKind::StorageFull);
+    }
+
+    #[test]
+    fn rows_are_handed_over_when_they_have_waited_long_enough() {
+        let mut log = TruthLog::start(Box::new(io::sink())).unwrap();
+        assert_eq!(log.tend_at(), None);
+        log.add(row(), Timestamp(5));
+        log.add(row(), Timestamp(50));
+        assert_eq!(log.tend_at(), Some(Timestamp(5) + BATCH_AGE));
+        log.tend(Timestamp(100));
+        assert!(log.tend_at().is_some());
+        log.tend(Timestamp(5) + BATCH_AGE);
+        assert_eq!(log.tend_at(), None);
+        log.finish().unwrap();
+    }
+}
