@@ -1,1 +1,67 @@
-//! placeholder
+//! Pure functions from a [`Run`] to what can be said of it. No I/O, no clock, no randomness.
+//!
+//! | module | what is at home there |
+//! |---|---|
+//! | `population` | what a quantile is when answers are missing |
+//! | [`support`] | which quantiles a sample can carry |
+//! | `interval` | confidence that respects dependence |
+//! | `distribution`, `measured` | the distributions of a run |
+//! | `flow` | what came and went, over time: is the backlog growing? |
+//! | [`verdict`] | can the numbers be trusted? |
+//! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
+//! | [`omission`] | how far a report is from the truth |
+
+mod binomial;
+mod distribution;
+mod flow;
+mod interval;
+mod measured;
+pub mod omission;
+mod population;
+pub mod support;
+mod throughput;
+pub mod truth;
+mod values;
+pub mod verdict;
+
+use truetail_model::record::RequestRecord;
+use truetail_run::{Distribution, Findings, Run, Verdict, VerdictState};
+
+use measured::Measured;
+
+/// All that is computed from a run. The same run gives the same findings.
+pub fn findings(run: &Run) -> Findings {
+    let every = measured::every_arrival(&run.snapshot);
+    let mut findings = without_verdict(run, every.as_deref());
+    mark_unresolved(&mut findings.response_time, &findings.generator_lag);
+    findings.verdict = verdict::judge(run, &findings, every.as_deref());
+    findings
+}
+
+fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
+    let measured = Measured::of(&run.snapshot, every);
+    Findings {
+        verdict: Verdict { state: VerdictState::Valid, reasons: Vec::new() },
+        tally: run.snapshot.tally,
+        response_time: measured.response_time,
+        response_time_success: measured.success,
+        response_time_error_status: measured.error_status,
+        service_time: measured.service_time,
+        start_delay: measured.start_delay,
+        generator_lag: measured.generator_lag,
+        connection_wait: measured.connection_wait,
+        connect_time: measured.connect_time,
+        throughput_per_second: throughput::answered_per_second(run, every),
+        offered_per_second: throughput::offered_per_second(run, every),
+    }
+}
+
+/// Marks the quantiles of which the generator's lag, at the same quantile, is more than
+/// [`UNRESOLVED_SHARE`](verdict::thresholds::UNRESOLVED_SHARE).
+fn mark_unresolved(response_time: &mut Distribution, generator_lag: &Distribution) {
+    for (quantile, lag) in response_time.quantiles.iter_mut().zip(&generator_lag.quantiles) {
+        if let (Some(value), Some(lag)) = (quantile.value_ns, lag.value_ns) {
+            quantile.unresolved = lag as f64 > value as f64 * verdict::thresholds::UNRESOLVED_SHARE;
+        }
+    }
+}

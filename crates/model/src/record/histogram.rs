@@ -198,7 +198,7 @@ impl Histogram {
 ///
 /// The product is taken a hair below its floating-point value, so that 0.99 of 100 is rank 99 and not 100 because 0.99
 /// has no exact binary form.
-pub(crate) fn rank_of(q: f64, n: u64) -> u64 {
+pub fn rank_of(q: f64, n: u64) -> u64 {
     let exact = q.clamp(0.0, 1.0) * n as f64;
     let rank = (exact - exact.abs() * 4.0 * f64::EPSILON).ceil();
     (rank as u64).clamp(1.min(n), n)
@@ -231,15 +231,20 @@ impl SparseHistogram {
         self.counts.is_empty()
     }
 
-    /// The smallest value (highest of its bucket) whose cumulative count reaches ceil(q·n). `None` when empty.
-    pub fn quantile(&self, q: f64) -> Option<Nanos> {
-        let rank = rank_of(q, self.count());
+    /// The value at rank `rank` (from 1): the highest value that its bucket stands for. `None` when `rank` is 0 or above
+    /// the count.
+    pub fn value_at_rank(&self, rank: u64) -> Option<Nanos> {
         let mut seen = 0;
         self.counts.iter().find_map(|(bucket, count)| {
             seen += u64::from(*count);
             let (lowest, width) = values_of(*bucket as usize);
             (seen >= rank && rank > 0).then(|| Nanos(lowest + (width - 1)))
         })
+    }
+
+    /// The smallest value (highest of its bucket) whose cumulative count reaches ceil(q·n). `None` when empty.
+    pub fn quantile(&self, q: f64) -> Option<Nanos> {
+        self.value_at_rank(rank_of(q, self.count()))
     }
 
     /// The buckets in use: (lowest value, count), ascending.

@@ -9,7 +9,7 @@ mod seconds;
 mod snapshot;
 mod tally;
 
-pub use histogram::{Histogram, SparseHistogram};
+pub use histogram::{Histogram, SparseHistogram, rank_of};
 pub use outcome::{Cause, Outcome};
 pub use recorder::{Recorder, RecorderOptions};
 pub use request::{Metric, RequestRecord, StartDelay};

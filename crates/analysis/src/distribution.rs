@@ -1,0 +1,57 @@
+//! A population in the figures that a report shows.
+
+use truetail_model::record::rank_of;
+use truetail_run::{Distribution, Quantile};
+
+use crate::population::Population;
+use crate::support::{QUANTILES, needed_for};
+
+/// The whole tail of a population, with what can be said for each quantile.
+pub(crate) fn distribution(population: &Population<'_>) -> Distribution {
+    let answered = population.answered();
+    Distribution {
+        count: population.count(),
+        censored: population.censored(),
+        failed: population.failed(),
+        mean_ns: answered.mean(),
+        min_ns: answered.min(),
+        max_ns: answered.max(),
+        quantiles: QUANTILES.iter().map(|q| quantile(population, *q)).collect(),
+        exact: answered.is_exact(),
+    }
+}
+
+fn quantile(population: &Population<'_>, q: f64) -> Quantile {
+    let (n, needs_n) = (population.count(), needed_for(q));
+    if n < needs_n {
+        return refused(q, needs_n);
+    }
+    let estimate = population.at(rank_of(q, n));
+    // The largest value that was seen is no estimate of anything, so nothing surrounds it.
+    let (low_ns, high_ns) = if q < 1.0 { population.interval(q) } else { (None, None) };
+    Quantile {
+        q,
+        value_ns: Some(estimate.value),
+        low_ns,
+        high_ns,
+        at_least: estimate.at_least,
+        no_answer: estimate.no_answer,
+        supported: true,
+        needs_n: None,
+        unresolved: false,
+    }
+}
+
+fn refused(q: f64, needs_n: u64) -> Quantile {
+    Quantile {
+        q,
+        value_ns: None,
+        low_ns: None,
+        high_ns: None,
+        at_least: false,
+        no_answer: false,
+        supported: false,
+        needs_n: Some(needs_n),
+        unresolved: false,
+    }
+}

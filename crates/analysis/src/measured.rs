@@ -1,0 +1,103 @@
+//! The distributions of a run: from every single request where they are all there, else from histograms.
+
+use truetail_model::record::{Histogram, Metric, Outcome, RequestRecord, Snapshot};
+use truetail_model::time::Nanos;
+use truetail_run::Distribution;
+
+use crate::distribution::distribution;
+use crate::population::Population;
+
+/// Every distribution that findings hold.
+pub(crate) struct Measured {
+    pub(crate) response_time: Distribution,
+    pub(crate) success: Option<Distribution>,
+    pub(crate) error_status: Option<Distribution>,
+    pub(crate) service_time: Distribution,
+    pub(crate) start_delay: Distribution,
+    pub(crate) generator_lag: Distribution,
+    pub(crate) connection_wait: Distribution,
+    pub(crate) connect_time: Distribution,
+}
+
+/// Every measured arrival in the order of its intended start, where each was kept.
+pub(crate) fn every_arrival(snapshot: &Snapshot) -> Option<Vec<RequestRecord>> {
+    let samples = &snapshot.samples;
+    let all = samples.is_complete() && samples.even().len() as u64 == snapshot.tally.planned;
+    all.then(|| {
+        let mut records = samples.even().to_vec();
+        records.sort_unstable_by_key(|record| (record.intended_start, record.index));
+        records
+    })
+}
+
+impl Measured {
+    pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Measured {
+        match every {
+            Some(records) => of_records(records),
+            None => of_histograms(snapshot),
+        }
+    }
+}
+
+fn of_records(records: &[RequestRecord]) -> Measured {
+    let of = |keep: fn(&RequestRecord) -> bool, value: fn(&RequestRecord) -> Nanos| {
+        let values = records.iter().filter(|record| keep(record)).map(|record| value(record).0).collect();
+        distribution(&Population::of_known(values))
+    };
+    let success = of(|r| status(r).is_some_and(|status| status < 400), RequestRecord::response_time);
+    let error_status = of(|r| status(r).is_some_and(|status| status >= 400), RequestRecord::response_time);
+    let (success, error_status) = split(success, error_status);
+    Measured {
+        response_time: distribution(&Population::of_arrivals(records)),
+        success,
+        error_status,
+        service_time: of(|r| r.outcome.is_response(), RequestRecord::service_time),
+        start_delay: of(was_issued, |r| r.delay.total()),
+        generator_lag: of(was_issued, |r| r.delay.generator_lag),
+        connection_wait: of(was_issued, |r| r.delay.connection_wait),
+        connect_time: of(|r| was_issued(r) && r.connected, |r| r.delay.connect),
+    }
+}
+
+fn status(record: &RequestRecord) -> Option<u16> {
+    match record.outcome {
+        Outcome::Response { status } => Some(status),
+        _ => None,
+    }
+}
+
+fn was_issued(record: &RequestRecord) -> bool {
+    record.outcome != Outcome::NeverIssued
+}
+
+fn of_histograms(snapshot: &Snapshot) -> Measured {
+    let rows = snapshot.seconds.as_slice();
+    let of = |metric: Metric| {
+        distribution(&Population::of_known_histogram(snapshot.metric(metric).clone(), Some((rows, metric))))
+    };
+    let unordered = |values: Histogram| distribution(&Population::of_known_histogram(values, None));
+    let answered = snapshot.metric(Metric::ResponseTime);
+    let success = unordered(answered.without(&snapshot.error_status_time));
+    let (success, error_status) = split(success, unordered(snapshot.error_status_time.clone()));
+    Measured {
+        response_time: distribution(&Population::of_arrival_histograms(
+            answered,
+            snapshot.metric(Metric::Censored),
+            snapshot.metric(Metric::Failed),
+            rows,
+        )),
+        success,
+        error_status,
+        service_time: of(Metric::ServiceTime),
+        start_delay: of(Metric::StartDelay),
+        generator_lag: of(Metric::GeneratorLag),
+        connection_wait: of(Metric::ConnectionWait),
+        connect_time: of(Metric::ConnectTime),
+    }
+}
+
+/// Successes are shown apart only where there are both kinds of answers; error statuses wherever there are any.
+fn split(success: Distribution, error_status: Distribution) -> (Option<Distribution>, Option<Distribution>) {
+    let both = success.count > 0 && error_status.count > 0;
+    (both.then_some(success), (error_status.count > 0).then_some(error_status))
+}

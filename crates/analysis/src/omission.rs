@@ -1,0 +1,112 @@
+//! How far a report is from the truth: the omission factor is true quantile / reported quantile.
+
+use truetail_model::record::{Outcome, Snapshot};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::{Distribution, Findings, Quantile, Run};
+
+use crate::truth::Truth;
+
+/// How many times larger the truth is than what was reported. 1 where they agree; above 1, time was omitted.
+pub fn factor(truth: Nanos, reported: Nanos) -> Option<f64> {
+    (reported.0 > 0).then(|| truth.0 as f64 / reported.0 as f64)
+}
+
+/// One quantile as several measurements have it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Row {
+    /// In [0, 1].
+    pub q: f64,
+    /// As the closed loop reports it.
+    pub closed: Quantile,
+    /// As the open loop reports it.
+    pub open: Quantile,
+    /// As it is; `None` where no answer ever comes.
+    pub truth: Option<Nanos>,
+    /// Truth / closed, where both are numbers.
+    pub closed_factor: Option<f64>,
+    /// Truth / open, where both are numbers.
+    pub open_factor: Option<f64>,
+}
+
+/// A time in which the service stood still, and the arrivals it met.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stall {
+    /// When it began.
+    pub at: Timestamp,
+    /// How long it was.
+    pub length: Nanos,
+    /// Requests that the closed loop began in it; `None` where single requests were not kept.
+    pub closed: Option<u64>,
+    /// Requests that the open loop began in it; `None` where single requests were not kept.
+    pub open: Option<u64>,
+    /// Requests that an ideal open-loop client begins in it.
+    pub truth: u64,
+}
+
+/// The same service under a closed and an open loop, and the truth.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Comparison {
+    /// Response time at each quantile of the table.
+    pub rows: Vec<Row>,
+    /// Arrivals of the closed loop, of the open loop, and of the truth.
+    pub arrivals: [u64; 3],
+    /// The stall it is about, where it is about one.
+    pub stall: Option<Stall>,
+}
+
+/// Sets two runs beside the truth. `stall` is when the service stood still and for how long, on the clock of the runs.
+pub fn comparison(
+    closed: (&Run, &Findings),
+    open: (&Run, &Findings),
+    truth: &Truth,
+    stall: Option<(Timestamp, Nanos)>,
+) -> Comparison {
+    let rows = closed.1.response_time.quantiles.iter().zip(&open.1.response_time.quantiles);
+    Comparison {
+        rows: rows.map(|(closed, open)| row(closed, open, truth)).collect(),
+        arrivals: [closed.1.response_time.count, open.1.response_time.count, truth.count()],
+        stall: stall.map(|(at, length)| Stall {
+            at,
+            length,
+            closed: begun_between(&closed.0.snapshot, at, at + length),
+            open: begun_between(&open.0.snapshot, at, at + length),
+            truth: truth.planned_between(at, at + length),
+        }),
+    }
+}
+
+fn row(closed: &Quantile, open: &Quantile, truth: &Truth) -> Row {
+    let truth = truth.quantile(closed.q);
+    let factor_of = |quantile: &Quantile| {
+        let reported = quantile.value_ns.filter(|_| !quantile.at_least)?;
+        factor(truth?, Nanos(reported))
+    };
+    Row {
+        q: closed.q,
+        closed: *closed,
+        open: *open,
+        truth,
+        closed_factor: factor_of(closed),
+        open_factor: factor_of(open),
+    }
+}
+
+/// The omission factor at each quantile of `reported` that is a number, against a distribution that is held to be true:
+/// (q, factor).
+pub fn factors(truth: &Distribution, reported: &Distribution) -> Vec<(f64, Option<f64>)> {
+    let value = |quantile: &Quantile| quantile.value_ns.filter(|_| !quantile.at_least).map(Nanos);
+    let against = |reported: &Quantile| {
+        let truth = truth.quantiles.iter().find(|truth| truth.q == reported.q)?;
+        factor(value(truth)?, value(reported)?)
+    };
+    reported.quantiles.iter().map(|reported| (reported.q, against(reported))).collect()
+}
+
+/// Requests whose actual start was from `from` on and before `to`; `None` where not every request was kept.
+pub fn begun_between(snapshot: &Snapshot, from: Timestamp, to: Timestamp) -> Option<u64> {
+    let samples = &snapshot.samples;
+    let begun = |record: &&truetail_model::record::RequestRecord| {
+        record.outcome != Outcome::NeverIssued && record.actual_start >= from && record.actual_start < to
+    };
+    samples.is_complete().then(|| samples.even().iter().filter(begun).count() as u64)
+}

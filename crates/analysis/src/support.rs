@@ -1,0 +1,56 @@
+//! Which quantiles a sample can carry.
+//!
+//! The rule: a quantile is printed when a distribution-free 95 % interval between two order statistics of an
+//! independent sample of that size exists, with at most 2.5 % on either side. The number of values at or below the true
+//! q-quantile is binomial(n, q), so the largest value fails to reach it with probability q^n and the smallest exceeds it
+//! with probability (1 − q)^n (David & Nagaraja, *Order Statistics*, 3rd ed., section 7.1; Hahn & Meeker, *Statistical
+//! Intervals*, section 5.2). Below that size not even the largest value seen bounds the quantile from above.
+//!
+//! | quantile | needs n ≥ |
+//! |---|---|
+//! | p50 | 6 |
+//! | p90 | 36 |
+//! | p99 | 368 |
+//! | p99.9 | 3 688 |
+//! | p99.99 | 36 888 |
+//!
+//! The rule asks for the number of arrivals and not for the effective sample size, so that it can be told before a run;
+//! what dependence costs is told by the interval, which then has no upper end.
+
+/// The quantiles of every table: the whole tail, and the largest.
+pub const QUANTILES: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 1.0];
+
+/// What may lie on either side of a 95 % interval.
+pub(crate) const ONE_SIDE: f64 = 0.025;
+
+/// How many arrivals quantile `q` in [0, 1] needs. The smallest and the largest are what was seen and need but one.
+pub fn needed_for(q: f64) -> u64 {
+    if q <= 0.0 || q >= 1.0 {
+        return 1;
+    }
+    let rarer = q.max(1.0 - q);
+    let ln_rarer = if q >= 0.5 { libm::log1p(-(1.0 - q)) } else { libm::log(rarer) };
+    (libm::log(ONE_SIDE) / ln_rarer).ceil() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_quantiles_of_the_table_need() {
+        assert_eq!(QUANTILES.map(needed_for), [6, 36, 368, 3_688, 36_888, 1]);
+        assert_eq!(needed_for(0.01), 368);
+        assert_eq!(needed_for(0.0), 1);
+    }
+
+    #[test]
+    fn the_size_is_the_smallest_that_keeps_the_promise() {
+        for q in [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999] {
+            let beyond_the_largest = |n: u64| crate::binomial::at_most(n - 1, n, q);
+            let n = needed_for(q);
+            assert!(1.0 - beyond_the_largest(n) <= ONE_SIDE, "{q}");
+            assert!(1.0 - beyond_the_largest(n - 1) > ONE_SIDE, "{q}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Values by rank, from single values or from histogram buckets.
+
+use truetail_model::record::Histogram;
+use truetail_model::time::Nanos;
+
+/// A value is known to be from `low` to `high`, both included; equal where it is known exactly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Known {
+    pub(crate) low: u64,
+    pub(crate) high: u64,
+}
+
+/// Values in ascending order, in nanoseconds.
+#[derive(Clone, Debug)]
+pub(crate) enum Values {
+    /// Every single one, sorted.
+    Each(Vec<u64>),
+    /// By bucket.
+    Buckets(Histogram),
+}
+
+impl Values {
+    /// Every single one, in any order.
+    pub(crate) fn each(mut values: Vec<u64>) -> Values {
+        values.sort_unstable();
+        Values::Each(values)
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            Values::Each(values) => values.len() as u64,
+            Values::Buckets(histogram) => histogram.count(),
+        }
+    }
+
+    /// The value at `rank`, from 1 to the count.
+    ///
+    /// # Panics
+    /// When the rank is outside.
+    pub(crate) fn at(&self, rank: u64) -> Known {
+        match self {
+            Values::Each(values) => {
+                let value = values[(rank - 1) as usize];
+                Known { low: value, high: value }
+            }
+            Values::Buckets(histogram) => bucket_at(histogram, rank),
+        }
+    }
+
+    /// These and `others` together.
+    pub(crate) fn with(&self, others: &Values) -> Values {
+        match (self, others) {
+            (Values::Each(mine), Values::Each(theirs)) => Values::each([mine.as_slice(), theirs].concat()),
+            _ => {
+                let mut all = self.to_histogram();
+                all.merge(&others.to_histogram());
+                Values::Buckets(all)
+            }
+        }
+    }
+
+    fn to_histogram(&self) -> Histogram {
+        match self {
+            Values::Buckets(histogram) => histogram.clone(),
+            Values::Each(values) => {
+                let mut histogram = Histogram::new();
+                values.iter().for_each(|value| histogram.record(Nanos(*value)));
+                histogram
+            }
+        }
+    }
+
+    pub(crate) fn mean(&self) -> Option<f64> {
+        match self {
+            Values::Each(values) if values.is_empty() => None,
+            Values::Each(values) => {
+                let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
+                Some(sum as f64 / values.len() as f64)
+            }
+            Values::Buckets(histogram) => histogram.mean_ns(),
+        }
+    }
+
+    pub(crate) fn min(&self) -> Option<u64> {
+        match self {
+            Values::Each(values) => values.first().copied(),
+            Values::Buckets(histogram) => histogram.min().map(|value| value.0),
+        }
+    }
+
+    pub(crate) fn max(&self) -> Option<u64> {
+        match self {
+            Values::Each(values) => values.last().copied(),
+            Values::Buckets(histogram) => histogram.max().map(|value| value.0),
+        }
+    }
+
+    pub(crate) fn is_exact(&self) -> bool {
+        matches!(self, Values::Each(_))
+    }
+}
+
+fn bucket_at(histogram: &Histogram, rank: u64) -> Known {
+    let (min, max) = (histogram.min().map_or(0, |min| min.0), histogram.max().map_or(0, |max| max.0));
+    let mut seen = 0;
+    for (low, high, count) in histogram.buckets() {
+        seen += count;
+        if rank > 0 && seen >= rank {
+            return Known { low: low.0.max(min), high: high.0.min(max) };
+        }
+    }
+    panic!("rank {rank} of {seen}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn buckets_hold_the_sorted_values(mut values in proptest::collection::vec(0u64..1 << 40, 1..200)) {
+            let buckets = Values::Buckets(Values::each(values.clone()).to_histogram());
+            let each = Values::each(values.clone());
+            values.sort_unstable();
+            for (i, value) in values.iter().enumerate() {
+                let rank = i as u64 + 1;
+                prop_assert_eq!(each.at(rank), Known { low: *value, high: *value });
+                let known = buckets.at(rank);
+                prop_assert!(known.low <= *value && *value <= known.high);
+                prop_assert!(known.high - known.low <= value / 1024 + 1);
+            }
+            prop_assert_eq!(each.mean(), buckets.mean());
+            prop_assert_eq!((each.min(), each.max()), (buckets.min(), buckets.max()));
+        }
+
+        #[test]
+        fn together_is_all(a in proptest::collection::vec(0u64..1000, 0..50), b in proptest::collection::vec(0u64..1000, 0..50)) {
+            let all = Values::each([a.clone(), b.clone()].concat());
+            let (a, b) = (Values::each(a), Values::each(b));
+            let mixed = a.with(&Values::Buckets(b.to_histogram()));
+            prop_assert_eq!(mixed.count(), all.count());
+            for rank in 1..=all.count() {
+                prop_assert_eq!(a.with(&b).at(rank), all.at(rank));
+                prop_assert_eq!(mixed.at(rank), all.at(rank));
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Can the numbers of a run be trusted? A verdict is the worst of its reasons, and each reason carries the numbers that
+//! triggered it. The limits stand in [`thresholds`], with the reason for each.
+//!
+//! What the generator did is never billed to the server, and the other way round: a server that stalls, answers with
+//! errors or not at all gives no reason against a run as long as its numbers say so.
+
+mod pauses;
+mod reason;
+mod saturation;
+pub mod thresholds;
+mod words;
+
+use truetail_model::record::{Cause, Metric, RequestRecord, Snapshot};
+use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{Distribution, Findings, Quantile, Run, Verdict, VerdictState};
+
+pub use reason::Doubt;
+
+use crate::flow::Flow;
+use thresholds::{BACKLOG_IS_OURS_SHARE, CONNECTION_WAIT_SHARE, LAG_SUSPECT_SHARE, SENT_IN_TIME_SHARE};
+
+/// The verdict on a run, worst reasons first. `every` holds all arrivals in order, where each was kept.
+pub(crate) fn judge(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Verdict {
+    let mut reasons: Vec<_> = doubts(run, findings, every).iter().map(Doubt::reason).collect();
+    // The sort is stable: among equals, the order in which they were looked for.
+    reasons.sort_by_key(|reason| std::cmp::Reverse(reason.state));
+    let state = reasons.first().map_or(VerdictState::Valid, |worst| worst.state);
+    Verdict { state, reasons }
+}
+
+/// Every doubt about a run, in no order of weight.
+fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Vec<Doubt> {
+    let snapshot = &run.snapshot;
+    let books = books_unbalanced(snapshot);
+    if snapshot.tally.responses == 0 {
+        let nothing = Doubt::NoResponses { planned: snapshot.tally.planned };
+        return books.into_iter().chain([nothing]).chain(generator_limit(snapshot)).collect();
+    }
+    [
+        books,
+        pauses::generator_paused(run, findings, every),
+        generator_lag(findings),
+        generator_limit(snapshot),
+        backlog(run, findings, every),
+        connection_wait(run, findings),
+        censored_tail(findings),
+        too_few_samples(findings),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The books, and whether the distributions hold as many arrivals as the books.
+fn books_unbalanced(snapshot: &Snapshot) -> Option<Doubt> {
+    let unbalanced = |planned, accounted| Some(Doubt::BooksUnbalanced { planned, accounted });
+    for tally in [&snapshot.tally, &snapshot.warmup] {
+        if let Err(wrong) = tally.check() {
+            return unbalanced(wrong.planned, wrong.accounted);
+        }
+    }
+    let count = |metric| snapshot.metric(metric).count();
+    let recorded = [count(Metric::ResponseTime), count(Metric::Censored), count(Metric::Failed)];
+    let tally = &snapshot.tally;
+    if recorded == [tally.responses, tally.censored(), tally.failed()] {
+        return None;
+    }
+    unbalanced(tally.planned, recorded.iter().sum())
+}
+
+/// p99 of a distribution, or the highest quantile below it that the sample carries: (q, value).
+fn tail_of(distribution: &Distribution) -> Option<(f64, u64)> {
+    [0.99, 0.9, 0.5].into_iter().find_map(|q| Some((q, value_at(distribution, q)?)))
+}
+
+fn value_at(distribution: &Distribution, q: f64) -> Option<u64> {
+    distribution.quantiles.iter().find(|quantile| quantile.q == q)?.value_ns
+}
+
+/// Where, among `quantiles`, `part` is the largest share of the response time, if more than `limit`:
+/// (q, part, response time).
+fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], limit: f64) -> Option<(f64, u64, u64)> {
+    let share = |(_, part, whole): &(f64, u64, u64)| *part as f64 / (*whole as f64).max(1.0);
+    quantiles
+        .iter()
+        .filter_map(|q| Some((*q, value_at(part, *q)?, value_at(&findings.response_time, *q)?)))
+        .filter(|found| share(found) > limit)
+        .max_by(|a, b| share(a).total_cmp(&share(b)))
+}
+
+fn generator_lag(findings: &Findings) -> Option<Doubt> {
+    let (q, lag_ns, response_time_ns) =
+        largest_share(findings, &findings.generator_lag, &[0.5, 0.99], LAG_SUSPECT_SHARE)?;
+    Some(Doubt::GeneratorLag { q, lag_ns, response_time_ns })
+}
+
+fn connection_wait(run: &Run, findings: &Findings) -> Option<Doubt> {
+    let (q, wait_ns, response_time_ns) =
+        largest_share(findings, &findings.connection_wait, &[0.5, 0.9, 0.99], CONNECTION_WAIT_SHARE)?;
+    let waits = run.snapshot.metric(Metric::ConnectionWait);
+    let waited = waits.count() - waits.count_at_or_below(Nanos::ZERO);
+    Some(Doubt::ConnectionWait { q, wait_ns, response_time_ns, waited, connections: run.facts.offered.connections })
+}
+
+/// The lowest quantile, the largest value apart, that is only known from below.
+fn censored_tail(findings: &Findings) -> Option<Doubt> {
+    let response_time = &findings.response_time;
+    let bound = |quantile: &&Quantile| quantile.q < 1.0 && quantile.at_least && !quantile.no_answer;
+    let first = response_time.quantiles.iter().find(bound)?;
+    Some(Doubt::CensoredTail {
+        q: first.q,
+        censored: response_time.censored,
+        arrivals: response_time.count,
+        at_least_ns: first.value_ns?,
+    })
+}
+
+fn too_few_samples(findings: &Findings) -> Option<Doubt> {
+    let p99 = findings.response_time.quantiles.iter().find(|quantile| quantile.q == 0.99)?;
+    Some(Doubt::TooFewSamples { arrivals: findings.response_time.count, needs_n: p99.needs_n? })
+}
+
+fn generator_limit(snapshot: &Snapshot) -> Option<Doubt> {
+    let count = |cause| snapshot.causes.get(&cause).copied().unwrap_or(0);
+    let (no_local_port, no_file_descriptor) = (count(Cause::NoLocalPort), count(Cause::NoFileDescriptor));
+    let failed = no_local_port + no_file_descriptor;
+    let arrivals = snapshot.tally.planned;
+    (failed > 0).then_some(Doubt::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor })
+}
+
+/// A backlog has one owner: the generator that was late, or else the server (and the user's cap on connections).
+fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Option<Doubt> {
+    if run.facts.offered.model == LoadModelKind::Closed {
+        return None;
+    }
+    let flow = Flow::of(&run.snapshot, every)?;
+    let mean = |distribution: &Distribution| distribution.mean_ns.unwrap_or(0.0);
+    let lag = mean(&findings.generator_lag);
+    let is_ours = lag > mean(&findings.response_time) * BACKLOG_IS_OURS_SHARE;
+    let saturated = if is_ours { None } else { saturation::saturated(run, &flow) };
+    saturated.or_else(|| rate_not_reached(&flow, lag > mean(&findings.connection_wait)))
+}
+
+fn rate_not_reached(flow: &Flow, by_generator: bool) -> Option<Doubt> {
+    let planned_per_second = flow.per_second(|stretch| stretch.planned);
+    let sent_per_second = flow.per_second(|stretch| stretch.sent);
+    (sent_per_second < planned_per_second * SENT_IN_TIME_SHARE).then_some(Doubt::RateNotReached {
+        planned_per_second,
+        sent_per_second,
+        by_generator,
+    })
+}

@@ -1,0 +1,143 @@
+//! Why a run's numbers may not be trusted: values with their numbers, apart from the words.
+
+use serde_json::{Map, Value, json};
+use truetail_model::time::Nanos;
+use truetail_run::{Reason, VerdictState};
+
+use super::words;
+
+/// One reason against a run.
+#[derive(Clone, PartialEq, Debug)]
+#[allow(missing_docs, reason = "the names of the numbers are those of run.json, with their units")]
+pub enum Doubt {
+    /// Some arrival has no outcome, or more than one: a bug in truetail.
+    BooksUnbalanced { planned: u64, accounted: u64 },
+    /// Nothing was answered, or nothing was planned.
+    NoResponses { planned: u64 },
+    /// Not even p99 can be carried.
+    TooFewSamples { arrivals: u64, needs_n: u64 },
+    /// A quantile that is printed is only a bound, because arrivals were censored.
+    CensoredTail { q: f64, censored: u64, arrivals: u64, at_least_ns: u64 },
+    /// Arrivals waited for the user's own cap on connections.
+    ConnectionWait { q: f64, wait_ns: u64, response_time_ns: u64, waited: u64, connections: Option<u32> },
+    /// The generator began requests late.
+    GeneratorLag { q: f64, lag_ns: u64, response_time_ns: u64 },
+    /// The generator stood still.
+    GeneratorPaused { pauses: u64, longest_ns: u64, arrivals_hit: u64, arrivals: u64, p99_ns: u64, invalid: bool },
+    /// The backlog grows without end.
+    Saturated {
+        offered_per_second: f64,
+        capacity_per_second: f64,
+        growth_per_second: f64,
+        backlog: u64,
+        connections: Option<u32>,
+    },
+    /// Less was sent than was planned, while it was planned.
+    RateNotReached { planned_per_second: f64, sent_per_second: f64, by_generator: bool },
+    /// The generator had no port or file left.
+    GeneratorLimit { failed: u64, arrivals: u64, no_local_port: u64, no_file_descriptor: u64 },
+}
+
+impl Doubt {
+    /// Its code in `run.json`.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Doubt::BooksUnbalanced { .. } => "books_unbalanced",
+            Doubt::NoResponses { .. } => "no_responses",
+            Doubt::TooFewSamples { .. } => "too_few_samples",
+            Doubt::CensoredTail { .. } => "censored_tail",
+            Doubt::ConnectionWait { .. } => "connection_wait",
+            Doubt::GeneratorLag { .. } => "generator_lag",
+            Doubt::GeneratorPaused { .. } => "generator_paused",
+            Doubt::Saturated { .. } => "saturated",
+            Doubt::RateNotReached { .. } => "rate_not_reached",
+            Doubt::GeneratorLimit { .. } => "generator_limit",
+        }
+    }
+
+    /// How bad it alone makes it.
+    pub fn state(&self) -> VerdictState {
+        use super::thresholds::{GENERATOR_LIMIT_INVALID, LAG_INVALID_SHARE};
+        let invalid = match self {
+            Doubt::BooksUnbalanced { .. } | Doubt::NoResponses { .. } | Doubt::Saturated { .. } => true,
+            Doubt::TooFewSamples { .. } | Doubt::CensoredTail { .. } | Doubt::ConnectionWait { .. } => false,
+            Doubt::GeneratorLag { lag_ns, response_time_ns, .. } => {
+                *lag_ns as f64 > *response_time_ns as f64 * LAG_INVALID_SHARE
+            }
+            Doubt::GeneratorPaused { invalid, .. } => *invalid,
+            Doubt::RateNotReached { by_generator, .. } => *by_generator,
+            Doubt::GeneratorLimit { failed, arrivals, .. } => {
+                *failed as f64 >= *arrivals as f64 * GENERATOR_LIMIT_INVALID
+            }
+        };
+        if invalid { VerdictState::Invalid } else { VerdictState::Suspect }
+    }
+
+    /// As `run.json` holds it.
+    pub fn reason(&self) -> Reason {
+        Reason {
+            code: self.code().to_owned(),
+            state: self.state(),
+            message: words::message(self),
+            numbers: self.numbers(),
+        }
+    }
+
+    fn numbers(&self) -> Map<String, Value> {
+        let numbers = match *self {
+            Doubt::BooksUnbalanced { planned, accounted } => json!({"planned": planned, "accounted": accounted}),
+            Doubt::NoResponses { planned } => json!({"planned": planned}),
+            Doubt::TooFewSamples { arrivals, needs_n } => json!({"arrivals": arrivals, "needs_n": needs_n}),
+            Doubt::CensoredTail { q, censored, arrivals, at_least_ns } => {
+                json!({"q": q, "censored": censored, "arrivals": arrivals, "at_least_ns": at_least_ns})
+            }
+            Doubt::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } => json!({
+                "q": q, "wait_ns": wait_ns, "response_time_ns": response_time_ns, "waited": waited,
+                "connections": connections,
+            }),
+            Doubt::GeneratorLag { q, lag_ns, response_time_ns } => {
+                json!({"q": q, "lag_ns": lag_ns, "response_time_ns": response_time_ns})
+            }
+            Doubt::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, p99_ns, .. } => json!({
+                "pauses": pauses, "longest_ns": longest_ns, "arrivals_hit": arrivals_hit, "arrivals": arrivals,
+                "p99_ns": p99_ns,
+            }),
+            Doubt::Saturated { offered_per_second, capacity_per_second, growth_per_second, backlog, connections } => {
+                json!({
+                    "offered_per_second": offered_per_second, "capacity_per_second": capacity_per_second,
+                    "growth_per_second": growth_per_second, "backlog": backlog, "connections": connections,
+                })
+            }
+            Doubt::RateNotReached { planned_per_second, sent_per_second, .. } => {
+                json!({"planned_per_second": planned_per_second, "sent_per_second": sent_per_second})
+            }
+            Doubt::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => json!({
+                "failed": failed, "arrivals": arrivals, "no_local_port": no_local_port,
+                "no_file_descriptor": no_file_descriptor,
+            }),
+        };
+        match numbers {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+}
+
+/// A time in the fitting unit, to three digits, for a sentence.
+pub(super) fn time(ns: u64) -> String {
+    let value = Nanos(ns).as_secs_f64();
+    let (scaled, unit) = match ns {
+        0..1_000 => return format!("{ns} ns"),
+        1_000..1_000_000 => (value * 1e6, "µs"),
+        1_000_000..1_000_000_000 => (value * 1e3, "ms"),
+        _ => (value, "s"),
+    };
+    let decimals = if scaled < 10.0 {
+        2
+    } else if scaled < 100.0 {
+        1
+    } else {
+        0
+    };
+    format!("{scaled:.decimals$} {unit}")
+}

@@ -1,0 +1,71 @@
+//! Does the backlog grow without end?
+
+use truetail_run::Run;
+
+use super::reason::Doubt;
+use super::thresholds::{
+    SATURATED_GROWTH_SHARE, SATURATED_NOISE, SATURATED_RISING_SHARE, SATURATED_SLOWER, SATURATED_STRETCHES,
+};
+use crate::flow::{Flow, Stretch};
+
+/// Saturation as the later half of the run shows it. Every condition must hold: the backlog rises nearly all the time,
+/// by its slope and beyond noise; answers keep coming; and they get slower. Whoever else would be to blame for a
+/// backlog must be ruled out before.
+pub(super) fn saturated(run: &Run, flow: &Flow) -> Option<Doubt> {
+    let half = flow.later_half();
+    if half.stretches.len() < SATURATED_STRETCHES {
+        return None;
+    }
+    let outstanding = flow.outstanding();
+    let later = &outstanding[outstanding.len() - half.stretches.len()..];
+    let growth_per_second = slope(later) / flow.stretch_s;
+    let offered_per_second = half.per_second(|stretch| stretch.planned);
+    let grows =
+        growth_per_second > offered_per_second * SATURATED_GROWTH_SHARE && rises(later) && beyond_noise(&half, later);
+    (grows && keeps_answering(&half) && gets_slower(&half)).then(|| Doubt::Saturated {
+        offered_per_second,
+        capacity_per_second: half.per_second(|stretch| stretch.completed),
+        growth_per_second,
+        backlog: later[later.len() - 1].max(0.0) as u64,
+        connections: run.facts.offered.connections,
+    })
+}
+
+/// The slope of the least-squares line through values at 0, 1, 2 …
+fn slope(values: &[f64]) -> f64 {
+    let middle = (values.len() - 1) as f64 / 2.0;
+    let off = |i: usize| i as f64 - middle;
+    let along: f64 = values.iter().enumerate().map(|(i, value)| off(i) * value).sum();
+    let spread: f64 = (0..values.len()).map(|i| off(i) * off(i)).sum();
+    along / spread
+}
+
+fn rises(values: &[f64]) -> bool {
+    let steps = values.len() - 1;
+    let rising = values.windows(2).filter(|pair| pair[1] > pair[0]).count();
+    rising as f64 >= steps as f64 * SATURATED_RISING_SHARE
+}
+
+fn beyond_noise(half: &Flow, outstanding: &[f64]) -> bool {
+    let planned: u64 = half.stretches.iter().map(|stretch| stretch.planned).sum();
+    outstanding[outstanding.len() - 1] - outstanding[0] > SATURATED_NOISE * (planned as f64).sqrt()
+}
+
+fn keeps_answering(half: &Flow) -> bool {
+    let answering = half.stretches.iter().filter(|stretch| stretch.completed > 0).count();
+    answering as f64 >= half.stretches.len() as f64 * SATURATED_RISING_SHARE
+}
+
+/// Compares the first with the last third; a stretch whose middle arrival was not answered is slower than any other.
+fn gets_slower(half: &Flow) -> bool {
+    let third = half.stretches.len().div_ceil(3);
+    let (early, late) = (&half.stretches[..third], &half.stretches[half.stretches.len() - third..]);
+    middle(late) > middle(early) * SATURATED_SLOWER
+}
+
+fn middle(stretches: &[Stretch]) -> f64 {
+    let mut medians: Vec<f64> =
+        stretches.iter().map(|stretch| stretch.median_ns.map_or(f64::INFINITY, |ns| ns as f64)).collect();
+    medians.sort_by(f64::total_cmp);
+    medians[medians.len() / 2]
+}
