@@ -70,13 +70,20 @@ impl Histogram {
         }
         let bucket = bucket_of(value.0);
         if bucket >= self.counts.len() {
-            self.counts.resize(bucket + 1, 0);
+            self.make_room_for(bucket);
         }
         self.counts[bucket] += n;
         self.count += n;
         self.sum += u128::from(value.0) * u128::from(n);
         self.min = self.min.min(value.0);
         self.max = self.max.max(value.0);
+    }
+
+    /// Apart, so that the usual way past it is short.
+    #[cold]
+    #[inline(never)]
+    fn make_room_for(&mut self, bucket: usize) {
+        self.counts.resize(bucket + 1, 0);
     }
 
     /// How many values were recorded.
@@ -166,7 +173,8 @@ impl Histogram {
     pub fn without(&self, other: &Histogram) -> Histogram {
         let mut rest = Histogram::new();
         for (bucket, count) in self.counts.iter().enumerate() {
-            let left = count - other.counts.get(bucket).copied().unwrap_or(0);
+            let taken = other.counts.get(bucket).copied().unwrap_or(0);
+            let left = count.checked_sub(taken).expect("a part of this histogram");
             if left > 0 {
                 let (lowest, width) = values_of(bucket);
                 rest.record_n(Nanos(lowest), left);

@@ -47,6 +47,17 @@ pub(super) fn merge(mine: &mut Vec<Second>, theirs: &[Second]) {
     mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.merge(theirs));
 }
 
+/// A run has at most this many rows (twelve days); what happens later is in the last one.
+const MOST_ROWS: usize = 1 << 20;
+
+/// Rows for which room is made beforehand at most (a day).
+const MOST_ROWS_MADE_READY: usize = 86_400;
+
+/// The row of a second.
+const fn row_of(second: usize) -> usize {
+    if second < MOST_ROWS { second } else { MOST_ROWS - 1 }
+}
+
 /// Seconds whose distributions are still being written to, by number modulo this, in dense form.
 const HOT: usize = 2;
 
@@ -63,14 +74,16 @@ pub(super) struct Seconds {
 impl Seconds {
     /// With room for `expected` seconds made beforehand; `distributions` or counts only.
     pub(super) fn new(expected: usize, distributions: bool) -> Seconds {
-        Seconds { rows: Vec::with_capacity(expected), hot: Default::default(), newest: HOT - 1, distributions }
+        let rows = Vec::with_capacity(expected.min(MOST_ROWS_MADE_READY));
+        Seconds { rows, hot: Default::default(), newest: HOT - 1, distributions }
     }
 
     fn row(&mut self, second: usize) -> &mut Second {
-        if second >= self.rows.len() {
-            self.rows.resize_with(second + 1, Second::default);
+        let row = row_of(second);
+        if row >= self.rows.len() {
+            self.rows.resize_with(row + 1, Second::default);
         }
-        &mut self.rows[second]
+        &mut self.rows[row]
     }
 
     pub(super) fn count(&mut self, record: &RequestRecord) {
@@ -92,9 +105,14 @@ impl Seconds {
     /// Adds a value to the distribution of `second`.
     #[inline]
     pub(super) fn record(&mut self, second: usize, metric: Metric, value: crate::time::Nanos) {
-        if !self.distributions {
-            return;
+        if self.distributions {
+            self.add(row_of(second), metric, value);
         }
+    }
+
+    /// Apart, so that a run without these distributions passes it by quickly.
+    #[inline(never)]
+    fn add(&mut self, second: usize, metric: Metric, value: crate::time::Nanos) {
         if second > self.newest {
             self.advance(second);
         }
