@@ -104,11 +104,12 @@ impl Simulation {
     fn begin(&mut self, start: Start, sink: &mut impl Sink) -> Result<(), SimError> {
         sink.planned(start.arrival.intended_start);
         self.standing.check(self.now)?;
-        let flight = Flight { user: start.user, record: self.ask(start) };
+        let mut record = self.ask(start);
         if self.settles_at_start {
-            self.settle(flight, sink);
+            self.settle(start.user, &mut record);
+            sink.ended(&record);
         } else {
-            self.pending.push(flight);
+            self.pending.push(Flight { user: start.user, record });
         }
         Ok(())
     }
@@ -137,12 +138,13 @@ impl Simulation {
 
     /// Ends a request that was just started, at the end it will have.
     #[inline]
-    fn settle(&mut self, flight: Flight, sink: &mut impl Sink) {
+    fn settle(&mut self, user: u32, record: &mut RequestRecord) {
         let deadline = self.driver.deadline();
-        let record = if flight.record.end > deadline { cut_off(flight.record, deadline) } else { flight.record };
+        if record.end > deadline {
+            cut_off(record, deadline);
+        }
         self.last_end = self.last_end.max(record.end);
-        self.driver.finish(flight.user, record.end);
-        sink.ended(&record);
+        self.driver.finish(user, record.end);
     }
 
     /// Moves to the next instant at which something happens, at the latest `until`, and ends what ends there. False
@@ -164,8 +166,9 @@ impl Simulation {
     /// Counts out what is still under way and what was never issued.
     fn close(mut self, stuck: bool, sink: &mut impl Sink) -> Closing {
         let at = self.now.max(self.last_end);
-        for flight in self.pending.into_started_order() {
-            sink.ended(&cut_off(flight.record, at));
+        for mut flight in self.pending.into_started_order() {
+            cut_off(&mut flight.record, at);
+            sink.ended(&flight.record);
         }
         while let Some(arrival) = self.driver.unissued() {
             sink.planned(arrival.intended_start);
@@ -175,9 +178,10 @@ impl Simulation {
     }
 }
 
-/// The record of a request that is still under way when the run ends at `at`.
-fn cut_off(record: RequestRecord, at: Timestamp) -> RequestRecord {
-    RequestRecord { end: at, outcome: Outcome::InFlightAtEnd, ..record }
+/// Makes of `record` that of a request which is still under way when the run ends at `at`.
+fn cut_off(record: &mut RequestRecord, at: Timestamp) {
+    record.end = at;
+    record.outcome = Outcome::InFlightAtEnd;
 }
 
 /// Watches for a clock that does not move.
