@@ -113,3 +113,15 @@ pub struct Workload {
     /// Arrivals intended before this instant are offered and counted apart, but not measured. Part of the horizon.
     pub warmup: Nanos,
 }
+
+impl Workload {
+    /// How many hands can share this work: a hand without a place among the connections, or without a user, can do
+    /// nothing.
+    pub fn most_hands(&self) -> u32 {
+        let by_users = match self.model {
+            LoadModel::Closed { users, .. } => users,
+            LoadModel::Open(_) | LoadModel::PartlyOpen { .. } => u32::MAX,
+        };
+        self.limits.connections.unwrap_or(u32::MAX).min(by_users).max(1)
+    }
+}

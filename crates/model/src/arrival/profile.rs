@@ -89,7 +89,7 @@ impl Profile {
             Profile::Ramp(ramp) => Some(ramp.over),
             Profile::Sine(sine) => Some(sine.period),
             // The last arrival is inside the horizon, whose end is not.
-            Profile::Trace(trace) => trace.instants().last().map(|t| Nanos(t.0 + 1)),
+            Profile::Trace(trace) => trace.instants().last().map(|t| t.since_origin() + Nanos(1)),
         }
     }
 }

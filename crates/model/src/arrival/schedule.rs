@@ -53,19 +53,58 @@ impl Schedule {
     /// When `i >= n`.
     pub fn stripe(&self, i: u64, n: u64) -> Arrivals {
         assert!(i < n, "stripe {i} of {n}");
+        self.every_nth_from(i, n)
+    }
+
+    /// Arrivals `first`, `first + stride`, `first + 2 stride` …
+    fn every_nth_from(&self, first: u64, stride: u64) -> Arrivals {
         Arrivals {
             profile: self.profile.clone(),
             horizon: self.horizon,
             points: match self.spacing {
                 Spacing::Even => Points::Even,
-                Spacing::Poisson => {
-                    Points::Poisson { random: Random::new(self.seed, SPACING_STREAM), sum: 0.0, drawn: 0 }
-                }
+                Spacing::Poisson => Points::Poisson(PoissonPoints::new(self.seed)),
             },
-            next_index: i,
-            stride: n,
+            next_index: first,
+            stride,
             last: Timestamp::ZERO,
         }
+    }
+
+    /// How many arrivals there are; `None` where the horizon has no limit. Even spacing finds it by bisection, random
+    /// gaps have to be walked.
+    pub fn count(&self) -> Option<u64> {
+        self.is_limited().then(|| match self.spacing {
+            Spacing::Even => self.count_even(),
+            Spacing::Poisson => self.arrivals().count() as u64,
+        })
+    }
+
+    /// The last arrival; `None` where there is none, or no last one. It takes as long as [`Schedule::count`].
+    pub fn last_arrival(&self) -> Option<Arrival> {
+        match self.spacing {
+            _ if !self.is_limited() => None,
+            Spacing::Even => self.every_nth_from(self.count_even().checked_sub(1)?, 1).next(),
+            Spacing::Poisson => self.arrivals().last(),
+        }
+    }
+
+    fn is_limited(&self) -> bool {
+        self.horizon != Horizon::default()
+    }
+
+    fn count_even(&self) -> u64 {
+        let exists = |index: u64| self.every_nth_from(index, 1).next().is_some();
+        let most = self.horizon.requests.unwrap_or(u64::MAX);
+        if most == 0 || exists(most - 1) {
+            return most;
+        }
+        let (mut count, mut too_many) = (0, most);
+        while count + 1 < too_many {
+            let middle = count + (too_many - count) / 2;
+            if exists(middle - 1) { count = middle } else { too_many = middle }
+        }
+        count
     }
 
     /// The hash of every (index, intended start). It takes as long as walking the schedule.
@@ -80,8 +119,37 @@ impl Schedule {
 #[derive(Clone, Debug)]
 enum Points {
     Even,
-    Poisson { random: Random, sum: f64, drawn: u64 },
+    Poisson(PoissonPoints),
 }
+
+/// The points of a unit Poisson process, walked from the first one on, whatever stripe asks: so that all stripes see
+/// the same sums.
+#[derive(Clone, Debug)]
+struct PoissonPoints {
+    random: Random,
+    drawn: u64,
+    /// The point drawn last, and the one before it.
+    point: f64,
+    before: f64,
+}
+
+impl PoissonPoints {
+    fn new(seed: u64) -> PoissonPoints {
+        PoissonPoints { random: Random::new(seed, SPACING_STREAM), drawn: 0, point: 0.0, before: 0.0 }
+    }
+
+    /// Walks on to point `index`, which is not before the one asked for last.
+    fn walk_to(&mut self, index: u64) {
+        while self.drawn <= index {
+            self.before = self.point;
+            self.point += self.random.exponential();
+            self.drawn += 1;
+        }
+    }
+}
+
+/// Two points closer than this, in arrivals, are so close that the last bits of a profile's arithmetic may swap them.
+const CLOSE: f64 = 1e-3;
 
 /// The arrivals of one stripe, in order of time. Constant memory.
 #[derive(Clone, Debug)]
@@ -96,25 +164,25 @@ pub struct Arrivals {
 
 impl Arrivals {
     fn instant_of(&mut self, index: u64) -> Option<Timestamp> {
-        let point = match &mut self.points {
-            Points::Even => {
-                if let Profile::Trace(trace) = &self.profile {
-                    return trace.exact(index);
-                }
-                index as f64
+        match (&mut self.points, &self.profile) {
+            (Points::Even, Profile::Trace(trace)) => trace.exact(index),
+            (Points::Even, profile) => instant_at(profile, index as f64),
+            (Points::Poisson(points), profile) => {
+                points.walk_to(index);
+                let instant = instant_at(profile, points.point)?;
+                // Every stripe must find the same order, so it is decided between neighbours of the whole schedule.
+                let close = points.point - points.before < CLOSE;
+                let before = if close { instant_at(profile, points.before) } else { None };
+                Some(before.map_or(instant, |before| before.max(instant)))
             }
-            Points::Poisson { random, sum, drawn } => {
-                while *drawn <= index {
-                    *sum += random.exponential();
-                    *drawn += 1;
-                }
-                *sum
-            }
-        };
-        let nanos = self.profile.inverse(point)? * NANOS_PER_SECOND as f64;
-        // Beyond 2^63 ns (292 years) there is no schedule.
-        (nanos < (1u64 << 63) as f64).then(|| Timestamp(nanos.round() as u64))
+        }
     }
+}
+
+/// The instant at which L(t) reaches `count`. Beyond 2^63 ns (292 years) there is no schedule.
+fn instant_at(profile: &Profile, count: f64) -> Option<Timestamp> {
+    let nanos = profile.inverse(count)? * NANOS_PER_SECOND as f64;
+    (nanos < (1u64 << 63) as f64).then(|| Timestamp(nanos.round() as u64))
 }
 
 impl Iterator for Arrivals {

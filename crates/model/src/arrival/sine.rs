@@ -8,8 +8,8 @@ use crate::time::Nanos;
 /// λ(t) = m + d·sin(2πt/P) with mean m = (low + high)/2 and amplitude d = (high − low)/2: starts at the mean, rises
 /// first, and stays within low and high.
 ///
-/// L(t) = m·t + d·P/(2π)·(1 − cos(2πt/P)); the inverse is found by bisection to the last bit, because L is monotone
-/// (d ≤ m) but has no closed inverse.
+/// L(t) = m·t + d·P/(2π)·(1 − cos(2πt/P)). It has no closed inverse; because it is monotone (d ≤ m) and its derivative λ
+/// is known, Newton's method finds it between bounds, and bisection where the rate is near zero.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sine {
     /// The lowest rate, requests/s, ≥ 0.
@@ -32,30 +32,48 @@ impl Sine {
     }
 }
 
+impl Sine {
+    /// L(t) and λ(t).
+    fn count_and_rate(&self, seconds: f64) -> (f64, f64) {
+        let (mean, amplitude, period) = (self.mean(), self.amplitude(), self.period.as_secs_f64());
+        // The phase is reduced first, so that a long run keeps the precision of a short one.
+        let (sin, cos) = libm::sincos(TAU * (libm::fmod(seconds, period) / period));
+        (mean * seconds + amplitude * period / TAU * (1.0 - cos), mean + amplitude * sin)
+    }
+}
+
+/// Bisection alone needs fewer steps than this to reach the last bit of an `f64`.
+const MOST_STEPS: usize = 200;
+
 impl RateProfile for Sine {
     fn cumulative(&self, seconds: f64) -> f64 {
-        let period = self.period.as_secs_f64();
-        // The phase is reduced first, so that a long run keeps the precision of a short one.
-        let phase = libm::fmod(seconds, period) / period;
-        self.mean() * seconds + self.amplitude() * period / TAU * (1.0 - libm::cos(TAU * phase))
+        self.count_and_rate(seconds).0
     }
 
     fn inverse(&self, count: f64) -> Option<f64> {
-        // 0 ≤ L(t) − m·t ≤ d·P/π bounds the solution on both sides.
-        let mut high = count / self.mean();
+        // 0 ≤ L(t) − m·t ≤ d·P/π bounds the solution on both sides, but for the last bits.
+        let at_mean = count / self.mean();
         let swing = self.amplitude() * self.period.as_secs_f64() * 2.0 / TAU / self.mean();
-        let mut low = (high - swing).max(0.0);
-        loop {
+        let (mut low, mut high) = ((at_mean - swing).max(0.0) * (1.0 - 1e-12), at_mean * (1.0 + 1e-12));
+        let mut t = low + (high - low) / 2.0;
+        for _ in 0..MOST_STEPS {
+            let (reached, rate) = self.count_and_rate(t);
+            if reached < count {
+                low = t
+            } else {
+                high = t
+            }
+            let newton = t - (reached - count) / rate;
+            if (newton - t).abs() <= 4.0 * f64::EPSILON * t {
+                return Some(newton);
+            }
             let middle = low + (high - low) / 2.0;
             if middle <= low || middle >= high {
-                return Some(high);
+                break;
             }
-            if self.cumulative(middle) < count {
-                low = middle;
-            } else {
-                high = middle;
-            }
+            t = if newton > low && newton < high { newton } else { middle };
         }
+        Some(high)
     }
 
     fn peak_per_second(&self) -> f64 {

@@ -48,8 +48,10 @@ impl RateProfile for Steps {
     }
 
     fn inverse(&self, count: f64) -> Option<f64> {
-        // An arrival that falls on a border belongs to the later step that has a rate.
-        let reached = self.starts.partition_point(|(_, at_start)| *at_start <= count).max(1) - 1;
+        // An arrival that falls on a border belongs to the later step that has a rate. The border itself is a sum of
+        // products, exact to a few units in the last place.
+        let on_border = count + count * 8.0 * f64::EPSILON;
+        let reached = self.starts.partition_point(|(_, at_start)| *at_start <= on_border).max(1) - 1;
         let i = (reached..self.steps.len()).find(|&i| self.steps[i].per_second > 0.0).unwrap_or(reached);
         let (start, at_start) = self.starts[i];
         let rate = self.steps[i].per_second;

@@ -1,5 +1,7 @@
 //! Arrivals as somebody recorded them.
 
+use std::sync::Arc;
+
 use super::{ProfileError, RateProfile};
 use crate::time::{Nanos, Timestamp};
 
@@ -7,7 +9,8 @@ use crate::time::{Nanos, Timestamp};
 /// the nanosecond, and exponential spacing replays their rate with other instants.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
-    instants: Vec<Timestamp>,
+    /// Shared, because every hand has a copy of the profile.
+    instants: Arc<[Timestamp]>,
 }
 
 impl Trace {
@@ -21,7 +24,7 @@ impl Trace {
         }
         match instants.windows(2).position(|pair| pair[1] < pair[0]) {
             Some(i) => Err(ProfileError::Trace { line: i + 2, problem: "earlier than the line before".into() }),
-            None => Ok(Trace { instants }),
+            None => Ok(Trace { instants: instants.into() }),
         }
     }
 

@@ -169,17 +169,25 @@ impl Samples {
         self.seen = seen;
     }
 
-    /// Rebuilds samples from a file: the even part, one in `one_in` (a power of two), the slowest, and how many
-    /// requests there were.
-    pub fn from_parts(even: Vec<RequestRecord>, one_in: u64, slowest: Vec<RequestRecord>, seen: u64) -> Samples {
-        let mut samples = Samples {
-            options: SamplesOptions::default(),
-            even,
-            halvings: one_in.max(1).trailing_zeros(),
-            slowest: BinaryHeap::new(),
-            seen,
-        };
-        slowest.iter().for_each(|record| samples.offer_slow(record));
+    /// What is kept.
+    pub fn options(&self) -> SamplesOptions {
+        self.options
+    }
+
+    /// Rebuilds samples that were kept under `options` from what a file holds: the even part, one in `one_in` (a power
+    /// of two), those that are there only because they are slow, and how many requests there were.
+    pub fn from_parts(
+        options: SamplesOptions,
+        even: Vec<RequestRecord>,
+        one_in: u64,
+        only_slow: &[RequestRecord],
+        seen: u64,
+    ) -> Samples {
+        let halvings = one_in.max(1).trailing_zeros();
+        let mut samples = Samples { options, even: Vec::new(), halvings, slowest: BinaryHeap::new(), seen };
+        // The slowest are found among both parts, so that a merge that halves the even part keeps the tail.
+        even.iter().chain(only_slow).for_each(|record| samples.offer_slow(record));
+        samples.even = even;
         samples
     }
 }

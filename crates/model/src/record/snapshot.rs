@@ -21,7 +21,7 @@ pub struct Snapshot {
     pub metrics: [Histogram; Metric::COUNT],
     /// Response time of the answers with an error status: a part of [`Metric::ResponseTime`].
     pub error_status_time: Histogram,
-    /// The run second by second, from the origin.
+    /// The run second by second, from the origin; after twelve days (2^20 s) all is in the last one.
     pub seconds: Vec<Second>,
     /// Single requests.
     pub samples: Samples,

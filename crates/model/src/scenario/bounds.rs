@@ -1,6 +1,6 @@
 //! What a workload leaves room for: a fault outside it can never happen.
 
-use crate::arrival::{Profile, RateProfile, Schedule, Spacing};
+use crate::arrival::{RateProfile, Schedule, Spacing};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::{LoadModel, Workload};
 
@@ -31,24 +31,19 @@ impl Bounds {
 
 /// The instant just after the last arrival, where a count ends the schedule and that is cheap to know.
 pub(super) fn end_by_count(schedule: &Schedule) -> Option<Timestamp> {
-    let requests = schedule.horizon.requests.filter(|n| *n > 0 && schedule.spacing == Spacing::Even)?;
-    let last = schedule.stripe(requests - 1, requests).next()?;
-    Some(last.intended_start + Nanos(1))
+    schedule.horizon.requests.filter(|_| schedule.spacing == Spacing::Even)?;
+    schedule.last_arrival().map(|last| last.intended_start + Nanos(1))
 }
 
 /// A bound from above on how many arrivals a schedule has. Exponential gaps stay within ten standard deviations of
 /// their expectation, but for one seed in 10^20.
 fn most_arrivals(schedule: &Schedule) -> Option<u64> {
-    let within = |duration: Nanos| {
-        if let (Profile::Trace(trace), Spacing::Even) = (&schedule.profile, schedule.spacing) {
-            return trace.instants().partition_point(|instant| instant.0 < duration.0) as u64;
-        }
+    if schedule.spacing == Spacing::Even {
+        return schedule.count();
+    }
+    let by_time = schedule.horizon.duration.map(|duration| {
         let expected = schedule.profile.cumulative(duration.as_secs_f64());
-        match schedule.spacing {
-            Spacing::Even => expected.ceil() as u64,
-            Spacing::Poisson => (expected + 10.0 * expected.sqrt() + 10.0) as u64,
-        }
-    };
-    let by_time = schedule.horizon.duration.map(within);
+        (expected + 10.0 * expected.sqrt() + 10.0) as u64
+    });
     by_time.into_iter().chain(schedule.horizon.requests).min()
 }

@@ -32,6 +32,9 @@ pub(super) fn read(section: &Section<'_>, bounds: &Bounds) -> Result<Service, Sc
     section.no_more_keys()?;
     if let Some(faults) = faults {
         service.faults = faults::read(&faults.sections("[[service.fault]]")?, bounds)?;
+        if service.is_shut_for_ever() {
+            return Err(faults.error("the recurring stalls take turns and leave no gap, so nothing is ever answered"));
+        }
     }
     Ok(service)
 }

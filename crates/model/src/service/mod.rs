@@ -2,6 +2,7 @@
 //! in virtual time. Both ask the same [`ServiceState`] what becomes of each request.
 
 mod fault;
+mod places;
 mod state;
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use fault::{Fault, FaultKind, FaultSet, Gate, Select};
 pub use state::{Action, Fate, ServiceState};
 
-use crate::time::Nanos;
+use crate::time::{Nanos, Timestamp};
 
 /// How the time of the work itself varies from request to request.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
@@ -50,5 +51,20 @@ impl Service {
             seed: 1,
             faults: Vec::new(),
         }
+    }
+
+    /// Do the stalls of a gate take turns so that from some instant on nothing gets through any more?
+    pub fn is_shut_for_ever(&self) -> bool {
+        let begins = |fault: &Fault| match *fault {
+            Fault::RecurringStall { first, times: None, gate, .. } => Some((gate, first)),
+            _ => None,
+        };
+        [Gate::Arrivals, Gate::Answers].into_iter().any(|side| {
+            let last_begins =
+                self.faults.iter().filter_map(begins).filter(|(gate, _)| *gate == side).max_by_key(|b| b.1);
+            let mut met = FaultSet::NONE;
+            last_begins
+                .is_some_and(|(_, first)| state::pass_gates(&self.faults, side, first, &mut met) == Timestamp::NEVER)
+        })
     }
 }

@@ -1,8 +1,6 @@
 //! What becomes of each request: decided on its arrival, because everything the service does is determined by then.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use super::places::Places;
 use super::{Fault, FaultKind, FaultSet, Gate, Service, Variation};
 use crate::random::Random;
 use crate::time::{Nanos, Timestamp};
@@ -69,8 +67,10 @@ pub struct ServiceState {
     service: Service,
     admitted: u64,
     work: Random,
-    /// With a concurrency cap: when each place is free again.
-    places: Option<BinaryHeap<Reverse<Timestamp>>>,
+    /// With a concurrency cap: who is being worked on until when.
+    places: Option<Places>,
+    /// For each [`Gate`]: the earliest instant from which it was found shut for ever.
+    shut_from: [Timestamp; 2],
     /// What the description contains, so that a healthy service costs next to nothing.
     has_faults: bool,
 }
@@ -81,7 +81,8 @@ impl ServiceState {
         ServiceState {
             admitted: 0,
             work: Random::new(service.seed, WORK_STREAM),
-            places: service.concurrency.map(|cap| (0..cap.max(1)).map(|_| Reverse(Timestamp::ZERO)).collect()),
+            places: service.concurrency.map(Places::new),
+            shut_from: [Timestamp::NEVER; 2],
             has_faults: !service.faults.is_empty(),
             service,
         }
@@ -121,19 +122,23 @@ impl ServiceState {
     /// Passes a request through the entry gate, the queue, the work and the exit gate.
     fn work_on(&mut self, fate: &mut Fate, answer: Answer) {
         let admitted_at = self.pass_gate(Gate::Arrivals, fate.arrived, &mut fate.faults);
-        let place = self.places.as_mut().and_then(BinaryHeap::pop).map(|Reverse(free_at)| free_at);
-        fate.began = place.map_or(admitted_at, |free_at| free_at.max(admitted_at));
+        if admitted_at == Timestamp::NEVER {
+            fate.due = Timestamp::NEVER;
+            return;
+        }
+        fate.began = self.places.as_mut().map_or(admitted_at, |places| places.take(admitted_at));
         if fate.began > admitted_at {
             fate.faults.insert(FaultKind::Queue);
         }
         let work = self.work_at(fate.number, fate.began, &mut fate.faults);
         fate.due = self.pass_gate(Gate::Answers, fate.began + work, &mut fate.faults);
         fate.action = match answer {
+            _ if fate.due == Timestamp::NEVER => Action::BlackHole,
             Answer::Whole(action) => action,
             Answer::Slow(over) => Action::SlowBody { until: fate.due + over },
         };
         if let Some(places) = &mut self.places {
-            places.push(Reverse(fate.completed()));
+            places.give_back_at(fate.completed());
         }
     }
 
@@ -168,18 +173,17 @@ impl ServiceState {
     }
 
     /// When a request that reaches the gates of `side` at `instant` is through all of them.
-    fn pass_gate(&self, side: Gate, mut instant: Timestamp, met: &mut FaultSet) -> Timestamp {
+    fn pass_gate(&mut self, side: Gate, instant: Timestamp, met: &mut FaultSet) -> Timestamp {
         if !self.has_faults {
             return instant;
         }
-        // A gate that opens may lead to another that is shut by then, so look again until none is.
-        while let Some((opens, kind)) =
-            self.service.faults.iter().find_map(|f| f.opens_at(side, instant).map(|opens| (opens, f.kind())))
-        {
-            met.insert(kind);
-            instant = opens;
+        let shut_from = &mut self.shut_from[side as usize];
+        let opens =
+            if instant >= *shut_from { Timestamp::NEVER } else { pass_gates(&self.service.faults, side, instant, met) };
+        if opens == Timestamp::NEVER {
+            *shut_from = instant.min(*shut_from);
         }
-        instant
+        opens
     }
 
     /// How long the work of request `number` takes when it begins at `began`.
@@ -212,15 +216,31 @@ impl ServiceState {
     }
 }
 
+/// After so many openings that each led to another shut gate, there is no way through.
+const MOST_GATES: usize = 100_000;
+
+/// When a request that reaches the gates of `side` at `instant` is through all of them; [`Timestamp::NEVER`] where
+/// recurring stalls take turns and leave no gap.
+pub(super) fn pass_gates(faults: &[Fault], side: Gate, mut instant: Timestamp, met: &mut FaultSet) -> Timestamp {
+    // A gate that opens may lead to another that is shut by then, so look again until none is.
+    for _ in 0..MOST_GATES {
+        let shut = faults.iter().find_map(|fault| fault.opens_at(side, instant).map(|opens| (opens, fault.kind())));
+        let Some((opens, kind)) = shut else { return instant };
+        met.insert(kind);
+        instant = opens;
+    }
+    Timestamp::NEVER
+}
+
 /// The point after `passed` of `whole` on the line from `start` to `end`, to the nearest nanosecond; `end` thereafter.
 fn along(start: Nanos, end: Nanos, passed: Nanos, whole: Nanos) -> Nanos {
     if passed >= whole {
         return end;
     }
-    let (start, end) = (i128::from(start.0), i128::from(end.0));
-    let (passed, whole) = (i128::from(passed.0), i128::from(whole.0));
-    let moved = ((end - start) * passed * 2 + whole).div_euclid(2 * whole);
-    Nanos(u64::try_from(start + moved).unwrap_or(0))
+    let (passed, whole) = (u128::from(passed.0), u128::from(whole.0));
+    // passed < whole, so that the moved distance is at most the whole one.
+    let moved = |distance: u64| ((u128::from(distance) * passed + whole / 2) / whole) as u64;
+    if end >= start { Nanos(start.0 + moved(end.0 - start.0)) } else { Nanos(start.0 - moved(start.0 - end.0)) }
 }
 
 /// When the kind of answer takes effect.

@@ -1,0 +1,240 @@
+//! Where arrivals come from, by load model.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::Hand;
+use crate::arrival::{Arrival, Arrivals, Schedule};
+use crate::time::{Nanos, Timestamp};
+use crate::workload::LoadModel;
+
+/// The instant at which a load model has nothing more to offer, so that a backlog cannot outlive its drain.
+pub(super) fn end_of(model: &LoadModel) -> Timestamp {
+    let by_time = model.horizon().duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0));
+    match model {
+        LoadModel::Open(schedule) if schedule.horizon.requests.is_some() => {
+            let last = schedule.last_arrival().map(|last| last.intended_start);
+            by_time.min(last.map_or(Timestamp::ZERO, |last| last + Nanos(1)))
+        }
+        // Where a count ends the others, nobody knows when before it happens: follow-ups of the last session may come
+        // later than the last session.
+        LoadModel::Open(_) | LoadModel::PartlyOpen { .. } | LoadModel::Closed { .. } => by_time,
+    }
+}
+
+/// Where the next arrival comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    Open(OpenSource),
+    Closed(ClosedSource),
+    PartlyOpen(PartlyOpenSource),
+    /// Of a hand that there is no work for.
+    Idle,
+}
+
+impl Source {
+    pub(super) fn new(model: &LoadModel, hand: Hand) -> Source {
+        match model {
+            LoadModel::Open(schedule) => Source::Open(OpenSource::new(schedule, hand)),
+            LoadModel::Closed { .. } => Source::Closed(ClosedSource::new(model, hand)),
+            LoadModel::PartlyOpen { .. } => Source::PartlyOpen(PartlyOpenSource::new(model, hand)),
+        }
+    }
+
+    /// The intended start of the next arrival that is known by now.
+    pub(super) fn peek(&self) -> Option<Timestamp> {
+        match self {
+            Source::Open(source) => source.next.map(|arrival| arrival.intended_start),
+            Source::Closed(source) => source.peek(),
+            Source::PartlyOpen(source) => source.peek(),
+            Source::Idle => None,
+        }
+    }
+
+    pub(super) fn pop(&mut self) -> Option<(Arrival, u32)> {
+        match self {
+            Source::Open(source) => source.pop().map(|arrival| (arrival, 0)),
+            Source::Closed(source) => source.pop(),
+            Source::PartlyOpen(source) => source.pop(),
+            Source::Idle => None,
+        }
+    }
+
+    pub(super) fn answered(&mut self, user: u32, ended: Timestamp) {
+        match self {
+            Source::Open(_) | Source::Idle => {}
+            Source::Closed(source) => source.ready.push(Reverse((ended + source.think_time, user))),
+            Source::PartlyOpen(source) => source.answered(user, ended),
+        }
+    }
+
+    pub(super) fn end_at(&mut self, end: Timestamp) {
+        match self {
+            Source::Open(source) => {
+                source.end = end;
+                source.next = source.next.filter(|next| next.intended_start < end);
+            }
+            Source::Closed(source) => source.end = source.end.min(end),
+            Source::PartlyOpen(source) => source.end_at(end),
+            Source::Idle => {}
+        }
+    }
+
+    /// Where the end is a count, the drain is counted from the last intended start, which is known at the end only.
+    pub(super) fn last_intended_when_exhausted(&self) -> Option<Timestamp> {
+        match self {
+            Source::Closed(source) if source.remaining == 0 => Some(source.last),
+            Source::PartlyOpen(source) if source.peek().is_none() => Some(source.last),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct OpenSource {
+    arrivals: Arrivals,
+    next: Option<Arrival>,
+    end: Timestamp,
+}
+
+impl OpenSource {
+    fn new(schedule: &Schedule, hand: Hand) -> OpenSource {
+        let mut arrivals = schedule.stripe(u64::from(hand.index), u64::from(hand.of));
+        let next = arrivals.next();
+        OpenSource { arrivals, next, end: Timestamp::NEVER }
+    }
+
+    fn pop(&mut self) -> Option<Arrival> {
+        let end = self.end;
+        self.next.take().inspect(|_| {
+            self.next = self.arrivals.next().filter(|next| next.intended_start < end);
+        })
+    }
+}
+
+/// N users, each either ready from an instant on or waiting for an answer.
+#[derive(Clone, Debug)]
+pub(super) struct ClosedSource {
+    ready: BinaryHeap<Reverse<(Timestamp, u32)>>,
+    think_time: Nanos,
+    end: Timestamp,
+    remaining: u64,
+    next_index: u64,
+    stride: u64,
+    last: Timestamp,
+}
+
+impl ClosedSource {
+    fn new(model: &LoadModel, hand: Hand) -> ClosedSource {
+        let LoadModel::Closed { users, think_time, horizon } = model else { unreachable!("a closed model") };
+        let mine = hand.share_of(u64::from(*users)) as u32;
+        ClosedSource {
+            ready: (0..mine).map(|user| Reverse((Timestamp::ZERO, user))).collect(),
+            think_time: *think_time,
+            end: horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0)),
+            remaining: horizon.requests.map_or(u64::MAX, |total| hand.share_of(total)),
+            next_index: u64::from(hand.index),
+            stride: u64::from(hand.of),
+            last: Timestamp::ZERO,
+        }
+    }
+
+    fn peek(&self) -> Option<Timestamp> {
+        let Reverse((ready_at, _)) = self.ready.peek()?;
+        (self.remaining > 0 && *ready_at < self.end).then_some(*ready_at)
+    }
+
+    fn pop(&mut self) -> Option<(Arrival, u32)> {
+        let intended_start = self.peek()?;
+        let Reverse((_, user)) = self.ready.pop()?;
+        let arrival = Arrival { index: self.next_index, intended_start };
+        self.next_index += self.stride;
+        self.remaining = self.remaining.saturating_sub(1);
+        self.last = intended_start;
+        Some((arrival, user))
+    }
+}
+
+/// Sessions on a schedule, and the follow-ups of those that are under way.
+#[derive(Clone, Debug)]
+pub(super) struct PartlyOpenSource {
+    sessions: OpenSource,
+    /// Follow-ups that are due at an instant, with the session's slot.
+    follow_ups: BinaryHeap<Reverse<(Timestamp, u32)>>,
+    /// Requests that each running session still has before it, by slot.
+    remaining: Vec<u32>,
+    free_slots: Vec<u32>,
+    requests_per_session: u32,
+    think_time: Nanos,
+    end: Timestamp,
+    next_index: u64,
+    stride: u64,
+    last: Timestamp,
+}
+
+impl PartlyOpenSource {
+    fn new(model: &LoadModel, hand: Hand) -> PartlyOpenSource {
+        let LoadModel::PartlyOpen { sessions, requests_per_session, think_time } = model else {
+            unreachable!("a partly open model")
+        };
+        PartlyOpenSource {
+            sessions: OpenSource::new(sessions, hand),
+            follow_ups: BinaryHeap::new(),
+            remaining: Vec::new(),
+            free_slots: Vec::new(),
+            requests_per_session: *requests_per_session,
+            think_time: *think_time,
+            end: sessions.horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0)),
+            next_index: u64::from(hand.index),
+            stride: u64::from(hand.of),
+            last: Timestamp::ZERO,
+        }
+    }
+
+    fn next_follow_up(&self) -> Option<Timestamp> {
+        self.follow_ups.peek().map(|Reverse((due, _))| *due).filter(|due| *due < self.end)
+    }
+
+    fn peek(&self) -> Option<Timestamp> {
+        let session = self.sessions.next.map(|arrival| arrival.intended_start);
+        [session, self.next_follow_up()].into_iter().flatten().min()
+    }
+
+    fn pop(&mut self) -> Option<(Arrival, u32)> {
+        let intended_start = self.peek()?;
+        let slot = if self.next_follow_up() == Some(intended_start) {
+            self.follow_ups.pop()?.0.1
+        } else {
+            self.sessions.pop();
+            self.open_session()
+        };
+        let arrival = Arrival { index: self.next_index, intended_start };
+        self.next_index += self.stride;
+        self.remaining[slot as usize] -= 1;
+        self.last = self.last.max(intended_start);
+        Some((arrival, slot))
+    }
+
+    fn open_session(&mut self) -> u32 {
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
+            self.remaining.push(0);
+            (self.remaining.len() - 1) as u32
+        });
+        self.remaining[slot as usize] = self.requests_per_session.max(1);
+        slot
+    }
+
+    fn answered(&mut self, slot: u32, ended: Timestamp) {
+        if self.remaining[slot as usize] > 0 {
+            self.follow_ups.push(Reverse((ended + self.think_time, slot)));
+        } else {
+            self.free_slots.push(slot);
+        }
+    }
+
+    fn end_at(&mut self, end: Timestamp) {
+        self.end = self.end.min(end);
+        self.sessions.end = self.end;
+        self.sessions.next = self.sessions.next.filter(|next| next.intended_start < end);
+    }
+}
