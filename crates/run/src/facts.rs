@@ -173,6 +173,9 @@ pub struct Pause {
     pub length_ns: u64,
 }
 
+/// How many pauses are kept one by one.
+pub const LONGEST_PAUSES: usize = 100;
+
 /// What the generator knows of itself.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Generator {
@@ -182,7 +185,7 @@ pub struct Generator {
     pub cpu: CpuTime,
     /// Most memory that was resident, where known.
     pub peak_memory_bytes: Option<u64>,
-    /// The longest pauses, longest first, at most 100.
+    /// The longest pauses, longest first, at most [`LONGEST_PAUSES`].
     pub pauses: Vec<Pause>,
     /// How many pauses there were.
     pub pause_count: u64,

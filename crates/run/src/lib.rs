@@ -6,9 +6,13 @@
 
 mod facts;
 mod findings;
+pub mod folder;
+mod merge;
+pub mod wire;
 
-pub use facts::{CpuTime, Facts, Generator, Host, Offered, Pause, Source};
+pub use facts::{CpuTime, Facts, Generator, Host, LONGEST_PAUSES, Offered, Pause, Source};
 pub use findings::{Distribution, Findings, Quantile, Reason, Verdict, VerdictState};
+pub use merge::{MergeError, merge};
 
 use truetail_model::record::Snapshot;
 

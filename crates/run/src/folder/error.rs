@@ -1,0 +1,103 @@
+//! Why a run folder could not be written or read.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::wire::WireError;
+
+/// Why a run could not be saved.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// The path is taken by something that is no folder.
+    #[error("cannot save a run in {}: it is not a folder", .0.display())]
+    NotAFolder(PathBuf),
+    /// The folder holds something that is no run.
+    #[error("cannot save a run in {}: it holds '{found}' and no run; give an empty or a new folder", .folder.display())]
+    Occupied {
+        /// The folder.
+        folder: PathBuf,
+        /// The first thing in it, by name.
+        found: String,
+    },
+    /// The system said no.
+    #[error("cannot write {}: {source}", .path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Why a run folder could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// There is no `run.json` there.
+    #[error("{} is no run: there is no run.json in it; give a folder that truetail saved", .0.display())]
+    NotARun(PathBuf),
+    /// The system said no.
+    #[error("cannot read {}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// `run.json` cannot be understood.
+    #[error("{}: {source}", .path.display())]
+    RunFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: WireError,
+    },
+    /// A line that cannot be understood.
+    #[error("{}, line {line}: {problem}", .path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Counted from 1.
+        line: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Two files of the folder do not tell the same run.
+    #[error("{}: {problem}; the files of this folder do not belong together or one was changed", .path.display())]
+    Disagree {
+        /// The file that differs from `run.json`.
+        path: PathBuf,
+        /// Where they differ.
+        problem: String,
+    },
+}
+
+/// What is wrong in a file that only its reader knows the lines of.
+#[derive(Debug)]
+pub(super) struct LineError {
+    /// Counted from 1.
+    pub(super) line: u64,
+    /// What is wrong with it.
+    pub(super) problem: String,
+}
+
+impl LineError {
+    pub(super) fn of_csv(error: csv::Error) -> LineError {
+        let line = error.position().map_or(1, csv::Position::line);
+        LineError { line, problem: problem_of(&error) }
+    }
+
+    pub(super) fn at(self, path: &Path) -> LoadError {
+        LoadError::Malformed { path: path.to_owned(), line: self.line, problem: self.problem }
+    }
+}
+
+/// The problem without the position, which is said apart.
+fn problem_of(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} fields where the first line has {expected_len}")
+        }
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,223 @@
+//! `histograms.hlog`: an HdrHistogram interval log, V2 with deflate, that any HdrHistogram log tool opens.
+//!
+//! One line for each second and tag that has a value; a second holds the arrivals *intended* in it. Timestamps are
+//! seconds from the origin of the run, which is both StartTime and BaseTime (1970 in virtual time). Values are
+//! nanoseconds; the third field, the largest value, is in milliseconds, as Java's `HistogramLogWriter` has it.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogHistogram, IntervalLogIterator, IntervalLogWriter, IntervalLogWriterBuilder, IntervalLogWriterError,
+    LogEntry, Tag,
+};
+use hdrhistogram::serialization::{Deserializer, V2DeflateSerializeError, V2DeflateSerializer};
+use truetail_model::record::{Histogram, Metric, Snapshot, SparseHistogram};
+use truetail_model::time::Nanos;
+
+use super::LineError;
+use crate::Facts;
+use crate::wire::v1::{self, Intervals};
+
+/// Significant decimal digits of every histogram.
+const DIGITS: u8 = 3;
+/// Every line can hold at least this, so that intervals add up in tools that do not resize: an hour.
+const HIGHEST_NS: u64 = 3_600_000_000_000;
+/// Nanoseconds in the unit of the largest value of a line.
+const MAX_UNIT_NS: f64 = 1e6;
+
+/// The head of every log. The first line is what the Java tools write.
+const HEAD: &str = "[Histogram log format version 1.3]
+A run of truetail. Values in nanoseconds; Interval_Max in milliseconds. Intervals go by intended start.
+response_time      answered arrivals: end - intended start
+censored           what was waited by arrivals that timed out, were in flight at the end or were never issued:
+                   their response time is at least this
+failed             what was waited until a connect failed, a reset or a malformed answer
+service_time       answered arrivals: end - actual start
+start_delay        issued arrivals: actual start - intended start = generator_lag + connection_wait + connecting
+generator_lag      its part that the generator itself caused
+connection_wait    its part spent waiting for the cap on connections
+connect_time       arrivals that opened a connection: DNS, TCP and TLS
+error_status_time  the part of response_time with a status of 400 and above; one line for the whole run
+All planned arrivals are response_time, censored and failed together: quantiles of response_time alone leave out
+every arrival without an answer.";
+
+/// Writes the distributions of a snapshot.
+pub(super) fn write(mut out: impl Write, facts: &Facts, snapshot: &Snapshot, intervals: Intervals) -> io::Result<()> {
+    let mut serializer = V2DeflateSerializer::new();
+    let log = head(facts).begin_log_with(&mut out, &mut serializer)?;
+    let mut lines = Lines { log, scratch: scratch(snapshot) };
+    let whole = Interval::whole(snapshot);
+    for (tag, histogram) in v1::tagged(snapshot) {
+        if tag == v1::ERROR_STATUS_TIME || intervals == Intervals::WholeRun {
+            lines.write(whole, tag, histogram.buckets().map(|(lowest, _, count)| (lowest, count)))?;
+        }
+    }
+    if intervals == Intervals::Second {
+        for (number, second) in snapshot.seconds.iter().enumerate() {
+            for metric in Metric::ALL {
+                let counts = second.metric(metric).buckets().map(|(lowest, count)| (lowest, u64::from(count)));
+                lines.write(Interval::second(number), metric.name(), counts)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn head(facts: &Facts) -> IntervalLogWriterBuilder {
+    let origin: SystemTime = UNIX_EPOCH + Duration::from_nanos(facts.started_at_unix_ns.unwrap_or(0));
+    let mut head = IntervalLogWriterBuilder::new();
+    head.add_comment(HEAD).with_start_time(origin).with_base_time(origin).with_max_value_divisor(MAX_UNIT_NS);
+    head
+}
+
+type Scratch = hdrhistogram::Histogram<u64>;
+
+/// An empty histogram that holds every value of the snapshot.
+fn scratch(snapshot: &Snapshot) -> Scratch {
+    let highest = v1::tagged(snapshot).filter_map(|(_, histogram)| histogram.max()).max();
+    let highest = highest.map_or(HIGHEST_NS, |max| max.0.max(HIGHEST_NS));
+    Scratch::new_with_bounds(1, highest, DIGITS).expect("1 and 3 digits are within bounds, and the highest is above 2")
+}
+
+/// From when, for how long.
+#[derive(Clone, Copy)]
+struct Interval {
+    start: Duration,
+    length: Duration,
+}
+
+impl Interval {
+    fn second(number: usize) -> Interval {
+        Interval { start: Duration::from_secs(number as u64), length: Duration::from_secs(1) }
+    }
+
+    /// Whole seconds from the first measured to the last end, so that it is never after a second that is in it.
+    fn whole(snapshot: &Snapshot) -> Interval {
+        let start = snapshot.measure_from.second() as u64;
+        let end = snapshot.last_end.second() as u64 + 1;
+        Interval { start: Duration::from_secs(start), length: Duration::from_secs(end.saturating_sub(start).max(1)) }
+    }
+}
+
+struct Lines<'a, 'b, W: Write> {
+    log: IntervalLogWriter<'a, 'b, W, V2DeflateSerializer>,
+    scratch: Scratch,
+}
+
+impl<W: Write> Lines<'_, '_, W> {
+    /// Writes one line, or none where there is nothing to write.
+    fn write(&mut self, interval: Interval, tag: &str, counts: impl Iterator<Item = (Nanos, u64)>) -> io::Result<()> {
+        self.scratch.reset();
+        for (value, count) in counts {
+            self.scratch.record_n(value.0, count).expect("made for the largest value of the snapshot");
+        }
+        if self.scratch.is_empty() {
+            return Ok(());
+        }
+        let written = self.log.write_histogram(&self.scratch, interval.start, interval.length, Tag::new(tag));
+        written.map_err(|error| match error {
+            IntervalLogWriterError::IoError(error)
+            | IntervalLogWriterError::SerializeError(V2DeflateSerializeError::IoError(error)) => error,
+            IntervalLogWriterError::SerializeError(error) => io::Error::other(error),
+        })
+    }
+}
+
+/// The distributions of a log.
+pub(super) struct Log {
+    /// Of the whole run, by tag.
+    pub(super) whole: BTreeMap<String, Histogram>,
+    /// By second and [`Metric`] number, those with a value; none for [`Intervals::WholeRun`].
+    pub(super) seconds: BTreeMap<usize, [SparseHistogram; Metric::COUNT]>,
+}
+
+/// Reads a log that [`write`] wrote. Tags that are not known are kept in `whole` only.
+pub(super) fn read(text: &str, intervals: Intervals) -> Result<Log, LineError> {
+    let mut log = Log { whole: BTreeMap::new(), seconds: BTreeMap::new() };
+    let mut reader = LineReader::default();
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let added = match reader.read(line) {
+            Ok(Some(interval)) => log.add(interval, intervals),
+            Ok(None) => Ok(()),
+            Err(problem) => Err(problem),
+        };
+        added.map_err(|problem| LineError { line: number as u64 + 1, problem })?;
+    }
+    Ok(log)
+}
+
+/// One line.
+struct Line {
+    tag: String,
+    second: usize,
+    counts: Scratch,
+}
+
+#[derive(Default)]
+struct LineReader {
+    deserializer: Deserializer,
+}
+
+impl LineReader {
+    /// `None` for a line that holds no histogram.
+    fn read(&mut self, line: &str) -> Result<Option<Line>, String> {
+        if !line.ends_with('\n') {
+            return Err("the line is cut off".to_owned());
+        }
+        match IntervalLogIterator::new(line.as_bytes()).next() {
+            None | Some(Ok(LogEntry::StartTime(_) | LogEntry::BaseTime(_))) => Ok(None),
+            Some(Ok(LogEntry::Interval(interval))) => self.decode(&interval).map(Some),
+            Some(Err(_)) => Err("neither a comment nor an interval of an HdrHistogram log".to_owned()),
+        }
+    }
+
+    fn decode(&mut self, interval: &IntervalLogHistogram<'_>) -> Result<Line, String> {
+        let tag = interval.tag().ok_or("an interval without a tag")?.to_string();
+        let payload = base64::engine::general_purpose::STANDARD
+            .decode(interval.encoded_histogram())
+            .map_err(|error| format!("the histogram is no base64: {error}"))?;
+        let counts: Scratch = self
+            .deserializer
+            .deserialize(&mut payload.as_slice())
+            .map_err(|error| format!("the histogram cannot be decoded: {error}"))?;
+        if (counts.low(), counts.sigfig()) != (1, DIGITS) {
+            return Err(format!(
+                "the histogram counts from {} with {} digits; a run counts from 1 with {DIGITS}",
+                counts.low(),
+                counts.sigfig()
+            ));
+        }
+        Ok(Line { tag, second: interval.start_timestamp().as_secs() as usize, counts })
+    }
+}
+
+impl Log {
+    fn add(&mut self, line: Line, intervals: Intervals) -> Result<(), String> {
+        let whole = self.whole.entry(line.tag.clone()).or_default();
+        for (value, count) in buckets(&line.counts) {
+            whole.record_n(value, count);
+        }
+        match Metric::from_name(&line.tag) {
+            Some(metric) if intervals == Intervals::Second => self.add_to_second(&line, metric),
+            _ => Ok(()),
+        }
+    }
+
+    fn add_to_second(&mut self, line: &Line, metric: Metric) -> Result<(), String> {
+        let second = &mut self.seconds.entry(line.second).or_default()[metric as usize];
+        for (value, count) in buckets(&line.counts) {
+            second.record_n(value, u32::try_from(count).map_err(|_| format!("{count} values in one second"))?);
+        }
+        Ok(())
+    }
+}
+
+/// The buckets in use: (lowest value, count), ascending.
+fn buckets(counts: &Scratch) -> impl Iterator<Item = (Nanos, u64)> + '_ {
+    counts
+        .iter_recorded()
+        .map(|bucket| (Nanos(counts.lowest_equivalent(bucket.value_iterated_to())), bucket.count_at_value()))
+}

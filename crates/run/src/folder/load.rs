@@ -1,0 +1,184 @@
+//! Reading a run folder.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::path::Path;
+
+use serde::Serialize;
+use truetail_model::arrival::ScheduleHash;
+use truetail_model::record::{Metric, Samples, SamplesOptions, Second, Snapshot, SparseHistogram};
+use truetail_model::time::{Nanos, Timestamp};
+
+use super::hlog::{self, Log};
+use super::{HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, samples, timeline};
+use crate::wire::v1::{self, Exact, Recorded, RunFile, SampleFacts, TimelineFacts};
+use crate::{Facts, Run, wire};
+
+/// A run that was read, and what could not be because its file is not there.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The run.
+    pub run: Run,
+    /// What it lacks.
+    pub lacking: Vec<Lacking>,
+}
+
+/// A file that a run can do without.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lacking {
+    /// `timeline.csv`: the run has no seconds, not even their distributions.
+    Timeline,
+    /// `samples.csv`: the run has no single requests.
+    Samples,
+}
+
+impl fmt::Display for Lacking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Lacking::Timeline => "timeline.csv is missing: nothing is known of single seconds",
+            Lacking::Samples => "samples.csv is missing: nothing is known of single requests",
+        })
+    }
+}
+
+/// Reads the run in `folder`, as it was before it was saved. `timeline.csv` and `samples.csv` may be missing.
+///
+/// # Errors
+/// [`LoadError`], which names the file, and the line where there is one. The counts of all files must agree.
+pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
+    let run_file = load_run_file(folder)?;
+    let mut lacking = Vec::new();
+    let times = load_times(folder, &run_file.recorded, &mut lacking)?;
+    let snapshot = Snapshot {
+        tally: run_file.tally,
+        warmup: run_file.warmup_tally,
+        statuses: run_file.statuses.clone(),
+        causes: run_file.causes.clone(),
+        bytes_in: run_file.recorded.bytes_in,
+        measure_from: Timestamp(run_file.recorded.measure_from_ns),
+        last_end: Timestamp(run_file.recorded.last_end_ns),
+        schedule_hash: schedule_hash(folder, &run_file)?,
+        samples: load_samples(folder, &run_file.recorded, &mut lacking)?,
+        ..times
+    };
+    Ok(Loaded { run: Run { facts: facts_of(run_file), snapshot }, lacking })
+}
+
+/// Reads `run.json` alone.
+///
+/// # Errors
+/// [`LoadError::NotARun`], [`LoadError::Io`], [`LoadError::RunFile`].
+pub fn load_run_file(folder: &Path) -> Result<RunFile, LoadError> {
+    let path = folder.join(RUN);
+    match fs::read_to_string(&path) {
+        Ok(text) => wire::parse(&text).map_err(|source| LoadError::RunFile { path, source }),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(LoadError::NotARun(folder.to_owned()))
+        }
+        Err(source) => Err(LoadError::Io { path, source }),
+    }
+}
+
+fn schedule_hash(folder: &Path, run_file: &RunFile) -> Result<ScheduleHash, LoadError> {
+    u64::from_str_radix(&run_file.schedule_hash, 16).map(ScheduleHash).map_err(|error| LoadError::Disagree {
+        path: folder.join(RUN),
+        problem: format!("schedule_hash is {:?}, not 16 hexadecimal digits ({error})", run_file.schedule_hash),
+    })
+}
+
+fn facts_of(run_file: RunFile) -> Facts {
+    Facts {
+        version: run_file.version,
+        source: run_file.source,
+        started_at_unix_ns: run_file.started_at_unix_ns,
+        elapsed_ns: run_file.elapsed_ns,
+        offered: run_file.scenario,
+        host: run_file.host,
+        generator: run_file.generator,
+        interrupted: run_file.interrupted,
+        bytes_in: run_file.bytes_in,
+        notes: run_file.notes,
+    }
+}
+
+/// `None` where there is no such file.
+fn open(path: &Path) -> Result<Option<File>, LoadError> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(LoadError::Io { path: path.to_owned(), source }),
+    }
+}
+
+fn load_samples(folder: &Path, recorded: &Recorded, lacking: &mut Vec<Lacking>) -> Result<Samples, LoadError> {
+    let path = folder.join(SAMPLES);
+    let Some(file) = open(&path)? else {
+        lacking.push(Lacking::Samples);
+        return Ok(Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], recorded.samples.seen));
+    };
+    let samples = samples::read(BufReader::new(file), &recorded.samples).map_err(|error| error.at(&path))?;
+    same(&path, "samples", &SampleFacts::of(&samples), &recorded.samples)?;
+    Ok(samples)
+}
+
+/// The distributions of the run and, where the timeline is there, of its seconds. All else is left empty.
+fn load_times(folder: &Path, recorded: &Recorded, lacking: &mut Vec<Lacking>) -> Result<Snapshot, LoadError> {
+    let mut log = load_log(&folder.join(HISTOGRAMS), recorded)?;
+    let path = folder.join(TIMELINE);
+    let seconds = match open(&path)? {
+        None => {
+            lacking.push(Lacking::Timeline);
+            Vec::new()
+        }
+        Some(file) => {
+            let mut rows = timeline::read(BufReader::new(file)).map_err(|error| error.at(&path))?;
+            same(&path, "timeline", &TimelineFacts::of(&rows), &recorded.timeline)?;
+            add_distributions(&mut rows, log.seconds).map_err(|problem| LoadError::Disagree { path, problem })?;
+            rows
+        }
+    };
+    let mut take = |tag: &str| log.whole.remove(tag).unwrap_or_default();
+    Ok(Snapshot {
+        metrics: Metric::ALL.map(|metric| take(metric.name())),
+        error_status_time: take(v1::ERROR_STATUS_TIME),
+        seconds,
+        ..Snapshot::default()
+    })
+}
+
+fn load_log(path: &Path, recorded: &Recorded) -> Result<Log, LoadError> {
+    let text = fs::read_to_string(path).map_err(|source| LoadError::Io { path: path.to_owned(), source })?;
+    let mut log = hlog::read(&text, recorded.intervals).map_err(|error| error.at(path))?;
+    for (tag, exact) in &recorded.exact {
+        let histogram = log.whole.entry(tag.clone()).or_default();
+        histogram.restore_exact(exact.sum_ns, Nanos(exact.min_ns), Nanos(exact.max_ns));
+    }
+    for (tag, histogram) in &log.whole {
+        same(path, &format!("exact.{tag}"), &Exact::of(histogram), &recorded.exact.get(tag).copied())?;
+    }
+    Ok(log)
+}
+
+fn add_distributions(
+    rows: &mut [Second],
+    seconds: BTreeMap<usize, [SparseHistogram; Metric::COUNT]>,
+) -> Result<(), String> {
+    let count = rows.len();
+    for (number, metrics) in seconds {
+        let row = rows.get_mut(number);
+        row.ok_or_else(|| format!("{HISTOGRAMS} knows of second {number}, and here are {count}"))?.metrics = metrics;
+    }
+    Ok(())
+}
+
+/// What a file holds must be what `run.json` says of it under `recorded`.
+fn same<T: PartialEq + Serialize>(path: &Path, field: &str, found: &T, said: &T) -> Result<(), LoadError> {
+    if found == said {
+        return Ok(());
+    }
+    let json = |value: &T| serde_json::to_string(value).expect("a part of run.json");
+    let problem = format!("it holds {}, but run.json says, under recorded.{field}, {}", json(found), json(said));
+    Err(LoadError::Disagree { path: path.to_owned(), problem })
+}

@@ -1,0 +1,25 @@
+//! The run folder: `run.json`, `histograms.hlog`, `timeline.csv`, `samples.csv`.
+
+mod error;
+mod hlog;
+mod load;
+mod samples;
+mod save;
+mod timeline;
+
+use error::LineError;
+pub use error::{LoadError, SaveError};
+pub use load::{Lacking, Loaded, load, load_run_file};
+pub use save::{check_writable, save};
+
+/// What is known and what was found, as [`wire::v1::RunFile`](crate::wire::v1::RunFile). Written last: a folder without
+/// it is no run.
+pub const RUN: &str = "run.json";
+/// The distributions, as an HdrHistogram interval log.
+pub const HISTOGRAMS: &str = "histograms.hlog";
+/// A row a second.
+pub const TIMELINE: &str = "timeline.csv";
+/// Single requests.
+pub const SAMPLES: &str = "samples.csv";
+/// The page that `truetail-report` makes of the run. Not written here, but removed when the run it shows is replaced.
+pub const REPORT: &str = "report.html";

@@ -1,0 +1,159 @@
+//! `samples.csv`: a row an arrival, in order of intended start.
+//!
+//! | column | meaning |
+//! |---|---|
+//! | `kept` | why it is here: `all` (every measured arrival is), `one-in-N` (an even part, chosen by a hash of `index`), `slowest` (one of the slowest, and not in the even part) |
+//! | `index` | its place in the whole schedule, from 0 |
+//! | `intended_start_ns`, `actual_start_ns`, `end_ns` | from the origin |
+//! | `generator_lag_ns`, `connection_wait_ns`, `connect_ns` | the parts of the start delay |
+//! | `connected` | a connection was opened for it |
+//! | `outcome` | `response`, `connect_failed`, `reset`, `malformed`, `timed_out`, `in_flight_at_end`, `never_issued` |
+//! | `status` | of a response; 0 where the protocol has none; blank where there was no response |
+//! | `cause` | of a failure; blank elsewhere |
+//! | `bytes_in` | bytes of the answer that were read |
+//!
+//! Response time is `end_ns - intended_start_ns`, service time `end_ns - actual_start_ns`. For statistics take `all` or
+//! `one-in-N`; the `slowest` are there to look at the tail.
+
+use std::io::{self, Read, Write};
+
+use csv::StringRecord;
+use serde::{Deserialize, Serialize};
+use truetail_model::record::{Cause, Outcome, RequestRecord, Samples, SamplesOptions, StartDelay};
+use truetail_model::time::{Nanos, Timestamp};
+
+use super::LineError;
+use crate::wire::v1::SampleFacts;
+
+const ALL: &str = "all";
+const SLOWEST: &str = "slowest";
+const ONE_IN: &str = "one-in-";
+
+#[derive(Serialize, Deserialize)]
+struct Row<'a> {
+    kept: &'a str,
+    index: u64,
+    intended_start_ns: u64,
+    actual_start_ns: u64,
+    end_ns: u64,
+    generator_lag_ns: u64,
+    connection_wait_ns: u64,
+    connect_ns: u64,
+    connected: bool,
+    outcome: &'a str,
+    status: Option<u16>,
+    cause: Option<Cause>,
+    bytes_in: u64,
+}
+
+/// The columns, in order: those of [`Row`].
+const HEADER: [&str; 13] = [
+    "kept",
+    "index",
+    "intended_start_ns",
+    "actual_start_ns",
+    "end_ns",
+    "generator_lag_ns",
+    "connection_wait_ns",
+    "connect_ns",
+    "connected",
+    "outcome",
+    "status",
+    "cause",
+    "bytes_in",
+];
+
+/// Writes what was kept.
+pub(super) fn write(out: impl Write, samples: &Samples) -> io::Result<()> {
+    let even = if samples.is_complete() { ALL.to_owned() } else { format!("{ONE_IN}{}", samples.one_in()) };
+    let mut rows: Vec<(&str, &RequestRecord)> = samples.even().iter().map(|record| (even.as_str(), record)).collect();
+    rows.extend(samples.only_slow().map(|record| (SLOWEST, record)));
+    rows.sort_by_key(|(_, record)| (record.intended_start, record.index));
+    // Written apart from the rows, so that it is there where there are none.
+    let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(out);
+    csv.write_record(HEADER)?;
+    for (kept, record) in rows {
+        csv.serialize(Row::of(kept, record))?;
+    }
+    csv.flush()
+}
+
+/// Reads what was kept.
+pub(super) fn read(input: impl Read, facts: &SampleFacts) -> Result<Samples, LineError> {
+    let mut csv = csv::Reader::from_reader(input);
+    let headers = csv.headers().map_err(LineError::of_csv)?.clone();
+    let (mut even, mut slow) = (Vec::new(), Vec::new());
+    let mut line = StringRecord::new();
+    while csv.read_record(&mut line).map_err(LineError::of_csv)? {
+        let row: Row<'_> = line.deserialize(Some(&headers)).map_err(LineError::of_csv)?;
+        let record = row.record().map_err(|problem| LineError { line: line_of(&line), problem })?;
+        if row.kept == SLOWEST { slow.push(record) } else { even.push(record) }
+    }
+    let options = SamplesOptions { capacity: facts.capacity, slowest: facts.slowest };
+    Ok(Samples::from_parts(options, even, facts.one_in, &slow, facts.seen))
+}
+
+fn line_of(record: &StringRecord) -> u64 {
+    record.position().map_or(0, csv::Position::line)
+}
+
+impl<'a> Row<'a> {
+    fn of(kept: &'a str, record: &RequestRecord) -> Row<'a> {
+        let status = match record.outcome {
+            Outcome::Response { status } => Some(status),
+            _ => None,
+        };
+        Row {
+            kept,
+            index: record.index,
+            intended_start_ns: record.intended_start.0,
+            actual_start_ns: record.actual_start.0,
+            end_ns: record.end.0,
+            generator_lag_ns: record.delay.generator_lag.0,
+            connection_wait_ns: record.delay.connection_wait.0,
+            connect_ns: record.delay.connect.0,
+            connected: record.connected,
+            outcome: record.outcome.name(),
+            status,
+            cause: record.outcome.cause(),
+            bytes_in: record.bytes_in,
+        }
+    }
+
+    fn record(&self) -> Result<RequestRecord, String> {
+        if self.kept != ALL && self.kept != SLOWEST && !self.kept.starts_with(ONE_IN) {
+            return Err(format!("kept is '{}'; it is all, one-in-N or slowest", self.kept));
+        }
+        Ok(RequestRecord {
+            index: self.index,
+            intended_start: Timestamp(self.intended_start_ns),
+            actual_start: Timestamp(self.actual_start_ns),
+            end: Timestamp(self.end_ns),
+            delay: StartDelay {
+                generator_lag: Nanos(self.generator_lag_ns),
+                connection_wait: Nanos(self.connection_wait_ns),
+                connect: Nanos(self.connect_ns),
+            },
+            connected: self.connected,
+            outcome: self.outcome()?,
+            bytes_in: self.bytes_in,
+        })
+    }
+
+    fn outcome(&self) -> Result<Outcome, String> {
+        match (self.outcome, self.status, self.cause) {
+            ("response", Some(status), None) => Ok(Outcome::Response { status }),
+            ("connect_failed", None, Some(cause)) => Ok(Outcome::ConnectFailed(cause)),
+            ("reset", None, Some(cause)) => Ok(Outcome::Reset(cause)),
+            ("malformed", None, Some(cause)) => Ok(Outcome::Malformed(cause)),
+            ("timed_out", None, None) => Ok(Outcome::TimedOut),
+            ("in_flight_at_end", None, None) => Ok(Outcome::InFlightAtEnd),
+            ("never_issued", None, None) => Ok(Outcome::NeverIssued),
+            (outcome, status, cause) => {
+                let has = |there: bool| if there { "a" } else { "no" };
+                let (status, cause) = (has(status.is_some()), has(cause.is_some()));
+                Err(format!("there is no outcome '{outcome}' with {status} status and {cause} cause"))
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Writing a run folder.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::{HISTOGRAMS, REPORT, RUN, SAMPLES, SaveError, TIMELINE, hlog, samples, timeline};
+use crate::wire::{self, v1};
+use crate::{Findings, Run};
+
+/// What stands in the name of a file that is being written. Such files are no obstacle to saving.
+const PARTIAL: &str = ".partial-";
+
+/// Writes a run and what was found to `folder`, which is created where it is missing. A run that is there already is
+/// replaced, with its report.
+///
+/// Each file is written beside its place, flushed to the disk and then renamed, `run.json` last: whenever the machine
+/// stops, no file is half written, and a new folder with a `run.json` is complete.
+///
+/// # Errors
+/// As [`check_writable`], and [`SaveError::Io`] when the system refuses to write, such as on a full disk; then the
+/// files that were there are as they were, unless renaming itself failed.
+pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveError> {
+    prepare(folder)?;
+    let run_file = v1::run_file(run, findings);
+    let (facts, snapshot) = (&run.facts, &run.snapshot);
+    let written = [
+        Partial::write(folder, HISTOGRAMS, |out| hlog::write(out, facts, snapshot, run_file.recorded.intervals))?,
+        Partial::write(folder, TIMELINE, |out| timeline::write(out, snapshot))?,
+        Partial::write(folder, SAMPLES, |out| samples::write(out, &snapshot.samples))?,
+        Partial::write(folder, RUN, |out| out.write_all(run_file.to_json().as_bytes()))?,
+    ];
+    remove_stale_report(folder)?;
+    written.into_iter().try_for_each(Partial::put_in_place)
+}
+
+/// Makes sure, before any load is sent, that a run can be saved in `folder`: creates it where it is missing, and writes
+/// and removes a file in it.
+///
+/// # Errors
+/// [`SaveError::NotAFolder`], [`SaveError::Occupied`] when it holds something and no run, [`SaveError::Io`] when the
+/// system refuses.
+pub fn check_writable(folder: &Path) -> Result<(), SaveError> {
+    prepare(folder)?;
+    Partial::write(folder, "probe", |_| Ok(())).map(drop)
+}
+
+fn io_error(path: &Path) -> impl Fn(io::Error) -> SaveError {
+    move |source| SaveError::Io { path: path.to_owned(), source }
+}
+
+fn prepare(folder: &Path) -> Result<(), SaveError> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(SaveError::NotAFolder(folder.to_owned()));
+    }
+    fs::create_dir_all(folder).map_err(io_error(folder))?;
+    match first_entry(folder).map_err(io_error(folder))? {
+        Some(found) if !holds_a_run(folder) => Err(SaveError::Occupied { folder: folder.to_owned(), found }),
+        _ => Ok(()),
+    }
+}
+
+/// The first name in the folder, in order of names, that a save that was cut off did not leave.
+fn first_entry(folder: &Path) -> io::Result<Option<String>> {
+    let mut first = None;
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if !name.contains(PARTIAL) && first.as_ref().is_none_or(|first| name < *first) {
+            first = Some(name);
+        }
+    }
+    Ok(first)
+}
+
+/// Is there a `run.json` of ours, of whatever version?
+fn holds_a_run(folder: &Path) -> bool {
+    fs::read_to_string(folder.join(RUN)).is_ok_and(|text| wire::is_a_run(&text))
+}
+
+fn remove_stale_report(folder: &Path) -> Result<(), SaveError> {
+    let report = folder.join(REPORT);
+    match fs::remove_file(&report) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(&report)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// A file that is written and not yet in its place. Removed when dropped before it got there.
+struct Partial {
+    from: PathBuf,
+    to: PathBuf,
+}
+
+impl Partial {
+    fn write(
+        folder: &Path,
+        name: &str,
+        content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) -> Result<Partial, SaveError> {
+        let from = folder.join(format!(".{name}{PARTIAL}{}", std::process::id()));
+        let partial = Partial { from, to: folder.join(name) };
+        let written = File::create(&partial.from).map(BufWriter::new).and_then(|mut out| {
+            content(&mut out)?;
+            out.flush()?;
+            out.get_ref().sync_all()
+        });
+        written.map(|()| partial).map_err(io_error(&folder.join(name)))
+    }
+
+    fn put_in_place(self) -> Result<(), SaveError> {
+        fs::rename(&self.from, &self.to).map_err(io_error(&self.to))
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // After a rename there is nothing to remove, and where removing fails there is nobody to tell.
+        let _ = fs::remove_file(&self.from);
+    }
+}

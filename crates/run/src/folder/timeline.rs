@@ -1,0 +1,156 @@
+//! `timeline.csv`: a row a second.
+//!
+//! Three axes, never mixed: `planned`, `unanswered` and every time go by intended start, `sent` by actual start,
+//! `completed`, `failed` and `error_status` by end.
+//!
+//! | column | meaning |
+//! |---|---|
+//! | `second` | from the origin, counted from 0 |
+//! | `planned` | arrivals intended in it |
+//! | `sent` | arrivals whose actual start was in it |
+//! | `completed` | whole answers that ended in it |
+//! | `failed` | requests that failed or timed out in it |
+//! | `error_status` | the part of `completed` with a status of 400 and above |
+//! | `in_flight` | sent and not ended when the second was over; in the last row: in flight at the end of the run |
+//! | `backlog` | planned and not sent when the second was over; in the last row: never issued |
+//! | `unanswered` | arrivals intended in it that never got an answer |
+//! | `…_p99_ns` | quantile of the arrivals intended in it, as the highest value of its histogram bucket |
+//!
+//! A field is blank where there is no value. A quantile of the response time is over **all** arrivals intended in the
+//! second, and an arrival without an answer is slower than every answer: where the quantile falls among those, the field
+//! is blank, and `unanswered` says why.
+
+use std::io::{self, Read, Write};
+
+use serde::Deserialize;
+use truetail_model::record::{Metric, Second, Snapshot, rank_of};
+use truetail_model::time::Nanos;
+
+use super::LineError;
+
+/// The counts of a row, in order.
+const COUNTS: [&str; 9] =
+    ["second", "planned", "sent", "completed", "failed", "error_status", "in_flight", "backlog", "unanswered"];
+
+/// The quantiles of a row, in order.
+const QUANTILES: [(&str, Metric, f64); 17] = [
+    ("response_time_p50_ns", Metric::ResponseTime, 0.5),
+    ("response_time_p90_ns", Metric::ResponseTime, 0.9),
+    ("response_time_p99_ns", Metric::ResponseTime, 0.99),
+    ("response_time_p99_9_ns", Metric::ResponseTime, 0.999),
+    ("response_time_max_ns", Metric::ResponseTime, 1.0),
+    ("service_time_p50_ns", Metric::ServiceTime, 0.5),
+    ("service_time_p99_ns", Metric::ServiceTime, 0.99),
+    ("service_time_max_ns", Metric::ServiceTime, 1.0),
+    ("start_delay_p50_ns", Metric::StartDelay, 0.5),
+    ("start_delay_p99_ns", Metric::StartDelay, 0.99),
+    ("start_delay_max_ns", Metric::StartDelay, 1.0),
+    ("generator_lag_p99_ns", Metric::GeneratorLag, 0.99),
+    ("generator_lag_max_ns", Metric::GeneratorLag, 1.0),
+    ("connection_wait_p99_ns", Metric::ConnectionWait, 0.99),
+    ("connection_wait_max_ns", Metric::ConnectionWait, 1.0),
+    ("connect_time_p99_ns", Metric::ConnectTime, 0.99),
+    ("connect_time_max_ns", Metric::ConnectTime, 1.0),
+];
+
+/// Writes the seconds of a snapshot.
+pub(super) fn write(out: impl Write, snapshot: &Snapshot) -> io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(COUNTS.into_iter().chain(QUANTILES.map(|(name, ..)| name)))?;
+    let mut running = Running::default();
+    for (number, second) in snapshot.seconds.iter().enumerate() {
+        running.add(second);
+        let counts = counts(number, second, &running);
+        let quantiles = QUANTILES.map(|(_, metric, q)| quantile(snapshot, second, metric, q).map(|value| value.0));
+        csv.write_record(counts.into_iter().chain(quantiles).map(field))?;
+    }
+    csv.flush()
+}
+
+fn field(value: Option<u64>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+/// In the order of [`COUNTS`].
+fn counts(number: usize, second: &Second, running: &Running) -> [Option<u64>; COUNTS.len()] {
+    [
+        Some(number as u64),
+        Some(second.planned),
+        Some(second.sent),
+        Some(second.completed),
+        Some(second.failed),
+        Some(second.error_status),
+        Some(running.in_flight()),
+        Some(running.backlog()),
+        has_distributions(second).then(|| unanswered(second)),
+    ]
+}
+
+/// False where the run kept none by second.
+fn has_distributions(second: &Second) -> bool {
+    second.metric(Metric::ResponseTime).count() + unanswered(second) == second.planned
+}
+
+fn unanswered(second: &Second) -> u64 {
+    second.metric(Metric::Censored).count() + second.metric(Metric::Failed).count()
+}
+
+/// A quantile of one second. No bucket is said to reach beyond the largest value of the run.
+fn quantile(snapshot: &Snapshot, second: &Second, metric: Metric, q: f64) -> Option<Nanos> {
+    let values = second.metric(metric);
+    let beyond = if metric == Metric::ResponseTime { unanswered(second) } else { 0 };
+    let value = values.value_at_rank(rank_of(q, values.count() + beyond))?;
+    Some(snapshot.metric(metric).max().map_or(value, |max| value.min(max)))
+}
+
+/// What was counted from the origin to the end of a second.
+#[derive(Default)]
+struct Running {
+    planned: u64,
+    sent: u64,
+    ended: u64,
+}
+
+impl Running {
+    fn add(&mut self, second: &Second) {
+        self.planned += second.planned;
+        self.sent += second.sent;
+        self.ended += second.completed + second.failed;
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.sent.saturating_sub(self.ended)
+    }
+
+    fn backlog(&self) -> u64 {
+        self.planned.saturating_sub(self.sent)
+    }
+}
+
+/// What a row says that nothing else in the folder does. Other columns are not read.
+#[derive(Deserialize)]
+struct Counts {
+    second: usize,
+    planned: u64,
+    sent: u64,
+    completed: u64,
+    failed: u64,
+    error_status: u64,
+}
+
+/// Reads the counts of the seconds back, without their distributions.
+pub(super) fn read(input: impl Read) -> Result<Vec<Second>, LineError> {
+    let mut seconds = Vec::new();
+    for row in csv::Reader::from_reader(input).into_deserialize() {
+        let row: Counts = row.map_err(LineError::of_csv)?;
+        if row.second != seconds.len() {
+            return Err(LineError {
+                line: seconds.len() as u64 + 2,
+                problem: format!("second {} where second {} was expected", row.second, seconds.len()),
+            });
+        }
+        let Counts { planned, sent, completed, failed, error_status, .. } = row;
+        seconds.push(Second { planned, sent, completed, failed, error_status, ..Second::default() });
+    }
+    Ok(seconds)
+}

@@ -1,0 +1,238 @@
+//! Several runs of one workload as one: stripes that machines shared, or repetitions.
+//!
+//! Counts are added, second by second and bucket by bucket; no quantile is ever averaged. What can be checked is that
+//! the runs were offered the same; whether the services behind them were the same, nobody can tell from the numbers.
+
+use std::collections::HashSet;
+use std::fmt::{Debug, Display};
+
+use truetail_model::record::{Metric, Samples, SamplesOptions, Snapshot};
+
+use crate::facts::LONGEST_PAUSES;
+use crate::{Facts, Generator, Host, Offered, Run};
+
+/// Why runs do not make one.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum MergeError {
+    /// There is none.
+    #[error("there is no run to merge")]
+    Nothing,
+    /// They are runs of different things.
+    #[error(
+        "run 1 and run {run} are no parts of one: {field} is {first} in one and {other} in the other; merge only runs of the same workload, and use compare for others"
+    )]
+    Different {
+        /// Which run, counted from 1.
+        run: usize,
+        /// What differs, by its name in `run.json`.
+        field: &'static str,
+        /// Its value in the first run.
+        first: String,
+        /// Its value in the other.
+        other: String,
+    },
+    /// One run was given twice.
+    #[error("run {first} and run {second} are the same run, given twice")]
+    Twice {
+        /// Counted from 1.
+        first: usize,
+        /// Counted from 1.
+        second: usize,
+    },
+}
+
+/// Makes one run of several of the same workload. Only their seeds may differ; then the seed of the whole is unknown.
+///
+/// Where several runs hold the same arrivals, so that they are repetitions and not stripes, a note says so: then the
+/// rates of the whole are sums over the repetitions. Where one of them kept no distributions by second, or no single
+/// requests, the whole has none either, and a note says so.
+///
+/// # Errors
+/// [`MergeError`]. It is the caller's business to say which run has which number.
+pub fn merge(runs: Vec<Run>) -> Result<Run, MergeError> {
+    check(&runs)?;
+    let notes = notes(&runs);
+    let seconds = runs.iter().all(|run| has_seconds(&run.snapshot));
+    let samples = runs.iter().all(|run| has_samples(&run.snapshot.samples));
+    let mut parts = runs.into_iter();
+    let mut whole = parts.next().ok_or(MergeError::Nothing)?;
+    for part in parts {
+        whole.snapshot.merge(&part.snapshot);
+        add_facts(&mut whole.facts, part.facts);
+    }
+    if !seconds {
+        whole.snapshot.seconds.clear();
+    }
+    if !samples {
+        let seen = whole.snapshot.samples.seen();
+        whole.snapshot.samples = Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], seen);
+    }
+    for note in notes {
+        add_note(&mut whole.facts.notes, note);
+    }
+    Ok(whole)
+}
+
+fn check(runs: &[Run]) -> Result<(), MergeError> {
+    let Some((first, others)) = runs.split_first() else { return Err(MergeError::Nothing) };
+    for (run, other) in (2..).zip(others) {
+        if let Some((field, first, other)) = difference(&first.facts, &other.facts) {
+            return Err(MergeError::Different { run, field, first, other });
+        }
+    }
+    for (second, other) in runs.iter().enumerate() {
+        if let Some(first) = runs[..second].iter().position(|run| is_same(run, other)) {
+            return Err(MergeError::Twice { first: first + 1, second: second + 1 });
+        }
+    }
+    Ok(())
+}
+
+/// Two runs cannot begin in the same nanosecond with the same arrivals and fare the same.
+fn is_same(a: &Run, b: &Run) -> bool {
+    let started = (a.facts.started_at_unix_ns, b.facts.started_at_unix_ns);
+    matches!(started, (Some(a), Some(b)) if a == b)
+        && a.snapshot.schedule_hash == b.snapshot.schedule_hash
+        && a.snapshot.tally == b.snapshot.tally
+        && a.snapshot.last_end == b.snapshot.last_end
+}
+
+/// The first thing in which two runs differ so that they cannot be parts of one: its name and both values.
+fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
+    let (x, y) = (&a.offered, &b.offered);
+    None.or_else(|| differ("source", &a.source, &b.source))
+        .or_else(|| differ("scenario.name", &x.name, &y.name))
+        .or_else(|| differ("scenario.model", &x.model, &y.model))
+        .or_else(|| differ("scenario.url", &x.url, &y.url))
+        .or_else(|| differ("scenario.method", &x.method, &y.method))
+        .or_else(|| differ("scenario.profile", &x.profile, &y.profile))
+        .or_else(|| differ("scenario.spacing", &x.spacing, &y.spacing))
+        .or_else(|| differ("scenario.duration_ns", &x.duration_ns, &y.duration_ns))
+        .or_else(|| differ("scenario.requests", &x.requests, &y.requests))
+        .or_else(|| differ("scenario.users", &x.users, &y.users))
+        .or_else(|| differ("scenario.requests_per_session", &x.requests_per_session, &y.requests_per_session))
+        .or_else(|| differ("scenario.think_time_ns", &x.think_time_ns, &y.think_time_ns))
+        .or_else(|| differ("scenario.connections", &x.connections, &y.connections))
+        .or_else(|| differ("scenario.timeout_ns", &x.timeout_ns, &y.timeout_ns))
+        .or_else(|| differ("scenario.drain_ns", &x.drain_ns, &y.drain_ns))
+        .or_else(|| differ("scenario.warmup_ns", &x.warmup_ns, &y.warmup_ns))
+        .or_else(|| differ("scenario", &without_seed(x), &without_seed(y)))
+}
+
+/// For the fields that [`difference`] does not know by name yet.
+fn without_seed(offered: &Offered) -> Offered {
+    Offered { seed: None, ..offered.clone() }
+}
+
+fn differ<T: PartialEq + Debug>(field: &'static str, a: &T, b: &T) -> Option<(&'static str, String, String)> {
+    (a != b).then(|| (field, format!("{a:?}"), format!("{b:?}")))
+}
+
+fn has_seconds(snapshot: &Snapshot) -> bool {
+    Metric::ALL.into_iter().all(|metric| {
+        let in_seconds: u64 = snapshot.seconds.iter().map(|second| second.metric(metric).count()).sum();
+        in_seconds == snapshot.metric(metric).count()
+    })
+}
+
+fn has_samples(samples: &Samples) -> bool {
+    samples.seen() == 0 || samples.options().capacity > 0
+}
+
+/// What must be said of the whole, in order.
+fn notes(runs: &[Run]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut note = |applies: bool, text: String| notes.extend(applies.then_some(text));
+    let count = runs.len();
+    note(count > 1, format!("merged from {count} runs"));
+    let overlap = overlap(runs);
+    note(overlap, "several runs hold the same arrivals: they are repetitions, and rates are sums over them".to_owned());
+    note(differs(runs, |run| run.facts.offered.seed), "the runs had different seeds".to_owned());
+    note(differs(runs, |run| &run.facts.version), format!("made by different versions: {}", versions(runs)));
+    let hosts = differs(runs, |run| &run.facts.host);
+    note(hosts, format!("offered by different machines: {}; host is the first of them", machines(runs)));
+    let no_seconds = runs.iter().any(|run| !has_seconds(&run.snapshot));
+    note(no_seconds, "a run had no distributions by second, so there are no seconds here".to_owned());
+    let no_samples = runs.iter().any(|run| !has_samples(&run.snapshot.samples));
+    note(no_samples, "a run had no single requests, so there are none here".to_owned());
+    notes
+}
+
+fn differs<'a, T: PartialEq>(runs: &'a [Run], of: impl Fn(&'a Run) -> T) -> bool {
+    runs.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
+}
+
+fn versions(runs: &[Run]) -> String {
+    joined(runs.iter().map(|run| run.facts.version.as_str()))
+}
+
+fn machines(runs: &[Run]) -> String {
+    let describe = |host: &Host| format!("{} {} with {} CPUs", host.os, host.arch, host.cpus);
+    joined(runs.iter().map(|run| run.facts.host.as_ref().map_or("unknown".to_owned(), describe)))
+}
+
+fn joined(texts: impl Iterator<Item = impl Display>) -> String {
+    texts.map(|text| text.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Is an arrival in more than one run, as far as single requests were kept?
+fn overlap(runs: &[Run]) -> bool {
+    let mut seen = HashSet::new();
+    runs.iter().any(|run| {
+        let indices = || run.snapshot.samples.even().iter().map(|record| (record.index, record.intended_start));
+        let twice = indices().any(|arrival| seen.contains(&arrival));
+        seen.extend(indices());
+        twice
+    })
+}
+
+fn add_facts(whole: &mut Facts, part: Facts) {
+    whole.started_at_unix_ns = earlier(whole.started_at_unix_ns, part.started_at_unix_ns);
+    whole.elapsed_ns = whole.elapsed_ns.max(part.elapsed_ns);
+    whole.interrupted |= part.interrupted;
+    whole.bytes_in += part.bytes_in;
+    if whole.offered.seed != part.offered.seed {
+        whole.offered.seed = None;
+    }
+    if whole.host.is_none() {
+        whole.host = part.host;
+    }
+    whole.generator = match (whole.generator.take(), part.generator) {
+        (Some(whole), Some(part)) => Some(sum(whole, part)),
+        (one, other) => one.or(other),
+    };
+    part.notes.into_iter().for_each(|note| add_note(&mut whole.notes, note));
+}
+
+fn add_note(notes: &mut Vec<String>, note: String) {
+    if !notes.contains(&note) {
+        notes.push(note);
+    }
+}
+
+/// The smaller of two that are known.
+fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    [a, b].into_iter().flatten().min()
+}
+
+/// Two generators as one that had the threads of both. Peaks are added, for they may have been at the same time.
+fn sum(mut whole: Generator, part: Generator) -> Generator {
+    let worker_offset = whole.threads;
+    whole.pauses.extend(part.pauses.into_iter().map(|mut pause| {
+        pause.worker += worker_offset;
+        pause
+    }));
+    whole.pauses.sort_by_key(|pause| std::cmp::Reverse(pause.length_ns));
+    whole.pauses.truncate(LONGEST_PAUSES);
+    whole.threads += part.threads;
+    whole.cpu.user_ns += part.cpu.user_ns;
+    whole.cpu.system_ns += part.cpu.system_ns;
+    whole.peak_memory_bytes = whole.peak_memory_bytes.zip(part.peak_memory_bytes).map(|(a, b)| a + b);
+    whole.pause_count += part.pause_count;
+    whole.paused_ns += part.paused_ns;
+    whole.connections_opened += part.connections_opened;
+    whole.connections_peak += part.connections_peak;
+    whole.stray_answers += part.stray_answers;
+    whole.open_files_limit = earlier(whole.open_files_limit, part.open_files_limit);
+    whole
+}

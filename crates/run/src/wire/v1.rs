@@ -1,0 +1,268 @@
+//! `run.json`, version 1.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use truetail_model::record::{Cause, Histogram, Metric, Samples, SamplesOptions, Second, Snapshot, Tally};
+use truetail_model::time::Nanos;
+
+use crate::{Distribution, Findings, Generator, Host, Offered, Run, Source, Verdict};
+
+/// What `schema` says.
+pub const SCHEMA: &str = "truetail.run/1";
+
+/// The whole of `run.json`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunFile {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Can the numbers be trusted?
+    pub verdict: Verdict,
+    /// What was offered.
+    pub scenario: Offered,
+    /// Seed of the spacing; null where nothing is drawn.
+    pub seed: Option<u64>,
+    /// Hash of all arrivals, warm-up included: 16 hexadecimal digits.
+    pub schedule_hash: String,
+    /// The machine; null in virtual time.
+    pub host: Option<Host>,
+    /// The version of truetail.
+    pub version: String,
+    /// How the run was obtained.
+    pub source: Source,
+    /// When the origin was, nanoseconds since 1970 UTC; null in virtual time.
+    pub started_at_unix_ns: Option<u64>,
+    /// From the origin to the end of the drain.
+    pub elapsed_ns: u64,
+    /// Ended by the user before its time.
+    pub interrupted: bool,
+    /// Things to say that belong to no number.
+    pub notes: Vec<String>,
+    /// The books of the measured arrivals.
+    pub tally: Tally,
+    /// The books of the warm-up, which is in nothing else.
+    pub warmup_tally: Tally,
+    /// Answers by HTTP status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Failures by cause.
+    pub causes: BTreeMap<Cause, u64>,
+    /// Answers per second from the first intended start to the last end; null where there is none.
+    pub throughput_per_second: Option<f64>,
+    /// Planned arrivals per second of the schedule; null where there is none.
+    pub offered_per_second: Option<f64>,
+    /// Over all planned arrivals.
+    pub response_time: Distribution,
+    /// Over answers with a status below 400; null when all or no answers are such.
+    pub response_time_success: Option<Distribution>,
+    /// Over answers with a status from 400; null when there are none.
+    pub response_time_error_status: Option<Distribution>,
+    /// Over answers.
+    pub service_time: Distribution,
+    /// Over issued arrivals.
+    pub start_delay: Distribution,
+    /// The generator's part of the start delay.
+    pub generator_lag: Distribution,
+    /// The connection cap's part of the start delay.
+    pub connection_wait: Distribution,
+    /// Over the arrivals that opened a connection.
+    pub connect_time: Distribution,
+    /// What the generator knows of itself; null in virtual time.
+    pub generator: Option<Generator>,
+    /// Bytes of answers that were read, warm-up included where the generator counts it.
+    pub bytes_in: u64,
+    /// What the other files of the folder need to be read back without loss.
+    pub recorded: Recorded,
+}
+
+/// What was recorded, as far as the other files of the folder do not say it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Recorded {
+    /// Arrivals intended before this, counted from the origin, were warm-up.
+    pub measure_from_ns: u64,
+    /// When the last measured arrival ended, counted from the origin.
+    pub last_end_ns: u64,
+    /// Bytes of answers of the measured arrivals.
+    pub bytes_in: u64,
+    /// What one line of `histograms.hlog` covers.
+    pub intervals: Intervals,
+    /// Exact figures of the distributions in `histograms.hlog`, by tag. Empty ones are left out.
+    pub exact: BTreeMap<String, Exact>,
+    /// What `timeline.csv` holds.
+    pub timeline: TimelineFacts,
+    /// What `samples.csv` holds.
+    pub samples: SampleFacts,
+}
+
+/// What one line of `histograms.hlog` covers. The tag `error_status_time` always has one line for the whole run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Intervals {
+    /// The arrivals intended in one second.
+    Second,
+    /// All arrivals: the run did not keep distributions by second.
+    WholeRun,
+}
+
+/// Figures of a distribution that buckets do not keep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Exact {
+    /// How many values.
+    pub count: u64,
+    /// Their sum.
+    pub sum_ns: u128,
+    /// The smallest.
+    pub min_ns: u64,
+    /// The largest.
+    pub max_ns: u64,
+}
+
+/// What `timeline.csv` holds: the number of its rows, and the sums of its columns.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct TimelineFacts {
+    /// Rows.
+    pub seconds: u64,
+    /// Arrivals planned.
+    pub planned: u64,
+    /// Arrivals sent.
+    pub sent: u64,
+    /// Whole answers.
+    pub completed: u64,
+    /// Failed or timed out.
+    pub failed: u64,
+}
+
+/// What `samples.csv` holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SampleFacts {
+    /// Every measured arrival is there.
+    pub complete: bool,
+    /// Arrivals in the even part.
+    pub even: u64,
+    /// The even part holds one arrival in this many.
+    pub one_in: u64,
+    /// Arrivals that are there only because they are slow.
+    pub only_slow: u64,
+    /// How many arrivals there were to keep.
+    pub seen: u64,
+    /// At most this many in the even part.
+    pub capacity: usize,
+    /// This many of the slowest are kept besides, when not all fit.
+    pub slowest: usize,
+}
+
+/// The tag of the response times of answers with an error status, beside the names of [`Metric`].
+pub const ERROR_STATUS_TIME: &str = "error_status_time";
+
+/// Every distribution of a snapshot with its tag.
+pub fn tagged(snapshot: &Snapshot) -> impl Iterator<Item = (&'static str, &Histogram)> {
+    let metrics = Metric::ALL.into_iter().map(|metric| (metric.name(), snapshot.metric(metric)));
+    metrics.chain([(ERROR_STATUS_TIME, &snapshot.error_status_time)])
+}
+
+/// What `run.json` says of a run.
+pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
+    let Run { facts, snapshot } = run;
+    let finite = |number: f64| number.is_finite().then_some(number);
+    RunFile {
+        schema: SCHEMA.to_owned(),
+        verdict: findings.verdict.clone(),
+        scenario: facts.offered.clone(),
+        seed: facts.offered.seed,
+        schedule_hash: snapshot.schedule_hash.to_string(),
+        host: facts.host.clone(),
+        version: facts.version.clone(),
+        source: facts.source.clone(),
+        started_at_unix_ns: facts.started_at_unix_ns,
+        elapsed_ns: facts.elapsed_ns,
+        interrupted: facts.interrupted,
+        notes: facts.notes.clone(),
+        tally: snapshot.tally,
+        warmup_tally: snapshot.warmup,
+        statuses: snapshot.statuses.clone(),
+        causes: snapshot.causes.clone(),
+        throughput_per_second: finite(findings.throughput_per_second),
+        offered_per_second: finite(findings.offered_per_second),
+        response_time: findings.response_time.clone(),
+        response_time_success: findings.response_time_success.clone(),
+        response_time_error_status: findings.response_time_error_status.clone(),
+        service_time: findings.service_time.clone(),
+        start_delay: findings.start_delay.clone(),
+        generator_lag: findings.generator_lag.clone(),
+        connection_wait: findings.connection_wait.clone(),
+        connect_time: findings.connect_time.clone(),
+        generator: facts.generator.clone(),
+        bytes_in: facts.bytes_in,
+        recorded: Recorded::of(snapshot),
+    }
+}
+
+impl RunFile {
+    /// The text of `run.json`, for people too: one field a line, and a line break at the end.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("every key is a text and every value has a JSON form");
+        text.push('\n');
+        text
+    }
+}
+
+impl Recorded {
+    fn of(snapshot: &Snapshot) -> Recorded {
+        Recorded {
+            measure_from_ns: snapshot.measure_from.0,
+            last_end_ns: snapshot.last_end.0,
+            bytes_in: snapshot.bytes_in,
+            intervals: Intervals::of(snapshot),
+            exact: tagged(snapshot)
+                .filter_map(|(tag, histogram)| Some((tag.to_owned(), Exact::of(histogram)?)))
+                .collect(),
+            timeline: TimelineFacts::of(&snapshot.seconds),
+            samples: SampleFacts::of(&snapshot.samples),
+        }
+    }
+}
+
+impl Intervals {
+    /// Seconds where their distributions add up to those of the run, for every metric.
+    fn of(snapshot: &Snapshot) -> Intervals {
+        let in_seconds = |metric| snapshot.seconds.iter().map(|second| second.metric(metric).count()).sum::<u64>();
+        let all = Metric::ALL.into_iter().all(|metric| in_seconds(metric) == snapshot.metric(metric).count());
+        if all { Intervals::Second } else { Intervals::WholeRun }
+    }
+}
+
+impl Exact {
+    /// The figures of a histogram; `None` when it is empty.
+    pub fn of(histogram: &Histogram) -> Option<Exact> {
+        let (Some(Nanos(min_ns)), Some(Nanos(max_ns))) = (histogram.min(), histogram.max()) else { return None };
+        Some(Exact { count: histogram.count(), sum_ns: histogram.sum_ns(), min_ns, max_ns })
+    }
+}
+
+impl TimelineFacts {
+    /// What the rows of these seconds say.
+    pub fn of(seconds: &[Second]) -> TimelineFacts {
+        seconds.iter().fold(TimelineFacts::default(), |sums, second| TimelineFacts {
+            seconds: sums.seconds + 1,
+            planned: sums.planned + second.planned,
+            sent: sums.sent + second.sent,
+            completed: sums.completed + second.completed,
+            failed: sums.failed + second.failed,
+        })
+    }
+}
+
+impl SampleFacts {
+    /// What the rows of these samples say.
+    pub fn of(samples: &Samples) -> SampleFacts {
+        let SamplesOptions { capacity, slowest } = samples.options();
+        SampleFacts {
+            complete: samples.is_complete(),
+            even: samples.even().len() as u64,
+            one_in: samples.one_in(),
+            only_slow: samples.only_slow().count() as u64,
+            seen: samples.seen(),
+            capacity,
+            slowest,
+        }
+    }
+}

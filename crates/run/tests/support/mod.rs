@@ -1,0 +1,284 @@
+//! Runs to test with, and what it means that two are the same.
+#![allow(dead_code)] // Each test binary uses its part.
+
+use proptest::prelude::*;
+use truetail_model::arrival::{Arrival, ScheduleHash};
+use truetail_model::record::{
+    Cause, Histogram, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Samples, SamplesOptions, Snapshot,
+    StartDelay,
+};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{
+    CpuTime, Distribution, Facts, Findings, Generator, Host, Offered, Pause, Quantile, Reason, Run, Source, Verdict,
+    VerdictState,
+};
+
+/// What a recorder makes of these records.
+pub fn snapshot(options: RecorderOptions, records: &[RequestRecord]) -> Snapshot {
+    let (mut recorder, mut hash) = (Recorder::new(options), ScheduleHash::default());
+    for record in records {
+        recorder.plan(record.intended_start);
+        recorder.record(record);
+        hash.add(Arrival { index: record.index, intended_start: record.intended_start });
+    }
+    recorder.finish(hash)
+}
+
+/// A run of these records.
+pub fn run(options: RecorderOptions, records: &[RequestRecord]) -> Run {
+    let snapshot = snapshot(options, records);
+    Run { facts: facts(&snapshot), snapshot }
+}
+
+/// Facts with every field in use.
+pub fn facts(snapshot: &Snapshot) -> Facts {
+    Facts {
+        version: "0.1.0".to_owned(),
+        source: Source::Sockets,
+        started_at_unix_ns: Some(1_750_000_000_123_456_789),
+        elapsed_ns: snapshot.last_end.0,
+        offered: offered(),
+        host: Some(Host {
+            os: "linux".to_owned(),
+            kernel: Some("6.1.0".to_owned()),
+            arch: "x86_64".to_owned(),
+            cpu_model: Some("A processor".to_owned()),
+            cpus: 2,
+            memory_bytes: Some(4 << 30),
+        }),
+        generator: Some(generator()),
+        interrupted: false,
+        bytes_in: snapshot.bytes_in,
+        notes: vec!["the preflight met status 404".to_owned()],
+    }
+}
+
+pub fn offered() -> Offered {
+    Offered {
+        name: None,
+        model: LoadModelKind::Open,
+        url: Some("http://127.0.0.1:8080/api".to_owned()),
+        method: Some("GET".to_owned()),
+        profile: Some("1000/s".to_owned()),
+        spacing: Some("even".to_owned()),
+        seed: Some(1),
+        duration_ns: Some(20_000_000_000),
+        requests: None,
+        users: None,
+        requests_per_session: None,
+        think_time_ns: None,
+        connections: Some(64),
+        timeout_ns: Some(5_000_000_000),
+        drain_ns: 30_000_000_000,
+        warmup_ns: 0,
+    }
+}
+
+pub fn generator() -> Generator {
+    Generator {
+        threads: 2,
+        cpu: CpuTime { user_ns: 1_000_000_000, system_ns: 2_000_000_000 },
+        peak_memory_bytes: Some(10_000_000),
+        pauses: vec![Pause { worker: 1, at_ns: 5_000_000_000, length_ns: 7_000_000 }],
+        pause_count: 1,
+        paused_ns: 7_000_000,
+        connections_opened: 64,
+        connections_peak: 64,
+        stray_answers: 0,
+        open_files_limit: Some(1024),
+    }
+}
+
+/// Findings with every field in use. Their numbers belong to no run: they are only carried.
+pub fn findings(run: &Run) -> Findings {
+    let distribution = Distribution {
+        count: 1000,
+        censored: 3,
+        failed: 2,
+        mean_ns: Some(1234.5),
+        min_ns: Some(10),
+        max_ns: Some(99_999),
+        quantiles: vec![
+            quantile(0.5, Some(1_000), None),
+            Quantile { at_least: true, unresolved: true, ..quantile(0.999, Some(90_000), Some(10_000)) },
+            Quantile { at_least: true, no_answer: true, ..quantile(1.0, None, None) },
+        ],
+        exact: true,
+    };
+    let numbers =
+        [("share".to_owned(), serde_json::json!(0.25)), ("pause_ns".to_owned(), serde_json::json!(7_000_000))];
+    Findings {
+        verdict: Verdict {
+            state: VerdictState::Suspect,
+            reasons: vec![Reason {
+                code: "generator_paused".to_owned(),
+                state: VerdictState::Suspect,
+                message: "the generator did not run for 7 ms".to_owned(),
+                numbers: numbers.into_iter().collect(),
+            }],
+        },
+        tally: run.snapshot.tally,
+        response_time: distribution.clone(),
+        response_time_success: Some(distribution.clone()),
+        response_time_error_status: None,
+        service_time: distribution.clone(),
+        start_delay: distribution.clone(),
+        generator_lag: distribution.clone(),
+        connection_wait: distribution.clone(),
+        connect_time: distribution,
+        throughput_per_second: 995.5,
+        offered_per_second: 1000.0,
+    }
+}
+
+fn quantile(q: f64, value_ns: Option<u64>, needs_n: Option<u64>) -> Quantile {
+    Quantile {
+        q,
+        value_ns,
+        low_ns: value_ns.map(|value| value - 10),
+        high_ns: value_ns.map(|value| value + 10),
+        at_least: false,
+        no_answer: false,
+        supported: needs_n.is_none(),
+        needs_n,
+        unresolved: false,
+    }
+}
+
+/// Every outcome there is, and every cause.
+fn outcomes() -> impl Strategy<Value = Outcome> {
+    let cause = || proptest::sample::select(Cause::ALL);
+    prop_oneof![
+        6 => prop_oneof![Just(200u16), Just(503), Just(0), 100u16..600].prop_map(|status| Outcome::Response { status }),
+        1 => cause().prop_map(Outcome::ConnectFailed),
+        1 => cause().prop_map(Outcome::Reset),
+        1 => cause().prop_map(Outcome::Malformed),
+        1 => Just(Outcome::TimedOut),
+        1 => Just(Outcome::InFlightAtEnd),
+        1 => Just(Outcome::NeverIssued),
+    ]
+}
+
+/// Times of all magnitudes up to 2^37 ns, which is 137 s.
+fn times() -> impl Strategy<Value = Nanos> {
+    (27u32..64, any::<u64>()).prop_map(|(shift, bits)| Nanos(bits >> shift))
+}
+
+/// One arrival within the first 20 s; its index is given later.
+fn arrivals() -> impl Strategy<Value = RequestRecord> {
+    let delay = (times(), times(), times());
+    (0u64..20_000_000_000, delay, times(), any::<bool>(), outcomes(), 0u64..1 << 40).prop_map(
+        |(intended, (lag, wait, connect), service, connected, outcome, bytes_in)| {
+            let issued = outcome != Outcome::NeverIssued;
+            let part = |time: Nanos| if issued { Nanos(time.0 >> 4) } else { Nanos::ZERO };
+            let delay = StartDelay { generator_lag: part(lag), connection_wait: part(wait), connect: part(connect) };
+            let actual_start = Timestamp(intended) + delay.total();
+            RequestRecord {
+                index: 0,
+                intended_start: Timestamp(intended),
+                actual_start,
+                end: actual_start + if issued { service } else { Nanos::ZERO },
+                delay,
+                connected: connected && issued,
+                outcome,
+                bytes_in,
+            }
+        },
+    )
+}
+
+/// Up to `most` arrivals in order of intended start, with their indices.
+pub fn schedules(most: usize) -> impl Strategy<Value = Vec<RequestRecord>> {
+    proptest::collection::vec(arrivals(), 0..most).prop_map(|mut records| {
+        records.sort_by_key(|record| record.intended_start);
+        (0..).zip(&mut records).for_each(|(index, record)| record.index = index);
+        records
+    })
+}
+
+/// What a recorder may be told, with samples that do and do not all fit.
+pub fn options() -> impl Strategy<Value = RecorderOptions> {
+    let samples = prop_oneof![
+        Just(SamplesOptions { capacity: 1024, slowest: 1024 }),
+        (1usize..40, 0usize..20).prop_map(|(capacity, slowest)| SamplesOptions { capacity, slowest }),
+        Just(SamplesOptions::NONE),
+    ];
+    (samples, prop_oneof![Just(0u64), Just(2_500_000_000)], proptest::bool::weighted(0.8)).prop_map(
+        |(samples, measure_from, per_second)| RecorderOptions {
+            measure_from: Timestamp(measure_from),
+            expected_seconds: 1,
+            per_second,
+            samples,
+        },
+    )
+}
+
+/// A thousand answers a second, 10 ms each, for `seconds`, with a stall, a fast refusal and arrivals without an answer.
+pub fn steady(seconds: u64) -> Vec<RequestRecord> {
+    let record = |index: u64| {
+        let intended = index * 1_000_000;
+        let outcome = match index % 500 {
+            7 => Outcome::TimedOut,
+            8 => Outcome::Reset(Cause::ResetByPeer),
+            9 => Outcome::Response { status: 503 },
+            _ => Outcome::Response { status: 200 },
+        };
+        let generator_lag = Nanos(20_000 + (index * 7919) % 5_000);
+        let actual_start = Timestamp(intended) + generator_lag;
+        let stall = 300_000_000u64.saturating_sub(intended % 2_000_000_000);
+        RequestRecord {
+            index,
+            intended_start: Timestamp(intended),
+            actual_start,
+            end: actual_start + Nanos(10_000_000 + stall + (index * 104_729) % 999_983),
+            delay: StartDelay { generator_lag, ..StartDelay::default() },
+            connected: index < 64,
+            outcome,
+            bytes_in: 67,
+        }
+    };
+    (0..seconds * 1000).map(record).collect()
+}
+
+/// Asserts that two histograms hold the same, whatever room they have.
+#[track_caller]
+pub fn assert_same_histogram(name: &str, a: &Histogram, b: &Histogram) {
+    let figures = |h: &Histogram| (h.count(), h.sum_ns(), h.min(), h.max());
+    assert_eq!(figures(a), figures(b), "{name}");
+    assert!(a.buckets().eq(b.buckets()), "buckets of {name} differ");
+}
+
+/// Asserts that two samples hold the same, in whatever order.
+#[track_caller]
+pub fn assert_same_samples(a: &Samples, b: &Samples) {
+    let sorted = |mut records: Vec<RequestRecord>| {
+        records.sort_by_key(|record| record.index);
+        records
+    };
+    let parts = |samples: &Samples| {
+        (sorted(samples.even().to_vec()), sorted(samples.only_slow().copied().collect()), samples.one_in())
+    };
+    assert_eq!((a.seen(), a.options(), a.is_complete()), (b.seen(), b.options(), b.is_complete()));
+    assert_eq!(parts(a), parts(b));
+}
+
+/// Asserts that two snapshots hold the same but for their samples.
+#[track_caller]
+pub fn assert_same_counts(a: &Snapshot, b: &Snapshot) {
+    assert_eq!((a.tally, a.warmup, &a.statuses, &a.causes), (b.tally, b.warmup, &b.statuses, &b.causes));
+    let figures = |s: &Snapshot| (s.bytes_in, s.measure_from, s.last_end, s.schedule_hash);
+    assert_eq!(figures(a), figures(b));
+    for metric in Metric::ALL {
+        assert_same_histogram(metric.name(), a.metric(metric), b.metric(metric));
+    }
+    assert_same_histogram("error_status_time", &a.error_status_time, &b.error_status_time);
+    assert_eq!(a.seconds, b.seconds);
+}
+
+/// Asserts that two snapshots hold the same.
+#[track_caller]
+pub fn assert_same_snapshot(a: &Snapshot, b: &Snapshot) {
+    assert_same_counts(a, b);
+    assert_same_samples(&a.samples, &b.samples);
+}
