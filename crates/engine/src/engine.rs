@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::thread;
 
 use truetail_model::driver::{Driver, Hand};
-use truetail_model::record::{Recorder, RecorderOptions, Snapshot};
-use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
+use truetail_model::record::Recorder;
+use truetail_model::time::Nanos;
 use truetail_model::workload::{LoadModelKind, Workload};
 use truetail_reactor::{MonotonicClock, Reactor};
-use truetail_run::{Generator, Pause};
 
+use crate::Plan;
 use crate::control::Control;
+use crate::harvest::{Harvest, Measured, put_together, recorder_options};
 use crate::live::Live;
 use crate::target::Method;
-use crate::worker::{Harvest, Setting, Worker};
-use crate::{Plan, host};
+use crate::worker::{Setting, Worker};
 
 /// From the call to the first intended start: time for every worker to be ready.
 const LEAD: Nanos = Nanos::from_millis(20);
@@ -39,19 +39,6 @@ pub enum EngineError {
         /// What happened.
         problem: String,
     },
-}
-
-/// What was measured.
-#[derive(Debug)]
-pub struct Measured {
-    /// All that was recorded.
-    pub snapshot: Snapshot,
-    /// What the generator knows of itself.
-    pub generator: Generator,
-    /// The origin of the run, nanoseconds since 1970 UTC.
-    pub started_at_unix_ns: u64,
-    /// From the origin to the end of the last worker.
-    pub elapsed: Nanos,
 }
 
 /// Offers the load of `plan` and measures it. Returns when the run is over; `control` watches and ends it from other
@@ -96,7 +83,7 @@ fn start_worker(
     let setting = Setting {
         number: hand.index,
         driver: Driver::new(workload, hand),
-        recorder: Recorder::new(recorder_options(plan, hand)),
+        recorder: Recorder::new(recorder_options(workload, plan.samples, hand.of)),
         clock,
         address: plan.target.address(),
         request: plan.target.http1_request(&[]).into(),
@@ -110,20 +97,6 @@ fn start_worker(
     thread::Builder::new().name(format!("truetail-{}", hand.index)).spawn(move || worker.run())
 }
 
-fn recorder_options(plan: &Plan, hand: Hand) -> RecorderOptions {
-    let length = plan.expected_length().unwrap_or(Nanos::from_secs(60)) + plan.workload.limits.drain;
-    let mut samples = plan.samples;
-    samples.capacity /= hand.of as usize;
-    samples.slowest /= hand.of as usize;
-    RecorderOptions {
-        measure_from: Timestamp(plan.workload.warmup.0),
-        // An absurd duration may be asked for; room is made for at most a day of it.
-        expected_seconds: (length.0 / NANOS_PER_SECOND).min(86_400) as usize + 2,
-        per_second: true,
-        samples,
-    }
-}
-
 fn reap(worker: u32, thread: Running) -> Result<Harvest, EngineError> {
     let failed = |problem: String| EngineError::Failed { worker, problem };
     match thread.join() {
@@ -131,39 +104,4 @@ fn reap(worker: u32, thread: Running) -> Result<Harvest, EngineError> {
         Ok(Err(error)) => Err(failed(error.to_string())),
         Err(_) => Err(failed("it panicked".into())),
     }
-}
-
-fn put_together(harvests: Vec<Harvest>, clock: MonotonicClock) -> Measured {
-    let mut snapshot: Option<Snapshot> = None;
-    let mut generator = Generator {
-        threads: harvests.len() as u32,
-        peak_memory_bytes: host::peak_memory_bytes(),
-        open_files_limit: host::open_files().map(|limits| limits.soft),
-        ..Generator::default()
-    };
-    let mut elapsed = Nanos::ZERO;
-    for harvest in harvests {
-        elapsed = elapsed.max(harvest.ended.since_origin());
-        generator.cpu.user_ns += harvest.cpu.user_ns;
-        generator.cpu.system_ns += harvest.cpu.system_ns;
-        generator.connections_opened += harvest.connections_opened;
-        generator.connections_peak += harvest.connections_peak;
-        generator.stray_answers += harvest.stray_answers;
-        let (pauses, count, total) = harvest.watch.finish();
-        add_pauses(&mut generator, pauses, count, total);
-        let part = harvest.recorder.finish(harvest.driver.schedule_hash());
-        match &mut snapshot {
-            None => snapshot = Some(part),
-            Some(whole) => whole.merge(&part),
-        }
-    }
-    Measured { snapshot: snapshot.unwrap_or_default(), generator, started_at_unix_ns: clock.origin_unix_ns(), elapsed }
-}
-
-fn add_pauses(generator: &mut Generator, pauses: Vec<Pause>, count: u64, total: Nanos) {
-    generator.pause_count += count;
-    generator.paused_ns += total.0;
-    generator.pauses.extend(pauses);
-    generator.pauses.sort_by_key(|pause| std::cmp::Reverse(pause.length_ns));
-    generator.pauses.truncate(100);
 }

@@ -19,10 +19,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod callable;
 mod connection;
 mod control;
 mod deadlines;
 mod engine;
+mod harvest;
 pub mod host;
 pub mod http1;
 mod live;
@@ -34,7 +36,8 @@ mod watch;
 mod worker;
 
 pub use control::Control;
-pub use engine::{EngineError, Measured, run};
+pub use engine::{EngineError, run};
+pub use harvest::Measured;
 pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};

@@ -2,7 +2,6 @@
 
 use truetail_model::arrival::RateProfile;
 use truetail_model::record::SamplesOptions;
-use truetail_model::time::Nanos;
 use truetail_model::workload::{LoadModel, Workload};
 
 use crate::{Target, host};
@@ -92,11 +91,6 @@ impl Plan {
             _ => self.effective_cap().connections,
         };
         wanted.min(most).max(1)
-    }
-
-    /// How long the run should take, for sizing; `None` where only a count or the user ends it.
-    pub fn expected_length(&self) -> Option<Nanos> {
-        self.workload.model.horizon().duration
     }
 }
 

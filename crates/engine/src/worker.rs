@@ -14,6 +14,7 @@ use truetail_run::CpuTime;
 use crate::connection::{Connection, Exchange, Phase};
 use crate::control::{Asked, Control};
 use crate::deadlines::Deadlines;
+use crate::harvest::{Harvest, cpu_since};
 use crate::host;
 use crate::http1::{Fed, Finished};
 use crate::live::Live;
@@ -43,18 +44,6 @@ pub(crate) struct Setting {
     pub(crate) scheduled: bool,
     pub(crate) control: Control,
     pub(crate) live: Arc<Live>,
-}
-
-/// What a worker brings home.
-pub(crate) struct Harvest {
-    pub(crate) recorder: Recorder,
-    pub(crate) driver: Driver,
-    pub(crate) watch: Watch,
-    pub(crate) cpu: CpuTime,
-    pub(crate) connections_opened: u64,
-    pub(crate) connections_peak: u64,
-    pub(crate) stray_answers: u64,
-    pub(crate) ended: Timestamp,
 }
 
 /// What to do after the starts that are due.
@@ -414,15 +403,11 @@ impl Worker {
             self.setting.recorder.plan(arrival.intended_start);
             self.setting.recorder.record(&RequestRecord::never_issued(arrival, ended));
         }
-        let cpu = host::thread_cpu();
         Harvest {
             recorder: self.setting.recorder,
             driver: self.setting.driver,
             watch: self.watch,
-            cpu: CpuTime {
-                user_ns: cpu.user_ns.saturating_sub(cpu_before.user_ns),
-                system_ns: cpu.system_ns.saturating_sub(cpu_before.system_ns),
-            },
+            cpu: cpu_since(cpu_before),
             connections_opened: self.pool.opened,
             connections_peak: self.pool.peak,
             stray_answers: self.stray_answers,

@@ -1,0 +1,98 @@
+//! What workers bring home, put together.
+
+use truetail_model::driver::Driver;
+use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions, Snapshot};
+use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
+use truetail_model::workload::Workload;
+use truetail_reactor::MonotonicClock;
+use truetail_run::{CpuTime, Generator, Pause};
+
+use crate::host;
+use crate::watch::Watch;
+
+/// The longest so many pauses of a run are kept one by one.
+const PAUSES_KEPT: usize = 100;
+
+/// What was measured.
+#[derive(Debug)]
+pub struct Measured {
+    /// All that was recorded.
+    pub snapshot: Snapshot,
+    /// What the generator knows of itself.
+    pub generator: Generator,
+    /// The origin of the run, nanoseconds since 1970 UTC.
+    pub started_at_unix_ns: u64,
+    /// From the origin to the end of the last worker.
+    pub elapsed: Nanos,
+}
+
+/// What one worker brings home.
+pub(crate) struct Harvest {
+    pub(crate) recorder: Recorder,
+    pub(crate) driver: Driver,
+    pub(crate) watch: Watch,
+    pub(crate) cpu: CpuTime,
+    pub(crate) connections_opened: u64,
+    pub(crate) connections_peak: u64,
+    pub(crate) stray_answers: u64,
+    pub(crate) ended: Timestamp,
+}
+
+/// What the recorder of one of `hands` workers keeps.
+pub(crate) fn recorder_options(workload: &Workload, samples: SamplesOptions, hands: u32) -> RecorderOptions {
+    let length = workload.model.horizon().duration.unwrap_or(Nanos::from_secs(60)) + workload.limits.drain;
+    RecorderOptions {
+        measure_from: Timestamp(workload.warmup.0),
+        // An absurd duration may be asked for; room is made for at most a day of it.
+        expected_seconds: (length.0 / NANOS_PER_SECOND).min(86_400) as usize + 2,
+        per_second: true,
+        samples: SamplesOptions {
+            capacity: samples.capacity / hands as usize,
+            slowest: samples.slowest / hands as usize,
+        },
+    }
+}
+
+/// CPU time from `before` to now, of this thread.
+pub(crate) fn cpu_since(before: CpuTime) -> CpuTime {
+    let now = host::thread_cpu();
+    CpuTime {
+        user_ns: now.user_ns.saturating_sub(before.user_ns),
+        system_ns: now.system_ns.saturating_sub(before.system_ns),
+    }
+}
+
+pub(crate) fn put_together(harvests: Vec<Harvest>, clock: MonotonicClock) -> Measured {
+    let mut snapshot: Option<Snapshot> = None;
+    let mut generator = Generator {
+        threads: harvests.len() as u32,
+        peak_memory_bytes: host::peak_memory_bytes(),
+        open_files_limit: host::open_files().map(|limits| limits.soft),
+        ..Generator::default()
+    };
+    let mut elapsed = Nanos::ZERO;
+    for harvest in harvests {
+        elapsed = elapsed.max(harvest.ended.since_origin());
+        generator.cpu.user_ns += harvest.cpu.user_ns;
+        generator.cpu.system_ns += harvest.cpu.system_ns;
+        generator.connections_opened += harvest.connections_opened;
+        generator.connections_peak += harvest.connections_peak;
+        generator.stray_answers += harvest.stray_answers;
+        let (pauses, count, total) = harvest.watch.finish();
+        add_pauses(&mut generator, pauses, count, total);
+        let part = harvest.recorder.finish(harvest.driver.schedule_hash());
+        match &mut snapshot {
+            None => snapshot = Some(part),
+            Some(whole) => whole.merge(&part),
+        }
+    }
+    Measured { snapshot: snapshot.unwrap_or_default(), generator, started_at_unix_ns: clock.origin_unix_ns(), elapsed }
+}
+
+fn add_pauses(generator: &mut Generator, pauses: Vec<Pause>, count: u64, total: Nanos) {
+    generator.pause_count += count;
+    generator.paused_ns += total.0;
+    generator.pauses.extend(pauses);
+    generator.pauses.sort_by_key(|pause| std::cmp::Reverse(pause.length_ns));
+    generator.pauses.truncate(PAUSES_KEPT);
+}
