@@ -112,6 +112,9 @@ impl Pump {
         Fut::Output: CallOutcome,
     {
         precise_sleeps();
+        // Timers and sockets of the runtime may be made by `call()` itself, before its future first runs.
+        let runtime = self.runtime.clone();
+        let _inside = runtime.enter();
         let cpu_before = host::thread_cpu();
         self.clock.wait_for_origin();
         loop {
