@@ -1,0 +1,110 @@
+//! A closed loop, an open loop and the truth side by side.
+
+use truetail_analysis::omission::{Comparison, Row, Stall};
+
+use crate::number;
+use crate::style::{Ink, Style};
+use crate::table::{Align, Table};
+
+/// The table: each quantile three times, and how many times the truth is what each loop reports.
+pub fn comparison(comparison: &Comparison, style: Style) -> String {
+    let mut table = Table::new(&[
+        ("", Align::Left),
+        ("closed loop", Align::Right),
+        ("open loop", Align::Right),
+        ("truth", Align::Right),
+        ("closed omits", Align::Right),
+        ("open omits", Align::Right),
+    ]);
+    for row in &comparison.rows {
+        table.row(cells(row));
+    }
+    let [closed, open, truth] = comparison.arrivals.map(number::count);
+    table.row(vec!["requests".to_owned(), closed, open, truth, String::new(), String::new()]);
+    if let Some(stall) = &comparison.stall {
+        table.row(during(stall));
+    }
+    let mut text = String::new();
+    for line in table.lines(2, style) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    let factor = |factor: Option<f64>| factor.map_or("–".to_owned(), number::times);
+    vec![
+        number::quantile_name(row.q),
+        number::quantile(&row.closed),
+        number::quantile(&row.open),
+        row.truth.map_or("no answer".to_owned(), |truth| number::time(truth.0)),
+        factor(row.closed_factor),
+        factor(row.open_factor),
+    ]
+}
+
+fn during(stall: &Stall) -> Vec<String> {
+    let known = |n: Option<u64>| n.map_or("–".to_owned(), number::count);
+    vec![
+        "begun in the stall".to_owned(),
+        known(stall.closed),
+        known(stall.open),
+        number::count(stall.truth),
+        String::new(),
+        String::new(),
+    ]
+}
+
+/// Three sentences on what the reader has just seen, from the numbers: what the service did, what each loop made of it,
+/// and why. Empty without a stall, or where no quantile tells the loops apart.
+pub fn explanation(comparison: &Comparison, style: Style) -> String {
+    let (Some(stall), Some(row)) = (&comparison.stall, widest(comparison)) else { return String::new() };
+    let (Some(closed), Some(open)) = (stall.closed, stall.open) else { return String::new() };
+    let sentences = [what_happened(stall), what_was_reported(row), why(closed, open, stall)];
+    let mut text = String::new();
+    for line in style.wrap(&sentences.join(" "), style.columns().saturating_sub(2)) {
+        text.push_str("  ");
+        text.push_str(&style.paint(Ink::Bold, &line));
+        text.push('\n');
+    }
+    text
+}
+
+/// The quantile below the largest value at which the closed loop is furthest from the truth, if it is at least half as
+/// far again.
+fn widest(comparison: &Comparison) -> Option<&Row> {
+    let far = |row: &&Row| row.q < 1.0 && row.closed_factor.is_some_and(|factor| factor >= 1.5);
+    let factor = |row: &&Row| row.closed_factor.unwrap_or(0.0);
+    comparison.rows.iter().filter(far).max_by(|a, b| factor(a).total_cmp(&factor(b)))
+}
+
+fn what_happened(stall: &Stall) -> String {
+    format!(
+        "The service stood still for {}, in which {} requests were due.",
+        number::time(stall.length.0),
+        number::count(stall.truth)
+    )
+}
+
+fn what_was_reported(row: &Row) -> String {
+    let truth = row.truth.map_or(String::new(), |truth| number::time(truth.0));
+    format!(
+        "The closed loop puts {name} at {}, {} too low; the open loop puts it at {}, and the truth is {truth}.",
+        number::quantile(&row.closed),
+        row.closed_factor.map_or(String::new(), number::times),
+        number::quantile(&row.open),
+        name = number::quantile_name(row.q),
+    )
+}
+
+fn why(closed: u64, open: u64, stall: &Stall) -> String {
+    let share = |n: u64| number::count(n);
+    format!(
+        "The closed loop waited for its answers and began {} of those requests, so it never saw the rest wait; the open \
+         loop began {} of {}, each on time.",
+        share(closed),
+        share(open),
+        share(stall.truth)
+    )
+}

@@ -1,0 +1,154 @@
+//! Numbers as people read them. Digits are grouped by a space from 1 000 on; units follow after a space.
+
+use truetail_run::Quantile;
+
+/// Units of a time, with their length in nanoseconds.
+const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
+
+/// A time in the unit that leaves 1 to 999 before the point, with four significant digits: `10.21 ms`, `1.010 s`. Whole
+/// nanoseconds below a microsecond; seconds however many.
+pub fn time(ns: u64) -> String {
+    let (value, unit) = time_parts(ns);
+    format!("{value} {unit}")
+}
+
+/// Number and unit of [`time`].
+fn time_parts(ns: u64) -> (String, &'static str) {
+    if ns < 1_000 {
+        return (ns.to_string(), "ns");
+    }
+    // 999.96 would be written 1000.0, so it belongs to the next unit.
+    let (unit, length) =
+        UNITS[1..].iter().find(|(_, length)| (ns as f64 / length) < 999.95).unwrap_or(&UNITS[UNITS.len() - 1]);
+    (four_digits(ns as f64 / length), unit)
+}
+
+/// Four significant digits, or all digits before the point where those are more.
+fn four_digits(value: f64) -> String {
+    let decimals = if value < 9.9995 {
+        3
+    } else if value < 99.995 {
+        2
+    } else if value < 999.95 {
+        1
+    } else {
+        0
+    };
+    if decimals == 0 && value >= 1_000.0 { count(value.round() as u64) } else { format!("{value:.decimals$}") }
+}
+
+/// A time from one value to another, the unit once where it is the same: `10.20 … 10.22 ms`. An end that is not known is
+/// a `?`.
+pub fn time_range(low_ns: Option<u64>, high_ns: Option<u64>) -> String {
+    match (low_ns.map(time_parts), high_ns.map(time_parts)) {
+        (None, None) => String::new(),
+        (Some((low, unit)), None) => format!("{low} {unit} … ?"),
+        (None, Some((high, unit))) => format!("? … {high} {unit}"),
+        (Some((low, one)), Some((high, other))) if one == other => format!("{low} … {high} {one}"),
+        (Some((low, one)), Some((high, other))) => format!("{low} {one} … {high} {other}"),
+    }
+}
+
+/// A whole number with its digits grouped: `60 000`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Events per second, to four significant digits: `1 000/s`, `998.3/s`, `0.5/s`.
+pub fn rate(per_second: f64) -> String {
+    let rounded = per_second.max(0.0);
+    if rounded >= 999.95 || (rounded - rounded.round()).abs() < 1e-9 {
+        return format!("{}/s", count(rounded.round() as u64));
+    }
+    let text = four_digits(rounded);
+    format!("{}/s", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A share in [0, 1] as per cent: `12 %`, `0.3 %`, `<0.1 %` for what is little but not nothing.
+pub fn share(part: f64) -> String {
+    let percent = part * 100.0;
+    if percent > 0.0 && percent < 0.1 {
+        return "<0.1 %".to_owned();
+    }
+    let decimals = usize::from(percent > 0.0 && percent < 9.95);
+    format!("{percent:.decimals$} %")
+}
+
+/// How many times: `36 ×`, `1.0 ×`.
+pub fn times(factor: f64) -> String {
+    let decimals = usize::from(factor < 9.95);
+    format!("{factor:.decimals$} ×")
+}
+
+/// A quantile by its usual name: 0.999 is `p99.9`, 1 is `max`.
+pub fn quantile_name(q: f64) -> String {
+    if q >= 1.0 { "max".to_owned() } else { format!("p{}", (q * 1e6).round() / 1e4) }
+}
+
+/// What can be said of a quantile: `10.21 ms`, `≥ 2.000 s`, `no answer`, `needs n ≥ 36 888`, or `–` where there is
+/// nothing.
+pub fn quantile(quantile: &Quantile) -> String {
+    match (quantile.needs_n.filter(|_| !quantile.supported), quantile.value_ns) {
+        (Some(needs_n), _) => format!("needs n ≥ {}", count(needs_n)),
+        (None, None) => "–".to_owned(),
+        (None, Some(_)) if quantile.no_answer => "no answer".to_owned(),
+        (None, Some(value)) if quantile.at_least => format!("≥ {}", time(value)),
+        (None, Some(value)) => time(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_fitting_units() {
+        for (ns, text) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_000, "1.000 µs"),
+            (31_204, "31.20 µs"),
+            (999_949, "999.9 µs"),
+            (999_960, "1.000 ms"),
+            (10_000_000, "10.00 ms"),
+            (9_999_600, "10.00 ms"),
+            (410_000_000, "410.0 ms"),
+            (999_960_000, "1.000 s"),
+            (1_010_000_000, "1.010 s"),
+            (60_005_000_000, "60.01 s"),
+            (999_960_000_000, "1 000 s"),
+            (86_400_000_000_000, "86 400 s"),
+        ] {
+            assert_eq!(time(ns), text);
+        }
+    }
+
+    #[test]
+    fn ranges_say_their_unit_once() {
+        assert_eq!(time_range(Some(10_200_000), Some(10_220_000)), "10.20 … 10.22 ms");
+        assert_eq!(time_range(Some(10_000_000), Some(1_010_000_000)), "10.00 ms … 1.010 s");
+        assert_eq!(time_range(Some(10_000_000), None), "10.00 ms … ?");
+        assert_eq!(time_range(None, Some(10_000_000)), "? … 10.00 ms");
+        assert_eq!(time_range(None, None), "");
+    }
+
+    #[test]
+    fn counts_rates_shares_and_factors() {
+        assert_eq!([0, 999, 1_000, 60_000, 1_234_567].map(count), ["0", "999", "1 000", "60 000", "1 234 567"]);
+        assert_eq!(
+            [1000.0, 998.34, 0.5, 0.0, 999.96, 20_000.4].map(rate),
+            ["1 000/s", "998.3/s", "0.5/s", "0/s", "1 000/s", "20 000/s"]
+        );
+        assert_eq!([0.0, 0.0004, 0.021, 0.12, 1.0].map(share), ["0 %", "<0.1 %", "2.1 %", "12 %", "100 %"]);
+        assert_eq!([1.0, 9.94, 36.3].map(times), ["1.0 ×", "9.9 ×", "36 ×"]);
+        assert_eq!([0.5, 0.999, 0.9999, 1.0].map(quantile_name), ["p50", "p99.9", "p99.99", "max"]);
+    }
+}

@@ -1,0 +1,152 @@
+//! The line while a run goes on.
+
+use truetail_model::time::Nanos;
+
+use crate::number;
+use crate::style::{Ink, Style};
+
+/// What is known of a run that goes on.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct Progress {
+    /// Since the origin.
+    pub elapsed: Nanos,
+    /// How long arrivals go on; `None` where that is not known, as with a number of requests in the closed model.
+    pub total: Option<Nanos>,
+    /// Requests that will have been planned in the end, where the run is that long and not a duration.
+    pub requests: Option<u64>,
+    /// Arrivals planned so far.
+    pub planned: u64,
+    /// Requests begun so far.
+    pub sent: u64,
+    /// Whole answers so far.
+    pub answered: u64,
+    /// Requests that failed or timed out so far.
+    pub failed: u64,
+    /// Requests begun and not ended.
+    pub in_flight: u64,
+    /// Requests begun per second, lately.
+    pub sent_per_second: f64,
+    /// Response time so far; `None` where nothing was answered.
+    pub p50: Option<Nanos>,
+    /// Response time so far; `None` where nothing was answered.
+    pub p99: Option<Nanos>,
+}
+
+/// Most columns of the bar.
+const WIDEST_BAR: usize = 24;
+/// A bar of fewer columns is left out.
+const NARROWEST_BAR: usize = 6;
+
+/// One line without a newline: a bar where there is room for one, then
+/// `12 s / 60 s  1 000/s  in flight 12  p50 10.20 ms  p99 11.00 ms  errors 0`. It is never wider than the style says, as
+/// long as that leaves room for the time.
+pub fn progress_line(progress: &Progress, style: Style) -> String {
+    let mut text = String::new();
+    for part in parts(progress) {
+        let part = style.spell(&part);
+        let gap = if text.is_empty() { "" } else { "  " };
+        if text.chars().count() + gap.len() + part.chars().count() < style.width || text.is_empty() {
+            text.push_str(gap);
+            text.push_str(&part);
+        }
+    }
+    let room = style.width.saturating_sub(text.chars().count() + 3);
+    match share_done(progress) {
+        Some(done) if room >= NARROWEST_BAR => format!("{}  {text}", bar(done, room.min(WIDEST_BAR), style)),
+        _ => text,
+    }
+}
+
+/// In the order of what may be left out last.
+fn parts(progress: &Progress) -> Vec<String> {
+    let quantile =
+        |name, value: Option<Nanos>| format!("{name} {}", value.map_or("–".to_owned(), |value| number::time(value.0)));
+    let waiting = progress.planned.saturating_sub(progress.sent);
+    let waiting = (waiting > 0).then(|| format!("waiting {}", number::count(waiting)));
+    [
+        Some(position(progress)),
+        Some(number::rate(progress.sent_per_second)),
+        Some(format!("in flight {}", number::count(progress.in_flight))),
+        waiting,
+        Some(quantile("p50", progress.p50)),
+        Some(quantile("p99", progress.p99)),
+        Some(format!("errors {}", number::count(progress.failed))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn position(progress: &Progress) -> String {
+    let seconds = |time: Nanos| number::count(time.0 / truetail_model::time::NANOS_PER_SECOND);
+    match (progress.total, progress.requests) {
+        (Some(total), _) if progress.elapsed > total => format!("{} s, draining", seconds(progress.elapsed)),
+        (Some(total), _) => format!("{} s / {} s", seconds(progress.elapsed), seconds(total)),
+        (None, Some(requests)) => format!("{} / {} requests", number::count(progress.sent), number::count(requests)),
+        (None, None) => format!("{} s", seconds(progress.elapsed)),
+    }
+}
+
+fn share_done(progress: &Progress) -> Option<f64> {
+    let share = |part: u64, whole: u64| (whole > 0).then(|| (part as f64 / whole as f64).min(1.0));
+    match (progress.total, progress.requests) {
+        (Some(total), _) => share(progress.elapsed.0, total.0),
+        (None, Some(requests)) => share(progress.sent, requests),
+        (None, None) => None,
+    }
+}
+
+fn bar(done: f64, columns: usize, style: Style) -> String {
+    let full = (done * columns as f64).floor() as usize;
+    let (filled, empty) = if style.unicode { ("━", "─") } else { ("=", "-") };
+    let rest = style.paint(Ink::Faint, &empty.repeat(columns - full));
+    format!("{}{rest}", style.paint(Ink::Good, &filled.repeat(full)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn midway() -> Progress {
+        Progress {
+            elapsed: Nanos::from_secs(12),
+            total: Some(Nanos::from_secs(60)),
+            planned: 12_000,
+            sent: 12_000,
+            answered: 11_988,
+            in_flight: 12,
+            sent_per_second: 1000.0,
+            p50: Some(Nanos::from_micros(10_200)),
+            p99: Some(Nanos::from_millis(11)),
+            ..Progress::default()
+        }
+    }
+
+    #[test]
+    fn it_says_how_far_how_fast_and_how_well() {
+        let line = progress_line(&midway(), Style { width: 120, ..Style::default() });
+        let text = "12 s / 60 s  1 000/s  in flight 12  p50 10.20 ms  p99 11.00 ms  errors 0";
+        assert_eq!(line, format!("━━━━────────────────────  {text}"));
+        let late = Progress { elapsed: Nanos::from_secs(61), planned: 60_000, sent: 59_000, ..midway() };
+        let line = progress_line(&late, Style { width: 120, ..Style::default() });
+        assert!(line.contains("61 s, draining") && line.contains("waiting 1 000"), "{line}");
+    }
+
+    #[test]
+    fn it_never_wraps() {
+        for width in 20..200 {
+            let style = Style { width, ..Style::default() };
+            let line = progress_line(&midway(), style);
+            assert!(line.chars().count() < width, "{width}: {line}");
+            assert!(line.contains("12 s / 60 s"), "{line}");
+        }
+    }
+
+    #[test]
+    fn before_the_first_answer_and_without_an_end() {
+        let line = progress_line(&Progress::default(), Style { width: 120, ..Style::default() });
+        assert_eq!(line, "0 s  0/s  in flight 0  p50 –  p99 –  errors 0");
+        let counted = Progress { requests: Some(500), sent: 250, planned: 250, ..Progress::default() };
+        assert!(progress_line(&counted, Style { width: 120, unicode: false, ..Style::default() }).starts_with("====="));
+    }
+}

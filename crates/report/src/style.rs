@@ -1,0 +1,118 @@
+//! What the terminal can show. The caller decides: this crate asks nobody.
+
+/// What the text is made for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Style {
+    /// Use ANSI colours. Without them the text is the same.
+    pub color: bool,
+    /// Columns there are. Tables are at most 100 wide, and never cut off.
+    pub width: usize,
+    /// Use characters beyond ASCII.
+    pub unicode: bool,
+}
+
+impl Default for Style {
+    /// Plain, 80 columns, Unicode.
+    fn default() -> Style {
+        Style { color: false, width: 80, unicode: true }
+    }
+}
+
+/// No text is wider than this, however wide the terminal.
+const WIDEST: usize = 100;
+/// No text is laid out for less.
+const NARROWEST: usize = 40;
+
+/// How a piece of text stands out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Ink {
+    Bold,
+    Faint,
+    Good,
+    Doubt,
+    Bad,
+}
+
+impl Style {
+    /// Columns to lay text out for.
+    pub(crate) fn columns(self) -> usize {
+        self.width.clamp(NARROWEST, WIDEST)
+    }
+
+    /// `text` with this ink, where there are colours.
+    pub(crate) fn paint(self, ink: Ink, text: &str) -> String {
+        if !self.color || text.is_empty() {
+            return text.to_owned();
+        }
+        let code = match ink {
+            Ink::Bold => "1",
+            Ink::Faint => "2",
+            Ink::Good => "1;32",
+            Ink::Doubt => "1;33",
+            Ink::Bad => "1;31",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+
+    /// `text` as it is, or spelled in ASCII where there is no Unicode. What comes from outside, such as a URL, is freed
+    /// of control characters, which could otherwise command the terminal.
+    pub(crate) fn spell(self, text: &str) -> String {
+        let mut spelled = String::with_capacity(text.len());
+        for c in text.chars().filter(|c| !c.is_control()) {
+            match c {
+                _ if self.unicode || c.is_ascii() => spelled.push(c),
+                '≥' => spelled.push_str(">="),
+                'µ' => spelled.push('u'),
+                '…' => spelled.push_str(".."),
+                '·' => spelled.push('|'),
+                '×' => spelled.push('x'),
+                '–' => spelled.push('-'),
+                _ => spelled.push('?'),
+            }
+        }
+        spelled
+    }
+
+    /// `text` broken at spaces into lines of at most `columns`; a word that is longer stays whole.
+    pub(crate) fn wrap(self, text: &str, columns: usize) -> Vec<String> {
+        let mut lines = vec![String::new()];
+        for word in self.spell(text).split(' ').filter(|word| !word.is_empty()) {
+            let line = lines.last_mut().expect("there is always one");
+            let length = line.chars().count();
+            if length > 0 && length + 1 + word.chars().count() > columns {
+                lines.push(word.to_owned());
+            } else {
+                if length > 0 {
+                    line.push(' ');
+                }
+                line.push_str(word);
+            }
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_outside_cannot_command_the_terminal() {
+        assert_eq!(Style::default().spell("a\x1b[2Jb\r\n"), "a[2Jb");
+    }
+
+    #[test]
+    fn wrapped_lines_fit_and_lose_no_word() {
+        let text = "the quick brown fox jumps over an unbelievablylongwordindeed and rests";
+        let lines = Style::default().wrap(text, 16);
+        assert!(lines.iter().all(|line| line.len() <= 16 || !line.contains(' ')), "{lines:?}");
+        assert_eq!(lines.join(" "), text);
+    }
+
+    #[test]
+    fn ascii_where_there_is_no_unicode() {
+        let ascii = Style { unicode: false, ..Style::default() };
+        assert_eq!(ascii.spell("≥ 3 µs · 2 × … –"), ">= 3 us | 2 x .. -");
+        assert!(ascii.spell("日本").is_ascii());
+    }
+}

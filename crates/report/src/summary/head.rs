@@ -1,0 +1,134 @@
+//! The verdict, what was offered, and what else is to be said.
+
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{Findings, Offered, Reason, Run, Source, Verdict, VerdictState};
+
+use super::labelled_text;
+use crate::number;
+use crate::style::{Ink, Style};
+
+/// The verdict and its reasons, worst first.
+pub(super) fn verdict(verdict: &Verdict, style: Style) -> Vec<String> {
+    let (name, ink, says) = match verdict.state {
+        VerdictState::Valid => ("VALID", Ink::Good, "nothing speaks against these numbers"),
+        VerdictState::Suspect => ("SUSPECT", Ink::Doubt, "these numbers come with a doubt"),
+        VerdictState::Invalid => ("INVALID", Ink::Bad, "do not use these numbers"),
+    };
+    let mut lines = vec![format!("{}  {says}", style.paint(ink, name))];
+    for why in &verdict.reasons {
+        lines.extend(reason(why, style));
+    }
+    lines
+}
+
+fn reason(reason: &Reason, style: Style) -> Vec<String> {
+    let (mark, ink) = match reason.state {
+        VerdictState::Valid => ("-", Ink::Faint),
+        VerdictState::Suspect => ("?", Ink::Doubt),
+        VerdictState::Invalid => ("!", Ink::Bad),
+    };
+    let text = format!("{}: {}", reason.code, reason.message);
+    let lines = style.wrap(&text, style.columns().saturating_sub(4));
+    let before = |i: usize| if i == 0 { format!("  {} ", style.paint(ink, mark)) } else { "    ".to_owned() };
+    lines.iter().enumerate().map(|(i, line)| format!("{}{line}", before(i))).collect()
+}
+
+/// What was offered and by which load model.
+pub(super) fn offered(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+    let offered = &run.facts.offered;
+    let mut lines = Vec::new();
+    if let Some(target) = target(offered, &run.facts.source) {
+        lines.extend(labelled_text("Target", &target, style));
+    }
+    let limits = limits(offered);
+    lines.extend(labelled_text("Load", &format!("{}{limits}", load(offered)), style));
+    let rates = format!(
+        "{} offered · {} answered",
+        number::rate(findings.offered_per_second),
+        number::rate(findings.throughput_per_second)
+    );
+    lines.extend(labelled_text("Rate", &rates, style));
+    lines
+}
+
+fn target(offered: &Offered, source: &Source) -> Option<String> {
+    let what = match (&offered.method, &offered.url) {
+        (Some(method), Some(url)) => Some(format!("{method} {url}")),
+        (None, Some(url)) => Some(url.clone()),
+        _ => None,
+    };
+    let how = match source {
+        Source::Sockets => None,
+        Source::Simulator => Some("simulated, in virtual time".to_owned()),
+        Source::Callable => Some("a callable in this process".to_owned()),
+        Source::Import { tool, version } => {
+            Some(format!("imported from {tool} {}", version.as_deref().unwrap_or("")).trim_end().to_owned())
+        }
+    };
+    let parts: Vec<String> = [what, offered.name.clone(), how].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+fn load(offered: &Offered) -> String {
+    let think = offered.think_time_ns.filter(|ns| *ns > 0).map(|ns| format!(", think time {}", number::time(ns)));
+    let think = think.unwrap_or_default();
+    let what = match offered.model {
+        LoadModelKind::Open => format!("open loop: {}", schedule(offered)),
+        LoadModelKind::Closed => format!("closed loop: {} users{think}", offered.users.unwrap_or(0)),
+        LoadModelKind::PartlyOpen => format!(
+            "partly open: sessions of {} requests{think}, {}",
+            offered.requests_per_session.unwrap_or(1),
+            schedule(offered)
+        ),
+    };
+    let ends = [
+        offered.duration_ns.map(|ns| format!("for {}", whole_time(ns))),
+        offered.requests.map(|n| format!("{} requests", number::count(n))),
+        (offered.warmup_ns > 0).then(|| format!("the first {} are warm-up", whole_time(offered.warmup_ns))),
+    ];
+    ends.into_iter().flatten().fold(what, |text, end| format!("{text}, {end}"))
+}
+
+fn schedule(offered: &Offered) -> String {
+    let profile = offered.profile.as_deref().unwrap_or("unknown rate");
+    let spacing = match (offered.spacing.as_deref(), offered.seed) {
+        (Some("poisson"), Some(seed)) => format!(", poisson arrivals (seed {seed})"),
+        (Some(spacing), _) => format!(", {spacing} spacing"),
+        (None, _) => String::new(),
+    };
+    format!("{profile}{spacing}")
+}
+
+fn limits(offered: &Offered) -> String {
+    let cap = offered.connections.map(|n| format!(" · at most {} connections", number::count(n.into())));
+    let timeout = offered.timeout_ns.map(|ns| format!(" · timeout {}", whole_time(ns)));
+    cap.unwrap_or_default() + &timeout.unwrap_or_default()
+}
+
+/// A time that somebody chose: `60 s`, `500 ms`, without digits that say nothing.
+fn whole_time(ns: u64) -> String {
+    let text = number::time(ns);
+    match text.split_once(' ') {
+        Some((value, unit)) if value.contains('.') => {
+            format!("{} {unit}", value.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text,
+    }
+}
+
+/// Notes, how far an interrupted run came, and where it was saved.
+pub(super) fn notes(run: &Run, saved: Option<&str>, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    if run.facts.interrupted {
+        let until =
+            format!("interrupted after {}: later arrivals were not planned", number::time(run.facts.elapsed_ns));
+        lines.extend(labelled_text("Note", &until, style));
+    }
+    for note in &run.facts.notes {
+        lines.extend(labelled_text("Note", note, style));
+    }
+    if let Some(saved) = saved {
+        lines.push(super::labelled("Saved", &style.spell(saved), style));
+    }
+    lines
+}

@@ -1,0 +1,86 @@
+//! The distributions.
+
+use truetail_run::{Distribution, Findings, Quantile};
+
+use super::{labelled, number};
+use crate::style::{Ink, Style};
+use crate::table::{Align, Table};
+
+/// Response time with its interval, service time and start delay, quantile by quantile.
+pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
+    let mut table = Table::new(&[
+        ("", Align::Left),
+        ("response time", Align::Right),
+        ("", Align::Left),
+        ("95 % interval", Align::Left),
+        ("service time", Align::Right),
+        ("start delay", Align::Right),
+    ]);
+    for quantile in &findings.response_time.quantiles {
+        table.row(vec![
+            number::quantile_name(quantile.q),
+            number::quantile(quantile),
+            if quantile.unresolved { "*".to_owned() } else { String::new() },
+            number::time_range(quantile.low_ns, quantile.high_ns),
+            at(&findings.service_time, quantile.q),
+            at(&findings.start_delay, quantile.q),
+        ]);
+    }
+    let mut lines = table.lines(2, style);
+    lines.extend(footnotes(&findings.response_time.quantiles, style));
+    lines
+}
+
+fn at(distribution: &Distribution, q: f64) -> String {
+    let quantile = distribution.quantiles.iter().find(|quantile| quantile.q == q);
+    // What a sample needs is said once, in the first column.
+    quantile.filter(|quantile| quantile.supported).map_or("–".to_owned(), number::quantile)
+}
+
+fn footnotes(quantiles: &[Quantile], style: Style) -> Vec<String> {
+    let open_end =
+        |quantile: &Quantile| !quantile.at_least && (quantile.low_ns.is_some() != quantile.high_ns.is_some());
+    let notes = [
+        (quantiles.iter().any(|q| q.unresolved), "* the generator's own lag is more than a tenth of it"),
+        (quantiles.iter().any(open_end), "? too few independent events to bound it on this side"),
+    ];
+    let wanted = notes.iter().filter(|(wanted, _)| *wanted);
+    wanted.map(|(_, note)| format!("  {}", style.paint(Ink::Faint, &style.spell(note)))).collect()
+}
+
+/// Successes apart from error statuses, where there are both.
+pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
+    let (Some(success), Some(errors)) = (&findings.response_time_success, &findings.response_time_error_status) else {
+        return Vec::new();
+    };
+    let quantiles = [0.5, 0.9, 0.99, 0.999, 1.0];
+    let names = quantiles.map(number::quantile_name);
+    let mut columns = vec![("response time", Align::Left), ("answers", Align::Right)];
+    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut table = Table::new(&columns);
+    for (name, distribution) in [("status below 400", success), ("status from 400", errors)] {
+        let mut row = vec![name.to_owned(), number::count(distribution.count)];
+        row.extend(quantiles.map(|q| at(distribution, q)));
+        table.row(row);
+    }
+    table.lines(2, style)
+}
+
+/// Who was responsible for late starts, by their share of all the time that was lost.
+pub(super) fn start_delay(findings: &Findings, style: Style) -> Vec<String> {
+    let total_of = |d: &Distribution| d.mean_ns.unwrap_or(0.0) * d.count as f64;
+    let all = total_of(&findings.start_delay);
+    let Some(mean) = findings.start_delay.mean_ns else { return Vec::new() };
+    if all <= 0.0 {
+        return vec![labelled("Delayed", "no request began late", style)];
+    }
+    let owners = [
+        ("generator lag", total_of(&findings.generator_lag)),
+        ("connection wait", total_of(&findings.connection_wait)),
+        ("connecting", total_of(&findings.connect_time)),
+    ];
+    let parts: Vec<String> =
+        owners.iter().map(|(name, time)| format!("{name} {}", number::share((time / all).min(1.0)))).collect();
+    let text = format!("{} on average: {}", number::time(mean.round() as u64), parts.join(" · "));
+    vec![labelled("Delayed", &style.spell(&text), style)]
+}

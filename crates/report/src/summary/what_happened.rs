@@ -1,0 +1,59 @@
+//! The books, the statuses and the errors.
+
+use truetail_model::record::Tally;
+use truetail_run::{Findings, Run};
+
+use super::{labelled_text, number};
+use crate::style::Style;
+
+/// planned = issued + never issued; issued = its outcomes; then statuses and errors, where there is something to say.
+pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+    let tally = &findings.tally;
+    let planned = format!(
+        "{} planned = {} issued + {} never issued",
+        number::count(tally.planned),
+        number::count(tally.issued),
+        number::count(tally.never_issued)
+    );
+    let issued = format!("{} issued = {}", number::count(tally.issued), outcomes(tally).join(" + "));
+    let mut lines = labelled_text("Arrivals", &planned, style);
+    lines.extend(labelled_text("", &issued, style));
+    if let Some(statuses) = statuses(run) {
+        lines.extend(labelled_text("Statuses", &statuses, style));
+    }
+    if let Some(errors) = errors(run) {
+        lines.extend(labelled_text("Errors", &errors, style));
+    }
+    lines
+}
+
+/// Every way in which issued arrivals ended that occurred; responses always.
+fn outcomes(tally: &Tally) -> Vec<String> {
+    let others = [
+        (tally.connect_failed, "connect failed"),
+        (tally.reset, "reset"),
+        (tally.malformed, "malformed"),
+        (tally.timed_out, "timed out"),
+        (tally.in_flight_at_end, "in flight at end"),
+    ];
+    let one = |(n, name): &(u64, &str)| format!("{} {name}", number::count(*n));
+    let responses = (tally.responses, "responses");
+    [responses].iter().chain(others.iter().filter(|(n, _)| *n > 0)).map(one).collect()
+}
+
+/// `None` where every answer was a 200 or had no status at all.
+fn statuses(run: &Run) -> Option<String> {
+    let statuses = &run.snapshot.statuses;
+    let usual = statuses.keys().all(|status| matches!(status, 0 | 200));
+    let one = |(status, n): (&u16, &u64)| format!("{status}: {}", number::count(*n));
+    (!usual).then(|| statuses.iter().map(one).collect::<Vec<_>>().join(" · "))
+}
+
+/// Most frequent first.
+fn errors(run: &Run) -> Option<String> {
+    let mut causes: Vec<_> = run.snapshot.causes.iter().collect();
+    causes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+    let one =
+        |(cause, n): &(&truetail_model::record::Cause, &u64)| format!("{} × {}", number::count(**n), cause.describe());
+    (!causes.is_empty()).then(|| causes.iter().map(one).collect::<Vec<_>>().join(" · "))
+}

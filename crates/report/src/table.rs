@@ -1,0 +1,64 @@
+//! Columns that are aligned by the width of what stands in them.
+
+use crate::style::{Ink, Style};
+
+/// How the cells of a column lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// Rows of cells under a head.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    columns: Vec<Align>,
+    rows: Vec<Vec<String>>,
+}
+
+/// Between two columns.
+const GAP: &str = "  ";
+
+impl Table {
+    /// A table with these columns: (head, alignment).
+    pub(crate) fn new(columns: &[(&str, Align)]) -> Table {
+        Table {
+            columns: columns.iter().map(|(_, align)| *align).collect(),
+            rows: vec![columns.iter().map(|(head, _)| (*head).to_owned()).collect()],
+        }
+    }
+
+    /// Adds a row; it has as many cells as there are columns.
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        debug_assert_eq!(cells.len(), self.columns.len());
+        self.rows.push(cells);
+    }
+
+    /// The lines, each after `indent` columns and without spaces at its end. Columns without any text are left out. The
+    /// head is faint.
+    pub(crate) fn lines(&self, indent: usize, style: Style) -> Vec<String> {
+        let rows: Vec<Vec<String>> =
+            self.rows.iter().map(|row| row.iter().map(|cell| style.spell(cell)).collect()).collect();
+        let widths: Vec<usize> =
+            (0..self.columns.len()).map(|i| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0)).collect();
+        let line = |(number, row): (usize, &Vec<String>)| {
+            let cells: Vec<String> = (0..row.len())
+                .filter(|i| widths[*i] > 0)
+                .map(|i| padded(&row[i], widths[i], self.columns[i]))
+                .collect();
+            let text = cells.join(GAP);
+            let text = text.trim_end();
+            let text = if number == 0 { style.paint(Ink::Faint, text) } else { text.to_owned() };
+            format!("{}{text}", " ".repeat(indent))
+        };
+        rows.iter().enumerate().map(line).collect()
+    }
+}
+
+fn padded(cell: &str, width: usize, align: Align) -> String {
+    let space = " ".repeat(width - cell.chars().count());
+    match align {
+        Align::Left => format!("{cell}{space}"),
+        Align::Right => format!("{space}{cell}"),
+    }
+}
