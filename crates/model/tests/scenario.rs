@@ -1,5 +1,8 @@
 //! Scenario files: what is read, what is refused and in which words, and that nothing is lost on the way out and back.
 
+mod any;
+
+use any::profile;
 use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Profile, RateProfile, Schedule, Spacing, Trace};
 use truetail_model::scenario::{ScaleError, Scenario, builtin};
@@ -322,34 +325,6 @@ fn name() -> impl Strategy<Value = String> {
 
 fn nanos(low: u64, high: u64) -> impl Strategy<Value = Nanos> {
     (low..=high).prop_map(Nanos)
-}
-
-fn rate() -> impl Strategy<Value = f64> {
-    prop_oneof![Just(1000.0), 1e-3..1e7]
-}
-
-fn profile() -> impl Strategy<Value = Profile> {
-    prop_oneof![
-        rate().prop_map(|rate| Profile::constant(Rate::per_second(rate).unwrap())),
-        (rate(), rate(), 1..1000 * S)
-            .prop_map(|(a, b, over)| format!("ramp:{a}..{b}/{}", Nanos(over)).parse().unwrap()),
-        (rate(), rate(), 1..1000 * S).prop_map(|(a, b, over)| format!(
-            "sine:{}..{}/{}",
-            a.min(b),
-            a.max(b),
-            Nanos(over)
-        )
-        .parse()
-        .unwrap()),
-        proptest::collection::vec((rate(), 1..1000 * S), 1..4).prop_map(|steps| {
-            let steps: Vec<_> = steps.iter().map(|(rate, length)| format!("{rate}/{}", Nanos(*length))).collect();
-            format!("steps:0/1s,{}", steps.join(",")).parse().unwrap()
-        }),
-        proptest::collection::vec(0..1000 * S, 1..20).prop_map(|mut instants| {
-            instants.sort_unstable();
-            Profile::Trace(Trace::new(instants.into_iter().map(Timestamp).collect()).unwrap())
-        }),
-    ]
 }
 
 /// At least 1000 s, so that the faults below can happen.

@@ -42,12 +42,15 @@ impl RateProfile for Ramp {
             return Some(0.0);
         }
         let at_end = self.count_at_end();
+        if count >= at_end && self.to_per_second == 0.0 {
+            return None;
+        }
         if count <= at_end {
             let a = self.from_per_second;
             let root = libm::sqrt((a * a + 2.0 * count * self.slope()).max(0.0));
             return Some((2.0 * count / (a + root)).min(self.over.as_secs_f64()));
         }
-        (self.to_per_second > 0.0).then(|| self.over.as_secs_f64() + (count - at_end) / self.to_per_second)
+        Some(self.over.as_secs_f64() + (count - at_end) / self.to_per_second)
     }
 
     fn peak_per_second(&self) -> f64 {
