@@ -14,15 +14,20 @@ use truetail_server::{Server, ServerOptions, TruthRow};
 const BASELINE: Nanos = Nanos::from_millis(10);
 
 fn main() -> io::Result<()> {
-    let argument =
-        |n: usize, default: u32| std::env::args().nth(n).map_or(default, |text| text.parse().expect("a number"));
-    let (rate, seconds, connections) = (argument(1, 1000), argument(2, 10), argument(3, 100));
+    let (rate, seconds, connections) = (argument(1, 1000)?, argument(2, 10)?, argument(3, 100)?);
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let server = Server::start(ServerOptions::new(Service::healthy(BASELINE), any_port))?;
     offer(server.addr(), rate, rate * seconds, connections)?;
     let truth = server.stop();
     print_lateness(&truth.rows);
     Ok(())
+}
+
+/// The n-th argument: a number of at least 1, or `default` where there is none.
+fn argument(n: usize, default: u32) -> io::Result<u32> {
+    let Some(text) = std::env::args().nth(n) else { return Ok(default) };
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| io::Error::other(format!("'{text}' is no whole number above 0")))
 }
 
 /// Sends `requests` at `rate`, dealt to `connections`, whatever comes back.

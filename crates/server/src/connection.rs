@@ -15,6 +15,8 @@ use crate::truth::Ending;
 const MAX_PIPELINED: usize = 256;
 /// So often a connection is read before the others have their turn.
 const READS_PER_TURN: usize = 8;
+/// So many answers leave on one connection before the others have their turn.
+const ANSWERS_PER_TURN: usize = 16;
 /// For so long the rest of what a client sends is read after the last answer, so that the system does not reset the
 /// connection before the client has read that answer.
 const LINGER: Nanos = Nanos::from_secs(1);
@@ -35,8 +37,8 @@ pub(crate) enum Over {
 enum Reading {
     /// A head.
     Head,
-    /// The body of the request that the last exchange answers.
-    Body(Body),
+    /// The body of the request that the last exchange answers; the client wants no other after it where `is_last`.
+    Body { body: Body, is_last: bool },
     /// Nothing that matters: no further request is answered.
     Nothing,
 }
@@ -109,19 +111,25 @@ impl Connection {
         self.unread && !self.is_full()
     }
 
-    /// Sends what is due, as far as the system takes it.
+    /// Sends what is due, as far as the system takes it and until the others have their turn.
     pub(crate) fn advance(&mut self, house: &mut House) -> Result<(), Over> {
         let mut now = house.now();
         self.blocked = false;
+        let mut answers = 0;
         while let Some(exchange) = self.exchanges.front_mut() {
             match exchange.step(now) {
-                Step::Wait => break,
+                Step::Wait => return Ok(()),
+                Step::SendTo(_) if answers == ANSWERS_PER_TURN => {
+                    house.timers.add(now, self.token);
+                    return Ok(());
+                }
                 Step::SendTo(end) => {
-                    if !send(&self.stream, exchange, end, house)? {
-                        self.blocked = true;
-                        break;
+                    self.blocked = !send(&self.stream, exchange, end, house)?;
+                    if self.blocked {
+                        return Ok(());
                     }
                     now = house.now();
+                    answers += 1;
                 }
                 Step::Complete => self.complete_first(house, now)?,
             }
@@ -182,7 +190,7 @@ impl Connection {
             let rest = &bytes[used..];
             let read = match &mut self.reading {
                 Reading::Nothing => return bytes.len(),
-                Reading::Body(body) => body.discard(rest).map(Some),
+                Reading::Body { body, .. } => body.discard(rest).map(Some),
                 Reading::Head if !may_hold_head(rest, self.looked_at) => Ok(None),
                 Reading::Head => parse_head(rest).map(|head| head.map(|head| self.begin(house, head))),
             };
@@ -224,14 +232,14 @@ impl Connection {
             }
         };
         exchange.request_read = head.body.is_over();
-        self.reading = Reading::Body(head.body);
+        self.reading = Reading::Body { body: head.body, is_last: !head.keep_alive };
         self.push(house, exchange);
         head.length
     }
 
     /// Where the body of the last request has been read, its answer may leave and the next request may come.
     fn end_body(&mut self, house: &mut House) {
-        let Reading::Body(body) = &self.reading else { return };
+        let Reading::Body { body, is_last } = &self.reading else { return };
         if !body.is_over() {
             return;
         }
@@ -241,7 +249,7 @@ impl Connection {
             // Its own instant may have passed unused.
             house.timers.add(exchange.due.max(house.now()), self.token);
         }
-        self.reading = if exchange.then == Then::GoOn { Reading::Head } else { Reading::Nothing };
+        self.reading = if *is_last { Reading::Nothing } else { Reading::Head };
     }
 
     fn push(&mut self, house: &mut House, exchange: Exchange) {
@@ -254,7 +262,7 @@ impl Connection {
 
     /// Answers what is no request, after everything before it, and closes. A request whose body it was ends with it.
     fn refuse(&mut self, house: &mut House, refusal: Refusal) {
-        if matches!(self.reading, Reading::Body(_))
+        if matches!(self.reading, Reading::Body { .. })
             && let Some(mut exchange) = self.exchanges.pop_back()
         {
             if let Some(entry) = &mut exchange.entry {

@@ -11,8 +11,8 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_reactor::{Events, Reactor, Readiness};
 
 use crate::connection::{Connection, Over};
-use crate::connections::Connections;
 use crate::house::House;
+use crate::slots::Slots;
 use crate::truth::{Ending, Truth};
 
 /// The token of the listening socket; no connection ever has it.
@@ -22,7 +22,7 @@ const REPORTS_PER_TURN: usize = 256;
 /// Timers that are served before arrivals are looked for again.
 const TIMERS_PER_TURN: usize = 32;
 /// Connections that are accepted before the others have their turn.
-const ACCEPTS_PER_TURN: usize = 64;
+const ACCEPTS_PER_TURN: usize = 16;
 /// How long nothing is accepted after the system had no room for another connection.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(20);
 /// Bytes that are read at once.
@@ -35,7 +35,7 @@ pub(crate) struct EventLoop {
     listener: TcpListener,
     stop: Arc<AtomicBool>,
     house: House,
-    connections: Connections,
+    connections: Slots<Connection>,
     /// When to accept again; `None`: nobody is known to wait.
     accept_at: Option<Timestamp>,
     /// Connections that are to be read in the next turn without waiting for a report.
@@ -60,7 +60,7 @@ impl EventLoop {
             listener,
             stop,
             house,
-            connections: Connections::default(),
+            connections: Slots::new(),
             accept_at: None,
             read_next: Vec::new(),
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
@@ -186,11 +186,12 @@ impl EventLoop {
         }
     }
 
-    fn finish(mut self) -> Truth {
-        for mut connection in self.connections.drain() {
-            connection.abandon(&mut self.house, Ending::Held);
+    fn finish(self) -> Truth {
+        let mut house = self.house;
+        for mut connection in self.connections.into_values() {
+            connection.abandon(&mut house, Ending::Held);
         }
-        self.house.into_truth()
+        house.into_truth()
     }
 }
 

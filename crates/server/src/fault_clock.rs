@@ -3,12 +3,12 @@
 use truetail_model::service::{Fate, Service, ServiceState};
 use truetail_model::time::Timestamp;
 
-/// A service in operation, and the instant that its zero is on the clock of the event loop.
+/// A service in operation, and the instants that were its zero on the clock of the event loop.
 #[derive(Debug)]
 pub(crate) struct FaultClock {
     state: ServiceState,
-    origin: Option<Timestamp>,
-    epoch: u32,
+    /// One for each epoch so far; the last is in force.
+    starts: Vec<Timestamp>,
 }
 
 /// What becomes of a request, in the time of its epoch.
@@ -16,16 +16,16 @@ pub(crate) struct FaultClock {
 pub(crate) struct Admission {
     /// On the fault clock.
     pub(crate) fate: Fate,
-    /// How many times the clock was started, at least 1.
+    /// How many times the clock had been started, at least 1.
     pub(crate) epoch: u32,
-    /// The last start, on the clock of the event loop.
+    /// When it was started last, on the clock of the event loop.
     pub(crate) origin: Timestamp,
 }
 
 impl FaultClock {
     /// A clock that waits for the first request.
     pub(crate) fn new(service: Service) -> FaultClock {
-        FaultClock { state: ServiceState::new(service), origin: None, epoch: 0 }
+        FaultClock { state: ServiceState::new(service), starts: Vec::new() }
     }
 
     /// The description of the service.
@@ -36,20 +36,22 @@ impl FaultClock {
     /// Starts the clock at `now`, with nothing admitted.
     pub(crate) fn start(&mut self, now: Timestamp) {
         self.state = ServiceState::new(self.state.service().clone());
-        self.origin = Some(now);
-        self.epoch += 1;
+        self.starts.push(now);
     }
 
-    /// Has the clock been started?
-    pub(crate) fn is_running(&self) -> bool {
-        self.origin.is_some()
+    /// Every start so far, on the clock of the event loop.
+    pub(crate) fn starts(&self) -> &[Timestamp] {
+        &self.starts
     }
 
-    /// Admits a request that arrives at `now`; `None` while the clock is not running.
-    pub(crate) fn admit(&mut self, now: Timestamp) -> Option<Admission> {
-        let origin = self.origin?;
+    /// Admits a request that arrives at `now`, and starts the clock with it if it is the first.
+    pub(crate) fn admit(&mut self, now: Timestamp) -> Admission {
+        if self.starts.is_empty() {
+            self.start(now);
+        }
+        let origin = self.starts.last().copied().unwrap_or(now);
         let fate = self.state.admit(Timestamp(now.since(origin).0));
-        Some(Admission { fate, epoch: self.epoch, origin })
+        Admission { fate, epoch: self.starts.len() as u32, origin }
     }
 }
 

@@ -19,7 +19,6 @@ use crate::truth::Truth;
 pub(crate) struct House {
     clock: MonotonicClock,
     fault_clock: FaultClock,
-    clock_starts_unix_ns: Vec<u64>,
     admitted: Arc<AtomicU64>,
     pub(crate) answers: Answers,
     pub(crate) timers: Timers,
@@ -34,7 +33,6 @@ impl House {
             clock: MonotonicClock::starting_now(),
             answers: Answers::new(&service),
             fault_clock: FaultClock::new(service),
-            clock_starts_unix_ns: Vec::new(),
             admitted,
             timers: Timers::default(),
             ledger,
@@ -50,15 +48,11 @@ impl House {
     /// Starts the fault clock.
     pub(crate) fn start_clock(&mut self, now: Timestamp) {
         self.fault_clock.start(now);
-        self.clock_starts_unix_ns.push(self.clock.rebased(now).origin_unix_ns());
     }
 
-    /// Admits a request that arrives at `now`, and starts the fault clock with it where it is not running.
+    /// Admits a request that arrives at `now`, and starts the fault clock with it if it is the first.
     pub(crate) fn admit(&mut self, now: Timestamp, form: Form) -> Exchange {
-        if !self.fault_clock.is_running() {
-            self.start_clock(now);
-        }
-        let admission = self.fault_clock.admit(now).expect("running");
+        let admission = self.fault_clock.admit(now);
         let ticket = self.ledger.open(&admission.fate, admission.epoch, admission.origin);
         self.admitted.fetch_add(1, Ordering::Relaxed);
         let mut exchange = Exchange::admitted(&self.answers, &admission, ticket, form);
@@ -95,6 +89,7 @@ impl House {
 
     /// The truth, when every exchange is done with.
     pub(crate) fn into_truth(self) -> Truth {
-        self.ledger.finish(self.clock_starts_unix_ns)
+        let unix_ns = |start: &Timestamp| self.clock.rebased(*start).origin_unix_ns();
+        self.ledger.finish(self.fault_clock.starts().iter().map(unix_ns).collect())
     }
 }

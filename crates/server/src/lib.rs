@@ -17,7 +17,6 @@
 //! stay admitted and hold their places, as they do in most servers; their rows say [`Ending::ClientGone`].
 
 mod connection;
-mod connections;
 mod event_loop;
 mod exchange;
 mod fault_clock;
@@ -25,6 +24,7 @@ mod house;
 mod http;
 mod ledger;
 mod server;
+mod slots;
 mod timers;
 mod truth;
 mod truth_log;

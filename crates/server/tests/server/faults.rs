@@ -1,0 +1,196 @@
+//! Every fault, as a client sees it and as the truth tells it.
+
+use truetail_model::service::{Fault, FaultKind, Gate, Select, Service};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_server::{Ending, TruthRow};
+
+use crate::support::{Client, End, catch_up, endings, faulty, get, stall, start, stop_and_check};
+
+/// The one row of a server that was asked once, by a client that got a 200.
+fn ask_once(service: &Service) -> TruthRow {
+    let server = start(service.clone());
+    let answer = Client::of(&server).ask(get("/api"));
+    assert_eq!((answer.status, answer.body.len()), (200, service.body_bytes as usize));
+    let truth = stop_and_check(server, service);
+    assert_eq!(endings(&truth), [Ending::Answered]);
+    truth.rows[0]
+}
+
+fn met(row: &TruthRow) -> Vec<FaultKind> {
+    row.faults.iter().collect()
+}
+
+#[test]
+fn nothing() {
+    let row = ask_once(&faulty(vec![]));
+    assert_eq!((row.arrived_ns, row.due_ns, row.status), (0, Some(1_000_000), Some(200)));
+    assert_eq!(met(&row), []);
+}
+
+#[test]
+fn a_stall_at_either_side() {
+    let row = ask_once(&faulty(vec![stall(Nanos::from_millis(100))]));
+    assert_eq!((row.due_ns, met(&row)), (Some(100_000_000), vec![FaultKind::Stall]));
+    let entry = Fault::Stall { at: Timestamp::ZERO, length: Nanos::from_millis(100), gate: Gate::Arrivals };
+    let row = ask_once(&faulty(vec![entry]));
+    assert_eq!((row.due_ns, met(&row)), (Some(101_000_000), vec![FaultKind::Stall]));
+}
+
+#[test]
+fn a_recurring_stall() {
+    let fault = Fault::RecurringStall {
+        first: Timestamp::ZERO,
+        every: Nanos::from_secs(100),
+        length: Nanos::from_millis(50),
+        times: None,
+        gate: Gate::Answers,
+    };
+    let row = ask_once(&faulty(vec![fault]));
+    assert_eq!((row.due_ns, met(&row)), (Some(50_000_000), vec![FaultKind::RecurringStall]));
+}
+
+#[test]
+fn a_ramp() {
+    let fault = Fault::Ramp { from: Timestamp::ZERO, to: Timestamp(1), target: Nanos::from_millis(40) };
+    let service = faulty(vec![fault]);
+    let server = start(service.clone());
+    let mut client = Client::of(&server);
+    client.ask(get("/api"));
+    client.ask(get("/api"));
+    let truth = stop_and_check(server, &service);
+    let work: Vec<u64> = truth.rows.iter().map(|row| row.due_ns.unwrap() - row.arrived_ns).collect();
+    assert_eq!(work, [1_000_000, 40_000_000]);
+}
+
+#[test]
+fn every_nth() {
+    let service = faulty(vec![Fault::EveryNth { every: 3, pause: Nanos::from_millis(30) }]);
+    let server = start(service.clone());
+    let mut client = Client::of(&server);
+    for _ in 0..7 {
+        client.ask(get("/api"));
+    }
+    let truth = stop_and_check(server, &service);
+    let paused: Vec<u64> = truth.rows.iter().filter(|row| !row.faults.is_empty()).map(|row| row.number).collect();
+    assert_eq!(paused, [3, 6]);
+}
+
+#[test]
+fn an_error_status_at_once_or_after_the_work() {
+    for immediately in [true, false] {
+        let service = faulty(vec![Fault::ErrorStatus { status: 503, immediately, select: Select::default() }]);
+        let server = start(service.clone());
+        let mut client = Client::of(&server);
+        assert_eq!(client.ask(get("/api")).status, 503);
+        assert_eq!(client.ask(get("/api")).status, 503, "the connection stays open");
+        let truth = stop_and_check(server, &service);
+        assert!(truth.rows.iter().all(|row| row.status == Some(503) && row.ending == Ending::Answered));
+        assert_eq!(truth.rows[0].due_ns, Some(if immediately { 0 } else { 1_000_000 }));
+    }
+}
+
+#[test]
+fn a_reset() {
+    let service = faulty(vec![Fault::Reset { select: Select { every: Some(2), ..Select::default() } }]);
+    let server = start(service.clone());
+    let mut client = Client::of(&server);
+    assert_eq!(client.ask(get("/api")).status, 200);
+    client.send(get("/api"));
+    assert_eq!(client.until_end(), (vec![], End::Reset));
+    let truth = stop_and_check(server, &service);
+    assert_eq!(endings(&truth), [Ending::Answered, Ending::Reset]);
+    assert_eq!((truth.rows[1].status, truth.rows[1].answered_ns), (None, None));
+}
+
+#[test]
+fn a_black_hole() {
+    let service = faulty(vec![Fault::BlackHole { select: Select { every: Some(2), ..Select::default() } }]);
+    let server = start(service.clone());
+    let mut client = Client::of(&server);
+    assert_eq!(client.ask(get("/api")).status, 200);
+    client.send(get("/api"));
+    let mut other = Client::of(&server);
+    assert_eq!(other.ask(get("/api")).status, 200);
+    assert!(client.hears_nothing());
+    let truth = stop_and_check(server, &service);
+    assert_eq!(endings(&truth), [Ending::Answered, Ending::BlackHole, Ending::Answered]);
+}
+
+/// The client reads within 500 ms of the first half's sending, or this fails: far more than any stall of the machine.
+#[test]
+fn a_slow_body() {
+    for body_bytes in [0, 2, 100_000] {
+        let fault = Fault::SlowBody { over: Nanos::from_millis(500), select: Select::default() };
+        let service = Service { body_bytes, ..faulty(vec![fault]) };
+        let server = start(service.clone());
+        let mut client = Client::of(&server);
+        client.send(get("/api"));
+        let early = client.some_bytes();
+        let answer = client.answer();
+        assert_eq!((answer.status, answer.body.len()), (200, body_bytes as usize));
+        assert!(early < answer.head.len() + answer.body.len(), "all came at once");
+        let truth = stop_and_check(server, &service);
+        assert_eq!(truth.rows[0].due_ns, Some(501_000_000));
+        assert_eq!(endings(&truth), [Ending::Answered]);
+    }
+}
+
+#[test]
+fn a_short_body() {
+    for body_bytes in [0, 1, 2, 200_000] {
+        let service = Service { body_bytes, ..faulty(vec![Fault::ShortBody { select: Select::default() }]) };
+        let server = start(service.clone());
+        let mut client = Client::of(&server);
+        client.send(get("/api"));
+        let (bytes, end) = client.until_end();
+        let text = String::from_utf8(bytes).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("Content-Length: {}", body_bytes.max(1))), "{head}");
+        assert_eq!((body.len() as u32, end), (body_bytes / 2, End::Closed));
+        let truth = stop_and_check(server, &service);
+        assert_eq!(endings(&truth), [Ending::ShortBody]);
+    }
+}
+
+#[test]
+fn garbage() {
+    let service = faulty(vec![Fault::Garbage { select: Select::default() }]);
+    let server = start(service.clone());
+    let mut client = Client::of(&server);
+    client.send(get("/api"));
+    let (bytes, end) = client.until_end();
+    assert!(!bytes.is_empty() && !bytes.starts_with(b"HTTP/"));
+    assert_eq!(end, End::Closed);
+    let truth = stop_and_check(server, &service);
+    assert_eq!((endings(&truth), truth.rows[0].status), (vec![Ending::Garbage], None));
+}
+
+#[test]
+fn a_queue() {
+    let service = Service { concurrency: Some(1), ..Service::healthy(Nanos::from_millis(50)) };
+    let server = start(service.clone());
+    let mut clients: Vec<Client> = (0..4).map(|_| Client::of(&server)).collect();
+    clients.iter_mut().for_each(|client| client.send(get("/api")));
+    clients.iter_mut().for_each(|client| assert_eq!(client.answer().status, 200));
+    let truth = stop_and_check(server, &service);
+    let answered: Vec<_> = truth.rows.iter().map(|row| row.answered_ns).collect();
+    assert!(answered.is_sorted(), "first in, first out: {answered:?}");
+    assert!(truth.rows[3].due_ns >= Some(200_000_000), "one after the other");
+}
+
+/// An answer that ends the connection ends the turn of those who were behind it, and they are in the books.
+#[test]
+fn what_was_behind_the_end_of_a_connection() {
+    let first = Select { length: Some(Nanos(1)), ..Select::default() };
+    for fault in [Fault::Reset { select: first }, Fault::Garbage { select: first }, Fault::ShortBody { select: first }]
+    {
+        let service = faulty(vec![fault]);
+        let server = start(service.clone());
+        let mut client = Client::of(&server);
+        client.send(get("/api").repeat(3));
+        client.until_end();
+        catch_up(&server);
+        let truth = stop_and_check(server, &service);
+        assert_eq!(endings(&truth)[1..], [Ending::Dropped, Ending::Dropped]);
+    }
+}

@@ -1,0 +1,9 @@
+//! The server over real sockets.
+
+mod clock;
+mod crowd;
+mod faults;
+mod hostile;
+mod http;
+mod support;
+mod truth;
