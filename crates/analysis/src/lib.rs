@@ -12,6 +12,8 @@
 //! | [`omission`] | how far a report is from the truth |
 
 mod binomial;
+#[cfg(test)]
+mod coverage;
 mod distribution;
 mod flow;
 mod interval;

@@ -145,8 +145,9 @@ impl<'a> Population<'a> {
     pub(crate) fn interval(&self, q: f64) -> (Option<u64>, Option<u64>) {
         let n = self.count();
         let rank = rank_of(q, n);
-        let Some(effective) = self.effective_size(rank) else { return (None, None) };
-        let (low, high) = interval::ranks(q, n, rank, effective);
+        let Some((low, high)) = interval::ranks(q, n, rank, |rank| self.effective_size(rank)) else {
+            return (None, None);
+        };
         let low = low.filter(|rank| *rank <= self.provable().count()).map(|rank| self.provable().at(rank).low);
         let high = high.filter(|rank| *rank <= self.answered.count()).map(|rank| self.answered.at(rank).high);
         (low, high)
@@ -205,3 +206,6 @@ fn sum(batches: &[Batch]) -> Batch {
         beyond: batches.iter().map(|batch| batch.beyond).sum(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@
 //! | p90 | 36 |
 //! | p99 | 368 |
 //! | p99.9 | 3 688 |
-//! | p99.99 | 36 888 |
+//! | p99.99 | 36 887 |
 //!
 //! The rule asks for the number of arrivals and not for the effective sample size, so that it can be told before a run;
 //! what dependence costs is told by the interval, which then has no upper end.
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn what_the_quantiles_of_the_table_need() {
-        assert_eq!(QUANTILES.map(needed_for), [6, 36, 368, 3_688, 36_888, 1]);
+        assert_eq!(QUANTILES.map(needed_for), [6, 36, 368, 3_688, 36_887, 1]);
         assert_eq!(needed_for(0.01), 368);
         assert_eq!(needed_for(0.0), 1);
     }

@@ -44,8 +44,8 @@ fn connection_wait(doubt: &Doubt) -> String {
     let Doubt::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } = doubt else { unreachable!() };
     let cap = connections.map_or("the connections allowed".to_owned(), |n| format!("the {n} connections allowed"));
     format!(
-        "{waited} arrivals waited for one of {cap}: {} at {p}, of a response time of {}; users behind such a pool feel \
-         that, but to see the server alone raise -c",
+        "{waited} arrivals waited for one of {cap}: {} at {p}, of a response time of {}; users behind such \
+         a pool feel that, and the service time leaves it out",
         time(*wait_ns),
         time(*response_time_ns),
         p = percentile(*q)

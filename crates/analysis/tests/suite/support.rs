@@ -1,0 +1,73 @@
+//! Runs to judge: simulated, or changed as a generator in trouble would have changed them.
+
+use truetail_model::record::{Recorder, RecorderOptions, RequestRecord, SamplesOptions};
+use truetail_model::scenario::{Scenario, builtin};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::{Findings, Generator, Pause, Run};
+use truetail_sim::{SimOptions, simulate};
+
+pub fn scenario(name: &str) -> Scenario {
+    builtin::find(name).unwrap()
+}
+
+pub fn simulated(scenario: &Scenario) -> Run {
+    simulate(scenario, SimOptions::default()).unwrap()
+}
+
+/// The same run without single requests, so that everything comes from histograms.
+pub fn without_samples(scenario: &Scenario) -> Run {
+    simulate(scenario, SimOptions { samples: SamplesOptions::NONE, ..SimOptions::default() }).unwrap()
+}
+
+/// The run with every record changed.
+pub fn changed(run: &Run, change: impl Fn(&mut RequestRecord)) -> Run {
+    let mut records = run.snapshot.samples.even().to_vec();
+    records.iter_mut().for_each(change);
+    recorded(run, &records)
+}
+
+/// The run with these records in place of its own.
+pub fn recorded(run: &Run, records: &[RequestRecord]) -> Run {
+    let mut recorder = Recorder::new(RecorderOptions::default());
+    for record in records {
+        recorder.plan(record.intended_start);
+        recorder.record(record);
+    }
+    Run { facts: run.facts.clone(), snapshot: recorder.finish(run.snapshot.schedule_hash) }
+}
+
+/// The run as a generator of one worker would have made it that stood still from `at` for `length`: arrivals that were
+/// due then start when it is over, and answers that came then are read when it is over.
+pub fn with_pause(run: &Run, at: Timestamp, length: Nanos) -> Run {
+    let over = at + length;
+    let within = |instant: Timestamp| instant >= at && instant < over;
+    let mut paused = changed(run, |record| {
+        if within(record.intended_start) {
+            let service = record.end.since(record.actual_start);
+            record.delay.generator_lag = over.since(record.intended_start);
+            record.actual_start = over;
+            record.end = over + service;
+        } else if within(record.end) {
+            record.end = over;
+        }
+    });
+    let pause = Pause { worker: 0, at_ns: at.0, length_ns: length.0 };
+    paused.facts.generator = Some(Generator {
+        threads: 1,
+        pauses: vec![pause],
+        pause_count: 1,
+        paused_ns: length.0,
+        ..Generator::default()
+    });
+    paused
+}
+
+pub fn codes(findings: &Findings) -> Vec<&str> {
+    findings.verdict.reasons.iter().map(|reason| reason.code.as_str()).collect()
+}
+
+/// The value of the quantile `q` of the response time, in milliseconds.
+pub fn ms(findings: &Findings, q: f64) -> f64 {
+    let quantile = findings.response_time.quantiles.iter().find(|quantile| quantile.q == q).unwrap();
+    quantile.value_ns.unwrap() as f64 / 1e6
+}

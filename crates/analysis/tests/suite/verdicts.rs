@@ -1,0 +1,191 @@
+//! Who is to blame: what the generator did must never be billed to the server, nor the other way round.
+
+use crate::support::{changed, codes, recorded, scenario, simulated, with_pause};
+use truetail_analysis::findings;
+use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
+use truetail_model::record::{Cause, Outcome};
+use truetail_model::scenario::Scenario;
+use truetail_model::service::{Fault, Select, Service, Variation};
+use truetail_model::time::{Nanos, Rate, Timestamp};
+use truetail_model::workload::{Limits, LoadModel, Workload};
+use truetail_run::VerdictState::{Invalid, Suspect, Valid};
+
+/// One server with exponential work at this load, Poisson arrivals.
+fn queue(load: f64, seed: u64) -> Scenario {
+    let schedule = Schedule {
+        profile: Profile::constant(Rate::per_second(200.0 * load).unwrap()),
+        spacing: Spacing::Poisson,
+        seed,
+        horizon: Horizon { duration: Some(Nanos::from_secs(60)), requests: None },
+    };
+    let service = Service {
+        variation: Variation::Exponential,
+        concurrency: Some(1),
+        seed,
+        ..Service::healthy(Nanos::from_millis(5))
+    };
+    let workload = Workload { model: LoadModel::Open(schedule), limits: Limits::default(), warmup: Nanos::ZERO };
+    Scenario { name: "queue".into(), about: String::new(), service, workload, path: "/".into() }
+}
+
+#[test]
+fn a_busy_server_is_not_a_saturated_one() {
+    for seed in 0..10 {
+        let found = findings(&simulated(&queue(0.8, seed)));
+        assert!(!codes(&found).contains(&"saturated"), "seed {seed}: {:?}", found.verdict);
+    }
+}
+
+#[test]
+fn a_little_too_much_is_too_much() {
+    for seed in 0..10 {
+        let found = findings(&simulated(&queue(1.25, seed)));
+        assert!(codes(&found).contains(&"saturated"), "seed {seed}: {:?}", found.verdict);
+    }
+}
+
+/// 5 % of all arrivals are never answered, and the backlog of those grows until the end; the others are as fast as ever.
+#[test]
+fn lost_requests_are_not_saturation() {
+    let mut scenario = scenario("01");
+    scenario.service.faults = vec![Fault::BlackHole { select: Select { every: Some(20), ..Select::default() } }];
+    scenario.workload.limits.timeout = Some(Nanos::from_secs(120));
+    let found = findings(&simulated(&scenario));
+    assert_eq!(codes(&found), ["censored_tail"]);
+}
+
+#[test]
+fn a_server_that_dies_is_not_saturated() {
+    let mut scenario = scenario("01");
+    let select = Select { at: Some(Timestamp(25_000_000_000)), ..Select::default() };
+    scenario.service.faults = vec![Fault::BlackHole { select }];
+    let found = findings(&simulated(&scenario));
+    assert_eq!(codes(&found), ["censored_tail"]);
+}
+
+/// The same second of silence: by the server it is a finding, by the generator it makes the run INVALID.
+#[test]
+fn a_pause_of_the_generator_is_told_from_a_stall_of_the_server() {
+    let healthy = simulated(&scenario("01"));
+    let paused = findings(&with_pause(&healthy, Timestamp(20_000_000_000), Nanos::from_millis(1500)));
+    assert_eq!(paused.verdict.state, Invalid);
+    assert_eq!(codes(&paused)[..2], ["generator_paused", "generator_lag"], "{:?}", paused.verdict);
+    assert!(!codes(&paused).contains(&"saturated"));
+    assert!(paused.response_time.quantiles[2].unresolved, "p99 is the generator's own");
+    assert!(!paused.response_time.quantiles[0].unresolved, "p50 is not");
+    let numbers = &paused.verdict.reasons[0].numbers;
+    assert_eq!(numbers["arrivals_hit"], 1500);
+    assert_eq!(numbers["longest_ns"], 1_500_000_000_u64);
+    assert_eq!(findings(&simulated(&scenario("02"))).verdict.state, Valid);
+}
+
+/// A pause of 1.5 s in a run so long that p99 does not show it.
+#[test]
+fn a_huge_pause_is_invalid_even_where_p99_does_not_show_it() {
+    let mut long = scenario("01");
+    let LoadModel::Open(schedule) = &mut long.workload.model else { unreachable!() };
+    schedule.profile = Profile::constant(Rate::per_second(200.0).unwrap());
+    schedule.horizon.duration = Some(Nanos::from_secs(600));
+    let found = findings(&with_pause(&simulated(&long), Timestamp(20_000_000_000), Nanos::from_millis(1500)));
+    assert_eq!((found.verdict.state, codes(&found)), (Invalid, vec!["generator_paused"]));
+}
+
+/// The scheduler of a busy machine takes 30 ms now and then: true, worth saying, and no reason to throw a run away.
+#[test]
+fn a_hiccup_of_the_machine_is_at_most_suspect() {
+    for name in ["01-healthy", "02", "03", "04"] {
+        let run = with_pause(&simulated(&scenario(name)), Timestamp(20_000_000_000), Nanos::from_millis(30));
+        let found = findings(&run);
+        assert!(found.verdict.state <= Suspect, "{name}: {:?}", found.verdict);
+    }
+}
+
+#[test]
+fn lag_that_is_small_against_the_answers_is_no_doubt() {
+    let lagging = |lag: Nanos| {
+        findings(&changed(&simulated(&scenario("02")), |record| {
+            record.delay.generator_lag = lag;
+            record.actual_start = record.actual_start + lag;
+            record.end = record.end + lag;
+        }))
+    };
+    assert_eq!(lagging(Nanos::from_micros(50)).verdict.state, Valid);
+    let half = lagging(Nanos::from_millis(3));
+    assert_eq!((half.verdict.state, codes(&half)), (Suspect, vec!["generator_lag"]));
+    let most = lagging(Nanos::from_millis(30));
+    assert_eq!((most.verdict.state, codes(&most)), (Invalid, vec!["generator_lag"]));
+}
+
+/// A generator that falls ever further behind makes a backlog that is its own.
+#[test]
+fn a_slow_generator_is_not_a_saturated_server() {
+    let slow = changed(&simulated(&scenario("01")), |record| {
+        let lag = Nanos(record.intended_start.0 / 4);
+        record.delay.generator_lag = lag;
+        record.actual_start = record.actual_start + lag;
+        record.end = record.end + lag;
+    });
+    let found = findings(&slow);
+    assert_eq!(codes(&found), ["generator_lag", "rate_not_reached"]);
+    assert_eq!(found.verdict.reasons[1].state, Invalid);
+}
+
+#[test]
+fn the_users_own_cap_is_named() {
+    let mut capped = scenario("02");
+    capped.workload.limits.connections = Some(100);
+    let found = findings(&simulated(&capped));
+    assert_eq!((codes(&found), found.verdict.state), (vec!["connection_wait"], Suspect));
+    assert_eq!(found.verdict.reasons[0].numbers["connections"], 100);
+    assert!(found.verdict.reasons[0].numbers["waited"].as_u64().unwrap() >= 900);
+}
+
+#[test]
+fn the_generators_limits_are_not_the_servers_failures() {
+    let failing = |every: u64, cause| {
+        findings(&changed(&simulated(&scenario("01")), |record| {
+            if record.index % every == 0 {
+                record.outcome = Outcome::ConnectFailed(cause);
+            }
+        }))
+    };
+    let many = failing(100, Cause::NoLocalPort);
+    assert_eq!((many.verdict.state, codes(&many)), (Invalid, vec!["generator_limit"]));
+    let few = failing(10_000, Cause::NoFileDescriptor);
+    assert_eq!((few.verdict.state, codes(&few)), (Suspect, vec!["generator_limit"]));
+    assert_eq!(failing(100, Cause::Refused).verdict.state, Valid);
+}
+
+#[test]
+fn nothing_answered_is_invalid() {
+    let run = simulated(&scenario("01"));
+    let refused = findings(&changed(&run, |record| record.outcome = Outcome::ConnectFailed(Cause::Refused)));
+    assert_eq!((refused.verdict.state, codes(&refused)), (Invalid, vec!["no_responses"]));
+    assert!(refused.response_time.quantiles.iter().all(|quantile| quantile.no_answer));
+    let nothing = findings(&recorded(&run, &[]));
+    assert_eq!((nothing.verdict.state, codes(&nothing)), (Invalid, vec!["no_responses"]));
+    assert_eq!((nothing.throughput_per_second, nothing.offered_per_second), (0.0, 0.0));
+}
+
+#[test]
+fn books_that_do_not_balance_are_found() {
+    let mut run = simulated(&scenario("01"));
+    run.snapshot.tally.plan(1);
+    let found = findings(&run);
+    assert_eq!((found.verdict.state, found.verdict.reasons[0].code.as_str()), (Invalid, "books_unbalanced"));
+    let mut run = simulated(&scenario("01"));
+    run.snapshot.tally.responses -= 1;
+    run.snapshot.tally.timed_out += 1;
+    assert_eq!(codes(&findings(&run))[0], "books_unbalanced", "the distributions know better");
+}
+
+#[test]
+fn the_worst_reason_comes_first_and_decides() {
+    let mut capped = scenario("02");
+    capped.workload.limits.connections = Some(100);
+    let run = with_pause(&simulated(&capped), Timestamp(10_000_000_000), Nanos::from_secs(3));
+    let found = findings(&run);
+    let states: Vec<_> = found.verdict.reasons.iter().map(|reason| reason.state).collect();
+    assert!(states.is_sorted_by(|a, b| a >= b), "{states:?}");
+    assert_eq!(found.verdict.state, states[0]);
+}
