@@ -4,10 +4,10 @@ mod any;
 
 use any::profile;
 use proptest::prelude::*;
-use truetail_model::arrival::{Horizon, Profile, RateProfile, Schedule, Spacing, Trace};
+use truetail_model::arrival::{Horizon, Profile, RateProfile, Schedule, Spacing};
 use truetail_model::scenario::{ScaleError, Scenario, builtin};
 use truetail_model::service::{Fault, Gate, Select, Service, Variation};
-use truetail_model::time::{Nanos, Rate, Timestamp};
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
 const S: u64 = 1_000_000_000;

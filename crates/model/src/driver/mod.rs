@@ -69,6 +69,7 @@ pub struct Driver {
     in_flight: u64,
     /// Arrivals are not intended at or after this instant.
     end: Timestamp,
+    last_start: Timestamp,
     drain: Nanos,
     stopped: bool,
     hash: ScheduleHash,
@@ -88,6 +89,7 @@ impl Driver {
             permits: Permits::new(cap),
             in_flight: 0,
             end: source::end_of(&workload.model),
+            last_start: Timestamp::ZERO,
             drain: workload.limits.drain,
             stopped: false,
             hash: ScheduleHash::default(),
@@ -116,6 +118,7 @@ impl Driver {
             Some(connection_wait) => {
                 let (arrival, user) = self.source.pop().expect("peeked");
                 self.in_flight += 1;
+                self.last_start = now;
                 self.hash.add(arrival);
                 Turn::Start(Start { arrival, user, connection_wait })
             }
@@ -166,9 +169,11 @@ impl Driver {
         self.hash
     }
 
-    /// When the drain is over, as far as that is known by now. Fixed from the start for the open model; with a horizon
-    /// that is a count the other models know it once the last request was started.
+    /// When the drain is over, as far as that is known by now. Fixed from the start for the open model. With a horizon
+    /// that is a count the other models know their end when the last request was started, and the drain counts from
+    /// then.
     pub fn deadline(&self) -> Timestamp {
-        self.source.last_intended_when_exhausted().map_or(self.end, |last| last.min(self.end)) + self.drain
+        let end = if self.source.ends_with_its_last_start() { self.end.min(self.last_start) } else { self.end };
+        end + self.drain
     }
 }

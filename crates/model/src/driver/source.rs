@@ -80,12 +80,12 @@ impl Source {
         }
     }
 
-    /// Where the end is a count, the drain is counted from the last intended start, which is known at the end only.
-    pub(super) fn last_intended_when_exhausted(&self) -> Option<Timestamp> {
+    /// Where the end is a count, it is known only when nothing is left to start.
+    pub(super) fn ends_with_its_last_start(&self) -> bool {
         match self {
-            Source::Closed(source) if source.remaining == 0 => Some(source.last),
-            Source::PartlyOpen(source) if source.peek().is_none() => Some(source.last),
-            _ => None,
+            Source::Closed(source) => source.remaining == 0,
+            Source::PartlyOpen(source) => source.peek().is_none(),
+            Source::Open(_) | Source::Idle => false,
         }
     }
 }
@@ -121,7 +121,6 @@ pub(super) struct ClosedSource {
     remaining: u64,
     next_index: u64,
     stride: u64,
-    last: Timestamp,
 }
 
 impl ClosedSource {
@@ -135,7 +134,6 @@ impl ClosedSource {
             remaining: horizon.requests.map_or(u64::MAX, |total| hand.share_of(total)),
             next_index: u64::from(hand.index),
             stride: u64::from(hand.of),
-            last: Timestamp::ZERO,
         }
     }
 
@@ -150,7 +148,6 @@ impl ClosedSource {
         let arrival = Arrival { index: self.next_index, intended_start };
         self.next_index += self.stride;
         self.remaining = self.remaining.saturating_sub(1);
-        self.last = intended_start;
         Some((arrival, user))
     }
 }
@@ -169,7 +166,6 @@ pub(super) struct PartlyOpenSource {
     end: Timestamp,
     next_index: u64,
     stride: u64,
-    last: Timestamp,
 }
 
 impl PartlyOpenSource {
@@ -187,7 +183,6 @@ impl PartlyOpenSource {
             end: sessions.horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0)),
             next_index: u64::from(hand.index),
             stride: u64::from(hand.of),
-            last: Timestamp::ZERO,
         }
     }
 
@@ -211,7 +206,6 @@ impl PartlyOpenSource {
         let arrival = Arrival { index: self.next_index, intended_start };
         self.next_index += self.stride;
         self.remaining[slot as usize] -= 1;
-        self.last = self.last.max(intended_start);
         Some((arrival, slot))
     }
 
