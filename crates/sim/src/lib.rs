@@ -5,10 +5,13 @@
 //! what an ideal client would have measured, to the nanosecond: the truth that other measurements are compared with.
 //!
 //! [`simulate`] makes a [`Run`] of a scenario. [`Simulation`] hands each request to a [`Sink`] of the caller's instead.
-//! Both are deterministic: the same scenario gives the same records in the same order, always.
+//! [`labs`] are small experiments with a name.
+//!
+//! All of it is deterministic: the same scenario gives the same records in the same order, always.
 
 mod ending;
 mod error;
+pub mod labs;
 mod pending;
 mod run;
 mod simulation;

@@ -36,3 +36,23 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         self.1.ended(record);
     }
 }
+
+impl<S: Sink> Sink for &mut S {
+    fn planned(&mut self, intended_start: Timestamp) {
+        (**self).planned(intended_start);
+    }
+
+    fn ended(&mut self, record: &RequestRecord) {
+        (**self).ended(record);
+    }
+}
+
+/// Takes everything and keeps nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nothing;
+
+impl Sink for Nothing {
+    fn planned(&mut self, _: Timestamp) {}
+
+    fn ended(&mut self, _: &RequestRecord) {}
+}

@@ -1,0 +1,150 @@
+//! HdrHistogram's correction for coordinated omission, as a series of its own.
+
+use truetail_model::arrival::{Arrival, ScheduleHash};
+use truetail_model::record::{Outcome, Recorder, RequestRecord, Snapshot};
+use truetail_model::service::Service;
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::Workload;
+use truetail_run::Run;
+
+use super::LabError;
+use super::series::{Series, facts_of, measure};
+use crate::{SimOptions, Sink};
+
+/// Records each answer, and with it the requests that a client with an expected interval would have sent while it
+/// waited: for a response time v, one of v − i, one of v − 2i … down to i, each of which ends when the real one did.
+///
+/// These are the values that `recordValueWithExpectedInterval` of HdrHistogram adds. They are reconstructed, not
+/// measured: nobody sent them.
+#[derive(Clone, Debug)]
+pub struct Corrected {
+    recorder: Recorder,
+    expected_interval: Nanos,
+    hash: ScheduleHash,
+    next_index: u64,
+    reconstructed: u64,
+}
+
+impl Corrected {
+    /// Nothing yet. The shortest interval is 1 ns.
+    pub fn new(recorder: Recorder, expected_interval: Nanos) -> Corrected {
+        let expected_interval = expected_interval.max(Nanos(1));
+        Corrected { recorder, expected_interval, hash: ScheduleHash::default(), next_index: 0, reconstructed: 0 }
+    }
+
+    /// How many requests were reconstructed.
+    pub fn reconstructed(&self) -> u64 {
+        self.reconstructed
+    }
+
+    /// Measured and reconstructed requests together.
+    pub fn finish(self) -> Snapshot {
+        self.recorder.finish(self.hash)
+    }
+
+    fn add(&mut self, record: RequestRecord) {
+        let record = RequestRecord { index: self.next_index, ..record };
+        self.next_index += 1;
+        self.hash.add(Arrival { index: record.index, intended_start: record.intended_start });
+        self.recorder.plan(record.intended_start);
+        self.recorder.record(&record);
+    }
+}
+
+impl Sink for Corrected {
+    /// An arrival is planned here when it has ended, together with those that it stands for.
+    fn planned(&mut self, _: Timestamp) {}
+
+    fn ended(&mut self, record: &RequestRecord) {
+        self.add(*record);
+        if !matches!(record.outcome, Outcome::Response { .. }) {
+            return;
+        }
+        let mut missing = record.response_time().saturating_sub(self.expected_interval);
+        while missing >= self.expected_interval {
+            let start = Timestamp(record.end.0 - missing.0);
+            self.add(RequestRecord { intended_start: start, actual_start: start, ..*record });
+            self.reconstructed += 1;
+            missing = missing.saturating_sub(self.expected_interval);
+        }
+    }
+}
+
+/// What a naive series and its correction are called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names {
+    pub(super) lab: &'static str,
+    pub(super) raw: &'static str,
+    pub(super) corrected: &'static str,
+}
+
+/// Measures once, and gives the series as it was measured and as the correction makes it.
+pub(super) fn measure_both(
+    names: Names,
+    service: &Service,
+    workload: &Workload,
+    expected_interval: Nanos,
+    besides: impl Sink,
+) -> Result<(Series, Series), LabError> {
+    let correction = Corrected::new(SimOptions::default().recorder(workload), expected_interval);
+    let mut sinks = (correction, besides);
+    let (raw, closing) = measure(names.lab, names.raw, service, workload, &mut sinks)?;
+    let (measured, reconstructed) = (raw.count(), sinks.0.reconstructed());
+    let mut facts = facts_of(names.lab, names.corrected, workload, closing);
+    facts.notes.push(format!(
+        "{measured} requests were measured and {reconstructed} are reconstructed by HdrHistogram's correction with an \
+         expected interval of {expected_interval}"
+    ));
+    Ok((raw, Series::new(names.corrected, Run { facts, snapshot: sinks.0.finish() })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use truetail_model::record::{Metric, RecorderOptions, StartDelay};
+
+    fn answer(start: u64, end: u64) -> RequestRecord {
+        RequestRecord {
+            index: 7,
+            intended_start: Timestamp(start),
+            actual_start: Timestamp(start),
+            end: Timestamp(end),
+            delay: StartDelay::default(),
+            connected: false,
+            outcome: Outcome::Response { status: 200 },
+            bytes_in: 0,
+        }
+    }
+
+    /// The data set of HdrHistogram's own tests, in small: 100 s of answers in 1 ms, then one that takes 100 s.
+    #[test]
+    fn it_adds_what_hdrhistogram_adds() {
+        let (short, long, interval) = (1_000, 100_000_000, 10_000);
+        let mut ours = Corrected::new(Recorder::new(RecorderOptions::default()), Nanos(interval));
+        let mut theirs = hdrhistogram::Histogram::<u64>::new(3).unwrap();
+        for value in std::iter::repeat_n(short, 10_000).chain([long]) {
+            ours.ended(&answer(5, 5 + value));
+            theirs.record_correct(value, interval).unwrap();
+        }
+        let snapshot = ours.finish();
+        snapshot.tally.check().unwrap();
+        let values: Vec<(u64, u64)> =
+            snapshot.metric(Metric::ResponseTime).buckets().map(|(low, _, count)| (low.0, count)).collect();
+        let expected: Vec<(u64, u64)> = theirs
+            .iter_recorded()
+            .map(|v| (theirs.lowest_equivalent(v.value_iterated_to()), v.count_at_value()))
+            .collect();
+        assert_eq!(values, expected);
+        assert_eq!(snapshot.tally.responses, 20_000);
+    }
+
+    #[test]
+    fn what_is_reconstructed_starts_an_interval_later_and_ends_together() {
+        let mut corrected = Corrected::new(Recorder::new(RecorderOptions::default()), Nanos(10));
+        corrected.ended(&answer(100, 135));
+        assert_eq!(corrected.reconstructed(), 2);
+        let records = corrected.finish().samples.even().to_vec();
+        let spans: Vec<(u64, u64)> = records.iter().map(|r| (r.intended_start.0, r.end.0)).collect();
+        assert_eq!(spans, [(100, 135), (110, 135), (120, 135)]);
+    }
+}

@@ -1,0 +1,128 @@
+//! The rows of the interval files: an HdrHistogram for each snapshot interval.
+
+use hdrhistogram::Histogram;
+use truetail_model::record::RequestRecord;
+use truetail_model::time::{Nanos, Timestamp};
+
+use super::{FreezeOptions, FreezeSeries, NANOS_PER_MS};
+use crate::Sink;
+use crate::labs::Series;
+
+/// Significant digits of the histograms.
+const DIGITS: u8 = 3;
+
+/// One row of an interval file. Quantiles are in ms, as HdrHistogram answers, and `None` where nothing arrived.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Interval {
+    /// Its end, since the start of the run.
+    pub elapsed: Nanos,
+    /// p50.
+    pub p50_ms: Option<u64>,
+    /// p95.
+    pub p95_ms: Option<u64>,
+    /// p99.
+    pub p99_ms: Option<u64>,
+    /// p99.9.
+    pub p999_ms: Option<u64>,
+    /// Requests that were sent in it, per second of its length.
+    pub throughput_rps: f64,
+    /// Requests that were sent up to its end.
+    pub total_requests: u64,
+}
+
+/// When each request arrived and how long it took.
+#[derive(Default)]
+pub(super) struct Arrivals(Vec<(Timestamp, Nanos)>);
+
+impl Sink for Arrivals {
+    fn planned(&mut self, _: Timestamp) {}
+
+    fn ended(&mut self, record: &RequestRecord) {
+        self.0.push((record.intended_start, record.response_time()));
+    }
+}
+
+/// Cuts a run into intervals.
+pub(super) struct Snapshots {
+    duration: Nanos,
+    interval: Nanos,
+}
+
+impl Snapshots {
+    pub(super) fn new(options: &FreezeOptions) -> Snapshots {
+        Snapshots { duration: options.duration, interval: options.snapshot_interval }
+    }
+
+    /// The rows of `arrivals`, corrected a snapshot at a time with `expected_interval` where there is one.
+    pub(super) fn series(&self, series: Series, arrivals: &Arrivals, expected_interval: Option<Nanos>) -> FreezeSeries {
+        let mut values: Vec<(u64, u64)> =
+            arrivals.0.iter().map(|(at, took)| (self.number(*at), in_ms(*took))).collect();
+        values.sort_by_key(|(number, _)| *number);
+        let mut whole_run = histogram();
+        let mut intervals = Vec::new();
+        let (mut rest, mut total_requests) = (values.as_slice(), 0);
+        for number in 0..self.count() {
+            let (mine, later) = rest.split_at(rest.partition_point(|(n, _)| *n <= number));
+            total_requests += mine.len() as u64;
+            let snapshot = snapshot(mine, expected_interval);
+            intervals.push(self.row(number, &snapshot, mine.len(), total_requests));
+            whole_run += snapshot;
+            rest = later;
+        }
+        FreezeSeries { series, total_requests, whole_run_p99_ms: at_per_mille(&whole_run, 990), intervals }
+    }
+
+    fn row(&self, number: u64, snapshot: &Histogram<u64>, sent: usize, total_requests: u64) -> Interval {
+        let elapsed = Nanos((number + 1).saturating_mul(self.interval.0).min(self.duration.0));
+        let length = elapsed.saturating_sub(Nanos(number * self.interval.0));
+        Interval {
+            elapsed,
+            p50_ms: at_per_mille(snapshot, 500),
+            p95_ms: at_per_mille(snapshot, 950),
+            p99_ms: at_per_mille(snapshot, 990),
+            p999_ms: at_per_mille(snapshot, 999),
+            throughput_rps: sent as f64 / length.as_secs_f64(),
+            total_requests,
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.duration.0.div_ceil(self.interval.0)
+    }
+
+    fn number(&self, arrived: Timestamp) -> u64 {
+        arrived.0 / self.interval.0
+    }
+}
+
+fn histogram() -> Histogram<u64> {
+    Histogram::new(DIGITS).expect("3 digits are in HdrHistogram's range")
+}
+
+fn snapshot(values: &[(u64, u64)], expected_interval: Option<Nanos>) -> Histogram<u64> {
+    let mut raw = histogram();
+    for (_, ms) in values {
+        raw.record(*ms).expect("the histogram grows");
+    }
+    match expected_interval {
+        Some(interval) => raw.clone_correct(in_ms(interval)),
+        None => raw,
+    }
+}
+
+/// Everything in this lab is a whole number of milliseconds.
+fn in_ms(time: Nanos) -> u64 {
+    debug_assert!(time.0.is_multiple_of(NANOS_PER_MS), "{time} is no whole number of ms");
+    time.0 / NANOS_PER_MS
+}
+
+/// The highest value of the bucket in which the cumulative count reaches `per_mille` thousandths, rounded up: what
+/// HdrHistogram answers, without a floating-point product.
+fn at_per_mille(histogram: &Histogram<u64>, per_mille: u64) -> Option<u64> {
+    let rank = (per_mille * histogram.len()).div_ceil(1000);
+    let mut seen = 0;
+    histogram.iter_recorded().find_map(|value| {
+        seen += value.count_since_last_iteration();
+        (seen >= rank).then(|| histogram.highest_equivalent(value.value_iterated_to()))
+    })
+}

@@ -1,0 +1,73 @@
+//! Laboratories with names: small experiments in virtual time whose figures follow from their definition.
+//!
+//! | lab | shows |
+//! |---|---|
+//! | [`freeze`] | a service that stops for half a second, seen by a closed loop, by its correction, and by an open loop |
+//! | [`every_nth`] | a pause at every n-th request, closed loop against open loop |
+//! | [`order_router`] | short pauses of a fast service, naive loop against corrected and open loop |
+//!
+//! A lab returns the [`Series`] it measured and a few figures. It prints and writes nothing.
+
+mod correction;
+pub mod every_nth;
+pub mod freeze;
+pub mod order_router;
+mod series;
+
+pub use correction::Corrected;
+pub use series::{QUANTILES, Series, SeriesQuantile};
+
+use truetail_model::time::Nanos;
+
+use crate::SimError;
+
+/// Why a lab cannot be run as asked.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum LabError {
+    /// An option that has to be above zero is zero.
+    #[error("{option} is zero; it must be above zero")]
+    Zero {
+        /// Its name on the command line, without dashes.
+        option: &'static str,
+    },
+    /// This lab counts in milliseconds.
+    #[error("{option} is {value}; this lab counts in whole milliseconds, so write 10ms and not 10.5ms")]
+    NotWholeMillis {
+        /// Its name on the command line, without dashes.
+        option: &'static str,
+        /// What was given.
+        value: Nanos,
+    },
+    /// Pauses that leave no time between them.
+    #[error("a pause of {length} every {every} never ends; make the pause shorter or the time between pauses longer")]
+    PauseNeverEnds {
+        /// How long a pause is.
+        length: Nanos,
+        /// From one to the next.
+        every: Nanos,
+    },
+    /// More requests than anybody waits for.
+    #[error(
+        "that would be {requests} requests, and a lab does at most {MOST_REQUESTS}; lower the rate or the duration"
+    )]
+    TooManyRequests {
+        /// How many.
+        requests: u64,
+    },
+    /// The simulator refused.
+    #[error(transparent)]
+    Simulation(#[from] SimError),
+}
+
+/// A lab does at most so many requests in a series: a minute of computing or so.
+pub const MOST_REQUESTS: u64 = 1_000_000_000;
+
+fn above_zero(option: &'static str, value: u64) -> Result<(), LabError> {
+    if value == 0 { Err(LabError::Zero { option }) } else { Ok(()) }
+}
+
+/// How many requests there are in `duration` at so many a second.
+fn requests_in(duration: Nanos, per_second: f64) -> Result<u64, LabError> {
+    let requests = (duration.as_secs_f64() * per_second).round() as u64;
+    if requests > MOST_REQUESTS { Err(LabError::TooManyRequests { requests }) } else { Ok(requests) }
+}

@@ -1,0 +1,117 @@
+//! One way of measuring, and what it saw.
+
+use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
+use truetail_model::record::{Histogram, Metric, rank_of};
+use truetail_model::service::Service;
+use truetail_model::time::{Nanos, Rate};
+use truetail_model::workload::{Limits, LoadModel, Workload};
+use truetail_run::{Facts, Run};
+
+use crate::run::facts;
+use crate::{Closing, FaultClock, SimOptions, Simulation, Sink};
+
+use super::LabError;
+
+/// Virtual time is patient: a backlog has a day to drain.
+const DRAIN: Nanos = Nanos::from_secs(24 * 60 * 60);
+
+/// The quantiles of a lab's tables, the largest value last.
+pub const QUANTILES: [f64; 7] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
+
+/// One way of measuring.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// Such as `open-loop`.
+    pub name: &'static str,
+    /// All that was recorded.
+    pub run: Run,
+    /// Response time at each of [`QUANTILES`]: exact where the run kept every request (up to 262 144), else to 0.1 %.
+    pub quantiles: Vec<SeriesQuantile>,
+}
+
+/// A quantile of a series.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SeriesQuantile {
+    /// In [0, 1].
+    pub q: f64,
+    /// The response time there.
+    pub response_time: Nanos,
+}
+
+impl Series {
+    pub(super) fn new(name: &'static str, run: Run) -> Series {
+        let quantiles = quantiles(&run);
+        Series { name, run, quantiles }
+    }
+
+    /// The response time at `q`, one of [`QUANTILES`].
+    pub fn quantile(&self, q: f64) -> Option<Nanos> {
+        self.quantiles.iter().find(|quantile| quantile.q == q).map(|quantile| quantile.response_time)
+    }
+
+    /// Requests that were answered.
+    pub fn count(&self) -> u64 {
+        self.run.snapshot.tally.responses
+    }
+}
+
+/// Empty where nothing was answered.
+fn quantiles(run: &Run) -> Vec<SeriesQuantile> {
+    let samples = &run.snapshot.samples;
+    let buckets = run.snapshot.metric(Metric::ResponseTime);
+    let every = samples.is_complete() && samples.even().len() as u64 == buckets.count();
+    let mut times: Vec<Nanos> = Vec::new();
+    if every {
+        times.extend(samples.even().iter().map(|record| record.response_time()));
+        times.sort_unstable();
+    }
+    let at = |q| if every { exact(&times, q) } else { bucketed(buckets, q) };
+    QUANTILES.into_iter().filter_map(|q| at(q).map(|response_time| SeriesQuantile { q, response_time })).collect()
+}
+
+fn exact(sorted: &[Nanos], q: f64) -> Option<Nanos> {
+    let rank = rank_of(q, sorted.len() as u64).checked_sub(1)?;
+    sorted.get(rank as usize).copied()
+}
+
+fn bucketed(buckets: &Histogram, q: f64) -> Option<Nanos> {
+    buckets.quantile(q)
+}
+
+/// One user without think time until `horizon`: the naive loop.
+pub(super) fn closed(users: u32, horizon: Horizon) -> Workload {
+    limitless(LoadModel::Closed { users, think_time: Nanos::ZERO, horizon })
+}
+
+/// A metronome at `rate` for `duration`.
+pub(super) fn open(rate: Rate, duration: Nanos) -> Workload {
+    limitless(LoadModel::Open(Schedule {
+        profile: Profile::constant(rate),
+        spacing: Spacing::Even,
+        seed: 1,
+        horizon: Horizon { duration: Some(duration), requests: None },
+    }))
+}
+
+fn limitless(model: LoadModel) -> Workload {
+    Workload { model, limits: Limits { connections: None, timeout: None, drain: DRAIN }, warmup: Nanos::ZERO }
+}
+
+/// Measures `service` under `workload`; `besides` sees every request too.
+pub(super) fn measure(
+    lab: &str,
+    name: &'static str,
+    service: &Service,
+    workload: &Workload,
+    besides: &mut impl Sink,
+) -> Result<(Series, Closing), LabError> {
+    let mut sink = (SimOptions::default().recorder(workload), besides);
+    let closing = Simulation::new(service, workload, FaultClock::Origin)?.run(&mut sink)?;
+    let run = Run { facts: facts_of(lab, name, workload, closing), snapshot: sink.0.finish(closing.schedule_hash) };
+    Ok((Series::new(name, run), closing))
+}
+
+/// The facts of a series, under the name `lab/series`.
+pub(super) fn facts_of(lab: &str, name: &str, workload: &Workload, closing: Closing) -> Facts {
+    facts(&format!("{lab}/{name}"), workload, closing)
+}
