@@ -153,7 +153,8 @@ pub(super) fn read(text: &str, intervals: Intervals) -> Result<Log, LineError> {
 struct Line {
     tag: String,
     second: usize,
-    counts: Scratch,
+    /// The buckets in use: (lowest value, count), ascending.
+    buckets: Vec<(Nanos, u64)>,
 }
 
 #[derive(Default)]
@@ -190,14 +191,14 @@ impl LineReader {
                 counts.sigfig()
             ));
         }
-        Ok(Line { tag, second: interval.start_timestamp().as_secs() as usize, counts })
+        Ok(Line { tag, second: interval.start_timestamp().as_secs() as usize, buckets: buckets(&counts) })
     }
 }
 
 impl Log {
     fn add(&mut self, line: Line, intervals: Intervals) -> Result<(), String> {
         let whole = self.whole.entry(line.tag.clone()).or_default();
-        for (value, count) in buckets(&line.counts) {
+        for &(value, count) in &line.buckets {
             whole.record_n(value, count);
         }
         match Metric::from_name(&line.tag) {
@@ -208,16 +209,14 @@ impl Log {
 
     fn add_to_second(&mut self, line: &Line, metric: Metric) -> Result<(), String> {
         let second = &mut self.seconds.entry(line.second).or_default()[metric as usize];
-        for (value, count) in buckets(&line.counts) {
+        for &(value, count) in &line.buckets {
             second.record_n(value, u32::try_from(count).map_err(|_| format!("{count} values in one second"))?);
         }
         Ok(())
     }
 }
 
-/// The buckets in use: (lowest value, count), ascending.
-fn buckets(counts: &Scratch) -> impl Iterator<Item = (Nanos, u64)> + '_ {
-    counts
-        .iter_recorded()
-        .map(|bucket| (Nanos(counts.lowest_equivalent(bucket.value_iterated_to())), bucket.count_at_value()))
+fn buckets(counts: &Scratch) -> Vec<(Nanos, u64)> {
+    let recorded = counts.iter_recorded();
+    recorded.map(|b| (Nanos(counts.lowest_equivalent(b.value_iterated_to())), b.count_at_value())).collect()
 }

@@ -157,3 +157,20 @@ impl<'a> Row<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_names_the_fields_of_a_row_in_order() {
+        let record = RequestRecord::never_issued(
+            truetail_model::arrival::Arrival { index: 0, intended_start: Timestamp::ZERO },
+            Timestamp::ZERO,
+        );
+        let mut csv = csv::Writer::from_writer(Vec::new());
+        csv.serialize(Row::of(ALL, &record)).unwrap();
+        let text = String::from_utf8(csv.into_inner().unwrap()).unwrap();
+        assert_eq!(text.lines().next(), Some(HEADER.join(",").as_str()));
+    }
+}

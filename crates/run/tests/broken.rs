@@ -1,0 +1,217 @@
+//! Folders that cannot be written, and folders that cannot be read, each with one clear line.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use support::{findings, run, steady};
+use tempfile::{TempDir, tempdir};
+use truetail_model::record::{RecorderOptions, SamplesOptions};
+use truetail_run::folder::{self, LoadError, SaveError};
+
+fn save(folder: &Path) -> Result<(), SaveError> {
+    let run = run(RecorderOptions::default(), &steady(2));
+    folder::save(folder, &run, &findings(&run))
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_new_folder_holds_four_files_and_nothing_else() {
+    let parent = tempdir().unwrap();
+    let folder = parent.path().join("runs/today");
+    folder::check_writable(&folder).unwrap();
+    assert_eq!(names(&folder), [""; 0]);
+    save(&folder).unwrap();
+    assert_eq!(names(&folder), [folder::HISTOGRAMS, folder::RUN, folder::SAMPLES, folder::TIMELINE]);
+}
+
+#[test]
+fn a_run_is_replaced_with_its_report_and_what_is_not_ours_stays() {
+    let folder = tempdir().unwrap();
+    save(folder.path()).unwrap();
+    fs::write(folder.path().join(folder::REPORT), "of the old run").unwrap();
+    fs::write(folder.path().join("notes.txt"), "mine").unwrap();
+    fs::write(folder.path().join(".run.json.partial-1"), "{").unwrap();
+    let other = run(RecorderOptions::default(), &steady(1));
+    folder::save(folder.path(), &other, &findings(&other)).unwrap();
+    assert_eq!(folder::load(folder.path()).unwrap().run.snapshot.tally.planned, 1000);
+    assert!(!folder.path().join(folder::REPORT).exists());
+    assert_eq!(fs::read_to_string(folder.path().join("notes.txt")).unwrap(), "mine");
+}
+
+#[test]
+fn a_folder_of_something_else_is_left_alone() {
+    let folder = tempdir().unwrap();
+    for (name, content) in [("samples.csv", "1,2"), ("run.json", "{\"schema\": \"somebody/1\"}")] {
+        fs::write(folder.path().join(name), content).unwrap();
+        for refused in [folder::check_writable(folder.path()), save(folder.path())] {
+            let error = refused.unwrap_err();
+            assert!(matches!(error, SaveError::Occupied { .. }), "{error}");
+            assert!(error.to_string().contains(&folder.path().display().to_string()), "{error}");
+        }
+        assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), content);
+    }
+    assert_eq!(names(folder.path()), ["run.json", "samples.csv"]);
+}
+
+#[test]
+fn what_a_save_that_was_cut_off_left_is_no_obstacle() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join(".run.json.partial-1"), "{").unwrap();
+    folder::check_writable(folder.path()).unwrap();
+    save(folder.path()).unwrap();
+}
+
+#[test]
+fn a_file_is_no_folder() {
+    let parent = tempdir().unwrap();
+    let file = parent.path().join("file");
+    fs::write(&file, "").unwrap();
+    assert!(matches!(folder::check_writable(&file).unwrap_err(), SaveError::NotAFolder(_)));
+    let error = folder::check_writable(&file.join("below")).unwrap_err();
+    assert!(matches!(error, SaveError::Io { .. }) && error.to_string().contains("below"), "{error}");
+    assert!(matches!(failure(&file), LoadError::NotARun(_)));
+    assert!(matches!(failure(&parent.path().join("nowhere")), LoadError::NotARun(_)));
+}
+
+/// Why a folder cannot be loaded.
+#[track_caller]
+fn failure(folder: &Path) -> LoadError {
+    folder::load(folder).err().expect("this folder must not load")
+}
+
+/// A folder in which one file was changed.
+fn changed(name: &str, change: impl Fn(String) -> String) -> TempDir {
+    let folder = tempdir().unwrap();
+    save(folder.path()).unwrap();
+    let path = folder.path().join(name);
+    fs::write(&path, change(fs::read_to_string(&path).unwrap())).unwrap();
+    folder
+}
+
+/// What loading a folder in which one file was changed says, without the path of the folder.
+#[track_caller]
+fn complaint(name: &str, change: impl Fn(String) -> String) -> String {
+    let folder = changed(name, change);
+    let error = failure(folder.path()).to_string();
+    assert!(!error.contains('\n'), "{error}");
+    error.replace(&format!("{}/", folder.path().display()), "")
+}
+
+/// Changes one line, counted from 1.
+fn line(number: usize, change: impl Fn(&str) -> String) -> impl Fn(String) -> String {
+    move |text| {
+        let line = |(i, line): (usize, &str)| if i + 1 == number { change(line) } else { line.to_owned() };
+        text.split_inclusive('\n').enumerate().map(line).collect()
+    }
+}
+
+#[test]
+fn every_complaint_names_the_file_and_the_line() {
+    for (name, number, from, to, says) in [
+        (folder::SAMPLES, 3, "response", "respond", "samples.csv, line 3: there is no outcome 'respond' with a status"),
+        (
+            folder::SAMPLES,
+            3,
+            "response,200",
+            "response,",
+            "samples.csv, line 3: there is no outcome 'response' with no",
+        ),
+        (folder::SAMPLES, 5, ",", ";,", "samples.csv, line 5: kept is 'all;'"),
+        (folder::SAMPLES, 5, ",", ",x", "samples.csv, line 5: "),
+        (folder::SAMPLES, 5, ",", ",,", "samples.csv, line 5: 14 fields where the first line has 13"),
+        (folder::SAMPLES, 1, "end_ns", "end", "samples.csv, line 2: missing field `end_ns`"),
+        (folder::TIMELINE, 2, "0,1000", "0,-1000", "timeline.csv, line 2: "),
+        (folder::TIMELINE, 2, "0,1000", "1,1000", "timeline.csv, line 2: second 1 where second 0 was expected"),
+        (folder::RUN, 3, "verdict", "verdikt", "run.json: missing field `verdict`"),
+    ] {
+        let complaint = complaint(name, line(number, |line| line.replacen(from, to, 1)));
+        assert!(complaint.contains(says), "{complaint}");
+    }
+}
+
+#[test]
+fn complaints_about_the_log_name_the_line() {
+    let first_interval = |text: &str| text.lines().position(|line| line.starts_with("Tag=")).unwrap() + 1;
+    for (from, to, says) in [
+        ("Tag=", "Etikett=", "neither a comment nor an interval"),
+        ("HISTFAAAA", "HIST*AAAA", "the histogram is no base64"),
+        ("HISTF", "HISTG", "the histogram cannot be decoded"),
+    ] {
+        let number = std::cell::Cell::new(0);
+        let complaint = complaint(folder::HISTOGRAMS, |text| {
+            number.set(first_interval(&text));
+            line(number.get(), |line| line.replacen(from, to, 1))(text)
+        });
+        assert!(complaint.starts_with(&format!("histograms.hlog, line {}: {says}", number.get())), "{complaint}");
+    }
+    assert!(complaint(folder::HISTOGRAMS, |text| text[..text.len() - 9].to_owned()).contains("the line is cut off"));
+}
+
+#[test]
+fn files_of_different_runs_are_told_apart() {
+    let without_last_line = |text: String| text[..=text[..text.len() - 1].rfind('\n').unwrap()].to_owned();
+    for name in [folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES] {
+        let complaint = complaint(name, without_last_line);
+        assert!(complaint.starts_with(&format!("{name}: it holds ")) && complaint.contains("recorded."), "{complaint}");
+    }
+}
+
+#[test]
+fn a_sample_that_lost_rows_is_found_out() {
+    let folder = tempdir().unwrap();
+    let samples = SamplesOptions { capacity: 100, slowest: 10 };
+    let run = run(RecorderOptions { samples, ..RecorderOptions::default() }, &steady(2));
+    folder::save(folder.path(), &run, &findings(&run)).unwrap();
+    let path = folder.path().join(folder::SAMPLES);
+    let text = fs::read_to_string(&path).unwrap();
+    for kept in ["one-in-", "slowest"] {
+        let lost = text.lines().position(|line| line.starts_with(kept)).unwrap();
+        let rest: String =
+            text.lines().enumerate().filter(|(i, _)| *i != lost).map(|(_, l)| format!("{l}\n")).collect();
+        fs::write(&path, rest).unwrap();
+        assert!(matches!(failure(folder.path()), LoadError::Disagree { .. }), "{kept}");
+    }
+}
+
+#[test]
+fn a_log_that_is_missing_is_said_to_be() {
+    let folder = tempdir().unwrap();
+    save(folder.path()).unwrap();
+    fs::remove_file(folder.path().join(folder::HISTOGRAMS)).unwrap();
+    let error = failure(folder.path());
+    assert!(matches!(error, LoadError::Io { .. }) && error.to_string().contains("histograms.hlog"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    /// Whatever is done to a file: an answer, and never a panic.
+    #[test]
+    fn no_damage_makes_loading_panic(
+        name in proptest::sample::select(vec![folder::RUN, folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES]),
+        damage in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
+        cut in proptest::option::weighted(0.2, any::<proptest::sample::Index>()),
+    ) {
+        let folder = tempdir().unwrap();
+        let small = run(RecorderOptions::default(), &steady(1)[..60]);
+        folder::save(folder.path(), &small, &findings(&small)).unwrap();
+        let path = folder.path().join(name);
+        let mut bytes = fs::read(&path).unwrap();
+        for (place, byte) in &damage {
+            let place = place.index(bytes.len());
+            bytes[place] = *byte;
+        }
+        cut.inspect(|cut| bytes.truncate(cut.index(bytes.len())));
+        fs::write(&path, bytes).unwrap();
+        let _ = folder::load(folder.path());
+    }
+}
