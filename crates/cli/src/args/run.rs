@@ -1,0 +1,147 @@
+//! `truetail run`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use truetail_model::time::{Nanos, Rate};
+
+use super::values::{count, length};
+use crate::threshold::Threshold;
+
+const EXAMPLE: &str = "\
+Examples:
+  truetail run http://127.0.0.1:8080/api -r 1000 -d 30s
+  truetail run http://127.0.0.1:8080/api --profile ramp:100..2000/60s --spacing poisson --fail-if 'p99 > 50ms'
+  truetail run http://127.0.0.1:8080/items -r 50 -X POST --data '{\"n\":1}' --body-type application/json";
+
+/// Offer load on a schedule, measure every arrival from its intended start, judge, report
+///
+/// Times are written 500us, 10ms, 1s, 2m.
+#[derive(Args, Debug)]
+#[command(before_help = EXAMPLE)]
+pub struct RunArgs {
+    /// What is asked for: http://HOST[:PORT]/PATH
+    pub url: String,
+
+    /// Requests a second: 1000 or 1000/s; or a minute: 60/m
+    #[arg(short, long, allow_hyphen_values = true, help_heading = "Load")]
+    pub rate: Option<Rate>,
+    /// A rate that moves: steps:100/10s,500/10s · ramp:100..2000/60s · sine:500..1500/60s · trace:FILE (an arrival a
+    /// line, in seconds)
+    #[arg(long, help_heading = "Load")]
+    pub profile: Option<String>,
+    /// How arrivals lie, given the rate: a metronome, or exponential gaps as independent users make them [default: even]
+    #[arg(long, help_heading = "Load")]
+    pub spacing: Option<SpacingName>,
+    /// Seed of exponential gaps: the same seed gives the same schedule [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    pub seed: Option<u64>,
+    /// How long requests arrive [default: the length of the profile, else 10s; none with --requests]
+    #[arg(short, long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "Load")]
+    pub duration: Option<Nanos>,
+    /// How many requests arrive, at most
+    #[arg(short = 'n', long, value_name = "N", value_parser = count::<u64>, allow_hyphen_values = true)]
+    #[arg(help_heading = "Load")]
+    pub requests: Option<u64>,
+    /// Who decides when the next request comes: a schedule; users who wait for their answer; or users who arrive on a
+    /// schedule and then wait for their answers [default: open]
+    #[arg(long, help_heading = "Load")]
+    pub model: Option<ModelName>,
+    /// Users of the closed model
+    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Load")]
+    pub users: Option<u32>,
+    /// From an answer to the same user's next request, closed and partly open model [default: 0s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Load")]
+    pub think_time: Option<Nanos>,
+    /// Requests of a session of the partly open model
+    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Load")]
+    pub session_length: Option<u32>,
+    /// Arrivals before this time are offered and not measured; part of the duration [default: 0s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Load")]
+    pub warmup: Option<Nanos>,
+
+    /// Most connections, and so requests in flight; an arrival that finds none free waits and keeps its intended start
+    /// [default: what this machine can have]
+    #[arg(short, long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true)]
+    #[arg(help_heading = "Limits")]
+    pub connections: Option<u32>,
+    /// How long a request may take from its actual start; 'none' for ever [default: 30s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Limits")]
+    pub timeout: Option<TimeoutValue>,
+    /// How long after the last arrival the backlog is issued and answers are waited for [default: 30s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Limits")]
+    pub drain: Option<Nanos>,
+    /// Worker threads [default: what the load needs, at most one a processor]
+    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Limits")]
+    pub threads: Option<u32>,
+
+    /// Method [default: GET]
+    #[arg(short = 'X', long, help_heading = "Request")]
+    pub method: Option<String>,
+    /// 'Name: value', repeatable; replaces a default of the same name
+    #[arg(short = 'H', long, help_heading = "Request")]
+    pub header: Vec<String>,
+    /// Body
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Request")]
+    pub data: Option<String>,
+    /// Body from a file; '-' for standard input
+    #[arg(long, value_name = "FILE", help_heading = "Request")]
+    pub data_file: Option<PathBuf>,
+    /// Content-Type of the body
+    #[arg(long, value_name = "TYPE", help_heading = "Request")]
+    pub body_type: Option<String>,
+    /// Do not send the one request that finds out, before the load, whether anybody answers
+    #[arg(long, help_heading = "Request")]
+    pub no_preflight: bool,
+
+    /// Exit with 3 if this holds, or if the run cannot show that it does not: METRIC > LIMIT, also >=, < and <=.
+    /// METRIC is the response time at p50, p90, p99, p99.9, p99.99 or max (limit 50ms), or error-rate (answers from
+    /// status 400, and no answer) or unanswered (limit 1%). Repeatable
+    #[arg(long, value_name = "CONDITION", help_heading = "Result")]
+    pub fail_if: Vec<Threshold>,
+    /// Save the run in this folder [default: a new one under truetail-runs]
+    #[arg(long, value_name = "DIR", help_heading = "Result")]
+    pub out: Option<PathBuf>,
+    /// Do not save the run
+    #[arg(long, help_heading = "Result")]
+    pub no_save: bool,
+    /// Print run.json, and nothing else, on standard output
+    #[arg(long, help_heading = "Result")]
+    pub json: bool,
+    /// No progress
+    #[arg(long, help_heading = "Result")]
+    pub quiet: bool,
+}
+
+/// `--spacing`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SpacingName {
+    /// A metronome.
+    Even,
+    /// Exponential gaps.
+    Poisson,
+}
+
+/// `--model`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ModelName {
+    /// A schedule decides.
+    Open,
+    /// The answers decide.
+    Closed,
+    /// A schedule decides when sessions begin, the answers decide inside them.
+    PartlyOpen,
+}
+
+/// `--timeout`: a time above zero, or none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeoutValue(pub Option<Nanos>);
+
+impl FromStr for TimeoutValue {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<TimeoutValue, String> {
+        if text == "none" { Ok(TimeoutValue(None)) } else { length(text).map(|time| TimeoutValue(Some(time))) }
+    }
+}

@@ -1,0 +1,60 @@
+//! Exit codes, and the one line on standard error that says why.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+use crate::output;
+
+/// How a command ended, as scripts see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// It did what it was asked.
+    Done = 0,
+    /// It could not be done.
+    CouldNot = 1,
+    /// What was asked makes no sense.
+    Usage = 2,
+    /// A threshold of `--fail-if` failed.
+    ThresholdFailed = 3,
+    /// The measurement is INVALID. It outweighs a failed threshold, which an invalid number cannot decide.
+    Invalid = 4,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+/// Why a command did nothing, or not all of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    exit: Exit,
+    message: String,
+}
+
+/// What a command comes to.
+pub type Result<T> = std::result::Result<T, Failure>;
+
+/// What was asked makes no sense; `message` says what, where, and what would help.
+pub fn usage(message: impl Display) -> Failure {
+    Failure { exit: Exit::Usage, message: message.to_string() }
+}
+
+/// It could not be done; `message` says what was tried, with what, and what would help.
+pub fn could_not(message: impl Display) -> Failure {
+    Failure { exit: Exit::CouldNot, message: message.to_string() }
+}
+
+impl Failure {
+    /// Tells the user in one line, and gives the exit code.
+    pub fn tell(self) -> Exit {
+        output::note(&self.message);
+        self.exit
+    }
+
+    /// The line.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}

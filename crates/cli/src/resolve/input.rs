@@ -1,0 +1,23 @@
+//! Files that arguments name.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::outcome::{Result, could_not};
+
+/// The bytes of a file, or of standard input for `-`.
+pub fn bytes(path: &Path) -> Result<Vec<u8>> {
+    let mut content = Vec::new();
+    let read = if path == Path::new("-") {
+        io::stdin().lock().read_to_end(&mut content).map(|_| content)
+    } else {
+        fs::read(path)
+    };
+    read.map_err(|error| could_not(format!("cannot read {}: {error}", path.display())))
+}
+
+/// The text of a file, or of standard input for `-`.
+pub fn text(path: &Path) -> Result<String> {
+    String::from_utf8(bytes(path)?).map_err(|_| could_not(format!("{} is not a text in UTF-8", path.display())))
+}

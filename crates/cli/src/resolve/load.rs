@@ -1,0 +1,151 @@
+//! The load that `truetail run` was asked for.
+
+use truetail_model::arrival::{Horizon, Profile, ProfileError, Schedule, Spacing, Trace};
+use truetail_model::time::Nanos;
+use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
+
+use super::input;
+use crate::args::run::{ModelName, RunArgs, SpacingName};
+use crate::outcome::{Result, usage};
+
+/// The seed where none is given: a run can be repeated by typing the same command again.
+pub const DEFAULT_SEED: u64 = 1;
+
+/// How long requests arrive where nothing says it.
+const DEFAULT_DURATION: Nanos = Nanos::from_secs(10);
+
+/// The workload.
+///
+/// # Errors
+/// What contradicts or is missing, or is wrong in a trace.
+pub fn workload(args: &RunArgs) -> Result<Workload> {
+    let kind = kind(args);
+    refuse_contradictions(args, kind)?;
+    let model = match kind {
+        LoadModelKind::Open => LoadModel::Open(schedule(args)?),
+        LoadModelKind::Closed => LoadModel::Closed {
+            users: args.users.ok_or_else(|| usage("--model closed needs --users N, such as --users 10"))?,
+            think_time: args.think_time.unwrap_or_default(),
+            horizon: horizon(args, None),
+        },
+        LoadModelKind::PartlyOpen => LoadModel::PartlyOpen {
+            requests_per_session: args.session_length.ok_or_else(|| {
+                usage("--model partly-open needs --session-length N, the requests of a session, such as 5")
+            })?,
+            sessions: schedule(args)?,
+            think_time: args.think_time.unwrap_or_default(),
+        },
+    };
+    let warmup = args.warmup.unwrap_or_default();
+    refuse_endless_warmup(&model, warmup)?;
+    Ok(Workload { model, limits: limits(args), warmup })
+}
+
+fn kind(args: &RunArgs) -> LoadModelKind {
+    match args.model {
+        None | Some(ModelName::Open) => LoadModelKind::Open,
+        Some(ModelName::Closed) => LoadModelKind::Closed,
+        Some(ModelName::PartlyOpen) => LoadModelKind::PartlyOpen,
+    }
+}
+
+/// Flags that belong to some models only; all others go with each.
+fn refuse_contradictions(args: &RunArgs, kind: LoadModelKind) -> Result<()> {
+    use LoadModelKind::{Closed, Open, PartlyOpen};
+    let bound: [(&str, bool, &[LoadModelKind]); 7] = [
+        ("--rate", args.rate.is_some(), &[Open, PartlyOpen]),
+        ("--profile", args.profile.is_some(), &[Open, PartlyOpen]),
+        ("--spacing", args.spacing.is_some(), &[Open, PartlyOpen]),
+        ("--users", args.users.is_some(), &[Closed]),
+        ("--think-time", args.think_time.is_some(), &[Closed, PartlyOpen]),
+        ("--session-length", args.session_length.is_some(), &[PartlyOpen]),
+        ("--requests", args.requests.is_some(), &[Open, Closed]),
+    ];
+    for (flag, given, models) in bound {
+        if given && !models.contains(&kind) {
+            let homes = models.iter().map(|model| format!("--model {}", model.name())).collect::<Vec<_>>().join(" or ");
+            let name = kind.name();
+            return Err(usage(format!("{flag} and the {name} model contradict each other; {flag} goes with {homes}")));
+        }
+    }
+    if args.rate.is_some() && args.profile.is_some() {
+        return Err(usage(
+            "--rate and --profile contradict each other; --rate 1000 is a profile of its own, so give one",
+        ));
+    }
+    Ok(())
+}
+
+fn schedule(args: &RunArgs) -> Result<Schedule> {
+    let profile = profile(args)?;
+    Ok(Schedule {
+        horizon: horizon(args, profile.natural_length()),
+        spacing: match args.spacing {
+            None | Some(SpacingName::Even) => Spacing::Even,
+            Some(SpacingName::Poisson) => Spacing::Poisson,
+        },
+        seed: args.seed.unwrap_or(DEFAULT_SEED),
+        profile,
+    })
+}
+
+fn profile(args: &RunArgs) -> Result<Profile> {
+    match (&args.profile, args.rate) {
+        (Some(text), _) => match text.strip_prefix("trace:") {
+            Some(file) => trace(file),
+            None => text.parse().map_err(|error| usage(format!("--profile: {error}"))),
+        },
+        (None, Some(rate)) => Ok(Profile::constant(rate)),
+        (None, None) => Err(usage(
+            "no rate given: add -r REQUESTS_PER_SECOND, such as -r 100, or --profile, or --model closed --users 10",
+        )),
+    }
+}
+
+fn trace(file: &str) -> Result<Profile> {
+    match Trace::parse(&input::text(file.as_ref())?) {
+        Ok(trace) => Ok(Profile::Trace(trace)),
+        Err(ProfileError::Trace { line: 0, problem }) => Err(usage(format!("{file}: {problem}"))),
+        Err(ProfileError::Trace { line, problem }) => {
+            let help = "write an arrival a line, in seconds, in order, such as 0.0015";
+            Err(usage(format!("{file}:{line}: {problem}; {help}")))
+        }
+        Err(other) => Err(usage(format!("{file}: {other}"))),
+    }
+}
+
+fn horizon(args: &RunArgs, natural_length: Option<Nanos>) -> Horizon {
+    let unbounded = args.duration.is_none() && args.requests.is_none();
+    let duration = if unbounded { natural_length.or(Some(DEFAULT_DURATION)) } else { args.duration };
+    Horizon { duration, requests: args.requests }
+}
+
+fn limits(args: &RunArgs) -> Limits {
+    let usual = Limits::default();
+    Limits {
+        connections: args.connections,
+        timeout: args.timeout.map_or(usual.timeout, |timeout| timeout.0),
+        drain: args.drain.unwrap_or(usual.drain),
+    }
+}
+
+/// A warm-up that leaves nothing to measure.
+fn refuse_endless_warmup(model: &LoadModel, warmup: Nanos) -> Result<()> {
+    let too_long =
+        |end: String| Err(usage(format!("--warmup {warmup} leaves nothing to measure: arrivals end at {end}")));
+    if warmup.is_zero() {
+        return Ok(());
+    }
+    match (model, model.horizon()) {
+        (_, Horizon { duration: Some(duration), .. }) if warmup >= duration => too_long(duration.to_string()),
+        (LoadModel::Open(schedule), Horizon { requests: Some(requests), .. }) => {
+            match schedule.stripe(requests - 1, requests).next() {
+                Some(last) if last.intended_start.since_origin() < warmup => {
+                    too_long(format!("{:.3}s", last.intended_start.as_secs_f64()))
+                }
+                _ => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,66 @@
+//! `truetail run`, resolved.
+
+use truetail_engine::{Plan, host};
+
+use super::{load, request};
+use crate::args::run::RunArgs;
+use crate::outcome::{Result, could_not, usage};
+use crate::target_folder::Place;
+use crate::threshold::Threshold;
+
+/// What `truetail run` is to do.
+#[derive(Debug)]
+pub struct ResolvedRun {
+    /// The load, and to whom.
+    pub plan: Plan,
+    /// Ask once before the load.
+    pub preflight: bool,
+    /// Conditions under which the run fails.
+    pub thresholds: Vec<Threshold>,
+    /// Where the run is saved.
+    pub place: Place,
+    /// `run.json` on standard output in place of the summary.
+    pub json: bool,
+    /// No progress.
+    pub quiet: bool,
+}
+
+/// Checks the arguments, reads the files that they name, looks the host up, and raises the limit on open files.
+///
+/// # Errors
+/// What is wrong, in one line.
+pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
+    let workload = load::workload(&args)?;
+    let place = place(&args)?;
+    let mut plan = Plan::new(workload, request::target(&args)?);
+    plan.threads = args.threads;
+    check_open_files(&plan)?;
+    Ok(ResolvedRun {
+        plan,
+        preflight: !args.no_preflight,
+        thresholds: args.fail_if,
+        place,
+        json: args.json,
+        quiet: args.quiet,
+    })
+}
+
+fn place(args: &RunArgs) -> Result<Place> {
+    match (&args.out, args.no_save) {
+        (Some(_), true) => Err(usage("--out and --no-save contradict each other; give one")),
+        (Some(folder), false) => Ok(Place::Chosen(folder.clone())),
+        (None, true) => Ok(Place::Nowhere),
+        (None, false) => Ok(Place::Fresh),
+    }
+}
+
+fn check_open_files(plan: &Plan) -> Result<()> {
+    let limit = host::raise_open_files().map_or("unknown".to_owned(), |limits| limits.soft.to_string());
+    plan.check_open_files().map_err(|fit| {
+        let asked = plan.workload.limits.connections.unwrap_or_default();
+        could_not(format!(
+            "--connections {asked} is more than the limit on open files allows: the limit is {limit}, which leaves room \
+             for {fit} connections; raise it with ulimit -n, or ask for fewer"
+        ))
+    })
+}

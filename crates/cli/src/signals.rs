@@ -1,0 +1,61 @@
+//! Ctrl-C and SIGTERM.
+
+use std::io;
+use std::thread::{self, JoinHandle};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::{Handle, Signals};
+use signal_hook::low_level::emulate_default_handler;
+
+/// Signals are handed to somebody until this is dropped. After that they are as before: they end the process.
+pub struct Watch {
+    handle: Handle,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    /// Calls `on_signal` with 1 for the first SIGINT or SIGTERM, 2 for the second, and so on, in a thread of its own. It
+    /// answers whether it wants to go on: when it does not, the signal does what it would have done by itself.
+    ///
+    /// # Errors
+    /// When the system does not allow to catch signals.
+    pub fn start(on_signal: impl Fn(u32) -> bool + Send + 'static) -> io::Result<Watch> {
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let handle = signals.handle();
+        let thread = thread::Builder::new().name("truetail-signals".to_owned()).spawn(move || {
+            for (number, signal) in (1..).zip(signals.forever()) {
+                if !on_signal(number) {
+                    let _ = emulate_default_handler(signal);
+                }
+            }
+        })?;
+        Ok(Watch { handle, thread: Some(thread) })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.handle.close();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// SIGINT or SIGTERM, whichever comes first.
+pub struct Ending(Signals);
+
+impl Ending {
+    /// From now on neither ends the process by itself.
+    ///
+    /// # Errors
+    /// When the system does not allow to catch signals.
+    pub fn expect() -> io::Result<Ending> {
+        Signals::new([SIGINT, SIGTERM]).map(Ending)
+    }
+
+    /// Waits for it, however long ago it came.
+    pub fn wait(mut self) {
+        self.0.forever().next();
+    }
+}

@@ -1,0 +1,231 @@
+//! `--fail-if`: a condition that must not hold, such as `p99 > 50ms`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use truetail_model::time::Nanos;
+use truetail_report::number;
+use truetail_run::{Distribution, Findings, Quantile};
+
+/// A condition on a run under which it fails.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Threshold {
+    text: String,
+    metric: Metric,
+    comparison: Comparison,
+    /// Nanoseconds for a time, a part of 1 for a share.
+    limit: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Metric {
+    /// Response time at this quantile; 1 is the largest.
+    Quantile(f64),
+    /// Share of the planned arrivals without an answer, or with an error status.
+    ErrorRate,
+    /// Share of the planned arrivals without an answer.
+    Unanswered,
+}
+
+/// Names of metrics, as they are written.
+const METRICS: [(&str, Metric); 8] = [
+    ("p50", Metric::Quantile(0.5)),
+    ("p90", Metric::Quantile(0.9)),
+    ("p99", Metric::Quantile(0.99)),
+    ("p99.9", Metric::Quantile(0.999)),
+    ("p99.99", Metric::Quantile(0.9999)),
+    ("max", Metric::Quantile(1.0)),
+    ("error-rate", Metric::ErrorRate),
+    ("unanswered", Metric::Unanswered),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Comparison {
+    Above,
+    AtLeast,
+    Below,
+    AtMost,
+}
+
+/// The longer ones first, since a shorter one is their beginning.
+const COMPARISONS: [(&str, Comparison); 4] =
+    [(">=", Comparison::AtLeast), ("<=", Comparison::AtMost), (">", Comparison::Above), ("<", Comparison::Below)];
+
+/// What became of a threshold.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Judgement {
+    /// The condition does not hold.
+    Passed,
+    /// It holds; the line says by how much.
+    Failed(String),
+    /// The run cannot show that it does not hold; the line says why. Counts as failed.
+    Unshown(String),
+}
+
+/// What is known of a metric.
+enum Known {
+    Exactly(f64),
+    /// The truth is this or more.
+    AtLeast(f64),
+    /// No answer would ever have come.
+    Endless,
+    /// The sample cannot carry it.
+    Unsupported {
+        needs_n: Option<u64>,
+    },
+}
+
+impl FromStr for Threshold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Threshold, String> {
+        let malformed = || {
+            let names = METRICS.map(|(name, _)| name).join(", ");
+            format!("'{text}' is not a threshold; write METRIC > LIMIT such as 'p99 > 50ms', with one of {names}")
+        };
+        let found = COMPARISONS.iter().find_map(|(sign, kind)| Some((text.split_once(sign)?, *kind)));
+        let ((name, limit), comparison) = found.ok_or_else(malformed)?;
+        let metric = METRICS.iter().find(|(known, _)| *known == name.trim()).ok_or_else(malformed)?.1;
+        let limit = match metric {
+            Metric::Quantile(_) => limit.parse::<Nanos>().map_err(|error| format!("'{text}': {error}"))?.0 as f64,
+            Metric::ErrorRate | Metric::Unanswered => share(limit.trim()).ok_or_else(|| {
+                format!("'{text}': '{}' is not a share; write 1% or 0.01, from 0 to 100%", limit.trim())
+            })?,
+        };
+        Ok(Threshold { text: text.trim().to_owned(), metric, comparison, limit })
+    }
+}
+
+/// `1%` or `0.01`, as a part of 1.
+fn share(text: &str) -> Option<f64> {
+    let value = match text.strip_suffix('%') {
+        Some(percent) => percent.trim_end().parse::<f64>().ok()? / 100.0,
+        None => text.parse::<f64>().ok()?,
+    };
+    (0.0..=1.0).contains(&value).then_some(value)
+}
+
+impl Threshold {
+    /// Does the condition hold for a run with these findings?
+    pub fn judge(&self, findings: &Findings) -> Judgement {
+        self.decide(self.metric.of(findings))
+    }
+
+    fn decide(&self, known: Known) -> Judgement {
+        let seen = self.metric.describe(&known);
+        match known {
+            Known::Unsupported { needs_n } => {
+                let needs = needs_n.map_or(String::new(), |n| format!(", it needs at least {n}"));
+                Judgement::Unshown(format!("{self} cannot be shown: the sample does not carry it{needs}"))
+            }
+            Known::Exactly(value) if self.comparison.holds(value, self.limit) => {
+                Judgement::Failed(format!("{self} holds: it is {seen}"))
+            }
+            Known::Exactly(_) => Judgement::Passed,
+            Known::Endless => self.judge_bound(f64::INFINITY, &seen),
+            Known::AtLeast(bound) => self.judge_bound(bound, &seen),
+        }
+    }
+
+    /// Where the truth may be anything from `bound` on.
+    fn judge_bound(&self, bound: f64, seen: &str) -> Judgement {
+        let (at_bound, far_above) =
+            (self.comparison.holds(bound, self.limit), self.comparison.holds(f64::INFINITY, self.limit));
+        match (at_bound, far_above) {
+            (true, true) => Judgement::Failed(format!("{self} holds: it is {seen}")),
+            (false, false) => Judgement::Passed,
+            _ => Judgement::Unshown(format!("{self} cannot be shown: it is {seen}, and may be more")),
+        }
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "--fail-if '{}'", self.text)
+    }
+}
+
+impl Comparison {
+    fn holds(self, value: f64, limit: f64) -> bool {
+        match self {
+            Comparison::Above => value > limit,
+            Comparison::AtLeast => value >= limit,
+            Comparison::Below => value < limit,
+            Comparison::AtMost => value <= limit,
+        }
+    }
+}
+
+impl Metric {
+    fn of(self, findings: &Findings) -> Known {
+        let tally = &findings.tally;
+        let error_statuses = findings.response_time_error_status.as_ref().map_or(0, |errors| errors.count);
+        let share = |part: u64| match tally.planned {
+            0 => Known::Unsupported { needs_n: Some(1) },
+            planned => Known::Exactly(part as f64 / planned as f64),
+        };
+        match self {
+            Metric::Quantile(q) => quantile(&findings.response_time, q),
+            Metric::Unanswered => share(tally.unanswered()),
+            Metric::ErrorRate => share(tally.unanswered() + error_statuses),
+        }
+    }
+
+    fn describe(self, known: &Known) -> String {
+        let value = |value: f64| match self {
+            Metric::Quantile(_) => number::time(value as u64),
+            Metric::ErrorRate | Metric::Unanswered => format!("{:.3} %", value * 100.0),
+        };
+        match known {
+            Known::Exactly(exact) => value(*exact),
+            Known::AtLeast(bound) => format!("at least {}", value(*bound)),
+            Known::Endless => "beyond every answer: those arrivals got none".to_owned(),
+            Known::Unsupported { .. } => String::new(),
+        }
+    }
+}
+
+fn quantile(response_time: &Distribution, q: f64) -> Known {
+    let unsupported = Known::Unsupported { needs_n: None };
+    let Some(found) = response_time.quantiles.iter().find(|quantile| quantile.q == q) else { return unsupported };
+    match *found {
+        Quantile { supported: false, needs_n, .. } => Known::Unsupported { needs_n },
+        Quantile { no_answer: true, .. } => Known::Endless,
+        Quantile { value_ns: Some(value), at_least: true, .. } => Known::AtLeast(value as f64),
+        Quantile { value_ns: Some(value), .. } => Known::Exactly(value as f64),
+        Quantile { value_ns: None, .. } => unsupported,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(text: &str, known: Known) -> Judgement {
+        text.parse::<Threshold>().unwrap().decide(known)
+    }
+
+    #[test]
+    fn what_is_a_threshold() {
+        for text in ["p99 > 50ms", "p99.9>1s", " max >= 2s ", "p50 < 1us", "error-rate > 1%", "unanswered >= 0.001"] {
+            let threshold: Threshold = text.parse().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(threshold.to_string(), format!("--fail-if '{}'", text.trim()));
+        }
+        for text in ["", "p99", "p99 > ", "p99 > 50", "p95 > 1ms", "mean > 1ms", "error-rate > 2", "error-rate > 1ms"] {
+            assert!(text.parse::<Threshold>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bound_decides_only_what_it_can() {
+        let ms = |n: f64| n * 1e6;
+        assert!(matches!(judged("p99 > 50ms", Known::AtLeast(ms(60.0))), Judgement::Failed(_)));
+        assert!(matches!(judged("p99 > 50ms", Known::AtLeast(ms(40.0))), Judgement::Unshown(_)));
+        assert!(matches!(judged("p99 < 50ms", Known::AtLeast(ms(60.0))), Judgement::Passed));
+        assert!(matches!(judged("p99 < 50ms", Known::AtLeast(ms(40.0))), Judgement::Unshown(_)));
+        assert!(matches!(judged("max > 1h", Known::Endless), Judgement::Failed(_)));
+        assert!(matches!(judged("max < 1h", Known::Endless), Judgement::Passed));
+        assert!(matches!(judged("p99 > 50ms", Known::Exactly(ms(50.0))), Judgement::Passed));
+        assert!(matches!(judged("p99 >= 50ms", Known::Exactly(ms(50.0))), Judgement::Failed(_)));
+    }
+}

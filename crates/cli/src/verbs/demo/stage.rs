@@ -1,0 +1,137 @@
+//! The server of the demo, the two loops that ask it, and what came of each.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use truetail_engine::{Method, Plan, Target};
+use truetail_model::scenario::Scenario;
+use truetail_model::service::Fault;
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::{LoadModel, Workload};
+use truetail_run::{Findings, Run, VerdictState};
+use truetail_server::{Server, ServerOptions, Truth};
+
+use crate::measure::{Circumstances, measure};
+use crate::outcome::{Result, could_not};
+use crate::output;
+use crate::target_folder::TargetFolder;
+
+/// The service, and the open loop.
+const SCENARIO: &str = include_str!("scenario.toml");
+/// Users of the closed loop: as many as ask for what the open loop asks for, while all is well.
+const USERS: u32 = 10;
+/// A port that the system chooses, on this machine only.
+const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// What is asked, and when it stands still.
+pub struct Stage {
+    /// The service and the open loop.
+    pub scenario: Scenario,
+    /// When the service stands still, and for how long.
+    pub stall: (Timestamp, Nanos),
+    quiet: bool,
+}
+
+/// What came of one loop.
+pub struct Seen {
+    /// What was measured.
+    pub run: Run,
+    /// What was computed from it.
+    pub findings: Findings,
+    /// Requests that reached the server while it stood still, by the server's own truth.
+    pub arrived_in_stall: u64,
+    saved: Option<PathBuf>,
+}
+
+impl Stage {
+    /// The stage, with nobody on it.
+    pub fn new(quiet: bool) -> Stage {
+        let scenario = Scenario::parse(SCENARIO, "demo/scenario.toml").unwrap_or_else(|error| panic!("{error}"));
+        let stalls = scenario.service.faults.iter().find_map(|fault| match fault {
+            Fault::Stall { at, length, .. } => Some((*at, *length)),
+            _ => None,
+        });
+        Stage { stall: stalls.expect("the demo is about a stall"), scenario, quiet }
+    }
+
+    /// The load on a schedule.
+    pub fn open_loop(&self) -> Workload {
+        self.scenario.workload.clone()
+    }
+
+    /// The load of users who wait for their answers, for as long.
+    pub fn closed_loop(&self) -> Workload {
+        let horizon = self.scenario.workload.model.horizon();
+        let model = LoadModel::Closed { users: USERS, think_time: Nanos::ZERO, horizon };
+        Workload { model, ..self.scenario.workload.clone() }
+    }
+
+    /// What is going to happen.
+    pub fn introduction(&self) -> String {
+        let (at, length) = self.stall;
+        let duration = self.scenario.workload.model.horizon().duration.unwrap_or_default();
+        format!(
+            "A server that answers within {}, and once, {} into the run, stands still for {}.\n\
+             It is asked twice for {}, each time from the start of its clock: by {USERS} users who wait for their\n\
+             answers (closed loop), then on a schedule that waits for nobody (open loop).\n",
+            self.scenario.service.baseline,
+            at.since_origin(),
+            length,
+            duration,
+        )
+    }
+
+    /// Offers `workload` to a server that has just been started, so that each loop meets the stall at the same moment.
+    ///
+    /// # Errors
+    /// When no server can be had, no load can be offered, or the run cannot be saved.
+    pub fn ask(&self, workload: Workload, folder: Option<TargetFolder>) -> Result<Seen> {
+        if !self.quiet {
+            output::note(&format!("{} loop …", workload.model.kind().name()));
+        }
+        let server = Server::start(ServerOptions::new(self.scenario.service.clone(), ANY_PORT)).map_err(could_not)?;
+        let url = format!("http://{}{}", server.addr(), self.scenario.path);
+        let target = Target::resolve(Method::Get, &url, &[], Vec::new()).map_err(could_not)?;
+        let circumstances =
+            Circumstances { scenario: Some(self.scenario.name.clone()), notes: Vec::new(), quiet: self.quiet };
+        let run = measure(&Plan::new(workload, target), circumstances)?;
+        let truth = server.stop();
+        let findings = truetail_analysis::findings(&run);
+        let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
+        Ok(Seen { arrived_in_stall: self.arrived_in_stall(&truth), run, findings, saved })
+    }
+
+    fn arrived_in_stall(&self, truth: &Truth) -> u64 {
+        let (at, length) = self.stall;
+        truth.arrivals_between(at.0, (at + length).0) as u64
+    }
+}
+
+impl Seen {
+    /// The user ended it early.
+    pub fn was_interrupted(&self) -> bool {
+        self.run.facts.interrupted
+    }
+
+    /// A line on where the run was saved, if it was.
+    pub fn saved_line(&self) -> Option<String> {
+        let folder = self.saved.as_ref()?.display();
+        Some(format!("  {:<11} {folder}\n", format!("{} loop", self.name())))
+    }
+
+    /// What speaks against the numbers; `None` where nothing does.
+    pub fn doubts(&self) -> Option<String> {
+        let verdict = &self.findings.verdict;
+        let codes: Vec<_> = verdict.reasons.iter().map(|reason| reason.code.as_str()).collect();
+        let state = match verdict.state {
+            VerdictState::Valid => return None,
+            VerdictState::Suspect => "SUSPECT",
+            VerdictState::Invalid => "INVALID",
+        };
+        Some(format!("  {} loop: {state}, because of {} (docs/honesty.md)\n", self.name(), codes.join(", ")))
+    }
+
+    fn name(&self) -> &'static str {
+        self.run.facts.offered.model.name()
+    }
+}

@@ -1,0 +1,91 @@
+//! `truetail run`: offer load, measure, judge, report.
+
+use std::path::Path;
+
+use truetail_engine::{Plan, PreflightError, Target, preflight};
+use truetail_model::time::Nanos;
+use truetail_model::workload::Limits;
+use truetail_report::summary;
+use truetail_run::{Findings, Run, VerdictState, wire};
+
+use crate::args::run::RunArgs;
+use crate::measure::{Circumstances, measure};
+use crate::outcome::{Exit, Failure, Result, could_not};
+use crate::output;
+use crate::resolve::run::resolve;
+use crate::target_folder::TargetFolder;
+use crate::threshold::{Judgement, Threshold};
+
+/// Does it.
+///
+/// # Errors
+/// Whatever stood against it before the load, or against saving and printing after it.
+pub fn run(args: RunArgs) -> Result<Exit> {
+    let mut resolved = resolve(args)?;
+    let folder = TargetFolder::prepare(&resolved.place, &name_of(&resolved.plan.target))?;
+    let notes = if resolved.preflight { ask_once(&mut resolved.plan)? } else { Vec::new() };
+    let run = measure(&resolved.plan, Circumstances { notes, quiet: resolved.quiet, scenario: None })?;
+    let findings = truetail_analysis::findings(&run);
+    let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
+    output::print(&result(&run, &findings, saved.as_deref(), resolved.json))?;
+    Ok(judge(&findings, &resolved.thresholds))
+}
+
+/// What goes to standard output: the summary, or `run.json`.
+pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool) -> String {
+    if json {
+        return wire::v1::run_file(run, findings).to_json();
+    }
+    let saved = saved.map(|folder| folder.display().to_string());
+    summary(run, findings, saved.as_deref(), output::stdout_style())
+}
+
+fn name_of(target: &Target) -> String {
+    let url = target.url();
+    let port = url.port().map_or(String::new(), |port| format!("-{port}"));
+    format!("{}{port}", url.host_str().unwrap_or_default())
+}
+
+/// One request before the load. Returns what is worth a note.
+fn ask_once(plan: &mut Plan) -> Result<Vec<String>> {
+    let usual = Limits::default().timeout.unwrap_or(Nanos::MAX);
+    let patience = plan.workload.limits.timeout.map_or(usual, |timeout| timeout.min(usual));
+    let answer = preflight(&mut plan.target, patience).map_err(|error| nobody_answers(&plan.target, &error))?;
+    let note = (answer.status >= 400).then(|| {
+        format!(
+            "the request before the load was answered with status {}; the load was offered all the same",
+            answer.status
+        )
+    });
+    if note.is_some() {
+        let (method, url) = (plan.target.method().as_str(), plan.target.url());
+        output::note(&format!(
+            "{method} {url} answers with status {}; the load is offered all the same",
+            answer.status
+        ));
+    }
+    Ok(note.into_iter().collect())
+}
+
+fn nobody_answers(target: &Target, error: &PreflightError) -> Failure {
+    could_not(format!(
+        "{} {} before the load: {error}; is the server running? --no-preflight offers the load all the same",
+        target.method().as_str(),
+        target.url()
+    ))
+}
+
+/// Says which thresholds failed, and what it all comes to.
+fn judge(findings: &Findings, thresholds: &[Threshold]) -> Exit {
+    let mut exit = Exit::Done;
+    for threshold in thresholds {
+        match threshold.judge(findings) {
+            Judgement::Passed => {}
+            Judgement::Failed(why) | Judgement::Unshown(why) => {
+                output::note(&why);
+                exit = Exit::ThresholdFailed;
+            }
+        }
+    }
+    if findings.verdict.state == VerdictState::Invalid { Exit::Invalid } else { exit }
+}

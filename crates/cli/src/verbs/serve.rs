@@ -1,0 +1,64 @@
+//! `truetail serve`: a server that misbehaves as a scenario says.
+
+use std::fs::File;
+use std::io::Write;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::Path;
+
+use truetail_engine::host;
+use truetail_report::number;
+use truetail_server::{Ending, Server, ServerOptions, Truth};
+
+use crate::args::serve::ServeArgs;
+use crate::outcome::{Exit, Result, could_not, usage};
+use crate::resolve::scenario::scenario;
+use crate::{output, signals};
+
+/// Serves until SIGINT or SIGTERM.
+///
+/// # Errors
+/// What stands against it: no such scenario, an address that cannot be had, a truth log that cannot be written.
+pub fn serve(args: ServeArgs) -> Result<Exit> {
+    let scenario = scenario(&args.scenario)?;
+    let listen = address(&args.listen)?;
+    host::raise_open_files();
+    let truth = args.truth.as_deref().map(create).transpose()?;
+    let options = ServerOptions { truth, keep_truth: false, ..ServerOptions::new(scenario.service.clone(), listen) };
+    // Signals are caught before anybody can know that there is something to end.
+    let ending = signals::Ending::expect().map_err(|error| could_not(format!("cannot watch for signals: {error}")))?;
+    let server = Server::start(options).map_err(could_not)?;
+    output::print(&format!("listening on http://{}\n", server.addr()))?;
+    output::note(&format!("{} at {}; Ctrl-C to stop", scenario.name, scenario.path));
+    ending.wait();
+    tell(server.stop(), args.truth.as_deref())
+}
+
+fn address(text: &str) -> Result<SocketAddr> {
+    let wrong = |problem: String| {
+        usage(format!(
+            "--listen '{text}' is no address to listen on: {problem}; write ADDRESS:PORT such as 127.0.0.1:8080"
+        ))
+    };
+    let mut found = text.to_socket_addrs().map_err(|error| wrong(error.to_string()))?;
+    found.next().ok_or_else(|| wrong("it has none".to_owned()))
+}
+
+fn create(path: &Path) -> Result<Box<dyn Write + Send>> {
+    match File::create(path) {
+        Ok(file) => Ok(Box::new(file)),
+        Err(error) => Err(could_not(format!("cannot write the truth log {}: {error}", path.display()))),
+    }
+}
+
+fn tell(truth: Truth, log: Option<&Path>) -> Result<Exit> {
+    let totals = truth.totals;
+    let endings = Ending::ALL.into_iter().filter(|ending| totals.ended(*ending) > 0);
+    let endings: Vec<_> =
+        endings.map(|ending| format!("{} {}", number::count(totals.ended(ending)), ending.name())).collect();
+    let outcome = if endings.is_empty() { String::new() } else { format!(": {}", endings.join(", ")) };
+    output::note(&format!("stopped after {} requests{outcome}", number::count(totals.admitted)));
+    match (truth.log_error, log) {
+        (Some(error), Some(path)) => Err(could_not(format!("the truth log {} is incomplete: {error}", path.display()))),
+        _ => Ok(Exit::Done),
+    }
+}
