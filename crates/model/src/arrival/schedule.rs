@@ -182,7 +182,16 @@ impl Arrivals {
 /// The instant at which L(t) reaches `count`. Beyond 2^63 ns (292 years) there is no schedule.
 fn instant_at(profile: &Profile, count: f64) -> Option<Timestamp> {
     let nanos = profile.inverse(count)? * NANOS_PER_SECOND as f64;
-    (nanos < (1u64 << 63) as f64).then(|| Timestamp(nanos.round() as u64))
+    (nanos < (1u64 << 63) as f64).then(|| Timestamp(rounded(nanos)))
+}
+
+/// `nanos`, from 0 to below 2^63, to the nearest whole, halves up: what `f64::round` says, without the library call that
+/// it is on a plain x86-64.
+#[inline]
+fn rounded(nanos: f64) -> u64 {
+    let whole = nanos as i64;
+    // The difference is exact: both are multiples of the last bit of `nanos`.
+    whole as u64 + u64::from(nanos - whole as f64 >= 0.5)
 }
 
 impl Iterator for Arrivals {
@@ -227,5 +236,21 @@ impl ScheduleHash {
 impl std::fmt::Display for ScheduleHash {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:016x}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rounding_is_that_of_the_library(bits in 0u64..(1f64.to_bits() + (62 << 52)), whole in 0u64..1 << 50, step in -2i64..=2) {
+            let any = f64::from_bits(bits);
+            prop_assert_eq!(rounded(any), any.round() as u64);
+            let near_a_half = f64::from_bits((whole as f64 + 0.5).to_bits().wrapping_add_signed(step));
+            prop_assert_eq!(rounded(near_a_half), near_a_half.round() as u64);
+        }
     }
 }

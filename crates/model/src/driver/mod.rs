@@ -97,6 +97,7 @@ impl Driver {
     }
 
     /// What to do at `now`. Call again until it answers with anything but [`Turn::Start`].
+    #[inline]
     pub fn turn(&mut self, now: Timestamp) -> Turn {
         let deadline = self.deadline();
         let next = if self.stopped { None } else { self.source.peek() };

@@ -45,13 +45,15 @@ pub struct Samples {
 struct Slow(RequestRecord);
 
 impl Slow {
-    fn key(&self) -> (u8, u64, u64) {
+    /// Of two that are equally slow the one planned first counts as slower, so that a service as steady as a clock does
+    /// not make every request push another out.
+    fn key(&self) -> (u8, u64, Reverse<u64>) {
         let class = match self.0.outcome {
             Outcome::Response { .. } => 0,
             outcome if outcome.is_censored() => 1,
             _ => 2,
         };
-        (class, self.0.response_time().0, self.0.index)
+        (class, self.0.response_time().0, Reverse(self.0.index))
     }
 }
 
@@ -111,9 +113,10 @@ impl Samples {
         let slow = Slow(*record);
         if self.slowest.len() < self.options.slowest {
             self.slowest.push(Reverse(slow));
-        } else if self.slowest.peek().is_some_and(|Reverse(fastest)| slow > *fastest) {
-            self.slowest.pop();
-            self.slowest.push(Reverse(slow));
+        } else if let Some(mut fastest) = self.slowest.peek_mut()
+            && slow > fastest.0
+        {
+            *fastest = Reverse(slow);
         }
     }
 
