@@ -13,6 +13,10 @@
 //! One thread does it all. It reads before it writes, and while a burst of answers leaves it looks for new requests in
 //! between, so that an arrival's timestamp does not wait for other requests' answers.
 //!
+//! A request arrives when its head has been read. No answer leaves before the body of its request was read too; answers
+//! on one connection leave in the order of the requests. Of one connection 256 requests are held at most; what follows
+//! stays in the system's buffers, and arrives when some were answered.
+//!
 //! A client that ends its side of a connection (or is reset) is gone: nothing it still waited for is sent. Its requests
 //! stay admitted and hold their places, as they do in most servers; their rows say [`Ending::ClientGone`].
 

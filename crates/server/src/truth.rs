@@ -72,7 +72,7 @@ pub struct TruthRow {
     pub due_ns: Option<u64>,
     /// When the last byte had been handed to the system; `None` unless [`Ending::sent_something`].
     pub answered_ns: Option<u64>,
-    /// The status of what was sent; `None` where none was sent whole, or it was garbage.
+    /// The status in the head that was sent; `None` unless [`Ending::sent_something`], and for garbage.
     pub status: Option<u16>,
     /// How it ended.
     pub ending: Ending,
