@@ -4,11 +4,13 @@
 //! the runs were offered the same; whether the services behind them were the same, nobody can tell from the numbers.
 
 use std::collections::HashSet;
-use std::fmt::{Debug, Display};
+use std::fmt::Display;
 
-use truetail_model::record::{Metric, Samples, SamplesOptions, Snapshot};
+use serde::Serialize;
+use truetail_model::record::{Samples, SamplesOptions, Snapshot};
 
 use crate::facts::LONGEST_PAUSES;
+use crate::wire::v1::Intervals;
 use crate::{Facts, Generator, Host, Offered, Run};
 
 /// Why runs do not make one.
@@ -124,15 +126,13 @@ fn without_seed(offered: &Offered) -> Offered {
     Offered { seed: None, ..offered.clone() }
 }
 
-fn differ<T: PartialEq + Debug>(field: &'static str, a: &T, b: &T) -> Option<(&'static str, String, String)> {
-    (a != b).then(|| (field, format!("{a:?}"), format!("{b:?}")))
+fn differ<T: PartialEq + Serialize>(field: &'static str, a: &T, b: &T) -> Option<(&'static str, String, String)> {
+    let json = |value: &T| serde_json::to_string(value).expect("a part of run.json");
+    (a != b).then(|| (field, json(a), json(b)))
 }
 
 fn has_seconds(snapshot: &Snapshot) -> bool {
-    Metric::ALL.into_iter().all(|metric| {
-        let in_seconds: u64 = snapshot.seconds.iter().map(|second| second.metric(metric).count()).sum();
-        in_seconds == snapshot.metric(metric).count()
-    })
+    Intervals::of(snapshot) == Intervals::Second
 }
 
 fn has_samples(samples: &Samples) -> bool {

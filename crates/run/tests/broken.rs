@@ -85,7 +85,8 @@ fn a_file_is_no_folder() {
 /// Why a folder cannot be loaded.
 #[track_caller]
 fn failure(folder: &Path) -> LoadError {
-    folder::load(folder).err().expect("this folder must not load")
+    let Err(error) = folder::load(folder) else { panic!("this folder must not load") };
+    error
 }
 
 /// A folder in which one file was changed.

@@ -20,7 +20,7 @@ fn through_a_folder(run: &Run) -> Run {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn merging_is_recording_all(options in options(), records in schedules(300), n in 1usize..4) {
@@ -118,6 +118,7 @@ fn what_does_not_belong_together_is_refused() {
     b.facts.offered.profile = Some("2000/s".to_owned());
     let error = merge(vec![a.clone(), b]).unwrap_err();
     assert!(matches!(&error, MergeError::Different { run: 2, field: "scenario.profile", .. }), "{error}");
+    assert!(error.to_string().contains("scenario.profile is \"1000/s\" in one and \"2000/s\" in the other"), "{error}");
 
     let (_, mut b) = stripes_of_steady();
     b.facts.source = truetail_run::Source::Simulator;

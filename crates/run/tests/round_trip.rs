@@ -12,7 +12,7 @@ use truetail_model::time::Nanos;
 use truetail_run::folder::{self, Lacking};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
     fn a_run_comes_back_as_it_was(options in options(), records in schedules(300)) {

@@ -223,7 +223,7 @@ impl Recorded {
 
 impl Intervals {
     /// Seconds where their distributions add up to those of the run, for every metric.
-    fn of(snapshot: &Snapshot) -> Intervals {
+    pub fn of(snapshot: &Snapshot) -> Intervals {
         let in_seconds = |metric| snapshot.seconds.iter().map(|second| second.metric(metric).count()).sum::<u64>();
         let all = Metric::ALL.into_iter().all(|metric| in_seconds(metric) == snapshot.metric(metric).count());
         if all { Intervals::Second } else { Intervals::WholeRun }
