@@ -1,8 +1,8 @@
 //! One `Run`, however it was obtained: by sockets, in virtual time, around a callable, or from another tool's file.
 //!
-//! A [`Run`] is [`Facts`] (what is known of it) and a [`Snapshot`](truetail_model::record::Snapshot) (what was
-//! recorded). [`Findings`] are computed from it by `truetail-analysis`. This crate holds the values, and writes, reads
-//! and merges the run folder; it takes no decision about a number.
+//! A [`Run`] is [`Facts`] (what is known of it) and a [`Snapshot`] (what was recorded). [`Findings`] are computed from
+//! it by `truetail-analysis`. This crate holds the values, and writes, reads and merges the run folder ([`folder`],
+//! [`wire`], [`merge()`]); it takes no decision about a number.
 
 mod facts;
 mod findings;
