@@ -59,11 +59,12 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
 }
 
 /// Marks the quantiles of which the generator's lag, at the same quantile, is more than
-/// [`UNRESOLVED_SHARE`](verdict::thresholds::UNRESOLVED_SHARE).
+/// the share [`UNRESOLVED_SHARE`](verdict::thresholds::UNRESOLVED_SHARE) of it. Where no answer ever came there is nothing to resolve.
 fn mark_unresolved(response_time: &mut Distribution, generator_lag: &Distribution) {
     for (quantile, lag) in response_time.quantiles.iter_mut().zip(&generator_lag.quantiles) {
         if let (Some(value), Some(lag)) = (quantile.value_ns, lag.value_ns) {
-            quantile.unresolved = lag as f64 > value as f64 * verdict::thresholds::UNRESOLVED_SHARE;
+            quantile.unresolved =
+                !quantile.no_answer && lag as f64 > value as f64 * verdict::thresholds::UNRESOLVED_SHARE;
         }
     }
 }

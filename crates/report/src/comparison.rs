@@ -13,8 +13,8 @@ pub fn comparison(comparison: &Comparison, style: Style) -> String {
         ("closed loop", Align::Right),
         ("open loop", Align::Right),
         ("truth", Align::Right),
-        ("closed omits", Align::Right),
-        ("open omits", Align::Right),
+        ("truth / closed", Align::Right),
+        ("truth / open", Align::Right),
     ]);
     for row in &comparison.rows {
         table.row(cells(row));
@@ -82,7 +82,7 @@ fn widest(comparison: &Comparison) -> Option<&Row> {
 fn what_happened(stall: &Stall) -> String {
     format!(
         "The service stood still for {}, in which {} requests were due.",
-        number::time(stall.length.0),
+        number::whole_time(stall.length.0),
         number::count(stall.truth)
     )
 }
@@ -90,7 +90,7 @@ fn what_happened(stall: &Stall) -> String {
 fn what_was_reported(row: &Row) -> String {
     let truth = row.truth.map_or(String::new(), |truth| number::time(truth.0));
     format!(
-        "The closed loop puts {name} at {}, {} too low; the open loop puts it at {}, and the truth is {truth}.",
+        "The closed loop puts {name} at {}, which is {} too low; the open loop puts it at {}, and the truth is {truth}.",
         number::quantile(&row.closed),
         row.closed_factor.map_or(String::new(), number::times),
         number::quantile(&row.open),
@@ -99,12 +99,18 @@ fn what_was_reported(row: &Row) -> String {
 }
 
 fn why(closed: u64, open: u64, stall: &Stall) -> String {
-    let share = |n: u64| number::count(n);
+    let of_them = |n: u64| match n {
+        0 => "none of them".to_owned(),
+        n if n == stall.truth => format!("all {}", number::count(n)),
+        n => format!("{} of them", number::count(n)),
+    };
+    let never_measured = match stall.truth.saturating_sub(closed) {
+        0 => String::new(),
+        n => format!(", and never measured what the other {} would have waited", number::count(n)),
+    };
     format!(
-        "The closed loop waited for its answers and began {} of those requests, so it never saw the rest wait; the open \
-         loop began {} of {}, each on time.",
-        share(closed),
-        share(open),
-        share(stall.truth)
+        "The open loop began {}; the closed loop asks again only when it is answered, began {}{never_measured}.",
+        of_them(open),
+        of_them(closed)
     )
 }

@@ -19,6 +19,6 @@ mod summary;
 mod table;
 
 pub use comparison::{comparison, explanation};
-pub use progress::{Progress, progress_line};
+pub use progress::{Progress, progress_line, progress_text};
 pub use style::Style;
 pub use summary::summary;

@@ -12,6 +12,17 @@ pub fn time(ns: u64) -> String {
     format!("{value} {unit}")
 }
 
+/// A time that somebody chose: `60 s`, `500 ms`, without digits that say nothing.
+pub fn whole_time(ns: u64) -> String {
+    let text = time(ns);
+    match text.split_once(' ') {
+        Some((value, unit)) if value.contains('.') => {
+            format!("{} {unit}", value.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text,
+    }
+}
+
 /// Number and unit of [`time`].
 fn time_parts(ns: u64) -> (String, &'static str) {
     if ns < 1_000 {
@@ -34,7 +45,7 @@ fn four_digits(value: f64) -> String {
     } else {
         0
     };
-    if decimals == 0 && value >= 1_000.0 { count(value.round() as u64) } else { format!("{value:.decimals$}") }
+    if decimals == 0 { count(value.round() as u64) } else { format!("{value:.decimals$}") }
 }
 
 /// A time from one value to another, the unit once where it is the same: `10.20 … 10.22 ms`. An end that is not known is
@@ -93,7 +104,7 @@ pub fn quantile_name(q: f64) -> String {
     if q >= 1.0 { "max".to_owned() } else { format!("p{}", (q * 1e6).round() / 1e4) }
 }
 
-/// What can be said of a quantile: `10.21 ms`, `≥ 2.000 s`, `no answer`, `needs n ≥ 36 888`, or `–` where there is
+/// What can be said of a quantile: `10.21 ms`, `≥ 2.000 s`, `no answer`, `needs n ≥ 36 887`, or `–` where there is
 /// nothing.
 pub fn quantile(quantile: &Quantile) -> String {
     match (quantile.needs_n.filter(|_| !quantile.supported), quantile.value_ns) {

@@ -37,10 +37,21 @@ const WIDEST_BAR: usize = 24;
 /// A bar of fewer columns is left out.
 const NARROWEST_BAR: usize = 6;
 
-/// One line without a newline: a bar where there is room for one, then
+/// One line without a newline: a bar where there is room for one, then what [`progress_text`] says. It is never wider
+/// than the style says, as long as that leaves room for the time.
+pub fn progress_line(progress: &Progress, style: Style) -> String {
+    let text = progress_text(progress, style);
+    let room = style.width.saturating_sub(text.chars().count() + 3);
+    match share_done(progress) {
+        Some(done) if room >= NARROWEST_BAR => format!("{}  {text}", bar(done, room.min(WIDEST_BAR), style)),
+        _ => text,
+    }
+}
+
+/// One line without a newline and without a bar, for logs:
 /// `12 s / 60 s  1 000/s  in flight 12  p50 10.20 ms  p99 11.00 ms  errors 0`. It is never wider than the style says, as
 /// long as that leaves room for the time.
-pub fn progress_line(progress: &Progress, style: Style) -> String {
+pub fn progress_text(progress: &Progress, style: Style) -> String {
     let mut text = String::new();
     for part in parts(progress) {
         let part = style.spell(&part);
@@ -50,11 +61,7 @@ pub fn progress_line(progress: &Progress, style: Style) -> String {
             text.push_str(&part);
         }
     }
-    let room = style.width.saturating_sub(text.chars().count() + 3);
-    match share_done(progress) {
-        Some(done) if room >= NARROWEST_BAR => format!("{}  {text}", bar(done, room.min(WIDEST_BAR), style)),
-        _ => text,
-    }
+    text
 }
 
 /// In the order of what may be left out last.
@@ -127,6 +134,7 @@ mod tests {
         let line = progress_line(&midway(), Style { width: 120, ..Style::default() });
         let text = "12 s / 60 s  1 000/s  in flight 12  p50 10.20 ms  p99 11.00 ms  errors 0";
         assert_eq!(line, format!("━━━━────────────────────  {text}"));
+        assert_eq!(progress_text(&midway(), Style { width: 120, ..Style::default() }), text);
         let late = Progress { elapsed: Nanos::from_secs(61), planned: 60_000, sent: 59_000, ..midway() };
         let line = progress_line(&late, Style { width: 120, ..Style::default() });
         assert!(line.contains("61 s, draining") && line.contains("waiting 1 000"), "{line}");

@@ -31,11 +31,13 @@ pub(crate) fn resample(values: &[Option<f64>], columns: usize, fold: Fold) -> Ve
         .collect()
 }
 
-/// One character a value, from 0 to the largest; a space where there is none. What is above 0 is never drawn as nothing.
+/// One character a value, from 0 to the largest that is finite; a space where there is none, and `×` for what has no
+/// end. What is above 0 is never drawn as nothing.
 pub(crate) fn line(values: &[Option<f64>], style: Style) -> String {
-    let top = values.iter().flatten().copied().fold(0.0, f64::max);
-    let characters = if style.unicode { BLOCKS } else { ASCII };
+    let top = values.iter().flatten().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let (characters, endless) = if style.unicode { (BLOCKS, '×') } else { (ASCII, 'x') };
     let height = |value: f64| match value {
+        _ if value.is_infinite() => endless,
         _ if value <= 0.0 || top <= 0.0 => ' ',
         _ => characters[((value / top * 8.0).ceil() as usize).clamp(1, 8) - 1],
     };
@@ -71,5 +73,6 @@ mod tests {
         assert_eq!(line(&[Some(10.1), Some(10.2)], style), "██");
         assert_eq!(line(&[Some(1.0), Some(8.0)], Style { unicode: false, ..style }), "_#");
         assert_eq!(line(&[None, None], style), "  ");
+        assert_eq!(line(&[Some(f64::INFINITY), Some(1.0)], style), "×█");
     }
 }

@@ -73,23 +73,47 @@ impl Style {
         spelled
     }
 
-    /// `text` broken at spaces into lines of at most `columns`; a word that is longer stays whole.
+    /// `text` broken at spaces into lines of at most `columns`; a word that is longer stays whole, and so does a number
+    /// with its unit.
     pub(crate) fn wrap(self, text: &str, columns: usize) -> Vec<String> {
         let mut lines = vec![String::new()];
-        for word in self.spell(text).split(' ').filter(|word| !word.is_empty()) {
+        for word in words(&self.spell(text)) {
             let line = lines.last_mut().expect("there is always one");
             let length = line.chars().count();
             if length > 0 && length + 1 + word.chars().count() > columns {
-                lines.push(word.to_owned());
+                lines.push(word);
             } else {
                 if length > 0 {
                     line.push(' ');
                 }
-                line.push_str(word);
+                line.push_str(&word);
             }
         }
         lines
     }
+}
+
+/// The words of a text; `60 000` and `2.00 s` are one.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        match words.last_mut() {
+            Some(last) if goes_on(last, word) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// Does `word` belong to the number that ends with `before`: is it three more digits, or a unit?
+fn goes_on(before: &str, word: &str) -> bool {
+    let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '%');
+    let digits = word.chars().take_while(char::is_ascii_digit).count();
+    let is_number = before.ends_with(|c: char| c.is_ascii_digit());
+    is_number && (digits == 3 || matches!(bare, "ns" | "µs" | "us" | "ms" | "s" | "%"))
 }
 
 #[cfg(test)]
@@ -107,6 +131,12 @@ mod tests {
         let lines = Style::default().wrap(text, 16);
         assert!(lines.iter().all(|line| line.len() <= 16 || !line.contains(' ')), "{lines:?}");
         assert_eq!(lines.join(" "), text);
+    }
+
+    #[test]
+    fn a_number_stays_with_its_unit() {
+        let lines = Style::default().wrap("it took 2.00 s: 60 000 of 70 000/s, not 3 or 400 x", 9);
+        assert_eq!(lines, ["it took", "2.00 s:", "60 000 of", "70 000/s,", "not 3 or", "400 x"]);
     }
 
     #[test]

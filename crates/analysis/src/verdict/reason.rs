@@ -1,7 +1,6 @@
 //! Why a run's numbers may not be trusted: values with their numbers, apart from the words.
 
 use serde_json::{Map, Value, json};
-use truetail_model::time::Nanos;
 use truetail_run::{Reason, VerdictState};
 
 use super::words;
@@ -121,23 +120,4 @@ impl Doubt {
             _ => Map::new(),
         }
     }
-}
-
-/// A time in the fitting unit, to three digits, for a sentence.
-pub(super) fn time(ns: u64) -> String {
-    let value = Nanos(ns).as_secs_f64();
-    let (scaled, unit) = match ns {
-        0..1_000 => return format!("{ns} ns"),
-        1_000..1_000_000 => (value * 1e6, "µs"),
-        1_000_000..1_000_000_000 => (value * 1e3, "ms"),
-        _ => (value, "s"),
-    };
-    let decimals = if scaled < 10.0 {
-        2
-    } else if scaled < 100.0 {
-        1
-    } else {
-        0
-    };
-    format!("{scaled:.decimals$} {unit}")
 }

@@ -1,95 +1,137 @@
 //! What a doubt says to a person: what was seen, with numbers, and what to do about it.
 
-use super::reason::{Doubt, time};
+use super::reason::Doubt;
 
 /// A sentence or two.
 pub(super) fn message(doubt: &Doubt) -> String {
-    match doubt {
+    match *doubt {
         Doubt::BooksUnbalanced { planned, accounted } => format!(
-            "{planned} arrivals were planned and {accounted} are accounted for: this is a bug in truetail, please report it"
+            "{} arrivals were planned and {} are accounted for: this is a bug in truetail, please report it",
+            count(planned),
+            count(accounted)
         ),
         Doubt::NoResponses { planned: 0 } => "no arrival was planned: offer a higher rate or a longer run".to_owned(),
         Doubt::NoResponses { planned } => {
-            format!("none of {planned} arrivals was answered: see the errors, and check that the target is up")
+            format!("none of {} arrivals was answered: see the errors, and check that the target is up", count(planned))
         }
-        Doubt::TooFewSamples { arrivals, needs_n } => {
-            format!("{arrivals} arrivals cannot carry a p99, which needs {needs_n}: run longer or offer a higher rate")
-        }
+        Doubt::TooFewSamples { arrivals, needs_n } => format!(
+            "{} arrivals cannot carry a p99, which needs {}: run longer or offer a higher rate",
+            count(arrivals),
+            count(needs_n)
+        ),
         Doubt::CensoredTail { q, censored, arrivals, at_least_ns } => format!(
-            "{censored} of {arrivals} arrivals got no answer in the time that was waited, so from {} on the response \
-             time is only known to be at least {}: a longer timeout or drain would tell more",
-            percentile(*q),
-            time(*at_least_ns)
+            "{} of {} arrivals got no answer in the time that was waited, so from {} on the response time is only known \
+             to be at least {}: a longer timeout or drain would tell more",
+            count(censored),
+            count(arrivals),
+            percentile(q),
+            time(at_least_ns)
+        ),
+        Doubt::GeneratorLag { q, lag_ns, response_time_ns } => format!(
+            "the generator began requests late: its lag at {} is {}, of a response time of {}; use a machine with less \
+             to do, more threads or a lower rate",
+            percentile(q),
+            time(lag_ns),
+            time(response_time_ns)
+        ),
+        Doubt::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => format!(
+            "{} of {} arrivals failed for want of local ports ({}) or open files ({}) on this machine, not because of the \
+             server: cap the connections with -c, or raise the limit (ulimit -n)",
+            count(failed),
+            count(arrivals),
+            count(no_local_port),
+            count(no_file_descriptor)
         ),
         Doubt::ConnectionWait { .. } => connection_wait(doubt),
-        Doubt::GeneratorLag { q, lag_ns, response_time_ns } => format!(
-            "the generator began requests late: its lag at {p} is {}, of a response time of {}; use a machine with less \
-             to do, more threads or a lower rate",
-            time(*lag_ns),
-            time(*response_time_ns),
-            p = percentile(*q)
-        ),
         Doubt::GeneratorPaused { .. } => generator_paused(doubt),
         Doubt::Saturated { .. } => saturated(doubt),
         Doubt::RateNotReached { .. } => rate_not_reached(doubt),
-        Doubt::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => format!(
-            "{failed} of {arrivals} arrivals failed for want of local ports ({no_local_port}) or open files \
-             ({no_file_descriptor}) on this machine, not because of the server: cap the connections with -c, or raise \
-             the limit (ulimit -n)"
-        ),
     }
 }
 
 fn connection_wait(doubt: &Doubt) -> String {
-    let Doubt::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } = doubt else { unreachable!() };
-    let cap = connections.map_or("the connections allowed".to_owned(), |n| format!("the {n} connections allowed"));
+    let Doubt::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } = *doubt else { unreachable!() };
+    let cap = connections.map_or(String::new(), |n| format!("{} ", count(n.into())));
     format!(
-        "{waited} arrivals waited for one of {cap}: {} at {p}, of a response time of {}; users behind such \
-         a pool feel that, and the service time leaves it out",
-        time(*wait_ns),
-        time(*response_time_ns),
-        p = percentile(*q)
+        "{} arrivals waited for one of the {cap}connections allowed: {} at {}, of a response time of {}; users behind \
+         such a pool feel that, and the service time leaves it out",
+        count(waited),
+        time(wait_ns),
+        percentile(q),
+        time(response_time_ns)
     )
 }
 
 fn generator_paused(doubt: &Doubt) -> String {
-    let Doubt::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, p99_ns, .. } = doubt else {
+    let Doubt::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, p99_ns, .. } = *doubt else {
         unreachable!()
     };
-    let times = if *pauses == 1 { "once".to_owned() } else { format!("{pauses} times") };
-    let length = if *pauses == 1 { "for" } else { "for up to" };
+    let times = match pauses {
+        1 => "once, for".to_owned(),
+        n => format!("{} times, for up to", count(n)),
+    };
     format!(
-        "the generator itself stood still {times}, {length} {}, which delayed {arrivals_hit} of {arrivals} arrivals and is \
-         in the tail below (p99 {}): it was stopped, starved of CPU or suspended; repeat the run",
-        time(*longest_ns),
-        time(*p99_ns)
+        "the generator itself stood still {times} {}, which delayed {} of {} arrivals and is in the tail below (p99 {}): \
+         it was stopped, starved of CPU or suspended; repeat the run",
+        time(longest_ns),
+        count(arrivals_hit),
+        count(arrivals),
+        time(p99_ns)
     )
 }
 
 fn saturated(doubt: &Doubt) -> String {
-    let Doubt::Saturated { offered_per_second, capacity_per_second, growth_per_second, backlog, connections } = doubt
+    let Doubt::Saturated { offered_per_second, capacity_per_second, growth_per_second, backlog, connections } = *doubt
     else {
         unreachable!()
     };
-    let by = connections.map_or(String::new(), |n| format!(" with at most {n} connections"));
+    let by = connections.map_or(String::new(), |n| format!(" with at most {} connections", count(n.into())));
     format!(
-        "the backlog grew by {growth_per_second:.0}/s to {backlog} arrivals and had no end in sight: \
-         {offered_per_second:.0}/s were offered and {capacity_per_second:.0}/s answered{by}; response times depend on \
-         how long this run was, so take the capacity from it and offer less"
+        "the backlog grew by {} to {} arrivals and had no end in sight: {} were offered and {} answered{by}; response \
+         times depend on how long this run was, so take the capacity from it and offer less",
+        rate(growth_per_second),
+        count(backlog),
+        rate(offered_per_second),
+        rate(capacity_per_second)
     )
 }
 
 fn rate_not_reached(doubt: &Doubt) -> String {
-    let Doubt::RateNotReached { planned_per_second, sent_per_second, by_generator } = doubt else { unreachable!() };
-    let why = if *by_generator {
+    let Doubt::RateNotReached { planned_per_second, sent_per_second, by_generator } = *doubt else { unreachable!() };
+    let why = if by_generator {
         "the generator was too slow: use more threads or a faster machine"
     } else {
         "arrivals waited for a free connection: raise -c or offer less"
     };
-    format!("{planned_per_second:.0}/s were planned and {sent_per_second:.0}/s sent, because {why}")
+    format!("{} were planned and {} sent, because {why}", rate(planned_per_second), rate(sent_per_second))
 }
 
 /// 0.999 as `p99.9`, 1 as `max`.
 fn percentile(q: f64) -> String {
     if q >= 1.0 { "max".to_owned() } else { format!("p{}", (q * 1e6).round() / 1e4) }
+}
+
+/// `60 000`.
+fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).expect("digits")).collect();
+    groups.join(" ")
+}
+
+/// `1 000/s`; below 10 with one decimal.
+fn rate(per_second: f64) -> String {
+    if per_second < 10.0 { format!("{per_second:.1}/s") } else { format!("{}/s", count(per_second.round() as u64)) }
+}
+
+/// A time in the fitting unit, to three digits: `12.3 ms`.
+fn time(ns: u64) -> String {
+    let (scaled, unit) = match ns {
+        0..1_000 => return format!("{ns} ns"),
+        1_000..1_000_000 => (ns as f64 / 1e3, "µs"),
+        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
+        _ => (ns as f64 / 1e9, "s"),
+    };
+    let decimals = if scaled < 10.0 { 2 } else { usize::from(scaled < 100.0) };
+    format!("{scaled:.decimals$} {unit}")
 }

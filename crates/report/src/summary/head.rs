@@ -82,9 +82,9 @@ fn load(offered: &Offered) -> String {
         ),
     };
     let ends = [
-        offered.duration_ns.map(|ns| format!("for {}", whole_time(ns))),
+        offered.duration_ns.map(|ns| format!("for {}", number::whole_time(ns))),
         offered.requests.map(|n| format!("{} requests", number::count(n))),
-        (offered.warmup_ns > 0).then(|| format!("the first {} are warm-up", whole_time(offered.warmup_ns))),
+        (offered.warmup_ns > 0).then(|| format!("the first {} are warm-up", number::whole_time(offered.warmup_ns))),
     ];
     ends.into_iter().flatten().fold(what, |text, end| format!("{text}, {end}"))
 }
@@ -101,19 +101,8 @@ fn schedule(offered: &Offered) -> String {
 
 fn limits(offered: &Offered) -> String {
     let cap = offered.connections.map(|n| format!(" · at most {} connections", number::count(n.into())));
-    let timeout = offered.timeout_ns.map(|ns| format!(" · timeout {}", whole_time(ns)));
+    let timeout = offered.timeout_ns.map(|ns| format!(" · timeout {}", number::whole_time(ns)));
     cap.unwrap_or_default() + &timeout.unwrap_or_default()
-}
-
-/// A time that somebody chose: `60 s`, `500 ms`, without digits that say nothing.
-fn whole_time(ns: u64) -> String {
-    let text = number::time(ns);
-    match text.split_once(' ') {
-        Some((value, unit)) if value.contains('.') => {
-            format!("{} {unit}", value.trim_end_matches('0').trim_end_matches('.'))
-        }
-        _ => text,
-    }
 }
 
 /// Notes, how far an interrupted run came, and where it was saved.

@@ -2,12 +2,15 @@
 
 use truetail_run::{Distribution, Findings, Quantile};
 
-use super::{labelled, number};
+use super::{labelled_text, number};
 use crate::style::{Ink, Style};
 use crate::table::{Align, Table};
 
 /// Response time with its interval, service time and start delay, quantile by quantile.
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
+    if findings.response_time.count == 0 {
+        return Vec::new();
+    }
     let mut table = Table::new(&[
         ("", Align::Left),
         ("response time", Align::Right),
@@ -21,7 +24,7 @@ pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
             number::quantile_name(quantile.q),
             number::quantile(quantile),
             if quantile.unresolved { "*".to_owned() } else { String::new() },
-            number::time_range(quantile.low_ns, quantile.high_ns),
+            interval(quantile),
             at(&findings.service_time, quantile.q),
             at(&findings.start_delay, quantile.q),
         ]);
@@ -35,6 +38,11 @@ fn at(distribution: &Distribution, q: f64) -> String {
     let quantile = distribution.quantiles.iter().find(|quantile| quantile.q == q);
     // What a sample needs is said once, in the first column.
     quantile.filter(|quantile| quantile.supported).map_or("–".to_owned(), number::quantile)
+}
+
+/// "≥" and "no answer" say already that there is no upper end.
+fn interval(quantile: &Quantile) -> String {
+    if quantile.at_least { String::new() } else { number::time_range(quantile.low_ns, quantile.high_ns) }
 }
 
 fn footnotes(quantiles: &[Quantile], style: Style) -> Vec<String> {
@@ -72,15 +80,18 @@ pub(super) fn start_delay(findings: &Findings, style: Style) -> Vec<String> {
     let all = total_of(&findings.start_delay);
     let Some(mean) = findings.start_delay.mean_ns else { return Vec::new() };
     if all <= 0.0 {
-        return vec![labelled("Delayed", "no request began late", style)];
+        return labelled_text("Delayed", "no request began late", style);
     }
     let owners = [
         ("generator lag", total_of(&findings.generator_lag)),
         ("connection wait", total_of(&findings.connection_wait)),
         ("connecting", total_of(&findings.connect_time)),
     ];
-    let parts: Vec<String> =
-        owners.iter().map(|(name, time)| format!("{name} {}", number::share((time / all).min(1.0)))).collect();
+    let parts: Vec<String> = owners
+        .iter()
+        .filter(|(_, time)| *time > 0.0)
+        .map(|(name, time)| format!("{name} {}", number::share((time / all).min(1.0))))
+        .collect();
     let text = format!("{} on average: {}", number::time(mean.round() as u64), parts.join(" · "));
-    vec![labelled("Delayed", &style.spell(&text), style)]
+    labelled_text("Delayed", &text, style)
 }

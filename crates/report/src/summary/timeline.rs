@@ -1,16 +1,18 @@
 //! How it went over time, in two lines that fit any terminal.
 
-use truetail_model::record::{Metric, Second};
+use truetail_model::record::{Metric, Second, rank_of};
 use truetail_run::Run;
 
 use super::{MARGIN, labelled, number};
 use crate::spark::{self, Fold};
-use crate::style::Style;
+use crate::style::{Ink, Style};
 
 /// Fewer seconds make no line.
 const FEWEST_SECONDS: usize = 3;
-/// Room for the text behind a line.
-const CAPTION: usize = 28;
+/// However narrow the terminal, a line has this many columns.
+const FEWEST_COLUMNS: usize = 8;
+/// Between a line and the text behind it.
+const GAP: usize = 2;
 
 /// p99 of the response time by intended start, and requests sent by actual start.
 pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
@@ -20,35 +22,53 @@ pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
     if rows.len() < FEWEST_SECONDS {
         return Vec::new();
     }
-    let columns = style.columns().saturating_sub(MARGIN + CAPTION);
     let p99: Vec<Option<f64>> = rows.iter().map(p99_ns).collect();
     let sent: Vec<Option<f64>> = rows.iter().map(|row| Some(row.sent as f64)).collect();
-    let mut lines = Vec::new();
-    if let Some(caption) = caption(&p99, |ns| number::time(ns as u64)) {
-        lines.push(line("p99", &spark::resample(&p99, columns, Fold::Largest), &caption, style));
-    }
-    // The last second is rarely a whole one: it is drawn, and not counted as the lowest.
-    if let Some(caption) = caption(&sent[..sent.len() - 1], number::rate) {
-        lines.push(line("sent", &spark::resample(&sent, columns, Fold::Smallest), &caption, style));
-    }
+    let plots = [
+        ("p99", &p99, Fold::Largest, caption(&p99, |ns| number::time(ns as u64))),
+        // The last second is rarely a whole one: it is drawn, and not counted as the lowest.
+        ("sent", &sent, Fold::Smallest, caption(&sent[..sent.len() - 1], number::rate)),
+    ];
+    let behind = plots.iter().map(|(.., caption)| style.spell(caption).chars().count()).max().unwrap_or(0);
+    let columns =
+        style.columns().saturating_sub(MARGIN + GAP + behind).clamp(FEWEST_COLUMNS, rows.len().max(FEWEST_COLUMNS));
+    let drawn = plots.iter().filter(|(.., caption)| !caption.is_empty());
+    let mut lines: Vec<String> = drawn
+        .map(|(label, values, fold, caption)| line(label, &spark::resample(values, columns, *fold), caption, style))
+        .collect();
+    lines.push(labelled("", &style.paint(Ink::Faint, &axis(from, from + rows.len(), columns.min(rows.len()))), style));
     lines
+}
+
+/// From which second to which, below both ends of a line.
+fn axis(from: usize, to: usize, columns: usize) -> String {
+    let (from, to) = (format!("{from} s"), format!("{to} s"));
+    let room = columns.saturating_sub(from.len()).max(to.len() + 1);
+    format!("{from}{to:>room$}")
 }
 
 fn line(label: &str, values: &[Option<f64>], caption: &str, style: Style) -> String {
     labelled(label, &format!("{}  {}", spark::line(values, style), style.spell(caption)), style)
 }
 
-fn caption(values: &[Option<f64>], text: impl Fn(f64) -> String) -> Option<String> {
-    let known = || values.iter().flatten().copied();
-    let (low, high) = (known().reduce(f64::min)?, known().reduce(f64::max)?);
-    let (low, high) = (text(low), text(high));
-    Some(if low == high { low } else { format!("{low} … {high}") })
+/// From the lowest to the highest value; empty where there is none.
+fn caption(values: &[Option<f64>], text: impl Fn(f64) -> String) -> String {
+    let finite = || values.iter().flatten().copied().filter(|value| value.is_finite());
+    let endless = values.iter().flatten().any(|value| value.is_infinite());
+    let range = finite().reduce(f64::min).zip(finite().reduce(f64::max)).map(|(low, high)| {
+        let (low, high) = (text(low), text(high));
+        if low == high { low } else { format!("{low} … {high}") }
+    });
+    let endless = endless.then(|| "× no answer".to_owned());
+    range.into_iter().chain(endless).collect::<Vec<_>>().join(" · ")
 }
 
-/// p99 over the arrivals intended in this second, the unanswered with what was waited for them.
+/// p99 over the arrivals intended in this second: the censored with what was waited for them, and without end where it
+/// falls among those that failed.
 fn p99_ns(row: &Second) -> Option<f64> {
-    let mut all = row.metric(Metric::ResponseTime).clone();
-    all.merge(row.metric(Metric::Censored));
-    all.merge(row.metric(Metric::Failed));
-    all.quantile(0.99).map(|value| value.0 as f64)
+    let mut waited = row.metric(Metric::ResponseTime).clone();
+    waited.merge(row.metric(Metric::Censored));
+    let all = waited.count() + row.metric(Metric::Failed).count();
+    let value = waited.value_at_rank(rank_of(0.99, all));
+    (all > 0).then(|| value.map_or(f64::INFINITY, |value| value.0 as f64))
 }

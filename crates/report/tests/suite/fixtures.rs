@@ -1,0 +1,147 @@
+//! Runs to draw: simulated, with the small delays of a real generator drawn from fixed seeds.
+
+use truetail_analysis::findings;
+use truetail_model::arrival::Horizon;
+use truetail_model::random::Random;
+use truetail_model::record::{Cause, Outcome, Recorder, RecorderOptions, RequestRecord};
+use truetail_model::scenario::{Scenario, builtin};
+use truetail_model::service::{Fault, Select};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::LoadModel;
+use truetail_run::{Findings, Generator, Pause, Run, Source};
+use truetail_sim::{SimOptions, simulate};
+
+/// A run with its findings, by name.
+pub struct Fixture {
+    pub name: &'static str,
+    pub run: Run,
+    pub findings: Findings,
+}
+
+/// One of each kind that looks different.
+pub fn all() -> &'static [Fixture] {
+    static ALL: std::sync::OnceLock<Vec<Fixture>> = std::sync::OnceLock::new();
+    ALL.get_or_init(made)
+}
+
+fn made() -> Vec<Fixture> {
+    let named = [
+        ("hiccup", hiccup()),
+        ("few", few()),
+        ("troubled", troubled()),
+        ("saturated", simulated(&scenario("05"))),
+        ("paused", paused()),
+        ("refused", refused()),
+        ("closed", simulated(&closed(&scenario("04")))),
+        ("nothing", recorded(&simulated(&scenario("01")), &[])),
+    ];
+    named.map(|(name, run)| Fixture { name, findings: findings(&run), run }).into()
+}
+
+pub fn scenario(name: &str) -> Scenario {
+    builtin::find(name).unwrap()
+}
+
+pub fn simulated(scenario: &Scenario) -> Run {
+    simulate(scenario, SimOptions::default()).unwrap()
+}
+
+/// The same service under ten users.
+pub fn closed(scenario: &Scenario) -> Scenario {
+    let horizon = scenario.workload.model.horizon();
+    let model = LoadModel::Closed { users: 10, think_time: Nanos::ZERO, horizon };
+    Scenario { workload: truetail_model::workload::Workload { model, ..scenario.workload.clone() }, ..scenario.clone() }
+}
+
+fn recorded(run: &Run, records: &[RequestRecord]) -> Run {
+    let mut recorder = Recorder::new(RecorderOptions::default());
+    for record in records {
+        recorder.plan(record.intended_start);
+        recorder.record(record);
+    }
+    Run { facts: run.facts.clone(), snapshot: recorder.finish(run.snapshot.schedule_hash) }
+}
+
+fn changed(run: &Run, mut change: impl FnMut(&mut RequestRecord)) -> Run {
+    let mut records = run.snapshot.samples.even().to_vec();
+    records.sort_unstable_by_key(|record| record.index);
+    records.iter_mut().for_each(&mut change);
+    recorded(run, &records)
+}
+
+/// As over sockets: a few microseconds of lag, a little more of service, and the first requests connect.
+fn over_sockets(run: &Run) -> Run {
+    let mut random = Random::new(1, 0);
+    let mut draw = |mean_us: f64| Nanos((random.exponential() * mean_us * 1e3) as u64);
+    let mut run = changed(run, |record| {
+        let (lag, extra) = (draw(20.0), draw(150.0));
+        record.connected = record.index < 12;
+        record.delay.generator_lag += lag;
+        record.delay.connect = if record.connected { draw(120.0) } else { Nanos::ZERO };
+        let late = lag + record.delay.connect;
+        record.actual_start = record.actual_start + late;
+        record.end = record.end + late + extra;
+    });
+    run.facts.source = Source::Sockets;
+    run.facts.offered.name = None;
+    run.facts.offered.method = Some("GET".into());
+    run.facts.offered.url = Some("http://127.0.0.1:8080/api".into());
+    run.facts.generator = Some(Generator { threads: 1, ..Generator::default() });
+    run
+}
+
+fn hiccup() -> Run {
+    over_sockets(&simulated(&scenario("02")))
+}
+
+fn few() -> Run {
+    let mut few = scenario("01");
+    let LoadModel::Open(schedule) = &mut few.workload.model else { unreachable!() };
+    schedule.horizon = Horizon { duration: None, requests: Some(71) };
+    let mut run = over_sockets(&simulated(&few));
+    run.facts.interrupted = true;
+    run
+}
+
+/// Error statuses, timeouts, resets and a few failures to connect.
+fn troubled() -> Run {
+    let every = |n| Select { every: Some(n), ..Select::default() };
+    let mut troubled = scenario("04");
+    troubled.service.faults.extend([
+        Fault::BlackHole { select: every(97) },
+        Fault::Reset { select: every(1009) },
+        Fault::ErrorStatus { status: 503, immediately: true, select: every(20) },
+    ]);
+    troubled.workload.limits.timeout = Some(Nanos::from_secs(2));
+    let mut run = changed(&over_sockets(&simulated(&troubled)), |record| {
+        if record.index % 10_007 == 5 {
+            record.outcome = Outcome::ConnectFailed(Cause::Refused);
+        }
+    });
+    run.facts.notes.push("the first answer had status 503".into());
+    run
+}
+
+/// The generator stood still for 1.5 s.
+fn paused() -> Run {
+    let (at, length) = (Timestamp(20_000_000_000), Nanos::from_millis(1500));
+    let mut run = changed(&over_sockets(&simulated(&scenario("01"))), |record| {
+        let over = at + length;
+        if record.intended_start >= at && record.intended_start < over {
+            let service = record.service_time();
+            record.delay.generator_lag = over.since(record.intended_start);
+            record.actual_start = over;
+            record.end = over + service;
+        }
+    });
+    let pauses = vec![Pause { worker: 0, at_ns: at.0, length_ns: length.0 }];
+    run.facts.generator = Some(Generator { threads: 1, pauses, pause_count: 1, ..Generator::default() });
+    run
+}
+
+fn refused() -> Run {
+    changed(&over_sockets(&simulated(&scenario("01"))), |record| {
+        record.outcome = Outcome::ConnectFailed(Cause::Refused);
+        record.end = record.actual_start + Nanos::from_micros(60);
+    })
+}

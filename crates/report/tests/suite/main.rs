@@ -1,0 +1,4 @@
+//! What is drawn, from the outside.
+
+mod fixtures;
+mod golden;
