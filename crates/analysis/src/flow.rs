@@ -17,7 +17,8 @@ pub(crate) struct Stretch {
     pub(crate) completed: u64,
     /// Arrivals that ended in it with or without an answer.
     pub(crate) ended: u64,
-    /// The middle response time of the arrivals intended in it; `None` where less than half of them were answered.
+    /// The middle response time of the answers that ended in it: the age of what is being answered, which grows with a
+    /// backlog even where nothing newer is ever answered. `None` where none ended.
     pub(crate) median_ns: Option<u64>,
 }
 
@@ -68,18 +69,14 @@ fn of_records(records: &[RequestRecord]) -> Option<Flow> {
         if instant == last { Some(STRETCHES - 1) } else { Some(place as usize).filter(|place| *place < STRETCHES) }
     };
     let mut stretches = vec![Stretch::default(); STRETCHES];
-    let mut times: Vec<Vec<u64>> = vec![Vec::new(); STRETCHES];
+    let mut times: Vec<Vec<(u64, u64)>> = vec![Vec::new(); STRETCHES];
     for record in records {
         count(record, &mut stretches, stretch_of);
-        if let Some(i) = stretch_of(record.intended_start) {
-            times[i].push(if record.outcome.is_response() { record.response_time().0 } else { u64::MAX });
+        if let Some(i) = stretch_of(record.end).filter(|_| record.outcome.is_response()) {
+            times[i].push((record.response_time().0, 1));
         }
     }
-    for (stretch, times) in stretches.iter_mut().zip(&mut times) {
-        times.sort_unstable();
-        let rank = rank_of(0.5, times.len() as u64) as usize;
-        stretch.median_ns = rank.checked_sub(1).map(|i| times[i]).filter(|time| *time < u64::MAX);
-    }
+    set_medians(&mut stretches, &mut times);
     let stretch_s = length_ns as f64 / NANOS_PER_SECOND as f64 / STRETCHES as f64;
     Some(Flow { stretches, stretch_s })
 }
@@ -103,19 +100,42 @@ fn of_seconds(snapshot: &Snapshot) -> Option<Flow> {
     let rows = &snapshot.seconds;
     let first = rows.iter().position(|row| row.planned > 0)?;
     let last = rows.iter().rposition(|row| row.planned > 0)?;
-    let stretches: Vec<Stretch> = rows[first..last.max(first + 1)].iter().map(stretch).collect();
+    let rows = &rows[first..last.max(first + 1)];
+    let mut stretches: Vec<Stretch> = rows.iter().map(stretch).collect();
+    let mut times: Vec<Vec<(u64, u64)>> = vec![Vec::new(); rows.len()];
+    for (second, row) in rows.iter().enumerate() {
+        for (value, count) in row.metric(Metric::ResponseTime).buckets() {
+            // The middle of a second stands for all of it, so this is true to half a second.
+            let ended = second + ((value.0 + NANOS_PER_SECOND / 2) / NANOS_PER_SECOND) as usize;
+            if let Some(times) = times.get_mut(ended) {
+                times.push((value.0, u64::from(count)));
+            }
+        }
+    }
+    set_medians(&mut stretches, &mut times);
     Some(Flow { stretches, stretch_s: 1.0 })
 }
 
 fn stretch(row: &Second) -> Stretch {
-    let answers = row.metric(Metric::ResponseTime);
-    let unanswered = row.metric(Metric::Censored).count() + row.metric(Metric::Failed).count();
-    let rank = rank_of(0.5, answers.count() + unanswered);
     Stretch {
         planned: row.planned,
         sent: row.sent,
         completed: row.completed,
         ended: row.completed + row.failed,
-        median_ns: answers.value_at_rank(rank).map(|median| median.0),
+        median_ns: None,
+    }
+}
+
+/// `times` holds, by stretch, the response times that ended in it, and how often each occurred.
+fn set_medians(stretches: &mut [Stretch], times: &mut [Vec<(u64, u64)>]) {
+    for (stretch, times) in stretches.iter_mut().zip(times) {
+        times.sort_unstable();
+        let rank = rank_of(0.5, times.iter().map(|(_, count)| count).sum());
+        let mut seen = 0;
+        let middle = times.iter().find(|(_, count)| {
+            seen += count;
+            seen >= rank
+        });
+        stretch.median_ns = middle.map(|(time, _)| *time);
     }
 }

@@ -56,16 +56,16 @@ fn keeps_answering(half: &Flow) -> bool {
     answering as f64 >= half.stretches.len() as f64 * SATURATED_RISING_SHARE
 }
 
-/// Compares the first with the last third; a stretch whose middle arrival was not answered is slower than any other.
+/// Compares the first with the last third.
 fn gets_slower(half: &Flow) -> bool {
     let third = half.stretches.len().div_ceil(3);
-    let (early, late) = (&half.stretches[..third], &half.stretches[half.stretches.len() - third..]);
-    middle(late) > middle(early) * SATURATED_SLOWER
+    let early = middle(&half.stretches[..third]);
+    let late = middle(&half.stretches[half.stretches.len() - third..]);
+    early.zip(late).is_some_and(|(early, late)| late as f64 > early as f64 * SATURATED_SLOWER)
 }
 
-fn middle(stretches: &[Stretch]) -> f64 {
-    let mut medians: Vec<f64> =
-        stretches.iter().map(|stretch| stretch.median_ns.map_or(f64::INFINITY, |ns| ns as f64)).collect();
-    medians.sort_by(f64::total_cmp);
-    medians[medians.len() / 2]
+fn middle(stretches: &[Stretch]) -> Option<u64> {
+    let mut medians: Vec<u64> = stretches.iter().filter_map(|stretch| stretch.median_ns).collect();
+    medians.sort_unstable();
+    medians.get(medians.len() / 2).copied()
 }

@@ -38,8 +38,8 @@ pub const SATURATED_RISING_SHARE: f64 = 0.75;
 pub const SATURATED_GROWTH_SHARE: f64 = 0.02;
 /// It must have grown by this many standard deviations of a Poisson count of the arrivals in that time.
 pub const SATURATED_NOISE: f64 = 3.0;
-/// The middle response time must have risen by this factor from the first to the last third of the later half. Arrivals
-/// that are never answered let the backlog grow too, but those that are answered do not get slower.
+/// The middle response time of what is being answered must have risen by this factor from the first to the last third of
+/// the later half. Arrivals that are never answered let the backlog grow too, but the answers do not get older.
 pub const SATURATED_SLOWER: f64 = 1.2;
 /// When at least this share of the mean response time is generator lag, the backlog is the generator's and the server is
 /// not called saturated.

@@ -1,6 +1,6 @@
 //! Who is to blame: what the generator did must never be billed to the server, nor the other way round.
 
-use crate::support::{changed, codes, recorded, scenario, simulated, with_pause};
+use crate::support::{changed, codes, recorded, scenario, simulated, with_pause, without_samples};
 use truetail_analysis::findings;
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::{Cause, Outcome};
@@ -44,14 +44,32 @@ fn a_little_too_much_is_too_much() {
     }
 }
 
+/// Ten connections to a server that takes 100 ms can do 100/s, and a short drain: most of what is planned is never issued.
+#[test]
+fn a_backlog_that_is_never_issued_is_saturation_too() {
+    let mut capped = scenario("01");
+    capped.service.baseline = Nanos::from_millis(100);
+    capped.workload.limits.connections = Some(10);
+    capped.workload.limits.drain = Nanos::from_secs(2);
+    for run in [simulated(&capped), without_samples(&capped)] {
+        let found = findings(&run);
+        assert!(found.tally.never_issued > 50_000, "{:?}", found.tally);
+        assert_eq!(codes(&found)[0], "saturated", "{:?}", found.verdict);
+        let capacity = found.verdict.reasons[0].numbers["capacity_per_second"].as_f64().unwrap();
+        assert!((capacity - 100.0).abs() < 5.0, "{capacity}");
+        assert!(found.response_time.quantiles[0].at_least);
+    }
+}
+
 /// 5 % of all arrivals are never answered, and the backlog of those grows until the end; the others are as fast as ever.
 #[test]
 fn lost_requests_are_not_saturation() {
     let mut scenario = scenario("01");
     scenario.service.faults = vec![Fault::BlackHole { select: Select { every: Some(20), ..Select::default() } }];
     scenario.workload.limits.timeout = Some(Nanos::from_secs(120));
-    let found = findings(&simulated(&scenario));
-    assert_eq!(codes(&found), ["censored_tail"]);
+    for run in [simulated(&scenario), without_samples(&scenario)] {
+        assert_eq!(codes(&findings(&run)), ["censored_tail"]);
+    }
 }
 
 #[test]
