@@ -9,7 +9,7 @@ use truetail_engine::{Control, Plan};
 use truetail_model::arrival::{RateProfile, Spacing};
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModel;
-use truetail_report::{Progress, Style, progress_line};
+use truetail_report::{Progress, Style, progress_line, progress_text};
 
 use crate::output;
 
@@ -77,7 +77,7 @@ fn write_lines(mut figures: Figures, ended: &Receiver<()>) {
     let style = Style { color: false, width: 100, unicode: output::stdout_style().unicode };
     let mut wait = FIRST_LINE;
     while !over_within(wait, ended) {
-        output::say(&format!("{}\n", progress_line(&figures.now(), style)));
+        output::say(&format!("{}\n", progress_text(&figures.now(), style)));
         wait = NEXT_LINE;
     }
 }

@@ -75,7 +75,6 @@ fn missing(path: &Path) -> Vec<PathBuf> {
 fn fresh(parent: &Path, name: &str) -> Result<TargetFolder> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let stem = format!("{}-{}", utc::stamp(seconds), fit_for_a_file(name));
-    let made_parent = missing(parent);
     let refused =
         |path: &Path, error| could_not(format!("cannot make {}: {error}; use --out DIR or --no-save", path.display()));
     fs::create_dir_all(parent).map_err(|error| refused(parent, error))?;
@@ -87,7 +86,8 @@ fn fresh(parent: &Path, name: &str) -> Result<TargetFolder> {
             Err(error) => return Err(refused(&path, error)),
         }
     }
-    let made = [path.clone()].into_iter().chain(made_parent).collect();
+    // Of several folders that are not used in the end, the last one to go takes the parent along.
+    let made = vec![path.clone(), parent.to_owned()];
     Ok(TargetFolder { path, made })
 }
 

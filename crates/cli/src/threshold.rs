@@ -85,12 +85,12 @@ impl FromStr for Threshold {
         };
         let found = COMPARISONS.iter().find_map(|(sign, kind)| Some((text.split_once(sign)?, *kind)));
         let ((name, limit), comparison) = found.ok_or_else(malformed)?;
+        let limit = limit.trim();
         let metric = METRICS.iter().find(|(known, _)| *known == name.trim()).ok_or_else(malformed)?.1;
         let limit = match metric {
             Metric::Quantile(_) => limit.parse::<Nanos>().map_err(|error| format!("'{text}': {error}"))?.0 as f64,
-            Metric::ErrorRate | Metric::Unanswered => share(limit.trim()).ok_or_else(|| {
-                format!("'{text}': '{}' is not a share; write 1% or 0.01, from 0 to 100%", limit.trim())
-            })?,
+            Metric::ErrorRate | Metric::Unanswered => share(limit)
+                .ok_or_else(|| format!("'{text}': '{}' is not a share; write 1% or 0.01, from 0 to 100%", limit))?,
         };
         Ok(Threshold { text: text.trim().to_owned(), metric, comparison, limit })
     }

@@ -90,7 +90,9 @@ fn in_one_line(error: &clap::Error) -> String {
     }
     let text = error.render().to_string();
     let told = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
-    let words = told.map(|line| line.trim().trim_start_matches("error: ").replacen("tip: ", "; ", 1));
+    // That an unknown flag might be meant as a value is a guess that never holds here.
+    let helps = |line: &&str| !line.contains("as a value, use");
+    let words = told.filter(helps).map(|line| line.trim().trim_start_matches("error: ").replacen("tip: ", "; ", 1));
     let line = words.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ").replace(" ;", ";");
     format!("{line}; see --help")
 }
