@@ -192,14 +192,18 @@ struct Standing {
     limit: u64,
 }
 
-/// More starts than this at one instant, with no end in sight, are a clock that stands. A run that does move may come
-/// near it only with millions of users.
-const STANDING_LIMIT: u64 = 10_000_000;
+/// More starts than this by each user at one instant, on average, with no end in sight, are a clock that stands.
+const STANDING_LIMIT: u64 = 1_000_000;
 
 impl Standing {
     fn new(model: &LoadModel) -> Standing {
-        let endless = matches!(model, LoadModel::Closed { horizon, .. } if horizon.requests.is_none());
-        Standing { at: Timestamp::ZERO, starts: 0, limit: if endless { STANDING_LIMIT } else { u64::MAX } }
+        let limit = match model {
+            LoadModel::Closed { users, horizon, .. } if horizon.requests.is_none() => {
+                STANDING_LIMIT.saturating_mul(u64::from(*users))
+            }
+            _ => u64::MAX,
+        };
+        Standing { at: Timestamp::ZERO, starts: 0, limit }
     }
 
     #[inline]
