@@ -135,3 +135,25 @@ impl Seen {
         self.run.facts.offered.model.name()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use truetail_sim::{SimOptions, simulate};
+
+    use super::*;
+
+    /// What an ideal client measures on this stage, ms: (p99, max).
+    fn simulated(workload: Workload) -> (f64, f64) {
+        let scenario = Scenario { workload, ..Stage::new(true).scenario };
+        let findings = truetail_analysis::findings(&simulate(&scenario, SimOptions::default()).expect("it has an end"));
+        let at = |q| findings.response_time.quantiles.iter().find(|quantile| quantile.q == q).and_then(|q| q.value_ns);
+        (at(0.99).expect("p99") as f64 / 1e6, at(1.0).expect("max") as f64 / 1e6)
+    }
+
+    #[test]
+    fn the_closed_loop_hides_what_the_open_loop_shows() {
+        let stage = Stage::new(true);
+        assert_eq!(simulated(stage.open_loop()), (810.0, 1010.0));
+        assert_eq!(simulated(stage.closed_loop()), (10.0, 1010.0));
+    }
+}

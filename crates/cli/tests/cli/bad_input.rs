@@ -1,0 +1,195 @@
+//! What bad input gets: one line, the right exit code, and no load.
+
+use super::raw_server::{RawServer, closed_port};
+use super::support::{Desk, Running, Served, Told};
+
+/// Nobody needs to listen there: these are refused before anything is sent.
+const URL: &str = "http://127.0.0.1:9/api";
+
+fn assert_refused(told: &Told, code: i32, parts: &[&str], what: &str) {
+    assert_eq!(told.code, Some(code), "{what}: {told:?}");
+    assert_eq!(told.stdout, "", "{what}");
+    assert_eq!(told.stderr.lines().count(), 1, "{what}: {told:?}");
+    assert!(told.stderr.starts_with("truetail: "), "{what}: {told:?}");
+    for part in parts {
+        assert!(told.stderr.contains(part), "{what}: no '{part}' in {:?}", told.stderr);
+    }
+}
+
+/// Checks rows of (arguments, exit code, parts of the line).
+fn check(desk: &Desk, rows: &[(&[&str], i32, &[&str])]) {
+    for (arguments, code, parts) in rows {
+        assert_refused(&desk.truetail(arguments), *code, parts, &arguments.join(" "));
+        assert!(desk.runs().is_empty(), "{arguments:?} left a folder");
+    }
+}
+
+#[test]
+fn verbs_and_flags() {
+    check(
+        &Desk::new(),
+        &[
+            (&[], 2, &["--help", "demo"]),
+            (&["nonsense"], 2, &["nonsense"]),
+            (&["run"], 2, &["<URL>"]),
+            (&["run", URL, "-r", "1", "--rat", "3"], 2, &["'--rat'", "'--rate'"]),
+            (&["run", URL, "-r", "1", "--http2"], 2, &["'--http2'"]),
+            (&["run", URL, "-r", "1", "--insecure"], 2, &["'--insecure'"]),
+            (&["run", URL, "-r", "1", "--model", "opne"], 2, &["opne", "open, closed, partly-open"]),
+            (&["merge", "a", "b"], 2, &["--out"]),
+        ],
+    );
+}
+
+#[test]
+fn urls_methods_and_headers() {
+    check(
+        &Desk::new(),
+        &[
+            (&["run", "127.0.0.1:80", "-r", "1"], 2, &["no scheme"]),
+            (&["run", "http://", "-r", "1"], 2, &["'http://'"]),
+            (&["run", "http://127.0.0.1:99999/", "-r", "1"], 2, &["99999"]),
+            (&["run", "ftp://127.0.0.1/", "-r", "1"], 2, &["unknown scheme 'ftp'"]),
+            (&["run", "http://no-such-host.invalid/", "-r", "1"], 1, &["no-such-host.invalid", "does not resolve"]),
+            (&["run", URL, "-r", "1", "-X", "G ET"], 2, &["'G ET'"]),
+            (&["run", URL, "-r", "1", "-H", "nocolon"], 2, &["'nocolon'", "Name: value"]),
+        ],
+    );
+}
+
+#[test]
+fn numbers_that_are_none() {
+    for (flag, values) in [
+        ("--rate", vec!["0", "-5", "NaN", "inf", "1e999", "fast", "10/fortnight"]),
+        ("--duration", vec!["0s", "-1s", "10", "NaNs", "infs", "soon"]),
+        ("--requests", vec!["0", "-4", "1.5", "many"]),
+        ("--connections", vec!["0", "-1", "x", "5000000000"]),
+        ("--users", vec!["0", "-1"]),
+        ("--threads", vec!["0", "-1"]),
+        ("--session-length", vec!["0"]),
+        ("--timeout", vec!["0s", "-1s", "never"]),
+        ("--drain", vec!["-1s", "5"]),
+        ("--warmup", vec!["-1s", "auto"]),
+        ("--think-time", vec!["-1s"]),
+        ("--seed", vec!["x"]),
+        ("--fail-if", vec!["p99", "p95 > 1ms", "p99 > 1", "error-rate > 2", "mean > 1ms"]),
+    ] {
+        for value in values {
+            let told = Desk::new().truetail(&["run", URL, flag, value]);
+            assert_refused(&told, 2, &[flag], &format!("{flag} {value}"));
+        }
+    }
+}
+
+#[test]
+fn contradictions() {
+    check(
+        &Desk::new(),
+        &[
+            (&["run", URL], 2, &["no rate", "-r 100"]),
+            (&["run", URL, "-r", "1", "--profile", "ramp:1..2/3s"], 2, &["--rate", "--profile"]),
+            (&["run", URL, "-r", "1", "--users", "3"], 2, &["--users", "--model closed"]),
+            (&["run", URL, "-r", "1", "--think-time", "1s"], 2, &["--think-time"]),
+            (&["run", URL, "-r", "1", "--session-length", "2"], 2, &["--session-length"]),
+            (&["run", URL, "--model", "closed"], 2, &["--users"]),
+            (&["run", URL, "--model", "closed", "--users", "2", "-r", "1"], 2, &["--rate"]),
+            (&["run", URL, "--model", "closed", "--users", "2", "--spacing", "poisson"], 2, &["--spacing"]),
+            (&["run", URL, "--model", "partly-open", "-r", "1"], 2, &["--session-length"]),
+            (&["run", URL, "-r", "1", "--data", "a", "--data-file", "b"], 2, &["--data-file"]),
+            (&["run", URL, "-r", "1", "--body-type", "text/plain"], 2, &["--body-type"]),
+            (&["run", URL, "-r", "1", "--out", "a", "--no-save"], 2, &["--out", "--no-save"]),
+            (&["run", URL, "-r", "1", "--warmup", "10s"], 2, &["--warmup 10s", "10s"]),
+            (&["run", URL, "-r", "1", "-n", "3", "--warmup", "10s"], 2, &["--warmup 10s", "2.000s"]),
+        ],
+    );
+}
+
+#[test]
+fn profiles_and_files() {
+    let desk = Desk::new();
+    desk.file("words", "0.1\n0.2\nabc\n");
+    desk.file("back", "0.3\n0.2\n");
+    desk.file("empty", "");
+    check(
+        &desk,
+        &[
+            (&["run", URL, "--profile", "nope:3"], 2, &["unknown profile 'nope:3'"]),
+            (&["run", URL, "--profile", "steps:3"], 2, &["steps:3"]),
+            (&["run", URL, "--profile", "ramp:0..0/3s"], 2, &["zero"]),
+            (&["run", URL, "--profile", "trace:missing"], 1, &["missing"]),
+            (&["run", URL, "--profile", "trace:words"], 2, &["words:3:"]),
+            (&["run", URL, "--profile", "trace:back"], 2, &["back:2:"]),
+            (&["run", URL, "--profile", "trace:empty"], 2, &["empty: no arrivals"]),
+            (&["run", URL, "-r", "1", "--data-file", "missing"], 1, &["missing"]),
+            (&["report", "missing"], 1, &["missing", "run.json"]),
+            (&["merge", "missing", "--out", "x"], 1, &["missing"]),
+        ],
+    );
+}
+
+#[test]
+fn scenarios() {
+    let desk = Desk::new();
+    let workload = "[workload]\nrate = 1\nduration = \"1s\"\n[service]\nbaseline = \"1ms\"\n";
+    desk.file("key.toml", &format!("{workload}baselne = 3\n"));
+    desk.file("late.toml", &format!("{workload}[[service.fault]]\nkind = \"stall\"\nat = \"2s\"\nfor = \"1s\"\n"));
+    check(
+        &desk,
+        &[
+            (&["serve", "--scenario", "nope"], 2, &["'nope'", "02-single-hiccup"]),
+            (&["serve", "--scenario", "nope.toml"], 1, &["nope.toml"]),
+            (&["serve", "--scenario", "key.toml"], 2, &["key.toml:6:", "baselne", "baseline"]),
+            (&["simulate", "late.toml"], 2, &["late.toml:8:", "at"]),
+            (&["serve", "--listen", "foo"], 2, &["'foo'", "127.0.0.1:8080"]),
+            (&["serve", "--listen", "127.0.0.1:0", "--truth", "no/such/folder"], 1, &["no/such/folder"]),
+        ],
+    );
+}
+
+#[test]
+fn servers_that_cannot_be_asked() {
+    let desk = Desk::new();
+    let refused = format!("http://127.0.0.1:{}/api", closed_port());
+    let silent = RawServer::start(None, "\r\n\r\n");
+    let garbage = RawServer::start(Some("what?\r\n"), "\r\n\r\n");
+    check(
+        &desk,
+        &[
+            (&["run", &refused, "-r", "1"], 1, &[&refused, "refused", "--no-preflight"]),
+            (&["run", &silent.url, "-r", "1", "--timeout", "200ms"], 1, &[&silent.url, "200ms"]),
+            (&["run", &garbage.url, "-r", "1"], 1, &[&garbage.url, "HTTP"]),
+        ],
+    );
+}
+
+#[test]
+fn a_refused_run_sends_nothing() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    desk.file("occupied", "");
+    check(
+        &desk,
+        &[
+            (&["run", &served.api(), "-r", "100", "--out", "occupied"], 1, &["occupied"]),
+            (&["run", &served.api(), "-r", "100", "--out", "/proc/no/such"], 1, &["/proc/no/such"]),
+            (&["run", &served.api(), "-r", "100", "-c", "100000000"], 1, &["100000000"]),
+        ],
+    );
+    assert_eq!(served.stop(), (Some(0), Vec::new()));
+}
+
+#[test]
+fn a_limit_on_open_files_is_raised_and_else_told() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    let url = served.api();
+    let under = |limit: &str| {
+        let arguments = ["run", &url, "-r", "100", "-n", "10", "-c", "100", "--quiet", "--json", "--no-save"];
+        Running::start(desk.command_after(limit, &arguments)).end()
+    };
+    let told = under("ulimit -n 64");
+    assert_refused(&told, 1, &["100", "64", "ulimit"], "100 connections under a limit of 64 files");
+    let raised = under("ulimit -S -n 64").json();
+    assert_eq!(raised["tally"]["responses"], 10);
+    assert!(raised["generator"]["open_files_limit"].as_u64() > Some(64), "{}", raised["generator"]);
+}

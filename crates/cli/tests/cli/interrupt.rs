@@ -1,0 +1,49 @@
+//! Ctrl-C, once and twice.
+
+use nix::sys::signal::Signal;
+
+use super::support::{Desk, Running, Served, assert_balanced, assert_complete};
+
+#[test]
+fn the_first_stops_sending_and_the_run_is_saved() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    let arguments = ["run", &served.api(), "-r", "200", "-d", "10m", "--json", "--out", "here"];
+    let mut running = Running::start(desk.command(&arguments));
+    running.hear("p99");
+    running.signal(Signal::SIGINT);
+    let told = running.end();
+    let run = told.json();
+    told.assert_code(&run, 0);
+    assert_eq!(assert_complete(&desk.path().join("here")), run);
+    assert_balanced(&run);
+    assert_eq!(run["interrupted"], true);
+    let of = |name: &str| run["tally"][name].as_u64().expect("a count");
+    assert!(of("planned") > 0 && of("planned") < 120_000, "{}", run["tally"]);
+    assert_eq!(of("responses"), of("issued"), "what was sent was waited for: {}", run["tally"]);
+    assert_eq!(served.stop().1.len() as u64, of("issued"));
+}
+
+#[test]
+fn the_second_stops_at_once() {
+    let desk = Desk::new();
+    let fault = "[[service.fault]]\nkind = \"black-hole\"\n";
+    let text = format!("[workload]\nrate = 200\nduration = \"1s\"\n[service]\nbaseline = \"1ms\"\n{fault}");
+    let served = Served::start(&desk, desk.file("hole.toml", &text));
+    let url = served.api();
+    let mut arguments = vec!["run", &url, "-r", "200", "-d", "10m", "--json", "--out", "here", "--no-preflight"];
+    // Without the second signal this would take ten minutes more.
+    arguments.extend(["--timeout", "none", "--drain", "10m"]);
+    let mut running = Running::start(desk.command(&arguments));
+    running.hear("p99");
+    running.signal(Signal::SIGTERM);
+    running.hear("stopping");
+    running.signal(Signal::SIGINT);
+    let told = running.end();
+    let run = told.json();
+    assert_eq!(assert_complete(&desk.path().join("here")), run);
+    assert_balanced(&run);
+    assert_eq!((told.code, run["interrupted"].as_bool()), (Some(4), Some(true)), "nothing was answered: {told:?}");
+    assert!(run["tally"]["in_flight_at_end"].as_u64() > Some(0), "{}", run["tally"]);
+    assert_eq!(run["tally"]["in_flight_at_end"], run["response_time"]["censored"], "they stay in the distribution");
+}

@@ -1,0 +1,109 @@
+//! What is sent is what was asked for.
+
+use super::raw_server::RawServer;
+use super::support::{Desk, Served, assert_balanced, feed};
+
+/// Runs against a healthy server, and gives run.json and how many requests the server saw.
+fn offered(arguments: &[&str]) -> (serde_json::Value, usize) {
+    let desk = Desk::new();
+    offered_from(&desk, arguments)
+}
+
+fn offered_from(desk: &Desk, arguments: &[&str]) -> (serde_json::Value, usize) {
+    let served = Served::start(desk, "01-healthy");
+    let url = served.api();
+    let told = desk.truetail(&[&["run", &url, "--json", "--quiet", "--no-save"], arguments].concat());
+    assert_eq!(told.stderr, "", "{arguments:?}");
+    let run = told.json();
+    told.assert_code(&run, 0);
+    assert_balanced(&run);
+    assert!(desk.runs().is_empty(), "--no-save");
+    (run, served.stop().1.len())
+}
+
+#[test]
+fn the_schedule_gives_the_count_and_the_server_saw_it() {
+    let (run, seen) = offered(&["-r", "200/s", "-d", "500ms"]);
+    assert_eq!(
+        (run["tally"]["planned"].as_u64(), run["tally"]["responses"].as_u64(), seen),
+        (Some(100), Some(100), 100)
+    );
+    assert_eq!(run["statuses"]["200"], 100);
+    assert_eq!(run["scenario"]["model"], "open");
+    assert_eq!(run["seed"], 1);
+    let (run, seen) = offered(&["-r", "500", "-n", "60"]);
+    assert_eq!((run["tally"]["responses"].as_u64(), seen), (Some(60), 60));
+    assert!(run["scenario"]["duration_ns"].is_null(), "-n alone ends by count");
+    let (run, seen) = offered(&["--profile", "steps:100/100ms,400/100ms"]);
+    assert_eq!((run["tally"]["responses"].as_u64(), seen), (Some(50), 50));
+}
+
+#[test]
+fn a_seed_gives_a_schedule() {
+    let poisson = |seed| offered(&["-r", "300", "-d", "200ms", "--spacing", "poisson", "--seed", seed]).0;
+    let (one, again, other) = (poisson("5"), poisson("5"), poisson("6"));
+    assert_eq!(one["schedule_hash"], again["schedule_hash"]);
+    assert_ne!(one["schedule_hash"], other["schedule_hash"]);
+    assert_eq!((one["seed"].as_u64(), one["scenario"]["spacing"].as_str()), (Some(5), Some("poisson")));
+}
+
+#[test]
+fn a_trace_is_replayed() {
+    let desk = Desk::new();
+    desk.file("trace.csv", "seconds\n0\n0.01\n0.01\n0.2\n");
+    let (run, seen) = offered_from(&desk, &["--profile", "trace:trace.csv"]);
+    assert_eq!((run["tally"]["responses"].as_u64(), seen), (Some(4), 4));
+}
+
+#[test]
+fn users_and_sessions() {
+    let (run, seen) = offered(&["--model", "closed", "--users", "3", "-n", "30", "--think-time", "1ms"]);
+    assert_eq!((run["tally"]["responses"].as_u64(), seen), (Some(30), 30));
+    assert_eq!((run["scenario"]["model"].as_str(), run["scenario"]["users"].as_u64()), (Some("closed"), Some(3)));
+    let (run, seen) = offered(&["--model", "partly-open", "--session-length", "2", "-r", "50", "-d", "400ms"]);
+    assert_eq!(run["scenario"]["requests_per_session"], 2);
+    // 20 sessions; a follow-up whose turn comes after the end is not planned any more.
+    assert!((21..=40).contains(&seen), "{seen}");
+    assert_eq!(run["tally"]["planned"].as_u64(), Some(seen as u64));
+}
+
+#[test]
+fn a_cap_and_a_warm_up_are_in_force() {
+    let (run, _) = offered(&["-r", "1000", "-n", "100", "-c", "2", "--threads", "1", "--warmup", "50ms"]);
+    assert_eq!(
+        (run["scenario"]["connections"].as_u64(), run["scenario"]["warmup_ns"].as_u64()),
+        (Some(2), Some(50_000_000))
+    );
+    assert_eq!((run["warmup_tally"]["planned"].as_u64(), run["tally"]["planned"].as_u64()), (Some(50), Some(50)));
+    assert!(run["generator"]["connections_peak"].as_u64() <= Some(2), "{}", run["generator"]);
+    // A server of 10 ms and two connections do 200/s: the backlog waits for the cap.
+    assert!(run["connection_wait"]["max_ns"].as_u64() > Some(50_000_000), "{}", run["connection_wait"]);
+}
+
+#[test]
+fn method_headers_and_body_go_out_as_given() {
+    let server = RawServer::start(Some("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"), "\r\n\r\n{\"n\":1}");
+    let desk = Desk::new();
+    let mut arguments =
+        vec!["run", &server.url, "-r", "1", "-n", "1", "--no-preflight", "--quiet", "--json", "--no-save"];
+    arguments.extend(["-X", "post", "-H", "X-One: 1", "--body-type", "application/json", "--data-file", "-"]);
+    let run = feed(desk.command(&arguments), "{\"n\":1}").json();
+    assert_eq!(run["statuses"]["204"], 1, "{run}");
+    let asked = server.asked.recv().expect("it was asked");
+    assert!(asked.starts_with("POST /api HTTP/1.1\r\n"), "{asked}");
+    for part in ["X-One: 1\r\n", "Content-Type: application/json\r\n", "Content-Length: 7\r\n"] {
+        assert!(asked.contains(part), "no {part:?} in {asked}");
+    }
+    assert!(!asked.to_lowercase().contains("preflight"), "{asked}");
+}
+
+#[test]
+fn an_error_status_is_told_beforehand_and_does_not_stop_the_load() {
+    let server =
+        RawServer::start(Some("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), "\r\n\r\n");
+    let told = Desk::new().truetail(&["run", &server.url, "-r", "100", "-n", "5", "--quiet", "--json", "--no-save"]);
+    let run = told.json();
+    assert_eq!(run["statuses"]["404"], 5, "{run}");
+    assert!(told.stderr.contains("404"), "{told:?}");
+    assert!(run["notes"][0].as_str().is_some_and(|note| note.contains("404")), "{}", run["notes"]);
+}

@@ -1,0 +1,12 @@
+//! The binary as its users meet it: arguments, exit codes, standard output and standard error, files, signals.
+
+mod bad_input;
+mod help;
+mod interrupt;
+mod load;
+mod raw_server;
+mod result;
+mod serve;
+mod simulate;
+mod support;
+mod threshold;

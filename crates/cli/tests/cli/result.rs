@@ -1,0 +1,81 @@
+//! Where results go, and that they can be had again.
+
+use super::support::{Desk, Running, Served, assert_balanced, assert_complete};
+
+#[test]
+fn a_run_is_saved_printed_and_printed_again() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    let told = desk.truetail(&["run", &served.api(), "-r", "200", "-n", "100"]);
+    let runs = desk.runs();
+    assert_eq!(runs.len(), 1, "{told:?}");
+    let saved = assert_complete(&runs[0]);
+    told.assert_code(&saved, 0);
+    assert_balanced(&saved);
+    let name = runs[0].file_name().expect("a name").to_string_lossy().into_owned();
+    assert!(name.contains("-127.0.0.1-") && told.stdout.contains(&name), "{told:?}");
+    assert!(told.stdout.contains("p99") && told.stdout.contains("100 planned"), "{told:?}");
+    assert!(!told.stdout.contains('\x1b') && !told.stderr.contains('\x1b'), "no colours into a pipe");
+    let folder = format!("truetail-runs/{name}");
+    let again = desk.truetail(&["report", &folder]);
+    assert_eq!((again.code, again.stdout), (Some(0), told.stdout));
+    let json = desk.truetail(&["report", "--json", &folder]).json();
+    assert_eq!(json, saved);
+}
+
+#[test]
+fn json_is_all_there_is_on_standard_output() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    let told = desk.truetail(&["run", &served.api(), "-r", "100", "-n", "120", "--json", "--out", "here"]);
+    assert_eq!(told.json(), assert_complete(&desk.path().join("here")));
+    assert!(told.stderr.contains("p99"), "a run of more than a second tells its progress: {told:?}");
+}
+
+#[test]
+fn quiet_is_quiet() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    let told = desk.truetail(&["run", &served.api(), "-r", "100", "-n", "120", "--quiet", "--no-save"]);
+    assert_eq!(told.stderr, "");
+    assert!(told.stdout.contains("120 planned"), "{told:?}");
+}
+
+#[test]
+fn runs_merge_without_loss() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    for (seed, out) in [("1", "a"), ("2", "b")] {
+        let arguments = ["run", &served.api(), "-r", "200", "-n", "50", "--spacing", "poisson", "--quiet"];
+        desk.truetail(&[&arguments[..], &["--seed", seed, "--out", out]].concat());
+    }
+    let told = desk.truetail(&["merge", "a", "b", "--out", "whole"]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    let whole = assert_complete(&desk.path().join("whole"));
+    assert_eq!((whole["tally"]["planned"].as_u64(), whole["statuses"]["200"].as_u64()), (Some(100), Some(100)));
+    assert_balanced(&whole);
+    let twice = desk.truetail(&["merge", "a", "a", "--out", "twice"]);
+    assert_eq!((twice.code, twice.stderr.lines().count()), (Some(1), 1), "{twice:?}");
+    assert!(!desk.path().join("twice").exists());
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_error_and_the_run_is_saved() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    let arguments = ["run", &served.api(), "-r", "200", "-n", "50", "--quiet", "--out", "here"];
+    let told = Running::start_unread(desk.command(&arguments)).end();
+    let run = assert_complete(&desk.path().join("here"));
+    told.assert_code(&run, 0);
+    assert_eq!(told.stderr, "");
+}
+
+#[test]
+fn no_color_and_ascii_are_obeyed_in_pipes_too() {
+    let desk = Desk::new();
+    let mut command = desk.command(&["simulate", "02"]);
+    command.env("LC_ALL", "C.ISO-8859-1").env("NO_COLOR", "1");
+    let told = Running::start(command).end();
+    assert_eq!(told.code, Some(0));
+    assert!(told.stdout.is_ascii(), "{}", told.stdout);
+}

@@ -1,0 +1,46 @@
+//! `truetail serve`.
+
+use std::net::TcpListener;
+
+use super::support::{Desk, Served};
+
+#[test]
+fn ended_by_a_signal_its_truth_log_is_whole() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    let url = served.api();
+    desk.truetail(&["run", &url, "-r", "1000", "-n", "300", "--no-save", "--quiet"]);
+    let (code, rows) = served.stop();
+    assert_eq!((code, rows.len()), (Some(0), 300), "the preflight is not among them");
+    let numbers: std::collections::BTreeSet<_> =
+        rows.iter().map(|row| row.split(',').nth(1).map(str::to_owned)).collect();
+    assert_eq!(numbers.len(), 300, "each request has one row");
+    assert!(rows.iter().all(|row| row.contains(",200,answered,")), "{:?}", rows[0]);
+}
+
+#[test]
+fn a_stall_is_in_the_truth_log_and_in_the_tail() {
+    let desk = Desk::new();
+    let fault = "[[service.fault]]\nkind = \"stall\"\nat = \"300ms\"\nfor = \"200ms\"\n";
+    let text = format!("[workload]\nrate = 500\nduration = \"1s\"\n[service]\nbaseline = \"10ms\"\n{fault}");
+    let served = Served::start(&desk, desk.file("stall.toml", &text));
+    let run = desk.truetail(&["run", &served.api(), "-r", "500", "-d", "1s", "--json", "--quiet", "--no-save"]).json();
+    assert_eq!(run["tally"]["responses"], 500);
+    // The first arrival that the gate holds waits for nearly all of the stall. A client that is late adds to that, and
+    // none can take anything off.
+    assert!(run["response_time"]["max_ns"].as_u64() > Some(190_000_000), "{}", run["response_time"]);
+    let (_, rows) = served.stop();
+    let held = rows.iter().filter(|row| row.ends_with(",stall")).count();
+    // 105 are due to meet it; each end may move by what the machine stands still, here for up to 60 ms.
+    assert!((75..=135).contains(&held), "{held} requests met the stall, 105 were due to");
+}
+
+#[test]
+fn a_port_that_is_taken() {
+    let desk = Desk::new();
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let told = desk.truetail(&["serve", "--listen", &address]);
+    assert_eq!((told.code, told.stdout.as_str(), told.stderr.lines().count()), (Some(1), "", 1), "{told:?}");
+    assert!(told.stderr.starts_with("truetail: ") && told.stderr.contains(&address), "{told:?}");
+}

@@ -1,0 +1,237 @@
+//! Running the binary, with a limit on time, in a folder of its own.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Nothing here takes longer, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(50);
+
+/// A folder to work in, gone afterwards.
+pub struct Desk(TempDir);
+
+impl Desk {
+    pub fn new() -> Desk {
+        Desk(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes a file, and gives its name.
+    pub fn file<'a>(&self, name: &'a str, text: &str) -> &'a str {
+        std::fs::write(self.path().join(name), text).expect("a file");
+        name
+    }
+
+    /// The command `truetail ARGUMENTS` here. Nothing of the environment decides how it looks.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.bare(env!("CARGO_BIN_EXE_truetail"));
+        command.args(arguments);
+        command
+    }
+
+    /// The same, by a shell that has run `before` first.
+    pub fn command_after(&self, before: &str, arguments: &[&str]) -> Command {
+        let mut command = self.bare("sh");
+        let script = format!("{before} && exec \"$@\"");
+        command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_truetail")]).args(arguments);
+        command
+    }
+
+    fn bare(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        for name in ["NO_COLOR", "TERM", "LC_ALL", "LC_CTYPE", "LANG"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    pub fn truetail(&self, arguments: &[&str]) -> Told {
+        Running::start(self.command(arguments)).end()
+    }
+
+    /// Folders of runs under `truetail-runs`.
+    pub fn runs(&self) -> Vec<PathBuf> {
+        let Ok(entries) = std::fs::read_dir(self.path().join("truetail-runs")) else { return Vec::new() };
+        entries.map(|entry| entry.expect("an entry").path()).collect()
+    }
+}
+
+/// What the binary told.
+#[derive(Debug)]
+pub struct Told {
+    /// The exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Told {
+    /// Standard output as JSON; it must be nothing else.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"))
+    }
+
+    /// The exit code of a run that is otherwise `code`: a noisy machine makes any measurement INVALID, and that has a
+    /// code of its own. What the run itself says decides which.
+    pub fn assert_code(&self, run: &Value, code: i32) {
+        let code = if run["verdict"]["state"] == "INVALID" { 4 } else { code };
+        assert_eq!(self.code, Some(code), "{self:?}");
+    }
+}
+
+/// The binary at work. Killed when it is dropped.
+pub struct Running {
+    child: Child,
+    stdout: Option<thread::JoinHandle<String>>,
+    stderr: Receiver<String>,
+    heard: String,
+}
+
+impl Running {
+    pub fn start(command: Command) -> Running {
+        let mut running = Running::start_unheard(command);
+        running.stdout = running.child.stdout.take().map(|mut out| {
+            thread::spawn(move || {
+                let mut text = String::new();
+                out.read_to_string(&mut text).expect("standard output in UTF-8");
+                text
+            })
+        });
+        running
+    }
+
+    /// Closes the reading end of standard output, as `head` does.
+    pub fn start_unread(command: Command) -> Running {
+        let mut running = Running::start_unheard(command);
+        drop(running.child.stdout.take());
+        running
+    }
+
+    fn start_unheard(mut command: Command) -> Running {
+        let mut child = command.spawn().expect("the binary starts");
+        let (sender, stderr) = channel();
+        let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+        thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Running { child, stdout: None, stderr, heard: String::new() }
+    }
+
+    /// Waits for a line on standard error that holds `part`.
+    pub fn hear(&mut self, part: &str) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let line = self.stderr.recv_timeout(left).unwrap_or_else(|_| panic!("no '{part}' in {:?}", self.heard));
+            self.heard += &format!("{line}\n");
+            if line.contains(part) {
+                return;
+            }
+        }
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).expect("it is still there");
+    }
+
+    pub fn end(mut self) -> Told {
+        let until = Instant::now() + PATIENCE;
+        let status = loop {
+            match self.child.try_wait().expect("a child") {
+                Some(status) => break status,
+                None if Instant::now() > until => panic!("it does not end; it said {:?}", self.heard),
+                None => thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        let stdout = self.stdout.take().map_or(String::new(), |thread| thread.join().expect("standard output"));
+        let mut stderr = std::mem::take(&mut self.heard);
+        self.stderr.iter().for_each(|line| stderr += &format!("{line}\n"));
+        Told { code: status.code(), stdout, stderr }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// `truetail serve`, at work. Killed when it is dropped.
+pub struct Served {
+    child: Child,
+    /// Such as `http://127.0.0.1:4711`.
+    pub url: String,
+    truth: PathBuf,
+}
+
+impl Served {
+    pub fn start(desk: &Desk, scenario: &str) -> Served {
+        let truth = desk.path().join("truth.csv");
+        let log = truth.display().to_string();
+        let mut command = desk.command(&["serve", "--scenario", scenario, "--listen", "127.0.0.1:0", "--truth", &log]);
+        let mut child = command.stderr(Stdio::null()).spawn().expect("the server starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+        let url = line.strip_prefix("listening on ").unwrap_or_else(|| panic!("{line:?}")).trim().to_owned();
+        Served { child, url, truth }
+    }
+
+    pub fn api(&self) -> String {
+        format!("{}/api", self.url)
+    }
+
+    /// Ends it by SIGTERM. Gives its exit code, and the rows of its truth log without the heading.
+    pub fn stop(mut self) -> (Option<i32>, Vec<String>) {
+        kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM).expect("it is still there");
+        let status = self.child.wait().expect("it ends");
+        let text = std::fs::read_to_string(&self.truth).expect("a truth log");
+        assert!(text.ends_with('\n'), "the last row is whole");
+        (status.code(), text.lines().skip(1).map(str::to_owned).collect())
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Feeds standard input.
+pub fn feed(mut command: Command, text: &str) -> Told {
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("the binary starts");
+    child.stdin.take().expect("piped").write_all(text.as_bytes()).expect("it reads");
+    let Output { status, stdout, stderr } = child.wait_with_output().expect("it ends");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    Told { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+}
+
+/// The books of a run: every planned arrival has one outcome.
+pub fn assert_balanced(run: &Value) {
+    let of = |name: &str| run["tally"][name].as_u64().unwrap_or_else(|| panic!("no {name} in {}", run["tally"]));
+    let outcomes = ["responses", "connect_failed", "reset", "malformed", "timed_out", "in_flight_at_end"];
+    assert_eq!(of("planned"), of("issued") + of("never_issued"), "{}", run["tally"]);
+    assert_eq!(of("issued"), outcomes.iter().map(|name| of(name)).sum::<u64>(), "{}", run["tally"]);
+}
+
+/// All files of a run are there, and its run.json is whole.
+pub fn assert_complete(folder: &Path) -> Value {
+    for name in ["histograms.hlog", "timeline.csv", "samples.csv"] {
+        assert!(folder.join(name).is_file(), "{name} in {}", folder.display());
+    }
+    let text = std::fs::read_to_string(folder.join("run.json")).expect("run.json");
+    let run: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(run["schema"], "truetail.run/1");
+    run
+}
