@@ -5,6 +5,9 @@ use std::collections::BinaryHeap;
 
 use crate::time::Timestamp;
 
+/// Room for this many places is made beforehand, so that a cap of usual size never allocates in a run.
+const ROOM: u32 = 1 << 10;
+
 /// Who is being worked on until when. Memory grows with the places in use, not with the cap.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
@@ -17,7 +20,7 @@ pub(super) struct Places {
 impl Places {
     /// `cap` places, at least one.
     pub(super) fn new(cap: u32) -> Places {
-        Places { unused: cap.max(1), free_at: BinaryHeap::new() }
+        Places { unused: cap.max(1), free_at: BinaryHeap::with_capacity(cap.min(ROOM) as usize) }
     }
 
     /// Takes a place for a request that could begin at `ready`, and says when it begins. [`Places::give_back_at`] must

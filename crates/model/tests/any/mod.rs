@@ -1,7 +1,9 @@
-//! Values that property tests of this crate share.
+//! Values that property tests of this crate share. Each test uses some of them.
+#![allow(dead_code)]
 
 use proptest::prelude::*;
-use truetail_model::arrival::{Profile, Trace};
+use truetail_model::arrival::{Arrival, Profile, Trace};
+use truetail_model::record::{Cause, Outcome, RequestRecord, StartDelay};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 
 const S: u64 = 1_000_000_000;
@@ -34,4 +36,40 @@ pub fn profile() -> impl Strategy<Value = Profile> {
             Profile::Trace(Trace::new(instants.into_iter().map(Timestamp).collect()).unwrap())
         }),
     ]
+}
+
+fn outcome() -> impl Strategy<Value = Outcome> {
+    let cause = || proptest::sample::select(Cause::ALL);
+    prop_oneof![
+        6 => prop_oneof![Just(200), Just(404), Just(503), 0..1200u16].prop_map(|status| Outcome::Response { status }),
+        1 => cause().prop_map(Outcome::ConnectFailed),
+        1 => cause().prop_map(Outcome::Reset),
+        1 => cause().prop_map(Outcome::Malformed),
+        1 => Just(Outcome::TimedOut),
+        1 => Just(Outcome::InFlightAtEnd),
+        1 => Just(Outcome::NeverIssued),
+    ]
+}
+
+prop_compose! {
+    /// What happened to some request of a run of ten seconds; its index is 0.
+    pub fn record()(
+        intended in 0..10 * S,
+        late in prop_oneof![Just(0), 0..S],
+        took in prop_oneof![0..S / 100, 0..20 * S],
+        waited in 0..S / 10,
+        connect in 0..S / 100,
+        connected in any::<bool>(),
+        outcome in outcome(),
+        bytes_in in 0..1_000_000u64,
+    ) -> RequestRecord {
+        let intended_start = Timestamp(intended);
+        if outcome == Outcome::NeverIssued {
+            return RequestRecord::never_issued(Arrival { index: 0, intended_start }, intended_start + Nanos(took));
+        }
+        let actual_start = intended_start + Nanos(late);
+        let delay = StartDelay::split(intended_start, actual_start, Nanos(waited), Nanos(if connected { connect } else { 0 }));
+        let end = actual_start + Nanos(took);
+        RequestRecord { index: 0, intended_start, actual_start, end, delay, connected, outcome, bytes_in }
+    }
 }
