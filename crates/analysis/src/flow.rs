@@ -53,9 +53,14 @@ impl Flow {
         Flow { stretches: self.stretches[self.stretches.len() / 2..].to_vec(), stretch_s: self.stretch_s }
     }
 
+    /// How long all of it is, in seconds.
+    pub(crate) fn length_s(&self) -> f64 {
+        self.stretches.len() as f64 * self.stretch_s
+    }
+
     /// `count` per second of all stretches.
     pub(crate) fn per_second(&self, count: fn(&Stretch) -> u64) -> f64 {
-        self.stretches.iter().map(count).sum::<u64>() as f64 / (self.stretches.len() as f64 * self.stretch_s)
+        self.stretches.iter().map(count).sum::<u64>() as f64 / self.length_s()
     }
 }
 

@@ -18,7 +18,9 @@ use truetail_run::{Distribution, Findings, Quantile, Run, Verdict, VerdictState}
 pub use reason::Doubt;
 
 use crate::flow::Flow;
-use thresholds::{BACKLOG_IS_OURS_SHARE, CONNECTION_WAIT_SHARE, LAG_SUSPECT_SHARE, SENT_IN_TIME_SHARE};
+use thresholds::{
+    BACKLOG_IS_OURS_SHARE, CONNECTION_WAIT_SHARE, LAG_SUSPECT_SHARE, SENT_IN_TIME_SHARE, SENT_IN_TIME_SHORTEST_S,
+};
 
 /// The verdict on a run, worst reasons first. `every` holds all arrivals in order, where each was kept.
 pub(crate) fn judge(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Verdict {
@@ -145,7 +147,8 @@ fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> O
 fn rate_not_reached(flow: &Flow, by_generator: bool) -> Option<Doubt> {
     let planned_per_second = flow.per_second(|stretch| stretch.planned);
     let sent_per_second = flow.per_second(|stretch| stretch.sent);
-    (sent_per_second < planned_per_second * SENT_IN_TIME_SHARE).then_some(Doubt::RateNotReached {
+    let is_judged = flow.length_s() >= SENT_IN_TIME_SHORTEST_S;
+    (is_judged && sent_per_second < planned_per_second * SENT_IN_TIME_SHARE).then_some(Doubt::RateNotReached {
         planned_per_second,
         sent_per_second,
         by_generator,

@@ -47,6 +47,9 @@ pub const BACKLOG_IS_OURS_SHARE: f64 = 0.50;
 
 /// The rate was not reached when fewer than this share of the arrivals was sent before the schedule ended.
 pub const SENT_IN_TIME_SHARE: f64 = 0.95;
+/// Schedules shorter than this many seconds are not judged by it: 5 % of them is less than 100 ms, which one hiccup of the
+/// machine just before the end would use up.
+pub const SENT_IN_TIME_SHORTEST_S: f64 = 2.0;
 
 /// INVALID when the generator's own limits (ports, files) failed at least this share of the arrivals: half of what lies
 /// beyond p99. SUSPECT for any.

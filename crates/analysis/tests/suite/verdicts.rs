@@ -148,6 +148,23 @@ fn a_slow_generator_is_not_a_saturated_server() {
     assert_eq!(found.verdict.reasons[1].state, Invalid);
 }
 
+/// In a short run even the last few arrivals, that are always a little late, are a large share.
+#[test]
+fn a_handful_of_arrivals_says_nothing_of_a_rate() {
+    for n in 1..40 {
+        let mut short = scenario("01");
+        let LoadModel::Open(schedule) = &mut short.workload.model else { unreachable!() };
+        schedule.horizon = Horizon { duration: None, requests: Some(n) };
+        let late = changed(&simulated(&short), |record| {
+            let lag = Nanos::from_micros(60);
+            record.delay.generator_lag = lag;
+            record.actual_start = record.actual_start + lag;
+            record.end = record.end + lag;
+        });
+        assert_eq!(codes(&findings(&late)), ["too_few_samples"], "{n}");
+    }
+}
+
 #[test]
 fn the_users_own_cap_is_named() {
     let mut capped = scenario("02");
