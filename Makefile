@@ -1,0 +1,28 @@
+# make demo   the whole point, in under a minute after the build
+# make test   everything that is checked
+.PHONY: demo test lint
+
+CARGO ?= cargo
+PYTHON ?= python3
+VENV := .venv
+
+demo:
+	$(CARGO) build --release --locked -p truetail
+	$${CARGO_TARGET_DIR:-target}/release/truetail demo
+
+# The log of a run is also read by another implementation, in Python. Where that cannot be had (no venv module, no
+# registry), its test says SKIPPED and the rest goes on.
+test: lint
+	@$(MAKE) --no-print-directory $(VENV)/ready || echo "no Python environment: the test that needs it will say SKIPPED"
+	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
+		$(CARGO) test --workspace --locked
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+$(VENV)/ready: tests/requirements.txt
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
