@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use truetail_model::arrival::Spacing;
 use truetail_model::record::Snapshot;
 use truetail_model::scenario::Scenario;
-use truetail_model::service::{Fault, Gate, Select, Service, Variation};
+use truetail_model::service::{Fault, Gate, Select, Service, ServiceState, Variation};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
@@ -86,6 +86,17 @@ fn all_of(snapshot: &Snapshot) -> String {
     let Snapshot { tally, warmup, statuses, causes, metrics, seconds, .. } = snapshot;
     let ends = (snapshot.last_end, snapshot.schedule_hash);
     format!("{tally:?} {warmup:?} {statuses:?} {causes:?} {metrics:?} {seconds:?} {ends:?} {records:#?}")
+}
+
+/// A service with nothing on its way answers as one whose only fault never comes.
+#[test]
+fn the_short_way_through_a_plain_service_is_the_long_one() {
+    let mut plain = ServiceState::new(Service::healthy(ms(10)));
+    let mut long = ServiceState::new(Service { faults: vec![stall(1 << 40, 1)], ..Service::healthy(ms(10)) });
+    for arrived in (0..10_000).map(|k| Timestamp(k * 777_777)) {
+        assert_eq!(plain.admit(arrived), long.admit(arrived));
+    }
+    assert_eq!(plain.admitted(), long.admitted());
 }
 
 proptest! {
