@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Acceptance in real time: the binary against its own server, with the tolerances that were promised.
+
+    cargo build --release -p truetail && python3 acceptance/run.py [NAME…]
+
+These checks take their time (a scenario lasts 60 s) and want a quiet machine, so `make test` does not run them; it runs
+the same things shortened. Each prints what it found; the exit code is 0 when all hold. Traffic stays on loopback.
+"""
+
+import csv
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BINARY = os.environ.get("TRUETAIL", str(ROOT / "target/release/truetail"))
+WORK = Path(tempfile.mkdtemp(prefix="truetail-acceptance-"))
+failed = []
+
+
+def check(what, holds, found):
+    print(f"  {'ok  ' if holds else 'FAIL'} {what}: {found}", flush=True)
+    if not holds:
+        failed.append(what)
+
+
+class Server:
+    """`truetail serve` on a free port, with its truth log."""
+
+    def __init__(self, scenario):
+        self.truth = WORK / f"truth-{time.monotonic_ns()}.csv"
+        command = [BINARY, "serve", "--scenario", scenario, "--listen", "127.0.0.1:0", "--truth", self.truth]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        line = self.process.stdout.readline()
+        self.url = re.search(r"http://\S+", line).group(0).rstrip("/") + "/api"
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=30)
+        with open(self.truth) as log:
+            return list(csv.DictReader(log))
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def run(url, *flags, before=None, during=None):
+    """`truetail run`; its run.json, exit code and what it printed."""
+    out = WORK / f"run-{time.monotonic_ns()}"
+    command = [BINARY, "run", url, "--out", out, *map(str, flags)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=before)
+    if during:
+        during(process)
+    screen, errors = process.communicate(timeout=900)
+    path = out / "run.json"
+    result = json.loads(path.read_text()) if path.exists() else None
+    complete = all((out / name).exists() for name in ("run.json", "histograms.hlog", "timeline.csv", "samples.csv"))
+    return result, process.returncode, screen, errors, complete
+
+
+def balanced(result):
+    tally = result["tally"]
+    parts = ("responses", "connect_failed", "reset", "malformed", "timed_out", "in_flight_at_end")
+    issued = sum(tally[name] for name in parts)
+    check("the books balance", tally["issued"] == issued and tally["planned"] == issued + tally["never_issued"], tally)
+    return tally
+
+
+def quantile(result, q, which="response_time"):
+    found = next(x for x in result[which]["quantiles"] if abs(x["q"] - q) < 1e-9)
+    return found["value_ns"] / 1e6 if found["value_ns"] is not None else None, found
+
+
+def near(result, q, truth_ms, percent=None, ms=None):
+    value, _ = quantile(result, q)
+    room = truth_ms * percent / 100 if percent else ms
+    check(f"q {q} within {percent or ms}{' %' if percent else ' ms'} of {truth_ms} ms", abs(value - truth_ms) <= room, f"{value:.3f} ms")
+
+
+def scenario(name):
+    server = Server(name)
+    result, code, *_ = run(server.url, "-r", 1000, "-d", "60s")
+    truth = server.stop()
+    tally = balanced(result)
+    check("planned = responses = 60 000", tally["planned"] == tally["responses"] == 60_000, tally["responses"])
+    check("the server saw as many", len(truth) == 60_000, len(truth))
+    check("not INVALID", code != 4, result["verdict"])
+    return result, truth
+
+
+def healthy():
+    result, _ = scenario("01-healthy")
+    near(result, 0.5, 10, ms=1)
+    near(result, 0.99, 10, ms=1)
+
+
+def hiccup():
+    result, truth = scenario("02-single-hiccup")
+    near(result, 0.99, 410, percent=2)
+    near(result, 0.999, 950, percent=1)
+    near(result, 1, 1010, percent=1)
+    inside = sum(30e9 <= int(row["arrived_ns"]) < 31e9 for row in truth)
+    check("at least 995 arrivals inside the stall", inside >= 995, inside)
+
+
+def slowdown():
+    result, _ = scenario("03-sustained-slowdown")
+    near(result, 0.5, 40, percent=3)
+    near(result, 0.99, 100, percent=2)
+
+
+def pauses():
+    result, _ = scenario("04-gc-pauses")
+    near(result, 0.99, 110, percent=4)
+
+
+def saturation():
+    server = Server("05-saturation")
+    result, code, screen, *_ = run(server.url, "-r", 1000, "-d", "60s", "--timeout", "5s")
+    truth = server.stop()
+    tally = balanced(result)
+    check("requests timed out", tally["timed_out"] > 0, tally["timed_out"])
+    check("the server saw every request", len(truth) == tally["issued"], len(truth))
+    check("those are in the distribution", result["response_time"]["count"] == 60_000 and result["response_time"]["censored"] > 0, result["response_time"]["censored"])
+    value, found = quantile(result, 0.99)
+    check("p99 is at least the timeout", found["at_least"] and value >= 5000, value)
+    check("INVALID, because it is saturated", code == 4 and "saturated" in [r["code"] for r in result["verdict"]["reasons"]], result["verdict"])
+    print(screen)
+
+
+def killed():
+    server = Server("01-healthy")
+
+    def kill_it(_process):
+        time.sleep(4)
+        server.kill()
+
+    result, code, _, _, complete = run(server.url, "-r", 500, "-d", "8s", during=kill_it)
+    tally = balanced(result)
+    check("all are planned", tally["planned"] == 4000, tally["planned"])
+    check("some were answered, the rest failed", tally["responses"] > 1000 and tally["connect_failed"] > 1000, tally)
+    check("the run folder is complete", complete, complete)
+
+
+def few_files():
+    server = Server("02-single-hiccup")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+    # The stall of scenario 02 is at 30 s; with a thousand requests a second a thousand would be in flight then.
+    result, _, screen, _, complete = run(server.url, "-r", 1000, "-d", "35s", before=limit)
+    server.stop()
+    tally = balanced(result)
+    check("planned = responses", tally["planned"] == tally["responses"] == 35_000, tally)
+    cap = result["scenario"]["connections"]
+    check("no more connections than files", result["generator"]["connections_peak"] <= cap < 64, cap)
+    wait, _ = quantile(result, 1, "connection_wait")
+    check("the wait is the cap's", wait > 500, f"{wait} ms")
+    check("the run says so", "connection_wait" in [r["code"] for r in result["verdict"]["reasons"]], result["verdict"])
+    check("the run folder is complete", complete, complete)
+    asked = subprocess.run([BINARY, "run", "http://127.0.0.1:1/", "-r", "10", "-c", "1000", "--no-preflight"], preexec_fn=limit, capture_output=True, text=True)
+    check("asked for more than there is: one line with both numbers", asked.returncode == 1 and "1000" in asked.stderr.replace("\u202f", "").replace(" ", "") and asked.stderr.count("\n") == 1, asked.stderr.strip())
+
+
+def many_connections():
+    # Client and server are a process each, and each connection is a file in both.
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    wanted = min(20_500, hard - 100)
+    slow = WORK / "slow.toml"
+    slow.write_text(
+        f'name = "slow"\nabout = "ten seconds of work"\n[workload]\nrate = {wanted / 10}\nduration = "10s"\n[service]\nbaseline = "12s"\n'
+    )
+    server = Server(slow)
+    result, *_ = run(server.url, "-r", wanted / 10, "-d", "10s", "--no-preflight")
+    truth = server.stop()
+    tally = balanced(result)
+    check("planned = responses", tally["planned"] == tally["responses"] == wanted, tally)
+    check("all connections at once", result["generator"]["connections_peak"] == wanted, f"{result['generator']['connections_peak']} of {wanted}, limit on open files {hard}")
+    check("the server saw every request", len(truth) == wanted, len(truth))
+
+
+def flat_memory():
+    server = Server("01-healthy")
+    readings = []
+
+    def watch(process):
+        for second in range(300):
+            time.sleep(1)
+            try:
+                status = Path(f"/proc/{process.pid}/status").read_text()
+            except OSError:
+                return
+            found = re.search(r"VmRSS:\s+(\d+)", status)
+            if found and second % 10 == 0:
+                readings.append(int(found.group(1)))
+
+    result, *_ = run(server.url, "-r", 100, "-d", "5m", during=watch)
+    server.stop()
+    tally = balanced(result)
+    check("planned = responses", tally["planned"] == tally["responses"] == 30_000, tally)
+    early, late = readings[3], readings[-1]
+    # Every request is kept as a sample (96 bytes each) while they all fit: 2.4 MB for the 25 000 between the readings.
+    check("memory grows by the samples and no more (4 MB)", late - early <= 4096, f"{early} KiB after 40 s, {late} KiB at the end")
+
+
+CHECKS = {
+    "01": healthy,
+    "02": hiccup,
+    "03": slowdown,
+    "04": pauses,
+    "05": saturation,
+    "killed": killed,
+    "few-files": few_files,
+    "many-connections": many_connections,
+    "flat-memory": flat_memory,
+}
+
+
+def main():
+    for name in sys.argv[1:] or CHECKS:
+        if name not in CHECKS:
+            sys.exit(f"unknown check '{name}'; there are {', '.join(CHECKS)}")
+        print(name, flush=True)
+        CHECKS[name]()
+    print(f"{len(failed)} failed" if failed else "all hold")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
