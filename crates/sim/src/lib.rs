@@ -8,6 +8,18 @@
 //! [`labs`] are small experiments with a name.
 //!
 //! All of it is deterministic: the same scenario gives the same records in the same order, always.
+//!
+//! ```
+//! use truetail_model::record::Metric;
+//! use truetail_model::scenario::builtin;
+//! use truetail_sim::{SimOptions, simulate};
+//!
+//! // A server stops for one second in a minute of 1 000 requests a second.
+//! let run = simulate(&builtin::find("02-single-hiccup")?, SimOptions::default())?;
+//! let p99 = run.snapshot.metric(Metric::ResponseTime).quantile(0.99).unwrap();
+//! assert!((p99.as_millis_f64() - 410.0).abs() < 0.41, "to 0.1 %, from the buckets");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod ending;
 mod error;

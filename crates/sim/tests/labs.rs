@@ -147,6 +147,14 @@ fn every_nth_knows_when_it_asks_too_much() {
 }
 
 #[test]
+fn a_lab_whose_service_never_catches_up_has_no_quantiles() {
+    let default = every_nth::EveryNthOptions::default();
+    let hopeless = every_nth::EveryNthOptions { pause: Nanos::from_secs(3_600), ..default };
+    // 27 pauses of an hour: the requests behind the 24th have no answer within the day.
+    assert!(matches!(every_nth::run(&hopeless), Err(LabError::Unanswered { .. })));
+}
+
+#[test]
 fn a_pause_of_the_order_router_holds_up_200_arrivals() {
     let lab = order_router::run(&order_router::OrderRouterOptions::default()).unwrap();
     let (short, longest) = (Nanos::from_micros(50), Nanos::from_micros(10_050));

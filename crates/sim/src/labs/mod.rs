@@ -54,6 +54,15 @@ pub enum LabError {
         /// How many.
         requests: u64,
     },
+    /// The service is so far behind that a day of virtual time does not suffice.
+    #[error(
+        "{requests} requests were not answered within a day after the last was sent; shorten the pauses or the work, or \
+         lower the rate or the duration"
+    )]
+    Unanswered {
+        /// How many.
+        requests: u64,
+    },
     /// The simulator refused.
     #[error(transparent)]
     Simulation(#[from] SimError),

@@ -1,7 +1,7 @@
 //! One way of measuring, and what it saw.
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
-use truetail_model::record::{Histogram, Metric, rank_of};
+use truetail_model::record::{Metric, rank_of};
 use truetail_model::service::Service;
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
@@ -65,7 +65,7 @@ fn quantiles(run: &Run) -> Vec<SeriesQuantile> {
         times.extend(samples.even().iter().map(|record| record.response_time()));
         times.sort_unstable();
     }
-    let at = |q| if every { exact(&times, q) } else { bucketed(buckets, q) };
+    let at = |q| if every { exact(&times, q) } else { buckets.quantile(q) };
     QUANTILES.into_iter().filter_map(|q| at(q).map(|response_time| SeriesQuantile { q, response_time })).collect()
 }
 
@@ -74,11 +74,7 @@ fn exact(sorted: &[Nanos], q: f64) -> Option<Nanos> {
     sorted.get(rank as usize).copied()
 }
 
-fn bucketed(buckets: &Histogram, q: f64) -> Option<Nanos> {
-    buckets.quantile(q)
-}
-
-/// One user without think time until `horizon`: the naive loop.
+/// Users without think time until `horizon`: the naive loop.
 pub(super) fn closed(users: u32, horizon: Horizon) -> Workload {
     limitless(LoadModel::Closed { users, think_time: Nanos::ZERO, horizon })
 }
@@ -98,6 +94,10 @@ fn limitless(model: LoadModel) -> Workload {
 }
 
 /// Measures `service` under `workload`; `besides` sees every request too.
+///
+/// # Errors
+/// [`LabError::Unanswered`] when a request is not answered within a day after the last: a quantile over the rest would
+/// flatter.
 pub(super) fn measure(
     lab: &str,
     name: &'static str,
@@ -108,6 +108,10 @@ pub(super) fn measure(
     let mut sink = (SimOptions::default().recorder(workload), besides);
     let closing = Simulation::new(service, workload, FaultClock::Origin)?.run(&mut sink)?;
     let run = Run { facts: facts_of(lab, name, workload, closing), snapshot: sink.0.finish(closing.schedule_hash) };
+    match run.snapshot.tally.unanswered() {
+        0 => {}
+        requests => return Err(LabError::Unanswered { requests }),
+    }
     Ok((Series::new(name, run), closing))
 }
 
