@@ -1,7 +1,7 @@
 //! One connection: a socket, and the request that is under way on it.
 
 use std::io::{self, Read, Write};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use socket2::{Domain, Protocol, Socket, Type};
 use truetail_model::arrival::Arrival;
@@ -9,6 +9,9 @@ use truetail_model::record::Cause;
 use truetail_model::time::{Nanos, Timestamp};
 
 use crate::http1::ResponseParser;
+
+/// Local ports that are tried for one connection before it is given up.
+const PORTS_TRIED: u32 = 64;
 
 /// What a connection is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,12 +50,24 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Begins to connect to `address`.
+    /// Begins to connect to `address`, from the first of the ports that `pick` gives which is free, or, when it gives
+    /// none, from one of the system's choice.
     ///
     /// # Errors
     /// Why no attempt can be made.
-    pub(crate) fn open(address: SocketAddr, exchange: Exchange) -> Result<Connection, Cause> {
-        let socket = begin_connecting(address).map_err(|error| connect_cause(&error))?;
+    pub(crate) fn open(
+        address: SocketAddr,
+        exchange: Exchange,
+        mut pick: impl FnMut() -> Option<u16>,
+    ) -> Result<Connection, Cause> {
+        let mut socket = begin_connecting(address, pick());
+        for _ in 0..PORTS_TRIED {
+            match &socket {
+                Err(error) if connect_cause(error) == Cause::NoLocalPort => socket = begin_connecting(address, pick()),
+                _ => break,
+            }
+        }
+        let socket = socket.map_err(|error| connect_cause(&error))?;
         Ok(Connection { socket, phase: Phase::Connecting, exchange, parser: ResponseParser::new() })
     }
 
@@ -95,10 +110,16 @@ impl Connection {
     }
 }
 
-fn begin_connecting(address: SocketAddr) -> io::Result<Socket> {
+fn begin_connecting(address: SocketAddr, from_port: Option<u16>) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
     socket.set_tcp_nodelay(true)?;
+    if let Some(port) = from_port {
+        let any: IpAddr = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+        // A port that is in use towards another destination, or that still lingers, may be used for this one.
+        socket.set_reuse_address(true)?;
+        socket.bind(&SocketAddr::new(any, port).into())?;
+    }
     match socket.connect(&address.into()) {
         Ok(()) => Ok(socket),
         Err(error) if in_progress(&error) => Ok(socket),

@@ -81,7 +81,7 @@ fn start_worker(
     let live = Arc::new(Live::default());
     control.attach(reactor.waker(), Arc::clone(&live));
     let setting = Setting {
-        number: hand.index,
+        hand,
         driver: Driver::new(workload, hand),
         recorder: Recorder::new(recorder_options(workload, plan.samples, hand.of)),
         clock,

@@ -34,12 +34,17 @@ pub fn files_in_use() -> u64 {
     fs::read_dir("/proc/self/fd").map_or(8, |entries| entries.count() as u64)
 }
 
-/// Local ports that the system hands out for one destination.
-pub fn local_ports() -> Option<u32> {
+/// The lowest and the highest local port that the system hands out by itself.
+pub(crate) fn local_port_range() -> Option<(u16, u16)> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
-    let mut ends = text.split_whitespace().map(|n| n.parse::<u32>().ok());
+    let mut ends = text.split_whitespace().map(|n| n.parse::<u16>().ok());
     let (low, high) = (ends.next()??, ends.next()??);
-    high.checked_sub(low).map(|span| span + 1)
+    (low <= high).then_some((low, high))
+}
+
+/// How many local ports the system hands out for one destination.
+pub fn local_ports() -> Option<u32> {
+    local_port_range().map(|(low, high)| u32::from(high - low) + 1)
 }
 
 /// Processors this process may use.

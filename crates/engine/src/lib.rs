@@ -30,6 +30,7 @@ pub mod http1;
 mod live;
 mod plan;
 mod pool;
+mod ports;
 mod preflight;
 mod target;
 mod watch;

@@ -58,6 +58,11 @@ impl Pool {
         Token::new(slot, place.generation)
     }
 
+    /// Connections that are open or being opened.
+    pub(crate) fn open(&self) -> u64 {
+        self.open
+    }
+
     /// The connection that a report is about, if it is still there.
     pub(crate) fn find(&mut self, token: Token) -> Option<&mut Connection> {
         let slot = self.slots.get_mut(token.slot() as usize)?;

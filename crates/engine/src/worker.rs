@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use truetail_model::driver::{Driver, Start, Turn};
+use truetail_model::driver::{Driver, Hand, Start, Turn};
 use truetail_model::record::{Cause, Outcome, Recorder, RequestRecord, StartDelay};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::{Events, MonotonicClock, Reactor, Readiness, precise_sleeps};
@@ -19,6 +19,7 @@ use crate::host;
 use crate::http1::{Fed, Finished};
 use crate::live::Live;
 use crate::pool::{Pool, Token};
+use crate::ports::LocalPorts;
 use crate::watch::Watch;
 
 /// Longest sleep, so that a worker that was not allowed to run notices it soon.
@@ -32,7 +33,7 @@ const READ_BUFFER: usize = 64 * 1024;
 
 /// What a worker needs from the rest of the engine.
 pub(crate) struct Setting {
-    pub(crate) number: u32,
+    pub(crate) hand: Hand,
     pub(crate) driver: Driver,
     pub(crate) recorder: Recorder,
     pub(crate) clock: MonotonicClock,
@@ -64,13 +65,15 @@ pub(crate) struct Worker {
     watch: Watch,
     buffer: Box<[u8]>,
     stray_answers: u64,
+    ports: LocalPorts,
 }
 
 impl Worker {
     /// A worker that is ready to run.
     pub(crate) fn new(setting: Setting, reactor: Reactor) -> Worker {
         Worker {
-            watch: Watch::new(setting.number),
+            watch: Watch::new(setting.hand.index),
+            ports: LocalPorts::new(setting.hand.index, setting.hand.of),
             setting,
             reactor,
             pool: Pool::default(),
@@ -183,7 +186,8 @@ impl Worker {
     }
 
     fn begin_connecting(&mut self, exchange: Exchange) {
-        let connection = match Connection::open(self.setting.address, exchange) {
+        let (open, ports) = (self.pool.open(), &mut self.ports);
+        let connection = match Connection::open(self.setting.address, exchange, || ports.pick(open)) {
             Ok(connection) => connection,
             Err(cause) => return self.record(&exchange, self.setting.clock.now(), Outcome::ConnectFailed(cause), 0),
         };
