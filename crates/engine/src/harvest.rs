@@ -5,7 +5,7 @@ use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions, Snapshot
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_reactor::MonotonicClock;
-use truetail_run::{CpuTime, Generator, Pause};
+use truetail_run::{CpuTime, Facts, Generator, Offered, Pause, Run, Source};
 
 use crate::host;
 use crate::watch::Watch;
@@ -26,7 +26,27 @@ pub struct Measured {
     pub elapsed: Nanos,
 }
 
+impl Measured {
+    /// The run, on this machine. Who ended it and what else is to be said of it, the caller adds.
+    pub fn into_run(self, source: Source, offered: Offered) -> Run {
+        let facts = Facts {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            source,
+            started_at_unix_ns: Some(self.started_at_unix_ns),
+            elapsed_ns: self.elapsed.0,
+            offered,
+            host: Some(host::describe()),
+            generator: Some(self.generator),
+            interrupted: false,
+            bytes_in: self.snapshot.bytes_in,
+            notes: Vec::new(),
+        };
+        Run { facts, snapshot: self.snapshot }
+    }
+}
+
 /// What one worker brings home.
+#[derive(Debug)]
 pub(crate) struct Harvest {
     pub(crate) recorder: Recorder,
     pub(crate) driver: Driver,
@@ -35,6 +55,8 @@ pub(crate) struct Harvest {
     pub(crate) connections_opened: u64,
     pub(crate) connections_peak: u64,
     pub(crate) stray_answers: u64,
+    pub(crate) unstamped: u64,
+    pub(crate) clock_steps: u64,
     pub(crate) ended: Timestamp,
 }
 
@@ -78,6 +100,8 @@ pub(crate) fn put_together(harvests: Vec<Harvest>, clock: MonotonicClock) -> Mea
         generator.connections_opened += harvest.connections_opened;
         generator.connections_peak += harvest.connections_peak;
         generator.stray_answers += harvest.stray_answers;
+        generator.unstamped += harvest.unstamped;
+        generator.clock_steps = generator.clock_steps.max(harvest.clock_steps);
         let (pauses, count, total) = harvest.watch.finish();
         add_pauses(&mut generator, pauses, count, total);
         let part = harvest.recorder.finish(harvest.driver.schedule_hash());

@@ -3,6 +3,8 @@
 use truetail_model::arrival::RateProfile;
 use truetail_model::record::SamplesOptions;
 use truetail_model::workload::{LoadModel, Workload};
+use truetail_run::EndClock;
+use truetail_run::Offered;
 
 use crate::{Target, host};
 
@@ -17,6 +19,8 @@ pub struct Plan {
     pub threads: Option<u32>,
     /// How many single requests to keep.
     pub samples: SamplesOptions,
+    /// Whose instant ends a response time. The kernel's is to be had on Linux only; elsewhere answers bear no stamp.
+    pub end_clock: EndClock,
 }
 
 /// One worker for each so many requests a second, where the number of threads is left to the engine: about half of
@@ -54,7 +58,7 @@ pub enum CapReason {
 impl Plan {
     /// A plan with everything left to the engine.
     pub fn new(workload: Workload, target: Target) -> Plan {
-        Plan { workload, target, threads: None, samples: SamplesOptions::default() }
+        Plan { workload, target, threads: None, samples: SamplesOptions::default(), end_clock: EndClock::Kernel }
     }
 
     /// The cap on connections that will be in force: what the user asked for, or what this machine can have.
@@ -71,6 +75,16 @@ impl Plan {
             EffectiveCap { connections: files, reason: CapReason::OpenFiles }
         } else {
             EffectiveCap { connections: ports, reason: CapReason::LocalPorts }
+        }
+    }
+
+    /// What is offered, to whom, with the cap that will be in force.
+    pub fn offered(&self) -> Offered {
+        Offered {
+            url: Some(self.target.url().to_string()),
+            method: Some(self.target.method().as_str().to_owned()),
+            connections: Some(self.effective_cap().connections),
+            ..Offered::of(&self.workload)
         }
     }
 

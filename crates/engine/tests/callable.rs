@@ -4,12 +4,13 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use truetail_engine::callable::{CallPlan, Waiting, bench};
+use truetail_engine::callable::{Call, CallPlan, Callable, Launch, Ticket, Waiting, bench, bench_here, bench_launched};
 use truetail_engine::{Control, Measured};
 use truetail_model::arrival::Horizon;
-use truetail_model::record::{Cause, Metric};
+use truetail_model::record::{Cause, Metric, Outcome};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModel;
+use truetail_run::Source;
 
 fn at_rate(per_second: f64, millis: u64) -> CallPlan {
     CallPlan::at_rate(Rate::per_second(per_second).unwrap(), Nanos::from_millis(millis))
@@ -110,6 +111,73 @@ fn control_ends_it() {
 #[should_panic(expected = "the callable broke")]
 fn a_panic_of_the_callable_is_not_swallowed() {
     bench(&at_rate(1000.0, 100), &Control::new(), |_| || -> () { panic!("the callable broke") });
+}
+
+/// Takes a while to get ready, which is not its own time.
+struct Late<'a> {
+    idles: &'a AtomicU64,
+}
+
+impl Callable for Late<'_> {
+    type Answer = ();
+
+    fn call(&mut self, call: &mut Call) {
+        std::thread::sleep(Duration::from_millis(2));
+        call.begin();
+    }
+
+    fn idle(&mut self) {
+        self.idles.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_call_may_begin_later_than_its_worker_turned_to_it() {
+    let idles = AtomicU64::new(0);
+    let measured = checked(bench(&at_rate(10.0, 500), &Control::new(), |_| Late { idles: &idles }));
+    let lag = measured.snapshot.metric(Metric::GeneratorLag);
+    assert!(lag.count() == 5 && lag.min().unwrap() >= Nanos::from_millis(2), "{lag:?}");
+    assert!(idles.into_inner() >= 4, "between two calls a tenth of a second apart there is time to look around");
+}
+
+#[test]
+fn the_first_worker_may_be_the_calling_thread() {
+    let home = std::thread::current().id();
+    let plan = CallPlan { workers: 2, ..at_rate(1000.0, 100) };
+    let (here, elsewhere) = (AtomicU64::new(0), AtomicU64::new(0));
+    let call = || {
+        let counter = if std::thread::current().id() == home { &here } else { &elsewhere };
+        counter.fetch_add(1, Ordering::Relaxed)
+    };
+    let measured = checked(bench_here(&plan, &Control::new(), |caller| caller.run(call)));
+    assert_eq!((here.into_inner(), elsewhere.into_inner()), (50, 50));
+    let run = measured.into_run(Source::Callable, plan.offered());
+    assert_eq!((run.facts.offered.connections, run.snapshot.tally.responses), (Some(2), 100));
+}
+
+/// Hands each call to a thread of its own.
+struct Threads;
+
+impl Launch for Threads {
+    fn launch(&mut self, mut ticket: Ticket) {
+        std::thread::spawn(move || {
+            ticket.begin();
+            match ticket.arrival().index {
+                3 => drop(ticket),
+                5 => ticket.end(Outcome::TimedOut),
+                7 => std::mem::forget(ticket),
+                _ => ticket.end(Outcome::Response { status: 0 }),
+            }
+        });
+    }
+}
+
+#[test]
+fn calls_that_run_elsewhere_are_all_accounted_for() {
+    let mut plan = at_rate(100.0, 200);
+    plan.workload.limits.drain = Nanos::from_secs(1);
+    let tally = checked(bench_launched(&plan, &Control::new(), Threads)).snapshot.tally;
+    assert_eq!((tally.responses, tally.malformed, tally.timed_out, tally.in_flight_at_end), (17, 1, 1, 1), "{tally:?}");
 }
 
 #[cfg(feature = "tokio")]

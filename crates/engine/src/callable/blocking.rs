@@ -7,10 +7,10 @@ use std::thread;
 use truetail_model::driver::{Driver, Hand, Start, Turn};
 use truetail_model::record::{Recorder, RequestRecord, StartDelay};
 use truetail_model::time::{Clock, Nanos, Timestamp};
-use truetail_model::workload::{LoadModel, Workload};
+use truetail_model::workload::Workload;
 use truetail_reactor::{MonotonicClock, Reactor, precise_sleeps};
 
-use super::{CallOutcome, CallPlan, Waiting};
+use super::{Call, CallOutcome, CallPlan, Callable, Waiting};
 use crate::control::{Asked, Control};
 use crate::harvest::{Harvest, Measured, cpu_since, put_together, recorder_options};
 use crate::host;
@@ -32,42 +32,70 @@ const SPIN_FOR: Nanos = Nanos::from_micros(100);
 ///
 /// # Panics
 /// When a callable panics, after the other workers were told to end.
-pub fn bench<F, R>(plan: &CallPlan, control: &Control, make: impl Fn(u32) -> F + Sync) -> Measured
-where
-    F: FnMut() -> R,
-    R: CallOutcome,
-{
-    let workers = workers_of(plan);
-    let mut workload = plan.workload.clone();
-    workload.limits.connections = Some(workers);
+pub fn bench<C: Callable>(plan: &CallPlan, control: &Control, make: impl Fn(u32) -> C + Sync) -> Measured {
+    run_team(plan, control, First::InAThread, |caller| {
+        let callable = make(caller.number());
+        caller.run(callable)
+    })
+}
+
+/// As [`bench`], with the first worker on the calling thread, for callables that belong to it. `work` is called once on
+/// the thread of each worker and lets it run.
+///
+/// # Panics
+/// When `work` panics, after the other workers were told to end.
+pub fn bench_here(plan: &CallPlan, control: &Control, work: impl Fn(Caller) -> Called + Sync) -> Measured {
+    run_team(plan, control, First::Here, work)
+}
+
+/// Where the first worker runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum First {
+    Here,
+    InAThread,
+}
+
+fn run_team(plan: &CallPlan, control: &Control, first: First, work: impl Fn(Caller) -> Called + Sync) -> Measured {
+    let hands = plan.hands();
+    let workload = plan.workload_of_hands();
     let clock = MonotonicClock::starting_in(LEAD);
+    let mut callers = (0..hands)
+        .map(|index| Caller::new(plan, &workload, Hand { index, of: hands }, clock, control))
+        .collect::<Vec<_>>();
+    let work = |caller| {
+        let _guard = EndWithPanic(control);
+        work(caller).0
+    };
     let harvests = thread::scope(|scope| {
-        let start = |index| {
-            let caller = Caller::new(plan, &workload, Hand { index, of: workers }, clock, control);
-            let make = &make;
-            scope.spawn(move || caller.run(make(index)))
-        };
-        let running: Vec<_> = (0..workers).map(start).collect();
-        let ended: Vec<_> = running.into_iter().map(|worker| end_of(worker, control)).collect();
-        ended.into_iter().map(|harvest| harvest.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        let here = (first == First::Here).then(|| callers.remove(0));
+        let running: Vec<_> = callers.into_iter().map(|caller| scope.spawn(|| work(caller))).collect();
+        let mine: Vec<_> = here.into_iter().map(&work).collect();
+        let others: Vec<_> = running.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        let others = others.into_iter().map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        mine.into_iter().chain(others).collect()
     });
     put_together(harvests, clock)
 }
 
-/// Never more workers than users, so that each has work.
-fn workers_of(plan: &CallPlan) -> u32 {
-    match plan.workload.model {
-        LoadModel::Closed { users, .. } => plan.workers.min(users).max(1),
-        _ => plan.workers.max(1),
+/// Tells the other workers to end when one of them panics.
+struct EndWithPanic<'a>(&'a Control);
+
+impl Drop for EndWithPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.stop_now();
+        }
     }
 }
 
-fn end_of(worker: thread::ScopedJoinHandle<'_, Harvest>, control: &Control) -> thread::Result<Harvest> {
-    worker.join().inspect_err(|_| control.stop_now())
-}
+/// What a worker brings home: proof that it ran.
+#[derive(Debug)]
+pub struct Called(Harvest);
 
-/// One worker.
-struct Caller {
+/// One worker of a run that has not begun.
+#[derive(Debug)]
+pub struct Caller {
+    number: u32,
     driver: Driver,
     recorder: Recorder,
     clock: MonotonicClock,
@@ -86,6 +114,7 @@ impl Caller {
             control.attach(reactor.waker(), Arc::clone(&live));
         }
         Caller {
+            number: hand.index,
             driver: Driver::new(workload, hand),
             recorder: Recorder::new(recorder_options(workload, plan.samples, hand.of)),
             clock,
@@ -98,7 +127,13 @@ impl Caller {
         }
     }
 
-    fn run<R: CallOutcome>(mut self, mut call: impl FnMut() -> R) -> Harvest {
+    /// Which worker it is, from 0.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Calls at the schedule until the run is over.
+    pub fn run(mut self, mut callable: impl Callable) -> Called {
         precise_sleeps();
         let cpu_before = host::thread_cpu();
         self.clock.wait_for_origin();
@@ -107,9 +142,13 @@ impl Caller {
             self.watch.awake(now);
             self.obey(now);
             match self.driver.turn(now) {
-                Turn::Start(start) => self.perform(start, now, &mut call),
+                Turn::Start(start) => self.perform(start, now, &mut callable),
+                Turn::Wait { until } if until.since(now) >= LONGEST_SLEEP => {
+                    callable.idle();
+                    self.wait(self.clock.now(), until);
+                }
                 Turn::Wait { until } => self.wait(now, until),
-                Turn::Expired | Turn::Finished => return self.settle(cpu_before),
+                Turn::Expired | Turn::Finished => return Called(self.settle(cpu_before)),
             }
         }
     }
@@ -124,21 +163,24 @@ impl Caller {
         }
     }
 
-    fn perform<R: CallOutcome>(&mut self, start: Start, now: Timestamp, call: &mut impl FnMut() -> R) {
+    fn perform(&mut self, start: Start, now: Timestamp, callable: &mut impl Callable) {
         self.recorder.plan(start.arrival.intended_start);
         self.live.started();
-        let answer = call();
+        let mut call = Call::new(start.arrival, self.clock, now);
+        let answer = callable.call(&mut call);
         let end = self.clock.now();
         // However long the call took, it was the callable's time.
         self.watch.sleeping(end);
         self.failures_in_a_row = if answer.is_answer() { 0 } else { self.failures_in_a_row + 1 };
+        let (intended, actual) = (start.arrival.intended_start, call.actual_start());
         let record = RequestRecord {
             index: start.arrival.index,
-            intended_start: start.arrival.intended_start,
-            actual_start: now,
+            intended_start: intended,
+            actual_start: actual,
             end,
-            delay: StartDelay::split(start.arrival.intended_start, now, start.connection_wait, Nanos::ZERO),
+            delay: StartDelay::split(intended, actual, start.connection_wait, Nanos::ZERO),
             connected: false,
+            read_lag: None,
             outcome: answer.outcome(),
             bytes_in: 0,
         };
@@ -176,6 +218,8 @@ impl Caller {
             connections_opened: 0,
             connections_peak: 0,
             stray_answers: 0,
+            unstamped: 0,
+            clock_steps: 0,
             ended,
         }
     }

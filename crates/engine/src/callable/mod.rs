@@ -4,25 +4,39 @@
 //! is measured from the instant at which it *should* have begun, so a pause of the callable shows in every call that it
 //! held up and not in one alone.
 //!
+//! | | |
+//! |---|---|
+//! | [`bench`] | a function, called on threads of its own |
+//! | [`bench_here`] | the same, with the first worker on the calling thread, for callables that belong to it |
+//! | `bench_async` | futures on tokio, many in flight (feature `tokio`) |
+//! | [`bench_launched`] | calls that run anywhere else, many in flight: an event loop, another runtime |
+//!
 //! ```
 //! use truetail_engine::Control;
 //! use truetail_engine::callable::{CallPlan, bench};
 //! use truetail_model::time::Nanos;
+//! use truetail_run::Source;
 //!
 //! let plan = CallPlan::at_rate("2000/s".parse()?, Nanos::from_millis(100));
 //! let measured = bench(&plan, &Control::new(), |_worker| || std::hint::black_box((0..100).sum::<u64>()));
 //! assert_eq!(measured.snapshot.tally.responses, 200);
+//! let run = measured.into_run(Source::Callable, plan.offered());
+//! # assert_eq!(run.facts.offered.connections, Some(1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 #[cfg(feature = "tokio")]
 mod asynchronous;
 mod blocking;
+mod call;
 mod outcome;
 mod plan;
+mod pump;
 
 #[cfg(feature = "tokio")]
 pub use asynchronous::bench_async;
-pub use blocking::bench;
+pub use blocking::{Called, Caller, bench, bench_here};
+pub use call::{Call, Callable};
 pub use outcome::CallOutcome;
 pub use plan::{CallPlan, Waiting};
+pub use pump::{Launch, Ticket, bench_launched};

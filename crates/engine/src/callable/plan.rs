@@ -6,6 +6,7 @@ use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
+use truetail_run::Offered;
 
 /// How a worker waits for the next intended start.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -60,5 +61,26 @@ impl CallPlan {
             samples: SamplesOptions::default(),
             give_up_after: Some(GIVE_UP_AFTER),
         }
+    }
+
+    /// How many workers there will be: never more than users, so that each has work.
+    pub(super) fn hands(&self) -> u32 {
+        match self.workload.model {
+            LoadModel::Closed { users, .. } => self.workers.min(users).max(1),
+            _ => self.workers.max(1),
+        }
+    }
+
+    /// The workload, capped at a call a worker.
+    pub(super) fn workload_of_hands(&self) -> Workload {
+        let mut workload = self.workload.clone();
+        workload.limits.connections = Some(self.hands());
+        workload
+    }
+
+    /// What is offered to a callable that blocks, with as many calls in flight as there are workers. Async calls are
+    /// offered `Offered::of(&plan.workload)`.
+    pub fn offered(&self) -> Offered {
+        Offered::of(&self.workload_of_hands())
     }
 }
