@@ -101,6 +101,7 @@ mod tests {
             end: Timestamp(end),
             delay: StartDelay::default(),
             connected: false,
+            read_lag: None,
             outcome: Outcome::TimedOut,
             bytes_in: 0,
         };

@@ -35,7 +35,7 @@ pub struct Simulation {
     fault_clock: Option<Timestamp>,
     pending: Pending,
     now: Timestamp,
-    /// No end can change what starts when, so that each request is settled at its start.
+    /// No end can change what starts when, and the drain limit is known, so that each request is settled at its start.
     settles_at_start: bool,
     last_end: Timestamp,
     standing: Standing,
@@ -62,8 +62,12 @@ impl Simulation {
         if workload.model.horizon() == Horizon::default() {
             return Err(SimError::NoEnd);
         }
+        let driver = Driver::new(workload, Hand::ALONE);
+        // With an endless drain, when a run ends that waits for what never comes is known only then.
+        let knows_its_end = driver.deadline() != Timestamp::NEVER;
+        let no_feedback = matches!(workload.model, LoadModel::Open(_)) && workload.limits.connections.is_none();
         Ok(Simulation {
-            driver: Driver::new(workload, Hand::ALONE),
+            driver,
             service: ServiceState::new(service.clone()),
             timeout: workload.limits.timeout,
             fault_clock: match fault_clock {
@@ -72,7 +76,7 @@ impl Simulation {
             },
             pending: Pending::default(),
             now: Timestamp::ZERO,
-            settles_at_start: matches!(workload.model, LoadModel::Open(_)) && workload.limits.connections.is_none(),
+            settles_at_start: no_feedback && knows_its_end,
             last_end: Timestamp::ZERO,
             standing: Standing::new(&workload.model),
         })
@@ -80,8 +84,8 @@ impl Simulation {
 
     /// Runs to the end and hands every arrival to `sink`.
     ///
-    /// Records come in the order of their ends, except with an open model without a cap on connections, where nothing
-    /// depends on an end: there they come in the order of their starts.
+    /// Records come in the order of their ends, except with an open model without a cap on connections and with a drain
+    /// limit, where nothing depends on an end: there they come in the order of their starts.
     ///
     /// # Errors
     /// [`SimError::TimeStands`] when closed users ask again and again in no time.
@@ -131,6 +135,7 @@ impl Simulation {
             end,
             delay: StartDelay::split(arrival.intended_start, self.now, connection_wait, Nanos::ZERO),
             connected: false,
+            read_lag: None,
             outcome,
             bytes_in: 0,
         }

@@ -196,6 +196,15 @@ fn waiting_for_ever_is_said_and_not_done() {
 }
 
 #[test]
+fn an_endless_drain_ends_with_the_last_event() {
+    let run = run(&twenty(Fault::BlackHole { select: EVERY_FIFTH }, unlimited(Nanos::MAX)));
+    assert_eq!((run.snapshot.tally.responses, run.snapshot.tally.in_flight_at_end), (16, 4));
+    // The last arrival is intended at 1.9 s and is one of the four; the answer before it came at 1.81 s.
+    assert_eq!(run.snapshot.last_end, at_ms(1_900));
+    assert_eq!(run.facts.notes.len(), 1);
+}
+
+#[test]
 fn what_has_no_end_is_refused() {
     let endless = workload(even(10.0, Default::default()), Limits::default());
     let refused = simulate(&scenario(Service::healthy(ms(10)), endless), SimOptions::default());
