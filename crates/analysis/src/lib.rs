@@ -53,6 +53,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         generator_lag: measured.generator_lag,
         connection_wait: measured.connection_wait,
         connect_time: measured.connect_time,
+        read_lag: measured.read_lag,
         throughput_per_second: throughput::answered_per_second(run, every),
         offered_per_second: throughput::offered_per_second(run, every),
     }

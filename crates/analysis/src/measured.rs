@@ -17,6 +17,7 @@ pub(crate) struct Measured {
     pub(crate) generator_lag: Distribution,
     pub(crate) connection_wait: Distribution,
     pub(crate) connect_time: Distribution,
+    pub(crate) read_lag: Distribution,
 }
 
 /// Every measured arrival in the order of its intended start, where each was kept.
@@ -56,6 +57,7 @@ fn of_records(records: &[RequestRecord]) -> Measured {
         generator_lag: of(was_issued, |r| r.delay.generator_lag),
         connection_wait: of(was_issued, |r| r.delay.connection_wait),
         connect_time: of(|r| was_issued(r) && r.connected, |r| r.delay.connect),
+        read_lag: of(|r| r.read_lag.is_some(), |r| r.read_lag.unwrap_or_default()),
     }
 }
 
@@ -93,6 +95,7 @@ fn of_histograms(snapshot: &Snapshot) -> Measured {
         generator_lag: of(Metric::GeneratorLag),
         connection_wait: of(Metric::ConnectionWait),
         connect_time: of(Metric::ConnectTime),
+        read_lag: of(Metric::ReadLag),
     }
 }
 

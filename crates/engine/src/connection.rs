@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::AsFd;
 
 use socket2::{Domain, Protocol, Socket, Type};
 use truetail_model::arrival::Arrival;
@@ -9,6 +10,7 @@ use truetail_model::record::Cause;
 use truetail_model::time::{Nanos, Timestamp};
 
 use crate::http1::ResponseParser;
+use crate::stamps::{self, WallTime};
 
 /// Local ports that are tried for one connection before it is given up.
 const PORTS_TRIED: u32 = 64;
@@ -32,6 +34,8 @@ pub(crate) struct Exchange {
     pub(crate) connection_wait: Nanos,
     /// When the attempt began: to connect, or on an open connection to send.
     pub(crate) began: Timestamp,
+    /// How long the worker had not been running by then, all its pauses together.
+    pub(crate) paused_by_then: Nanos,
     /// How long connecting took; `None` on a connection that was open.
     pub(crate) connect: Option<Nanos>,
     /// Just before the first byte was handed to the socket; `began` until then.
@@ -97,11 +101,16 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads once. `None`: there is nothing to read now.
-    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    /// Reads once, and says when the last of it arrived, where the kernel was asked and says so. `None`: there is
+    /// nothing to read now.
+    pub(crate) fn read(&mut self, buffer: &mut [u8], stamped: bool) -> io::Result<Option<(usize, Option<WallTime>)>> {
         loop {
-            match (&self.socket).read(buffer) {
-                Ok(n) => return Ok(Some(n)),
+            let read = match stamped {
+                true => stamps::receive(self.socket.as_fd(), buffer),
+                false => (&self.socket).read(buffer).map(|n| (n, None)),
+            };
+            match read {
+                Ok(read) => return Ok(Some(read)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

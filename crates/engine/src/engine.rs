@@ -10,10 +10,13 @@ use truetail_model::time::Nanos;
 use truetail_model::workload::{LoadModelKind, Workload};
 use truetail_reactor::{MonotonicClock, Reactor};
 
+use truetail_run::EndClock;
+
 use crate::Plan;
 use crate::control::Control;
 use crate::harvest::{Harvest, Measured, put_together, recorder_options};
 use crate::live::Live;
+use crate::stamps;
 use crate::target::Method;
 use crate::worker::{Setting, Worker};
 
@@ -50,6 +53,8 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     let threads = plan.effective_threads();
     let mut workload = plan.workload.clone();
     workload.limits.connections = Some(plan.effective_cap().connections);
+    // Kept for the run: stamping is on in the whole system from the first socket that asks for it to the last one.
+    let _stamping = (plan.end_clock == EndClock::Kernel).then(stamps::switch_on);
     let clock = MonotonicClock::starting_in(LEAD);
     let mut running = Vec::new();
     for number in 0..threads {
@@ -65,7 +70,9 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     }
     let harvests = (0..threads).zip(running).map(|(worker, thread)| reap(worker, thread)).collect::<Vec<_>>();
     let harvests = harvests.into_iter().collect::<Result<Vec<_>, _>>()?;
-    Ok(put_together(harvests, clock))
+    let mut measured = put_together(harvests, clock);
+    measured.generator.end_clock = plan.end_clock;
+    Ok(measured)
 }
 
 type Running = thread::JoinHandle<io::Result<Harvest>>;
@@ -89,6 +96,7 @@ fn start_worker(
         request: plan.target.http1_request(&[]).into(),
         to_head: *plan.target.method() == Method::Head,
         timeout: workload.limits.timeout,
+        stamped: plan.end_clock == EndClock::Kernel,
         scheduled: workload.model.kind() != LoadModelKind::Closed,
         control: control.clone(),
         live,

@@ -32,6 +32,11 @@ mod plan;
 mod pool;
 mod ports;
 mod preflight;
+#[cfg(target_os = "linux")]
+mod stamps;
+#[cfg(not(target_os = "linux"))]
+#[path = "stamps_elsewhere.rs"]
+mod stamps;
 mod target;
 mod watch;
 mod worker;

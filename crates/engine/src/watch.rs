@@ -62,6 +62,11 @@ impl Watch {
         self.pauses.truncate(KEPT);
     }
 
+    /// All pauses so far, together.
+    pub(crate) fn total(&self) -> Nanos {
+        self.total
+    }
+
     /// The longest pauses, longest first, how many there were, and all of them together.
     pub(crate) fn finish(mut self) -> (Vec<Pause>, u64, Nanos) {
         self.keep_the_longest();

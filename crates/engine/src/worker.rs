@@ -3,6 +3,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use truetail_model::driver::{Driver, Hand, Start, Turn};
@@ -20,6 +21,7 @@ use crate::http1::{Fed, Finished};
 use crate::live::Live;
 use crate::pool::{Pool, Token};
 use crate::ports::LocalPorts;
+use crate::stamps::{self, Pairing, WallTime};
 use crate::watch::Watch;
 
 /// Longest sleep, so that a worker that was not allowed to run notices it soon.
@@ -41,10 +43,28 @@ pub(crate) struct Setting {
     pub(crate) request: Arc<[u8]>,
     pub(crate) to_head: bool,
     pub(crate) timeout: Option<Nanos>,
+    /// The kernel is to say when answers arrived.
+    pub(crate) stamped: bool,
     /// Requests of this load model are due on a schedule, so that one may fall due between two answers.
     pub(crate) scheduled: bool,
     pub(crate) control: Control,
     pub(crate) live: Arc<Live>,
+}
+
+/// When a request ended: when its last byte had arrived, and when the worker had read it.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    arrived: Timestamp,
+    read: Timestamp,
+    /// The two are known apart.
+    stamped: bool,
+}
+
+impl Moment {
+    /// Nobody knows when it arrived.
+    fn read_at(now: Timestamp) -> Moment {
+        Moment { arrived: now, read: now, stamped: false }
+    }
 }
 
 /// What to do after the starts that are due.
@@ -66,6 +86,11 @@ pub(crate) struct Worker {
     buffer: Box<[u8]>,
     stray_answers: u64,
     ports: LocalPorts,
+    pairing: Pairing,
+    /// Answers of which the kernel was asked when they arrived, and did not say.
+    unstamped: u64,
+    /// All pauses of this worker until it last looked at its connections.
+    paused_before_look: Nanos,
 }
 
 impl Worker {
@@ -78,6 +103,9 @@ impl Worker {
             reactor,
             pool: Pool::default(),
             deadlines: Deadlines::new(),
+            pairing: Pairing::new(),
+            unstamped: 0,
+            paused_before_look: Nanos::ZERO,
             buffer: vec![0; READ_BUFFER].into_boxed_slice(),
             stray_answers: 0,
         }
@@ -144,9 +172,13 @@ impl Worker {
         let now = self.now();
         let deadline = self.deadlines.first().map_or(Timestamp::NEVER, |(_, deadline)| deadline);
         let until = until.min(deadline).min(now + LONGEST_SLEEP).max(now);
+        self.paused_before_look = self.watch.total();
         self.watch.sleeping(until);
         self.reactor.wait(events, Some(until.since(now)))?;
         self.now();
+        if self.setting.stamped {
+            self.pairing.refresh(&self.setting.clock);
+        }
         for readiness in events.iter() {
             self.attend(readiness);
             if self.setting.scheduled {
@@ -175,6 +207,7 @@ impl Worker {
             user: start.user,
             connection_wait: start.connection_wait,
             began: now,
+            paused_by_then: self.watch.total(),
             connect: None,
             actual_start: now,
             written: 0,
@@ -189,8 +222,15 @@ impl Worker {
         let (open, ports) = (self.pool.open(), &mut self.ports);
         let connection = match Connection::open(self.setting.address, exchange, || ports.pick(open)) {
             Ok(connection) => connection,
-            Err(cause) => return self.record(&exchange, self.setting.clock.now(), Outcome::ConnectFailed(cause), 0),
+            Err(cause) => {
+                let now = self.now();
+                return self.record(&exchange, Moment::read_at(now), Outcome::ConnectFailed(cause), 0);
+            }
         };
+        // A system that cannot stamp says so with each answer that has no stamp.
+        if self.setting.stamped {
+            let _ = stamps::enable(connection.socket.as_fd());
+        }
         let token = self.pool.insert(connection);
         self.set_deadline(token.slot(), exchange.began);
         let added = self.reactor.add(&self.pool.get(token.slot()).socket, token.0);
@@ -273,7 +313,10 @@ impl Worker {
             None => {}
             Some(Err(cause)) => self.end(slot, now, Outcome::ConnectFailed(cause), false),
             Some(Ok(())) => {
-                connection.exchange.connect = Some(now.since(connection.exchange.began));
+                let exchange = &mut connection.exchange;
+                // While this worker was not running it could not see that it was connected.
+                let paused = self.watch.total().saturating_sub(exchange.paused_by_then);
+                exchange.connect = Some(now.since(exchange.began).saturating_sub(paused));
                 self.send(slot, now);
             }
         }
@@ -292,18 +335,21 @@ impl Worker {
     fn read(&mut self, token: Token, may_have_ended: bool) {
         loop {
             let Some(connection) = self.pool.find(token) else { return };
-            let read = connection.read(&mut self.buffer);
+            let read = connection.read(&mut self.buffer, self.setting.stamped);
             let now = self.setting.clock.now();
             self.watch.awake(now);
-            let n = match read {
+            let (n, stamp) = match read {
                 Ok(None) => return,
-                Ok(Some(0)) => return self.other_side_ended(token.slot(), now),
-                Ok(Some(n)) => n,
+                Ok(Some((0, _))) => return self.other_side_ended(token.slot(), now),
+                Ok(Some(read)) => read,
                 Err(_) => return self.reset(token.slot(), now),
             };
             match connection.parser.feed(&self.buffer[..n]) {
                 Err(cause) => return self.end(token.slot(), now, Outcome::Malformed(cause), false),
-                Ok(Fed::Finished(finished)) => return self.answered(token.slot(), now, finished, may_have_ended),
+                Ok(Fed::Finished(finished)) => {
+                    let moment = self.moment_of(token.slot(), stamp, now);
+                    return self.answered(token.slot(), moment, finished, may_have_ended);
+                }
                 // A short read took all there was, unless the end came with it.
                 Ok(Fed::More) if n < READ_BUFFER && !may_have_ended => return,
                 Ok(Fed::More) => {}
@@ -311,12 +357,25 @@ impl Worker {
         }
     }
 
-    fn answered(&mut self, slot: u32, now: Timestamp, finished: Finished, may_have_ended: bool) {
+    /// When an answer that was read at `now` had arrived.
+    fn moment_of(&mut self, slot: u32, stamp: Option<WallTime>, now: Timestamp) -> Moment {
+        let actual_start = self.pool.get(slot).exchange.actual_start;
+        if let Some(arrived) = self.pairing.convert(stamp, actual_start, now) {
+            return Moment { arrived, read: now, stamped: true };
+        }
+        self.unstamped += u64::from(self.setting.stamped);
+        // When it last looked the answer was not there; had it run since, it would have read it so much earlier.
+        let paused = self.watch.total().saturating_sub(self.paused_before_look);
+        let arrived = Timestamp(now.0.saturating_sub(paused.0)).max(actual_start);
+        Moment { arrived, read: now, stamped: !paused.is_zero() }
+    }
+
+    fn answered(&mut self, slot: u32, moment: Moment, finished: Finished, may_have_ended: bool) {
         let connection = self.pool.get(slot);
         // Whoever answers before it has the whole request cannot be sent another one.
         let sent_all = connection.exchange.written == self.setting.request.len();
         let keep = finished.keep_alive && sent_all;
-        self.end(slot, now, Outcome::Response { status: finished.status }, keep);
+        self.end_at(slot, moment, Outcome::Response { status: finished.status }, keep);
         if keep && may_have_ended {
             self.read_idle(slot);
         }
@@ -340,9 +399,9 @@ impl Worker {
 
     /// Something came on a connection on which nothing was asked: its end, or bytes that belong to nobody.
     fn read_idle(&mut self, slot: u32) {
-        match self.pool.get(slot).read(&mut self.buffer) {
+        match self.pool.get(slot).read(&mut self.buffer, false) {
             Ok(None) => {}
-            Ok(Some(n)) => {
+            Ok(Some((n, _))) => {
                 self.stray_answers += u64::from(n > 0);
                 self.close(slot);
             }
@@ -358,8 +417,13 @@ impl Worker {
         }
     }
 
-    /// A request ended at `now`; its connection is kept for another one, or closed.
+    /// A request ended at `now`, as far as the worker can see.
     fn end(&mut self, slot: u32, now: Timestamp, outcome: Outcome, keep: bool) {
+        self.end_at(slot, Moment::read_at(now), outcome, keep);
+    }
+
+    /// A request ended; its connection is kept for another one, or closed.
+    fn end_at(&mut self, slot: u32, moment: Moment, outcome: Outcome, keep: bool) {
         let connection = self.pool.get(slot);
         let (exchange, received) = (connection.exchange, connection.parser.received());
         self.clear_deadline(slot);
@@ -369,25 +433,29 @@ impl Worker {
         } else {
             self.close(slot);
         }
-        self.record(&exchange, now, outcome, received);
+        self.record(&exchange, moment, outcome, received);
     }
 
-    fn record(&mut self, exchange: &Exchange, end: Timestamp, outcome: Outcome, bytes_in: u64) {
+    fn record(&mut self, exchange: &Exchange, moment: Moment, outcome: Outcome, bytes_in: u64) {
         let connect = exchange.connect.unwrap_or(Nanos::ZERO);
         let intended = exchange.arrival.intended_start;
         let record = RequestRecord {
             index: exchange.arrival.index,
             intended_start: intended,
             actual_start: exchange.actual_start,
-            end,
+            end: moment.arrived,
             delay: StartDelay::split(intended, exchange.actual_start, exchange.connection_wait, connect),
             connected: exchange.connect.is_some(),
+            read_lag: moment.stamped.then(|| moment.read.since(moment.arrived)),
             outcome,
             bytes_in,
         };
         self.setting.recorder.record(&record);
         self.setting.live.ended(&record);
-        self.setting.driver.finish(exchange.user, end);
+        // On a schedule, whoever waits for this connection could have had it since the answer arrived; in a closed loop
+        // the user is this worker, and goes on when it has read.
+        let free = if self.setting.scheduled { moment.arrived } else { moment.read };
+        self.setting.driver.finish(exchange.user, free);
     }
 
     fn close(&mut self, slot: u32) {
@@ -415,6 +483,8 @@ impl Worker {
             connections_opened: self.pool.opened,
             connections_peak: self.pool.peak,
             stray_answers: self.stray_answers,
+            unstamped: self.unstamped,
+            clock_steps: self.pairing.steps(),
             ended,
         }
     }

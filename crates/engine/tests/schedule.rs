@@ -84,7 +84,9 @@ fn think_time_is_before_the_intended_start() {
     let mut records = measured.snapshot.samples.even().to_vec();
     records.sort_by_key(|r| r.index);
     for pair in records.windows(2) {
-        assert_eq!(pair[1].intended_start, pair[0].end + think_time);
+        // A user thinks from when it has read the answer, which is a moment after the answer was there.
+        let read = pair[0].end + pair[0].read_lag.unwrap_or_default();
+        assert_eq!(pair[1].intended_start, read + think_time);
     }
 }
 

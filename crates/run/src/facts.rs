@@ -176,6 +176,17 @@ pub struct Pause {
 /// How many pauses are kept one by one.
 pub const LONGEST_PAUSES: usize = 100;
 
+/// Whose instant ends a response time.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndClock {
+    /// The generator's own, when it had read the answer: its backlog is inside.
+    #[default]
+    User,
+    /// The kernel's, when the last byte of the answer had reached the host.
+    Kernel,
+}
+
 /// What the generator knows of itself.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Generator {
@@ -197,6 +208,15 @@ pub struct Generator {
     pub connections_peak: u64,
     /// Idle connections on which bytes came that nobody had asked for; they were closed.
     pub stray_answers: u64,
+    /// Whose instant ends a response time.
+    #[serde(default)]
+    pub end_clock: EndClock,
+    /// Answers of which the system did not say when they arrived, although it was asked: they end when they were read.
+    #[serde(default)]
+    pub unstamped: u64,
+    /// How often the wall clock was set during the run (stamps of these moments are not used).
+    #[serde(default)]
+    pub clock_steps: u64,
     /// Soft limit on open files, as it was in force.
     pub open_files_limit: Option<u64>,
 }

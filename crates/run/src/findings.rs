@@ -111,6 +111,8 @@ pub struct Findings {
     pub connection_wait: Distribution,
     /// Time to connect, over the arrivals that had to.
     pub connect_time: Distribution,
+    /// How long answers lay in the generator's host before they were read; empty where nobody can say. In no other time.
+    pub read_lag: Distribution,
     /// Answers per second from the first intended start to the last end.
     pub throughput_per_second: f64,
     /// Planned arrivals per second of the schedule.

@@ -9,7 +9,7 @@ use std::fmt::Display;
 use serde::Serialize;
 use truetail_model::record::{Samples, SamplesOptions, Snapshot};
 
-use crate::facts::LONGEST_PAUSES;
+use crate::facts::{EndClock, LONGEST_PAUSES};
 use crate::wire::v1::Intervals;
 use crate::{Facts, Generator, Host, Offered, Run};
 
@@ -233,6 +233,12 @@ fn sum(mut whole: Generator, part: Generator) -> Generator {
     whole.connections_opened += part.connections_opened;
     whole.connections_peak += part.connections_peak;
     whole.stray_answers += part.stray_answers;
+    whole.unstamped += part.unstamped;
+    whole.clock_steps = whole.clock_steps.max(part.clock_steps);
+    // One part that was read by the generator's clock makes the whole no better than that.
+    if part.end_clock == EndClock::User {
+        whole.end_clock = EndClock::User;
+    }
     whole.open_files_limit = earlier(whole.open_files_limit, part.open_files_limit);
     whole
 }

@@ -47,6 +47,7 @@ struct Mirror {
     generator_lag: MirrorDistribution,
     connection_wait: MirrorDistribution,
     connect_time: MirrorDistribution,
+    read_lag: MirrorDistribution,
     generator: Option<MirrorGenerator>,
     bytes_in: u64,
     recorded: MirrorRecorded,
@@ -152,6 +153,9 @@ struct MirrorGenerator {
     connections_opened: u64,
     connections_peak: u64,
     stray_answers: u64,
+    end_clock: String,
+    unstamped: u64,
+    clock_steps: u64,
     open_files_limit: Option<u64>,
 }
 
@@ -273,7 +277,7 @@ fn the_schema_is_the_one_declared_here() {
 #[test]
 fn what_the_contract_names_is_there() {
     let file: Value = serde_json::from_str(&fs::read_to_string(stored()).unwrap()).unwrap();
-    let metrics = "response_time service_time start_delay generator_lag connection_wait connect_time";
+    let metrics = "response_time service_time start_delay generator_lag connection_wait connect_time read_lag";
     for metric in metrics.split(' ') {
         for field in "count censored mean_ns max_ns quantiles".split(' ') {
             assert!(file[metric].get(field).is_some(), "{metric}.{field}");

@@ -100,6 +100,9 @@ impl Recorder {
                 self.statuses[usize::from(status).min(STATUSES - 1)] += 1;
                 self.add(record, Metric::ResponseTime, record.response_time());
                 self.add(record, Metric::ServiceTime, record.service_time());
+                if let Some(lag) = record.read_lag {
+                    self.add(record, Metric::ReadLag, lag);
+                }
                 if status >= 400 {
                     self.error_status_time.record(record.response_time());
                 }

@@ -46,6 +46,9 @@ pub struct RequestRecord {
     pub delay: StartDelay,
     /// A connection was opened for this request, so that `delay.connect` is a measured time even where it is zero.
     pub connected: bool,
+    /// From the moment at which the last byte of the answer reached this host, which is `end`, to the moment at which
+    /// the generator read it. `None` where the system does not say when it arrived: then `end` is the reading.
+    pub read_lag: Option<Nanos>,
     /// What became of it.
     pub outcome: Outcome,
     /// Bytes of the answer that were read, head and body.
@@ -73,6 +76,7 @@ impl RequestRecord {
             end: now,
             delay: StartDelay::default(),
             connected: false,
+            read_lag: None,
             outcome: Outcome::NeverIssued,
             bytes_in: 0,
         }
@@ -98,11 +102,13 @@ pub enum Metric {
     ConnectionWait,
     /// Time to open a connection, for the arrivals that had to.
     ConnectTime,
+    /// How long answers lay in this host before the generator read them, where the system says so. In no other metric.
+    ReadLag,
 }
 
 impl Metric {
     /// Every metric.
-    pub const ALL: [Metric; 8] = [
+    pub const ALL: [Metric; 9] = [
         Metric::ResponseTime,
         Metric::Censored,
         Metric::Failed,
@@ -111,6 +117,7 @@ impl Metric {
         Metric::GeneratorLag,
         Metric::ConnectionWait,
         Metric::ConnectTime,
+        Metric::ReadLag,
     ];
     /// How many there are.
     pub const COUNT: usize = Metric::ALL.len();
@@ -126,6 +133,7 @@ impl Metric {
             Metric::GeneratorLag => "generator_lag",
             Metric::ConnectionWait => "connection_wait",
             Metric::ConnectTime => "connect_time",
+            Metric::ReadLag => "read_lag",
         }
     }
 

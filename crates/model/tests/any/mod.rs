@@ -60,6 +60,7 @@ prop_compose! {
         waited in 0..S / 10,
         connect in 0..S / 100,
         connected in any::<bool>(),
+        read_lag in proptest::option::of((0..S / 100).prop_map(Nanos)),
         outcome in outcome(),
         bytes_in in 0..1_000_000u64,
     ) -> RequestRecord {
@@ -70,6 +71,6 @@ prop_compose! {
         let actual_start = intended_start + Nanos(late);
         let delay = StartDelay::split(intended_start, actual_start, Nanos(waited), Nanos(if connected { connect } else { 0 }));
         let end = actual_start + Nanos(took);
-        RequestRecord { index: 0, intended_start, actual_start, end, delay, connected, outcome, bytes_in }
+        RequestRecord { index: 0, intended_start, actual_start, end, delay, connected, read_lag, outcome, bytes_in }
     }
 }

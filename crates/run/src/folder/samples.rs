@@ -7,6 +7,7 @@
 //! | `intended_start_ns`, `actual_start_ns`, `end_ns` | from the origin |
 //! | `generator_lag_ns`, `connection_wait_ns`, `connect_ns` | the parts of the start delay |
 //! | `connected` | a connection was opened for it |
+//! | `read_lag_ns` | from `end_ns` to the reading of the answer; blank where the system does not say when it arrived |
 //! | `outcome` | `response`, `connect_failed`, `reset`, `malformed`, `timed_out`, `in_flight_at_end`, `never_issued` |
 //! | `status` | of a response; 0 where the protocol has none; blank where there was no response |
 //! | `cause` | of a failure; blank elsewhere |
@@ -40,6 +41,8 @@ struct Row<'a> {
     connection_wait_ns: u64,
     connect_ns: u64,
     connected: bool,
+    #[serde(default)]
+    read_lag_ns: Option<u64>,
     outcome: &'a str,
     status: Option<u16>,
     cause: Option<Cause>,
@@ -47,7 +50,7 @@ struct Row<'a> {
 }
 
 /// The columns, in order: those of [`Row`].
-const HEADER: [&str; 13] = [
+const HEADER: [&str; 14] = [
     "kept",
     "index",
     "intended_start_ns",
@@ -57,6 +60,7 @@ const HEADER: [&str; 13] = [
     "connection_wait_ns",
     "connect_ns",
     "connected",
+    "read_lag_ns",
     "outcome",
     "status",
     "cause",
@@ -113,6 +117,7 @@ impl<'a> Row<'a> {
             connection_wait_ns: record.delay.connection_wait.0,
             connect_ns: record.delay.connect.0,
             connected: record.connected,
+            read_lag_ns: record.read_lag.map(|lag| lag.0),
             outcome: record.outcome.name(),
             status,
             cause: record.outcome.cause(),
@@ -135,6 +140,7 @@ impl<'a> Row<'a> {
                 connect: Nanos(self.connect_ns),
             },
             connected: self.connected,
+            read_lag: self.read_lag_ns.map(Nanos),
             outcome: self.outcome()?,
             bytes_in: self.bytes_in,
         })

@@ -66,6 +66,9 @@ pub struct RunFile {
     pub connection_wait: Distribution,
     /// Over the arrivals that opened a connection.
     pub connect_time: Distribution,
+    /// Over answers whose arrival in the generator's host is known: how long they lay there. In no other time.
+    #[serde(default)]
+    pub read_lag: Distribution,
     /// What the generator knows of itself; null in virtual time.
     pub generator: Option<Generator>,
     /// Bytes of answers that were read, warm-up included where the generator counts it.
@@ -190,6 +193,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         generator_lag: findings.generator_lag.clone(),
         connection_wait: findings.connection_wait.clone(),
         connect_time: findings.connect_time.clone(),
+        read_lag: findings.read_lag.clone(),
         generator: facts.generator.clone(),
         bytes_in: facts.bytes_in,
         recorded: Recorded::of(snapshot),

@@ -10,8 +10,8 @@ use truetail_model::record::{
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{
-    CpuTime, Distribution, Facts, Findings, Generator, Host, Offered, Pause, Quantile, Reason, Run, Source, Verdict,
-    VerdictState,
+    CpuTime, Distribution, EndClock, Facts, Findings, Generator, Host, Offered, Pause, Quantile, Reason, Run, Source,
+    Verdict, VerdictState,
 };
 
 /// What a recorder makes of these records.
@@ -86,6 +86,9 @@ pub fn generator() -> Generator {
         connections_opened: 64,
         connections_peak: 64,
         stray_answers: 0,
+        end_clock: EndClock::Kernel,
+        unstamped: 3,
+        clock_steps: 1,
         open_files_limit: Some(1024),
     }
 }
@@ -126,7 +129,8 @@ pub fn findings(run: &Run) -> Findings {
         start_delay: distribution.clone(),
         generator_lag: distribution.clone(),
         connection_wait: distribution.clone(),
-        connect_time: distribution,
+        connect_time: distribution.clone(),
+        read_lag: distribution,
         throughput_per_second: 995.5,
         offered_per_second: 1000.0,
     }
@@ -181,6 +185,7 @@ fn arrivals() -> impl Strategy<Value = RequestRecord> {
                 end: actual_start + if issued { service } else { Nanos::ZERO },
                 delay,
                 connected: connected && issued,
+                read_lag: (outcome.is_response() && connected).then_some(lag),
                 outcome,
                 bytes_in,
             }
@@ -234,6 +239,7 @@ pub fn steady(seconds: u64) -> Vec<RequestRecord> {
             end: actual_start + Nanos(10_000_000 + stall + (index * 104_729) % 999_983),
             delay: StartDelay { generator_lag, ..StartDelay::default() },
             connected: index < 64,
+            read_lag: (index % 500 != 11).then_some(Nanos(3_000 + index % 700)),
             outcome,
             bytes_in: 67,
         }

@@ -1,0 +1,218 @@
+//! When the bytes of an answer reached this host, as the kernel saw it, and not when a worker came round to reading them.
+//!
+//! The kernel stamps each segment with the wall clock (`SO_TIMESTAMPING`, software receive stamps); a run lives on the
+//! monotonic clock. Paired readings of both convert the one into the other, and show when the wall clock was set.
+
+use std::io;
+use std::mem::{MaybeUninit, size_of};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use socket2::{Domain, Socket, Type};
+use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos, Timestamp};
+use truetail_reactor::MonotonicClock;
+
+/// A wall-clock instant: nanoseconds since 1970 UTC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct WallTime(u64);
+
+/// `struct scm_timestamping` of the kernel: software stamp, an unused one, hardware stamp.
+type Stamps = [libc::timespec; 3];
+
+/// Room for one control message with stamps, aligned as its header must be.
+#[repr(C)]
+union ControlBuffer {
+    _align: libc::cmsghdr,
+    bytes: [u8; 128],
+}
+
+/// Switches stamping on, for as long as what is returned is kept. The kernel begins to stamp a moment after the first
+/// socket of the whole system asks for it, so without this the first answers of a run would bear no stamp.
+pub(crate) fn switch_on() -> Option<Socket> {
+    let socket = Socket::new(Domain::IPV4, Type::DGRAM, None).ok()?;
+    enable(socket.as_fd()).ok()?;
+    Some(socket)
+}
+
+/// Asks the kernel to stamp what `socket` receives.
+///
+/// # Errors
+/// Where the system cannot do it.
+pub(crate) fn enable(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let flags: libc::c_uint = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    // SAFETY: the descriptor is open for as long as it is borrowed, and the kernel reads exactly the bytes of `flags`,
+    // which is the type that this option takes.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPING,
+            (&raw const flags).cast(),
+            size_of::<libc::c_uint>() as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Reads once, and says when the last segment of what was read had arrived, where the kernel says so.
+pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Option<WallTime>)> {
+    let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+    let mut control = MaybeUninit::<ControlBuffer>::uninit();
+    // SAFETY: a `msghdr` of zeros is valid: null pointers with zero lengths.
+    let mut message: libc::msghdr = unsafe { MaybeUninit::zeroed().assume_init() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    message.msg_controllen = size_of::<ControlBuffer>() as _;
+    // SAFETY: `message` points to one part that is `buffer`, borrowed for writing, and to a control buffer of the stated
+    // length; both outlive the call, and the kernel writes within the lengths.
+    let n = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
+    if n < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: `message` was filled by a successful `recvmsg`, and its control buffer is still alive.
+    let stamp = unsafe { software_stamp(&message) };
+    Ok((n as usize, stamp))
+}
+
+/// The software stamp among the control messages.
+///
+/// # Safety
+/// `message` was filled by a successful `recvmsg`, and its control buffer is alive.
+unsafe fn software_stamp(message: &libc::msghdr) -> Option<WallTime> {
+    // SAFETY: by the contract, the control part of `message` is valid, which is all that these macros ask for; each
+    // header they give lies within it. The payload is read without regard to alignment, and only when the header says
+    // that it has the length of the type that is read.
+    unsafe {
+        let mut header = libc::CMSG_FIRSTHDR(message);
+        while let Some(control) = header.as_ref() {
+            let whole = control.cmsg_len as usize >= libc::CMSG_LEN(size_of::<Stamps>() as u32) as usize;
+            if control.cmsg_level == libc::SOL_SOCKET && control.cmsg_type == libc::SCM_TIMESTAMPING && whole {
+                let stamps: Stamps = libc::CMSG_DATA(header).cast::<Stamps>().read_unaligned();
+                return wall_time(stamps[0]);
+            }
+            header = libc::CMSG_NXTHDR(message, header);
+        }
+    }
+    None
+}
+
+/// Zero means that there is no stamp: so it is for the first segments after stamping was switched on.
+fn wall_time(t: libc::timespec) -> Option<WallTime> {
+    let (seconds, nanos) = (u64::try_from(t.tv_sec).ok()?, u64::try_from(t.tv_nsec).ok()?);
+    (seconds > 0).then(|| WallTime(seconds * NANOS_PER_SECOND + nanos))
+}
+
+/// A pair of readings further apart than this is not a pair: something came between them.
+const PAIR_WITHIN: Nanos = Nanos::from_micros(5);
+/// Readings of a pair that was interrupted are taken again so often.
+const TRIES: u32 = 4;
+/// Between two pairs the clocks drift apart by a few hundred parts in a million at most; what is more than this was a
+/// step.
+const STEP: u64 = 1_000_000;
+
+/// The distance between wall clock and monotonic clock, as it was last seen.
+#[derive(Debug)]
+pub(crate) struct Pairing {
+    /// Wall time of the run's origin.
+    origin: Option<u64>,
+    /// The wall clock was set since the pair before: stamps from before and after cannot be told apart.
+    doubtful: bool,
+    steps: u64,
+}
+
+impl Pairing {
+    pub(crate) fn new() -> Pairing {
+        Pairing { origin: None, doubtful: false, steps: 0 }
+    }
+
+    /// How often the wall clock was set.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Reads both clocks. To be called once each time the worker wakes, before it reads.
+    pub(crate) fn refresh(&mut self, clock: &MonotonicClock) {
+        for _ in 0..TRIES {
+            let before = clock.now();
+            let wall = wall_now();
+            let after = clock.now();
+            if after.since(before) <= PAIR_WITHIN {
+                return self.paired(wall, before);
+            }
+        }
+    }
+
+    fn paired(&mut self, wall: u64, monotonic: Timestamp) {
+        let origin = wall.wrapping_sub(monotonic.0);
+        self.doubtful = self.origin.is_some_and(|before| before.abs_diff(origin) > STEP);
+        self.steps += u64::from(self.doubtful);
+        self.origin = Some(origin);
+    }
+
+    /// The stamp on the run's clock, when it can be believed: not before `earliest` (nothing arrives before it was asked
+    /// for) and not after `now`.
+    pub(crate) fn convert(&self, stamp: Option<WallTime>, earliest: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        let origin = self.origin.filter(|_| !self.doubtful)?;
+        let instant = Timestamp(stamp?.0.checked_sub(origin)?);
+        (instant >= earliest && instant <= now).then_some(instant)
+    }
+}
+
+fn wall_now() -> u64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    t.tv_sec as u64 * NANOS_PER_SECOND + t.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn a_segment_is_stamped_when_it_arrives_and_not_when_it_is_read() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut far, _) = listener.accept().unwrap();
+        enable(near.as_fd()).unwrap();
+        let clock = MonotonicClock::starting_now();
+        let mut buffer = [0; 16];
+        // Stamping is switched on a moment after it is asked for: the first segments may bear no stamp.
+        for _ in 0..1000 {
+            let before = clock.now();
+            far.write_all(b"x").unwrap();
+            let sent = clock.now();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            let (n, stamp) = receive(near.as_fd(), &mut buffer).unwrap();
+            let read = clock.now();
+            let mut pairing = Pairing::new();
+            pairing.refresh(&clock);
+            assert_eq!(n, 1);
+            if let Some(arrived) = pairing.convert(stamp, before, read) {
+                assert!(arrived <= sent + Nanos::from_micros(50), "on loopback it arrives inside the write");
+                return;
+            }
+        }
+        panic!("no segment in a thousand was stamped");
+    }
+
+    #[test]
+    fn stamps_that_cannot_be_are_not_believed() {
+        let (earliest, now) = (Timestamp(1_000), Timestamp(2_000));
+        let mut pairing = Pairing::new();
+        assert_eq!(pairing.convert(Some(WallTime(1_500)), earliest, now), None, "no pair yet");
+        pairing.paired(1_000_000, Timestamp(0));
+        let convert = |pairing: &Pairing, wall| pairing.convert(Some(WallTime(wall)), earliest, now);
+        assert_eq!(convert(&pairing, 1_001_500), Some(Timestamp(1_500)));
+        assert_eq!(convert(&pairing, 1_000_999), None, "before it was asked for");
+        assert_eq!(convert(&pairing, 1_002_001), None, "in the future");
+        assert_eq!(convert(&pairing, 5), None, "before the origin");
+        assert_eq!(pairing.convert(None, earliest, now), None);
+        pairing.paired(3_600_000_000_000, Timestamp(0));
+        assert_eq!((convert(&pairing, 1_001_500), pairing.steps()), (None, 1), "the clock was set");
+        pairing.paired(3_600_000_000_100, Timestamp(100));
+        assert_eq!(convert(&pairing, 3_600_000_001_500), Some(Timestamp(1_500)), "and is believed again");
+    }
+}

@@ -1,0 +1,42 @@
+//! Where the kernel does not stamp what it receives, or not in a way that this tool knows: answers end when they are read.
+
+use std::io::{self, Read};
+use std::os::fd::BorrowedFd;
+
+use truetail_model::time::Timestamp;
+use truetail_reactor::MonotonicClock;
+
+/// A stamp, of which there are none here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WallTime {}
+
+pub(crate) fn switch_on() {}
+
+pub(crate) fn enable(_socket: BorrowedFd<'_>) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Option<WallTime>)> {
+    let owned = socket.try_clone_to_owned()?;
+    socket2::Socket::from(owned).read(buffer).map(|n| (n, None))
+}
+
+/// Nothing to pair.
+#[derive(Debug)]
+pub(crate) struct Pairing;
+
+impl Pairing {
+    pub(crate) fn new() -> Pairing {
+        Pairing
+    }
+
+    pub(crate) fn steps(&self) -> u64 {
+        0
+    }
+
+    pub(crate) fn refresh(&mut self, _clock: &MonotonicClock) {}
+
+    pub(crate) fn convert(&self, _: Option<WallTime>, _: Timestamp, _: Timestamp) -> Option<Timestamp> {
+        None
+    }
+}
