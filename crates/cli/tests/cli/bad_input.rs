@@ -1,6 +1,6 @@
 //! What bad input gets: one line, the right exit code, and no load.
 
-use super::raw_server::{RawServer, closed_port};
+use super::raw_server::{ClosedPort, RawServer};
 use super::support::{Desk, Running, Served, Told};
 
 /// Nobody needs to listen there: these are refused before anything is sent.
@@ -149,7 +149,8 @@ fn scenarios() {
 #[test]
 fn servers_that_cannot_be_asked() {
     let desk = Desk::new();
-    let refused = format!("http://127.0.0.1:{}/api", closed_port());
+    let closed = ClosedPort::take(0);
+    let refused = closed.url();
     let silent = RawServer::start(None, "\r\n\r\n");
     let garbage = RawServer::start(Some("what?\r\n"), "\r\n\r\n");
     check(

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use nix::sys::signal::Signal;
 
+use super::raw_server::ClosedPort;
 use super::support::{Desk, Running, Served, assert_balanced, assert_complete};
 
 #[test]
@@ -14,8 +15,10 @@ fn a_server_that_is_killed_changes_outcomes_only() {
     let arguments = ["run", &served.api(), "-r", "500", "-d", "2500ms", "--json", "--out", "here"];
     let mut running = Running::start(desk.command(&arguments));
     running.hear("p99");
-    // Dropped, it is killed by SIGKILL.
+    let port = served.port();
+    // Dropped, it is killed by SIGKILL; its port must not become that of another test's server.
     drop(served);
+    let _refusing = ClosedPort::take(port);
     let told = running.end();
     let run = told.json();
     told.assert_code(&run, 0);

@@ -1,9 +1,11 @@
-//! A listener that says what it is told, and remembers what it was asked.
+//! A listener that says what it is told, and remembers what it was asked; and a port that refuses.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+
+use socket2::{Domain, Socket, Type};
 
 /// Answers each connection once, as soon as something was read from it that ends a request.
 pub struct RawServer {
@@ -46,7 +48,23 @@ fn serve(mut stream: TcpStream, answer: Option<&str>, end: &str) -> String {
     String::from_utf8_lossy(&asked).into_owned()
 }
 
-/// A port on which nobody listens: it was free a moment ago.
-pub fn closed_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address").port()
+/// A port that refuses, and that nobody else gets while this is there: it is bound, and nobody listens.
+pub struct ClosedPort {
+    socket: Socket,
+}
+
+impl ClosedPort {
+    /// Takes `port`, or any that is free for 0.
+    pub fn take(port: u16) -> ClosedPort {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+        // Connections of whoever listened there before may linger.
+        socket.set_reuse_address(true).expect("an option");
+        socket.bind(&SocketAddr::from(([127, 0, 0, 1], port)).into()).expect("the port");
+        ClosedPort { socket }
+    }
+
+    pub fn url(&self) -> String {
+        let address = self.socket.local_addr().expect("an address").as_socket().expect("an IP address");
+        format!("http://{address}/api")
+    }
 }

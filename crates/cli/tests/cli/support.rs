@@ -191,6 +191,10 @@ impl Served {
         format!("{}/api", self.url)
     }
 
+    pub fn port(&self) -> u16 {
+        self.url.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).expect("a port")
+    }
+
     /// Ends it by SIGTERM. Gives its exit code, and the rows of its truth log without the heading.
     pub fn stop(mut self) -> (Option<i32>, Vec<String>) {
         kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM).expect("it is still there");
