@@ -17,6 +17,7 @@ use crate::control::Control;
 use crate::harvest::{Harvest, Measured, put_together, recorder_options};
 use crate::live::Live;
 use crate::stamps;
+use crate::surroundings;
 use crate::target::Method;
 use crate::worker::{Setting, Worker};
 
@@ -55,6 +56,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     workload.limits.connections = Some(plan.effective_cap().connections);
     // Kept for the run: stamping is on in the whole system from the first socket that asks for it to the last one.
     let _stamping = (plan.end_clock == EndClock::Kernel).then(stamps::switch_on);
+    let before = surroundings::read();
     let clock = MonotonicClock::starting_in(LEAD);
     let mut running = Vec::new();
     for number in 0..threads {
@@ -72,6 +74,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     let harvests = harvests.into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut measured = put_together(harvests, clock);
     measured.generator.end_clock = plan.end_clock;
+    measured.generator.surroundings = surroundings::since(&before);
     Ok(measured)
 }
 

@@ -95,6 +95,8 @@ pub(crate) fn put_together(harvests: Vec<Harvest>, clock: MonotonicClock) -> Mea
     let mut elapsed = Nanos::ZERO;
     for harvest in harvests {
         elapsed = elapsed.max(harvest.ended.since_origin());
+        generator.busiest_worker_cpu_ns =
+            generator.busiest_worker_cpu_ns.max(harvest.cpu.user_ns + harvest.cpu.system_ns);
         generator.cpu.user_ns += harvest.cpu.user_ns;
         generator.cpu.system_ns += harvest.cpu.system_ns;
         generator.connections_opened += harvest.connections_opened;

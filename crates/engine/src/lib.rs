@@ -37,6 +37,7 @@ mod stamps;
 #[cfg(not(target_os = "linux"))]
 #[path = "stamps_elsewhere.rs"]
 mod stamps;
+mod surroundings;
 mod target;
 mod watch;
 mod worker;

@@ -162,6 +162,17 @@ pub struct CpuTime {
     pub system_ns: u64,
 }
 
+/// What took the processor away from the generator during the run; `None` where the system does not say.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Surroundings {
+    /// Time in which the hypervisor ran something else, all processors together.
+    pub steal_ns: Option<u64>,
+    /// Time in which the control group was over its quota of CPU.
+    pub throttled_ns: Option<u64>,
+    /// Time in which some task of the machine waited for a processor.
+    pub cpu_pressure_ns: Option<u64>,
+}
+
 /// A stretch of time in which a worker of the generator should have run and did not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Pause {
@@ -194,6 +205,12 @@ pub struct Generator {
     pub threads: u32,
     /// CPU time during the run.
     pub cpu: CpuTime,
+    /// Most CPU time that one worker used: when it comes near the elapsed time, that worker had no time to spare.
+    #[serde(default)]
+    pub busiest_worker_cpu_ns: u64,
+    /// What took the processor away from it.
+    #[serde(default)]
+    pub surroundings: Surroundings,
     /// Most memory that was resident, where known.
     pub peak_memory_bytes: Option<u64>,
     /// The longest pauses, longest first, at most [`LONGEST_PAUSES`].

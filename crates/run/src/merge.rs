@@ -9,7 +9,7 @@ use std::fmt::Display;
 use serde::Serialize;
 use truetail_model::record::{Samples, SamplesOptions, Snapshot};
 
-use crate::facts::{EndClock, LONGEST_PAUSES};
+use crate::facts::{EndClock, LONGEST_PAUSES, Surroundings};
 use crate::wire::v1::Intervals;
 use crate::{Facts, Generator, Host, Offered, Run};
 
@@ -234,6 +234,8 @@ fn sum(mut whole: Generator, part: Generator) -> Generator {
     whole.connections_peak += part.connections_peak;
     whole.stray_answers += part.stray_answers;
     whole.unstamped += part.unstamped;
+    whole.busiest_worker_cpu_ns = whole.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);
+    whole.surroundings = added(&whole.surroundings, &part.surroundings);
     whole.clock_steps = whole.clock_steps.max(part.clock_steps);
     // One part that was read by the generator's clock makes the whole no better than that.
     if part.end_clock == EndClock::User {
@@ -241,4 +243,14 @@ fn sum(mut whole: Generator, part: Generator) -> Generator {
     }
     whole.open_files_limit = earlier(whole.open_files_limit, part.open_files_limit);
     whole
+}
+
+/// Known where both parts know it.
+fn added(a: &Surroundings, b: &Surroundings) -> Surroundings {
+    let sum = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
+    Surroundings {
+        steal_ns: sum(a.steal_ns, b.steal_ns),
+        throttled_ns: sum(a.throttled_ns, b.throttled_ns),
+        cpu_pressure_ns: sum(a.cpu_pressure_ns, b.cpu_pressure_ns),
+    }
 }

@@ -48,6 +48,9 @@ struct Mirror {
     connection_wait: MirrorDistribution,
     connect_time: MirrorDistribution,
     read_lag: MirrorDistribution,
+    settling: Option<MirrorSettling>,
+    arrival_fidelity: Option<MirrorFidelity>,
+    closed_loop_shadow: Option<MirrorShadow>,
     generator: Option<MirrorGenerator>,
     bytes_in: u64,
     recorded: MirrorRecorded,
@@ -143,6 +146,92 @@ struct MirrorQuantile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
+struct MirrorSettling {
+    state: String,
+    why: String,
+    cut_ns: Option<u64>,
+    cut_arrivals: Option<u64>,
+    shift: Option<MirrorShift>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct MirrorShift {
+    at_ns: u64,
+    until_ns: u64,
+    from_ns: Option<u64>,
+    to_ns: Option<u64>,
+    lowest_ns: Option<u64>,
+    highest_ns: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct MirrorFidelity {
+    issued: u64,
+    within_1ms: f64,
+    mean_gap_ns: u64,
+    within_tenth_of_gap: f64,
+    displaced_by_generator: u64,
+    gaps: Option<MirrorGaps>,
+    dispersion: Option<MirrorDispersion>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct MirrorGaps {
+    count: u64,
+    distance: f64,
+    tolerance_ns: u64,
+    exponential: Option<MirrorExponential>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct MirrorExponential {
+    planned_distance: f64,
+    actual_distance: f64,
+    critical_distance: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct MirrorDispersion {
+    window_ns: u64,
+    planned: f64,
+    actual: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct MirrorShadow {
+    users: u32,
+    requests: u64,
+    unanswered: u64,
+    quantiles: Vec<MirrorShadowQuantile>,
+    one_in: u64,
+    resolution_ns: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct MirrorShadowQuantile {
+    q: f64,
+    value_ns: Option<u64>,
+    omission_factor: Option<f64>,
+    at_least: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
 struct MirrorGenerator {
     threads: u32,
     cpu: MirrorCpu,
@@ -154,6 +243,8 @@ struct MirrorGenerator {
     connections_peak: u64,
     stray_answers: u64,
     end_clock: String,
+    busiest_worker_cpu_ns: u64,
+    surroundings: BTreeMap<String, Option<u64>>,
     unstamped: u64,
     clock_steps: u64,
     open_files_limit: Option<u64>,

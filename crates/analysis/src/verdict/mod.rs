@@ -7,6 +7,7 @@
 mod pauses;
 mod reason;
 mod saturation;
+mod surroundings;
 pub mod thresholds;
 mod words;
 
@@ -43,6 +44,8 @@ fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
         books,
         pauses::generator_paused(run, findings, every),
         generator_lag(findings),
+        surroundings::throttled(run),
+        surroundings::busy(run),
         generator_limit(snapshot),
         backlog(run, findings, every),
         connection_wait(run, findings),

@@ -33,6 +33,10 @@ pub enum Doubt {
     },
     /// Less was sent than was planned, while it was planned.
     RateNotReached { planned_per_second: f64, sent_per_second: f64, by_generator: bool },
+    /// The control group's quota of CPU was used up for a while.
+    Throttled { throttled_ns: u64, elapsed_ns: u64 },
+    /// A worker of the generator used nearly all the time there was.
+    GeneratorBusy { cpu_ns: u64, elapsed_ns: u64, threads: u32 },
     /// The generator had no port or file left.
     GeneratorLimit { failed: u64, arrivals: u64, no_local_port: u64, no_file_descriptor: u64 },
 }
@@ -51,6 +55,8 @@ impl Doubt {
             Doubt::Saturated { .. } => "saturated",
             Doubt::RateNotReached { .. } => "rate_not_reached",
             Doubt::GeneratorLimit { .. } => "generator_limit",
+            Doubt::Throttled { .. } => "cpu_throttled",
+            Doubt::GeneratorBusy { .. } => "generator_busy",
         }
     }
 
@@ -60,6 +66,7 @@ impl Doubt {
         let invalid = match self {
             Doubt::BooksUnbalanced { .. } | Doubt::NoResponses { .. } | Doubt::Saturated { .. } => true,
             Doubt::TooFewSamples { .. } | Doubt::CensoredTail { .. } | Doubt::ConnectionWait { .. } => false,
+            Doubt::Throttled { .. } | Doubt::GeneratorBusy { .. } => false,
             Doubt::GeneratorLag { lag_ns, response_time_ns, .. } => {
                 *lag_ns as f64 > *response_time_ns as f64 * LAG_INVALID_SHARE
             }
@@ -109,6 +116,12 @@ impl Doubt {
             }
             Doubt::RateNotReached { planned_per_second, sent_per_second, .. } => {
                 json!({"planned_per_second": planned_per_second, "sent_per_second": sent_per_second})
+            }
+            Doubt::Throttled { throttled_ns, elapsed_ns } => {
+                json!({"throttled_ns": throttled_ns, "elapsed_ns": elapsed_ns})
+            }
+            Doubt::GeneratorBusy { cpu_ns, elapsed_ns, threads } => {
+                json!({"cpu_ns": cpu_ns, "elapsed_ns": elapsed_ns, "threads": threads})
             }
             Doubt::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => json!({
                 "failed": failed, "arrivals": arrivals, "no_local_port": no_local_port,

@@ -54,3 +54,10 @@ pub const SENT_IN_TIME_SHORTEST_S: f64 = 2.0;
 /// INVALID when the generator's own limits (ports, files) failed at least this share of the arrivals: half of what lies
 /// beyond p99. SUSPECT for any.
 pub const GENERATOR_LIMIT_INVALID: f64 = 0.005;
+
+/// SUSPECT when the control group was over its CPU quota for this share of the run. A quota takes the processor away for
+/// the rest of a period of usually 100 ms: at 1 % of the run, that is a tenth of a second every ten.
+pub const THROTTLED_SHARE: f64 = 0.01;
+/// SUSPECT when a worker of an open-loop run used this share of the elapsed time: queueing theory makes the wait at 90 %
+/// of capacity nine times the work, so that the generator is the queue that is measured.
+pub const GENERATOR_BUSY_SHARE: f64 = 0.90;

@@ -42,6 +42,19 @@ pub(super) fn message(doubt: &Doubt) -> String {
             count(no_local_port),
             count(no_file_descriptor)
         ),
+        Doubt::Throttled { throttled_ns, elapsed_ns } => format!(
+            "the generator's control group was over its CPU quota for {} of {}: raise the quota, or run it where there is \
+             none",
+            time(throttled_ns),
+            time(elapsed_ns)
+        ),
+        Doubt::GeneratorBusy { cpu_ns, elapsed_ns, threads } => format!(
+            "a worker of the generator used {} of {} of processor time, so that it is itself a queue: use more than {} \
+             threads, or a lower rate",
+            time(cpu_ns),
+            time(elapsed_ns),
+            threads
+        ),
         Doubt::ConnectionWait { .. } => connection_wait(doubt),
         Doubt::GeneratorPaused { .. } => generator_paused(doubt),
         Doubt::Saturated { .. } => saturated(doubt),

@@ -10,8 +10,9 @@ use truetail_model::record::{
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{
-    CpuTime, Distribution, EndClock, Facts, Findings, Generator, Host, Offered, Pause, Quantile, Reason, Run, Source,
-    Verdict, VerdictState,
+    ArrivalFidelity, ClosedLoopShadow, CpuTime, Dispersion, Distribution, EndClock, Exponential, Facts, Findings, Gaps,
+    Generator, Host, Offered, Pause, Quantile, Reason, Run, Settling, SettlingState, ShadowQuantile, Shift, Source,
+    Surroundings, Verdict, VerdictState,
 };
 
 /// What a recorder makes of these records.
@@ -87,6 +88,8 @@ pub fn generator() -> Generator {
         connections_peak: 64,
         stray_answers: 0,
         end_clock: EndClock::Kernel,
+        busiest_worker_cpu_ns: 700_000_000,
+        surroundings: Surroundings { steal_ns: Some(10_000_000), throttled_ns: None, cpu_pressure_ns: Some(5_000) },
         unstamped: 3,
         clock_steps: 1,
         open_files_limit: Some(1024),
@@ -133,6 +136,45 @@ pub fn findings(run: &Run) -> Findings {
         read_lag: distribution,
         throughput_per_second: 995.5,
         offered_per_second: 1000.0,
+        settling: Settling {
+            state: SettlingState::Settles,
+            why: "the response time settled from 55.0 ms to 10.0 ms in the first 15 s".to_owned(),
+            cut_ns: Some(15_000_000_000),
+            cut_arrivals: Some(15_000),
+            shift: Some(Shift {
+                at_ns: 4_000_000_000,
+                until_ns: 15_000_000_000,
+                from_ns: Some(85_000_000),
+                to_ns: Some(10_000_000),
+                lowest_ns: Some(10_000_000),
+                highest_ns: None,
+            }),
+        },
+        arrival_fidelity: Some(arrival_fidelity()),
+        closed_loop_shadow: Some(ClosedLoopShadow {
+            users: 10,
+            requests: 14_000,
+            unanswered: 3,
+            quantiles: vec![
+                ShadowQuantile { q: 0.5, value_ns: Some(500), omission_factor: Some(2.0), at_least: false },
+                ShadowQuantile { q: 0.9999, value_ns: None, omission_factor: None, at_least: false },
+            ],
+            one_in: 2,
+            resolution_ns: 2_000_000,
+        }),
+    }
+}
+
+fn arrival_fidelity() -> ArrivalFidelity {
+    let exponential = Exponential { planned_distance: 0.004, actual_distance: 0.0125, critical_distance: 0.0055 };
+    ArrivalFidelity {
+        issued: 2_990,
+        within_1ms: 0.999,
+        mean_gap_ns: 1_000_000,
+        within_tenth_of_gap: 0.75,
+        displaced_by_generator: 2,
+        gaps: Some(Gaps { count: 2_989, distance: 0.0125, tolerance_ns: 100_000, exponential: Some(exponential) }),
+        dispersion: Some(Dispersion { window_ns: 10_000_000, planned: 1.0, actual: 1.25 }),
     }
 }
 

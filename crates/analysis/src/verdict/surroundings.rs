@@ -1,0 +1,24 @@
+//! What took the processor away from the generator, and whether it had any to spare.
+
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{Run, Source};
+
+use super::Doubt;
+use super::thresholds::{GENERATOR_BUSY_SHARE, THROTTLED_SHARE};
+
+pub(super) fn throttled(run: &Run) -> Option<Doubt> {
+    let throttled_ns = run.facts.generator.as_ref()?.surroundings.throttled_ns?;
+    let elapsed_ns = run.facts.elapsed_ns;
+    (throttled_ns as f64 >= elapsed_ns as f64 * THROTTLED_SHARE && throttled_ns > 0)
+        .then_some(Doubt::Throttled { throttled_ns, elapsed_ns })
+}
+
+/// Only on sockets and on a schedule: a closed loop is meant to go as fast as it can, and a callable's own work is done
+/// in the worker.
+pub(super) fn busy(run: &Run) -> Option<Doubt> {
+    let generator = run.facts.generator.as_ref()?;
+    let scheduled = run.facts.offered.model != LoadModelKind::Closed && run.facts.source == Source::Sockets;
+    let (cpu_ns, elapsed_ns) = (generator.busiest_worker_cpu_ns, run.facts.elapsed_ns);
+    (scheduled && elapsed_ns > 0 && cpu_ns as f64 >= elapsed_ns as f64 * GENERATOR_BUSY_SHARE)
+        .then_some(Doubt::GeneratorBusy { cpu_ns, elapsed_ns, threads: generator.threads })
+}
