@@ -2,6 +2,7 @@
 
 mod any;
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use any::record;
@@ -62,10 +63,10 @@ fn contents(snapshot: &Snapshot) -> impl PartialEq + std::fmt::Debug + use<> {
     )
 }
 
-/// Slower is later: by class, then by time, then by index.
-fn slowness(record: &RequestRecord) -> (u8, u64, u64) {
+/// Slower is later: by class, then by time; of two that are equal the one planned first counts as slower.
+fn slowness(record: &RequestRecord) -> (u8, u64, Reverse<u64>) {
     let class = if record.outcome.is_response() { 0 } else { 1 + u8::from(record.outcome.is_failed()) };
-    (class, record.response_time().0, record.index)
+    (class, record.response_time().0, Reverse(record.index))
 }
 
 proptest! {

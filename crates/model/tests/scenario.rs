@@ -490,6 +490,15 @@ fn scaling_keeps_the_share_of_the_run() {
     assert_eq!(ramp.service.faults, [Fault::Ramp { from: Timestamp(2 * S), to: Timestamp(5 * S), target }]);
 }
 
+/// 59.999999999 s of a minute are a second of a second, rounded; the fault still begins before the end.
+#[test]
+fn scaling_rounds_nothing_out_of_the_run() {
+    let text = file("warmup = '59999999999ns'", "[[service.fault]]\nkind = 'reset'\nat = '59999999999ns'");
+    let scaled = parse(&text).unwrap().scaled_to(Nanos(S)).unwrap();
+    assert_eq!(scaled.workload.warmup, Nanos(S - 1));
+    assert_eq!(parse(&scaled.to_toml()), Ok(scaled));
+}
+
 #[test]
 fn scaling_a_count_and_a_profile() {
     let text = "[workload]\nprofile = 'ramp:0..200/10s'\nrequests = 1000\nwarmup = '1s'\n[service]\nbaseline = '1ms'";

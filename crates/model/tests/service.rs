@@ -308,8 +308,10 @@ fn a_service_of_extremes() {
         Fault::EveryNth { every: u64::MAX, pause: forever },
     ];
     let service = Service { baseline: forever, concurrency: Some(u32::MAX), ..with(faults) };
-    for fate in fates(service, [0, 1, 7, u64::MAX - 1, u64::MAX].map(Timestamp)) {
-        assert_eq!((fate.due, fate.action), (Timestamp::NEVER, Action::BlackHole));
+    for service in [service, Service::healthy(forever)] {
+        for fate in fates(service.clone(), [0, 1, 7, u64::MAX - 1, u64::MAX].map(Timestamp)) {
+            assert_eq!((fate.due, fate.action), (Timestamp::NEVER, Action::BlackHole));
+        }
     }
 }
 

@@ -73,7 +73,7 @@ pub struct ServiceState {
     shut_from: [Timestamp; 2],
     /// What the description contains, so that a healthy service costs next to nothing.
     has_faults: bool,
-    /// No fault, no queue, nothing drawn: every fate is the same.
+    /// No fault, no queue, nothing drawn, and an end that comes: every fate is the same.
     is_plain: bool,
 }
 
@@ -85,7 +85,8 @@ impl ServiceState {
             work: Random::new(service.seed, WORK_STREAM),
             places: service.concurrency.map(Places::new),
             shut_from: [Timestamp::NEVER; 2],
-            is_plain: service.faults.is_empty()
+            is_plain: service.baseline < Nanos(1 << 62)
+                && service.faults.is_empty()
                 && service.concurrency.is_none()
                 && service.variation == Variation::Constant,
             has_faults: !service.faults.is_empty(),
