@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
+use truetail_model::record::Snapshot;
 use truetail_reactor::Waker;
 
+use crate::checkpoint::{Collected, Mailbox};
 use crate::live::{Live, Progress};
 
 /// What was asked of the workers.
@@ -25,7 +27,16 @@ pub struct Control(Arc<Shared>);
 #[derive(Default, Debug)]
 struct Shared {
     asked: AtomicU8,
-    workers: Mutex<Vec<(Waker, Arc<Live>)>>,
+    workers: Mutex<Vec<Attached>>,
+    collected: Collected,
+}
+
+/// What is needed of a worker from outside.
+#[derive(Debug)]
+struct Attached {
+    waker: Waker,
+    live: Arc<Live>,
+    mailbox: Option<Arc<Mailbox>>,
 }
 
 impl Control {
@@ -52,7 +63,7 @@ impl Control {
     /// How the run stands. All zero before it begins.
     pub fn progress(&self) -> Progress {
         let workers = self.0.workers.lock().expect("no holder of this lock panics");
-        Progress::of(workers.iter().map(|(_, live)| &**live))
+        Progress::of(workers.iter().map(|worker| &*worker.live))
     }
 
     pub(crate) fn asked(&self) -> Asked {
@@ -63,13 +74,32 @@ impl Control {
         }
     }
 
-    pub(crate) fn attach(&self, waker: Waker, live: Arc<Live>) {
-        self.0.workers.lock().expect("no holder of this lock panics").push((waker, live));
+    /// All that was recorded so far, of arrivals that have ended; what has not ended yet is planned in its books and
+    /// nothing else. `None` where nothing can be had: before the run, and of callables. It costs the workers next to
+    /// nothing, and the caller the copy.
+    pub fn recorded_so_far(&self) -> Option<Snapshot> {
+        self.collect(true)
+    }
+
+    /// What workers gave away during the run, all of it.
+    pub(crate) fn given_away(&self) -> Option<Snapshot> {
+        self.collect(false)
+    }
+
+    fn collect(&self, ask: bool) -> Option<Snapshot> {
+        let workers = self.0.workers.lock().expect("no holder of this lock panics");
+        let mailboxes: Vec<_> = workers.iter().filter_map(|worker| worker.mailbox.clone()).collect();
+        drop(workers);
+        self.0.collected.collect(&mailboxes.iter().map(|mailbox| &**mailbox).collect::<Vec<_>>(), ask)
+    }
+
+    pub(crate) fn attach(&self, waker: Waker, live: Arc<Live>, mailbox: Option<Arc<Mailbox>>) {
+        self.0.workers.lock().expect("no holder of this lock panics").push(Attached { waker, live, mailbox });
     }
 
     fn ask(&self, what: Asked) {
         self.0.asked.fetch_max(what as u8, Ordering::Relaxed);
         let workers = self.0.workers.lock().expect("no holder of this lock panics");
-        workers.iter().for_each(|(waker, _)| waker.wake());
+        workers.iter().for_each(|worker| worker.waker.wake());
     }
 }

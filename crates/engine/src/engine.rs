@@ -13,6 +13,7 @@ use truetail_reactor::{MonotonicClock, Reactor};
 use truetail_run::EndClock;
 
 use crate::Plan;
+use crate::checkpoint::Mailbox;
 use crate::control::Control;
 use crate::harvest::{Harvest, Measured, put_together, recorder_options};
 use crate::live::Live;
@@ -73,6 +74,9 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     let harvests = (0..threads).zip(running).map(|(worker, thread)| reap(worker, thread)).collect::<Vec<_>>();
     let harvests = harvests.into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut measured = put_together(harvests, clock);
+    if let Some(given_away) = control.given_away() {
+        measured.snapshot.merge(&given_away);
+    }
     measured.generator.end_clock = plan.end_clock;
     measured.generator.surroundings = surroundings::since(&before);
     Ok(measured)
@@ -89,11 +93,14 @@ fn start_worker(
 ) -> io::Result<Running> {
     let reactor = Reactor::new()?;
     let live = Arc::new(Live::default());
-    control.attach(reactor.waker(), Arc::clone(&live));
+    let options = recorder_options(workload, plan.samples);
+    let mailbox = Arc::new(Mailbox::new(options));
+    control.attach(reactor.waker(), Arc::clone(&live), Some(Arc::clone(&mailbox)));
     let setting = Setting {
         hand,
         driver: Driver::new(workload, hand),
-        recorder: Recorder::new(recorder_options(workload, plan.samples, hand.of)),
+        recorder: Box::new(Recorder::new(options)),
+        mailbox,
         clock,
         address: plan.target.address(),
         request: plan.target.http1_request(&[]).into(),

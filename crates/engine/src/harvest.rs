@@ -60,18 +60,16 @@ pub(crate) struct Harvest {
     pub(crate) ended: Timestamp,
 }
 
-/// What the recorder of one of `hands` workers keeps.
-pub(crate) fn recorder_options(workload: &Workload, samples: SamplesOptions, hands: u32) -> RecorderOptions {
+/// What the recorder of each worker keeps. Each may keep as many samples as the whole run: what does not fit is left out
+/// when they are put together, and only then is it known what that is.
+pub(crate) fn recorder_options(workload: &Workload, samples: SamplesOptions) -> RecorderOptions {
     let length = workload.model.horizon().duration.unwrap_or(Nanos::from_secs(60)) + workload.limits.drain;
     RecorderOptions {
         measure_from: Timestamp(workload.warmup.0),
         // An absurd duration may be asked for; room is made for at most a day of it.
         expected_seconds: (length.0 / NANOS_PER_SECOND).min(86_400) as usize + 2,
         per_second: true,
-        samples: SamplesOptions {
-            capacity: samples.capacity / hands as usize,
-            slowest: samples.slowest / hands as usize,
-        },
+        samples,
     }
 }
 

@@ -20,6 +20,7 @@
 //! ```
 
 pub mod callable;
+mod checkpoint;
 mod connection;
 mod control;
 mod deadlines;

@@ -12,6 +12,7 @@ use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::{Events, MonotonicClock, Reactor, Readiness, precise_sleeps};
 use truetail_run::CpuTime;
 
+use crate::checkpoint::Mailbox;
 use crate::connection::{Connection, Exchange, Phase};
 use crate::control::{Asked, Control};
 use crate::deadlines::Deadlines;
@@ -37,7 +38,8 @@ const READ_BUFFER: usize = 64 * 1024;
 pub(crate) struct Setting {
     pub(crate) hand: Hand,
     pub(crate) driver: Driver,
-    pub(crate) recorder: Recorder,
+    pub(crate) recorder: Box<Recorder>,
+    pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) clock: MonotonicClock,
     pub(crate) address: SocketAddr,
     pub(crate) request: Arc<[u8]>,
@@ -141,6 +143,7 @@ impl Worker {
     }
 
     fn obey(&mut self) {
+        self.setting.mailbox.exchange(&mut self.setting.recorder);
         match self.setting.control.asked() {
             Asked::GoOn => {}
             Asked::Stop => {
@@ -475,8 +478,9 @@ impl Worker {
             self.setting.recorder.plan(arrival.intended_start);
             self.setting.recorder.record(&RequestRecord::never_issued(arrival, ended));
         }
+        self.setting.mailbox.close();
         Harvest {
-            recorder: self.setting.recorder,
+            recorder: *self.setting.recorder,
             driver: self.setting.driver,
             watch: self.watch,
             cpu: cpu_since(cpu_before),

@@ -177,3 +177,32 @@ fn progress_is_seen_from_outside() {
     let max = measured.snapshot.metric(Metric::ResponseTime).max().unwrap();
     assert!(progress.p99.unwrap().0 as f64 <= max.0 as f64 * 1.04 && progress.p50 <= progress.p99);
 }
+
+#[test]
+fn what_was_recorded_so_far_can_be_had_and_nothing_of_it_is_lost() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let mut plan = open(&puppet.url(), 1000.0, 1500);
+    plan.threads = Some(2);
+    let LoadModel::Open(schedule) = plan.workload.model.clone() else { unreachable!() };
+    let (control, seen) = (Control::new(), Arc::clone(&puppet.requests));
+    let handle = control.clone();
+    let asker = std::thread::spawn(move || {
+        let mut counts = Vec::new();
+        for after in [100, 500, 1000] {
+            while seen.load(Ordering::SeqCst) < after {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            counts.push(handle.recorded_so_far().map_or(0, |snapshot| snapshot.tally.responses));
+        }
+        counts
+    });
+    let measured = run_with(&plan, &control);
+    let counts = asker.join().unwrap();
+    // Each time all that had ended by then, give or take what was under way.
+    assert!(counts.windows(2).all(|pair| pair[0] < pair[1]) && counts[0] >= 50, "{counts:?}");
+    assert_eq!(measured.snapshot.tally.responses, 1500);
+    assert_eq!(measured.snapshot.schedule_hash, schedule.hash());
+    assert!(measured.snapshot.samples.is_complete());
+    assert_eq!(measured.snapshot.seconds.iter().map(|second| second.planned).sum::<u64>(), 1500);
+    assert_eq!(measured.snapshot.metric(Metric::ResponseTime).count(), 1500);
+}

@@ -111,12 +111,12 @@ impl Caller {
     fn new(plan: &CallPlan, workload: &Workload, hand: Hand, clock: MonotonicClock, control: &Control) -> Caller {
         let live = Arc::new(Live::default());
         if let Ok(reactor) = Reactor::new() {
-            control.attach(reactor.waker(), Arc::clone(&live));
+            control.attach(reactor.waker(), Arc::clone(&live), None);
         }
         Caller {
             number: hand.index,
             driver: Driver::new(workload, hand),
-            recorder: Recorder::new(recorder_options(workload, plan.samples, hand.of)),
+            recorder: Recorder::new(recorder_options(workload, plan.samples)),
             clock,
             watch: Watch::new(hand.index),
             waiting: plan.waiting,

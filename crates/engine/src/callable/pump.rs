@@ -87,12 +87,12 @@ pub fn bench_launched(plan: &CallPlan, control: &Control, launcher: impl Launch)
     let clock = MonotonicClock::starting_in(LEAD);
     let live = Arc::new(Live::default());
     if let Ok(reactor) = Reactor::new() {
-        control.attach(reactor.waker(), Arc::clone(&live));
+        control.attach(reactor.waker(), Arc::clone(&live), None);
     }
     let (sender, receiver) = channel();
     let pump = Pump {
         driver: Driver::new(&plan.workload, Hand::ALONE),
-        recorder: Recorder::new(recorder_options(&plan.workload, plan.samples, 1)),
+        recorder: Recorder::new(recorder_options(&plan.workload, plan.samples)),
         clock,
         watch: Watch::new(0),
         give_up_after: plan.give_up_after.map_or(u64::MAX, NonZeroU64::get),

@@ -1,0 +1,106 @@
+//! What was recorded so far, while a run goes on: a worker gives its recorder away and goes on with an empty one, which
+//! takes it no longer than to exchange two pointers. All that was given away is part of the result.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use truetail_model::arrival::ScheduleHash;
+use truetail_model::record::{Recorder, RecorderOptions, Snapshot};
+
+/// A worker looks after each sleep, of 20 ms at most; one that takes this long was itself not running.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Between one worker and whoever asks.
+#[derive(Debug)]
+pub(crate) struct Mailbox {
+    options: RecorderOptions,
+    asked: AtomicBool,
+    content: Mutex<Content>,
+    given: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Content {
+    /// For the worker: an empty recorder.
+    fresh: Option<Box<Recorder>>,
+    /// From the worker: what it recorded.
+    full: Option<Box<Recorder>>,
+    /// The worker has ended and gives nothing any more.
+    closed: bool,
+}
+
+impl Mailbox {
+    pub(crate) fn new(options: RecorderOptions) -> Mailbox {
+        Mailbox { options, asked: AtomicBool::new(false), content: Mutex::default(), given: Condvar::new() }
+    }
+
+    fn content(&self) -> std::sync::MutexGuard<'_, Content> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Called by the worker in each turn: gives its recorder away if somebody asked for it.
+    #[inline]
+    pub(crate) fn exchange(&self, recorder: &mut Box<Recorder>) {
+        if self.asked.load(Ordering::Acquire) {
+            self.give(recorder);
+        }
+    }
+
+    #[cold]
+    fn give(&self, recorder: &mut Box<Recorder>) {
+        let mut content = self.content();
+        if let Some(fresh) = content.fresh.take() {
+            content.full = Some(std::mem::replace(recorder, fresh));
+        }
+        self.asked.store(false, Ordering::Release);
+        self.given.notify_all();
+    }
+
+    /// Called by the worker when it ends.
+    pub(crate) fn close(&self) {
+        self.content().closed = true;
+        self.given.notify_all();
+    }
+
+    /// Asks for the recorder.
+    pub(crate) fn ask(&self) {
+        // Made here, so that the worker does not spend its time on it.
+        let fresh = Box::new(Recorder::new(self.options));
+        self.content().fresh.get_or_insert(fresh);
+        self.asked.store(true, Ordering::Release);
+    }
+
+    /// What was given, after a wait for it; also what was given too late for an earlier wait.
+    pub(crate) fn collect(&self, wait: bool) -> Option<Snapshot> {
+        let mut content = self.content();
+        if wait {
+            let waiting = |content: &mut Content| content.full.is_none() && !content.closed;
+            let waited = self.given.wait_timeout_while(content, PATIENCE, waiting);
+            content = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        // The hash of a schedule is summed up by the driver, over the whole run.
+        content.full.take().map(|recorder| recorder.finish(ScheduleHash::default()))
+    }
+}
+
+/// All that was given away so far.
+#[derive(Debug, Default)]
+pub(crate) struct Collected(Mutex<Option<Snapshot>>);
+
+impl Collected {
+    /// Adds what the mailboxes hold, after asking for it and waiting if `ask`. A copy of all that was given so far.
+    pub(crate) fn collect(&self, mailboxes: &[&Mailbox], ask: bool) -> Option<Snapshot> {
+        if ask {
+            mailboxes.iter().for_each(|mailbox| mailbox.ask());
+        }
+        let mut whole = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for part in mailboxes.iter().filter_map(|mailbox| mailbox.collect(ask)) {
+            match whole.as_mut() {
+                None => *whole = Some(part),
+                Some(whole) => whole.merge(&part),
+            }
+        }
+        whole.clone()
+    }
+}
