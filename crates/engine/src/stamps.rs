@@ -85,7 +85,7 @@ unsafe fn software_stamp(message: &libc::msghdr) -> Option<WallTime> {
     unsafe {
         let mut header = libc::CMSG_FIRSTHDR(message);
         while let Some(control) = header.as_ref() {
-            let whole = control.cmsg_len as usize >= libc::CMSG_LEN(size_of::<Stamps>() as u32) as usize;
+            let whole = control.cmsg_len >= libc::CMSG_LEN(size_of::<Stamps>() as u32) as _;
             if control.cmsg_level == libc::SOL_SOCKET && control.cmsg_type == libc::SCM_TIMESTAMPING && whole {
                 let stamps: Stamps = libc::CMSG_DATA(header).cast::<Stamps>().read_unaligned();
                 return wall_time(stamps[0]);
