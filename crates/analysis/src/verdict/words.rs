@@ -1,6 +1,7 @@
 //! What a doubt says to a person: what was seen, with numbers, and what to do about it.
 
 use super::reason::Doubt;
+use crate::saturation_watch::SUGGESTED_SHARE;
 
 /// A sentence or two.
 pub(super) fn message(doubt: &Doubt) -> String {
@@ -101,11 +102,12 @@ fn saturated(doubt: &Doubt) -> String {
     let by = connections.map_or(String::new(), |n| format!(" with at most {} connections", count(n.into())));
     format!(
         "the backlog grew by {} to {} arrivals and had no end in sight: {} were offered and {} answered{by}; response \
-         times depend on how long this run was, so take the capacity from it and offer less",
+         times depend on how long this run was, so take the capacity from it and offer less, such as {}",
         rate(growth_per_second),
         count(backlog),
         rate(offered_per_second),
-        rate(capacity_per_second)
+        rate(capacity_per_second),
+        rate((capacity_per_second * SUGGESTED_SHARE).floor())
     )
 }
 

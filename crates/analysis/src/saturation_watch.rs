@@ -1,0 +1,180 @@
+//! Saturation, recognised while a run goes on.
+//!
+//! The verdict at the end of a run looks at all of it; this one looks at the last seconds only, and at nothing but three
+//! counts, so that it can be asked once a second without disturbing the generator.
+
+use std::collections::VecDeque;
+
+use crate::verdict::thresholds::{SATURATED_GROWTH_SHARE, SATURATED_NOISE, SATURATED_RISING_SHARE, SATURATED_SLOWER};
+
+/// Seconds that are looked at: a stall shorter than three quarters of them cannot make the backlog rise in three quarters
+/// of them.
+const WINDOW: usize = 12;
+
+/// The share of the capacity seen that is suggested as a rate. At 80 % of capacity a queue of random arrivals is four
+/// answers long on average (M/M/1: ρ/(1 − ρ)), and it drains by itself after a stall.
+pub const SUGGESTED_SHARE: f64 = 0.8;
+
+/// How a run stands at the end of a second, counted from its origin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Standing {
+    /// Arrivals intended so far.
+    pub planned: u64,
+    /// Of these, how many have ended, with or without an answer.
+    pub ended: u64,
+    /// Of these, how many were answered.
+    pub answered: u64,
+}
+
+/// A backlog that grows without end.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Saturation {
+    /// Arrivals per second.
+    pub offered_per_second: f64,
+    /// Answers per second: what the service can do.
+    pub capacity_per_second: f64,
+    /// Arrivals that have not ended.
+    pub outstanding: u64,
+}
+
+impl Saturation {
+    /// A rate that the service should hold.
+    pub fn suggested_per_second(&self) -> f64 {
+        self.capacity_per_second * SUGGESTED_SHARE
+    }
+}
+
+/// Watches a run, a second at a time.
+#[derive(Clone, Debug, Default)]
+pub struct SaturationWatch {
+    standings: VecDeque<Standing>,
+}
+
+impl SaturationWatch {
+    /// Nothing seen yet.
+    pub fn new() -> SaturationWatch {
+        SaturationWatch::default()
+    }
+
+    /// Takes the standing one second after the one before it, and says whether the run is saturated by now.
+    pub fn second(&mut self, standing: Standing) -> Option<Saturation> {
+        self.standings.push_back(standing);
+        if self.standings.len() > WINDOW + 1 {
+            self.standings.pop_front();
+        }
+        if self.standings.len() <= WINDOW { None } else { self.judge() }
+    }
+
+    fn judge(&self) -> Option<Saturation> {
+        let (first, last) = (self.standings.front()?, self.standings.back()?);
+        let seconds = (self.standings.len() - 1) as f64;
+        let planned = last.planned.saturating_sub(first.planned) as f64;
+        let outstanding: Vec<f64> = self.standings.iter().map(|s| s.planned as f64 - s.ended as f64).collect();
+        let grown = outstanding[outstanding.len() - 1] - outstanding[0];
+        let grows = grown > planned * SATURATED_GROWTH_SHARE && grown > SATURATED_NOISE * planned.sqrt();
+        let saturated = grows && self.rises(&outstanding) && self.keeps_answering() && self.gets_older(&outstanding);
+        saturated.then(|| Saturation {
+            offered_per_second: planned / seconds,
+            capacity_per_second: last.answered.saturating_sub(first.answered) as f64 / seconds,
+            outstanding: last.planned.saturating_sub(last.ended),
+        })
+    }
+
+    fn rises(&self, outstanding: &[f64]) -> bool {
+        let rising = outstanding.windows(2).filter(|pair| pair[1] > pair[0]).count();
+        rising as f64 >= (outstanding.len() - 1) as f64 * SATURATED_RISING_SHARE
+    }
+
+    fn keeps_answering(&self) -> bool {
+        let answers = self.answers();
+        let answering = answers.iter().filter(|answered| **answered > 0.0).count();
+        answering as f64 >= answers.len() as f64 * SATURATED_RISING_SHARE
+    }
+
+    /// By Little's law what is outstanding, divided by what leaves a second, is how long it takes to get through. A rate
+    /// that rises makes more outstanding, but nothing older.
+    fn gets_older(&self, outstanding: &[f64]) -> bool {
+        let third = (outstanding.len() - 1) / 3;
+        let answers = self.answers();
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let age = |from: usize, to: usize| mean(&outstanding[from + 1..=to]) / mean(&answers[from..to]).max(1e-9);
+        let end = answers.len();
+        age(end - third, end) > age(0, third) * SATURATED_SLOWER
+    }
+
+    /// Answers in each second.
+    fn answers(&self) -> Vec<f64> {
+        let pairs = self.standings.iter().zip(self.standings.iter().skip(1));
+        pairs.map(|(before, after)| after.answered.saturating_sub(before.answered) as f64).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use truetail_model::scenario::{Scenario, builtin};
+    use truetail_run::Run;
+    use truetail_sim::{SimOptions, simulate};
+
+    use super::*;
+
+    /// The first second in which a run was called saturated, and what was said.
+    fn watched(run: &Run) -> Option<(usize, Saturation)> {
+        let mut watch = SaturationWatch::new();
+        let mut standing = Standing::default();
+        run.snapshot.seconds.iter().enumerate().find_map(|(second, row)| {
+            standing.planned += row.planned;
+            standing.ended += row.completed + row.failed;
+            standing.answered += row.completed;
+            // After the last arrival there is nothing to watch.
+            (row.planned > 0).then(|| watch.second(standing)).flatten().map(|found| (second, found))
+        })
+    }
+
+    fn of(text: &str) -> Option<(usize, Saturation)> {
+        watched(&simulate(&Scenario::parse(text, "test").unwrap(), SimOptions::default()).unwrap())
+    }
+
+    #[test]
+    fn the_scenarios_are_saturated_where_they_are() {
+        for name in builtin::names() {
+            let found = watched(&simulate(&builtin::find(name).unwrap(), SimOptions::default()).unwrap());
+            if name == "05-saturation" {
+                let (second, found) = found.expect("saturated");
+                assert!(second <= WINDOW, "as soon as there is a window: {second}");
+                assert!((found.capacity_per_second - 500.0).abs() < 15.0, "{found:?}");
+                assert!((found.suggested_per_second() - 400.0).abs() < 12.0 && found.offered_per_second == 1000.0);
+            } else {
+                assert_eq!(found, None, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_random_queue_below_its_capacity_is_not_and_above_it_is() {
+        let queue = |rate: u32, seed: u32| {
+            of(&format!(
+                "name = \"q\"\nabout = \"one server\"\n[workload]\nrate = {rate}\nspacing = \"poisson\"\nseed = {seed}\n\
+                 duration = \"60s\"\ndrain = \"300s\"\n[service]\nbaseline = \"1ms\"\nvariation = \"exponential\"\n\
+                 concurrency = 1\nseed = {seed}\n"
+            ))
+        };
+        for seed in 1..=20 {
+            assert_eq!(queue(800, seed), None, "80 %, seed {seed}");
+            assert!(queue(1250, seed).is_some(), "125 %, seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_rate_that_rises_is_not_saturation() {
+        let text = "name = \"r\"\nabout = \"a ramp\"\n[workload]\nprofile = \"ramp:100..2000/60s\"\n[service]\nbaseline = \"50ms\"\n";
+        assert_eq!(of(text), None);
+    }
+
+    #[test]
+    fn a_server_that_answers_nothing_is_down_and_not_slow() {
+        let mut watch = SaturationWatch::new();
+        for second in 1..60 {
+            assert_eq!(watch.second(Standing { planned: 1000 * second, ended: 0, answered: 0 }), None);
+        }
+    }
+}
