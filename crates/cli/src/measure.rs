@@ -1,7 +1,7 @@
 //! A run on real sockets, watched and interruptible.
 
-use truetail_engine::{Control, Measured, Plan, host};
-use truetail_run::{Facts, Offered, Run, Source};
+use truetail_engine::{Control, Measured, Plan};
+use truetail_run::{Offered, Run, Source};
 
 use crate::outcome::{Result, could_not};
 use crate::progress::{self, Teller};
@@ -56,24 +56,15 @@ fn stop_on_signal(control: &Control) -> Result<signals::Watch> {
 }
 
 fn run_of(plan: &Plan, circumstances: Circumstances, measured: Measured, interrupted: bool) -> Run {
-    let Measured { snapshot, generator, started_at_unix_ns, elapsed } = measured;
-    let facts = Facts {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        source: Source::Sockets,
-        started_at_unix_ns: Some(started_at_unix_ns),
-        elapsed_ns: elapsed.0,
-        offered: Offered {
-            name: circumstances.scenario,
-            url: Some(plan.target.url().to_string()),
-            method: Some(plan.target.method().as_str().to_owned()),
-            connections: Some(plan.effective_cap().connections),
-            ..Offered::of(&plan.workload)
-        },
-        host: Some(host::describe()),
-        generator: Some(generator),
-        interrupted,
-        bytes_in: snapshot.bytes_in,
-        notes: circumstances.notes,
+    let offered = Offered {
+        name: circumstances.scenario,
+        url: Some(plan.target.url().to_string()),
+        method: Some(plan.target.method().as_str().to_owned()),
+        connections: Some(plan.effective_cap().connections),
+        ..Offered::of(&plan.workload)
     };
-    Run { facts, snapshot }
+    let mut run = measured.into_run(Source::Sockets, offered);
+    run.facts.interrupted = interrupted;
+    run.facts.notes.extend(circumstances.notes);
+    run
 }

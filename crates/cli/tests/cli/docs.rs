@@ -1,0 +1,59 @@
+//! The documents name what there is.
+
+use std::path::Path;
+
+use truetail_model::record::Metric;
+
+use super::support::{Desk, assert_complete};
+
+fn file(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn each_reason_for_a_verdict_is_explained() {
+    let source = file("crates/analysis/src/verdict/reason.rs");
+    let codes: Vec<_> = source.lines().filter(|line| line.contains("Doubt::")).filter_map(quoted_result).collect();
+    assert!(codes.contains(&"generator_paused") && codes.len() >= 10, "{codes:?}");
+    let honesty = file("docs/honesty.md");
+    for code in codes {
+        assert!(honesty.contains(&format!("| `{code}` |")), "docs/honesty.md does not explain {code}");
+    }
+}
+
+/// `code` of a line `pattern => "code",`.
+fn quoted_result(line: &str) -> Option<&str> {
+    line.split_once("=> \"")?.1.split_once('"').map(|(code, _)| code)
+}
+
+#[test]
+fn each_field_and_file_of_a_run_is_explained() {
+    let desk = Desk::new();
+    let told = desk.truetail(&["simulate", "01", "--out", "here"]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    let run = assert_complete(&desk.path().join("here"));
+    let page = file("docs/run-folder.md");
+    let fields = run.as_object().expect("an object").keys().map(String::as_str);
+    for name in fields.chain(Metric::ALL.map(Metric::name)) {
+        assert!(page.contains(&format!("`{name}`")), "docs/run-folder.md does not explain {name}");
+    }
+    for entry in std::fs::read_dir(desk.path().join("here")).expect("a folder") {
+        let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        assert!(page.contains(&format!("| `{name}` |")), "docs/run-folder.md does not explain {name}");
+    }
+}
+
+#[test]
+fn the_readme_lists_flags_that_exist() {
+    let desk = Desk::new();
+    let help = desk.truetail(&["run", "--help"]).stdout;
+    let readme = file("README.md");
+    let words = readme.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
+    let flags: Vec<_> = words.filter(|word| word.starts_with("--") && word.len() > 3).collect();
+    assert!(flags.contains(&"--fail-if"), "{flags:?}");
+    for flag in flags {
+        let elsewhere = ["--release", "--scenario", "--truth"].contains(&flag);
+        assert!(elsewhere || help.contains(flag), "README.md shows {flag}, which truetail run does not have");
+    }
+}
