@@ -16,12 +16,13 @@ pub(crate) fn distribution(population: &Population<'_>) -> Distribution {
         mean_ns: answered.mean(),
         min_ns: answered.min(),
         max_ns: answered.max(),
-        quantiles: QUANTILES.iter().map(|q| quantile(population, *q)).collect(),
+        quantiles: QUANTILES.iter().map(|q| quantile_of(population, *q)).collect(),
         exact: answered.is_exact(),
     }
 }
 
-fn quantile(population: &Population<'_>, q: f64) -> Quantile {
+/// What can be said of one quantile of a population.
+pub(crate) fn quantile_of(population: &Population<'_>, q: f64) -> Quantile {
     let (n, needs_n) = (population.count(), needed_for(q));
     if n < needs_n {
         return refused(q, needs_n);

@@ -19,12 +19,15 @@ mod flow;
 mod interval;
 mod measured;
 pub mod omission;
+mod one_quantile;
 mod population;
 pub mod support;
 mod throughput;
 pub mod truth;
 mod values;
 pub mod verdict;
+
+pub use one_quantile::quantile;
 
 use truetail_model::record::RequestRecord;
 use truetail_run::{Distribution, Findings, Run, Verdict, VerdictState};
