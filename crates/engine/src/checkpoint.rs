@@ -50,7 +50,10 @@ impl Mailbox {
     #[cold]
     fn give(&self, recorder: &mut Box<Recorder>) {
         let mut content = self.content();
-        if let Some(fresh) = content.fresh.take() {
+        // What was given for somebody who had not the patience to wait is still there to be collected: it stays.
+        if content.full.is_none()
+            && let Some(fresh) = content.fresh.take()
+        {
             content.full = Some(std::mem::replace(recorder, fresh));
         }
         self.asked.store(false, Ordering::Release);
@@ -79,8 +82,11 @@ impl Mailbox {
             let waited = self.given.wait_timeout_while(content, PATIENCE, waiting);
             content = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        let full = content.full.take();
+        // The worker may come for this lock: it is not to wait for the sums below.
+        drop(content);
         // The hash of a schedule is summed up by the driver, over the whole run.
-        content.full.take().map(|recorder| recorder.finish(ScheduleHash::default()))
+        full.map(|recorder| recorder.finish(ScheduleHash::default()))
     }
 }
 
@@ -102,5 +108,37 @@ impl Collected {
             }
         }
         whole.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use truetail_model::record::Tally;
+    use truetail_model::time::Timestamp;
+
+    use super::*;
+
+    /// A recorder that knows of one planned arrival.
+    fn one(options: RecorderOptions) -> Box<Recorder> {
+        let mut recorder = Box::new(Recorder::new(options));
+        recorder.plan(Timestamp::ZERO);
+        recorder
+    }
+
+    #[test]
+    fn what_was_given_too_late_is_not_replaced_by_what_is_given_next() {
+        let options = RecorderOptions::default();
+        let mailbox = Mailbox::new(options);
+        let mut recorder = one(options);
+        mailbox.ask();
+        mailbox.exchange(&mut recorder);
+        // Nobody collected it, because whoever asked had gone, and somebody else asks.
+        mailbox.ask();
+        recorder.plan(Timestamp::ZERO);
+        mailbox.exchange(&mut recorder);
+        mailbox.close();
+        let collected = Collected::default();
+        let given = collected.collect(&[&mailbox], false).map_or(Tally::default(), |snapshot| snapshot.tally);
+        assert_eq!(given.planned + recorder.tally().planned, 2);
     }
 }
