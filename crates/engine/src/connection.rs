@@ -64,13 +64,7 @@ impl Connection {
         exchange: Exchange,
         mut pick: impl FnMut() -> Option<u16>,
     ) -> Result<Connection, Cause> {
-        let mut socket = begin_connecting(address, pick());
-        for _ in 0..PORTS_TRIED {
-            match &socket {
-                Err(error) if connect_cause(error) == Cause::NoLocalPort => socket = begin_connecting(address, pick()),
-                _ => break,
-            }
-        }
+        let socket = from_a_free_port(&mut pick, |port| begin_connecting(address, port));
         let socket = socket.map_err(|error| connect_cause(&error))?;
         Ok(Connection { socket, phase: Phase::Connecting, exchange, parser: ResponseParser::new() })
     }
@@ -119,6 +113,22 @@ impl Connection {
     }
 }
 
+/// Attempts with the ports that `pick` gives, until one is free or enough were tried. Where the system chooses it has
+/// looked through all of them by itself, which takes milliseconds when there is none: it is asked once.
+fn from_a_free_port<T>(
+    mut pick: impl FnMut() -> Option<u16>,
+    mut attempt: impl FnMut(Option<u16>) -> io::Result<T>,
+) -> io::Result<T> {
+    for _ in 0..PORTS_TRIED {
+        let port = pick();
+        match attempt(port) {
+            Err(error) if port.is_some() && connect_cause(&error) == Cause::NoLocalPort => {}
+            done => return done,
+        }
+    }
+    attempt(pick())
+}
+
 fn begin_connecting(address: SocketAddr, from_port: Option<u16>) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
@@ -150,5 +160,32 @@ pub(crate) fn connect_cause(error: &io::Error) -> Cause {
         Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => Cause::NoFileDescriptor,
         Some(Errno::CONNRESET | Errno::CONNABORTED) => Cause::ResetInHandshake,
         _ => Cause::ConnectOther,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken() -> io::Error {
+        rustix::io::Errno::ADDRINUSE.into()
+    }
+
+    #[test]
+    fn ports_of_ones_own_are_tried_one_after_the_other_and_the_system_is_asked_once() {
+        let mut ports = 1000..;
+        let found = from_a_free_port(|| ports.next(), |port| if port == Some(1007) { Ok(port) } else { Err(taken()) });
+        assert_eq!(found.unwrap(), Some(1007));
+        for (ports, attempts) in [(Some(1000), PORTS_TRIED + 1), (None, 1)] {
+            let mut tried = 0;
+            let none = from_a_free_port::<()>(
+                || ports,
+                |_| {
+                    tried += 1;
+                    Err(taken())
+                },
+            );
+            assert_eq!((connect_cause(&none.unwrap_err()), tried), (Cause::NoLocalPort, attempts), "{ports:?}");
+        }
     }
 }
