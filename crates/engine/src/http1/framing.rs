@@ -46,7 +46,8 @@ pub(super) fn read(status: u16, version: u8, headers: &[Header<'_>], to_head: bo
         (None, Some(length)) => Framing::Length(length),
         (None, None) => Framing::UntilClose,
     };
-    let persistent = if version == 0 { keep && !close } else { !close };
+    // A transfer coding is none of HTTP/1.0: whoever sends it there has its framing wrong (RFC 9112, section 6.1).
+    let persistent = if version == 0 { keep && !close && coding.is_none() } else { !close };
     Ok(HeadSays { framing, keep_alive: persistent && framing != Framing::UntilClose })
 }
 

@@ -196,7 +196,10 @@ struct Head {
 fn parse_head(bytes: &[u8], to_head: bool) -> Result<Option<Head>, Cause> {
     let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELD_LIMIT];
     let mut response = Response::new(&mut []);
-    let parsed = ParserConfig::default().parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
+    let mut config = ParserConfig::default();
+    // A user agent must accept what folds a field over several lines (RFC 9112, section 5.2).
+    config.allow_obsolete_multiline_headers_in_responses(true);
+    let parsed = config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
     let length = match parsed {
         Ok(Status::Complete(length)) if length > HEAD_LIMIT => return Err(Cause::HeadTooLarge),
         Ok(Status::Complete(length)) => length,

@@ -37,6 +37,11 @@ fn table() -> Vec<(String, Result<Finished, Cause>)> {
         ("HTTP/1.1 200 OK\r\nConnection: Foo, CLOSE\r\nContent-Length: 0\r\n\r\n", ok(200, false)),
         ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", ok(200, false)),
         ("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx", ok(200, true)),
+        (
+            "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+            ok(200, false),
+        ),
+        ("HTTP/1.1 200 OK\r\nA: b\r\n  c\r\nContent-Length:\r\n 2\r\n\r\nhi", ok(200, true)),
         ("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", ok(204, true)),
         ("HTTP/1.1 304 Not Modified\r\n\r\n", ok(304, true)),
         ("HTTP/1.1 200 OK\r\n\r\nuntil the end", ok(200, false)),
