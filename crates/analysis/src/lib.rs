@@ -7,6 +7,7 @@
 //! | `interval` | confidence that respects dependence |
 //! | `distribution`, `measured` | the distributions of a run |
 //! | `flow` | what came and went, over time: is the backlog growing? |
+//! | [`saturation_watch`] | saturation recognised while a run goes on |
 //! | [`verdict`] | can the numbers be trusted? |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`omission`] | how far a report is from the truth |
@@ -21,6 +22,7 @@ mod measured;
 pub mod omission;
 mod one_quantile;
 mod population;
+pub mod saturation_watch;
 pub mod support;
 mod throughput;
 pub mod truth;
