@@ -10,7 +10,7 @@ pub mod folder;
 mod merge;
 pub mod wire;
 
-pub use facts::{CpuTime, EndClock, Facts, Generator, Host, LONGEST_PAUSES, Offered, Pause, Source};
+pub use facts::{CpuTime, EndClock, Facts, Generator, Host, LONGEST_PAUSES, Offered, Pause, Source, Surroundings};
 pub use findings::{Distribution, Findings, Quantile, Reason, Verdict, VerdictState};
 pub use merge::{MergeError, merge};
 
