@@ -3,11 +3,11 @@
 use truetail_model::record::rank_of;
 use truetail_run::{Distribution, Quantile};
 
-use crate::population::Population;
+use crate::population::{Interval, Population};
 use crate::support::{QUANTILES, needed_for};
 
 /// The whole tail of a population, with what can be said for each quantile.
-pub(crate) fn distribution(population: &Population<'_>) -> Distribution {
+pub(crate) fn distribution(population: &Population) -> Distribution {
     let answered = population.answered();
     Distribution {
         count: population.count(),
@@ -22,23 +22,24 @@ pub(crate) fn distribution(population: &Population<'_>) -> Distribution {
 }
 
 /// What can be said of one quantile of a population.
-pub(crate) fn quantile_of(population: &Population<'_>, q: f64) -> Quantile {
+pub(crate) fn quantile_of(population: &Population, q: f64) -> Quantile {
     let (n, needs_n) = (population.count(), needed_for(q));
     if n < needs_n {
         return refused(q, needs_n);
     }
     let estimate = population.at(rank_of(q, n));
-    // The largest value that was seen is no estimate of anything, so nothing surrounds it.
-    let (low_ns, high_ns) = if q < 1.0 { population.interval(q) } else { (None, None) };
+    // The extremes that were seen are no estimates of anything, so nothing surrounds them.
+    let interval = if q > 0.0 && q < 1.0 { population.interval(q) } else { Interval::default() };
     Quantile {
         q,
         value_ns: Some(estimate.value),
-        low_ns,
-        high_ns,
+        low_ns: interval.low,
+        high_ns: interval.high,
         at_least: estimate.at_least,
         no_answer: estimate.no_answer,
         supported: true,
         needs_n: None,
+        effective_n: interval.effective_n,
         unresolved: false,
     }
 }
@@ -53,6 +54,7 @@ fn refused(q: f64, needs_n: u64) -> Quantile {
         no_answer: false,
         supported: false,
         needs_n: Some(needs_n),
+        effective_n: None,
         unresolved: false,
     }
 }

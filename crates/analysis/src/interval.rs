@@ -1,88 +1,52 @@
 //! Confidence intervals for quantiles of dependent values.
 //!
 //! Response times that follow each other are alike: a stall makes a thousand slow ones that are one event. Treating
-//! them as independent makes intervals far too narrow. What is done here:
+//! them as independent makes intervals far too narrow. What is done here, and why, with the measured coverage, stands in
+//! `docs/confidence.md`; in short:
 //!
-//! 1. For the quantile's value x, the arrivals beyond x are counted in contiguous batches, in the order of their intended
-//!    start. The variance of the batch shares, set against what independent arrivals would give, is the design effect
-//!    (method of batch means; at most 30 batches, as Schmeiser, "Batch Size Effects in the Analysis of Simulation
-//!    Output", *Operations Research* 30, 1982, advises).
+//! 1. For a value x, the arrivals beyond x are counted stretch by stretch, in the order of their intended start. The
+//!    long-run variance of these counts ([`crate::spectrum`]), set against what independent arrivals would give, is the
+//!    design effect. (Heidelberger & Lewis, "Quantile estimation in dependent sequences", *Operations Research* 32, 1984,
+//!    estimate the same variance from a spectrum.)
 //! 2. The effective sample size is n divided by the design effect, and corrected for estimating the variance from few
-//!    batches by the ratio of the normal to Student's t, squared (Korn & Graubard, *Survey Methodology* 24, 1998).
+//!    cosines by the ratio of the normal to Student's t, squared (Korn & Graubard, *Survey Methodology* 24, 1998). It is
+//!    never above n.
 //! 3. A rank r is below the interval when a share of r/n would be too small for q in an independent sample of the
-//!    effective size (exact binomial, 2.5 % on either side), and above it likewise (Woodruff, *JASA* 47, 1952). The
+//!    effective size (binomial with mid-P, 2.5 % on either side), and above it likewise (Woodruff, *JASA* 47, 1952). The
 //!    effective size is that at the estimate or at r, whichever is smaller (test inversion, as Francisco & Fuller, *Annals
 //!    of Statistics* 19, 1991): the last few values of one burst look like few events, the whole burst is one.
-//!
-//! Known weakness: batches must be longer than the memory of the process. A process whose memory is longer than a
-//! thirtieth of the run, or a tail that was met in two or three batches only, makes the intervals too narrow. In the
-//! simulations in `coverage.rs`, a queue at up to 80 % load among them, 95 % intervals of p50, p90 and p99 hold the truth
-//! in 93 to 99 % of the runs; with a longer memory it will be fewer.
+//! 4. Far out in the tail there are too few bursts to see how long they are, and a run that met short ones by chance would
+//!    be sure of itself. So the effective size is also not above that at the quantile with ten times as much beyond it.
 
 use crate::binomial;
 use crate::support::ONE_SIDE;
 
-/// At most this many batches.
-pub(crate) const MOST_BATCHES: usize = 30;
-/// With fewer, no variance is estimated.
-const FEWEST_BATCHES: usize = 5;
-/// At least this many arrivals in a batch.
-const SMALLEST_BATCH: usize = 4;
+/// How much more lies beyond the quantile whose effective sample size that of a rarer one may not exceed.
+const LESS_RARE: f64 = 10.0;
 
-/// Contiguous arrivals.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Batch {
-    /// How many.
-    pub(crate) count: u64,
-    /// Those among them that are beyond the quantile.
-    pub(crate) beyond: u64,
+/// By how much the sample size shrinks: the design effect, with its own uncertainty as Student's t has it; never below 1.
+pub(crate) fn shrinkage((design_effect, cosines): (f64, usize)) -> f64 {
+    (design_effect * (student(cosines) / NORMAL).powi(2)).max(1.0)
 }
 
-/// Into how many contiguous batches `n` arrivals are cut; `None` when there are too few.
-pub(crate) fn batches_for(n: usize) -> Option<usize> {
-    let batches = (n / SMALLEST_BATCH).min(MOST_BATCHES);
-    (batches >= FEWEST_BATCHES).then_some(batches)
+/// A quantile nearer to the middle, with ten times as much beyond it; the middle itself where there is none.
+pub(crate) fn less_rare(q: f64) -> f64 {
+    if q >= 0.5 { (1.0 - LESS_RARE * (1.0 - q)).max(0.5) } else { (LESS_RARE * q).min(0.5) }
 }
 
-/// How many times larger the variance of the share beyond is than among independent arrivals; never below 1, and 1
-/// where none or all are beyond. `None` with fewer than 5 batches.
-///
-/// The variance of a ratio estimate over batches of unequal size: k/(k−1) · Σ(x_b − p·n_b)² / n².
-pub(crate) fn design_effect(batches: &[Batch]) -> Option<f64> {
-    if batches.len() < FEWEST_BATCHES {
-        return None;
-    }
-    let n: u64 = batches.iter().map(|batch| batch.count).sum();
-    let beyond: u64 = batches.iter().map(|batch| batch.beyond).sum();
-    if beyond == 0 || beyond == n {
-        return Some(1.0);
-    }
-    let share = beyond as f64 / n as f64;
-    let off = |batch: &Batch| (batch.beyond as f64 - share * batch.count as f64).powi(2);
-    let k = batches.len() as f64;
-    let variance = k / (k - 1.0) * batches.iter().map(off).sum::<f64>() / (n as f64).powi(2);
-    Some((variance / (share * (1.0 - share) / n as f64)).max(1.0))
+/// Between these ranks, from 1 to n, lies the quantile with 95 % confidence; `None` where that side has no end.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Ranks {
+    pub(crate) low: Option<u64>,
+    pub(crate) high: Option<u64>,
 }
 
-/// The sample size of independent arrivals that would say as much.
-pub(crate) fn effective_size(n: u64, design_effect: f64, batches: usize) -> f64 {
-    n as f64 / design_effect * (NORMAL / student(batches - 1)).powi(2)
-}
-
-/// The q-quantile, q in (0, 1), of `n` values: with 95 % confidence it lies between these ranks, from 1 to `n`; `None`
-/// where that side has no end. `rank` is that of the estimate, and between them. `effective` says the effective sample
-/// size at a rank; `None` from it means that nothing is known.
-pub(crate) fn ranks(
-    q: f64,
-    n: u64,
-    rank: u64,
-    effective: impl Fn(u64) -> Option<f64>,
-) -> Option<(Option<u64>, Option<u64>)> {
-    let at_estimate = effective(rank)?;
-    let size = |r: u64| effective(r).map_or(at_estimate, |at_r| at_r.min(at_estimate));
-    let low = largest(0, rank, |r| is_below(q, n, r, size(r)));
-    let high = largest(0, n - rank + 1, |i| is_above(q, n, n + 1 - i, size(n + 1 - i))).map(|i| n + 1 - i);
-    Some((low, high))
+/// The interval of the q-quantile, q in (0, 1), of `n` values. `rank` is that of the estimate, and between the ends.
+/// `effective` says the effective sample size at a rank.
+pub(crate) fn ranks(q: f64, n: u64, rank: u64, effective: impl Fn(u64) -> f64) -> Ranks {
+    let low = largest(0, rank, |r| is_below(q, n, r, effective(r)));
+    let high = largest(0, n - rank + 1, |i| is_above(q, n, n + 1 - i, effective(n + 1 - i))).map(|i| n + 1 - i);
+    Ranks { low, high }
 }
 
 /// The largest number above `none` and at most `most` for which `holds`, if it holds for all below it too.
@@ -99,17 +63,14 @@ fn largest(none: u64, most: u64, holds: impl Fn(u64) -> bool) -> Option<u64> {
     (yes > none).then_some(yes)
 }
 
-/// Is rank `r` of `n` at most l of `size`, for the largest l with P(B ≤ l − 1) ≤ 2.5 %?
+/// Is every value below that of rank `r` surely below the quantile?
 fn is_below(q: f64, n: u64, r: u64, size: f64) -> bool {
-    let size = (size.floor() as u64).min(n);
-    size > 0 && r as f64 <= binomial::quantile(ONE_SIDE, size, q) as f64 * (n as f64 / size as f64)
+    binomial::mid((r - 1) as f64 * size / n as f64, size, q) <= ONE_SIDE
 }
 
-/// Is rank `r` of `n` at least u of `size`, for the smallest u with P(B ≤ u − 1) ≥ 97.5 %?
+/// Is every value above that of rank `r` surely above the quantile?
 fn is_above(q: f64, n: u64, r: u64, size: f64) -> bool {
-    let size = (size.floor() as u64).min(n);
-    let high = binomial::quantile(1.0 - ONE_SIDE, size, q) + 1;
-    high <= size && r as f64 >= high as f64 * (n as f64 / size as f64)
+    1.0 - binomial::mid(r as f64 * size / n as f64, size, q) <= ONE_SIDE
 }
 
 /// The 97.5 % quantile of the normal distribution.
@@ -127,6 +88,7 @@ fn student(df: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn student_is_that_of_the_tables() {
@@ -136,26 +98,36 @@ mod tests {
     }
 
     #[test]
-    fn ranks_for_independent_arrivals_are_the_textbook_ones() {
-        // Conover, Practical Nonparametric Statistics: the median of 16 lies between the 4th and the 13th.
-        let all = |n: u64| move |_| Some(n as f64);
-        assert_eq!(ranks(0.5, 16, 8, all(16)), Some((Some(4), Some(13))));
-        assert_eq!(ranks(0.99, 368, 365, all(368)).unwrap().1, Some(368));
-        assert_eq!(ranks(0.99, 367, 364, all(367)).unwrap().1, None);
-        assert_eq!(ranks(0.5, 100, 50, all(0)), Some((None, None)));
-        assert_eq!(ranks(0.5, 100, 50, |_| None), None);
+    fn ranks_for_independent_arrivals_can_be_added_up_by_hand() {
+        // For 16 throws of a coin: P(B ≤ 3) + P(B = 4) / 2 = (697 + 910) / 65536 = 2.45 %, and one more is too many.
+        assert_eq!(ranks(0.5, 16, 8, |_| 16.0), Ranks { low: Some(5), high: Some(12) });
+        // 0.99^n / 2 falls to 2.5 % at n = 299.
+        let upper = |n: u64| ranks(0.99, n, n - 3, |_| n as f64).high;
+        assert_eq!((upper(299), upper(298)), (Some(299), None));
+        assert_eq!(ranks(0.5, 100, 50, |_| 1.0), Ranks { low: None, high: None });
     }
 
     #[test]
-    fn one_burst_is_one_event() {
-        let calm = Batch { count: 100, beyond: 1 };
-        let even = [calm; 30];
-        assert_eq!(design_effect(&even), Some(1.0));
-        let mut burst = [Batch { count: 100, beyond: 0 }; 30];
-        burst[7].beyond = 30;
-        let effect = design_effect(&burst).unwrap();
-        assert!((29.0..=31.0).contains(&effect), "{effect}");
-        assert_eq!(design_effect(&even[..4]), None);
-        assert_eq!(design_effect(&[Batch { count: 10, beyond: 10 }; 6]), Some(1.0));
+    fn ten_times_as_much_lies_beyond() {
+        for (q, other) in [(0.5, 0.5), (0.9, 0.5), (0.99, 0.9), (0.999, 0.99), (0.01, 0.1), (0.2, 0.5)] {
+            assert!((less_rare(q) - other).abs() < 1e-12, "{q}: {}", less_rare(q));
+        }
+    }
+
+    #[test]
+    fn a_sample_never_grows() {
+        assert_eq!(shrinkage((0.01, 10)), 1.0);
+        assert!((shrinkage((4.0, 29)) / 4.0 - (2.045_f64 / 1.96).powi(2)).abs() < 0.01);
+    }
+
+    proptest! {
+        #[test]
+        fn fewer_events_never_make_it_narrower(n in 1_u64..100_000, q in 0.01..0.999, less in 0.01..1.0_f64) {
+            let rank = truetail_model::record::rank_of(q, n);
+            let (all, few) = (ranks(q, n, rank, |_| n as f64), ranks(q, n, rank, |_| n as f64 * less));
+            prop_assert!(few.low.unwrap_or(0) <= all.low.unwrap_or(0), "{few:?} {all:?}");
+            prop_assert!(few.high.unwrap_or(u64::MAX) >= all.high.unwrap_or(u64::MAX), "{few:?} {all:?}");
+            prop_assert!(all.low.is_none_or(|low| low <= rank) && all.high.is_none_or(|high| high >= rank));
+        }
     }
 }

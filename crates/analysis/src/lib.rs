@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `population` | what a quantile is when answers are missing |
 //! | [`support`] | which quantiles a sample can carry |
-//! | `interval` | confidence that respects dependence |
+//! | `interval`, `order`, `spectrum` | confidence that respects dependence |
 //! | `distribution`, `measured` | the distributions of a run |
 //! | `flow` | what came and went, over time: is the backlog growing? |
 //! | [`saturation_watch`] | saturation recognised while a run goes on |
@@ -21,8 +21,10 @@ mod interval;
 mod measured;
 pub mod omission;
 mod one_quantile;
+mod order;
 mod population;
 pub mod saturation_watch;
+mod spectrum;
 pub mod support;
 mod throughput;
 pub mod truth;

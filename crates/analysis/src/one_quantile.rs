@@ -23,7 +23,7 @@ pub fn quantile(run: &Run, metric: Metric, q: f64) -> Quantile {
     quantile
 }
 
-fn population<'a>(snapshot: &'a Snapshot, every: Option<&[RequestRecord]>, metric: Metric) -> Population<'a> {
+fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric) -> Population {
     let rows = snapshot.seconds.as_slice();
     match (every, metric) {
         (Some(records), Metric::ResponseTime) => Population::of_arrivals(records),

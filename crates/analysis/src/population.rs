@@ -19,30 +19,33 @@
 
 use truetail_model::record::{Histogram, Metric, RequestRecord, Second, rank_of};
 
-use crate::interval::{self, Batch};
+use crate::interval::{self, Ranks};
+use crate::order::Order;
 use crate::values::{Known, Values};
 
 /// Two values that differ by less than this share are the same bucket of a histogram, or its neighbour.
 const RESOLUTION: f64 = 1.0 / 1024.0;
 
 /// The arrivals of one distribution.
-pub(crate) struct Population<'a> {
+pub(crate) struct Population {
     answered: Values,
     censored: Values,
     failed: Values,
     /// Answers and waited times of the censored; `None` when nothing is censored, so that it would be `answered`.
     provable: Option<Values>,
-    order: Order<'a>,
+    /// `None` where the order of the arrivals is not known, or says nothing.
+    order: Option<Order>,
 }
 
-/// The values in the order of their intended start.
-enum Order<'a> {
-    /// Each; [`u64::MAX`] for the unanswered.
-    Each(Vec<u64>),
-    /// Only second by second.
-    Seconds { rows: &'a [Second], answered: Metric, unanswered: &'static [Metric] },
-    /// Not known.
-    Unknown,
+/// What surrounds a quantile with 95 % confidence.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Interval {
+    /// `None` where it has no end on this side, or where nothing is known.
+    pub(crate) low: Option<u64>,
+    /// Likewise.
+    pub(crate) high: Option<u64>,
+    /// How many independent arrivals would say as much; `None` where nothing is known.
+    pub(crate) effective_n: Option<u64>,
 }
 
 /// A quantile of a population.
@@ -53,14 +56,14 @@ pub(crate) struct Estimate {
     pub(crate) no_answer: bool,
 }
 
-impl<'a> Population<'a> {
-    fn new(answered: Values, censored: Values, failed: Values, order: Order<'a>) -> Population<'a> {
+impl Population {
+    fn new(answered: Values, censored: Values, failed: Values, order: Option<Order>) -> Population {
         let provable = (censored.count() > 0).then(|| answered.with(&censored));
         Population { answered, censored, failed, provable, order }
     }
 
     /// Response times of `records`, which are all arrivals in the order of their intended start.
-    pub(crate) fn of_arrivals(records: &[RequestRecord]) -> Population<'static> {
+    pub(crate) fn of_arrivals(records: &[RequestRecord]) -> Population {
         let of = |keep: fn(&RequestRecord) -> bool| {
             Values::each(records.iter().filter(|r| keep(r)).map(|r| r.response_time().0).collect())
         };
@@ -69,14 +72,15 @@ impl<'a> Population<'a> {
             of(|r| r.outcome.is_response()),
             of(|r| r.outcome.is_censored()),
             of(|r| r.outcome.is_failed()),
-            Order::Each(records.iter().map(in_order).collect()),
+            Order::of_values(&records.iter().map(in_order).collect::<Vec<_>>()),
         )
     }
 
     /// A value that each arrival of the population has, in the order of the intended starts.
-    pub(crate) fn of_known(values: Vec<u64>) -> Population<'static> {
+    pub(crate) fn of_known(values: Vec<u64>) -> Population {
         let none = || Values::Each(Vec::new());
-        Population::new(Values::each(values.clone()), none(), none(), Order::Each(values))
+        let order = Order::of_values(&values);
+        Population::new(Values::each(values), none(), none(), order)
     }
 
     /// Response times by bucket, of the whole run and second by second.
@@ -84,17 +88,17 @@ impl<'a> Population<'a> {
         answered: &Histogram,
         censored: &Histogram,
         failed: &Histogram,
-        rows: &'a [Second],
-    ) -> Population<'a> {
-        let unanswered = &[Metric::Censored, Metric::Failed];
-        let order = Order::Seconds { rows, answered: Metric::ResponseTime, unanswered };
+        rows: &[Second],
+    ) -> Population {
+        let metrics = [Metric::ResponseTime, Metric::Censored, Metric::Failed];
+        let order = Order::of_seconds(rows, &metrics, answered.count() + censored.count() + failed.count());
         let buckets = |histogram: &Histogram| Values::Buckets(histogram.clone());
         Population::new(buckets(answered), buckets(censored), buckets(failed), order)
     }
 
     /// A value that each arrival of the population has, by bucket; `rows` hold `metric` second by second.
-    pub(crate) fn of_known_histogram(values: Histogram, rows: Option<(&'a [Second], Metric)>) -> Population<'a> {
-        let order = rows.map_or(Order::Unknown, |(rows, answered)| Order::Seconds { rows, answered, unanswered: &[] });
+    pub(crate) fn of_known_histogram(values: Histogram, rows: Option<(&[Second], Metric)>) -> Population {
+        let order = rows.and_then(|(rows, metric)| Order::of_seconds(rows, &[metric], values.count()));
         let none = || Values::Buckets(Histogram::new());
         Population::new(Values::Buckets(values), none(), none(), order)
     }
@@ -141,70 +145,41 @@ impl<'a> Population<'a> {
         Estimate { value, at_least: true, no_answer: true }
     }
 
-    /// The 95 % confidence interval of quantile q in (0, 1): each end `None` where it cannot be told.
-    pub(crate) fn interval(&self, q: f64) -> (Option<u64>, Option<u64>) {
-        let n = self.count();
-        let rank = rank_of(q, n);
-        let Some((low, high)) = interval::ranks(q, n, rank, |rank| self.effective_size(rank)) else {
-            return (None, None);
-        };
-        let low = low.filter(|rank| *rank <= self.provable().count()).map(|rank| self.provable().at(rank).low);
-        let high = high.filter(|rank| *rank <= self.answered.count()).map(|rank| self.answered.at(rank).high);
-        (low, high)
-    }
-
-    /// The effective sample size for the share beyond the value at `rank`. Where values are equal, "beyond" may or may
-    /// not include them: the reading that knows less counts.
-    fn effective_size(&self, rank: u64) -> Option<f64> {
-        let within = rank <= self.answered.count();
-        let value = if within { self.answered.at(rank) } else { Known { low: u64::MAX, high: u64::MAX } };
-        let beyond = self.batches(value.high.saturating_add(1))?;
-        let from = self.batches(value.low)?;
-        let effect = interval::design_effect(&beyond)?.max(interval::design_effect(&from)?);
-        Some(interval::effective_size(self.count(), effect, beyond.len()))
-    }
-
-    /// Contiguous batches, with the arrivals whose value is at least `from`; the unanswered are beyond everything.
-    fn batches(&self, from: u64) -> Option<Vec<Batch>> {
-        match &self.order {
-            Order::Each(values) => {
-                let k = interval::batches_for(values.len())?;
-                let cut = |i: usize| values.len() * i / k;
-                Some((0..k).map(|i| batch(&values[cut(i)..cut(i + 1)], from)).collect())
-            }
-            Order::Seconds { rows, answered, unanswered } => {
-                let rows = rows.iter().map(|row| second(row, *answered, unanswered, from));
-                let rows: Vec<Batch> = rows.filter(|row| row.count > 0).collect();
-                let k = rows.len().clamp(1, interval::MOST_BATCHES);
-                let cut = |i: usize| rows.len() * i / k;
-                let covered: u64 = rows.iter().map(|row| row.count).sum();
-                (covered == self.count()).then(|| (0..k).map(|i| sum(&rows[cut(i)..cut(i + 1)])).collect())
-            }
-            Order::Unknown => None,
+    /// The 95 % confidence interval of quantile q in (0, 1).
+    pub(crate) fn interval(&self, q: f64) -> Interval {
+        let Some(order) = &self.order else { return Interval::default() };
+        let (n, rank) = (self.count(), rank_of(q, self.count()));
+        let effective = |shrinkage: f64| n as f64 / shrinkage;
+        let less_rare = self.shrinkage(order, rank_of(interval::less_rare(q), n));
+        let most = effective(self.shrinkage(order, rank).most).min(effective(less_rare.least));
+        let Ranks { low, high } = interval::ranks(q, n, rank, |r| effective(self.shrinkage(order, r).most).min(most));
+        Interval {
+            low: low.filter(|rank| *rank <= self.provable().count()).map(|rank| self.provable().at(rank).low),
+            high: high.filter(|rank| *rank <= self.answered.count()).map(|rank| self.answered.at(rank).high),
+            effective_n: Some(most as u64),
         }
     }
+
+    /// How many arrivals say as much as one independent one about the share beyond the value at `rank`. Where values are
+    /// equal, "beyond" may or may not include them, and the two readings may differ widely.
+    fn shrinkage(&self, order: &Order, rank: u64) -> Shrinkage {
+        let within = rank <= self.answered.count();
+        let value = if within { self.answered.at(rank) } else { Known { low: u64::MAX, high: u64::MAX } };
+        let reading = |from: u64| order.design_effect(from).map_or(1.0, interval::shrinkage);
+        let (with, without) = (reading(value.low), reading(value.high.saturating_add(1)));
+        Shrinkage { least: with.min(without), most: with.max(without) }
+    }
+}
+
+/// By the reading that knows more, and by the one that knows less.
+struct Shrinkage {
+    least: f64,
+    most: f64,
 }
 
 /// Is a value between `bound` and `at_most` known well enough to be printed as a number?
 fn agree(bound: u64, at_most: u64) -> bool {
     at_most as f64 <= bound as f64 * (1.0 + RESOLUTION)
-}
-
-fn batch(values: &[u64], from: u64) -> Batch {
-    Batch { count: values.len() as u64, beyond: values.iter().filter(|value| **value >= from).count() as u64 }
-}
-
-fn second(row: &Second, answered: Metric, unanswered: &[Metric], from: u64) -> Batch {
-    let missing: u64 = unanswered.iter().map(|metric| row.metric(*metric).count()).sum();
-    let slow = row.metric(answered).buckets().filter(|(low, _)| low.0 >= from).map(|(_, count)| u64::from(count));
-    Batch { count: row.metric(answered).count() + missing, beyond: slow.sum::<u64>() + missing }
-}
-
-fn sum(batches: &[Batch]) -> Batch {
-    Batch {
-        count: batches.iter().map(|batch| batch.count).sum(),
-        beyond: batches.iter().map(|batch| batch.beyond).sum(),
-    }
 }
 
 #[cfg(test)]

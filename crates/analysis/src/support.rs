@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn the_size_is_the_smallest_that_keeps_the_promise() {
         for q in [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999] {
-            let beyond_the_largest = |n: u64| crate::binomial::at_most(n - 1, n, q);
+            let beyond_the_largest = |n: u64| crate::binomial::at_most((n - 1) as f64, n as f64, q);
             let n = needed_for(q);
             assert!(1.0 - beyond_the_largest(n) <= ONE_SIDE, "{q}");
             assert!(1.0 - beyond_the_largest(n - 1) > ONE_SIDE, "{q}");

@@ -59,6 +59,9 @@ pub struct Quantile {
     /// Where it is not: how many arrivals would be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs_n: Option<u64>,
+    /// How many independent arrivals would say as much about it; `None` where their order tells nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_n: Option<u64>,
     /// The generator's own lag is too large a part of it.
     #[serde(default)]
     pub unresolved: bool,

@@ -140,6 +140,8 @@ struct MirrorQuantile {
     no_answer: bool,
     supported: bool,
     needs_n: Option<u64>,
+    #[serde(default)]
+    effective_n: Option<u64>,
     unresolved: bool,
 }
 

@@ -56,12 +56,12 @@ fn hidden() -> impl Strategy<Value = Hidden> {
         })
 }
 
-fn exact(arrivals: &[Hidden]) -> Population<'static> {
+fn exact(arrivals: &[Hidden]) -> Population {
     let records: Vec<RequestRecord> = (0..).zip(arrivals).map(|(i, hidden)| hidden.record(i)).collect();
     Population::of_arrivals(&records)
 }
 
-fn bucketed(arrivals: &[Hidden]) -> Population<'static> {
+fn bucketed(arrivals: &[Hidden]) -> Population {
     let of = |kind| {
         let mut histogram = Histogram::new();
         arrivals.iter().filter(|a| a.kind == kind).for_each(|a| histogram.record(Nanos(a.waited)));
@@ -149,9 +149,10 @@ proptest! {
     fn an_interval_holds_its_value(arrivals in proptest::collection::vec(hidden(), 20..200), q in 0.01..0.99) {
         for population in [exact(&arrivals), bucketed(&arrivals)] {
             let printed = population.at(rank_of(q, population.count()));
-            let (low, high) = population.interval(q);
+            let Interval { low, high, effective_n } = population.interval(q);
             prop_assert!(low.is_none_or(|low| low <= printed.value), "{:?} {:?}", low, printed);
             prop_assert!(high.is_none_or(|high| high >= printed.value), "{:?} {:?}", high, printed);
+            prop_assert!(effective_n.is_none_or(|n| (1..=population.count()).contains(&n)), "{:?}", effective_n);
         }
     }
 }

@@ -188,6 +188,7 @@ fn quantile(q: f64, value_ns: Option<u64>, needs_n: Option<u64>) -> Quantile {
         no_answer: false,
         supported: needs_n.is_none(),
         needs_n,
+        effective_n: needs_n.is_none().then_some(321),
         unresolved: false,
     }
 }
