@@ -1,7 +1,6 @@
 //! Exit codes, and the one line on standard error that says why.
 
 use std::fmt::Display;
-use std::process::ExitCode;
 
 use crate::output;
 
@@ -20,9 +19,9 @@ pub enum Exit {
     Invalid = 4,
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
-        ExitCode::from(exit as u8)
+impl From<Exit> for u8 {
+    fn from(exit: Exit) -> u8 {
+        exit as u8
     }
 }
 
