@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
+use truetail_model::record;
 use truetail_model::time::Nanos;
 use truetail_report::number;
-use truetail_run::{Distribution, Findings, Quantile};
+use truetail_run::{Findings, Quantile, Run};
 
 /// A condition on a run under which it fails.
 #[derive(Clone, PartialEq, Debug)]
@@ -26,18 +27,6 @@ enum Metric {
     /// Share of the planned arrivals without an answer.
     Unanswered,
 }
-
-/// Names of metrics, as they are written.
-const METRICS: [(&str, Metric); 8] = [
-    ("p50", Metric::Quantile(0.5)),
-    ("p90", Metric::Quantile(0.9)),
-    ("p99", Metric::Quantile(0.99)),
-    ("p99.9", Metric::Quantile(0.999)),
-    ("p99.99", Metric::Quantile(0.9999)),
-    ("max", Metric::Quantile(1.0)),
-    ("error-rate", Metric::ErrorRate),
-    ("unanswered", Metric::Unanswered),
-];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Comparison {
@@ -80,13 +69,15 @@ impl FromStr for Threshold {
 
     fn from_str(text: &str) -> Result<Threshold, String> {
         let malformed = || {
-            let names = METRICS.map(|(name, _)| name).join(", ");
-            format!("'{text}' is not a threshold; write METRIC > LIMIT such as 'p99 > 50ms', with one of {names}")
+            format!(
+                "'{text}' is not a threshold; write METRIC > LIMIT such as 'p99 > 50ms', with one of p50, p99.9 or any \
+                 other percentile, max, error-rate, unanswered"
+            )
         };
         let found = COMPARISONS.iter().find_map(|(sign, kind)| Some((text.split_once(sign)?, *kind)));
         let ((name, limit), comparison) = found.ok_or_else(malformed)?;
         let limit = limit.trim();
-        let metric = METRICS.iter().find(|(known, _)| *known == name.trim()).ok_or_else(malformed)?.1;
+        let metric = Metric::named(name.trim()).ok_or_else(malformed)?;
         let limit = match metric {
             Metric::Quantile(_) => limit.parse::<Nanos>().map_err(|error| format!("'{text}': {error}"))?.0 as f64,
             Metric::ErrorRate | Metric::Unanswered => share(limit)
@@ -94,6 +85,16 @@ impl FromStr for Threshold {
         };
         Ok(Threshold { text: text.trim().to_owned(), metric, comparison, limit })
     }
+}
+
+/// 0.999 for `99.9`, to the last bit, which a division by 100 would not give.
+fn part_of_one(percent: &str) -> Option<f64> {
+    let (whole, decimals) = percent.split_once('.').unwrap_or((percent, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(decimals) || whole.len() > 2 {
+        return None;
+    }
+    format!("0.{whole:0>2}{decimals}").parse().ok().filter(|q| *q > 0.0)
 }
 
 /// `1%` or `0.01`, as a part of 1.
@@ -107,8 +108,8 @@ fn share(text: &str) -> Option<f64> {
 
 impl Threshold {
     /// Does the condition hold for a run with these findings?
-    pub fn judge(&self, findings: &Findings) -> Judgement {
-        self.decide(self.metric.of(findings))
+    pub fn judge(&self, run: &Run, findings: &Findings) -> Judgement {
+        self.decide(self.metric.of(run, findings))
     }
 
     fn decide(&self, known: Known) -> Judgement {
@@ -157,7 +158,16 @@ impl Comparison {
 }
 
 impl Metric {
-    fn of(self, findings: &Findings) -> Known {
+    fn named(name: &str) -> Option<Metric> {
+        match name {
+            "max" => Some(Metric::Quantile(1.0)),
+            "error-rate" => Some(Metric::ErrorRate),
+            "unanswered" => Some(Metric::Unanswered),
+            _ => part_of_one(name.strip_prefix('p')?).map(Metric::Quantile),
+        }
+    }
+
+    fn of(self, run: &Run, findings: &Findings) -> Known {
         let tally = &findings.tally;
         let error_statuses = findings.response_time_error_status.as_ref().map_or(0, |errors| errors.count);
         let share = |part: u64| match tally.planned {
@@ -165,7 +175,7 @@ impl Metric {
             planned => Known::Exactly(part as f64 / planned as f64),
         };
         match self {
-            Metric::Quantile(q) => quantile(&findings.response_time, q),
+            Metric::Quantile(q) => known(truetail_analysis::quantile(run, record::Metric::ResponseTime, q)),
             Metric::Unanswered => share(tally.unanswered()),
             Metric::ErrorRate => share(tally.unanswered() + error_statuses),
         }
@@ -185,15 +195,12 @@ impl Metric {
     }
 }
 
-fn quantile(response_time: &Distribution, q: f64) -> Known {
-    let unsupported = Known::Unsupported { needs_n: None };
-    let Some(found) = response_time.quantiles.iter().find(|quantile| quantile.q == q) else { return unsupported };
-    match *found {
-        Quantile { supported: false, needs_n, .. } => Known::Unsupported { needs_n },
-        Quantile { no_answer: true, .. } => Known::Endless,
-        Quantile { value_ns: Some(value), at_least: true, .. } => Known::AtLeast(value as f64),
-        Quantile { value_ns: Some(value), .. } => Known::Exactly(value as f64),
-        Quantile { value_ns: None, .. } => unsupported,
+fn known(quantile: Quantile) -> Known {
+    match quantile {
+        Quantile { supported: true, no_answer: true, .. } => Known::Endless,
+        Quantile { supported: true, value_ns: Some(value), at_least: true, .. } => Known::AtLeast(value as f64),
+        Quantile { supported: true, value_ns: Some(value), .. } => Known::Exactly(value as f64),
+        Quantile { needs_n, .. } => Known::Unsupported { needs_n },
     }
 }
 
@@ -207,12 +214,42 @@ mod tests {
 
     #[test]
     fn what_is_a_threshold() {
-        for text in ["p99 > 50ms", "p99.9>1s", " max >= 2s ", "p50 < 1us", "error-rate > 1%", "unanswered >= 0.001"] {
+        for text in [
+            "p99 > 50ms",
+            "p95 > 1ms",
+            "p99.9>1s",
+            " max >= 2s ",
+            "p50 < 1us",
+            "error-rate > 1%",
+            "unanswered >= 0.001",
+        ] {
             let threshold: Threshold = text.parse().unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(threshold.to_string(), format!("--fail-if '{}'", text.trim()));
         }
-        for text in ["", "p99", "p99 > ", "p99 > 50", "p95 > 1ms", "mean > 1ms", "error-rate > 2", "error-rate > 1ms"] {
+        for text in [
+            "",
+            "p99",
+            "p99 > ",
+            "p99 > 50",
+            "p > 1ms",
+            "p100 > 1ms",
+            "p0 > 1ms",
+            "p9.9.9 > 1ms",
+            "p-1 > 1ms",
+            "mean > 1ms",
+            "error-rate > 2",
+            "error-rate > 1ms",
+        ] {
             assert!(text.parse::<Threshold>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn percentiles_to_the_last_bit() {
+        for (percent, q) in
+            [("50", 0.5), ("99", 0.99), ("99.9", 0.999), ("99.99", 0.9999), ("5", 0.05), ("97.5", 0.975)]
+        {
+            assert_eq!(part_of_one(percent), Some(q));
         }
     }
 

@@ -96,8 +96,8 @@ pub struct RunArgs {
     pub no_preflight: bool,
 
     /// Exit with 3 if this holds, or if the run cannot show that it does not: METRIC > LIMIT, also >=, < and <=.
-    /// METRIC is the response time at p50, p90, p99, p99.9, p99.99 or max (limit 50ms), or error-rate (answers from
-    /// status 400, and no answer) or unanswered (limit 1%). Repeatable
+    /// METRIC is the response time at p50, p99.9 or any other percentile, or max (limit 50ms), or error-rate (answers
+    /// from status 400, and no answer) or unanswered (limit 1%). Repeatable
     #[arg(long, value_name = "CONDITION", help_heading = "Result")]
     pub fail_if: Vec<Threshold>,
     /// Save the run in this folder [default: a new one under truetail-runs]

@@ -28,7 +28,7 @@ pub fn run(args: RunArgs) -> Result<Exit> {
     let findings = truetail_analysis::findings(&run);
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     output::print(&result(&run, &findings, saved.as_deref(), resolved.json))?;
-    Ok(judge(&findings, &resolved.thresholds))
+    Ok(judge(&run, &findings, &resolved.thresholds))
 }
 
 /// What goes to standard output: the summary, or `run.json`.
@@ -76,10 +76,10 @@ fn nobody_answers(target: &Target, error: &PreflightError) -> Failure {
 }
 
 /// Says which thresholds failed, and what it all comes to.
-fn judge(findings: &Findings, thresholds: &[Threshold]) -> Exit {
+fn judge(run: &Run, findings: &Findings, thresholds: &[Threshold]) -> Exit {
     let mut exit = Exit::Done;
     for threshold in thresholds {
-        match threshold.judge(findings) {
+        match threshold.judge(run, findings) {
             Judgement::Passed => {}
             Judgement::Failed(why) | Judgement::Unshown(why) => {
                 output::note(&why);

@@ -13,6 +13,7 @@ fn a_threshold_that_fails_is_told_with_its_number() {
     let served = Served::start(&desk, "01-healthy");
     for (condition, code, part) in [
         ("p50 > 1ms", 3, "'p50 > 1ms' holds"),
+        ("p75 > 1ms", 3, "'p75 > 1ms' holds"),
         ("p50 < 1h", 3, "'p50 < 1h' holds"),
         ("p99.99 > 1h", 3, "cannot be shown"),
         ("error-rate >= 0", 3, "0.000 %"),
