@@ -49,12 +49,13 @@ pub struct Waker(backend::BackendWaker);
 pub struct Events {
     happened: Vec<Readiness>,
     raw: backend::RawEvents,
+    capacity: usize,
 }
 
 impl Events {
     /// Room for `capacity` reports of one wait; what does not fit comes with the next.
     pub fn with_capacity(capacity: usize) -> Events {
-        Events { happened: Vec::with_capacity(capacity), raw: backend::RawEvents::new(capacity) }
+        Events { happened: Vec::with_capacity(capacity), raw: backend::RawEvents::new(capacity), capacity }
     }
 
     /// What happened in the last wait.
@@ -65,6 +66,12 @@ impl Events {
     /// Number of reports of the last wait.
     pub fn len(&self) -> usize {
         self.happened.len()
+    }
+
+    /// There may have been more than there was room for.
+    pub fn is_full(&self) -> bool {
+        // One place may have been taken by a wake, which is not reported.
+        self.happened.len() + 1 >= self.capacity
     }
 
     /// Nothing happened.
@@ -101,7 +108,8 @@ impl Reactor {
     }
 
     /// Waits until something happens, for at most `timeout` (`None`: for ever), and puts it into `events`. Returns early
-    /// and empty when woken or when a signal came.
+    /// when woken or when a signal came. Whatever had happened by the call is among the events, unless there is no room
+    /// left in them.
     ///
     /// # Errors
     /// Only what would be a bug of the caller.

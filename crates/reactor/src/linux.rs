@@ -12,6 +12,8 @@ use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 
 use crate::{Readiness, WAKE};
 
+const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+
 #[derive(Debug)]
 pub(crate) struct Backend {
     epoll: OwnedFd,
@@ -55,11 +57,12 @@ impl Backend {
     ) -> io::Result<()> {
         let timeout = timeout
             .map(|t| Timespec { tv_sec: (t.0 / NANOS_PER_SECOND) as i64, tv_nsec: (t.0 % NANOS_PER_SECOND) as i64 });
-        let (events, _) = match epoll::wait(&self.epoll, &mut raw.0[..], timeout.as_ref()) {
-            Ok(filled) => filled,
-            Err(Errno::INTR) => return Ok(()),
-            Err(error) => return Err(error.into()),
+        let waited = match epoll::wait(&self.epoll, &mut raw.0[..], timeout.as_ref()) {
+            // A signal ends a wait without a look at what is ready: so it is when the process was stopped for a while.
+            Err(Errno::INTR) => epoll::wait(&self.epoll, &mut raw.0[..], Some(&NO_TIME)),
+            waited => waited,
         };
+        let (events, _) = waited?;
         for event in events.iter() {
             let token = event.data.u64();
             if token == WAKE {

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::os::unix::thread::JoinHandleExt;
 use std::time::Instant;
 
 use truetail_model::time::{Clock, Nanos};
@@ -64,6 +65,28 @@ macro_rules! suite {
                 backend.wait(&mut raw, &mut happened, Some(Nanos::from_secs(60))).unwrap();
                 thread.join().unwrap();
                 assert!(happened.is_empty() && started.elapsed().as_secs() < 60);
+            }
+
+            #[test]
+            fn a_signal_does_not_hide_what_is_ready() {
+                let backend = Backend::new().unwrap();
+                let (near, far) = pair();
+                backend.add(near.as_fd(), 7).unwrap();
+                wait_for(&backend, |r| r.writable);
+                // The handler of the signal writes a byte, so that it comes while the wait is being broken off.
+                let signal = signal_hook::low_level::pipe::register(signal_hook::consts::SIGUSR1, far).unwrap();
+                let waiting = std::thread::spawn(move || {
+                    let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
+                    backend.wait(&mut raw, &mut happened, LONG).unwrap();
+                    happened
+                });
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                // SAFETY: the thread is not joined yet, so its handle is good.
+                unsafe { libc::pthread_kill(waiting.as_pthread_t(), libc::SIGUSR1) };
+                let happened = waiting.join().unwrap();
+                signal_hook::low_level::unregister(signal);
+                assert!(happened.iter().any(|r| r.readable), "{happened:?}");
+                drop(near);
             }
 
             #[test]
