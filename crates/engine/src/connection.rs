@@ -15,6 +15,9 @@ use crate::stamps::{self, WallTime};
 /// Local ports that are tried for one connection before it is given up.
 const PORTS_TRIED: u32 = 64;
 
+/// A retransmission that was faster is not looked for: so much may be missing of a time.
+const RETRANSMITTED_WITHIN: Nanos = Nanos::from_millis(1);
+
 /// What a connection is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
@@ -34,7 +37,8 @@ pub(crate) struct Exchange {
     pub(crate) connection_wait: Nanos,
     /// When the attempt began: to connect, or on an open connection to send.
     pub(crate) began: Timestamp,
-    /// How long the worker had not been running by then, all its pauses together.
+    /// How long the worker had not been running by then, and once the request is sent, by its actual start: all its
+    /// pauses together.
     pub(crate) paused_by_then: Nanos,
     /// How long connecting took; `None` on a connection that was open.
     pub(crate) connect: Option<Nanos>,
@@ -51,6 +55,10 @@ pub(crate) struct Connection {
     pub(crate) phase: Phase,
     pub(crate) exchange: Exchange,
     pub(crate) parser: ResponseParser,
+    /// More lies here than was read in one turn, and the worker knows it.
+    pub(crate) unread: bool,
+    /// Segments that had come before one that should have been first, when that was last asked; `None`: nobody says.
+    out_of_order: Option<u32>,
 }
 
 impl Connection {
@@ -66,7 +74,14 @@ impl Connection {
     ) -> Result<Connection, Cause> {
         let socket = from_a_free_port(&mut pick, |port| begin_connecting(address, port));
         let socket = socket.map_err(|error| connect_cause(&error))?;
-        Ok(Connection { socket, phase: Phase::Connecting, exchange, parser: ResponseParser::new() })
+        Ok(Connection {
+            socket,
+            phase: Phase::Connecting,
+            exchange,
+            parser: ResponseParser::new(),
+            unread: false,
+            out_of_order: Some(0),
+        })
     }
 
     /// What came of connecting, once the socket is writable. `None`: it is still going on.
@@ -110,6 +125,19 @@ impl Connection {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Whether a stamp of `age` may be that of a segment which had to wait for one that was lost. The kernel stamps what
+    /// it reads last with its own arrival, and not with that of the segment which made it readable, so that the time of
+    /// a retransmission would be missing. It takes longer than [`RETRANSMITTED_WITHIN`], so younger stamps are not asked
+    /// about.
+    pub(crate) fn overtaken(&mut self, age: Nanos) -> bool {
+        if age < RETRANSMITTED_WITHIN {
+            return false;
+        }
+        let seen = stamps::out_of_order(self.socket.as_fd());
+        let before = std::mem::replace(&mut self.out_of_order, seen);
+        seen.is_none() || seen != before
     }
 }
 

@@ -69,6 +69,17 @@ impl Pool {
         (slot.generation == token.generation()).then_some(slot.connection.as_deref_mut()).flatten()
     }
 
+    /// The token of the connection that is in a slot now.
+    pub(crate) fn token(&self, slot: u32) -> Token {
+        Token::new(slot, self.slots[slot as usize].generation)
+    }
+
+    /// What the connection in a slot that is taken is doing.
+    #[cfg(test)]
+    pub(crate) fn phase(&self, slot: u32) -> crate::connection::Phase {
+        self.slots[slot as usize].connection.as_ref().expect("a slot that is taken").phase
+    }
+
     /// The connection in a slot that is known to be taken.
     pub(crate) fn get(&mut self, slot: u32) -> &mut Connection {
         self.slots[slot as usize].connection.as_deref_mut().expect("a slot that is taken")
@@ -102,8 +113,12 @@ impl Pool {
 
     /// Slots whose connection has a request under way.
     pub(crate) fn busy(&self) -> Vec<u32> {
-        let busy =
-            |(i, slot): (usize, &Slot)| (slot.connection.is_some() && slot.idle_at.is_none()).then_some(i as u32);
-        self.slots.iter().enumerate().filter_map(busy).collect()
+        (0..self.slots.len() as u32).filter(|slot| self.is_busy(*slot)).collect()
+    }
+
+    /// There is a connection in this slot, with a request under way.
+    pub(crate) fn is_busy(&self, slot: u32) -> bool {
+        let slot = &self.slots[slot as usize];
+        slot.connection.is_some() && slot.idle_at.is_none()
     }
 }

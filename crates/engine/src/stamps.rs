@@ -96,6 +96,26 @@ unsafe fn software_stamp(message: &libc::msghdr) -> Option<WallTime> {
     None
 }
 
+/// How many segments came on this connection before one that should have been first; `None` where the system does not say.
+pub(crate) fn out_of_order(socket: BorrowedFd<'_>) -> Option<u32> {
+    /// Place of `tcpi_rcv_ooopack` in `struct tcp_info`, in words of 32 bits (Linux 5.4 and later).
+    const OUT_OF_ORDER: usize = 56;
+    let mut info = [0u32; OUT_OF_ORDER + 1];
+    let mut length = size_of_val(&info) as libc::socklen_t;
+    // SAFETY: the descriptor is open for as long as it is borrowed, and the kernel writes at most `length` bytes to
+    // `info`, which has that size, and any bytes are valid there.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    (result == 0 && length as usize == size_of_val(&info)).then_some(info[OUT_OF_ORDER])
+}
+
 /// Zero means that there is no stamp: so it is for the first segments after stamping was switched on.
 fn wall_time(t: libc::timespec) -> Option<WallTime> {
     let (seconds, nanos) = (u64::try_from(t.tv_sec).ok()?, u64::try_from(t.tv_nsec).ok()?);
@@ -189,6 +209,7 @@ mod tests {
             let mut pairing = Pairing::new();
             pairing.refresh(&clock);
             assert_eq!(n, 1);
+            assert_eq!(out_of_order(near.as_fd()), Some(0));
             if let Some(arrived) = pairing.convert(stamp, before, read) {
                 assert!(arrived <= sent + Nanos::from_micros(50), "on loopback it arrives inside the write");
                 return;

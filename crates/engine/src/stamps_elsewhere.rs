@@ -21,6 +21,10 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(
     socket2::Socket::from(owned).read(buffer).map(|n| (n, None))
 }
 
+pub(crate) fn out_of_order(_socket: BorrowedFd<'_>) -> Option<u32> {
+    None
+}
+
 /// Nothing to pair.
 #[derive(Debug)]
 pub(crate) struct Pairing;

@@ -1,6 +1,8 @@
 //! One thread of the engine: its hand of the schedule, its connections, its reactor, its recorder, and the loop that
 //! drives them. Nothing here is shared, locked, formatted or (in the steady state) allocated while requests run.
 
+mod answers;
+
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
@@ -18,11 +20,10 @@ use crate::control::{Asked, Control};
 use crate::deadlines::Deadlines;
 use crate::harvest::{Harvest, cpu_since};
 use crate::host;
-use crate::http1::{Fed, Finished};
 use crate::live::Live;
 use crate::pool::{Pool, Token};
 use crate::ports::LocalPorts;
-use crate::stamps::{self, Pairing, WallTime};
+use crate::stamps::{self, Pairing};
 use crate::watch::Watch;
 
 /// Longest sleep, so that a worker that was not allowed to run notices it soon.
@@ -33,6 +34,10 @@ const STARTS_IN_A_ROW: u32 = 32;
 const REPORTS: usize = 256;
 /// One for all connections of a worker; nothing of it is kept between reads.
 const READ_BUFFER: usize = 64 * 1024;
+/// After so many reads in a row the other connections have their turn: a long answer must not make theirs look slow.
+const READS_IN_A_ROW: u32 = 4;
+/// Reads from a connection that is given up: together more than a socket holds.
+const READS_AT_LAST: u32 = 256;
 
 /// What a worker needs from the rest of the engine.
 pub(crate) struct Setting {
@@ -42,7 +47,7 @@ pub(crate) struct Setting {
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) clock: MonotonicClock,
     pub(crate) address: SocketAddr,
-    pub(crate) request: Arc<[u8]>,
+    pub(crate) request: Box<[u8]>,
     pub(crate) to_head: bool,
     pub(crate) timeout: Option<Nanos>,
     /// The kernel is to say when answers arrived.
@@ -91,8 +96,10 @@ pub(crate) struct Worker {
     pairing: Pairing,
     /// Answers of which the kernel was asked when they arrived, and did not say.
     unstamped: u64,
-    /// All pauses of this worker until it last looked at its connections.
-    paused_before_look: Nanos,
+    /// All pauses of this worker until it last knew that nothing of what had come was left to read.
+    paused_when_all_was_read: Nanos,
+    /// Connections of which only a part was read of what is there, so that the others have their turn.
+    unread: Vec<Token>,
 }
 
 impl Worker {
@@ -107,7 +114,8 @@ impl Worker {
             deadlines: Deadlines::new(),
             pairing: Pairing::new(),
             unstamped: 0,
-            paused_before_look: Nanos::ZERO,
+            paused_when_all_was_read: Nanos::ZERO,
+            unread: Vec::new(),
             buffer: vec![0; READ_BUFFER].into_boxed_slice(),
             stray_answers: 0,
         }
@@ -174,27 +182,35 @@ impl Worker {
     fn look(&mut self, events: &mut Events, until: Timestamp) -> io::Result<()> {
         let now = self.now();
         let deadline = self.deadlines.first().map_or(Timestamp::NEVER, |(_, deadline)| deadline);
-        let until = until.min(deadline).min(now + LONGEST_SLEEP).max(now);
-        self.paused_before_look = self.watch.total();
+        let latest = if self.unread.is_empty() { now + LONGEST_SLEEP } else { now };
+        let until = until.min(deadline).min(latest).max(now);
         self.watch.sleeping(until);
         self.reactor.wait(events, Some(until.since(now)))?;
         self.now();
+        let paused = self.watch.total();
         if self.setting.stamped {
             self.pairing.refresh(&self.setting.clock);
         }
+        for token in std::mem::take(&mut self.unread) {
+            self.go_on_reading(token);
+            self.start_one_if_due();
+        }
         for readiness in events.iter() {
             self.attend(readiness);
-            if self.setting.scheduled {
-                // One start between two answers keeps the schedule without starving the answers.
-                self.start_one_if_due();
-            }
+            self.start_one_if_due();
         }
-        // Whatever had come by `now` has been read, so that who is overdue since then was really not answered.
         self.expire(now);
+        if self.unread.is_empty() && !events.is_full() {
+            self.paused_when_all_was_read = paused;
+        }
         Ok(())
     }
 
+    /// On a schedule, one start between two answers keeps it without starving the answers.
     fn start_one_if_due(&mut self) {
+        if !self.setting.scheduled {
+            return;
+        }
         let now = self.now();
         if let Turn::Start(start) = self.setting.driver.turn(now) {
             self.begin(start, now);
@@ -239,7 +255,7 @@ impl Worker {
         let added = self.reactor.add(&self.pool.get(token.slot()).socket, token.0);
         if added.is_err() {
             let now = self.now();
-            self.end(token.slot(), now, Outcome::ConnectFailed(Cause::NoFileDescriptor), false);
+            self.end(token.slot(), now, Outcome::ConnectFailed(Cause::NoFileDescriptor));
         }
     }
 
@@ -265,12 +281,12 @@ impl Worker {
 
     /// Hands the request to the socket; `now` is its actual start.
     fn send(&mut self, slot: u32, now: Timestamp) {
-        let request = Arc::clone(&self.setting.request);
         let connection = self.pool.get(slot);
         connection.phase = Phase::Busy;
         connection.exchange.actual_start = now;
+        connection.exchange.paused_by_then = self.watch.total();
         connection.parser.start(self.setting.to_head);
-        if connection.write(&request).is_err() {
+        if connection.write(&self.setting.request).is_err() {
             self.sending_failed(slot);
         }
     }
@@ -286,7 +302,7 @@ impl Worker {
             return self.begin_connecting(exchange);
         }
         let now = self.now();
-        self.end(slot, now, Outcome::Reset(Cause::ResetByPeer), false);
+        self.end(slot, now, Outcome::Reset(Cause::ResetByPeer));
     }
 
     /// Deals with one report of the reactor.
@@ -294,15 +310,17 @@ impl Worker {
         let token = Token(readiness.token);
         let Some(connection) = self.pool.find(token) else { return };
         match connection.phase {
-            Phase::Connecting if readiness.writable => self.finish_connecting(token.slot()),
+            Phase::Connecting if readiness.writable => {
+                self.finish_connecting(token.slot());
+                // A server that speaks first, or has closed already, is not reported again.
+                self.read_if_ready(token, readiness);
+            }
             Phase::Connecting => {}
             Phase::Busy => {
                 if readiness.writable {
                     self.go_on_writing(token);
                 }
-                if readiness.readable {
-                    self.read(token, readiness.may_have_ended);
-                }
+                self.read_if_ready(token, readiness);
             }
             Phase::Idle if readiness.readable => self.read_idle(token.slot()),
             Phase::Idle => {}
@@ -314,7 +332,7 @@ impl Worker {
         let connection = self.pool.get(slot);
         match connection.connected() {
             None => {}
-            Some(Err(cause)) => self.end(slot, now, Outcome::ConnectFailed(cause), false),
+            Some(Err(cause)) => self.end(slot, now, Outcome::ConnectFailed(cause)),
             Some(Ok(())) => {
                 let exchange = &mut connection.exchange;
                 // While this worker was not running it could not see that it was connected.
@@ -326,103 +344,34 @@ impl Worker {
     }
 
     fn go_on_writing(&mut self, token: Token) {
-        let request = Arc::clone(&self.setting.request);
         let Some(connection) = self.pool.find(token) else { return };
+        let request = &self.setting.request;
         // An answer may explain why the rest is not wanted, so reading decides what this error means.
-        if connection.exchange.written < request.len() && connection.write(&request).is_err() {
-            self.read(token, true);
-        }
-    }
-
-    /// Reads what there is of an answer.
-    fn read(&mut self, token: Token, may_have_ended: bool) {
-        loop {
-            let Some(connection) = self.pool.find(token) else { return };
-            let read = connection.read(&mut self.buffer, self.setting.stamped);
-            let now = self.setting.clock.now();
-            self.watch.awake(now);
-            let (n, stamp) = match read {
-                Ok(None) => return,
-                Ok(Some((0, _))) => return self.other_side_ended(token.slot(), now),
-                Ok(Some(read)) => read,
-                Err(_) => return self.reset(token.slot(), now),
-            };
-            match connection.parser.feed(&self.buffer[..n]) {
-                Err(cause) => return self.end(token.slot(), now, Outcome::Malformed(cause), false),
-                Ok(Fed::Finished(finished)) => {
-                    let moment = self.moment_of(token.slot(), stamp, now);
-                    return self.answered(token.slot(), moment, finished, may_have_ended);
-                }
-                // A short read took all there was, unless the end came with it.
-                Ok(Fed::More) if n < READ_BUFFER && !may_have_ended => return,
-                Ok(Fed::More) => {}
-            }
-        }
-    }
-
-    /// When an answer that was read at `now` had arrived.
-    fn moment_of(&mut self, slot: u32, stamp: Option<WallTime>, now: Timestamp) -> Moment {
-        let actual_start = self.pool.get(slot).exchange.actual_start;
-        if let Some(arrived) = self.pairing.convert(stamp, actual_start, now) {
-            return Moment { arrived, read: now, stamped: true };
-        }
-        self.unstamped += u64::from(self.setting.stamped);
-        // When it last looked the answer was not there; had it run since, it would have read it so much earlier.
-        let paused = self.watch.total().saturating_sub(self.paused_before_look);
-        let arrived = Timestamp(now.0.saturating_sub(paused.0)).max(actual_start);
-        Moment { arrived, read: now, stamped: !paused.is_zero() }
-    }
-
-    fn answered(&mut self, slot: u32, moment: Moment, finished: Finished, may_have_ended: bool) {
-        let connection = self.pool.get(slot);
-        // Whoever answers before it has the whole request cannot be sent another one.
-        let sent_all = connection.exchange.written == self.setting.request.len();
-        let keep = finished.keep_alive && sent_all;
-        self.end_at(slot, moment, Outcome::Response { status: finished.status }, keep);
-        if keep && may_have_ended {
-            self.read_idle(slot);
-        }
-    }
-
-    fn other_side_ended(&mut self, slot: u32, now: Timestamp) {
-        let outcome = match self.pool.get(slot).parser.end() {
-            Ok(finished) => Outcome::Response { status: finished.status },
-            Err(cause @ Cause::ClosedBeforeAnswer) => Outcome::Reset(cause),
-            Err(cause) => Outcome::Malformed(cause),
-        };
-        self.end(slot, now, outcome, false);
-    }
-
-    fn reset(&mut self, slot: u32, now: Timestamp) {
-        let began_to_answer = self.pool.get(slot).parser.received() > 0;
-        let outcome =
-            if began_to_answer { Outcome::Malformed(Cause::Truncated) } else { Outcome::Reset(Cause::ResetByPeer) };
-        self.end(slot, now, outcome, false);
-    }
-
-    /// Something came on a connection on which nothing was asked: its end, or bytes that belong to nobody.
-    fn read_idle(&mut self, slot: u32) {
-        match self.pool.get(slot).read(&mut self.buffer, false) {
-            Ok(None) => {}
-            Ok(Some((n, _))) => {
-                self.stray_answers += u64::from(n > 0);
-                self.close(slot);
-            }
-            Err(_) => self.close(slot),
+        if connection.exchange.written < request.len() && connection.write(request).is_err() {
+            self.read(token, true, READS_IN_A_ROW);
         }
     }
 
     /// Times out whoever was overdue at `now`.
     fn expire(&mut self, now: Timestamp) {
-        while let Some((slot, _)) = self.deadlines.first().filter(|(_, deadline)| *deadline <= now) {
-            let given_up = self.now();
-            self.end(slot, given_up, Outcome::TimedOut, false);
+        while let Some(slot) = self.overdue(now) {
+            self.read_before_giving_up(slot);
+            if self.overdue(now) == Some(slot) {
+                let given_up = self.now();
+                self.end(slot, given_up, Outcome::TimedOut);
+            }
         }
     }
 
-    /// A request ended at `now`, as far as the worker can see.
-    fn end(&mut self, slot: u32, now: Timestamp, outcome: Outcome, keep: bool) {
-        self.end_at(slot, Moment::read_at(now), outcome, keep);
+    fn overdue(&self, now: Timestamp) -> Option<u32> {
+        self.deadlines.first().filter(|(_, deadline)| *deadline <= now).map(|(slot, _)| slot)
+    }
+
+    /// A request ended without an answer, which was noticed at `now`.
+    fn end(&mut self, slot: u32, now: Timestamp, outcome: Outcome) {
+        // What failed had failed before it was noticed; what is given up is given up now.
+        let moment = if outcome.is_failed() { self.unstamped_moment(slot, now) } else { Moment::read_at(now) };
+        self.end_at(slot, moment, outcome, false);
     }
 
     /// A request ended; its connection is kept for another one, or closed.
@@ -470,8 +419,11 @@ impl Worker {
     /// Counts out what is in flight and what was never issued.
     fn settle(mut self, cpu_before: CpuTime) -> Harvest {
         for slot in self.pool.busy() {
-            let now = self.now();
-            self.end(slot, now, Outcome::InFlightAtEnd, false);
+            self.read_before_giving_up(slot);
+            if self.pool.is_busy(slot) {
+                let now = self.now();
+                self.end(slot, now, Outcome::InFlightAtEnd);
+            }
         }
         let ended = self.now();
         while let Some(arrival) = self.setting.driver.unissued() {
@@ -493,3 +445,6 @@ impl Worker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

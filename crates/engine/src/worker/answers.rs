@@ -1,0 +1,136 @@
+//! What comes back: reading it, finding its end, and saying when it had arrived.
+
+use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::{Clock, Timestamp};
+use truetail_reactor::Readiness;
+
+use super::{Moment, READ_BUFFER, READS_AT_LAST, READS_IN_A_ROW, Worker};
+use crate::connection::Phase;
+use crate::http1::{Fed, Finished};
+use crate::pool::Token;
+use crate::stamps::WallTime;
+
+impl Worker {
+    pub(super) fn read_if_ready(&mut self, token: Token, readiness: Readiness) {
+        if readiness.readable {
+            self.read(token, readiness.may_have_ended, READS_IN_A_ROW);
+        }
+    }
+
+    /// Reads on where others had to have their turn.
+    pub(super) fn go_on_reading(&mut self, token: Token) {
+        let Some(connection) = self.pool.find(token) else { return };
+        connection.unread = false;
+        self.read(token, true, READS_IN_A_ROW);
+    }
+
+    /// What is given up may have been answered all the same: not all that is ready fits into one report, and long answers
+    /// are read in turns.
+    pub(super) fn read_before_giving_up(&mut self, slot: u32) {
+        self.read(self.pool.token(slot), true, READS_AT_LAST);
+    }
+
+    /// Reads what there is of an answer, `most` times at most.
+    pub(super) fn read(&mut self, token: Token, may_have_ended: bool, most: u32) {
+        for _ in 0..most {
+            let Some(connection) = self.pool.find(token) else { return };
+            if connection.phase != Phase::Busy {
+                return;
+            }
+            let read = connection.read(&mut self.buffer, self.setting.stamped);
+            let now = self.setting.clock.now();
+            self.watch.awake(now);
+            let (n, stamp) = match read {
+                Ok(None) => return,
+                Ok(Some((0, _))) => return self.other_side_ended(token.slot(), now),
+                Ok(Some(read)) => read,
+                Err(_) => return self.reset(token.slot(), now),
+            };
+            match connection.parser.feed(&self.buffer[..n]) {
+                Err(cause) => return self.end(token.slot(), now, Outcome::Malformed(cause)),
+                Ok(Fed::Finished(finished)) => {
+                    let moment = self.moment_of(token.slot(), stamp, now);
+                    return self.answered(token.slot(), moment, finished, may_have_ended);
+                }
+                // A short read took all there was, unless the end came with it.
+                Ok(Fed::More) if n < READ_BUFFER && !may_have_ended => return,
+                Ok(Fed::More) => {}
+            }
+        }
+        self.leave_unread(token);
+    }
+
+    fn leave_unread(&mut self, token: Token) {
+        if let Some(connection) = self.pool.find(token)
+            && !connection.unread
+        {
+            connection.unread = true;
+            self.unread.push(token);
+        }
+    }
+
+    /// When an answer that was read at `now` had arrived.
+    fn moment_of(&mut self, slot: u32, stamp: Option<WallTime>, now: Timestamp) -> Moment {
+        let connection = self.pool.get(slot);
+        let sent = connection.exchange.actual_start;
+        let arrived =
+            self.pairing.convert(stamp, sent, now).filter(|arrived| !connection.overtaken(now.since(*arrived)));
+        if let Some(arrived) = arrived {
+            return Moment { arrived, read: now, stamped: true };
+        }
+        self.unstamped += u64::from(self.setting.stamped);
+        self.unstamped_moment(slot, now)
+    }
+
+    /// When something arrived that was noticed at `now`. It was not there before the request was sent, nor when all was
+    /// read that had come; had this worker run ever since, it would have noticed it so much earlier.
+    pub(super) fn unstamped_moment(&mut self, slot: u32, now: Timestamp) -> Moment {
+        let exchange = &self.pool.get(slot).exchange;
+        let before = self.paused_when_all_was_read.max(exchange.paused_by_then);
+        let paused = self.watch.total().saturating_sub(before);
+        let arrived = Timestamp(now.0.saturating_sub(paused.0)).max(exchange.actual_start);
+        Moment { arrived, read: now, stamped: !paused.is_zero() }
+    }
+
+    fn answered(&mut self, slot: u32, moment: Moment, finished: Finished, may_have_ended: bool) {
+        let connection = self.pool.get(slot);
+        // Whoever answers before it has the whole request cannot be sent another one.
+        let sent_all = connection.exchange.written == self.setting.request.len();
+        let keep = finished.keep_alive && sent_all;
+        self.end_at(slot, moment, Outcome::Response { status: finished.status }, keep);
+        if keep && may_have_ended {
+            self.read_idle(slot);
+        }
+    }
+
+    fn other_side_ended(&mut self, slot: u32, now: Timestamp) {
+        let outcome = match self.pool.get(slot).parser.end() {
+            Ok(finished) => {
+                let moment = self.moment_of(slot, None, now);
+                return self.end_at(slot, moment, Outcome::Response { status: finished.status }, false);
+            }
+            Err(cause @ Cause::ClosedBeforeAnswer) => Outcome::Reset(cause),
+            Err(cause) => Outcome::Malformed(cause),
+        };
+        self.end(slot, now, outcome);
+    }
+
+    fn reset(&mut self, slot: u32, now: Timestamp) {
+        let began_to_answer = self.pool.get(slot).parser.received() > 0;
+        let outcome =
+            if began_to_answer { Outcome::Malformed(Cause::Truncated) } else { Outcome::Reset(Cause::ResetByPeer) };
+        self.end(slot, now, outcome);
+    }
+
+    /// Something came on a connection on which nothing was asked: its end, or bytes that belong to nobody.
+    pub(super) fn read_idle(&mut self, slot: u32) {
+        match self.pool.get(slot).read(&mut self.buffer, false) {
+            Ok(None) => {}
+            Ok(Some((n, _))) => {
+                self.stray_answers += u64::from(n > 0);
+                self.close(slot);
+            }
+            Err(_) => self.close(slot),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A worker that is driven step by step, by a test that is the server too: so what happens while it does not look is
+//! decided by the test and not by the machine.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
+use truetail_model::record::{Metric, RecorderOptions, Tally};
+use truetail_model::time::Rate;
+use truetail_model::workload::{Limits, LoadModel, Workload};
+
+use super::*;
+
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+
+/// With room for all connections of a test: one that is refused is tried again after a second only.
+fn listen() -> TcpListener {
+    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    socket.bind(&"127.0.0.1:0".parse::<SocketAddr>().unwrap().into()).unwrap();
+    socket.listen(2 * SEVERAL_REPORTS as i32).unwrap();
+    socket.into()
+}
+
+struct Stage {
+    worker: Worker,
+    events: Events,
+    listener: TcpListener,
+}
+
+impl Stage {
+    /// All `requests` are due within their number of microseconds.
+    fn new(requests: u64, timeout: Option<Nanos>, stamped: bool) -> Stage {
+        let schedule = Schedule {
+            profile: Profile::constant(Rate::per_second(1e6).unwrap()),
+            spacing: Spacing::Even,
+            seed: 1,
+            horizon: Horizon { duration: None, requests: Some(requests) },
+        };
+        let limits = Limits { timeout, ..Limits::default() };
+        let workload = Workload { model: LoadModel::Open(schedule), limits, warmup: Nanos::ZERO };
+        let listener = listen();
+        let options = RecorderOptions::default();
+        let setting = Setting {
+            hand: Hand::ALONE,
+            driver: Driver::new(&workload, Hand::ALONE),
+            recorder: Box::new(Recorder::new(options)),
+            mailbox: Arc::new(Mailbox::new(options)),
+            clock: MonotonicClock::starting_now(),
+            address: listener.local_addr().unwrap(),
+            request: REQUEST.into(),
+            to_head: false,
+            timeout,
+            stamped,
+            scheduled: true,
+            control: Control::new(),
+            live: Arc::new(Live::default()),
+        };
+        let worker = Worker::new(setting, Reactor::new().unwrap());
+        Stage { worker, events: Events::with_capacity(REPORTS), listener }
+    }
+
+    fn accept(&self) -> TcpStream {
+        let (stream, _) = self.listener.accept().unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream
+    }
+
+    fn look(&mut self) {
+        self.worker.look(&mut self.events, Timestamp::ZERO).unwrap();
+    }
+
+    /// Starts and looks until `done`.
+    fn run_until(&mut self, done: impl Fn(&Worker) -> bool) {
+        let since = Instant::now();
+        while !done(&self.worker) {
+            assert!(since.elapsed().as_secs() < 20, "{:?}", self.tally());
+            let until = match self.worker.start_due() {
+                Then::Sleep(until) => until,
+                Then::Look | Then::Over => Timestamp::ZERO,
+            };
+            self.worker.look(&mut self.events, until).unwrap();
+        }
+    }
+
+    /// Connects and sends everything; the connections as the server has them, with the requests read.
+    fn send_all(&mut self, requests: u64) -> Vec<TcpStream> {
+        let mut streams = Vec::new();
+        while (streams.len() as u64) < requests {
+            self.worker.start_due();
+            while (streams.len() as u64) < self.worker.pool.opened {
+                streams.push(self.accept());
+            }
+            self.look();
+        }
+        self.run_until(|worker| worker.pool.busy().iter().all(|slot| worker.pool.phase(*slot) == Phase::Busy));
+        streams.iter_mut().for_each(|stream| stream.read_exact(&mut [0; REQUEST.len()]).unwrap());
+        streams
+    }
+
+    fn tally(&self) -> Tally {
+        *self.worker.setting.recorder.tally()
+    }
+
+    fn service_time(&self) -> Nanos {
+        self.worker.setting.recorder.metric(Metric::ServiceTime).max().unwrap()
+    }
+}
+
+fn answer_all(streams: &mut [TcpStream]) {
+    streams.iter_mut().for_each(|stream| stream.write_all(ANSWER).unwrap());
+}
+
+fn all_ended(worker: &Worker) -> bool {
+    worker.setting.driver.in_flight() == 0
+}
+
+const SEVERAL_REPORTS: u64 = 3 * REPORTS as u64;
+
+#[test]
+fn answers_that_came_in_time_are_not_timed_out_because_they_are_many() {
+    let timeout = Nanos::from_millis(1500);
+    let mut stage = Stage::new(SEVERAL_REPORTS, Some(timeout), true);
+    let mut streams = stage.send_all(SEVERAL_REPORTS);
+    answer_all(&mut streams);
+    // The worker does not run until all are overdue.
+    sleep(timeout.into());
+    stage.run_until(all_ended);
+    assert_eq!((stage.tally().responses, stage.tally().timed_out), (SEVERAL_REPORTS, 0));
+}
+
+#[test]
+fn answers_that_came_before_the_end_are_not_in_flight_at_the_end_because_they_are_many() {
+    let mut stage = Stage::new(SEVERAL_REPORTS, None, true);
+    let mut streams = stage.send_all(SEVERAL_REPORTS);
+    let (answered, hung) = streams.split_at_mut(SEVERAL_REPORTS as usize - 5);
+    answer_all(answered);
+    let tally = *stage.worker.settle(CpuTime::default()).recorder.tally();
+    assert_eq!((tally.responses, tally.in_flight_at_end), (SEVERAL_REPORTS - 5, hung.len() as u64));
+}
+
+#[test]
+fn a_server_that_speaks_before_it_is_asked_is_heard() {
+    let mut stage = Stage::new(1, None, true);
+    stage.worker.start_due();
+    // The handshake, the answer and its end are all there when the worker looks for the first time.
+    let mut stream = stage.accept();
+    stream.write_all(b"HTTP/1.1 503 Busy\r\nConnection: close\r\n\r\n").unwrap();
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    stage.run_until(all_ended);
+    assert_eq!(stage.tally().responses, 1);
+}
+
+/// What a pause of the worker is not part of: the service time of an answer that came meanwhile, in whatever way the
+/// answer ends and whatever the worker was about to do.
+#[test]
+fn a_pause_between_sending_and_looking_is_not_the_servers() {
+    const PAUSE: Duration = Duration::from_millis(300);
+    for stamped in [false, true] {
+        for answer in [ANSWER, b"HTTP/1.1 200 OK\r\n\r\nuntil the end"] {
+            let mut stage = Stage::new(1, None, stamped);
+            let mut streams = stage.send_all(1);
+            streams[0].write_all(answer).unwrap();
+            drop(streams);
+            sleep(PAUSE);
+            stage.worker.start_due();
+            stage.run_until(all_ended);
+            // Whatever this test itself was held up by is a pause of the worker too, unless the answer bears a stamp.
+            assert!(stage.service_time() < PAUSE.into(), "{stamped} {}", stage.service_time());
+        }
+    }
+}
+
+#[test]
+fn a_failure_in_a_pause_is_not_as_late_as_the_pause() {
+    let mut stage = Stage::new(1, None, true);
+    drop(stage.send_all(1));
+    sleep(Duration::from_millis(300));
+    stage.run_until(all_ended);
+    let waited = stage.worker.setting.recorder.metric(Metric::Failed).max().unwrap();
+    assert!(stage.tally().reset == 1 && waited < Nanos::from_millis(300), "{waited}");
+}
+
+#[test]
+fn a_pause_before_a_request_was_sent_is_not_taken_from_its_service_time() {
+    const SERVICE: Duration = Duration::from_millis(20);
+    let mut stage = Stage::new(2, None, false);
+    stage.look();
+    sleep(Duration::from_millis(100));
+    let mut streams = stage.send_all(2);
+    let answering = std::thread::spawn(move || {
+        sleep(SERVICE);
+        answer_all(&mut streams);
+        streams
+    });
+    stage.run_until(all_ended);
+    answering.join().unwrap();
+    let fastest = stage.worker.setting.recorder.metric(Metric::ServiceTime).min().unwrap();
+    // The service begins when the server has read, a moment after the actual start; a pause of the machine after that is
+    // the one thing that may rightly be taken away.
+    let paused_since = stage.worker.watch.total().saturating_sub(Nanos::from_millis(100));
+    assert!(fastest + paused_since >= SERVICE.into(), "{fastest}");
+}
