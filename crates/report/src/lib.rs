@@ -1,5 +1,5 @@
-//! Findings as text for people. Nothing here prints, runs or asks the environment: the caller says in a [`Style`] what
-//! the terminal can show, and gets a `String` that ends in a newline.
+//! Findings as text and pictures for people. Nothing here prints, runs or asks the environment: the caller says in a
+//! [`Style`] what the terminal can show, and gets a `String` that ends in a newline.
 //!
 //! | module | what is at home there |
 //! |---|---|
@@ -8,10 +8,12 @@
 //! | `table`, `spark` | aligned columns, small plots of one line |
 //! | `summary` | the one screen of a run |
 //! | `comparison` | closed loop, open loop and truth side by side |
+//! | [`plot`] | pictures as SVG and PNG |
 //! | `progress` | the line while a run goes on |
 
 mod comparison;
 pub mod number;
+pub mod plot;
 mod progress;
 mod spark;
 pub mod style;

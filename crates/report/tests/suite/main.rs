@@ -2,3 +2,5 @@
 
 mod fixtures;
 mod golden;
+mod pictures;
+mod plots;

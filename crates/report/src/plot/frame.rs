@@ -1,0 +1,129 @@
+//! A frame with two axes.
+
+use super::layout::{FAINT_INK, INK, TEXT};
+use super::scale::{Scale, Tick};
+use super::svg::{Anchor, Label, Rect, Stroke, Svg};
+use super::text;
+
+/// Size of the texts at ticks.
+const TICK_TEXT: f64 = 15.0;
+const GRID: &str = "#E3E3E3";
+const AXIS: &str = "#8A8A8A";
+/// From the frame to the base line of the texts below it, and from those to the axis label.
+const BELOW: f64 = 21.0;
+const LABEL_BELOW: f64 = 25.0;
+
+/// One axis: what is on it, where values lie, which are marked.
+#[derive(Clone, Debug)]
+pub(super) struct Axis {
+    /// With its unit. Empty for none.
+    pub(super) label: String,
+    pub(super) scale: Scale,
+    pub(super) ticks: Vec<Tick>,
+    /// The texts of ticks are left out: they stand on another frame beside this one.
+    pub(super) bare: bool,
+}
+
+impl Axis {
+    /// An axis with texts.
+    pub(super) fn new(label: &str, scale: Scale, ticks: Vec<Tick>) -> Axis {
+        Axis { label: label.to_owned(), scale, ticks, bare: false }
+    }
+
+    fn widest_text(&self) -> f64 {
+        let widths = self.ticks.iter().map(|tick| text::width(&tick.text, TICK_TEXT));
+        if self.bare { 0.0 } else { widths.fold(0.0, f64::max) }
+    }
+}
+
+/// A frame that knows where values lie.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    /// Inside the axes.
+    pub(super) inner: Rect,
+    x: Axis,
+    y: Axis,
+}
+
+impl Frame {
+    /// A frame that fills `area` with its axes, ticks and labels.
+    pub(super) fn in_area(area: Rect, x: Axis, y: Axis) -> Frame {
+        let left = y.widest_text() + 10.0 + if y.label.is_empty() { 0.0 } else { 26.0 };
+        // Half of the last text under the frame stands out.
+        let right = x.ticks.last().map_or(0.0, |tick| text::width(&tick.text, TICK_TEXT) / 2.0).max(8.0);
+        let below = BELOW + if x.label.is_empty() { 4.0 } else { LABEL_BELOW };
+        let inner = Rect {
+            x: area.x + left,
+            y: area.y,
+            width: (area.width - left - right).max(1.0),
+            height: (area.height - below).max(1.0),
+        };
+        Frame { inner, x, y }
+    }
+
+    pub(super) fn x(&self, value: f64) -> f64 {
+        self.inner.x + self.inner.width * self.x.scale.place(value)
+    }
+
+    pub(super) fn y(&self, value: f64) -> f64 {
+        self.inner.y + self.inner.height * (1.0 - self.y.scale.place(value))
+    }
+
+    pub(super) fn bottom(&self) -> f64 {
+        self.inner.y + self.inner.height
+    }
+
+    /// A grid that stays behind the data, the ticks' texts and the labels.
+    pub(super) fn draw_behind(&self, svg: &mut Svg) {
+        let (left, right) = (self.inner.x, self.inner.x + self.inner.width);
+        for tick in self.y.ticks.iter().filter(|tick| !tick.text.is_empty()) {
+            let y = self.y(tick.at);
+            svg.line(&[(left, y), (right, y)], Stroke::solid(GRID, 1.0));
+            if !self.y.bare {
+                tick_text(svg, left - 10.0, y + 5.3, &tick.text, Anchor::End);
+            }
+        }
+        for tick in &self.x.ticks {
+            let x = self.x(tick.at);
+            svg.line(&[(x, self.bottom()), (x, self.bottom() + 5.0)], Stroke::solid(AXIS, 1.0));
+            tick_text(svg, x, self.bottom() + BELOW, &tick.text, Anchor::Middle);
+        }
+        for tick in self.y.ticks.iter().filter(|tick| tick.text.is_empty()) {
+            let y = self.y(tick.at);
+            svg.line(&[(left, y), (left + 5.0, y)], Stroke::solid(AXIS, 1.0));
+        }
+        self.draw_labels(svg);
+    }
+
+    /// Vertical lines of the grid at each tick of the x axis.
+    pub(super) fn draw_columns(&self, svg: &mut Svg) {
+        for tick in &self.x.ticks {
+            let x = self.x(tick.at);
+            svg.line(&[(x, self.inner.y), (x, self.bottom())], Stroke::solid(GRID, 1.0));
+        }
+    }
+
+    fn draw_labels(&self, svg: &mut Svg) {
+        let middle = self.inner.x + self.inner.width / 2.0;
+        let below = self.bottom() + BELOW + LABEL_BELOW;
+        svg.label(axis_label(middle, below, &self.x.label));
+        if !self.y.label.is_empty() {
+            let x = self.inner.x - self.y.widest_text() - 20.0;
+            svg.label_upwards(axis_label(x, self.inner.y + self.inner.height / 2.0, &self.y.label));
+        }
+    }
+
+    /// The base line, over the feet of the data.
+    pub(super) fn draw_base(&self, svg: &mut Svg) {
+        let (left, right) = (self.inner.x, self.inner.x + self.inner.width);
+        svg.line(&[(left, self.bottom()), (right, self.bottom())], Stroke::solid(AXIS, 1.5));
+    }
+}
+
+fn tick_text(svg: &mut Svg, x: f64, y: f64, text: &str, anchor: Anchor) {
+    svg.label(Label { x, y, text, size: TICK_TEXT, anchor, color: FAINT_INK, bold: false });
+}
+
+fn axis_label(x: f64, y: f64, text: &str) -> Label<'_> {
+    Label { x, y, text, size: TEXT, anchor: Anchor::Middle, color: INK, bold: false }
+}

@@ -1,0 +1,194 @@
+//! A figure per interval of time, for several series: bars beside each other, so that equal values stay visible. Where
+//! there are too many intervals for bars, steps.
+
+use super::frame::{Axis, Frame};
+use super::layout::{FAINT_INK, INK, Sheet, Swatch};
+use super::marks::{Step, draw_steps};
+use super::scale::{Scale, Tick, linear_ticks};
+use super::svg::{Anchor, Label, Rect, Stroke, Svg};
+use super::{Picture, Role, text};
+
+/// What is to be drawn.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IntervalPlot {
+    /// The headline.
+    pub title: String,
+    /// A sentence below it; empty for none.
+    pub subtitle: String,
+    /// What the figures are, with their unit: `p99 of each interval, ms`.
+    pub quantity: String,
+    /// Where each interval ends, seconds; the first begins at 0.
+    pub ends: Vec<f64>,
+    /// Each with a value an interval.
+    pub series: Vec<IntervalSeries>,
+    /// A stretch of time that explains the picture.
+    pub shade: Option<Shade>,
+}
+
+/// One series.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IntervalSeries {
+    /// For the legend.
+    pub name: String,
+    /// How it is drawn.
+    pub role: Role,
+    /// The value of each interval; `None` where there is none.
+    pub values: Vec<Option<f64>>,
+    /// The value of the whole run. Where a series has one, they are drawn in a frame of their own at the right.
+    pub whole_run: Option<f64>,
+}
+
+/// A stretch of time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shade {
+    /// Where it begins, seconds.
+    pub from: f64,
+    /// Where it ends, seconds.
+    pub to: f64,
+    /// What it is.
+    pub label: String,
+}
+
+/// More intervals than this are drawn as steps.
+const MOST_BARS: usize = 16;
+/// Bars narrower than this have no figure above them.
+const NARROWEST_WITH_FIGURE: f64 = 26.0;
+const FIGURE: f64 = 15.0;
+/// Share of a group that is space.
+const SPACE: f64 = 0.16;
+const SHADE: &str = "#EDEDED";
+const WHOLE_RUN_WIDTH: f64 = 190.0;
+const BETWEEN_FRAMES: f64 = 26.0;
+
+/// Draws it.
+pub fn intervals(plot: &IntervalPlot) -> Picture {
+    let swatch = if plot.as_bars() { Swatch::Block } else { Swatch::Line };
+    let legend: Vec<_> = plot.series.iter().map(|series| (series.name.clone(), series.role)).collect();
+    let mut sheet = Sheet::new(&plot.title, &plot.subtitle, &legend, swatch);
+    let (left, right) = plot.areas(sheet.area);
+    let y = plot.value_axis();
+    let frame = Frame::in_area(left, plot.time_axis(), y.clone());
+    frame.draw_behind(&mut sheet.svg);
+    plot.draw_shade(&mut sheet.svg, &frame);
+    if plot.as_bars() {
+        plot.draw_bars(&mut sheet.svg, &frame)
+    } else {
+        plot.draw_lines(&mut sheet.svg, &frame)
+    }
+    frame.draw_base(&mut sheet.svg);
+    if let Some(right) = right {
+        plot.draw_whole_run(&mut sheet.svg, right, y);
+    }
+    sheet.finish()
+}
+
+impl IntervalPlot {
+    fn as_bars(&self) -> bool {
+        self.ends.len() <= MOST_BARS
+    }
+
+    fn end(&self) -> f64 {
+        self.ends.last().copied().unwrap_or(1.0)
+    }
+
+    /// The area of the intervals, and that of the whole run where there is one.
+    fn areas(&self, area: Rect) -> (Rect, Option<Rect>) {
+        if self.series.iter().all(|series| series.whole_run.is_none()) {
+            return (area, None);
+        }
+        let left = Rect { width: area.width - WHOLE_RUN_WIDTH - BETWEEN_FRAMES, ..area };
+        let x = area.x + area.width - WHOLE_RUN_WIDTH;
+        (left, Some(Rect { x, width: WHOLE_RUN_WIDTH, ..area }))
+    }
+
+    fn time_axis(&self) -> Axis {
+        let scale = Scale::Linear { from: 0.0, to: self.end() };
+        Axis::new("time since the start, s", scale, linear_ticks(0.0, self.end(), 8))
+    }
+
+    fn value_axis(&self) -> Axis {
+        let values = self.series.iter().flat_map(|series| series.values.iter().chain([&series.whole_run]).flatten());
+        let highest = values.copied().fold(0.0, f64::max);
+        // Above the highest bar there is room for its figure, and for the label of the shade.
+        let to = if highest > 0.0 { highest * 1.2 } else { 1.0 };
+        Axis::new(&self.quantity, Scale::Linear { from: 0.0, to }, linear_ticks(0.0, to, 6))
+    }
+
+    /// (from, to) of each interval, seconds.
+    fn spans(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let starts = std::iter::once(0.0).chain(self.ends.iter().copied());
+        starts.zip(self.ends.iter().copied())
+    }
+
+    fn draw_shade(&self, svg: &mut Svg, frame: &Frame) {
+        let Some(shade) = &self.shade else { return };
+        let (from, to) = (frame.x(shade.from), frame.x(shade.to));
+        if to <= from {
+            return;
+        }
+        svg.rect(Rect { x: from, y: frame.inner.y, width: to - from, height: frame.inner.height }, SHADE);
+        let half = text::width(&shade.label, FIGURE) / 2.0;
+        let (left, right) = (frame.inner.x + half, frame.inner.x + frame.inner.width - half);
+        let (x, y) = (((from + to) / 2.0).min(right).max(left), frame.inner.y + 16.0);
+        let label = Label { x, y, text: &shade.label, size: FIGURE, anchor: Anchor::Middle, color: INK, bold: false };
+        svg.label(label);
+    }
+
+    fn draw_bars(&self, svg: &mut Svg, frame: &Frame) {
+        for (number, (from, to)) in self.spans().enumerate() {
+            let values: Vec<_> =
+                self.series.iter().map(|series| series.values.get(number).copied().flatten()).collect();
+            self.draw_group(svg, frame, (frame.x(from), frame.x(to)), &values);
+        }
+    }
+
+    /// A bar for each series between two places.
+    fn draw_group(&self, svg: &mut Svg, frame: &Frame, (left, right): (f64, f64), values: &[Option<f64>]) {
+        let space = (right - left) * SPACE;
+        let slot = (right - left - space) / values.len().max(1) as f64;
+        for (number, (series, value)) in self.series.iter().zip(values).enumerate() {
+            let Some(value) = value.filter(|value| value.is_finite()) else { continue };
+            let (x, y) = (left + space / 2.0 + slot * number as f64, frame.y(value));
+            let bar = Rect { x: x + 1.0, y, width: slot - 2.0, height: frame.bottom() - y };
+            svg.rect(bar, series.role.color());
+            if slot >= NARROWEST_WITH_FIGURE {
+                figure(svg, x + slot / 2.0, y - 6.0, value);
+            }
+        }
+    }
+
+    fn draw_lines(&self, svg: &mut Svg, frame: &Frame) {
+        for series in &self.series {
+            let stroke =
+                Stroke { color: series.role.color(), width: series.role.width(), dashes: series.role.dashes() };
+            let steps = self.spans().zip(&series.values);
+            let steps: Vec<_> = steps
+                .map(|((from, to), value)| {
+                    value.filter(|value| value.is_finite()).map(|value| Step { from, to, value })
+                })
+                .collect();
+            for part in steps.split(Option::is_none) {
+                let part: Vec<_> = part.iter().flatten().copied().collect();
+                draw_steps(svg, frame, &part, stroke);
+            }
+        }
+    }
+
+    fn draw_whole_run(&self, svg: &mut Svg, area: Rect, y: Axis) {
+        let ticks = vec![Tick { at: 0.5, text: "whole run".to_owned() }];
+        // A label of a space keeps this frame as high as the one beside it.
+        let x = Axis::new(" ", Scale::Linear { from: 0.0, to: 1.0 }, ticks);
+        let frame = Frame::in_area(area, x, Axis { label: String::new(), bare: true, ..y });
+        frame.draw_behind(svg);
+        let (left, right) = (frame.x(0.0), frame.x(1.0));
+        let values: Vec<_> = self.series.iter().map(|series| series.whole_run).collect();
+        self.draw_group(svg, &frame, (left, right), &values);
+        frame.draw_base(svg);
+    }
+}
+
+/// A value above its bar.
+fn figure(svg: &mut Svg, x: f64, y: f64, value: f64) {
+    let text = if value >= 10.0 || value == value.round() { format!("{value:.0}") } else { format!("{value:.1}") };
+    svg.label(Label { x, y, text: &text, size: FIGURE, anchor: Anchor::Middle, color: FAINT_INK, bold: false });
+}

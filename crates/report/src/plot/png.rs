@@ -1,0 +1,83 @@
+//! From SVG to PNG, with the fonts that are built in and no others.
+
+use std::sync::{Arc, OnceLock};
+
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::{self, fontdb};
+
+/// Inter, under the SIL Open Font License (`fonts/OFL.txt`), cut down to Latin and a few signs.
+const FONTS: [&[u8]; 2] =
+    [include_bytes!("../../fonts/Inter-Regular.ttf"), include_bytes!("../../fonts/Inter-SemiBold.ttf")];
+/// Pixels a unit.
+const DENSITY: f32 = 2.0;
+
+/// Why there is no PNG.
+#[derive(Debug, thiserror::Error)]
+pub enum PngError {
+    /// Not an SVG that can be drawn.
+    #[error("the picture cannot be drawn: {0}")]
+    Svg(#[from] usvg::Error),
+    /// No memory for so many pixels.
+    #[error("there is no memory for a picture of {width} × {height} pixels")]
+    TooLarge {
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+    },
+    /// The pixels cannot be packed.
+    #[error("the picture cannot be packed: {0}")]
+    Encoding(String),
+}
+
+/// `svg` as PNG.
+pub(super) fn png(svg: &str) -> Result<Vec<u8>, PngError> {
+    let options = usvg::Options { fontdb: fonts(), font_family: "Inter".to_owned(), ..usvg::Options::default() };
+    let tree = usvg::Tree::from_str(svg, &options)?;
+    let side = |units: f32| (units * DENSITY).ceil() as u32;
+    let (width, height) = (side(tree.size().width()), side(tree.size().height()));
+    let mut pixels = Pixmap::new(width, height).ok_or(PngError::TooLarge { width, height })?;
+    resvg::render(&tree, Transform::from_scale(DENSITY, DENSITY), &mut pixels.as_mut());
+    pixels.encode_png().map_err(|error| PngError::Encoding(error.to_string()))
+}
+
+fn fonts() -> Arc<fontdb::Database> {
+    static LOADED: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
+    let load = || {
+        let mut database = fontdb::Database::new();
+        FONTS.iter().for_each(|font| database.load_font_data(font.to_vec()));
+        Arc::new(database)
+    };
+    Arc::clone(LOADED.get_or_init(load))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Dark pixels of a text on a white sheet.
+    fn dark_pixels(text: &str) -> usize {
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"200\" height=\"40\">\
+             <rect width=\"200\" height=\"40\" fill=\"#FFFFFF\"/>\
+             <text x=\"5\" y=\"30\" font-family=\"Inter, sans-serif\" font-size=\"20\">{text}</text></svg>"
+        );
+        let pixels = Pixmap::decode_png(&png(&svg).unwrap()).unwrap();
+        assert_eq!((pixels.width(), pixels.height()), (400, 80));
+        pixels.pixels().iter().filter(|pixel| pixel.red() < 100).count()
+    }
+
+    #[test]
+    fn texts_are_drawn_without_any_font_of_the_machine() {
+        assert_eq!(dark_pixels(""), 0);
+        let missing = dark_pixels("日");
+        for text in ["p99, ms", "µ", "≥", "−", "×", "…"] {
+            assert!(dark_pixels(text) > 0 && dark_pixels(text) != missing, "{text} is not in the font");
+        }
+    }
+
+    #[test]
+    fn what_is_no_svg_is_told() {
+        assert!(matches!(png("<svg"), Err(PngError::Svg(_))));
+    }
+}

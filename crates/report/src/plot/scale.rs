@@ -1,0 +1,136 @@
+//! From values to places, and which places get a tick.
+
+use crate::number;
+
+/// Where a value lies between the two ends of an axis.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Scale {
+    /// Equal differences are equally long.
+    Linear { from: f64, to: f64 },
+    /// Equal ratios are equally long; both ends are above zero.
+    Log { from: f64, to: f64 },
+}
+
+/// A place on an axis that is marked.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Tick {
+    pub(super) at: f64,
+    /// Empty for a small one.
+    pub(super) text: String,
+}
+
+impl Tick {
+    fn new(at: f64, text: impl Into<String>) -> Tick {
+        Tick { at, text: text.into() }
+    }
+}
+
+impl Scale {
+    /// The place of `value`: 0 at the lower end, 1 at the upper. What lies outside is put on the end.
+    pub(super) fn place(self, value: f64) -> f64 {
+        let place = match self {
+            Scale::Linear { from, to } => (value - from) / (to - from),
+            Scale::Log { from, to } => libm::log10(value.max(from) / from) / libm::log10(to / from),
+        };
+        if place.is_nan() { 0.0 } else { place.clamp(0.0, 1.0) }
+    }
+}
+
+/// The power of ten at or below `value`, which is above zero.
+fn decade(value: f64) -> f64 {
+    libm::pow(10.0, libm::floor(libm::log10(value) + 1e-9))
+}
+
+/// Multiples of 1, 2 or 5 times a power of ten from `from` to `to`, `most` steps or fewer.
+pub(super) fn linear_ticks(from: f64, to: f64, most: usize) -> Vec<Tick> {
+    let rough = (to - from) / most.max(1) as f64;
+    if !(rough.is_finite() && rough > 0.0) {
+        return Vec::new();
+    }
+    let base = decade(rough);
+    let step = [1.0, 2.0, 5.0, 10.0].map(|by| by * base).into_iter().find(|step| *step >= rough * 0.999);
+    let step = step.unwrap_or(10.0 * base);
+    let decimals = (-libm::floor(libm::log10(step) + 1e-9)).clamp(0.0, 9.0) as usize;
+    let first = libm::ceil(from / step - 1e-9) as i64;
+    let last = libm::floor(to / step + 1e-9) as i64;
+    (first..=last).map(|n| n as f64 * step).map(|at| Tick::new(at, plain(at, decimals))).collect()
+}
+
+fn plain(value: f64, decimals: usize) -> String {
+    if decimals == 0 && value >= 0.0 { number::count(value.round() as u64) } else { format!("{value:.decimals$}") }
+}
+
+/// Times in ns: each power of ten with its unit, small ticks at 2 … 9 times these. Over less than two powers, 2 and 5
+/// times have texts too.
+pub(super) fn log_time_ticks(from: f64, to: f64) -> Vec<Tick> {
+    let within = |at: f64| at >= from * 0.999 && at <= to * 1.001;
+    let named: &[u32] = if to / from < 100.0 { &[1, 2, 5] } else { &[1] };
+    let (mut ticks, mut power) = (Vec::new(), decade(from));
+    while power <= to {
+        let multiples = (1..=9).map(|by| (by, f64::from(by) * power)).filter(|(_, at)| within(*at));
+        ticks.extend(multiples.map(|(by, at)| {
+            let text = if named.contains(&by) { number::whole_time(at.round() as u64) } else { String::new() };
+            Tick::new(at, text)
+        }));
+        power *= 10.0;
+    }
+    ticks
+}
+
+/// Quantiles on an axis of 1/(1 − q) that begins at 1: 0 %, 50 %, 90 %, 99 % … up to `to`.
+pub(super) fn percentile_ticks(to: f64) -> Vec<Tick> {
+    let mut ticks = vec![Tick::new(1.0, "0 %"), Tick::new(2.0, "50 %")];
+    let mut nines = 0;
+    let mut at = 10.0;
+    while at <= to * 1.001 {
+        let text = match nines {
+            0 => "90 %".to_owned(),
+            1 => "99 %".to_owned(),
+            more => format!("99.{} %", "9".repeat(more - 1)),
+        };
+        ticks.push(Tick::new(at, text));
+        (nines, at) = (nines + 1, at * 10.0);
+    }
+    ticks.retain(|tick| tick.at <= to * 1.001);
+    ticks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(ticks: &[Tick]) -> Vec<&str> {
+        ticks.iter().map(|tick| tick.text.as_str()).filter(|text| !text.is_empty()).collect()
+    }
+
+    #[test]
+    fn places_are_from_0_to_1() {
+        let linear = Scale::Linear { from: 0.0, to: 50.0 };
+        assert_eq!([0.0, 25.0, 50.0, 60.0, -1.0].map(|v| linear.place(v)), [0.0, 0.5, 1.0, 1.0, 0.0]);
+        let log = Scale::Log { from: 1.0, to: 10_000.0 };
+        assert_eq!([1.0, 100.0, 10_000.0, 0.0].map(|v| log.place(v)), [0.0, 0.5, 1.0, 0.0]);
+        assert_eq!(Scale::Linear { from: 1.0, to: 1.0 }.place(1.0), 0.0);
+    }
+
+    #[test]
+    fn ticks_are_numbers_people_like() {
+        assert_eq!(texts(&linear_ticks(0.0, 575.0, 6)), ["0", "100", "200", "300", "400", "500"]);
+        assert_eq!(texts(&linear_ticks(0.0, 5.0, 5)), ["0", "1", "2", "3", "4", "5"]);
+        assert_eq!(texts(&linear_ticks(0.0, 0.7, 4)), ["0.0", "0.2", "0.4", "0.6"]);
+        assert_eq!(texts(&linear_ticks(0.0, 45_000.0, 5)), ["0", "10 000", "20 000", "30 000", "40 000"]);
+        assert!(linear_ticks(0.0, 0.0, 5).is_empty() && linear_ticks(0.0, f64::NAN, 5).is_empty());
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(texts(&log_time_ticks(5e6, 2e9)), ["10 ms", "100 ms", "1 s"]);
+        assert_eq!(texts(&log_time_ticks(9e6, 60e6)), ["10 ms", "20 ms", "50 ms"]);
+        assert_eq!(log_time_ticks(1e6, 1e7).len(), 10);
+    }
+
+    #[test]
+    fn the_percentile_axis_adds_nines() {
+        assert_eq!(texts(&percentile_ticks(20_000.0)), ["0 %", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"]);
+        assert_eq!(texts(&percentile_ticks(1.5)), ["0 %"]);
+    }
+}

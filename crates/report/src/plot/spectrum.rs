@@ -1,0 +1,206 @@
+//! The percentile spectrum: response time over 1/(1 − q), both axes logarithmic. Each further nine is as wide as the one
+//! before, so that the tail is as large as the rest.
+
+use truetail_model::record::Metric;
+use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{Quantile, Run};
+
+use super::frame::{Axis, Frame};
+use super::layout::{FAINT_INK, INK, Sheet, Swatch};
+use super::marks::{Step, draw_steps};
+use super::scale::{Scale, log_time_ticks, percentile_ticks};
+use super::svg::{Anchor, Label, Stroke, Svg};
+use super::{Picture, Role};
+use crate::number;
+
+/// One curve: at least how slow which share of the arrivals was.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Curve {
+    name: String,
+    role: Role,
+    /// Answered arrivals in order of their response time: (the time in ns, how many arrivals took up to this long).
+    answered: Vec<(u64, u64)>,
+    /// All arrivals. Those without an answer are slower than every answer.
+    arrivals: u64,
+    /// For the legend.
+    p99: Option<Quantile>,
+}
+
+impl Curve {
+    /// The response times of a run, over all arrivals that were planned and measured.
+    pub fn of(name: impl Into<String>, role: Role, run: &Run) -> Curve {
+        let answers = run.snapshot.metric(Metric::ResponseTime);
+        let longest = answers.max().unwrap_or_default().0;
+        let mut so_far = 0;
+        let up_to = |(_, high, count): (Nanos, Nanos, u64)| {
+            so_far += count;
+            (high.0.min(longest), so_far)
+        };
+        let answered = answers.buckets().map(up_to).collect();
+        let without_answer = [Metric::Censored, Metric::Failed].map(|metric| run.snapshot.metric(metric).count());
+        let arrivals = answers.count() + without_answer.iter().sum::<u64>();
+        let p99 = (arrivals > 0).then(|| truetail_analysis::quantile(run, Metric::ResponseTime, 0.99));
+        Curve { name: name.into(), role, answered, arrivals, p99 }
+    }
+
+    fn unanswered(&self) -> u64 {
+        self.arrivals - self.answered.last().map_or(0, |(_, so_far)| *so_far)
+    }
+
+    /// 1/(1 − q) for the share of arrivals before rank `before`; the last arrival ends at `end`.
+    fn place(&self, before: u64, end: f64) -> f64 {
+        if before >= self.arrivals { end } else { (self.arrivals as f64 / (self.arrivals - before) as f64).min(end) }
+    }
+
+    /// The largest answer stands at 1/(1 − q) = n; it is drawn a little longer, so that it can be seen.
+    fn steps(&self) -> Vec<Step> {
+        let end = self.arrivals as f64 * SHELF;
+        let mut before = 0;
+        let mut step = |(time, so_far): &(u64, u64)| {
+            let step = Step { from: self.place(before, end), to: self.place(*so_far, end), value: *time as f64 };
+            before = *so_far;
+            step
+        };
+        self.answered.iter().map(&mut step).collect()
+    }
+
+    fn legend(&self) -> String {
+        let p99 = self.p99.as_ref().map_or("no arrivals".to_owned(), |p99| format!("p99 {}", number::quantile(p99)));
+        format!("{} ({p99})", self.name)
+    }
+}
+
+/// How much further than n the largest answer is drawn.
+const SHELF: f64 = 1.6;
+/// The axis of percentiles ends at 99.9 % or later, and there is an end: at 1 − 10⁻⁹.
+const SHORTEST_AXIS: f64 = 1_000.0;
+const LONGEST_AXIS: f64 = 1e9;
+
+/// Several runs in one picture.
+pub fn spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
+    let legend: Vec<_> = curves.iter().map(|curve| (curve.legend(), curve.role)).collect();
+    let mut sheet = Sheet::new(title, subtitle, &legend, Swatch::Line);
+    let frame = Frame::in_area(sheet.area, percentile_axis(curves), time_axis(curves));
+    frame.draw_columns(&mut sheet.svg);
+    frame.draw_behind(&mut sheet.svg);
+    frame.draw_base(&mut sheet.svg);
+    let mut widest_first: Vec<&Curve> = curves.iter().collect();
+    widest_first.sort_by(|a, b| b.role.width().total_cmp(&a.role.width()));
+    widest_first.into_iter().for_each(|curve| draw(&mut sheet.svg, &frame, curve));
+    if curves.iter().all(|curve| curve.answered.is_empty()) {
+        say_nothing(&mut sheet.svg, &frame);
+    }
+    sheet.finish()
+}
+
+/// One run.
+pub fn run_spectrum(run: &Run) -> Picture {
+    let offered = &run.facts.offered;
+    let (name, role) = match offered.model {
+        LoadModelKind::Open => ("open loop", Role::Open),
+        LoadModelKind::Closed => ("closed loop", Role::Closed),
+        LoadModelKind::PartlyOpen => ("partly open", Role::Other(0)),
+    };
+    let of = offered.name.as_ref().or(offered.url.as_ref()).map_or("this run", String::as_str);
+    let curve = Curve::of(name, role, run);
+    let subtitle = subtitle(&[&curve]);
+    spectrum(&format!("Response time of {of}"), &subtitle, &[curve])
+}
+
+/// How many arrivals the curves are made of, and how many of these had no answer.
+fn subtitle(curves: &[&Curve]) -> String {
+    let arrivals: u64 = curves.iter().map(|curve| curve.arrivals).sum();
+    let unanswered: u64 = curves.iter().map(|curve| curve.unanswered()).sum();
+    match unanswered {
+        0 => format!("{} arrivals, from the intended start of each.", number::count(arrivals)),
+        n => format!(
+            "{} arrivals, from the intended start of each; {} without an answer, at the right.",
+            number::count(arrivals),
+            number::count(n)
+        ),
+    }
+}
+
+fn percentile_axis(curves: &[Curve]) -> Axis {
+    let most = curves.iter().map(|curve| curve.arrivals).max().unwrap_or(0) as f64;
+    let to = (most * SHELF).clamp(SHORTEST_AXIS, LONGEST_AXIS);
+    let label = "share of arrivals that were at least as fast";
+    Axis::new(label, Scale::Log { from: 1.0, to }, percentile_ticks(to))
+}
+
+fn time_axis(curves: &[Curve]) -> Axis {
+    let times = || curves.iter().flat_map(|curve| &curve.answered).map(|(time, _)| (*time).max(1) as f64);
+    let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+    let (low, high) = if high > 0.0 { (low, high) } else { (1e6, 1e9) };
+    let (from, to) = around(low, high);
+    Axis::new("response time", Scale::Log { from, to }, log_time_ticks(from, to))
+}
+
+/// Ends of a logarithmic axis: some room below and above, and at least a power of ten.
+fn around(low: f64, high: f64) -> (f64, f64) {
+    let short = (10.0 / (high / low)).max(1.0);
+    let room = libm::sqrt(short).max(1.0);
+    (low / 1.6 / room, high * 1.6 * room)
+}
+
+fn draw(svg: &mut Svg, frame: &Frame, curve: &Curve) {
+    let role = curve.role;
+    let stroke = Stroke { color: role.color(), width: role.width(), dashes: role.dashes() };
+    let steps = curve.steps();
+    draw_steps(svg, frame, &steps, stroke);
+    let Some(last) = steps.last() else { return };
+    if curve.unanswered() == 0 {
+        svg.circle((frame.x(last.to), frame.y(last.value)), role.width() * 0.9 + 1.0, role.color());
+    } else {
+        draw_unanswered(svg, frame, curve, last);
+    }
+}
+
+/// From where on nobody was answered: up and out of the picture.
+fn draw_unanswered(svg: &mut Svg, frame: &Frame, curve: &Curve, last: &Step) {
+    let (x, y, top) = (frame.x(last.to), frame.y(last.value), frame.inner.y);
+    let color = curve.role.color();
+    svg.line(&[(x, y), (x, top)], Stroke { color, width: 2.5, dashes: "3 5" });
+    svg.line(&[(x - 6.0, top + 9.0), (x, top), (x + 6.0, top + 9.0)], Stroke::solid(color, 2.5));
+    let text = format!("{} without an answer", number::count(curve.unanswered()));
+    let right = x > frame.inner.x + frame.inner.width * 0.6;
+    let (anchor, x) = if right { (Anchor::End, x - 12.0) } else { (Anchor::Start, x + 12.0) };
+    svg.label(Label { x, y: top + 14.0, text: &text, size: 15.0, anchor, color: INK, bold: false });
+}
+
+fn say_nothing(svg: &mut Svg, frame: &Frame) {
+    let (x, y) = (frame.inner.x + frame.inner.width / 2.0, frame.inner.y + frame.inner.height / 2.0);
+    let text = "nothing was answered";
+    svg.label(Label { x, y, text, size: 18.0, anchor: Anchor::Middle, color: FAINT_INK, bold: false });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(answered: &[(u64, u64)], arrivals: u64) -> Curve {
+        Curve { name: "x".to_owned(), role: Role::Open, answered: answered.to_vec(), arrivals, p99: None }
+    }
+
+    #[test]
+    fn steps_are_the_quantile_function() {
+        // 90 of 100 took 10, 9 took 20, one took 30.
+        let steps = curve(&[(10, 90), (20, 99), (30, 100)], 100).steps();
+        let places: Vec<_> = steps.iter().map(|step| (step.from.round(), step.to.round(), step.value)).collect();
+        assert_eq!(places, [(1.0, 10.0, 10.0), (10.0, 100.0, 20.0), (100.0, 160.0, 30.0)]);
+    }
+
+    #[test]
+    fn who_is_not_answered_stays_in_the_distribution() {
+        let half = curve(&[(10, 50)], 100);
+        assert_eq!((half.unanswered(), half.steps()[0].to), (50, 2.0));
+        assert_eq!(curve(&[], 0).legend(), "x (no arrivals)");
+    }
+
+    #[test]
+    fn an_axis_has_room_for_a_single_value() {
+        let (from, to) = around(1e7, 1e7);
+        assert!(from < 4e6 && to > 2e7 && to / from >= 10.0, "{from} {to}");
+    }
+}
