@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use truetail_model::arrival::{Arrival, Horizon, Schedule, ScheduleHash, Spacing};
+use truetail_model::arrival::{Arrival, Horizon, Profile, Schedule, ScheduleHash, Spacing};
 use truetail_model::driver::{Driver, Hand, Start, Turn};
 use truetail_model::random::Random;
 use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord, SamplesOptions, Snapshot, StartDelay};
@@ -565,4 +565,23 @@ fn limits_as_long_as_time_itself() {
         driver.stop_now(Timestamp(3));
         let _ = driver.turn(Timestamp(3));
     }
+}
+
+#[test]
+fn a_session_under_way_does_not_bring_the_end_of_the_drain_forward() {
+    let sessions = Schedule {
+        profile: Profile::constant("0.01/s".parse().unwrap()),
+        spacing: Spacing::Even,
+        seed: 1,
+        horizon: Horizon { duration: Some(Nanos::from_secs(60)), requests: None },
+    };
+    let model = LoadModel::PartlyOpen { sessions, requests_per_session: 2, think_time: Nanos::ZERO };
+    let limits = Limits { drain: Nanos::from_secs(5), ..Limits::default() };
+    let mut driver = Driver::new(&Workload { model, limits, warmup: Nanos::ZERO }, Hand::ALONE);
+    assert!(matches!(driver.turn(Timestamp::ZERO), Turn::Start(_)));
+    // The next session would come after the horizon, and a follow-up comes when this one is answered, however late.
+    let late = Timestamp(20_000 * MS);
+    assert_eq!(driver.turn(late), Turn::Wait { until: Timestamp(65_000 * MS) });
+    driver.finish(0, late);
+    assert!(matches!(driver.turn(late), Turn::Start(start) if start.arrival.intended_start == late));
 }

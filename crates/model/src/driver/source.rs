@@ -84,7 +84,8 @@ impl Source {
     pub(super) fn ends_with_its_last_start(&self) -> bool {
         match self {
             Source::Closed(source) => source.remaining == 0,
-            Source::PartlyOpen(source) => source.peek().is_none(),
+            // Under way it is not known whether there will be follow-ups, unless there is an instant that ends them too.
+            Source::PartlyOpen(source) => source.end == Timestamp::NEVER && source.peek().is_none(),
             Source::Open(_) | Source::Idle => false,
         }
     }
