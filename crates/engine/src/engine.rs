@@ -58,16 +58,18 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     // Kept for the run: stamping is on in the whole system from the first socket that asks for it to the last one.
     let _stamping = (plan.end_clock == EndClock::Kernel).then(stamps::switch_on);
     let before = surroundings::read();
+    // Before the clock is set: to find the end of a schedule may take longer than what it gives to be ready.
+    let hands = (0..threads).map(|index| Hand { index, of: threads });
+    let drivers: Vec<_> = hands.map(|hand| (hand, Driver::new(&workload, hand))).collect();
     let clock = MonotonicClock::starting_in(LEAD);
     let mut running = Vec::new();
-    for number in 0..threads {
-        let started = start_worker(plan, &workload, Hand { index: number, of: threads }, clock, control);
-        match started {
+    for (hand, driver) in drivers {
+        match start_worker(plan, &workload, (hand, driver), clock, control) {
             Ok(worker) => running.push(worker),
             Err(source) => {
                 control.stop_now();
                 running.into_iter().for_each(|worker| drop(worker.join()));
-                return Err(EngineError::Worker { worker: number, source });
+                return Err(EngineError::Worker { worker: hand.index, source });
             }
         }
     }
@@ -87,7 +89,7 @@ type Running = thread::JoinHandle<io::Result<Harvest>>;
 fn start_worker(
     plan: &Plan,
     workload: &Workload,
-    hand: Hand,
+    (hand, driver): (Hand, Driver),
     clock: MonotonicClock,
     control: &Control,
 ) -> io::Result<Running> {
@@ -98,7 +100,7 @@ fn start_worker(
     control.attach(reactor.waker(), Arc::clone(&live), Some(Arc::clone(&mailbox)));
     let setting = Setting {
         hand,
-        driver: Driver::new(workload, hand),
+        driver,
         recorder: Box::new(Recorder::new(options)),
         mailbox,
         clock,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use support::{Act, Puppet, closed, ok, open, plan, run, run_with};
-use truetail_engine::Control;
+use truetail_engine::{Control, Plan};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
@@ -128,11 +128,38 @@ fn warm_up_is_offered_and_not_measured() {
     assert_eq!((snapshot.warmup.responses, snapshot.tally.responses, puppet.seen()), (50, 50, 100));
 }
 
+#[test]
+fn a_schedule_that_takes_long_to_find_the_end_of_begins_on_time() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let mut plan = open(&puppet.url(), 200.0, 20_000_000);
+    let LoadModel::Open(schedule) = &mut plan.workload.model else { unreachable!() };
+    // Random gaps are walked to the last one.
+    schedule.spacing = Spacing::Poisson;
+    let began = std::time::Instant::now();
+    assert!(schedule.last_arrival().is_some());
+    let walk = Nanos::from(began.elapsed());
+    let measured = run_until_seen(plan, &puppet, 50, Control::stop);
+    // Half of the first fifty were sent in the first eighth of a second: by a generator that begins as late as this takes,
+    // they would be as late.
+    let lag = measured.snapshot.metric(Metric::GeneratorLag).quantile(0.5).unwrap();
+    assert!(walk > Nanos::from_millis(200) && lag < Nanos::from_millis(100), "{walk} {lag}");
+}
+
 /// Runs an endless plan and calls `end` when the server has seen `after` requests.
 fn run_until(puppet: &Puppet, after: u64, end: impl FnOnce(&Control) + Send + 'static) -> truetail_engine::Measured {
     let mut endless = open(&puppet.url(), 1000.0, 1);
     let LoadModel::Open(schedule) = &mut endless.workload.model else { unreachable!() };
     schedule.horizon = Horizon::default();
+    run_until_seen(endless, puppet, after, end)
+}
+
+/// Runs `plan` and calls `end` when the server has seen `after` requests.
+fn run_until_seen(
+    plan: Plan,
+    puppet: &Puppet,
+    after: u64,
+    end: impl FnOnce(&Control) + Send + 'static,
+) -> truetail_engine::Measured {
     let (control, seen, over) = (Control::new(), Arc::clone(&puppet.requests), Arc::new(AtomicBool::new(false)));
     let (handle, watch) = (control.clone(), Arc::clone(&over));
     let ender = std::thread::spawn(move || {
@@ -144,7 +171,7 @@ fn run_until(puppet: &Puppet, after: u64, end: impl FnOnce(&Control) + Send + 's
         std::thread::sleep(Duration::from_secs(30));
         assert!(watch.load(Ordering::SeqCst), "the run did not end");
     });
-    let measured = run_with(&endless, &control);
+    let measured = run_with(&plan, &control);
     over.store(true, Ordering::SeqCst);
     drop(ender);
     measured
