@@ -137,6 +137,7 @@ proptest! {
     fn samples_that_fit_are_all_and_others_keep_the_tail(records in records(300), capacity in 1usize..200, slowest in 0usize..50) {
         let mut samples = Samples::new(SamplesOptions { capacity, slowest });
         records.iter().for_each(|record| samples.offer(record));
+        samples.settle();
         prop_assert_eq!(samples.seen(), records.len() as u64);
         prop_assert_eq!(samples.is_complete(), records.len() <= capacity);
         prop_assert!(samples.even().len() <= capacity);
@@ -166,6 +167,7 @@ fn the_even_part_is_an_even_part() {
     let arrival = |index| Arrival { index, intended_start: Timestamp(index) };
     let n = 1_000_000;
     (0..n).for_each(|index| samples.offer(&RequestRecord::never_issued(arrival(index), Timestamp(n))));
+    samples.settle();
     let (kept, share) = (samples.even().len() as f64, 1.0 / samples.one_in() as f64);
     assert!(samples.one_in() == 128, "one in {}", samples.one_in());
     let deviation = (n as f64 * share * (1.0 - share)).sqrt();

@@ -143,7 +143,8 @@ impl Recorder {
     }
 
     /// Everything that was recorded.
-    pub fn finish(self, schedule_hash: ScheduleHash) -> Snapshot {
+    pub fn finish(mut self, schedule_hash: ScheduleHash) -> Snapshot {
+        self.samples.settle();
         let count_of = |(i, count): (usize, &u64)| (*count > 0).then_some((i, *count));
         Snapshot {
             tally: self.tally,

@@ -31,11 +31,14 @@ impl Default for SamplesOptions {
 ///
 /// While all fit, all are kept (`one_in == 1`). When they no longer do, the even part is halved: a request stays when a
 /// hash of its index says so, whatever hand recorded it, so that two samples merge into one. The slowest are kept apart.
+/// [`Samples::settle`] comes between the last request and the first question.
 #[derive(Clone, Debug)]
 pub struct Samples {
     options: SamplesOptions,
     even: Vec<RequestRecord>,
     halvings: u32,
+    /// Before this place of the even part there is nothing that the last halving left out.
+    halved_up_to: usize,
     slowest: BinaryHeap<Reverse<Slow>>,
     seen: u64,
 }
@@ -83,6 +86,7 @@ impl Samples {
             options,
             even: Vec::with_capacity(options.capacity),
             halvings: 0,
+            halved_up_to: 0,
             slowest: BinaryHeap::with_capacity(options.slowest + usize::from(options.slowest > 0)),
             seen: 0,
         }
@@ -96,14 +100,39 @@ impl Samples {
             return;
         }
         self.offer_slow(record);
-        if belongs(record.index, self.halvings) {
-            while self.even.len() >= self.options.capacity && belongs(record.index, self.halvings) {
-                self.halve();
-            }
-            if belongs(record.index, self.halvings) {
-                self.even.push(*record);
+        match belongs(record.index, self.halvings) {
+            false => {}
+            true if self.even.len() < self.options.capacity => self.even.push(*record),
+            true => self.replace(record),
+        }
+    }
+
+    /// Puts `record` where one is that no longer belongs. So a halving costs each request a step or two, where to halve
+    /// all at once would be milliseconds in the midst of a run.
+    fn replace(&mut self, record: &RequestRecord) {
+        while belongs(record.index, self.halvings) {
+            let rest = &self.even[self.halved_up_to..];
+            match rest.iter().position(|kept| !belongs(kept.index, self.halvings)) {
+                Some(steps) => {
+                    let place = self.halved_up_to + steps;
+                    self.even[place] = *record;
+                    self.halved_up_to = place + 1;
+                    return;
+                }
+                None => {
+                    self.halvings += 1;
+                    self.halved_up_to = 0;
+                }
             }
         }
+    }
+
+    /// Drops what the halvings left out, at the end of a run: to be called before anything is asked, once more than the
+    /// capacity was offered.
+    pub fn settle(&mut self) {
+        let halvings = self.halvings;
+        self.even.retain(|record| belongs(record.index, halvings));
+        self.halved_up_to = 0;
     }
 
     fn offer_slow(&mut self, record: &RequestRecord) {
@@ -118,12 +147,6 @@ impl Samples {
         {
             *fastest = Reverse(slow);
         }
-    }
-
-    fn halve(&mut self) {
-        self.halvings += 1;
-        let halvings = self.halvings;
-        self.even.retain(|record| belongs(record.index, halvings));
     }
 
     /// Every request of the run is here.
@@ -154,8 +177,9 @@ impl Samples {
 
     /// Adds the samples of another hand.
     pub fn merge(&mut self, other: &Samples) {
-        while self.halvings < other.halvings {
-            self.halve();
+        if self.halvings < other.halvings {
+            self.halvings = other.halvings;
+            self.settle();
         }
         let seen = self.seen + other.seen;
         other.slowest.iter().for_each(|Reverse(slow)| self.offer_slow(&slow.0));
@@ -168,6 +192,7 @@ impl Samples {
             .collect::<Vec<_>>()
             .iter()
             .for_each(|record| self.offer(record));
+        self.settle();
         self.options.slowest = slowest;
         self.seen = seen;
     }
@@ -187,7 +212,8 @@ impl Samples {
         seen: u64,
     ) -> Samples {
         let halvings = one_in.max(1).trailing_zeros();
-        let mut samples = Samples { options, even: Vec::new(), halvings, slowest: BinaryHeap::new(), seen };
+        let slowest = BinaryHeap::new();
+        let mut samples = Samples { options, even: Vec::new(), halvings, halved_up_to: 0, slowest, seen };
         // The slowest are found among both parts, so that a merge that halves the even part keeps the tail.
         even.iter().chain(only_slow).for_each(|record| samples.offer_slow(record));
         samples.even = even;
