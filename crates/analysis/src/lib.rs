@@ -8,6 +8,8 @@
 //! | `distribution`, `measured` | the distributions of a run |
 //! | `flow` | what came and went, over time: is the backlog growing? |
 //! | [`saturation_watch`] | saturation recognised while a run goes on |
+//! | [`mod@uncertainty`] | where the uncertainty of a quantile comes from |
+//! | [`until`] | is a number narrow enough to stop? |
 //! | [`verdict`] | can the numbers be trusted? |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`omission`] | how far a report is from the truth |
@@ -28,6 +30,8 @@ mod spectrum;
 pub mod support;
 mod throughput;
 pub mod truth;
+pub mod uncertainty;
+pub mod until;
 mod values;
 pub mod verdict;
 
@@ -43,6 +47,7 @@ pub fn findings(run: &Run) -> Findings {
     let every = measured::every_arrival(&run.snapshot);
     let mut findings = without_verdict(run, every.as_deref());
     mark_unresolved(&mut findings.response_time, &findings.generator_lag);
+    findings.uncertainty = uncertainty::uncertainty(run, &findings, uncertainty::CLOCK_NS);
     findings.verdict = verdict::judge(run, &findings, every.as_deref());
     findings
 }
@@ -63,6 +68,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         read_lag: measured.read_lag,
         throughput_per_second: throughput::answered_per_second(run, every),
         offered_per_second: throughput::offered_per_second(run, every),
+        uncertainty: Vec::new(),
     }
 }
 

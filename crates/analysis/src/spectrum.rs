@@ -123,7 +123,9 @@ mod tests {
             last = memory * last + new;
             last
         };
-        (0..20).for_each(|_| drop(next()));
+        for _ in 0..20 {
+            next();
+        }
         let values: Vec<f64> = (0..bins).map(|_| next()).collect();
         let mean = mean(&values);
         values.iter().map(|value| value - mean).collect()

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use truetail_model::record::Tally;
 
+use crate::Uncertainty;
+
 /// Whether the run's own numbers can be trusted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
@@ -120,4 +122,6 @@ pub struct Findings {
     pub throughput_per_second: f64,
     /// Planned arrivals per second of the schedule.
     pub offered_per_second: f64,
+    /// Where the uncertainty of the response time comes from, for each quantile that is a number.
+    pub uncertainty: Vec<Uncertainty>,
 }

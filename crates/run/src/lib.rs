@@ -8,11 +8,13 @@ mod facts;
 mod findings;
 pub mod folder;
 mod merge;
+mod uncertainty;
 pub mod wire;
 
 pub use facts::{CpuTime, EndClock, Facts, Generator, Host, LONGEST_PAUSES, Offered, Pause, Source, Surroundings};
 pub use findings::{Distribution, Findings, Quantile, Reason, Verdict, VerdictState};
 pub use merge::{MergeError, merge};
+pub use uncertainty::{Contribution, Uncertainty};
 
 use truetail_model::record::Snapshot;
 

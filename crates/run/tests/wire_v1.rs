@@ -51,6 +51,7 @@ struct Mirror {
     settling: Option<MirrorSettling>,
     arrival_fidelity: Option<MirrorFidelity>,
     closed_loop_shadow: Option<MirrorShadow>,
+    uncertainty: Vec<MirrorUncertainty>,
     generator: Option<MirrorGenerator>,
     bytes_in: u64,
     recorded: MirrorRecorded,
@@ -126,6 +127,20 @@ struct MirrorDistribution {
     max_ns: Option<u64>,
     quantiles: Vec<MirrorQuantile>,
     exact: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct MirrorUncertainty {
+    q: f64,
+    value_ns: u64,
+    sampling_ns: Option<u64>,
+    histogram_ns: u64,
+    clock_ns: u64,
+    generator_lag_ns: Option<u64>,
+    read_lag_ns: Option<u64>,
+    largest: Option<String>,
 }
 
 #[derive(Deserialize)]

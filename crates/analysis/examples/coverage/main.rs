@@ -2,9 +2,11 @@
 //! --example coverage [RUNS]`. Prints the tables of `docs/confidence.md`.
 
 mod processes;
+mod sequential;
 mod tally;
 
 use processes::{Case, Process, QUANTILES};
+use sequential::{Stopped, stopped};
 use tally::{Tally, tally};
 
 /// What is promised, and then what else was tried, so that the method is not made for the promise.
@@ -25,8 +27,33 @@ const CASES: [Case; 14] = [
     Case::new(Process::Independent, 7.1, 10.0),
 ];
 
+/// Stopped when narrow enough: an M/M/1 queue at 80 %, 1 000 requests a second.
+const UNTIL: [&str; 4] = ["p50 ±5%", "p90 ±5%", "p99 ±20%", "p99 ±10%"];
+
 fn main() {
     let runs = std::env::args().nth(1).map_or(500, |runs| runs.parse().expect("RUNS is a whole number"));
+    whole_runs(runs);
+    println!();
+    until_narrow(runs);
+}
+
+fn until_narrow(runs: u64) {
+    println!("| M/M/1 at 80 %, 1000/s, {runs} runs each | reached within 900 s | mean length | coverage |");
+    println!("|---|---|---|---|");
+    let case = Case::new(Process::Queue(0.8), 1_000.0, 0.0);
+    for text in UNTIL {
+        let Stopped { runs, reached, held, seconds } = stopped(case, text.parse().expect("it says how narrow"), runs);
+        let share = |part: u64, of: u64| part as f64 / of as f64 * 100.0;
+        println!(
+            "| until {text} | {:.1} % | {:.0} s | {:.1} % |",
+            share(reached, runs),
+            seconds / reached as f64,
+            share(held, reached)
+        );
+    }
+}
+
+fn whole_runs(runs: u64) {
     println!(
         "| scenario, {runs} runs each | quantile | coverage | too high | too low | mean width | effective n | refused |"
     );

@@ -1,5 +1,7 @@
 //! How often intervals hold the truth.
 
+use std::iter::StepBy;
+use std::ops::RangeInclusive;
 use std::thread;
 
 use truetail_analysis::findings;
@@ -67,19 +69,23 @@ impl Tally {
     }
 }
 
-/// Runs with the seeds from 1 to `runs`, on every processor there is.
+/// Runs of `case` with the seeds from 1 to `runs`.
 pub fn tally(case: Case, runs: u64) -> [Tally; QUANTILES.len()] {
+    let mut all: [Tally; QUANTILES.len()] = Default::default();
+    for part in in_parallel(runs, |of| seeds(case, of)) {
+        all.iter_mut().zip(&part).for_each(|(all, part)| all.add(part));
+    }
+    all
+}
+
+/// What `of` makes of the seeds from 1 to `runs`, a part of them on each processor.
+pub fn in_parallel<T: Send>(runs: u64, of: impl Fn(StepBy<RangeInclusive<u64>>) -> T + Sync) -> Vec<T> {
     let threads = thread::available_parallelism().map_or(1, |n| n.get() as u64);
     thread::scope(|scope| {
-        let part = |first: u64| scope.spawn(move || seeds(case, (first..=runs).step_by(threads as usize)));
+        let of = &of;
+        let part = |first: u64| scope.spawn(move || of((first..=runs).step_by(threads as usize)));
         let parts: Vec<_> = (1..=threads).map(part).collect();
-        parts.into_iter().map(|part| part.join().expect("a panic is reported by its thread")).fold(
-            Default::default(),
-            |mut all: [Tally; QUANTILES.len()], part| {
-                all.iter_mut().zip(&part).for_each(|(all, part)| all.add(part));
-                all
-            },
-        )
+        parts.into_iter().map(|part| part.join().expect("a panic is reported by its thread")).collect()
     })
 }
 

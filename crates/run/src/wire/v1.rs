@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use truetail_model::record::{Cause, Histogram, Metric, Samples, SamplesOptions, Second, Snapshot, Tally};
 use truetail_model::time::Nanos;
 
-use crate::{Distribution, Findings, Generator, Host, Offered, Run, Source, Verdict};
+use crate::{Distribution, Findings, Generator, Host, Offered, Run, Source, Uncertainty, Verdict};
 
 /// What `schema` says.
 pub const SCHEMA: &str = "truetail.run/1";
@@ -69,6 +69,9 @@ pub struct RunFile {
     /// Over answers whose arrival in the generator's host is known: how long they lay there. In no other time.
     #[serde(default)]
     pub read_lag: Distribution,
+    /// Where the uncertainty of the response time comes from, for each quantile that is a number.
+    #[serde(default)]
+    pub uncertainty: Vec<Uncertainty>,
     /// What the generator knows of itself; null in virtual time.
     pub generator: Option<Generator>,
     /// Bytes of answers that were read, warm-up included where the generator counts it.
@@ -194,6 +197,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         connection_wait: findings.connection_wait.clone(),
         connect_time: findings.connect_time.clone(),
         read_lag: findings.read_lag.clone(),
+        uncertainty: findings.uncertainty.clone(),
         generator: facts.generator.clone(),
         bytes_in: facts.bytes_in,
         recorded: Recorded::of(snapshot),

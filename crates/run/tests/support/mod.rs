@@ -10,9 +10,9 @@ use truetail_model::record::{
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{
-    ArrivalFidelity, ClosedLoopShadow, CpuTime, Dispersion, Distribution, EndClock, Exponential, Facts, Findings, Gaps,
-    Generator, Host, Offered, Pause, Quantile, Reason, Run, Settling, SettlingState, ShadowQuantile, Shift, Source,
-    Surroundings, Verdict, VerdictState,
+    ArrivalFidelity, ClosedLoopShadow, Contribution, CpuTime, Dispersion, Distribution, EndClock, Exponential, Facts,
+    Findings, Gaps, Generator, Host, Offered, Pause, Quantile, Reason, Run, Settling, SettlingState, ShadowQuantile,
+    Shift, Source, Surroundings, Uncertainty, Verdict, VerdictState,
 };
 
 /// What a recorder makes of these records.
@@ -136,6 +136,16 @@ pub fn findings(run: &Run) -> Findings {
         read_lag: distribution,
         throughput_per_second: 995.5,
         offered_per_second: 1000.0,
+        uncertainty: vec![Uncertainty {
+            q: 0.5,
+            value_ns: 1_000,
+            sampling_ns: Some(10),
+            histogram_ns: 1,
+            clock_ns: 50,
+            generator_lag_ns: Some(0),
+            read_lag_ns: None,
+            largest: Some(Contribution::Clock),
+        }],
         settling: Settling {
             state: SettlingState::Settles,
             why: "the response time settled from 55.0 ms to 10.0 ms in the first 15 s".to_owned(),

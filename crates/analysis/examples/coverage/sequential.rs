@@ -1,0 +1,58 @@
+//! What stopping when a number is narrow enough costs: `--until` with looks at growing lengths, as a run would do it.
+
+use truetail_analysis::until::{FIRST_LOOK, Look, Until, next_look};
+use truetail_model::record::Metric;
+use truetail_model::time::Nanos;
+
+use crate::processes::Case;
+use crate::tally::in_parallel;
+
+/// The longest run, after which it is said that the number is not as narrow.
+const LONGEST: Nanos = Nanos::from_secs(900);
+
+/// What became of runs that went on until a number was narrow enough.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Stopped {
+    pub runs: u64,
+    /// Narrow enough before the limit.
+    pub reached: u64,
+    /// Of these, those whose interval holds the truth.
+    pub held: u64,
+    /// Their length in all.
+    pub seconds: f64,
+}
+
+/// Runs of `case`, as long as it takes, with the seeds from 1 to `runs`.
+pub fn stopped(case: Case, until: Until, runs: u64) -> Stopped {
+    in_parallel(runs, |seeds| {
+        let mut all = Stopped::default();
+        seeds.for_each(|seed| run(case, until, seed, &mut all));
+        all
+    })
+    .into_iter()
+    .fold(Stopped::default(), |all, part| Stopped {
+        runs: all.runs + part.runs,
+        reached: all.reached + part.reached,
+        held: all.held + part.held,
+        seconds: all.seconds + part.seconds,
+    })
+}
+
+/// A shorter run of a seed is the beginning of a longer one, so a look is a run of that length.
+fn run(case: Case, until: Until, seed: u64, all: &mut Stopped) {
+    all.runs += 1;
+    let mut length = FIRST_LOOK;
+    while length <= LONGEST {
+        let so_far = Case { seconds: length.as_secs_f64(), ..case }.run(seed);
+        let quantile = truetail_analysis::quantile(&so_far, Metric::ResponseTime, until.q());
+        if let Look::Reached { .. } = until.look(&quantile) {
+            let truth = case.truth(until.q());
+            let within = |low: u64, high: u64| low as f64 <= truth && truth <= high as f64;
+            all.reached += 1;
+            all.held += u64::from(quantile.low_ns.zip(quantile.high_ns).is_some_and(|(low, high)| within(low, high)));
+            all.seconds += length.as_secs_f64();
+            return;
+        }
+        length = next_look(length);
+    }
+}

@@ -1,0 +1,156 @@
+//! Where the uncertainty of each quantile comes from, as metrologists list it (JCGM 100:2008, *Guide to the expression of
+//! uncertainty in measurement*, chapters 4 and 8), so that a reader sees which part to work on.
+//!
+//! | part | what it is here |
+//! |---|---|
+//! | sampling | from the estimate to the farther end of its 95 % interval |
+//! | histogram | half of the bucket that the value is in; 0 when every single value is there |
+//! | clock | what two readings of the clock may be wrong by; 0 in virtual time |
+//! | generator lag | the generator's lag at the same quantile: its part of the response time is not more than that for most |
+//! | read lag | 0 where the kernel said of every answer when it came, for then it is not inside; where some answers came without a stamp, the read lag of the others at the same quantile; unknown where no answer has one |
+//!
+//! The first three go either way. The two lags make the quantile too large, never too small. They are not subtracted:
+//! which requests a lag hit is known one by one, but the quantile of a difference is not the difference of quantiles.
+
+use truetail_run::{Contribution, Distribution, EndClock, Findings, Quantile, Run, Source, Uncertainty};
+
+/// What two readings of the clock may be wrong by, where nothing better is known: reading a monotonic clock takes about
+/// 20 ns on a current machine (`clock_gettime` by vDSO), and the instant lies somewhere inside; its resolution is 1 ns.
+pub const CLOCK_NS: u64 = 50;
+
+/// log2 of the buckets in a power of two (HdrHistogram with three significant digits); values below twice their number
+/// have a bucket each.
+const BUCKETS_LOG2: u32 = 10;
+
+/// The budget of each quantile of the response time that is a number, the largest value apart. `clock_ns` is what
+/// two readings of the clock may be wrong by, such as [`CLOCK_NS`].
+pub fn uncertainty(run: &Run, findings: &Findings, clock_ns: u64) -> Vec<Uncertainty> {
+    let response_time = &findings.response_time;
+    let is_number = |quantile: &&Quantile| quantile.supported && !quantile.at_least && quantile.q < 1.0;
+    let virtual_time = run.facts.source == Source::Simulator;
+    let budget = |quantile: &Quantile| {
+        let value_ns = quantile.value_ns?;
+        Some(with_largest(Uncertainty {
+            q: quantile.q,
+            value_ns,
+            sampling_ns: sampling_ns(quantile, value_ns),
+            histogram_ns: if response_time.exact { 0 } else { half_bucket_ns(value_ns) },
+            clock_ns: if virtual_time { 0 } else { clock_ns },
+            generator_lag_ns: at(&findings.generator_lag, quantile.q),
+            read_lag_ns: if virtual_time { Some(0) } else { read_lag_ns(run, findings, quantile.q) },
+            largest: None,
+        }))
+    };
+    response_time.quantiles.iter().filter(is_number).filter_map(budget).collect()
+}
+
+fn sampling_ns(quantile: &Quantile, value_ns: u64) -> Option<u64> {
+    let (low, high) = (quantile.low_ns?, quantile.high_ns?);
+    Some(value_ns.saturating_sub(low).max(high.saturating_sub(value_ns)))
+}
+
+/// Half of the bucket that holds a value, rounded up.
+fn half_bucket_ns(value_ns: u64) -> u64 {
+    let shift = (u64::BITS - value_ns.leading_zeros()).saturating_sub(BUCKETS_LOG2 + 1);
+    if shift == 0 { 0 } else { 1 << (shift - 1) }
+}
+
+fn at(distribution: &Distribution, q: f64) -> Option<u64> {
+    let quantile = distribution.quantiles.iter().find(|quantile| quantile.q == q)?;
+    quantile.value_ns.filter(|_| quantile.supported)
+}
+
+fn read_lag_ns(run: &Run, findings: &Findings, q: f64) -> Option<u64> {
+    let generator = run.facts.generator.as_ref()?;
+    if generator.end_clock == EndClock::Kernel && generator.unstamped == 0 {
+        return Some(0);
+    }
+    at(&findings.read_lag, q)
+}
+
+fn with_largest(budget: Uncertainty) -> Uncertainty {
+    let parts = [
+        (Contribution::Sampling, budget.sampling_ns.unwrap_or(u64::MAX)),
+        (Contribution::GeneratorLag, budget.generator_lag_ns.unwrap_or(0)),
+        (Contribution::ReadLag, budget.read_lag_ns.unwrap_or(0)),
+        (Contribution::Histogram, budget.histogram_ns),
+        (Contribution::Clock, budget.clock_ns),
+    ];
+    // The last of equals would win; the first ones here are the ones to work on.
+    let largest = parts.into_iter().rev().max_by_key(|(_, ns)| *ns).filter(|(_, ns)| *ns > 0);
+    Uncertainty { largest: largest.map(|(part, _)| part), ..budget }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use truetail_model::record::Histogram;
+    use truetail_model::scenario::builtin;
+    use truetail_model::time::Nanos;
+    use truetail_run::Generator;
+    use truetail_sim::{SimOptions, simulate};
+
+    fn hiccup(options: SimOptions) -> (Run, Findings) {
+        let run = simulate(&builtin::find("02").unwrap(), options).unwrap();
+        let findings = crate::findings(&run);
+        (run, findings)
+    }
+
+    fn p50(run: &Run, findings: &Findings) -> Uncertainty {
+        uncertainty(run, findings, CLOCK_NS)[0]
+    }
+
+    #[test]
+    fn in_virtual_time_only_the_sample_is_uncertain() {
+        let (run, findings) = hiccup(SimOptions::default());
+        let budgets = uncertainty(&run, &findings, CLOCK_NS);
+        assert_eq!(budgets.iter().map(|budget| budget.q).collect::<Vec<_>>(), [0.5, 0.9, 0.99, 0.999, 0.9999]);
+        assert!(budgets.iter().all(|b| (b.clock_ns, b.histogram_ns, b.read_lag_ns) == (0, 0, Some(0))), "{budgets:?}");
+        assert_eq!(budgets[0].largest, None, "every second request takes 10 ms exactly");
+        // One stall is one event: nothing bounds what lies beyond it.
+        assert_eq!((budgets[3].sampling_ns, budgets[3].largest), (None, Some(Contribution::Sampling)));
+    }
+
+    #[test]
+    fn from_buckets_half_a_bucket_is_uncertain() {
+        let (run, findings) =
+            hiccup(SimOptions { samples: truetail_model::record::SamplesOptions::NONE, ..SimOptions::default() });
+        // 10 ms lie between 2^23 and 2^24 ns, where a bucket holds 2^13.
+        assert_eq!(p50(&run, &findings).histogram_ns, 4_096);
+    }
+
+    #[test]
+    fn on_sockets_the_clock_and_the_lags_count() {
+        let (mut run, mut findings) = hiccup(SimOptions::default());
+        run.facts.source = Source::Sockets;
+        run.facts.generator = Some(Generator { end_clock: EndClock::Kernel, ..Generator::default() });
+        let stamped = p50(&run, &findings);
+        assert_eq!((stamped.clock_ns, stamped.read_lag_ns), (CLOCK_NS, Some(0)));
+        assert_eq!(stamped.largest, Some(Contribution::Clock));
+        run.facts.generator = Some(Generator::default());
+        assert_eq!(p50(&run, &findings).read_lag_ns, None, "nobody knows");
+        findings.read_lag = findings.response_time.clone();
+        assert_eq!(p50(&run, &findings).largest, Some(Contribution::ReadLag));
+        findings.generator_lag = findings.response_time.clone();
+        assert_eq!(p50(&run, &findings).largest, Some(Contribution::GeneratorLag));
+    }
+
+    #[test]
+    fn what_is_no_number_has_no_budget() {
+        let (run, mut findings) = hiccup(SimOptions::default());
+        findings.response_time.quantiles[0].supported = false;
+        findings.response_time.quantiles[1].at_least = true;
+        assert_eq!(uncertainty(&run, &findings, CLOCK_NS).len(), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn half_a_bucket_is_that_of_the_histogram(value in 0u64..1 << 50) {
+            let mut histogram = Histogram::new();
+            histogram.record(Nanos(value));
+            let (low, high, _) = histogram.buckets().next().unwrap();
+            prop_assert_eq!(half_bucket_ns(value), (high.0 - low.0 + 1) / 2);
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! When a run that goes on until a number is narrow enough may stop: `--until 'p99 ±5%'`.
+//!
+//! # How to ask
+//!
+//! Every look at a run that goes on is another chance to stop by luck, because runs whose interval happens to be narrow
+//! stop first (Chow & Robbins, *Annals of Mathematical Statistics* 36, 1965, for the theory; Law & Kelton, "Confidence
+//! intervals for steady-state simulations, II: a survey of sequential procedures", *Management Science* 28, 1982, for what
+//! it costs in practice). Three things hold that back:
+//!
+//! - **few looks**: at 10 s of measured time and then each time half as long again ([`next_look`]), so that an hour has 16;
+//! - **no look at a stump**: only while fewer than a tenth of the arrivals that belong beyond the quantile are still
+//!   outstanding ([`Until::may_look`]), because those that are missing are the slow ones;
+//! - **an interval that already doubts itself**: one from few bursts is wide, or has no end ([`crate::support`]).
+//!
+//! A look takes all that was recorded so far as a run of its own, warm-up left out, and hands the quantile of its response
+//! time ([`crate::quantile()`]) to [`Until::look`]. When that says stop, the schedule ends, the run drains, and the report is
+//! made from all of it as ever: the look decides when to stop, never what is printed. The cost that is left, measured, stands
+//! in `docs/confidence.md`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use truetail_model::time::Nanos;
+use truetail_run::Quantile;
+
+use crate::support::{QUANTILES, needed_for};
+
+/// The first look at a run.
+pub const FIRST_LOOK: Nanos = Nanos::from_secs(10);
+/// Looks after that: each when the measured time has grown by half.
+const GROWTH: (u64, u64) = (3, 2);
+/// Most arrivals that may be outstanding at a look, as a share of those beyond the quantile.
+const MOST_OUTSTANDING: f64 = 0.1;
+
+/// How narrow a quantile of the response time must be.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Until {
+    q: f64,
+    /// Half of the interval as a share of the value, in (0, 1].
+    half_width: f64,
+}
+
+/// What a look at a run shows.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Look {
+    /// Narrow enough: this is its half-width, as a share of the value.
+    Reached {
+        /// In [0, 1].
+        half_width: f64,
+    },
+    /// Not yet.
+    TooWide {
+        /// As a share of the value.
+        half_width: f64,
+        /// About how many times as many arrivals would do, as widths shrink with the square root of their number.
+        times_as_many: f64,
+    },
+    /// One end is missing: too few independent events so far.
+    NoEnd,
+    /// So many arrivals are needed before there is a number at all.
+    Needs {
+        /// How many.
+        n: u64,
+    },
+    /// The quantile falls among arrivals without an answer: more of them will not make it a number.
+    Unanswered,
+}
+
+impl Until {
+    /// The quantile, in (0, 1).
+    pub fn q(&self) -> f64 {
+        self.q
+    }
+
+    /// May one look at a run of which this many arrivals are recorded, and this many were issued or due and have not
+    /// ended?
+    pub fn may_look(&self, recorded: u64, outstanding: u64) -> bool {
+        recorded >= needed_for(self.q) && outstanding as f64 <= MOST_OUTSTANDING * (1.0 - self.q) * recorded as f64
+    }
+
+    /// What `quantile`, which is [`Until::q`] of the response time so far, says. The half-width is the distance from the value to the
+    /// farther end of the interval.
+    pub fn look(&self, quantile: &Quantile) -> Look {
+        if let Some(n) = quantile.needs_n.filter(|_| !quantile.supported) {
+            return Look::Needs { n };
+        }
+        let Some(value) = quantile.value_ns.filter(|_| !quantile.at_least && !quantile.no_answer) else {
+            return Look::Unanswered;
+        };
+        let (Some(low), Some(high)) = (quantile.low_ns, quantile.high_ns) else { return Look::NoEnd };
+        let farther = value.saturating_sub(low).max(high.saturating_sub(value));
+        let half_width = farther as f64 / value.max(1) as f64;
+        if half_width <= self.half_width {
+            Look::Reached { half_width }
+        } else {
+            Look::TooWide { half_width, times_as_many: (half_width / self.half_width).powi(2) }
+        }
+    }
+}
+
+/// The measured time of the next look at a run that has measured so much: of 10 s, 15 s, 22.5 s …, the first that is
+/// longer.
+pub fn next_look(measured: Nanos) -> Nanos {
+    let mut look = FIRST_LOOK;
+    while look <= measured && look < Nanos::MAX {
+        look = Nanos((look.0 / GROWTH.1).saturating_mul(GROWTH.0));
+    }
+    look
+}
+
+impl FromStr for Until {
+    type Err = String;
+
+    /// Reads `p99 ±5%`, also as `p99 +-5 %` or `p99 +/- 5%`.
+    fn from_str(text: &str) -> Result<Until, String> {
+        let malformed = || format!("'{text}' does not say how narrow; write a quantile and a share, such as 'p99 ±5%'");
+        let sign = ["±", "+/-", "+-"].into_iter().find_map(|sign| text.split_once(sign));
+        let (name, width) = sign.ok_or_else(malformed)?;
+        let q = quantile_named(name.trim())
+            .ok_or_else(|| format!("'{}' is no quantile; write p50, p90, p99, p99.9 or p99.99", name.trim()))?;
+        let percent: f64 =
+            width.trim().strip_suffix('%').ok_or_else(malformed)?.trim().parse().map_err(|_| malformed())?;
+        if percent > 0.0 && percent <= 100.0 {
+            Ok(Until { q, half_width: percent / 100.0 })
+        } else {
+            Err(format!("'{text}' is out of range; the share is above 0 % and at most 100 %"))
+        }
+    }
+}
+
+impl fmt::Display for Until {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "p{} ±{}%", rounded(self.q * 100.0), rounded(self.half_width * 100.0))
+    }
+}
+
+/// Without the digits that binary fractions add.
+fn rounded(percent: f64) -> f64 {
+    (percent * 1e9).round() / 1e9
+}
+
+fn quantile_named(name: &str) -> Option<f64> {
+    let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
+    QUANTILES.into_iter().find(|q| *q < 1.0 && (q * 100.0 - percent).abs() < 1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn quantile(value: u64, low: Option<u64>, high: Option<u64>) -> Quantile {
+        Quantile {
+            q: 0.99,
+            value_ns: Some(value),
+            low_ns: low,
+            high_ns: high,
+            at_least: false,
+            no_answer: false,
+            supported: true,
+            needs_n: None,
+            effective_n: Some(1_000),
+            unresolved: false,
+        }
+    }
+
+    fn p99() -> Until {
+        "p99 ±5%".parse().unwrap()
+    }
+
+    #[test]
+    fn as_users_write_it() {
+        for (text, q, half_width) in [
+            ("p99 ±5%", 0.99, 0.05),
+            ("p99±5%", 0.99, 0.05),
+            ("p99.9 +- 10 %", 0.999, 0.10),
+            ("p99.99 +/-2.5%", 0.9999, 0.025),
+            (" p50 ± 100% ", 0.5, 1.0),
+        ] {
+            let until: Until = text.parse().unwrap();
+            assert_eq!(until, Until { q, half_width }, "{text}");
+            assert_eq!(until.to_string().parse::<Until>().unwrap(), until, "{text}");
+        }
+        assert_eq!("p99.9 +-5%".parse::<Until>().unwrap().to_string(), "p99.9 ±5%");
+    }
+
+    #[test]
+    fn what_says_not_how_narrow() {
+        for (text, wrong) in [
+            ("", "such as"),
+            ("p99", "such as"),
+            ("p99 ±5", "such as"),
+            ("p99 ±x%", "such as"),
+            ("p98 ±5%", "p99.9"),
+            ("99 ±5%", "no quantile"),
+            ("max ±5%", "no quantile"),
+            ("p100 ±5%", "no quantile"),
+            ("p99 ±0%", "out of range"),
+            ("p99 ±-5%", "out of range"),
+            ("p99 ±101%", "out of range"),
+            ("p99 ±NaN%", "out of range"),
+        ] {
+            let error = text.parse::<Until>().unwrap_err();
+            assert!(error.contains(wrong), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_farther_end_decides() {
+        let look = |low, high| p99().look(&quantile(1_000, Some(low), Some(high)));
+        assert_eq!(look(950, 1_050), Look::Reached { half_width: 0.05 });
+        assert_eq!(look(990, 1_100), Look::TooWide { half_width: 0.1, times_as_many: 4.0 });
+        assert_eq!(look(900, 1_010), Look::TooWide { half_width: 0.1, times_as_many: 4.0 });
+        assert_eq!(look(1_000, 1_000), Look::Reached { half_width: 0.0 });
+    }
+
+    #[test]
+    fn what_is_no_interval_is_never_narrow_enough() {
+        let whole = quantile(1_000, Some(1_000), Some(1_000));
+        for (quantile, look) in [
+            (Quantile { high_ns: None, ..whole }, Look::NoEnd),
+            (Quantile { low_ns: None, ..whole }, Look::NoEnd),
+            (Quantile { at_least: true, ..whole }, Look::Unanswered),
+            (Quantile { at_least: true, no_answer: true, ..whole }, Look::Unanswered),
+            (Quantile { supported: false, needs_n: Some(368), value_ns: None, ..whole }, Look::Needs { n: 368 }),
+        ] {
+            assert_eq!(p99().look(&quantile), look);
+        }
+    }
+
+    #[test]
+    fn looks_are_few_and_not_at_a_stump() {
+        let mut looks = vec![next_look(Nanos::ZERO)];
+        while looks.last().unwrap().0 < Nanos::from_secs(3_600).0 {
+            looks.push(next_look(*looks.last().unwrap()));
+        }
+        assert_eq!((looks[0], looks[1], looks.len()), (Nanos::from_secs(10), Nanos::from_secs(15), 16));
+        assert!(p99().may_look(10_000, 10) && !p99().may_look(10_000, 11) && !p99().may_look(367, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_next_look_is_later_and_not_by_much(measured in 0..u64::MAX / 4) {
+            let next = next_look(Nanos(measured));
+            prop_assert!(next.0 > measured);
+            prop_assert!(next == FIRST_LOOK || next.0 as f64 <= measured as f64 * 1.5 + 1.0);
+        }
+
+        #[test]
+        fn narrower_is_never_worse(value in 1u64..1 << 40, below in 0.0..1.0_f64, above in 0.0..3.0_f64, part in 0.0..1.0_f64) {
+            let within = |part: f64| {
+                let (low, high) = (value as f64 * (1.0 - below * part), value as f64 * (1.0 + above * part));
+                p99().look(&quantile(value, Some(low as u64), Some(high.ceil() as u64)))
+            };
+            if matches!(within(1.0), Look::Reached { .. }) {
+                prop_assert!(matches!(within(part), Look::Reached { .. }), "{:?}", within(part));
+            }
+        }
+    }
+}
