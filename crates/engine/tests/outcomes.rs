@@ -15,6 +15,8 @@ fn outcome_of(act: Act) -> Outcome {
     let puppet = Puppet::start(move |n| if n == 3 { act.clone() } else { Act::Send(ok()) });
     let mut plan = open(&puppet.url(), 200.0, 10);
     plan.workload.limits.timeout = Some(Nanos::from_secs(1));
+    // One after the other, so that the server counts them in the order of the schedule also when the machine stalls.
+    plan.workload.limits.connections = Some(1);
     let measured = run(&plan);
     assert_eq!(measured.snapshot.tally.planned, 10);
     let others = measured.snapshot.samples.even().iter().filter(|r| r.index != 3);
