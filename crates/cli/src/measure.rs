@@ -35,7 +35,12 @@ pub fn measure(plan: &Plan, circumstances: Circumstances) -> Result<Run> {
     Ok(run_of(plan, circumstances, measured, control.was_stopped()))
 }
 
-fn stop_on_signal(control: &Control) -> Result<signals::Watch> {
+/// Hands Ctrl-C to `control` until what is returned is dropped: the first stops sending, the second stops at once, the
+/// third ends the process.
+///
+/// # Errors
+/// When the system does not allow to catch signals.
+pub fn stop_on_signal(control: &Control) -> Result<signals::Watch> {
     let control = control.clone();
     let on_signal = move |number: u32| {
         progress::make_room();

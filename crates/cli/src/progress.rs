@@ -35,8 +35,13 @@ pub struct Teller {
 impl Teller {
     /// Tells of the run that `control` watches, in a thread of its own. Where no thread can be had, nobody tells.
     pub fn start(plan: &Plan, control: Control) -> Teller {
+        Teller::of(plan.workload.model.clone(), control)
+    }
+
+    /// The same, of whatever is offered by `model`.
+    pub fn of(model: LoadModel, control: Control) -> Teller {
         let (end, ended) = channel();
-        let figures = Figures::new(plan.workload.model.clone(), control);
+        let figures = Figures::new(model, control);
         let tell = move || match output::stderr_terminal() {
             Some(style) => redraw(figures, style, &ended),
             None => write_lines(figures, &ended),

@@ -7,9 +7,6 @@ use truetail_model::scenario::{Scenario, builtin};
 use super::input;
 use crate::outcome::{Result, usage};
 
-/// Laboratories that `truetail simulate` knows besides scenarios.
-pub const LABS: [&str; 3] = ["freeze", "every-nth", "order-router"];
-
 /// The scenario of that name or beginning of a name, or in that file.
 ///
 /// # Errors

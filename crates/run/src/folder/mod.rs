@@ -23,3 +23,5 @@ pub const TIMELINE: &str = "timeline.csv";
 pub const SAMPLES: &str = "samples.csv";
 /// The page that `truetail-report` makes of the run. Not written here, but removed when the run it shows is replaced.
 pub const REPORT: &str = "report.html";
+/// The percentile spectrum that `truetail-report` draws of the run; treated as the report is.
+pub const PICTURES: [&str; 2] = ["percentiles.svg", "percentiles.png"];

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::{HISTOGRAMS, REPORT, RUN, SAMPLES, SaveError, TIMELINE, hlog, samples, timeline};
+use super::{HISTOGRAMS, PICTURES, REPORT, RUN, SAMPLES, SaveError, TIMELINE, hlog, samples, timeline};
 use crate::wire::{self, v1};
 use crate::{Findings, Run};
 
@@ -12,7 +12,7 @@ use crate::{Findings, Run};
 const PARTIAL: &str = ".partial-";
 
 /// Writes a run and what was found to `folder`, which is created where it is missing. A run that is there already is
-/// replaced, with its report.
+/// replaced, with its report and pictures.
 ///
 /// Each file is written beside its place, flushed to the disk and then renamed, `run.json` last: whenever the machine
 /// stops, no file is half written, and a new folder with a `run.json` is complete.
@@ -30,7 +30,7 @@ pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveErr
         Partial::write(folder, SAMPLES, |out| samples::write(out, &snapshot.samples))?,
         Partial::write(folder, RUN, |out| out.write_all(run_file.to_json().as_bytes()))?,
     ];
-    remove_stale_report(folder)?;
+    remove_stale_reports(folder)?;
     written.into_iter().try_for_each(Partial::put_in_place)
 }
 
@@ -77,12 +77,15 @@ fn holds_a_run(folder: &Path) -> bool {
     fs::read_to_string(folder.join(RUN)).is_ok_and(|text| wire::is_a_run(&text))
 }
 
-fn remove_stale_report(folder: &Path) -> Result<(), SaveError> {
-    let report = folder.join(REPORT);
-    match fs::remove_file(&report) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(&report)(error)),
-        _ => Ok(()),
-    }
+/// What was made of the run that is replaced.
+fn remove_stale_reports(folder: &Path) -> Result<(), SaveError> {
+    [REPORT].iter().chain(&PICTURES).try_for_each(|name| {
+        let stale = folder.join(name);
+        match fs::remove_file(&stale) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(&stale)(error)),
+            _ => Ok(()),
+        }
+    })
 }
 
 /// A file that is written and not yet in its place. Removed when dropped before it got there.

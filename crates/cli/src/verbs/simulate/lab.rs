@@ -1,117 +1,197 @@
-//! `truetail simulate freeze`, `every-nth` and `order-router`.
+//! A lab: run, saved, printed.
 
-use std::fs;
 use std::path::Path;
 
+use truetail_model::time::Nanos;
 use truetail_report::number;
-use truetail_sim::labs::freeze::Artifact;
-use truetail_sim::labs::{LabError, QUANTILES, Series, every_nth, freeze, order_router};
+use truetail_report::plot::{self, Curve, Picture, Role};
+use truetail_run::{Findings, Run, VerdictState};
+use truetail_sim::labs::{LabError, Series};
 
-use super::in_json;
-use crate::args::simulate::SimulateArgs;
-use crate::outcome::{Exit, Result, could_not};
+use super::experiment::{Clock, Experiment};
+use super::{every_nth, freeze, json, order_router, pictures, real_time};
+use crate::outcome::{Exit, Failure, Result, could_not, usage};
 use crate::output;
-use crate::resolve::scenario::LABS;
 use crate::target_folder::{Place, TargetFolder};
 
 /// A lab that was run.
 pub struct Lab {
-    name: &'static str,
-    series: Vec<Series>,
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What each way of measuring saw.
+    pub lines: Vec<Line>,
+    /// Of a lab in real time: the same in virtual time.
+    pub truth: Vec<Line>,
+    /// For the picture of all tails.
+    pub title: String,
+    /// What was asked, in a sentence.
+    pub subtitle: String,
+    /// Columns of the table: a head, and a cell for each quantile, then the number of requests.
+    pub columns: Vec<Column>,
     /// What the table does not say.
-    figures: Vec<String>,
-    /// Files of its own.
-    artifacts: Vec<Artifact>,
+    pub figures: Vec<String>,
+    /// What is written beside the runs, made when it is to be.
+    pub files: MakeFiles,
 }
 
-/// Runs the lab of that name; `None` where there is none.
-pub fn find(name: &str) -> Option<Result<Lab>> {
-    let lab = match LABS.iter().position(|known| *known == name)? {
-        0 => run_freeze(),
-        1 => run_every_nth(),
-        _ => run_order_router(),
-    };
-    Some(lab.map_err(could_not))
+/// Files: (name, bytes).
+pub type Files = Vec<(String, Vec<u8>)>;
+
+/// From the picture of all tails to all files, that picture among them.
+pub type MakeFiles = Box<dyn FnOnce(Files) -> Result<Files>>;
+
+/// One way of measuring.
+pub struct Line {
+    /// Such as `open-loop`.
+    pub name: &'static str,
+    /// What it is.
+    pub role: Role,
+    /// All that was recorded.
+    pub run: Run,
+    /// What follows from it.
+    pub findings: Findings,
+    /// In real time, so that it has a verdict worth telling.
+    pub measured: bool,
+    /// How many requests were slow, where the lab asks that.
+    pub slow: Option<Slow>,
 }
 
-fn run_freeze() -> std::result::Result<Lab, LabError> {
-    let found = freeze::run(&freeze::FreezeOptions::default())?;
-    let figure = |one: &freeze::FreezeSeries| {
-        let p99 = one.whole_run_p99_ms.map_or("–".to_owned(), |p99| p99.to_string());
-        format!("{}: {} requests were sent, p99 of the whole run {p99} ms", one.series.name, one.total_requests)
-    };
-    Ok(Lab {
-        name: LABS[0],
-        figures: found.series.iter().map(figure).collect(),
-        artifacts: found.artifacts(),
-        series: found.series.into_iter().map(|one| one.series).collect(),
-    })
+/// Requests that took longer than a limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slow {
+    /// The limit.
+    pub limit: Nanos,
+    /// How many took longer.
+    pub requests: u64,
 }
 
-fn run_every_nth() -> std::result::Result<Lab, LabError> {
-    let found = every_nth::run(&every_nth::EveryNthOptions::default())?;
-    let ratios = found.ratios().filter(|ratio| ratio.q == 0.99);
-    let at_p99 =
-        ratios.map(|ratio| format!("p99: the open loop's is {} the closed loop's", number::times(ratio.ratio())));
-    let slow = format!(
-        "slower than {}: {} requests of the closed loop, {} of the open loop",
-        number::time(found.slow_from.0),
-        number::count(found.closed_slow),
-        number::count(found.open_slow)
-    );
-    let figures = at_p99.chain([slow]).collect();
-    Ok(Lab { name: LABS[1], figures, artifacts: Vec::new(), series: vec![found.closed, found.open] })
+/// A column of a table.
+pub struct Column {
+    /// What stands above it.
+    pub head: String,
+    /// A cell for each row.
+    pub cells: Vec<String>,
 }
 
-fn run_order_router() -> std::result::Result<Lab, LabError> {
-    let found = order_router::run(&order_router::OrderRouterOptions::default())?;
-    let series = vec![found.naive, found.corrected, found.open];
-    Ok(Lab { name: LABS[2], figures: Vec::new(), artifacts: Vec::new(), series })
+impl Line {
+    /// A series of virtual time.
+    pub fn simulated(series: Series, role: Role) -> Line {
+        let findings = truetail_analysis::findings(&series.run);
+        Line { name: series.name, role, run: series.run, findings, measured: false, slow: None }
+    }
 }
 
-/// Saves a lab where asked, each series as a run, and prints it.
+/// The response time of a simulated series at each quantile, then how many requests it had.
+pub fn column(series: &Series, head: &str) -> Column {
+    let at = |q| series.quantile(q).map_or("–".to_owned(), |time| number::time(time.0));
+    let cells = truetail_sim::labs::QUANTILES.into_iter().map(at).chain([number::count(series.count())]).collect();
+    Column { head: head.to_owned(), cells }
+}
+
+/// What is wrong with an experiment: an option, or what came of it.
+pub fn refused(name: &str, error: &LabError) -> Failure {
+    let message = format!("{name}: {error}");
+    match error {
+        LabError::Unanswered { .. } | LabError::Simulation(_) => could_not(message),
+        _ => usage(message),
+    }
+}
+
+/// Runs a lab, saves each series as a run where asked, and prints it.
 ///
 /// # Errors
-/// When it cannot be saved or printed.
-pub fn show(lab: &Lab, args: &SimulateArgs) -> Result<Exit> {
-    if let Some(folder) = &args.out {
-        save(lab, folder)?;
-    }
-    let runs = lab.series.iter().map(|series| (series.name, &series.run));
-    output::print(&if args.json { in_json(lab.name, runs) } else { table(lab, args.out.as_deref()) })?;
-    Ok(Exit::Done)
+/// When an option is out of range, or it cannot be saved or printed.
+pub fn perform(experiment: Experiment, out: Option<&Path>, as_json: bool) -> Result<Exit> {
+    let folders = Folders::prepare(experiment.series(), out)?;
+    let lab = run(experiment)?;
+    let text = if as_json { json::of_lab(&lab) } else { text(&lab, out) };
+    let invalid = |line: &Line| line.measured && line.findings.verdict.state == VerdictState::Invalid;
+    let exit = if lab.lines.iter().any(invalid) { Exit::Invalid } else { Exit::Done };
+    folders.save(lab)?;
+    output::print(&text).map(|()| exit)
 }
 
-fn save(lab: &Lab, folder: &Path) -> Result<()> {
-    for series in &lab.series {
-        let place = Place::Chosen(folder.join(series.name));
-        let findings = truetail_analysis::findings(&series.run);
-        let target = TargetFolder::prepare(&place, lab.name)?;
-        target.map(|target| target.save(&series.run, &findings)).transpose()?;
+fn run(experiment: Experiment) -> Result<Lab> {
+    match experiment {
+        Experiment::Freeze(options) => freeze::run(&options),
+        Experiment::EveryNth { options, clock: Clock::Virtual } => every_nth::run(&options),
+        Experiment::EveryNth { options, clock: Clock::Wall { quiet } } => real_time::run(&options, quiet),
+        Experiment::OrderRouter(options) => order_router::run(&options),
     }
-    for artifact in &lab.artifacts {
-        let path = folder.join(&artifact.name);
-        fs::write(&path, &artifact.contents)
-            .map_err(|error| could_not(format!("cannot write {}: {error}", path.display())))?;
-    }
-    Ok(())
 }
 
-/// The response time of each series, quantile by quantile.
-fn table(lab: &Lab, saved: Option<&Path>) -> String {
-    let width = lab.series.iter().map(|series| series.name.chars().count() + 3).max().unwrap_or_default();
-    let row = |name: &str, cells: Vec<String>| {
-        let cells: String = cells.iter().map(|cell| format!("{cell:>width$}")).collect();
-        format!("  {name:<9}{cells}\n")
-    };
-    let each = |cell: &dyn Fn(&Series) -> String| lab.series.iter().map(cell).collect::<Vec<_>>();
-    let mut text = row("", each(&|series| series.name.to_owned()));
-    for q in QUANTILES {
-        let value = |series: &Series| series.quantile(q).map_or("–".to_owned(), |time| number::time(time.0));
-        text.push_str(&row(&number::quantile_name(q), each(&value)));
+/// The folders of a lab, found fit before it begins.
+struct Folders<'a> {
+    parent: Option<&'a Path>,
+    runs: Vec<TargetFolder>,
+}
+
+impl Folders<'_> {
+    fn prepare<'a>(series: &[&str], out: Option<&'a Path>) -> Result<Folders<'a>> {
+        let mut runs = Vec::new();
+        for name in series {
+            let place = out.map_or(Place::Nowhere, |parent| Place::Chosen(parent.join(name)));
+            runs.extend(TargetFolder::prepare(&place, name)?);
+        }
+        Ok(Folders { parent: out, runs })
     }
-    text.push_str(&row("requests", each(&|series| number::count(series.count()))));
+
+    fn save(self, lab: Lab) -> Result<()> {
+        let Some(parent) = self.parent else { return Ok(()) };
+        for (folder, line) in self.runs.into_iter().zip(&lab.lines) {
+            folder.save(&line.run, &line.findings)?;
+        }
+        let picture = pictures::drawn(pictures::SPECTRUM, &spectrum(&lab))?;
+        pictures::write(parent, &(lab.files)(picture)?)
+    }
+}
+
+/// The tails of all series, and the truth of the open loop where it is another.
+fn spectrum(lab: &Lab) -> Picture {
+    let measured = lab.lines.iter().map(|line| Curve::of(line.name, line.role, &line.run));
+    let open = lab.truth.iter().filter(|line| line.role == Role::Open);
+    let truth = open.map(|line| Curve::of(format!("{}, truth", line.name), Role::Truth, &line.run));
+    plot::spectrum(&lab.title, &lab.subtitle, &measured.chain(truth).collect::<Vec<_>>())
+}
+
+/// The table, and below it what it does not say.
+fn text(lab: &Lab, saved: Option<&Path>) -> String {
+    let doubts = lab.lines.iter().filter(|line| line.measured).flat_map(doubts);
     let saved = saved.map(|folder| format!("saved in {}", folder.display()));
-    let below: Vec<_> = lab.figures.iter().cloned().chain(saved).map(|line| format!("  {line}\n")).collect();
-    if below.is_empty() { text } else { format!("{text}\n{}", below.concat()) }
+    let below = lab.figures.iter().cloned().chain(doubts).chain(saved).map(|line| format!("  {line}\n"));
+    format!("{}\n{}", table(&lab.columns), below.collect::<String>())
+}
+
+fn doubts(line: &Line) -> impl Iterator<Item = String> + '_ {
+    let verdict = &line.findings.verdict;
+    let state = match verdict.state {
+        VerdictState::Valid => "VALID",
+        VerdictState::Suspect => "SUSPECT",
+        VerdictState::Invalid => "INVALID",
+    };
+    let reasons = verdict.reasons.iter().map(|reason| format!("  {}: {}", reason.code, reason.message));
+    std::iter::once(format!("{}: {state}", line.name)).chain(reasons)
+}
+
+/// A row for each quantile, then the number of requests.
+fn table(columns: &[Column]) -> String {
+    let heads = truetail_sim::labs::QUANTILES.map(number::quantile_name).into_iter().chain(["requests".to_owned()]);
+    let row = |head: &str, cell: &dyn Fn(&Column) -> String| {
+        let cells = columns.iter().map(|column| format!("{:>width$}", cell(column), width = column.width()));
+        let text = format!("  {head:<8}{}", cells.collect::<String>());
+        format!("{}\n", text.trim_end())
+    };
+    let mut text = row("", &|column| column.head.clone());
+    for (number, head) in heads.enumerate() {
+        text.push_str(&row(&head, &|column| column.cells.get(number).cloned().unwrap_or_default()));
+    }
+    text
+}
+
+impl Column {
+    /// Of its widest cell, and the space before it.
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().chain([&self.head]).map(|cell| cell.chars().count());
+        cells.max().unwrap_or_default() + 3
+    }
 }

@@ -1,15 +1,31 @@
-//! `truetail simulate`: a scenario, or a laboratory, in virtual time.
+//! `truetail simulate`: a scenario, or a laboratory, in virtual time; one laboratory in real time too.
+//!
+//! | module | what is at home there |
+//! |---|---|
+//! | `experiment` | which lab with which options |
+//! | `freeze`, `every_nth`, `order_router` | what each lab finds, in words, tables and pictures |
+//! | `real_time`, `spin` | every-nth on the wall clock |
+//! | `lab` | a lab that was run: saved and printed |
+//! | `json`, `pictures` | how it is written |
 
+mod every_nth;
+mod experiment;
+mod freeze;
+mod json;
 mod lab;
+mod order_router;
+mod pictures;
+mod real_time;
+mod spin;
 
-use serde::Serialize;
-use truetail_model::record::Tally;
-use truetail_model::workload::LoadModelKind;
-use truetail_run::{Distribution, Run};
+use std::path::Path;
+
+use truetail_model::scenario::Scenario;
+use truetail_report::plot;
 use truetail_sim::SimOptions;
 
 use crate::args::simulate::SimulateArgs;
-use crate::outcome::{Exit, Result, could_not};
+use crate::outcome::{Exit, Result, could_not, usage};
 use crate::output;
 use crate::resolve::scenario::scenario;
 use crate::target_folder::{Place, TargetFolder};
@@ -19,18 +35,25 @@ use crate::target_folder::{Place, TargetFolder};
 /// # Errors
 /// When there is no such scenario or lab, it has no end, or the run cannot be saved.
 pub fn simulate(args: SimulateArgs) -> Result<Exit> {
-    if let Some(lab) = lab::find(&args.scenario) {
-        return lab::show(&lab?, &args);
+    match experiment::find(&args.scenario, &args.lab)? {
+        Some(experiment) => lab::perform(experiment, args.out.as_deref(), args.json),
+        None => simulate_scenario(args),
     }
-    let scenario = scenario(&args.scenario)?;
+}
+
+fn simulate_scenario(args: SimulateArgs) -> Result<Exit> {
+    let scenario = known_scenario(&args.scenario)?;
     let place = args.out.map_or(Place::Nowhere, Place::Chosen);
     let folder = TargetFolder::prepare(&place, &scenario.name)?;
     let run = truetail_sim::simulate(&scenario, SimOptions::default()).map_err(could_not)?;
     let findings = truetail_analysis::findings(&run);
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
+    if let Some(folder) = &saved {
+        pictures::write(folder, &pictures::drawn(pictures::SPECTRUM, &plot::run_spectrum(&run))?)?;
+    }
     let text = if args.json {
         let name = format!("{}-loop", run.facts.offered.model.name());
-        in_json(&scenario.name, [(name.as_str(), &run)])
+        json::of_scenario(&scenario.name, &name, &run, findings.response_time)
     } else {
         super::run::result(&run, &findings, saved.as_deref(), false)
     };
@@ -38,30 +61,11 @@ pub fn simulate(args: SimulateArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Simulated<'a> {
-    scenario: &'a str,
-    series: Vec<Series<'a>>,
-}
-
-/// One way of asking the service.
-#[derive(Serialize)]
-struct Series<'a> {
-    name: &'a str,
-    model: LoadModelKind,
-    tally: Tally,
-    response_time: Distribution,
-}
-
-fn in_json<'a>(scenario: &str, runs: impl IntoIterator<Item = (&'a str, &'a Run)>) -> String {
-    let series = runs.into_iter().map(|(name, run)| Series {
-        name,
-        model: run.facts.offered.model,
-        tally: run.snapshot.tally,
-        response_time: truetail_analysis::findings(run).response_time,
-    });
-    let simulated = Simulated { scenario, series: series.collect() };
-    let text = serde_json::to_string_pretty(&simulated).expect("every key is a text and every value has a JSON form");
-    format!("{text}\n")
+/// The scenario of that name or file; a name that is none might have been meant for a lab.
+fn known_scenario(given: &str) -> Result<Scenario> {
+    let is_name = !given.ends_with(".toml") && !Path::new(given).is_file();
+    scenario(given).map_err(|failure| {
+        let labs = experiment::NAMES.join(", ");
+        if is_name { usage(format!("{}; labs are {labs}", failure.message())) } else { failure }
+    })
 }

@@ -32,6 +32,7 @@ struct Manifest<'a> {
     version: &'static str,
     options: Options,
     artifacts: Vec<Entry<'a>>,
+    plots: Vec<Plot<'a>>,
 }
 
 #[derive(Serialize)]
@@ -54,14 +55,22 @@ struct Entry<'a> {
     golden_match: Option<bool>,
 }
 
-/// `manifest.json` for `files`.
-pub(super) fn manifest(options: &FreezeOptions, files: &[Artifact]) -> Artifact {
+/// A picture of the figures: whether it is right, the eye decides.
+#[derive(Serialize)]
+struct Plot<'a> {
+    file: &'a str,
+    sha256: String,
+}
+
+/// `manifest.json` for `files`, and for `plots`: (file name, bytes).
+pub(super) fn manifest(options: &FreezeOptions, files: &[Artifact], plots: &[(String, Vec<u8>)]) -> Artifact {
     let has_golden = *options == FreezeOptions::default();
     let manifest = Manifest {
         schema: "truetail.freeze/1",
         version: env!("CARGO_PKG_VERSION"),
         options: Options::from(options),
         artifacts: files.iter().map(|file| entry(file, has_golden)).collect(),
+        plots: plots.iter().map(|(file, bytes)| Plot { file, sha256: sha256(bytes) }).collect(),
     };
     let json = serde_json::to_string_pretty(&manifest).expect("strings and numbers are always JSON");
     Artifact { name: "manifest.json".into(), contents: json + "\n" }
@@ -74,8 +83,8 @@ fn entry(file: &Artifact, has_golden: bool) -> Entry<'_> {
     Entry { file: &file.name, sha256, golden_sha256: golden, golden_match }
 }
 
-fn sha256(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+fn sha256(content: impl AsRef<[u8]>) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl From<&FreezeOptions> for Options {

@@ -125,8 +125,13 @@ pub struct Freeze {
 impl Freeze {
     /// The four CSV files and the manifest that describes them, in the order in which they are to be written.
     pub fn artifacts(&self) -> Vec<Artifact> {
+        self.artifacts_beside(&[])
+    }
+
+    /// The same, with a manifest that lists these pictures too: (file name, bytes).
+    pub fn artifacts_beside(&self, plots: &[(String, Vec<u8>)]) -> Vec<Artifact> {
         let mut files = csv::files(self);
-        files.push(manifest::manifest(&self.options, &files));
+        files.push(manifest::manifest(&self.options, &files, plots));
         files
     }
 }

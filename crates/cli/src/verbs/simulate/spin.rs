@@ -1,0 +1,89 @@
+//! Work that takes a known time: rounds of arithmetic, as many as this machine does in that time. Unlike a wait for the
+//! clock it needs the processor all the while, as real work does.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use truetail_model::time::Nanos;
+
+/// The calibration is the median of so many samples.
+pub const SAMPLES: usize = 50;
+/// A sample is at most this long, so that a calibration takes a fraction of a second however long the work is.
+const LONGEST_SAMPLE: Nanos = Nanos::from_millis(2);
+/// Shorter samples would measure the clock.
+const SHORTEST_SAMPLE: Nanos = Nanos::from_micros(200);
+
+/// Work of a certain length.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spin {
+    rounds: u64,
+}
+
+impl Spin {
+    /// Finds out how many rounds take `length` on this machine now.
+    pub fn calibrated(length: Nanos) -> Spin {
+        let sample = length.clamp(SHORTEST_SAMPLE, LONGEST_SAMPLE);
+        let rounds = scaled(rounds_of_at_least(sample), sample);
+        let mut times = [Nanos::ZERO; SAMPLES];
+        times.fill_with(|| timed(rounds));
+        times.sort_unstable();
+        Spin { rounds: scaled((rounds, times[SAMPLES / 2]), length) }
+    }
+
+    /// Works.
+    pub fn work(self) -> u64 {
+        spin(self.rounds)
+    }
+
+    /// How many rounds it is.
+    pub fn rounds(self) -> u64 {
+        self.rounds
+    }
+}
+
+/// A number of rounds, and how long it took: at least half of `sample`, which also warms the processor up.
+fn rounds_of_at_least(sample: Nanos) -> (u64, Nanos) {
+    let mut rounds = 1_000;
+    loop {
+        let time = timed(rounds);
+        if time.0 * 2 >= sample.0 {
+            return (rounds, time);
+        }
+        rounds *= 2;
+    }
+}
+
+/// As many rounds as take `length` when `rounds` take `time`.
+fn scaled((rounds, time): (u64, Nanos), length: Nanos) -> u64 {
+    (u128::from(rounds) * u128::from(length.0) / u128::from(time.0.max(1))).max(1) as u64
+}
+
+fn timed(rounds: u64) -> Nanos {
+    let begin = Instant::now();
+    black_box(spin(rounds));
+    begin.elapsed().into()
+}
+
+/// Each round needs the one before it, so that no processor does several at once.
+fn spin(rounds: u64) -> u64 {
+    let mut state = black_box(1_u64);
+    for _ in 0..rounds {
+        state = black_box(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+    }
+    state
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How long it takes in time is for a quiet machine to say; what must hold everywhere is the arithmetic.
+    #[test]
+    fn rounds_grow_with_the_time_they_are_for() {
+        assert_eq!(scaled((1_000, Nanos(500)), Nanos(1_000)), 2_000);
+        assert_eq!(scaled((1_000, Nanos(0)), Nanos(3)), 3_000);
+        assert_eq!(scaled((1, Nanos(1_000)), Nanos(1)), 1);
+        let (short, long) = (Spin::calibrated(Nanos::from_micros(10)), Spin::calibrated(Nanos::from_millis(100)));
+        assert!(short.rounds() * 100 < long.rounds(), "{short:?} {long:?}");
+    }
+}
