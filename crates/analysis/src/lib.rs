@@ -8,6 +8,9 @@
 //! | `distribution`, `measured` | the distributions of a run |
 //! | `flow` | what came and went, over time: is the backlog growing? |
 //! | [`saturation_watch`] | saturation recognised while a run goes on |
+//! | `levels`, [`settling()`], [`without_warmup`] | at what level the response time is, where it settles, and the rest of the run |
+//! | `fidelity` | how far the arrivals were those that were planned |
+//! | [`shadow`] | what a closed-loop tool would have reported |
 //! | [`mod@uncertainty`] | where the uncertainty of a quantile comes from |
 //! | [`until`] | is a number narrow enough to stop? |
 //! | [`verdict`] | can the numbers be trusted? |
@@ -18,14 +21,18 @@ mod binomial;
 #[cfg(test)]
 mod coverage;
 mod distribution;
+mod fidelity;
 mod flow;
 mod interval;
+mod levels;
 mod measured;
 pub mod omission;
 mod one_quantile;
 mod order;
 mod population;
 pub mod saturation_watch;
+mod settling;
+pub mod shadow;
 mod spectrum;
 pub mod support;
 mod throughput;
@@ -34,6 +41,7 @@ pub mod uncertainty;
 pub mod until;
 mod values;
 pub mod verdict;
+mod warmup;
 
 pub use one_quantile::quantile;
 
@@ -42,6 +50,9 @@ use truetail_run::{Distribution, Findings, Run, Verdict, VerdictState};
 
 use measured::Measured;
 
+pub use settling::settling;
+pub use warmup::{CannotCut, without_warmup};
+
 /// All that is computed from a run. The same run gives the same findings.
 pub fn findings(run: &Run) -> Findings {
     let every = measured::every_arrival(&run.snapshot);
@@ -49,6 +60,7 @@ pub fn findings(run: &Run) -> Findings {
     mark_unresolved(&mut findings.response_time, &findings.generator_lag);
     findings.uncertainty = uncertainty::uncertainty(run, &findings, uncertainty::CLOCK_NS);
     findings.verdict = verdict::judge(run, &findings, every.as_deref());
+    findings.closed_loop_shadow = shadow::of_findings(run, &findings);
     findings
 }
 
@@ -69,6 +81,9 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         throughput_per_second: throughput::answered_per_second(run, every),
         offered_per_second: throughput::offered_per_second(run, every),
         uncertainty: Vec::new(),
+        settling: settling::settling_of(run, every),
+        arrival_fidelity: fidelity::arrival_fidelity(run, every),
+        closed_loop_shadow: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use truetail_model::record::Tally;
 
-use crate::Uncertainty;
+use crate::{ArrivalFidelity, ClosedLoopShadow, Settling, Uncertainty};
 
 /// Whether the run's own numbers can be trusted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -124,4 +124,10 @@ pub struct Findings {
     pub offered_per_second: f64,
     /// Where the uncertainty of the response time comes from, for each quantile that is a number.
     pub uncertainty: Vec<Uncertainty>,
+    /// Where the response time settles.
+    pub settling: Settling,
+    /// How far the arrivals were those that were planned; `None` where none was issued.
+    pub arrival_fidelity: Option<ArrivalFidelity>,
+    /// What a closed-loop tool would have reported; `None` where that cannot be said.
+    pub closed_loop_shadow: Option<ClosedLoopShadow>,
 }

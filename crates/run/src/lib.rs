@@ -4,6 +4,7 @@
 //! it by `truetail-analysis`. This crate holds the values, and writes, reads and merges the run folder ([`folder`],
 //! [`wire`], [`merge()`]); it takes no decision about a number.
 
+mod conduct;
 mod facts;
 mod findings;
 pub mod folder;
@@ -11,6 +12,9 @@ mod merge;
 mod uncertainty;
 pub mod wire;
 
+pub use conduct::{
+    ArrivalFidelity, ClosedLoopShadow, Dispersion, Exponential, Gaps, Settling, SettlingState, ShadowQuantile, Shift,
+};
 pub use facts::{CpuTime, EndClock, Facts, Generator, Host, LONGEST_PAUSES, Offered, Pause, Source, Surroundings};
 pub use findings::{Distribution, Findings, Quantile, Reason, Verdict, VerdictState};
 pub use merge::{MergeError, merge};

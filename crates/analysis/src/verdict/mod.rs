@@ -7,9 +7,10 @@
 mod pauses;
 mod reason;
 mod saturation;
+mod steadiness;
 mod surroundings;
 pub mod thresholds;
-mod words;
+pub(crate) mod words;
 
 use truetail_model::record::{Cause, Metric, RequestRecord, Snapshot};
 use truetail_model::time::Nanos;
@@ -40,7 +41,7 @@ fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
         let nothing = Doubt::NoResponses { planned: snapshot.tally.planned };
         return books.into_iter().chain([nothing]).chain(generator_limit(snapshot)).collect();
     }
-    [
+    let mut doubts: Vec<Doubt> = [
         books,
         pauses::generator_paused(run, findings, every),
         generator_lag(findings),
@@ -54,7 +55,10 @@ fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     ]
     .into_iter()
     .flatten()
-    .collect()
+    .collect();
+    doubts.extend(steadiness::not_stationary(findings, &doubts));
+    doubts.extend(steadiness::arrivals_off_schedule(findings, &doubts));
+    doubts
 }
 
 /// The books, and whether the distributions hold as many arrivals as the books.
@@ -140,11 +144,14 @@ fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> O
         return None;
     }
     let flow = Flow::of(&run.snapshot, every)?;
-    let mean = |distribution: &Distribution| distribution.mean_ns.unwrap_or(0.0);
-    let lag = mean(&findings.generator_lag);
-    let is_ours = lag > mean(&findings.response_time) * BACKLOG_IS_OURS_SHARE;
+    let lag = mean_or_zero(&findings.generator_lag);
+    let is_ours = lag > mean_or_zero(&findings.response_time) * BACKLOG_IS_OURS_SHARE;
     let saturated = if is_ours { None } else { saturation::saturated(run, &flow) };
-    saturated.or_else(|| rate_not_reached(&flow, lag > mean(&findings.connection_wait)))
+    saturated.or_else(|| rate_not_reached(&flow, lag > mean_or_zero(&findings.connection_wait)))
+}
+
+fn mean_or_zero(distribution: &Distribution) -> f64 {
+    distribution.mean_ns.unwrap_or(0.0)
 }
 
 fn rate_not_reached(flow: &Flow, by_generator: bool) -> Option<Doubt> {

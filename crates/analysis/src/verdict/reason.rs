@@ -1,7 +1,7 @@
 //! Why a run's numbers may not be trusted: values with their numbers, apart from the words.
 
 use serde_json::{Map, Value, json};
-use truetail_run::{Reason, VerdictState};
+use truetail_run::{Reason, Shift, VerdictState};
 
 use super::words;
 
@@ -37,6 +37,10 @@ pub enum Doubt {
     Throttled { throttled_ns: u64, elapsed_ns: u64 },
     /// A worker of the generator used nearly all the time there was.
     GeneratorBusy { cpu_ns: u64, elapsed_ns: u64, threads: u32 },
+    /// The response time changed its level in mid-run. After `cut_ns`, where there is one, it no longer does.
+    NotStationary { shift: Shift, cut_ns: Option<u64> },
+    /// The generator displaced many arrivals by more than the gap between two.
+    ArrivalsOffSchedule { displaced: u64, issued: u64, mean_gap_ns: u64 },
     /// The generator had no port or file left.
     GeneratorLimit { failed: u64, arrivals: u64, no_local_port: u64, no_file_descriptor: u64 },
 }
@@ -57,6 +61,8 @@ impl Doubt {
             Doubt::GeneratorLimit { .. } => "generator_limit",
             Doubt::Throttled { .. } => "cpu_throttled",
             Doubt::GeneratorBusy { .. } => "generator_busy",
+            Doubt::NotStationary { .. } => "not_stationary",
+            Doubt::ArrivalsOffSchedule { .. } => "arrivals_off_schedule",
         }
     }
 
@@ -67,6 +73,7 @@ impl Doubt {
             Doubt::BooksUnbalanced { .. } | Doubt::NoResponses { .. } | Doubt::Saturated { .. } => true,
             Doubt::TooFewSamples { .. } | Doubt::CensoredTail { .. } | Doubt::ConnectionWait { .. } => false,
             Doubt::Throttled { .. } | Doubt::GeneratorBusy { .. } => false,
+            Doubt::NotStationary { .. } | Doubt::ArrivalsOffSchedule { .. } => false,
             Doubt::GeneratorLag { lag_ns, response_time_ns, .. } => {
                 *lag_ns as f64 > *response_time_ns as f64 * LAG_INVALID_SHARE
             }
@@ -123,6 +130,14 @@ impl Doubt {
             Doubt::GeneratorBusy { cpu_ns, elapsed_ns, threads } => {
                 json!({"cpu_ns": cpu_ns, "elapsed_ns": elapsed_ns, "threads": threads})
             }
+            Doubt::NotStationary { shift, cut_ns } => json!({
+                "at_s": seconds(shift.at_ns), "until_s": seconds(shift.until_ns), "from_ns": shift.from_ns,
+                "to_ns": shift.to_ns, "lowest_ns": shift.lowest_ns, "highest_ns": shift.highest_ns,
+                "cut_s": cut_ns.map(seconds),
+            }),
+            Doubt::ArrivalsOffSchedule { displaced, issued, mean_gap_ns } => {
+                json!({"displaced": displaced, "issued": issued, "mean_gap_ns": mean_gap_ns})
+            }
             Doubt::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => json!({
                 "failed": failed, "arrivals": arrivals, "no_local_port": no_local_port,
                 "no_file_descriptor": no_file_descriptor,
@@ -133,4 +148,8 @@ impl Doubt {
             _ => Map::new(),
         }
     }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
 }

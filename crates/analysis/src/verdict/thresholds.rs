@@ -61,3 +61,9 @@ pub const THROTTLED_SHARE: f64 = 0.01;
 /// SUSPECT when a worker of an open-loop run used this share of the elapsed time: queueing theory makes the wait at 90 %
 /// of capacity nine times the work, so that the generator is the queue that is measured.
 pub const GENERATOR_BUSY_SHARE: f64 = 0.90;
+
+/// SUSPECT when the generator displaced this share of the arrivals by more than the mean gap between two, and by more than
+/// 1 ms: then it was another load, in bursts. The same 5 % as [`SENT_IN_TIME_SHARE`] leaves.
+pub const OFF_SCHEDULE_SHARE: f64 = 0.05;
+/// See [`OFF_SCHEDULE_SHARE`]: what a scheduler with nothing to do may take, and no server notices.
+pub const DISPLACED_NS: u64 = 1_000_000;

@@ -1,5 +1,7 @@
 //! What a doubt says to a person: what was seen, with numbers, and what to do about it.
 
+use truetail_run::Shift;
+
 use super::reason::Doubt;
 use crate::saturation_watch::SUGGESTED_SHARE;
 
@@ -55,6 +57,14 @@ pub(super) fn message(doubt: &Doubt) -> String {
             time(cpu_ns),
             time(elapsed_ns),
             threads
+        ),
+        Doubt::NotStationary { shift, cut_ns } => not_stationary(&shift, cut_ns),
+        Doubt::ArrivalsOffSchedule { displaced, issued, mean_gap_ns } => format!(
+            "the generator began {} of {} requests later than the next one was due ({}), so they came in bursts that nobody \
+             planned: use more threads, a machine with less to do or a lower rate",
+            count(displaced),
+            count(issued),
+            time(mean_gap_ns)
         ),
         Doubt::ConnectionWait { .. } => connection_wait(doubt),
         Doubt::GeneratorPaused { .. } => generator_paused(doubt),
@@ -119,6 +129,38 @@ fn rate_not_reached(doubt: &Doubt) -> String {
         "arrivals waited for a free connection: raise -c or offer less"
     };
     format!("{} were planned and {} sent, because {why}", rate(planned_per_second), rate(sent_per_second))
+}
+
+fn not_stationary(shift: &Shift, cut_ns: Option<u64>) -> String {
+    let what_to_do = match cut_ns.map(seconds) {
+        Some(cut) => format!("--warmup auto, or --warmup {}, leaves that out", cut.replace(' ', "")),
+        None => "find out what changed then, and judge the parts apart".to_owned(),
+    };
+    format!("the response time went {}: quantiles of the whole run are a mixture; {what_to_do}", moved(shift))
+}
+
+/// What a shift was: `from 10.0 ms to 15.0 ms at 40 s`, or `from 10.0 ms (until 20 s) to 100 ms (from 47 s on)`.
+pub(crate) fn moved(shift: &Shift) -> String {
+    let (from, to) = (level(shift.from_ns), level(shift.to_ns));
+    let (at, until) = (seconds(shift.at_ns), seconds(shift.until_ns));
+    let what = if at == until {
+        format!("from {from} to {to} at {at}")
+    } else {
+        format!("from {from} (until {at}) to {to} (from {until} on)")
+    };
+    let ends = [shift.from_ns, shift.to_ns];
+    let between = [shift.highest_ns, shift.lowest_ns].into_iter().find(|level| !ends.contains(level));
+    between.map_or(what.clone(), |between| format!("{what}, and was {} in between", level(between)))
+}
+
+/// The level of the response time.
+pub(crate) fn level(ns: Option<u64>) -> String {
+    ns.map_or("no answer".to_owned(), time)
+}
+
+/// `15 s`, `7.5 s`.
+pub(crate) fn seconds(ns: u64) -> String {
+    format!("{} s", (ns as f64 / 1e7).round() / 1e2)
 }
 
 /// 0.999 as `p99.9`, 1 as `max`.

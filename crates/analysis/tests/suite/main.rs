@@ -1,6 +1,10 @@
 //! Findings from the outside: simulated runs in, findings out.
 
+mod arrivals;
 mod quantiles;
 mod scenarios;
+mod settling;
+mod shadow;
 mod support;
 mod verdicts;
+mod warmup;

@@ -40,7 +40,9 @@ fn findings_are_the_truth_and_valid() {
     for (name, quantiles, _) in TRUTH {
         for run in [simulated(&scenario(name)), without_samples(&scenario(name))] {
             let found = findings(&run);
-            assert_eq!(found.verdict.state, VerdictState::Valid, "{name}: {:?}", found.verdict);
+            // A service that gets ten times slower in mid-run gives true numbers of a mixture.
+            let expected = if name == "03" { vec!["not_stationary"] } else { vec![] };
+            assert_eq!(codes(&found), expected, "{name}: {:?}", found.verdict);
             for (q, expected) in quantiles {
                 let value = ms(&found, *q);
                 let tolerance = if found.response_time.exact { 0.005 } else { expected / 1000.0 };

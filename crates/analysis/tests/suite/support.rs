@@ -1,8 +1,11 @@
 //! Runs to judge: simulated, or changed as a generator in trouble would have changed them.
 
+use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::{Recorder, RecorderOptions, RequestRecord, SamplesOptions};
 use truetail_model::scenario::{Scenario, builtin};
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::service::{Service, Variation};
+use truetail_model::time::{Nanos, Rate, Timestamp};
+use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{Findings, Generator, Pause, Run};
 use truetail_sim::{SimOptions, simulate};
 
@@ -70,4 +73,22 @@ pub fn codes(findings: &Findings) -> Vec<&str> {
 pub fn ms(findings: &Findings, q: f64) -> f64 {
     let quantile = findings.response_time.quantiles.iter().find(|quantile| quantile.q == q).unwrap();
     quantile.value_ns.unwrap() as f64 / 1e6
+}
+
+/// One server with exponential work at this load, Poisson arrivals.
+pub fn queue(load: f64, seed: u64) -> Scenario {
+    let schedule = Schedule {
+        profile: Profile::constant(Rate::per_second(200.0 * load).unwrap()),
+        spacing: Spacing::Poisson,
+        seed,
+        horizon: Horizon { duration: Some(Nanos::from_secs(60)), requests: None },
+    };
+    let service = Service {
+        variation: Variation::Exponential,
+        concurrency: Some(1),
+        seed,
+        ..Service::healthy(Nanos::from_millis(5))
+    };
+    let workload = Workload { model: LoadModel::Open(schedule), limits: Limits::default(), warmup: Nanos::ZERO };
+    Scenario { name: "queue".into(), about: String::new(), service, workload, path: "/".into() }
 }

@@ -1,32 +1,13 @@
 //! Who is to blame: what the generator did must never be billed to the server, nor the other way round.
 
-use crate::support::{changed, codes, recorded, scenario, simulated, with_pause, without_samples};
+use crate::support::{changed, codes, queue, recorded, scenario, simulated, with_pause, without_samples};
 use truetail_analysis::findings;
-use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
+use truetail_model::arrival::{Horizon, Profile};
 use truetail_model::record::{Cause, Outcome};
-use truetail_model::scenario::Scenario;
-use truetail_model::service::{Fault, Select, Service, Variation};
+use truetail_model::service::{Fault, Select};
 use truetail_model::time::{Nanos, Rate, Timestamp};
-use truetail_model::workload::{Limits, LoadModel, Workload};
+use truetail_model::workload::LoadModel;
 use truetail_run::VerdictState::{Invalid, Suspect, Valid};
-
-/// One server with exponential work at this load, Poisson arrivals.
-fn queue(load: f64, seed: u64) -> Scenario {
-    let schedule = Schedule {
-        profile: Profile::constant(Rate::per_second(200.0 * load).unwrap()),
-        spacing: Spacing::Poisson,
-        seed,
-        horizon: Horizon { duration: Some(Nanos::from_secs(60)), requests: None },
-    };
-    let service = Service {
-        variation: Variation::Exponential,
-        concurrency: Some(1),
-        seed,
-        ..Service::healthy(Nanos::from_millis(5))
-    };
-    let workload = Workload { model: LoadModel::Open(schedule), limits: Limits::default(), warmup: Nanos::ZERO };
-    Scenario { name: "queue".into(), about: String::new(), service, workload, path: "/".into() }
-}
 
 #[test]
 fn a_busy_server_is_not_a_saturated_one() {
@@ -78,7 +59,7 @@ fn a_server_that_dies_is_not_saturated() {
     let select = Select { at: Some(Timestamp(25_000_000_000)), ..Select::default() };
     scenario.service.faults = vec![Fault::BlackHole { select }];
     let found = findings(&simulated(&scenario));
-    assert_eq!(codes(&found), ["censored_tail"]);
+    assert_eq!(codes(&found), ["censored_tail", "not_stationary"]);
 }
 
 /// The same second of silence: by the server it is a finding, by the generator it makes the run INVALID.

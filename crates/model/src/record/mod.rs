@@ -1,5 +1,6 @@
 //! What happened to arrivals: one record each, the books, the histograms, and the snapshot that a run is made of.
 
+mod books;
 mod histogram;
 mod outcome;
 mod recorder;
@@ -9,6 +10,7 @@ mod seconds;
 mod snapshot;
 mod tally;
 
+pub use books::SecondBooks;
 pub use histogram::{Histogram, SparseHistogram, rank_of};
 pub use outcome::{Cause, Outcome};
 pub use recorder::{Recorder, RecorderOptions};

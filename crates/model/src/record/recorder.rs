@@ -1,7 +1,7 @@
 //! Takes the records of one hand and makes a [`Snapshot`] of them.
 
 use super::seconds::Seconds;
-use super::{Histogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, Snapshot, Tally};
+use super::{Histogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, SecondBooks, Snapshot, Tally, books};
 use crate::arrival::ScheduleHash;
 use crate::time::{Nanos, Timestamp};
 
@@ -15,7 +15,7 @@ pub struct RecorderOptions {
     pub measure_from: Timestamp,
     /// How many seconds the run will probably take: room is made for them.
     pub expected_seconds: usize,
-    /// Keep the distributions of each second, and not only of the whole run.
+    /// Keep the distributions and the books of each second, and not only of the whole run.
     pub per_second: bool,
     /// How many single requests to keep.
     pub samples: SamplesOptions,
@@ -43,13 +43,16 @@ pub struct Recorder {
     metrics: [Histogram; Metric::COUNT],
     error_status_time: Histogram,
     seconds: Seconds,
+    books: Vec<SecondBooks>,
     samples: Samples,
     bytes_in: u64,
     last_end: Timestamp,
 }
 
+/// Seconds for whose books room is made beforehand at most (an hour).
+const MOST_BOOKS_MADE_READY: usize = 3_600;
 /// Statuses from 0 to 999.
-const STATUSES: usize = 1000;
+pub(super) const STATUSES: usize = 1000;
 
 impl Recorder {
     /// Nothing recorded yet.
@@ -63,6 +66,11 @@ impl Recorder {
             metrics: std::array::from_fn(|_| Histogram::with_room_for(ROOM_FOR)),
             error_status_time: Histogram::new(),
             seconds: Seconds::new(options.expected_seconds, options.per_second),
+            books: Vec::with_capacity(if options.per_second {
+                options.expected_seconds.min(MOST_BOOKS_MADE_READY)
+            } else {
+                0
+            }),
             samples: Samples::new(options.samples),
             bytes_in: 0,
             last_end: Timestamp::ZERO,
@@ -73,7 +81,14 @@ impl Recorder {
     #[inline]
     pub fn plan(&mut self, intended_start: Timestamp) {
         let warmup = intended_start < self.options.measure_from;
-        if warmup { self.warmup.plan(1) } else { self.tally.plan(1) }
+        if warmup {
+            self.warmup.plan(1)
+        } else {
+            self.tally.plan(1)
+        }
+        if self.options.per_second && !warmup {
+            books::row(&mut self.books, intended_start).tally.plan(1);
+        }
     }
 
     /// Records what became of an arrival.
@@ -87,6 +102,9 @@ impl Recorder {
         self.bytes_in += record.bytes_in;
         self.last_end = self.last_end.max(record.end);
         self.seconds.count(record);
+        if self.options.per_second {
+            books::count(&mut self.books, record);
+        }
         self.record_end(record);
         if record.outcome != Outcome::NeverIssued {
             self.record_start(record);
@@ -160,6 +178,7 @@ impl Recorder {
             metrics: self.metrics,
             error_status_time: self.error_status_time,
             seconds: self.seconds.finish(),
+            books: self.books,
             samples: self.samples,
             bytes_in: self.bytes_in,
             measure_from: self.options.measure_from,

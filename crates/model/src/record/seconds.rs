@@ -54,7 +54,7 @@ const MOST_ROWS: usize = 1 << 20;
 const MOST_ROWS_MADE_READY: usize = 86_400;
 
 /// The row of a second.
-const fn row_of(second: usize) -> usize {
+pub(super) const fn row_of(second: usize) -> usize {
     if second < MOST_ROWS { second } else { MOST_ROWS - 1 }
 }
 

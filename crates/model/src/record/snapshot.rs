@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cause, Histogram, Metric, Samples, Second, Tally};
+use super::{Cause, Histogram, Metric, Samples, Second, SecondBooks, Tally};
 use crate::arrival::ScheduleHash;
 use crate::time::Timestamp;
 
@@ -23,6 +23,8 @@ pub struct Snapshot {
     pub error_status_time: Histogram,
     /// The run second by second, from the origin; after twelve days (2^20 s) all is in the last one.
     pub seconds: Vec<Second>,
+    /// The books second by second, by intended start; empty where they were not kept, and when read from a run folder.
+    pub books: Vec<SecondBooks>,
     /// Single requests.
     pub samples: Samples,
     /// Bytes of answers that were read.
@@ -56,6 +58,7 @@ impl Snapshot {
         }
         self.error_status_time.merge(&other.error_status_time);
         super::seconds::merge(&mut self.seconds, &other.seconds);
+        super::books::merge(&mut self.books, &other.books);
         self.samples.merge(&other.samples);
         self.bytes_in += other.bytes_in;
         self.measure_from = self.measure_from.max(other.measure_from);

@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use truetail_model::record::{Cause, Histogram, Metric, Samples, SamplesOptions, Second, Snapshot, Tally};
 use truetail_model::time::Nanos;
 
-use crate::{Distribution, Findings, Generator, Host, Offered, Run, Source, Uncertainty, Verdict};
+use crate::{
+    ArrivalFidelity, ClosedLoopShadow, Distribution, Findings, Generator, Host, Offered, Run, Settling, Source,
+    Uncertainty, Verdict,
+};
 
 /// What `schema` says.
 pub const SCHEMA: &str = "truetail.run/1";
@@ -69,6 +72,15 @@ pub struct RunFile {
     /// Over answers whose arrival in the generator's host is known: how long they lay there. In no other time.
     #[serde(default)]
     pub read_lag: Distribution,
+    /// Where the response time settles; null in files that were written before it was looked for.
+    #[serde(default)]
+    pub settling: Option<Settling>,
+    /// How far the arrivals were those that were planned; null where none was issued.
+    #[serde(default)]
+    pub arrival_fidelity: Option<ArrivalFidelity>,
+    /// What a closed-loop tool would have reported; null where that cannot be said.
+    #[serde(default)]
+    pub closed_loop_shadow: Option<ClosedLoopShadow>,
     /// Where the uncertainty of the response time comes from, for each quantile that is a number.
     #[serde(default)]
     pub uncertainty: Vec<Uncertainty>,
@@ -197,6 +209,9 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         connection_wait: findings.connection_wait.clone(),
         connect_time: findings.connect_time.clone(),
         read_lag: findings.read_lag.clone(),
+        settling: Some(findings.settling.clone()),
+        arrival_fidelity: findings.arrival_fidelity,
+        closed_loop_shadow: findings.closed_loop_shadow.clone(),
         uncertainty: findings.uncertainty.clone(),
         generator: facts.generator.clone(),
         bytes_in: facts.bytes_in,

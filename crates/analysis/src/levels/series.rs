@@ -1,0 +1,171 @@
+//! The median response time over the time at which arrivals were intended.
+
+use truetail_model::record::{Metric, RequestRecord, Second, Snapshot, rank_of};
+use truetail_model::time::NANOS_PER_SECOND;
+
+/// At most about this many values: a longer run is cut into longer stretches.
+const MOST: u64 = 300;
+/// Fewer arrivals in a stretch, on average, have no median worth the name.
+const ARRIVALS: u64 = 5;
+/// A run shorter than this is cut into parts of a second, where single requests are known.
+const SHORT_NS: u64 = 30 * NANOS_PER_SECOND;
+/// Parts of a second that a short run may be cut into, and about how many of them at most.
+const PARTS_NS: [u64; 5] = [50_000_000, 100_000_000, 200_000_000, 250_000_000, 500_000_000];
+const MOST_PARTS: u64 = 120;
+
+/// Medians in stretches of equal length.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Series {
+    /// The natural logarithm of the median response time in nanoseconds, of all arrivals intended in the stretch. An arrival
+    /// without an answer counts with what was waited for it; one that failed is slower than everything.
+    pub(crate) values: Vec<f64>,
+    /// Where the first stretch begins, from the origin.
+    pub(crate) from_ns: u64,
+    /// How long a stretch is.
+    pub(crate) width_ns: u64,
+    /// What stands for a median that failed: twice the slowest that was seen.
+    failed: f64,
+}
+
+/// The arrivals that a series is made of.
+struct Extent {
+    from_ns: u64,
+    /// From there to the last intended start.
+    length_ns: u64,
+    arrivals: u64,
+}
+
+impl Series {
+    /// The series of a run; `None` where nothing was planned, or where neither single requests nor the distributions of
+    /// the seconds are known. `every` holds all arrivals in order, where each was kept.
+    pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<Series> {
+        let extent = Extent::of(snapshot, every)?;
+        let failed = slowest(snapshot).saturating_mul(2).max(2);
+        let width_ns = extent.width_ns(every.is_some());
+        let count = extent.length_ns / width_ns + 1;
+        let medians = match every {
+            Some(records) => of_records(records, extent.from_ns, width_ns, count, failed),
+            None => of_seconds(&snapshot.seconds, extent.from_ns, width_ns, count, failed)?,
+        };
+        let values = filled(medians, extent.arrivals / count / 2);
+        let ln = |median: u64| libm::log(median.max(1) as f64);
+        Some(Series {
+            values: values.into_iter().map(ln).collect(),
+            from_ns: extent.from_ns,
+            width_ns,
+            failed: ln(failed),
+        })
+    }
+
+    /// A level as a time; `None` where no answer came.
+    pub(crate) fn level_ns(&self, ln: f64) -> Option<u64> {
+        (ln < self.failed - 1e-9).then(|| libm::exp(ln).round() as u64)
+    }
+
+    /// Where value `i` begins, from the origin.
+    pub(crate) fn begin_ns(&self, i: usize) -> u64 {
+        self.from_ns + i as u64 * self.width_ns
+    }
+
+    /// Where the last value ends, from the origin.
+    pub(crate) fn end_ns(&self) -> u64 {
+        self.begin_ns(self.values.len())
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_values(values: Vec<f64>) -> Series {
+        Series { values, from_ns: 0, width_ns: NANOS_PER_SECOND, failed: f64::INFINITY }
+    }
+}
+
+impl Extent {
+    fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<Extent> {
+        let (first_ns, last_ns) = match every {
+            Some(records) => (records.first()?.intended_start.0, records.last()?.intended_start.0),
+            None => {
+                let busy = |row: &Second| row.planned > 0;
+                let (first, last) = (snapshot.seconds.iter().position(busy)?, snapshot.seconds.iter().rposition(busy)?);
+                (first as u64 * NANOS_PER_SECOND, last as u64 * NANOS_PER_SECOND)
+            }
+        };
+        let from_ns = first_ns - first_ns % NANOS_PER_SECOND;
+        Some(Extent { from_ns, length_ns: last_ns - from_ns, arrivals: snapshot.tally.planned.max(1) })
+    }
+
+    fn width_ns(&self, single_requests: bool) -> u64 {
+        let enough_ns = self.length_ns.max(1).saturating_mul(ARRIVALS).div_ceil(self.arrivals);
+        let part = |width_ns: &&u64| **width_ns >= enough_ns && self.length_ns / **width_ns <= MOST_PARTS;
+        if single_requests
+            && self.length_ns < SHORT_NS
+            && let Some(width_ns) = PARTS_NS.iter().find(part)
+        {
+            return *width_ns;
+        }
+        enough_ns.max(self.length_ns / MOST).div_ceil(NANOS_PER_SECOND).max(1) * NANOS_PER_SECOND
+    }
+}
+
+fn slowest(snapshot: &Snapshot) -> u64 {
+    let seen = [Metric::ResponseTime, Metric::Censored, Metric::Failed];
+    seen.iter().filter_map(|metric| snapshot.metric(*metric).max()).map(|max| max.0).max().unwrap_or(0)
+}
+
+/// The median of each stretch, and of how many arrivals.
+type Medians = Vec<(Option<u64>, u64)>;
+
+/// `records` in the order of their intended start.
+fn of_records(records: &[RequestRecord], from_ns: u64, width_ns: u64, count: u64, failed: u64) -> Medians {
+    let time = |record: &RequestRecord| if record.outcome.is_failed() { failed } else { record.response_time().0 };
+    let begin = |i: u64| records.partition_point(|record| record.intended_start.0 < from_ns + i * width_ns);
+    let mut times = Vec::new();
+    let mut median = |i: u64| {
+        times.clear();
+        times.extend(records[begin(i)..begin(i + 1)].iter().map(time));
+        let n = times.len() as u64;
+        let middle = rank_of(0.5, n).checked_sub(1)? as usize;
+        Some((*times.select_nth_unstable(middle).1, n))
+    };
+    (0..count).map(|i| median(i).map_or((None, 0), |(median, n)| (Some(median), n))).collect()
+}
+
+/// `None` where the run kept no distributions by second.
+fn of_seconds(rows: &[Second], from_ns: u64, width_ns: u64, count: u64, failed: u64) -> Option<Medians> {
+    let (from, width) = ((from_ns / NANOS_PER_SECOND) as usize, (width_ns / NANOS_PER_SECOND) as usize);
+    let stretch = |i: u64| {
+        let begin = (from + i as usize * width).min(rows.len());
+        median_of_rows(&rows[begin..(begin + width).min(rows.len())], failed)
+    };
+    (0..count).map(stretch).collect()
+}
+
+fn median_of_rows(rows: &[Second], failed: u64) -> Option<(Option<u64>, u64)> {
+    let mut times: Vec<(u64, u64)> = Vec::new();
+    for row in rows {
+        let known = [Metric::ResponseTime, Metric::Censored].map(|metric| row.metric(metric).buckets());
+        times.extend(known.into_iter().flatten().map(|(value, count)| (value.0, u64::from(count))));
+        times.push((failed, row.metric(Metric::Failed).count()));
+    }
+    let n: u64 = times.iter().map(|(_, count)| count).sum();
+    let planned: u64 = rows.iter().map(|row| row.planned).sum();
+    times.sort_unstable();
+    let (rank, mut seen) = (rank_of(0.5, n), 0);
+    let middle = times.iter().find(|(_, count)| {
+        seen += count;
+        n > 0 && seen >= rank
+    });
+    (n == planned).then_some((middle.map(|(time, _)| *time), n))
+}
+
+/// Stretches that nothing was intended in say what the one before them says. A last one that holds less than `fewest`
+/// arrivals was not over when the schedule was, and is left out.
+fn filled(mut medians: Medians, fewest: u64) -> Vec<u64> {
+    if medians.len() > 1 && medians.last().is_some_and(|(_, n)| *n < fewest) {
+        medians.pop();
+    }
+    let mut before = medians.iter().find_map(|(median, _)| *median).unwrap_or(0);
+    let mut fill = |median: Option<u64>| {
+        before = median.unwrap_or(before);
+        before
+    };
+    medians.into_iter().map(|(median, _)| fill(median)).collect()
+}

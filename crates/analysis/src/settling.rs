@@ -1,0 +1,117 @@
+//! Where the response time settles: what could be cut from the beginning of a run, and what changed in the middle of it.
+//!
+//! [`crate::levels`] finds the levels of the response time. The last one is where it settled. What lies before it is a
+//! warm-up if enough of the run remains; else the run has no level of its own. Methods, sources and measured rates stand in
+//! `docs/steady-state.md`.
+
+use truetail_model::record::RequestRecord;
+use truetail_model::time::{NANOS_PER_SECOND, Rate, Timestamp};
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{Run, Settling, SettlingState, Shift};
+
+use crate::levels::{self, Level, Series};
+use crate::measured;
+use crate::verdict::words;
+
+/// Fewer stretches do not show what is level and what is chance.
+const FEWEST_STRETCHES: usize = 20;
+/// And what takes less time than this is not judged: it is over before a machine is warm.
+const SHORTEST_NS: u64 = 5 * NANOS_PER_SECOND;
+/// After a warm-up at least this share of the run must remain. MSER keeps half (White 1997), and warns when the cut comes
+/// near; here the cut is already known not to be chance, so it may come a little beyond.
+const REST_SHARE: f64 = 0.40;
+/// A service gets faster as it warms up. One that gets slower counts as warming up (its queue fills) only in this first
+/// share of the run: later it is getting slower, and that is a finding.
+const FILLING_SHARE: f64 = 0.25;
+
+/// Where the response time of a run settles. Pure: the same run gives the same answer.
+pub fn settling(run: &Run) -> Settling {
+    settling_of(run, measured::every_arrival(&run.snapshot).as_deref())
+}
+
+/// As [`settling`]; `every` holds all arrivals in order, where each was kept.
+pub(crate) fn settling_of(run: &Run, every: Option<&[RequestRecord]>) -> Settling {
+    if let Some(why) = load_that_moves(run) {
+        return not_judged(why);
+    }
+    let Some(series) = Series::of(&run.snapshot, every) else {
+        return not_judged("nothing is known of single requests, nor of single seconds");
+    };
+    if series.values.len() < FEWEST_STRETCHES || series.end_ns() - series.from_ns < SHORTEST_NS {
+        return not_judged("the run is too short to tell, or has too few arrivals");
+    }
+    let found = levels::levels(&series);
+    let mut settling = judged(&series, &found);
+    settling.cut_arrivals = settling.cut_ns.and_then(|cut_ns| arrivals_before(run, every, cut_ns));
+    settling
+}
+
+fn not_judged(why: &str) -> Settling {
+    Settling { state: SettlingState::NotJudged, why: why.to_owned(), cut_ns: None, cut_arrivals: None, shift: None }
+}
+
+/// Why the load itself makes the response time move, where it does.
+fn load_that_moves(run: &Run) -> Option<&'static str> {
+    let offered = &run.facts.offered;
+    let constant = offered.profile.as_ref().is_none_or(|profile| profile.parse::<Rate>().is_ok());
+    let schedule = offered.model == LoadModelKind::Closed || constant;
+    (!schedule).then_some("the load moves by itself, and the response time may move with it")
+}
+
+fn judged(series: &Series, found: &[Level]) -> Settling {
+    let [.., before, last] = found else { return one_level(series, &found[0]) };
+    let shift = shift(series, found);
+    let cut_ns = shift.until_ns.div_ceil(NANOS_PER_SECOND) * NANOS_PER_SECOND;
+    let length = (series.end_ns() - series.from_ns) as f64;
+    let remains = series.end_ns().saturating_sub(cut_ns) as f64 / length;
+    let slower = last.ln > before.ln;
+    let settles = remains >= REST_SHARE && (!slower || 1.0 - remains <= FILLING_SHARE);
+    let (state, ends) = if settles {
+        (SettlingState::Settles, String::new())
+    } else {
+        (SettlingState::Unsettled, format!(", {} before the end", seconds(series.end_ns() - shift.until_ns)))
+    };
+    let why = format!("the response time went {}{ends}", words::moved(&shift));
+    Settling { state, why, cut_ns: settles.then_some(cut_ns), cut_arrivals: None, shift: Some(shift) }
+}
+
+/// One level, perhaps after a cold start that is too short to be one.
+fn one_level(series: &Series, level: &Level) -> Settling {
+    let at = words::level(series.level_ns(level.ln));
+    let cold = levels::cold_start(&series.values, level);
+    if cold == 0 {
+        let why = format!("nothing to cut: the response time is at one level, {at}, from the beginning");
+        return Settling { state: SettlingState::Steady, why, cut_ns: None, cut_arrivals: None, shift: None };
+    }
+    let cut_ns = series.begin_ns(cold).div_ceil(NANOS_PER_SECOND) * NANOS_PER_SECOND;
+    let first = words::level(series.level_ns(series.values[0]));
+    let why = format!("a cold start: {first} at first, and {at} from {} on", seconds(series.begin_ns(cold)));
+    Settling { state: SettlingState::Settles, why, cut_ns: Some(cut_ns), cut_arrivals: None, shift: None }
+}
+
+fn shift(series: &Series, found: &[Level]) -> Shift {
+    let (first, last) = (found[0], found[found.len() - 1]);
+    let by_height = |a: &&Level, b: &&Level| a.ln.total_cmp(&b.ln);
+    let of = |level: Option<&Level>| level.and_then(|level| series.level_ns(level.ln));
+    Shift {
+        at_ns: series.begin_ns(first.to),
+        until_ns: series.begin_ns(last.from),
+        from_ns: series.level_ns(first.ln),
+        to_ns: series.level_ns(last.ln),
+        lowest_ns: of(found.iter().min_by(by_height)),
+        highest_ns: of(found.iter().max_by(by_height)),
+    }
+}
+
+fn seconds(ns: u64) -> String {
+    words::seconds(ns)
+}
+
+/// Measured arrivals intended before a whole second; `None` where neither requests nor seconds are known.
+fn arrivals_before(run: &Run, every: Option<&[RequestRecord]>, cut_ns: u64) -> Option<u64> {
+    let rows = &run.snapshot.seconds;
+    match every {
+        Some(records) => Some(records.partition_point(|record| record.intended_start < Timestamp(cut_ns)) as u64),
+        None => rows.get(..(cut_ns / NANOS_PER_SECOND) as usize).map(|rows| rows.iter().map(|row| row.planned).sum()),
+    }
+}

@@ -1,0 +1,263 @@
+//! The closed-loop shadow: what a closed-loop tool would have reported of the same server, from the requests of an open
+//! run.
+//!
+//! Each of N users asks, waits for the answer, and asks again at once. Asked at time t, the server takes as long as it took
+//! for one of the [`NEIGHBOURS`] requests of the run that were sent around t, drawn by a hash. (The nearest one alone would
+//! not do: a user who meets a fast answer is back before the next request of the run was sent, would meet the same fast
+//! answer again and again, and fast answers would seem to be frequent.)
+//!
+//! Assumptions, and where they fail:
+//!
+//! - The server does at time t what it did at time t, whoever asks: what is seen is what a closed loop does not *look at*,
+//!   not what it does not *cause*. A queue that was there because the load kept coming would be shorter in front of users
+//!   who wait. So the shadow of a service with a queue is too slow, and its omission factor too small; and in saturation,
+//!   where there is nothing but queue, there is no shadow.
+//! - Users have a connection each, and the tool is never late.
+//! - An event that is shorter than the time that the neighbours span is blurred, and may be missed where only a part of the
+//!   requests was kept. The slow ones that were kept besides are left out, for they would make slowness look more frequent
+//!   than it was.
+//! - A user who would ask much more often than the run did asks for what the run did not see. Then there is no shadow.
+
+use truetail_model::random::mix64;
+use truetail_model::record::{Outcome, RequestRecord, rank_of};
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{ClosedLoopShadow, Distribution, Findings, Run, ShadowQuantile, VerdictState};
+
+use crate::support::{QUANTILES, needed_for};
+
+/// Requests around an instant that stand for it: enough that their mean is near the true one, few enough that an event is
+/// still seen.
+const NEIGHBOURS: usize = 16;
+/// About how many steps of users are walked at most; where it would be more, one user in so many stands for the others.
+const MOST_STEPS: usize = 1 << 18;
+/// A single user asks at most this often for each request that is known.
+const MOST_FOR_ONE: usize = 16;
+/// Nobody asks again sooner than this.
+const SHORTEST_NS: u64 = 1_000;
+/// More users than this are no tool.
+const MOST_USERS: f64 = 1e6;
+
+/// The shadow of as many users as ask for what was offered while all is well: the offered rate times the median service
+/// time (Little's law). `None` where [`shadow`] has none, and for a run that is INVALID: then the answer to compare with is
+/// missing.
+pub(crate) fn of_findings(run: &Run, findings: &Findings) -> Option<ClosedLoopShadow> {
+    let median = findings.service_time.quantiles.iter().find(|quantile| quantile.q == 0.5)?.value_ns?;
+    let users = (findings.offered_per_second * median as f64 / 1e9).round().clamp(1.0, MOST_USERS) as u32;
+    if findings.verdict.state == VerdictState::Invalid {
+        return None;
+    }
+    shadow(run, &findings.response_time, users)
+}
+
+/// What a closed loop of `users`, at least 1, would have reported, set against `response_time`, the run's own. `None`
+/// unless the load model is open and single requests were kept, and where a user would ask much more often than the run did.
+pub fn shadow(run: &Run, response_time: &Distribution, users: u32) -> Option<ClosedLoopShadow> {
+    let seen = Seen::of(run)?;
+    let asked = seen.ask(users.max(1))?;
+    Some(ClosedLoopShadow {
+        users: users.max(1),
+        requests: asked.count() + asked.unanswered(),
+        unanswered: asked.unanswered(),
+        quantiles: QUANTILES.iter().map(|q| quantile(*q, &asked, response_time)).collect(),
+        one_in: run.snapshot.samples.one_in(),
+        resolution_ns: seen.resolution_ns(),
+    })
+}
+
+fn quantile(q: f64, asked: &Asked, truth: &Distribution) -> ShadowQuantile {
+    let value_ns = asked.quantile(q);
+    let own = truth.quantiles.iter().find(|quantile| quantile.q == q && !quantile.no_answer);
+    let own_ns = own.and_then(|quantile| quantile.value_ns);
+    let omission_factor =
+        own_ns.zip(value_ns).filter(|(_, value)| *value > 0).map(|(own, value)| own as f64 / value as f64);
+    let at_least = omission_factor.is_some() && own.is_some_and(|quantile| quantile.at_least);
+    ShadowQuantile { q, value_ns, omission_factor, at_least }
+}
+
+/// A request of the run, as a user would have met it.
+#[derive(Clone, Copy, Debug)]
+struct Met {
+    at: u64,
+    takes: u64,
+    answered: bool,
+}
+
+/// What is known of the server over time.
+struct Seen {
+    /// In the order of their actual start.
+    requests: Vec<Met>,
+    /// Users ask before this.
+    until: u64,
+}
+
+/// What users met.
+struct Asked {
+    /// Response times of the answered requests, ascending.
+    sorted: Vec<u64>,
+    /// Requests without an answer.
+    failed: usize,
+    /// How many users each one that was walked stands for.
+    weight: f64,
+}
+
+impl Seen {
+    fn of(run: &Run) -> Option<Seen> {
+        let records = run.snapshot.samples.even();
+        let met = |record: &RequestRecord| Met {
+            at: record.actual_start.0,
+            takes: record.service_time().0.max(SHORTEST_NS),
+            answered: record.outcome.is_response(),
+        };
+        let issued = records.iter().filter(|record| record.outcome != Outcome::NeverIssued);
+        let mut requests: Vec<Met> = issued.map(met).collect();
+        requests.sort_unstable_by_key(|request| request.at);
+        let last = requests.last().filter(|_| run.facts.offered.model == LoadModelKind::Open)?.at;
+        let complete = !run.facts.interrupted && run.facts.offered.requests.is_none();
+        let until = run.facts.offered.duration_ns.filter(|_| complete).unwrap_or(last + 1);
+        Some(Seen { requests, until })
+    }
+
+    /// The time that the neighbours of an instant span.
+    fn resolution_ns(&self) -> u64 {
+        let n = self.requests.len();
+        let span = self.requests[n - 1].at - self.requests[0].at;
+        (span as f64 / (n - 1).max(1) as f64 * NEIGHBOURS.min(n) as f64).round() as u64
+    }
+
+    /// What `users` meet; `None` where one of them asks too often.
+    fn ask(&self, users: u32) -> Option<Asked> {
+        let walked = self.walked(users);
+        let (mut sorted, mut failed) = (Vec::with_capacity(MOST_STEPS), 0);
+        // They do not begin at once, or all would meet each event at the same moment.
+        let spread = self.requests[self.requests.len() / 2].takes;
+        for user in 0..walked {
+            let begin = self.requests[0].at + (u128::from(spread) * u128::from(user) / u128::from(walked)) as u64;
+            self.walk(user, begin, |met| if met.answered { sorted.push(met.takes) } else { failed += 1 })?;
+        }
+        sorted.sort_unstable();
+        Some(Asked { sorted, failed, weight: f64::from(users) / f64::from(walked) })
+    }
+
+    /// How many of `users` are walked.
+    fn walked(&self, users: u32) -> u32 {
+        let n = self.requests.len();
+        let mean = (self.requests.iter().map(|request| u128::from(request.takes)).sum::<u128>() / n as u128) as u64;
+        let steps = (self.until.saturating_sub(self.requests[0].at) / mean.max(1)).max(1);
+        (MOST_STEPS as u64 / steps).clamp(1, u64::from(users)) as u32
+    }
+
+    /// One user from `begin` on: what it meets. `None` when it asks too often.
+    fn walk(&self, user: u32, begin: u64, mut meets: impl FnMut(Met)) -> Option<()> {
+        let (mut now, mut next, mut steps) = (begin, 0, 0);
+        let most = (self.requests.len().saturating_mul(MOST_FOR_ONE)).min(2 * MOST_STEPS);
+        while now < self.until {
+            next = self.first_from(next, now);
+            let met = self.requests[self.neighbour(next, mix64(mix64(u64::from(user)) ^ steps as u64))];
+            meets(met);
+            now = now.saturating_add(met.takes);
+            steps += 1;
+            if steps > most {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// The first request sent at or after `now`, looked for from `from` on in growing steps.
+    fn first_from(&self, from: usize, now: u64) -> usize {
+        let (mut begin, mut step) = (from, 1);
+        while self.requests.get(begin + step).is_some_and(|request| request.at < now) {
+            begin += step;
+            step *= 2;
+        }
+        let end = (begin + step).min(self.requests.len());
+        begin + self.requests[begin..end].partition_point(|request| request.at < now)
+    }
+
+    /// One of the requests around `next`, as many before it as from it on where there are.
+    fn neighbour(&self, next: usize, draw: u64) -> usize {
+        let width = NEIGHBOURS.min(self.requests.len());
+        let begin = next.saturating_sub(width / 2).min(self.requests.len() - width);
+        begin + (draw % width as u64) as usize
+    }
+}
+
+impl Asked {
+    /// Requests that were answered.
+    fn count(&self) -> u64 {
+        (self.sorted.len() as f64 * self.weight).round() as u64
+    }
+
+    fn unanswered(&self) -> u64 {
+        (self.failed as f64 * self.weight).round() as u64
+    }
+
+    /// The quantile q of what was answered; `None` where there are too few to carry it.
+    fn quantile(&self, q: f64) -> Option<u64> {
+        let rank = rank_of(q, self.sorted.len() as u64);
+        let place = (rank as usize).checked_sub(1).filter(|_| self.count() >= needed_for(q))?;
+        self.sorted.get(place).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn seen(requests: &[(u64, u64, bool)], until: u64) -> Seen {
+        let met = |(at, takes, answered): &(u64, u64, bool)| Met { at: *at, takes: *takes, answered: *answered };
+        let mut requests: Vec<Met> = requests.iter().map(met).collect();
+        requests.sort_unstable_by_key(|request| request.at);
+        Seen { requests, until }
+    }
+
+    fn requests() -> impl Strategy<Value = Vec<(u64, u64, bool)>> {
+        proptest::collection::vec((0u64..100_000, 1_000u64..5_000, any::<bool>()), 10..80)
+    }
+
+    proptest! {
+        #[test]
+        fn growing_steps_find_the_first(requests in requests(), from in 0usize..80, now in 0u64..120_000) {
+            let seen = seen(&requests, 100_000);
+            let first = seen.requests.partition_point(|request| request.at < now);
+            prop_assert_eq!(seen.first_from(from.min(first), now), first);
+        }
+
+        #[test]
+        fn neighbours_are_around(requests in requests(), next in 0usize..80) {
+            let seen = seen(&requests, 100_000);
+            let (n, next) = (seen.requests.len(), next.min(requests.len()));
+            let drawn: std::collections::BTreeSet<usize> = (0..NEIGHBOURS as u64).map(|draw| seen.neighbour(next, draw)).collect();
+            prop_assert_eq!(drawn.len(), NEIGHBOURS.min(n));
+            prop_assert!(drawn.iter().all(|i| *i < n && i.abs_diff(next) <= NEIGHBOURS));
+        }
+
+        /// A user is under way all the time: its requests fill the run, and the last may reach beyond it.
+        #[test]
+        fn users_are_always_somewhere(requests in requests(), users in 1u32..40) {
+            let seen = seen(&requests, 100_000);
+            for user in 0..users {
+                let (mut spent, mut last) = (0, 0);
+                seen.walk(user, seen.requests[0].at, |met| {
+                    spent += met.takes;
+                    last = met.takes;
+                });
+                let whole = 100_000 - seen.requests[0].at;
+                prop_assert!(spent >= whole && spent - last < whole);
+            }
+        }
+    }
+
+    #[test]
+    fn few_users_stand_for_many() {
+        let requests: Vec<_> = (0..10_000).map(|i| (i * 100, 2_000, i % 10 > 0)).collect();
+        let seen = seen(&requests, 1_000_000);
+        let asked = seen.ask(100_000).unwrap();
+        assert!(seen.walked(100_000) < 1_000);
+        assert_eq!(asked.quantile(0.99), Some(2_000));
+        let all = asked.count() + asked.unanswered();
+        assert!(all.abs_diff(50_000_000) < 500_000, "{all}");
+        assert!(asked.unanswered().abs_diff(all / 10) < all / 100, "{}", asked.unanswered());
+    }
+}

@@ -1,0 +1,126 @@
+//! A run without its warm-up is the run that would have been recorded with it.
+
+use crate::support::{scenario, simulated, without_samples};
+use truetail_analysis::{CannotCut, findings, settling, without_warmup};
+use truetail_model::record::{Histogram, Metric, SamplesOptions, Snapshot};
+use truetail_model::scenario::Scenario;
+use truetail_model::service::{Fault, Select};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::{Run, VerdictState};
+use truetail_sim::{SimOptions, simulate};
+
+const S: u64 = 1_000_000_000;
+
+/// All sorts of ends: refusals, timeouts, resets; and it settles after 15 s.
+fn mixed() -> Scenario {
+    let every = |n| Select { every: Some(n), ..Select::default() };
+    let mut mixed = scenario("01");
+    mixed.service.baseline = Nanos::from_millis(100);
+    mixed.service.faults = vec![
+        Fault::Ramp { from: Timestamp::ZERO, to: Timestamp(15 * S), target: Nanos::from_millis(10) },
+        Fault::BlackHole { select: every(97) },
+        Fault::Reset { select: every(101) },
+        Fault::ErrorStatus { status: 503, immediately: true, select: every(20) },
+    ];
+    mixed.workload.limits.timeout = Some(Nanos::from_secs(3));
+    mixed
+}
+
+fn with_warmup(mut scenario: Scenario, until: Timestamp, options: SimOptions) -> Run {
+    scenario.workload.warmup = until.since_origin();
+    simulate(&scenario, options).unwrap()
+}
+
+fn buckets(histogram: &Histogram) -> Vec<(Nanos, Nanos, u64)> {
+    histogram.buckets().collect()
+}
+
+/// What must agree however the cut was made.
+fn assert_same_counts(cut: &Snapshot, measured: &Snapshot) {
+    assert_eq!((cut.tally, cut.warmup), (measured.tally, measured.warmup));
+    assert_eq!((&cut.statuses, &cut.causes), (&measured.statuses, &measured.causes));
+    for metric in Metric::ALL {
+        assert_eq!(buckets(cut.metric(metric)), buckets(measured.metric(metric)), "{}", metric.name());
+    }
+    assert_eq!(buckets(&cut.error_status_time), buckets(&measured.error_status_time));
+    let by_intended = |snapshot: &Snapshot| -> Vec<_> {
+        snapshot.seconds.iter().map(|row| (row.planned, row.metrics.clone())).collect()
+    };
+    assert_eq!(by_intended(cut), by_intended(measured));
+    assert_eq!(cut.books, measured.books);
+    assert_eq!(
+        (cut.bytes_in, cut.measure_from, cut.last_end),
+        (measured.bytes_in, measured.measure_from, measured.last_end)
+    );
+    assert_eq!((cut.schedule_hash, cut.samples.seen()), (measured.schedule_hash, measured.samples.seen()));
+}
+
+#[test]
+fn from_every_request_it_is_exact() {
+    let (scenario, from) = (mixed(), Timestamp(15 * S));
+    for from in [from, Timestamp(15 * S + 123_456_789)] {
+        let cut = without_warmup(&simulated(&scenario), from).unwrap();
+        let measured = with_warmup(scenario.clone(), from, SimOptions::default());
+        assert_same_counts(&cut.snapshot, &measured.snapshot);
+        assert_eq!(cut.snapshot.seconds, measured.snapshot.seconds);
+        assert_eq!(cut.facts.offered, measured.facts.offered);
+        let (cut, measured) = (findings(&cut), findings(&measured));
+        assert_eq!(cut, measured);
+    }
+}
+
+#[test]
+fn from_seconds_it_is_the_same_to_the_resolution() {
+    let (scenario, from) = (mixed(), Timestamp(15 * S));
+    for samples in [SamplesOptions::NONE, SamplesOptions { capacity: 5_000, slowest: 500 }] {
+        let options = SimOptions { samples, ..SimOptions::default() };
+        let cut = without_warmup(&simulate(&scenario, options).unwrap(), from).unwrap();
+        let measured = with_warmup(scenario.clone(), from, options);
+        assert_same_counts(&cut.snapshot, &measured.snapshot);
+        let (cut, measured) = (findings(&cut), findings(&measured));
+        assert_eq!(cut.response_time.quantiles.len(), measured.response_time.quantiles.len());
+        for (cut, measured) in cut.response_time.quantiles.iter().zip(&measured.response_time.quantiles) {
+            let (a, b) = (cut.value_ns.unwrap() as f64, measured.value_ns.unwrap() as f64);
+            assert!((a / b - 1.0).abs() < 0.002, "{}: {a} {b}", cut.q);
+        }
+        let mean = |found: &truetail_run::Findings| found.response_time.mean_ns.unwrap();
+        assert!((mean(&cut) / mean(&measured) - 1.0).abs() < 0.002);
+        assert_eq!(cut.verdict.state, measured.verdict.state);
+    }
+}
+
+/// What `--warmup auto` does: find the cut, make it, and judge the rest.
+#[test]
+fn what_remains_is_valid_and_says_what_was_cut() {
+    let mut warming = mixed();
+    warming.service.faults.truncate(1);
+    for run in [simulated(&warming), without_samples(&warming)] {
+        let found = settling(&run);
+        let cut = without_warmup(&run, Timestamp(found.cut_ns.unwrap())).unwrap();
+        let rest = findings(&cut);
+        assert_eq!(rest.verdict.state, VerdictState::Valid, "{:?}", rest.verdict);
+        assert_eq!(Some(cut.snapshot.warmup.planned), found.cut_arrivals);
+        assert!(cut.facts.notes[0].contains("the first 15 s were cut off"), "{:?}", cut.facts.notes);
+        assert_eq!(settling(&cut).cut_ns, None);
+    }
+}
+
+#[test]
+fn a_cut_within_the_warm_up_changes_nothing() {
+    let run = with_warmup(mixed(), Timestamp(5 * S), SimOptions::default());
+    let same = without_warmup(&run, Timestamp(3 * S)).unwrap();
+    assert_eq!((same.snapshot.tally, same.facts), (run.snapshot.tally, run.facts.clone()));
+    let further = without_warmup(&run, Timestamp(7 * S)).unwrap();
+    assert_eq!(further.snapshot.warmup.planned, 7_000, "the warm-up before it is not forgotten");
+}
+
+#[test]
+fn what_is_not_known_is_refused() {
+    let thinned = without_samples(&mixed());
+    assert_eq!(without_warmup(&thinned, Timestamp(S + 1)).unwrap_err(), CannotCut::NotAWholeSecond);
+    let mut loaded = thinned;
+    loaded.snapshot.books.clear();
+    let refused = without_warmup(&loaded, Timestamp(S)).unwrap_err();
+    assert_eq!(refused, CannotCut::NothingBySecond);
+    assert!(!refused.to_string().contains('\n'));
+}
