@@ -150,7 +150,7 @@ mod tests {
             let mut histogram = Histogram::new();
             histogram.record(Nanos(value));
             let (low, high, _) = histogram.buckets().next().unwrap();
-            prop_assert_eq!(half_bucket_ns(value), (high.0 - low.0 + 1) / 2);
+            prop_assert_eq!(half_bucket_ns(value), (high.0 - low.0).div_ceil(2));
         }
     }
 }

@@ -1,52 +1,251 @@
-//! `truetail simulate`: exact figures.
+//! `truetail simulate`: exact figures of scenarios and labs, and the lab that runs in real time.
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::support::{Desk, assert_complete};
+use super::support::{Desk, Running, assert_balanced, assert_complete};
+
+/// (scenario, quantile and truth in ms): every figure of the truth column of the founding documents.
+const TRUTHS: [(&str, &[(f64, f64)]); 5] = [
+    ("01-healthy", &[(0.5, 10.0), (0.9, 10.0), (0.99, 10.0), (0.999, 10.0), (0.9999, 10.0), (1.0, 10.0)]),
+    ("02-single-hiccup", &[(0.5, 10.0), (0.99, 410.0), (0.999, 950.0), (0.9999, 1004.0), (1.0, 1010.0)]),
+    ("03-sustained-slowdown", &[(0.5, 40.0), (0.9, 100.0), (0.99, 100.0)]),
+    ("04-gc-pauses", &[(0.99, 110.0), (0.999, 200.0), (0.9999, 209.0), (1.0, 210.0)]),
+    ("05-saturation", &[(0.5, 30_005.0), (0.99, 59_405.0), (1.0, 60_005.0)]),
+];
 
 fn quantile(series: &Value, q: f64) -> Option<u64> {
     let quantiles = series["response_time"]["quantiles"].as_array().expect("quantiles");
     quantiles.iter().find(|quantile| quantile["q"] == q)?["value_ns"].as_u64()
 }
 
-#[test]
-fn a_scenario_in_virtual_time() {
-    let desk = Desk::new();
-    let told = desk.truetail(&["simulate", "02", "--json"]);
-    assert_eq!((told.code, told.stderr.as_str()), (Some(0), ""));
-    let simulated = told.json();
-    assert_eq!(simulated["scenario"], "02-single-hiccup");
-    let series = &simulated["series"][0];
-    assert_eq!((series["name"].as_str(), series["model"].as_str()), (Some("open-loop"), Some("open")));
-    assert_eq!(series["tally"]["responses"], 60_000);
-    for (q, ms) in [(0.5, 10), (0.99, 410), (0.999, 950), (0.9999, 1004), (1.0, 1010)] {
-        assert_eq!(quantile(series, q), Some(ms * 1_000_000), "{q}");
+fn series<'a>(simulated: &'a Value, name: &str) -> &'a Value {
+    let all = simulated["series"].as_array().expect("series");
+    all.iter().find(|series| series["name"] == name).unwrap_or_else(|| panic!("no {name} in {simulated}"))
+}
+
+fn assert_near(series: &Value, q: f64, ms: f64) {
+    let value = quantile(series, q).expect("a value") as f64 / 1e6;
+    assert!((value / ms - 1.0).abs() < 0.001, "q={q}: {value} ms and not {ms}");
+}
+
+fn bytes(desk: &Desk, path: &str) -> Vec<u8> {
+    std::fs::read(desk.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn text(desk: &Desk, path: &str) -> String {
+    String::from_utf8(bytes(desk, path)).expect("UTF-8")
+}
+
+fn assert_pictures(desk: &Desk, folder: &str, names: &[&str]) {
+    for name in names {
+        assert!(bytes(desk, &format!("{folder}/{name}.png")).starts_with(b"\x89PNG"), "{name}");
+        let svg = text(desk, &format!("{folder}/{name}.svg"));
+        assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{name}: {svg}");
     }
-    let out = desk.truetail(&["simulate", "02", "--out", "here"]);
-    assert_eq!(out.code, Some(0), "{out:?}");
-    assert_eq!(assert_complete(&desk.path().join("here"))["source"]["kind"], "simulator");
 }
 
 #[test]
-fn the_freeze_matches_its_golden_files() {
+fn the_scenarios_are_their_truth() {
+    let desk = Desk::new();
+    for (name, truth) in TRUTHS {
+        let told = desk.truetail(&["simulate", name, "--json"]);
+        assert_eq!((told.code, told.stderr.as_str()), (Some(0), ""), "{name}");
+        let simulated = told.json();
+        assert_eq!(simulated["scenario"], name);
+        let open = series(&simulated, "open-loop");
+        assert_eq!((open["model"].as_str(), open["tally"]["planned"].as_u64()), (Some("open"), Some(60_000)), "{name}");
+        assert_balanced(open);
+        for (q, ms) in truth {
+            assert_eq!(quantile(open, *q), Some((ms * 1e6) as u64), "{name} q={q}");
+        }
+    }
+}
+
+#[test]
+fn a_scenario_is_saved_as_a_run_with_its_picture() {
+    let desk = Desk::new();
+    for _ in 0..2 {
+        let out = desk.truetail(&["simulate", "02", "--out", "here"]);
+        assert_eq!(out.code, Some(0), "{out:?}");
+    }
+    assert_eq!(assert_complete(&desk.path().join("here"))["source"]["kind"], "simulator");
+    assert_pictures(&desk, "here", &["percentiles"]);
+    assert!(text(&desk, "here/percentiles.svg").contains("p99 410.0 ms"));
+}
+
+#[test]
+fn the_freeze_is_the_published_one() {
     let desk = Desk::new();
     let told = desk.truetail(&["simulate", "freeze", "--json", "--out", "here"]);
     let names: Vec<_> = told.json()["series"].as_array().expect("series").iter().map(|s| s["name"].clone()).collect();
     assert_eq!(names, ["closed-loop-raw", "closed-loop-corrected", "open-loop"]);
-    let read = |name: &str| std::fs::read_to_string(desk.path().join("here").join(name)).expect(name);
-    assert!(read("summary.csv").contains("closed-loop-corrected,450,460.0\n"), "{}", read("summary.csv"));
-    let manifest: Value = serde_json::from_str(&read("manifest.json")).expect("JSON");
+    for name in ["closed-loop-raw", "closed-loop-corrected", "open-loop"] {
+        assert_complete(&desk.path().join("here").join(name));
+    }
+    let summary = "series,total_requests,whole_run_p99_ms\n\
+                   closed-loop-raw,450,10.0\nclosed-loop-corrected,450,460.0\nopen-loop,500,460.0\n";
+    assert_eq!(text(&desk, "here/summary.csv"), summary);
+    let raw = text(&desk, "here/closed-loop-raw.csv");
+    assert_eq!(raw.lines().nth(3), Some("3,10.0,10.0,510.0,510.0,51.0,251"));
+    assert_pictures(&desk, "here", &["p99-comparison", "throughput", "percentiles"]);
+}
+
+#[test]
+fn the_manifest_of_the_freeze_knows_every_file() {
+    let desk = Desk::new();
+    assert_eq!(desk.truetail(&["simulate", "freeze", "--out", "here"]).code, Some(0));
+    let manifest: Value = serde_json::from_str(&text(&desk, "here/manifest.json")).expect("JSON");
     let artifacts = manifest["artifacts"].as_array().expect("artifacts");
     assert_eq!(artifacts.len(), 4);
     assert!(artifacts.iter().all(|artifact| artifact["golden_match"] == true), "{manifest}");
+    let plots = manifest["plots"].as_array().expect("plots");
+    let files: Vec<_> = plots.iter().map(|plot| plot["file"].as_str().expect("a name")).collect();
+    let endings =
+        ["p99-comparison", "throughput", "percentiles"].map(|name| [format!("{name}.svg"), format!("{name}.png")]);
+    assert_eq!(files, endings.concat());
+    for entry in artifacts.iter().chain(plots) {
+        let name = entry["file"].as_str().expect("a name");
+        assert_eq!(entry["sha256"].as_str().map(str::len), Some(64), "{name}");
+        assert!(!bytes(&desk, &format!("here/{name}")).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn a_freeze_with_other_options_has_nothing_to_match() {
+    let desk = Desk::new();
+    let options = ["--base", "20ms", "--pause-start", "1s", "--pause-length", "1s", "--duration", "4s"];
+    let more = ["--expected-interval", "20ms", "--snapshot-interval", "500ms", "--users", "3", "--out", "here"];
+    let told = desk.truetail(&[&["simulate", "freeze"], &options[..], &more[..]].concat());
+    assert_eq!(told.code, Some(0), "{told:?}");
+    assert_eq!(text(&desk, "here/open-loop.csv").lines().count(), 9);
+    let manifest = text(&desk, "here/manifest.json");
+    assert_eq!(manifest.matches("\"golden_match\": null").count(), 4, "{manifest}");
+    for part in ["\"base\": \"20ms\"", "\"users\": 3", "\"snapshot_interval\": \"500ms\""] {
+        assert!(manifest.contains(part), "{part} in {manifest}");
+    }
+}
+
+#[test]
+fn every_nth_is_the_truth_of_the_table() {
+    let simulated = Desk::new().truetail(&["simulate", "every-nth", "--json"]).json();
+    let (closed, open) = (series(&simulated, "closed-loop"), series(&simulated, "open-loop"));
+    assert_near(open, 0.9, 137.67);
+    assert_near(open, 0.99, 193.89);
+    assert_near(closed, 0.99, 1.0);
+    let slow =
+        |series: &Value| (series["slower_than"]["limit_ns"].as_u64(), series["slower_than"]["requests"].as_u64());
+    assert_eq!(slow(closed), (Some(2_000_000), Some(27)));
+    assert_eq!(slow(open), (Some(2_000_000), Some(4_213)));
+    assert!(simulated.get("truth").is_none(), "virtual time is the truth");
 }
 
 #[test]
 fn the_other_labs_have_their_tables() {
     let desk = Desk::new();
-    for (lab, figure) in [("every-nth", "4 213"), ("order-router", "2.050 ms")] {
-        let told = desk.truetail(&["simulate", lab]);
+    for (lab, figures) in [("every-nth", ["4 213", "194 ×"]), ("order-router", ["2.050 ms", "200 arrivals"])] {
+        let told = desk.truetail(&["simulate", lab, "--out", lab]);
         assert_eq!(told.code, Some(0), "{told:?}");
-        assert!(told.stdout.contains(figure), "{}", told.stdout);
+        assert!(figures.iter().all(|figure| told.stdout.contains(figure)), "{}", told.stdout);
+        assert_pictures(&desk, lab, &["percentiles"]);
     }
+    let told = desk.truetail(&["simulate", "every-nth", "--rate", "900", "--duration", "1s"]);
+    assert!(told.stdout.contains("backlog grows"), "{}", told.stdout);
+}
+
+/// What holds on any machine: the counts, the books, the pause as a lower bound, and that the truth stands beside.
+#[test]
+fn every_nth_in_real_time() {
+    let desk = Desk::new();
+    let lab = ["simulate", "every-nth", "--real-time", "--quiet", "--json", "--out", "here"];
+    let short = ["--rate", "100", "--duration", "1s", "--pause-every", "40", "--pause", "100ms"];
+    let told = desk.truetail(&[&lab[..], &short[..]].concat());
+    let measured = told.json();
+    assert_eq!(told.stderr, "", "--quiet");
+    for name in ["closed-loop", "open-loop"] {
+        let series = series(&measured, name);
+        assert_balanced(series);
+        assert_eq!(series["tally"]["planned"], 100, "{name}");
+        // Request 40 and 80 of 100 sleep for 100 ms or more.
+        assert!(series["response_time"]["max_ns"].as_u64() >= Some(100_000_000), "{name}: {series}");
+        assert!(series["slower_than"]["requests"].as_u64() >= Some(2), "{name}: {series}");
+        let run = assert_complete(&desk.path().join("here").join(name));
+        assert_eq!((run["source"]["kind"].as_str(), run["interrupted"].as_bool()), (Some("callable"), Some(false)));
+        assert!(run["notes"][0].as_str().is_some_and(|note| note.contains("median of 50")), "{}", run["notes"]);
+    }
+    assert_eq!(measured["truth"].as_array().map(Vec::len), Some(2));
+    assert_pictures(&desk, "here", &["percentiles"]);
+    let states = ["closed-loop", "open-loop"].map(|name| series(&measured, name)["verdict"]["state"].clone());
+    let code = if states.iter().any(|state| state == "INVALID") { 4 } else { 0 };
+    assert_eq!(told.code, Some(code), "{told:?}");
+}
+
+#[test]
+fn every_nth_in_real_time_ends_at_ctrl_c_with_balanced_books() {
+    let desk = Desk::new();
+    let command = ["simulate", "every-nth", "--real-time", "--duration", "10m", "--out", "here"];
+    let mut running = Running::start(desk.command(&command));
+    // A line of progress: the closed loop is under way.
+    running.hear("requests");
+    running.signal(Signal::SIGINT);
+    let told = running.end();
+    assert!(matches!(told.code, Some(0 | 4)), "{told:?}");
+    assert!(told.stdout.contains("saved in here"), "{told:?}");
+    let closed = assert_complete(&desk.path().join("here/closed-loop"));
+    let planned = closed["tally"]["planned"].as_u64().expect("a number");
+    assert!(planned > 0 && planned < 270_000, "{planned}");
+    let open = assert_complete(&desk.path().join("here/open-loop"));
+    for run in [&closed, &open] {
+        assert_balanced(run);
+        assert_eq!(run["interrupted"], true);
+    }
+}
+
+#[test]
+fn help_groups_the_options_by_lab() {
+    let help = Desk::new().truetail(&["simulate", "--help"]).stdout;
+    for heading in ["Labs:", "Lab freeze", "Labs every-nth and order-router:", "Lab every-nth"] {
+        assert!(help.lines().any(|line| line.starts_with(heading)), "{heading} in {help}");
+    }
+}
+
+/// (arguments, parts of the one line).
+const MISTAKES: [(&[&str], &[&str]); 22] = [
+    (&["frezze"], &["frezze", "freeze, every-nth, order-router"]),
+    (&["freeze", "--pause-every", "3"], &["--pause-every belongs to the labs every-nth and order-router", "--users"]),
+    (&["freeze", "--rate", "3"], &["--rate belongs to"]),
+    (&["every-nth", "--users", "3"], &["--users belongs to the lab freeze"]),
+    (&["order-router", "--real-time"], &["--real-time belongs to the lab every-nth"]),
+    (&["order-router", "--quiet"], &["--quiet belongs to the lab every-nth"]),
+    (&["02", "--base", "3ms"], &["--base belongs to the labs freeze, every-nth and order-router", "TOML"]),
+    (&["02", "--real-time"], &["--real-time belongs to", "'02'"]),
+    (&["every-nth", "--quiet"], &["--quiet", "--real-time"]),
+    (&["every-nth", "--pause-every", "800ms"], &["--pause-every 800ms", "500"]),
+    (&["every-nth", "--pause-every", "0"], &["--pause-every"]),
+    (&["every-nth", "--pause-every", "1.5"], &["--pause-every", "1.5"]),
+    (&["every-nth", "--rate", "0"], &["--rate"]),
+    (&["every-nth", "--rate", "1000000000000"], &["every-nth", "requests"]),
+    (&["order-router", "--pause-every", "500"], &["--pause-every 500", "800ms"]),
+    (&["order-router", "--pause", "1s"], &["order-router", "pause of 1s every 800ms"]),
+    (&["freeze", "--base", "0s"], &["--base"]),
+    (&["freeze", "--base", "-1s"], &["--base"]),
+    (&["freeze", "--base", "10500us"], &["freeze", "base is 10500us", "whole milliseconds"]),
+    (&["freeze", "--users", "0"], &["--users"]),
+    (&["freeze", "--pause-start", "5s"], &["--pause-start 5s", "--duration 5s"]),
+    (&["freeze", "--duration", "forever"], &["--duration", "forever"]),
+];
+
+#[test]
+fn mistakes_are_told_in_one_line_before_anything_is_made() {
+    let desk = Desk::new();
+    for (arguments, parts) in MISTAKES {
+        let told = desk.truetail(&[&["simulate"], arguments, &["--out", "here"]].concat());
+        assert_eq!((told.code, told.stdout.as_str()), (Some(2), ""), "{arguments:?}: {told:?}");
+        assert_eq!(told.stderr.lines().count(), 1, "{arguments:?}: {told:?}");
+        assert!(parts.iter().all(|part| told.stderr.contains(part)), "{arguments:?}: {}", told.stderr);
+        assert!(!desk.path().join("here").exists(), "{arguments:?} left a folder");
+    }
+    desk.file("occupied", "");
+    let told = desk.truetail(&["simulate", "freeze", "--out", "occupied"]);
+    assert_eq!((told.code, told.stderr.lines().count()), (Some(1), 1), "{told:?}");
 }

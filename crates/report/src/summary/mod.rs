@@ -1,8 +1,10 @@
 //! The one screen of a run: verdict, what was offered, the books, the tail, who was late, and how it went over time.
 
+mod conduct;
 mod head;
 mod tail;
 mod timeline;
+mod uncertainty;
 mod what_happened;
 
 use truetail_run::{Findings, Run};
@@ -21,7 +23,14 @@ pub fn summary(run: &Run, findings: &Findings, saved: Option<&str>, style: Style
         what_happened::lines(run, findings, style),
         tail::table(findings, style),
         tail::by_status(findings, style),
-        tail::start_delay(findings, style),
+        [
+            uncertainty::lines(findings, style),
+            tail::start_delay(findings, style),
+            conduct::arrivals(run, findings, style),
+            conduct::settling(findings, style),
+            conduct::shadow(findings, style),
+        ]
+        .concat(),
         timeline::lines(run, style),
         head::notes(run, saved, style),
     ];

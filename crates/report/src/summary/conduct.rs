@@ -1,0 +1,75 @@
+//! How the arrivals came, where the response time settles, and what a closed loop would have said.
+
+use truetail_run::{ArrivalFidelity, ClosedLoopShadow, Findings, Run, SettlingState, ShadowQuantile};
+
+use super::{labelled_text, number};
+use crate::style::Style;
+
+/// Factors below this are no omission.
+const SAME: f64 = 1.1;
+/// Gaps are worth a word when at least this share of them is not as planned.
+const OTHER_GAPS: f64 = 0.05;
+
+/// Were the arrivals those that were planned, and which plan was that?
+pub(super) fn arrivals(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+    let Some(fidelity) = &findings.arrival_fidelity else { return Vec::new() };
+    let seed = run.facts.offered.seed.map(|seed| format!(" · seed {seed}")).unwrap_or_default();
+    let text = format!("{}{seed} · schedule {}", on_time(fidelity), run.snapshot.schedule_hash);
+    labelled_text("On time", &text, style)
+}
+
+fn on_time(fidelity: &ArrivalFidelity) -> String {
+    let within = format!(
+        "{} within 1 ms, {} within a tenth of a gap",
+        share(fidelity.within_1ms),
+        share(fidelity.within_tenth_of_gap)
+    );
+    let gaps = fidelity.gaps.filter(|gaps| gaps.distance >= OTHER_GAPS);
+    gaps.map_or(within.clone(), |gaps| format!("{within}, {} of the gaps are others", share(gaps.distance)))
+}
+
+/// A share in [0, 1]; what is nearly all is not called all.
+fn share(part: f64) -> String {
+    if part < 1.0 && part > 0.9995 { ">99.9 %".to_owned() } else { number::share(part) }
+}
+
+/// What could be cut from the beginning, where something can.
+pub(super) fn settling(findings: &Findings, style: Style) -> Vec<String> {
+    let settling = &findings.settling;
+    // A shift stands among the reasons already.
+    match settling.state {
+        SettlingState::Settles if settling.shift.is_none() => labelled_text("Warm-up", &settling.why, style),
+        _ => Vec::new(),
+    }
+}
+
+/// What a closed loop would have reported, at the quantile where people look, or where it leaves out most.
+pub(super) fn shadow(findings: &Findings, style: Style) -> Vec<String> {
+    let Some(shadow) = &findings.closed_loop_shadow else { return Vec::new() };
+    let told = told(shadow).map_or_else(|| same(shadow), |quantile| Some(omitted(quantile)));
+    let users =
+        if shadow.users == 1 { "1 user".to_owned() } else { format!("{} users", number::count(shadow.users.into())) };
+    let text = told.map(|told| format!("a closed loop of {users} would have reported {told}"));
+    text.map_or(Vec::new(), |text| labelled_text("Shadow", &text, style))
+}
+
+/// p99 where something is omitted there, else the quantile below the largest value where most is.
+fn told(shadow: &ClosedLoopShadow) -> Option<&ShadowQuantile> {
+    let omits = |quantile: &&ShadowQuantile| quantile.q < 1.0 && quantile.omission_factor.is_some_and(|f| f >= SAME);
+    let factor = |quantile: &ShadowQuantile| quantile.omission_factor.unwrap_or(0.0);
+    let most = || shadow.quantiles.iter().filter(omits).max_by(|a, b| factor(a).total_cmp(&factor(b)));
+    shadow.quantiles.iter().find(|quantile| quantile.q == 0.99 && omits(quantile)).or_else(most)
+}
+
+fn omitted(quantile: &ShadowQuantile) -> String {
+    let (name, at_least) = (number::quantile_name(quantile.q), if quantile.at_least { "at least " } else { "" });
+    let (value, factor) = (quantile.value_ns.unwrap_or(0), quantile.omission_factor.unwrap_or(1.0));
+    format!("{name} {}: {at_least}{} too low", number::time(value), number::times(factor))
+}
+
+/// `None` where nothing can be compared.
+fn same(shadow: &ClosedLoopShadow) -> Option<String> {
+    let compared = shadow.quantiles.iter().rfind(|quantile| quantile.q < 1.0 && quantile.omission_factor.is_some())?;
+    let name = number::quantile_name(compared.q);
+    Some(format!("much the same up to {name}: nothing to omit"))
+}

@@ -1,0 +1,46 @@
+//! Where the uncertainty of the headline comes from.
+
+use truetail_run::{Contribution, Findings, Uncertainty};
+
+use super::{labelled_text, number};
+use crate::style::Style;
+
+/// The headline: p99, or the highest quantile below it that the sample carries.
+const HEADLINE: f64 = 0.99;
+
+/// The uncertainty budget of the headline quantile; nothing where there is none.
+pub(super) fn lines(findings: &Findings, style: Style) -> Vec<String> {
+    let budgets = findings.uncertainty.iter().filter(|budget| budget.q <= HEADLINE);
+    match budgets.max_by(|a, b| a.q.total_cmp(&b.q)) {
+        Some(budget) => labelled_text("Uncertain", &text(budget), style),
+        None => Vec::new(),
+    }
+}
+
+fn text(budget: &Uncertainty) -> String {
+    let sampling = budget.sampling_ns.map_or("without end".to_owned(), |ns| format!("±{}", time(ns)));
+    let known = |ns: Option<u64>| ns.map_or("unknown".to_owned(), time);
+    let parts = [
+        format!("sampling {sampling}"),
+        format!("histogram {}", time(budget.histogram_ns)),
+        format!("clock {}", time(budget.clock_ns)),
+        format!("generator lag {}", known(budget.generator_lag_ns)),
+        format!("read lag {}", known(budget.read_lag_ns)),
+    ];
+    let largest = budget.largest.map(|part| format!("; most of it is {}", name(part))).unwrap_or_default();
+    format!("{} {}: {}{largest}", number::quantile_name(budget.q), number::time(budget.value_ns), parts.join(" · "))
+}
+
+fn time(ns: u64) -> String {
+    if ns == 0 { "0".to_owned() } else { number::time(ns) }
+}
+
+const fn name(part: Contribution) -> &'static str {
+    match part {
+        Contribution::Sampling => "sampling",
+        Contribution::Histogram => "the histogram",
+        Contribution::Clock => "the clock",
+        Contribution::GeneratorLag => "generator lag",
+        Contribution::ReadLag => "read lag",
+    }
+}
