@@ -57,7 +57,9 @@ fn the_scenarios_are_their_truth() {
         assert_eq!((open["model"].as_str(), open["tally"]["planned"].as_u64()), (Some("open"), Some(60_000)), "{name}");
         assert_balanced(open);
         for (q, ms) in truth {
-            assert_eq!(quantile(open, *q), Some((ms * 1e6) as u64), "{name} q={q}");
+            // The table has whole milliseconds; where the service is a ramp, an arrival lies a few µs beside them.
+            let value = quantile(open, *q).expect("a value") as f64 / 1e6;
+            assert!((value - ms).abs() < 0.01, "{name} q={q}: {value} ms and not {ms}");
         }
     }
 }

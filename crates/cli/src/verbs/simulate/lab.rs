@@ -136,13 +136,20 @@ impl Folders<'_> {
         Ok(Folders { parent: out, runs })
     }
 
-    fn save(self, lab: Lab) -> Result<()> {
+    fn save(mut self, lab: Lab) -> Result<()> {
         let Some(parent) = self.parent else { return Ok(()) };
-        for (folder, line) in self.runs.into_iter().zip(&lab.lines) {
+        for (folder, line) in std::mem::take(&mut self.runs).into_iter().zip(&lab.lines) {
             folder.save(&line.run, &line.findings)?;
         }
         let picture = pictures::drawn(pictures::SPECTRUM, &spectrum(&lab))?;
         pictures::write(parent, &(lab.files)(picture)?)
+    }
+}
+
+impl Drop for Folders<'_> {
+    /// The first was made with its parents, so it goes last.
+    fn drop(&mut self) {
+        while self.runs.pop().is_some() {}
     }
 }
 
