@@ -16,6 +16,7 @@ test: lint
 	@$(MAKE) --no-print-directory $(VENV)/ready || echo "no Python environment: the test that needs it will say SKIPPED"
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
 		$(CARGO) test --workspace --locked
+	PYTHON=$(PYTHON) bindings/python/test.sh
 
 lint:
 	$(CARGO) fmt --all --check

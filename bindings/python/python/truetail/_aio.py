@@ -1,0 +1,125 @@
+"""Coroutines under load.
+
+A pump outside the interpreter keeps the schedule. It never takes the interpreter's lock: calls that are due lie in a
+queue, and a socket that becomes readable wakes the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any, Optional
+
+from truetail._interrupt import Interrupted, result_of
+from truetail._native import AsyncCall, Bench, Result
+
+PATIENCE_S = 5.0
+"""How long coroutines that were cancelled at the end of a run may take to go."""
+
+
+def bench_in_a_new_loop(plan: Bench, fn: Callable[[], Any], name: Optional[str]) -> Result:
+    """Runs in an event loop of its own, where Ctrl-C stops the run: first it drains, then it ends."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        raise RuntimeError("an event loop is running in this thread already; write: await truetail.bench_async(...)")
+    return asyncio.run(_interruptible(plan, fn, name, _ctrl_c_is_ours_to_catch()))
+
+
+def _ctrl_c_is_ours_to_catch() -> bool:
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    return in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+async def _interruptible(plan: Bench, fn: Callable[[], Any], name: Optional[str], catch: bool) -> Result:
+    interrupts = 0
+
+    def interrupt() -> None:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts == 1:
+            plan.stop()
+        else:
+            plan.stop_now()
+
+    loop = asyncio.get_running_loop()
+    if catch:
+        loop.add_signal_handler(signal.SIGINT, interrupt)
+    try:
+        result = result_of(await drive(plan, fn, name))
+    finally:
+        if catch:
+            loop.remove_signal_handler(signal.SIGINT)
+    if interrupts:
+        raise Interrupted(result)
+    return result
+
+
+async def drive(
+    plan: Bench, fn: Callable[[], Awaitable[object]], name: Optional[str]
+) -> tuple[Result, Optional[BaseException]]:
+    """Hands calls to the running loop until the run is over."""
+    loop = asyncio.get_running_loop()
+    over: asyncio.Future[None] = loop.create_future()
+    tasks: dict[asyncio.Task[None], AsyncCall] = {}
+    pump = plan.pump(name)
+
+    def take_what_is_due() -> None:
+        calls, last = pump.due()
+        for call in calls:
+            task = loop.create_task(_measured(call, fn, pump.timeout))
+            tasks[task] = call
+            task.add_done_callback(tasks.__delitem__)
+        if last:
+            loop.remove_reader(pump.fileno())
+            if not over.done():
+                over.set_result(None)
+
+    loop.add_reader(pump.fileno(), take_what_is_due)
+    try:
+        await over
+    except asyncio.CancelledError:
+        plan.stop_now()
+        raise
+    finally:
+        loop.remove_reader(pump.fileno())
+        await _cancel(tasks)
+    return plan.finish(pump)
+
+
+async def _cancel(tasks: dict[asyncio.Task[None], AsyncCall]) -> None:
+    """What is in flight when the run is over was counted by the pump already."""
+    for task, call in tasks.items():
+        call.cut_short()
+        task.cancel()
+    if tasks:
+        await asyncio.wait(list(tasks), timeout=PATIENCE_S)
+
+
+async def _measured(call: AsyncCall, fn: Callable[[], Awaitable[object]], timeout: Optional[float]) -> None:
+    call.begin()
+    task, timer = asyncio.current_task(), None
+    if timeout is not None and task is not None:
+        timer = asyncio.get_running_loop().call_later(timeout, _give_up, call, task)
+    try:
+        await fn()
+    except asyncio.CancelledError as error:
+        # Where it was given up or cut short, this is not heard.
+        call.failed(error)
+        raise
+    except Exception as error:
+        call.failed(error)
+    else:
+        call.answered()
+    finally:
+        if timer is not None:
+            timer.cancel()
+
+
+def _give_up(call: AsyncCall, task: asyncio.Task[Any]) -> None:
+    call.timed_out()
+    task.cancel()

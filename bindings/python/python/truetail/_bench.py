@@ -1,0 +1,158 @@
+"""A callable under load."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, Optional, Union
+
+from truetail import _aio
+from truetail._interrupt import result_of
+from truetail._native import Bench, Result
+from truetail._progress import shown
+from truetail._types import Model, Rate, Spacing, Time, Waiting
+
+
+def bench(
+    fn: Union[Callable[[], object], Callable[[], Awaitable[object]]],
+    rate: Optional[Rate] = None,
+    duration: Optional[Time] = "60s",
+    warmup: Time = 0,
+    workers: Optional[int] = None,
+    *,
+    requests: Optional[int] = None,
+    spacing: Spacing = "even",
+    seed: int = 1,
+    model: Model = "open",
+    users: Optional[int] = None,
+    think_time: Optional[Time] = None,
+    session_length: Optional[int] = None,
+    waiting: Waiting = "sleep",
+    in_flight: Optional[int] = None,
+    timeout: Optional[Time] = None,
+    drain: Time = "30s",
+    max_failures: Optional[int] = 1000,
+    progress: bool = False,
+) -> Result:
+    """Calls ``fn()`` on a schedule, and measures each call from the instant at which it should have begun.
+
+    A function is called on this thread, one call at a time; more ``workers`` call on threads of their own. The
+    interpreter's lock is taken for each call and free between calls. Calls of an ``async def`` function overlap in an
+    event loop of their own; where a loop is running already, ``await bench_async(...)`` instead.
+
+    ``rate``            calls a second, 1000 where nothing is said; ``"60/m"``; or a rate that moves:
+                        ``"ramp:100..2000/60s"``
+    ``duration``        measured time; ``None`` where ``requests`` end the run
+    ``warmup``          comes before it: calls that are made and not measured
+    ``workers``         threads that call, 1 where nothing is said; in the closed model as many as ``users``
+    ``requests``        at most so many calls, those of the warm-up included
+    ``spacing``         ``"even"``, or ``"poisson"`` for exponential gaps, drawn from ``seed``
+    ``model``           ``"open"``: the schedule decides when calls are due. ``"closed"``: ``users`` call, wait for the
+                        end, think for ``think_time``, and call again. ``"partly-open"``: users arrive at ``rate`` and
+                        make ``session_length`` calls one after the other
+    ``waiting``         ``"sleep"``, or ``"spin"`` to be late by less, at the price of a busy core
+    ``in_flight``       at most so many async calls at once; those due beyond wait and keep their intended start
+    ``timeout``         an async call that takes longer is cancelled and counted as timed out
+    ``drain``           how long after the last arrival calls that are due are still made and waited for
+    ``max_failures``    after so many failures in a row (on one worker) the run ends; ``None``: never
+    ``progress``        tell how the run stands on standard error
+
+    An exception of ``fn`` is counted by its type, and the first is kept: see ``Result.exceptions`` and
+    ``Result.first_exception``. Ctrl-C raises :class:`Interrupted` with what was measured.
+    """
+    asynchronous = _is_async(fn)
+    plan = Bench(
+        asynchronous=asynchronous,
+        rate=rate,
+        duration=duration,
+        warmup=warmup,
+        requests=requests,
+        spacing=spacing,
+        seed=seed,
+        model=model,
+        users=users,
+        think_time=think_time,
+        session_length=session_length,
+        workers=workers,
+        waiting=waiting,
+        in_flight=in_flight,
+        timeout=timeout,
+        drain=drain,
+        max_failures=max_failures,
+    )
+    with shown(plan, progress):
+        if asynchronous:
+            return _aio.bench_in_a_new_loop(plan, fn, _name_of(fn))
+        return result_of(plan.call(fn, _name_of(fn)))
+
+
+async def bench_async(
+    fn: Callable[[], Awaitable[object]],
+    rate: Optional[Rate] = None,
+    duration: Optional[Time] = "60s",
+    warmup: Time = 0,
+    *,
+    requests: Optional[int] = None,
+    spacing: Spacing = "even",
+    seed: int = 1,
+    model: Model = "open",
+    users: Optional[int] = None,
+    think_time: Optional[Time] = None,
+    session_length: Optional[int] = None,
+    in_flight: Optional[int] = None,
+    timeout: Optional[Time] = None,
+    drain: Time = "30s",
+    max_failures: Optional[int] = 1000,
+    progress: bool = False,
+) -> Result:
+    """As :func:`bench`, in the event loop that is running: for clients that belong to it, and for notebooks.
+
+    The schedule is kept by a thread outside the interpreter. A call begins when its coroutine takes its first step, so
+    what the loop took to get round to it is lag of the generator, and is in the response time.
+    """
+    if not _is_async(fn):
+        raise TypeError("fn: expected an async function; bench(fn) is for others")
+    plan = Bench(
+        asynchronous=True,
+        rate=rate,
+        duration=duration,
+        warmup=warmup,
+        requests=requests,
+        spacing=spacing,
+        seed=seed,
+        model=model,
+        users=users,
+        think_time=think_time,
+        session_length=session_length,
+        workers=None,
+        waiting="sleep",
+        in_flight=in_flight,
+        timeout=timeout,
+        drain=drain,
+        max_failures=max_failures,
+    )
+    with shown(plan, progress):
+        return result_of(await _aio.drive(plan, fn, _name_of(fn)))
+
+
+def _is_async(fn: Any) -> bool:
+    """Whether calls of ``fn`` give coroutines. Refuses what calling would do nothing."""
+    if asyncio.iscoroutine(fn):
+        fn.close()
+        raise TypeError("fn: this is a coroutine, which runs once; pass the async function itself, without ()")
+    if not callable(fn):
+        raise TypeError(f"fn: {type(fn).__name__!r} is not callable; pass the function itself, without ()")
+    target = fn
+    while isinstance(target, functools.partial):
+        target = target.func
+    kinds = [target, getattr(target, "__call__", None)]
+    if any(inspect.isgeneratorfunction(kind) or inspect.isasyncgenfunction(kind) for kind in kinds):
+        raise TypeError("fn: this is a generator function; calling it runs nothing of it")
+    return any(inspect.iscoroutinefunction(kind) for kind in kinds)
+
+
+def _name_of(fn: object) -> Optional[str]:
+    name = getattr(fn, "__name__", None)
+    return None if name in (None, "<lambda>") else str(name)

@@ -1,0 +1,315 @@
+"""The native half of truetail."""
+
+from typing import Any, Literal, Optional, Union, final
+
+import numpy
+import pandas
+
+from truetail._types import Metric, Path, Rate, State, Time
+
+__all__ = [
+    "AsyncCall",
+    "Bench",
+    "Histogram",
+    "HttpRun",
+    "Pump",
+    "Quantile",
+    "Reason",
+    "Result",
+    "Server",
+    "Verdict",
+    "__version__",
+    "command",
+    "load",
+    "simulate",
+]
+
+__version__: str
+
+@final
+class Quantile:
+    """One quantile of a distribution, with what can be said of it."""
+
+    @property
+    def q(self) -> float:
+        """In [0, 1]."""
+    @property
+    def value(self) -> Optional[float]:
+        """Seconds; a bound from below where `at_least`; `None` where the sample is too small."""
+    @property
+    def value_ns(self) -> Optional[int]:
+        """As `value`, in nanoseconds."""
+    @property
+    def low(self) -> Optional[float]:
+        """Lower end of the 95 % confidence interval, seconds."""
+    @property
+    def low_ns(self) -> Optional[int]:
+        """As `low`, in nanoseconds."""
+    @property
+    def high(self) -> Optional[float]:
+        """Upper end of the 95 % confidence interval, seconds; `None` where it has none."""
+    @property
+    def high_ns(self) -> Optional[int]:
+        """As `high`, in nanoseconds."""
+    @property
+    def at_least(self) -> bool:
+        """It falls among arrivals without an answer: the truth is at least `value`."""
+    @property
+    def no_answer(self) -> bool:
+        """It falls among arrivals that failed: no answer would ever have come."""
+    @property
+    def supported(self) -> bool:
+        """The sample is large enough to carry it."""
+    @property
+    def needs_n(self) -> Optional[int]:
+        """Where it is not: how many arrivals would be."""
+    @property
+    def unresolved(self) -> bool:
+        """The generator's own lag is too large a part of it."""
+
+@final
+class Reason:
+    """One reason against a run, with the numbers that triggered it."""
+
+    @property
+    def code(self) -> str:
+        """Snake case, such as `generator_paused`."""
+    @property
+    def state(self) -> State:
+        """How bad this reason alone makes it."""
+    @property
+    def message(self) -> str:
+        """A sentence with its numbers, and what to do about it."""
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The numbers, by name; names end in their unit."""
+
+@final
+class Verdict:
+    """The worst state among the reasons, and the reasons."""
+
+    @property
+    def state(self) -> State:
+        """`VALID`, `SUSPECT` or `INVALID`."""
+    @property
+    def reasons(self) -> list[Reason]:
+        """Worst first."""
+
+@final
+class Histogram:
+    """Buckets in use, ascending, those of an HdrHistogram with three significant digits."""
+
+    @property
+    def low_ns(self) -> list[int]:
+        """The lowest value of each bucket."""
+    @property
+    def high_ns(self) -> list[int]:
+        """The highest value of each bucket."""
+    @property
+    def count(self) -> list[int]:
+        """How many values each bucket holds."""
+    def __len__(self) -> int: ...
+
+@final
+class Result:
+    """What was measured, and what can be said of it.
+
+    Times are seconds; nanoseconds stand only behind names that end in `_ns`.
+    """
+
+    def quantile(self, q: float, metric: Metric = "response_time") -> Optional[float]:
+        """Quantile `q` in [0, 1] of `metric` in seconds.
+
+        Infinite where it falls among arrivals without an answer, `None` where the sample is too small to carry it.
+        """
+    def quantile_ns(self, q: float, metric: Metric = "response_time") -> Optional[int]:
+        """Quantile `q` in [0, 1] of `metric` in nanoseconds.
+
+        `None` where it falls among arrivals without an answer, and where the sample is too small to carry it.
+        """
+    def quantile_info(self, q: float, metric: Metric = "response_time") -> Quantile:
+        """All that is known of quantile `q` in [0, 1] of `metric`."""
+    @property
+    def name(self) -> Optional[str]:
+        """What was measured: the name of the scenario or of the callable."""
+    @property
+    def model(self) -> Literal["open", "closed", "partly-open"]:
+        """Who decided when the next request came."""
+    @property
+    def count(self) -> int:
+        """Arrivals that were planned and measured, with and without an answer."""
+    @property
+    def tally(self) -> dict[str, int]:
+        """The books: planned = issued + never_issued, and what became of the issued."""
+    @property
+    def warmup_tally(self) -> dict[str, int]:
+        """The books of the warm-up, which is in nothing else."""
+    @property
+    def statuses(self) -> dict[int, int]:
+        """Answers by HTTP status; 0 where there is no such thing."""
+    @property
+    def causes(self) -> dict[str, int]:
+        """Failures by cause."""
+    @property
+    def exceptions(self) -> dict[str, int]:
+        """How many exceptions a callable raised, by type, warm-up included."""
+    @property
+    def first_exception(self) -> Optional[BaseException]:
+        """The first exception that a callable raised, with its traceback."""
+    @property
+    def verdict(self) -> Verdict:
+        """Can the numbers be trusted, and if not, why?"""
+    @property
+    def offered_per_second(self) -> float:
+        """Planned arrivals per second of the schedule."""
+    @property
+    def throughput_per_second(self) -> float:
+        """Answers per second from the first intended start to the last end."""
+    @property
+    def interrupted(self) -> bool:
+        """The run was ended before its time."""
+    @property
+    def notes(self) -> list[str]:
+        """Things to say that belong to no number."""
+    @property
+    def lacking(self) -> list[str]:
+        """What could not be read of a saved run, because its file is not there."""
+    @property
+    def one_in(self) -> int:
+        """`to_numpy` holds one arrival in this many."""
+    def table(self, *, width: int = 100, color: bool = False, unicode: bool = True) -> str:
+        """The whole tail on one screen, as the command line prints it."""
+    def hist(self, metric: Metric = "response_time") -> Histogram:
+        """The distribution of `metric` by bucket. That of `response_time` holds the answered arrivals."""
+    def to_numpy(self, *, slowest: bool = False) -> numpy.ndarray[Any, numpy.dtype[numpy.void]]:
+        """Single arrivals in the order of their intended start, as a structured array.
+
+        All where they fit, else an even part of them (see `one_in`). `slowest=True` adds those that were kept only
+        because they are slow.
+        """
+    def to_pandas(self, *, slowest: bool = False) -> pandas.DataFrame:
+        """As `to_numpy`, as a data frame."""
+    def to_dict(self) -> dict[str, Any]:
+        """What `run.json` holds."""
+    def save(self, path: Path) -> None:
+        """Saves the run in this folder, which must be new, empty or hold a run that is then replaced."""
+    def _repr_html_(self) -> str: ...
+
+@final
+class Server:
+    """A server that misbehaves as its scenario says. It serves from the start until `stop()`, or the end of its `with`."""
+
+    def __new__(
+        cls,
+        scenario: Path,
+        *,
+        duration: Optional[Time],
+        baseline: Optional[Time],
+        host: str,
+        port: int,
+        truth: Optional[Path],
+    ) -> Server: ...
+    @property
+    def url(self) -> str:
+        """What to send load to: address and path of the scenario."""
+    @property
+    def host(self) -> str:
+        """The address at which it listens."""
+    @property
+    def port(self) -> int:
+        """The port at which it listens."""
+    @property
+    def admitted(self) -> int:
+        """Requests of the service that have arrived so far; health checks are none."""
+    def stop(self) -> None:
+        """Closes all connections and completes the truth log. Does nothing the second time."""
+    def __enter__(self) -> Server: ...
+    def __exit__(self, kind: object, error: object, traceback: object) -> None: ...
+
+@final
+class AsyncCall:
+    """One call of a coroutine function. What becomes of it is said once; later words are not heard."""
+
+    def begin(self) -> None: ...
+    def answered(self) -> None: ...
+    def failed(self, error: BaseException) -> None: ...
+    def timed_out(self) -> None: ...
+    def cut_short(self) -> None: ...
+
+@final
+class Pump:
+    """Hands calls to an event loop that watches `fileno()` for something to read."""
+
+    def fileno(self) -> int: ...
+    @property
+    def timeout(self) -> Optional[float]: ...
+    def due(self) -> tuple[list[AsyncCall], bool]: ...
+
+@final
+class Bench:
+    """A run of a callable that has not begun."""
+
+    def __new__(
+        cls,
+        *,
+        asynchronous: bool,
+        rate: Optional[Rate],
+        duration: Optional[Time],
+        warmup: Time,
+        requests: Optional[int],
+        spacing: str,
+        seed: int,
+        model: str,
+        users: Optional[int],
+        think_time: Optional[Time],
+        session_length: Optional[int],
+        workers: Optional[int],
+        waiting: str,
+        in_flight: Optional[int],
+        timeout: Optional[Time],
+        drain: Time,
+        max_failures: Optional[int],
+    ) -> Bench: ...
+    def call(self, function: Any, name: Optional[str]) -> tuple[Result, Optional[BaseException]]: ...
+    def pump(self, name: Optional[str]) -> Pump: ...
+    def finish(self, pump: Pump) -> tuple[Result, Optional[BaseException]]: ...
+    def stop(self) -> None: ...
+    def stop_now(self) -> None: ...
+    def progress_text(self) -> str: ...
+
+@final
+class HttpRun:
+    """A run over real sockets that has not begun."""
+
+    def __new__(
+        cls,
+        url: str,
+        *,
+        rate: Optional[Rate],
+        duration: Optional[Time],
+        warmup: Time,
+        requests: Optional[int],
+        spacing: str,
+        seed: int,
+        model: str,
+        users: Optional[int],
+        think_time: Optional[Time],
+        session_length: Optional[int],
+        method: str,
+        headers: list[tuple[str, str]],
+        data: Union[str, bytes, None],
+        connections: Optional[int],
+        timeout: Optional[Time],
+        drain: Time,
+        threads: Optional[int],
+        preflight: bool,
+    ) -> HttpRun: ...
+    def run(self) -> tuple[Result, Optional[BaseException]]: ...
+    def progress_text(self) -> str: ...
+
+def load(path: Path) -> Result:
+    """The run that was saved in this folder."""
+
+def simulate(scenario: Path, duration: Optional[Time] = None) -> Any: ...
+def command(arguments: list[str]) -> int:
+    """The command line, the program's name first; what it returns is the exit code."""

@@ -1,0 +1,31 @@
+"""How arguments are written."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from typing import Literal, Union
+
+Time = Union[str, float, timedelta]
+"""``"500us"``, ``"10ms"``, ``"1s"``, ``"2m"``; a number of seconds; or a ``timedelta``."""
+
+Rate = Union[float, str]
+"""Requests a second; ``"60/m"``; or a rate that moves: ``"steps:100/10s,500/10s"``, ``"ramp:100..2000/60s"``,
+``"sine:500..1500/60s"``."""
+
+Spacing = Literal["even", "poisson"]
+Model = Literal["open", "closed", "partly-open"]
+Waiting = Literal["sleep", "spin"]
+Path = Union[str, "os.PathLike[str]"]
+State = Literal["VALID", "SUSPECT", "INVALID"]
+Metric = Literal[
+    "response_time",
+    "censored",
+    "failed",
+    "service_time",
+    "start_delay",
+    "generator_lag",
+    "connection_wait",
+    "connect_time",
+    "read_lag",
+]

@@ -1,0 +1,47 @@
+//! A distribution by bucket.
+
+use pyo3::prelude::*;
+
+/// Buckets in use, ascending: lowest and highest value of each, in nanoseconds, and how many values it holds. They are
+/// those of an HdrHistogram with three significant digits.
+#[pyclass(module = "truetail", frozen)]
+pub struct Histogram {
+    buckets: Vec<(u64, u64, u64)>,
+}
+
+impl Histogram {
+    /// Of these values.
+    pub fn of(histogram: &truetail_model::record::Histogram) -> Histogram {
+        Histogram { buckets: histogram.buckets().map(|(low, high, count)| (low.0, high.0, count)).collect() }
+    }
+}
+
+#[pymethods]
+impl Histogram {
+    /// The lowest value of each bucket.
+    #[getter]
+    fn low_ns(&self) -> Vec<u64> {
+        self.buckets.iter().map(|(low, ..)| *low).collect()
+    }
+
+    /// The highest value of each bucket.
+    #[getter]
+    fn high_ns(&self) -> Vec<u64> {
+        self.buckets.iter().map(|(_, high, _)| *high).collect()
+    }
+
+    /// How many values each bucket holds.
+    #[getter]
+    fn count(&self) -> Vec<u64> {
+        self.buckets.iter().map(|(.., count)| *count).collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.buckets.len()
+    }
+
+    fn __repr__(&self) -> String {
+        let values: u64 = self.buckets.iter().map(|(.., count)| count).sum();
+        format!("<truetail.Histogram of {values} values in {} buckets>", self.buckets.len())
+    }
+}

@@ -1,0 +1,53 @@
+//! A result in a notebook.
+
+use truetail_report::number;
+use truetail_run::{Distribution, Findings, Quantile, Run, VerdictState};
+
+/// Verdict, load, and the tail as a table.
+pub fn html(run: &Run, findings: &Findings) -> String {
+    let (state, color) = match findings.verdict.state {
+        VerdictState::Valid => ("VALID", "#1a7f37"),
+        VerdictState::Suspect => ("SUSPECT", "#9a6700"),
+        VerdictState::Invalid => ("INVALID", "#cf222e"),
+    };
+    let reasons: String = findings
+        .verdict
+        .reasons
+        .iter()
+        .map(|why| format!("<li>{}: {}</li>", escape(&why.code), escape(&why.message)))
+        .collect();
+    let head = format!(
+        "<div><b style=\"color:{color}\">{state}</b> {} · {} arrivals at {} · {} answered at {}<ul>{reasons}</ul></div>",
+        escape(run.facts.offered.name.as_deref().or(run.facts.offered.url.as_deref()).unwrap_or_default()),
+        number::count(findings.response_time.count),
+        number::rate(findings.offered_per_second),
+        number::count(findings.tally.responses),
+        number::rate(findings.throughput_per_second),
+    );
+    let rows: String = findings.response_time.quantiles.iter().map(|quantile| row(quantile, findings)).collect();
+    format!(
+        "{head}<table><thead><tr><th></th><th>response time</th><th>95 % interval</th><th>service time</th>\
+         <th>start delay</th></tr></thead><tbody>{rows}</tbody></table>"
+    )
+}
+
+fn row(quantile: &Quantile, findings: &Findings) -> String {
+    let interval =
+        if quantile.at_least { String::new() } else { number::time_range(quantile.low_ns, quantile.high_ns) };
+    format!(
+        "<tr><th>{}</th><td><b>{}</b></td><td>{interval}</td><td>{}</td><td>{}</td></tr>",
+        number::quantile_name(quantile.q),
+        number::quantile(quantile),
+        at(&findings.service_time, quantile.q),
+        at(&findings.start_delay, quantile.q),
+    )
+}
+
+fn at(distribution: &Distribution, q: f64) -> String {
+    let quantile = distribution.quantiles.iter().find(|quantile| quantile.q == q);
+    quantile.filter(|quantile| quantile.supported).map_or("–".to_owned(), number::quantile)
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,65 @@
+//! The Python package `truetail`: a thin face over the crates. Arguments come in, numbers go out; every decision about
+//! either is taken elsewhere.
+//!
+//! | module | what is at home there |
+//! |---|---|
+//! | `arguments`, `load` | values of Python as ours, with errors that name the argument |
+//! | `bench`, `calls` | a callable: functions on threads that take the interpreter's lock for each call |
+//! | `pump` | a callable: coroutines, handed to an event loop that belongs to the caller |
+//! | `http` | a run over real sockets |
+//! | `simulate`, `saved`, `server` | virtual time, run folders, the misbehaving server |
+//! | `result`, `verdict`, `quantile`, `histogram`, `samples`, `html` | what a run is to Python |
+//! | `command` | the command line |
+
+mod arguments;
+mod bench;
+mod calls;
+mod command;
+mod histogram;
+mod html;
+mod http;
+mod load;
+mod pump;
+mod quantile;
+mod result;
+mod samples;
+mod saved;
+mod server;
+mod simulate;
+mod verdict;
+
+use pyo3::prelude::*;
+
+/// The native half of truetail; import `truetail` instead.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::bench::Bench;
+    #[pymodule_export]
+    use crate::command::command;
+    #[pymodule_export]
+    use crate::histogram::Histogram;
+    #[pymodule_export]
+    use crate::http::HttpRun;
+    #[pymodule_export]
+    use crate::pump::{AsyncCall, Pump};
+    #[pymodule_export]
+    use crate::quantile::Quantile;
+    #[pymodule_export]
+    use crate::result::RunResult;
+    #[pymodule_export]
+    use crate::saved::load;
+    #[pymodule_export]
+    use crate::server::Server;
+    #[pymodule_export]
+    use crate::simulate::simulate;
+    #[pymodule_export]
+    use crate::verdict::{Reason, Verdict};
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,79 @@
+//! Can the numbers be trusted?
+
+use pyo3::prelude::*;
+use truetail_run::VerdictState;
+
+fn name(state: VerdictState) -> &'static str {
+    match state {
+        VerdictState::Valid => "VALID",
+        VerdictState::Suspect => "SUSPECT",
+        VerdictState::Invalid => "INVALID",
+    }
+}
+
+/// The worst state among the reasons, and the reasons.
+#[pyclass(module = "truetail", frozen)]
+pub struct Verdict(pub truetail_run::Verdict);
+
+impl Verdict {
+    /// Its state by name.
+    pub fn state_name(&self) -> &'static str {
+        name(self.0.state)
+    }
+}
+
+#[pymethods]
+impl Verdict {
+    /// `VALID`, `SUSPECT` or `INVALID`.
+    #[getter]
+    fn state(&self) -> &'static str {
+        self.state_name()
+    }
+
+    /// Worst first.
+    #[getter]
+    fn reasons(&self) -> Vec<Reason> {
+        self.0.reasons.iter().cloned().map(Reason).collect()
+    }
+
+    fn __repr__(&self) -> String {
+        let codes: Vec<_> = self.0.reasons.iter().map(|reason| reason.code.as_str()).collect();
+        let because = if codes.is_empty() { String::new() } else { format!(": {}", codes.join(", ")) };
+        format!("<truetail.Verdict {}{because}>", self.state_name())
+    }
+}
+
+/// One reason against a run, with the numbers that triggered it.
+#[pyclass(module = "truetail", frozen)]
+pub struct Reason(truetail_run::Reason);
+
+#[pymethods]
+impl Reason {
+    /// Snake case, such as `generator_paused`.
+    #[getter]
+    fn code(&self) -> &str {
+        &self.0.code
+    }
+
+    /// How bad this reason alone makes it.
+    #[getter]
+    fn state(&self) -> &'static str {
+        name(self.0.state)
+    }
+
+    /// A sentence with its numbers, and what to do about it.
+    #[getter]
+    fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The numbers, by name; names end in their unit.
+    #[getter]
+    fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        crate::result::to_python(py, &self.0.numbers)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<truetail.Reason {}: {}>", self.0.code, self.0.message)
+    }
+}

@@ -1,0 +1,68 @@
+//! An order router in this process, 30 µs of work an order, under 20 000 orders a second on one core.
+//!
+//! ```text
+//! cargo run --release -p truetail-engine --example order_router [spin]
+//! ```
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use truetail_engine::Control;
+use truetail_engine::callable::{CallPlan, Waiting, bench};
+use truetail_model::time::{Nanos, Rate};
+use truetail_report::{Style, number, summary};
+use truetail_run::Source;
+
+/// What one order takes.
+const WORK: Duration = Duration::from_micros(30);
+/// The promise: on a quiet machine 99 % of the calls begin within this of their intended start.
+const PROMISED_NS: u64 = 100_000;
+
+/// Knows the venue of each instrument, and how much is out there.
+struct Router {
+    venues: HashMap<u32, Vec<f64>>,
+    next: u32,
+}
+
+impl Router {
+    fn new() -> Router {
+        Router { venues: (0..1000).map(|instrument| (instrument, vec![100.0; 8])).collect(), next: 0 }
+    }
+
+    /// Finds the cheapest venue for the next order, and keeps at it for as long as such a router does.
+    fn route(&mut self) {
+        let until = Instant::now() + WORK;
+        self.next = (self.next + 1) % 1000;
+        let prices = self.venues.get_mut(&self.next).expect("every instrument has its venues");
+        while Instant::now() < until {
+            let cheapest = (0..prices.len()).min_by(|a, b| prices[*a].total_cmp(&prices[*b])).unwrap_or_default();
+            prices[black_box(cheapest)] += 0.01;
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut plan = CallPlan::at_rate(Rate::per_second(20_000.0)?, Nanos::from_secs(5));
+    plan.workload.warmup = Nanos::from_secs(1);
+    if std::env::args().any(|argument| argument == "spin") {
+        plan.waiting = Waiting::Spin;
+    }
+    let measured = bench(&plan, &Control::new(), |_worker| {
+        let mut router = Router::new();
+        move || router.route()
+    });
+    let run = measured.into_run(Source::Callable, plan.offered());
+    let findings = truetail_analysis::findings(&run);
+    print!("{}", summary(&run, &findings, None, Style::default()));
+
+    let p99 = findings.start_delay.quantiles.iter().find(|quantile| quantile.q == 0.99);
+    let p99 = p99.and_then(|quantile| quantile.value_ns).ok_or("too few calls for a p99")?;
+    let kept = if p99 < PROMISED_NS { "kept" } else { "not kept: is this machine quiet?" };
+    println!(
+        "\n  20 000/s on one core: start delay p99 {}, promised {}: {kept}",
+        number::time(p99),
+        number::time(PROMISED_NS)
+    );
+    Ok(())
+}
