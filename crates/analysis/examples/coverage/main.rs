@@ -28,7 +28,7 @@ const CASES: [Case; 14] = [
 ];
 
 /// Stopped when narrow enough: an M/M/1 queue at 80 %, 1 000 requests a second.
-const UNTIL: [&str; 4] = ["p50 ±5%", "p90 ±5%", "p99 ±20%", "p99 ±10%"];
+const UNTIL: [&str; 4] = ["p50 ±10%", "p50 ±5%", "p90 ±10%", "p99 ±20%"];
 
 fn main() {
     let runs = std::env::args().nth(1).map_or(500, |runs| runs.parse().expect("RUNS is a whole number"));

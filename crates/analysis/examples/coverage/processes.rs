@@ -20,7 +20,7 @@ pub enum Process {
     Queue(f64),
     /// Exponential times without a queue: independent values.
     Independent,
-    /// `04-gc-pauses`: a pause of 200 ms every 10 s.
+    /// `04-gc-pauses`: a pause of 200 ms every 10 s, for the 60 s that the scenario lasts.
     Pauses,
     /// Pauses of the same length, with exponential times between them and 10 s from one to the next on average.
     RandomPauses,
@@ -105,7 +105,10 @@ impl Case {
                 Service { concurrency: Some(1), ..exponential(Nanos::from_secs_f64(load / self.per_second)) }
             }
             Process::Independent => exponential(BASELINE),
-            Process::Pauses => builtin::find("04-gc-pauses").expect("it comes with truetail").service,
+            Process::Pauses => {
+                assert_eq!(self.seconds, 60.0, "after six pauses there are no more");
+                builtin::find("04-gc-pauses").expect("it comes with truetail").service
+            }
             Process::RandomPauses => Service { faults: self.random_pauses(seed), ..Service::healthy(BASELINE) },
         }
     }

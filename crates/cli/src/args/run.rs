@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use truetail_model::time::{Nanos, Rate};
+use truetail_model::time::{DurationError, Nanos, Rate};
 
 use super::values::{count, length};
 use crate::threshold::Threshold;
@@ -57,9 +57,10 @@ pub struct RunArgs {
     /// Requests of a session of the partly open model
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Load")]
     pub session_length: Option<u32>,
-    /// Arrivals before this time are offered and not measured; part of the duration [default: 0s]
+    /// Arrivals before this time are offered and not measured; part of the duration. 'auto' measures all and cuts off
+    /// what comes before the response time has settled [default: 0s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Load")]
-    pub warmup: Option<Nanos>,
+    pub warmup: Option<WarmupValue>,
 
     /// Most connections, and so requests in flight; an arrival that finds none free waits and keeps its intended start
     /// [default: what this machine can have]
@@ -72,6 +73,9 @@ pub struct RunArgs {
     /// How long after the last arrival the backlog is issued and answers are waited for [default: 30s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Limits")]
     pub drain: Option<Nanos>,
+    /// End response times when this program had read the answer, not when the kernel had received it
+    #[arg(long, help_heading = "Result")]
+    pub user_timestamps: bool,
     /// Worker threads [default: what the load needs, at most one a processor]
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Limits")]
     pub threads: Option<u32>,
@@ -143,5 +147,26 @@ impl FromStr for TimeoutValue {
 
     fn from_str(text: &str) -> Result<TimeoutValue, String> {
         if text == "none" { Ok(TimeoutValue(None)) } else { length(text).map(|time| TimeoutValue(Some(time))) }
+    }
+}
+
+/// `--warmup`: a time, or wherever the response time settles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WarmupValue {
+    /// So much.
+    Time(Nanos),
+    /// Up to where it settles.
+    Auto,
+}
+
+impl FromStr for WarmupValue {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<WarmupValue, String> {
+        if text == "auto" {
+            return Ok(WarmupValue::Auto);
+        }
+        let time = text.parse().map_err(|error: DurationError| format!("{error}; or 'auto'"))?;
+        Ok(WarmupValue::Time(time))
     }
 }

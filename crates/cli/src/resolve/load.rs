@@ -5,7 +5,7 @@ use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
 use super::input;
-use crate::args::run::{ModelName, RunArgs, SpacingName};
+use crate::args::run::{ModelName, RunArgs, SpacingName, WarmupValue};
 use crate::outcome::{Result, usage};
 
 /// The seed where none is given: a run can be repeated by typing the same command again.
@@ -36,7 +36,10 @@ pub fn workload(args: &RunArgs) -> Result<Workload> {
             think_time: args.think_time.unwrap_or_default(),
         },
     };
-    let warmup = args.warmup.unwrap_or_default();
+    let warmup = match args.warmup {
+        Some(WarmupValue::Time(warmup)) => warmup,
+        Some(WarmupValue::Auto) | None => Nanos::ZERO,
+    };
     refuse_endless_warmup(&model, warmup)?;
     Ok(Workload { model, limits: limits(args), warmup })
 }

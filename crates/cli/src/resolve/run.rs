@@ -1,9 +1,10 @@
 //! `truetail run`, resolved.
 
 use truetail_engine::{Plan, host};
+use truetail_run::EndClock;
 
 use super::{load, request};
-use crate::args::run::RunArgs;
+use crate::args::run::{RunArgs, WarmupValue};
 use crate::outcome::{Result, could_not, usage};
 use crate::target_folder::Place;
 use crate::threshold::Threshold;
@@ -21,6 +22,8 @@ pub struct ResolvedRun {
     pub place: Place,
     /// `run.json` on standard output in place of the summary.
     pub json: bool,
+    /// Cut off what comes before the response time has settled.
+    pub cut_warmup: bool,
     /// No progress.
     pub quiet: bool,
 }
@@ -34,6 +37,9 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let place = place(&args)?;
     let mut plan = Plan::new(workload, request::target(&args)?);
     plan.threads = args.threads;
+    if args.user_timestamps {
+        plan.end_clock = EndClock::User;
+    }
     check_open_files(&plan)?;
     Ok(ResolvedRun {
         plan,
@@ -41,6 +47,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         thresholds: args.fail_if,
         place,
         json: args.json,
+        cut_warmup: args.warmup == Some(WarmupValue::Auto),
         quiet: args.quiet,
     })
 }

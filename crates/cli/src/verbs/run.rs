@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use truetail_engine::{Plan, PreflightError, Target, preflight};
-use truetail_model::time::Nanos;
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Limits;
 use truetail_report::summary;
 use truetail_run::{Findings, Run, VerdictState, wire};
@@ -25,10 +25,31 @@ pub fn run(args: RunArgs) -> Result<Exit> {
     let folder = TargetFolder::prepare(&resolved.place, &name_of(&resolved.plan.target))?;
     let notes = if resolved.preflight { ask_once(&mut resolved.plan)? } else { Vec::new() };
     let run = measure(&resolved.plan, Circumstances { notes, quiet: resolved.quiet, scenario: None })?;
-    let findings = truetail_analysis::findings(&run);
+    let (run, findings) = without_head(run, resolved.cut_warmup);
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     output::print(&result(&run, &findings, saved.as_deref(), resolved.json))?;
     Ok(judge(&run, &findings, &resolved.thresholds))
+}
+
+/// What was found, of the run without its head where that was asked for and there is one.
+fn without_head(mut run: Run, cut: bool) -> (Run, Findings) {
+    let findings = truetail_analysis::findings(&run);
+    let Some(from) = findings.settling.cut_ns.filter(|_| cut) else {
+        if cut {
+            run.facts.notes.push(format!("--warmup auto cut nothing: {}", findings.settling.why));
+        }
+        return (run, findings);
+    };
+    match truetail_analysis::without_warmup(&run, Timestamp(from)) {
+        Ok(shorter) => {
+            let findings = truetail_analysis::findings(&shorter);
+            (shorter, findings)
+        }
+        Err(error) => {
+            run.facts.notes.push(format!("--warmup auto cut nothing: {error}"));
+            (run, findings)
+        }
+    }
 }
 
 /// What goes to standard output: the summary, or `run.json`.
