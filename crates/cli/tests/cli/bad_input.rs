@@ -69,7 +69,7 @@ fn numbers_that_are_none() {
         ("--session-length", vec!["0"]),
         ("--timeout", vec!["0s", "-1s", "never"]),
         ("--drain", vec!["-1s", "5"]),
-        ("--warmup", vec!["-1s", "auto"]),
+        ("--warmup", vec!["-1s", "soon"]),
         ("--think-time", vec!["-1s"]),
         ("--seed", vec!["x"]),
         ("--fail-if", vec!["p99", "p100 > 1ms", "p99 > 1", "error-rate > 2", "mean > 1ms"]),

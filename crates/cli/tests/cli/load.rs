@@ -107,3 +107,17 @@ fn an_error_status_is_told_beforehand_and_does_not_stop_the_load() {
     assert!(told.stderr.contains("404"), "{told:?}");
     assert!(run["notes"][0].as_str().is_some_and(|note| note.contains("404")), "{}", run["notes"]);
 }
+
+#[test]
+fn a_run_says_whose_clock_ended_it_and_what_auto_cut() {
+    let (run, _) = offered(&["-r", "500", "-n", "50"]);
+    assert_eq!(run["generator"]["end_clock"], "kernel");
+    assert!(run["read_lag"]["count"].as_u64() > Some(0), "{}", run["generator"]);
+    let (run, _) = offered(&["-r", "500", "-n", "50", "--user-timestamps", "--warmup", "auto"]);
+    assert_eq!(run["generator"]["end_clock"], "user");
+    let notes = run["notes"].as_array().expect("notes");
+    assert!(
+        notes.iter().any(|note| note.as_str().is_some_and(|n| n.starts_with("--warmup auto cut nothing"))),
+        "{notes:?}"
+    );
+}
