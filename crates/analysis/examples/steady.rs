@@ -218,7 +218,7 @@ fn warming_up() -> Vec<Kind> {
         kind("100 → 10 ms, constant, 1 000/s, 30 s", warm(15, plain(Variation::Constant, 1000.0, 30, vec![]))),
         kind("100 → 10 ms, exponential, 1 000/s, 60 s", warm(15, plain(Variation::Exponential, 1000.0, 60, vec![]))),
         kind("100 → 10 ms, exponential, 100/s, 60 s", warm(15, plain(Variation::Exponential, 100.0, 60, vec![]))),
-        kind("50 → 5 ms, one server at 8 %, then 80 % …", warm(15, queue(0.09, 5, 60, vec![]))),
+        kind("50 → 5 ms, one server with a queue, 18/s, 60 s", warm(15, queue(0.09, 5, 60, vec![]))),
     ]
 }
 
