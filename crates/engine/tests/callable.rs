@@ -83,6 +83,20 @@ fn failures_are_no_answers_and_too_many_in_a_row_end_the_run() {
 }
 
 #[test]
+fn who_gives_up_makes_no_call_that_is_due_already() {
+    let mut plan = at_rate(1000.0, 10_000);
+    plan.give_up_after = NonZeroU64::new(20);
+    let slow = |_| {
+        || {
+            std::thread::sleep(Duration::from_millis(5));
+            Err::<(), &str>("no")
+        }
+    };
+    let measured = checked(bench(&plan, &Control::new(), slow));
+    assert_eq!(measured.snapshot.causes.get(&Cause::Raised), Some(&20));
+}
+
+#[test]
 fn a_closed_loop_calls_back_to_back() {
     let horizon = Horizon { duration: None, requests: Some(1000) };
     let mut plan = CallPlan::new(LoadModel::Closed { users: 2, think_time: Nanos::ZERO, horizon });

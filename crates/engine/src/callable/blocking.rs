@@ -156,7 +156,11 @@ impl Caller {
     fn obey(&mut self, now: Timestamp) {
         let gives_up = self.give_up_after.is_some_and(|limit| self.failures_in_a_row >= limit.get());
         match self.control.asked() {
-            Asked::GoOn if gives_up => self.control.stop_now(),
+            Asked::GoOn if gives_up => {
+                self.control.stop_now();
+                // Nor is one made that is due in this very turn.
+                self.driver.stop_now(now);
+            }
             Asked::GoOn => {}
             Asked::Stop => self.driver.stop(now),
             Asked::StopNow => self.driver.stop_now(now),

@@ -146,7 +146,11 @@ impl Pump {
 
     fn obey(&mut self, now: Timestamp) {
         match self.control.asked() {
-            Asked::GoOn if self.failures_in_a_row >= self.give_up_after => self.control.stop_now(),
+            Asked::GoOn if self.failures_in_a_row >= self.give_up_after => {
+                self.control.stop_now();
+                // Nor is one made that is due in this very turn.
+                self.driver.stop_now(now);
+            }
             Asked::GoOn => {}
             Asked::Stop => self.driver.stop(now),
             Asked::StopNow => self.driver.stop_now(now),
