@@ -32,7 +32,9 @@ pub fn run(options: &EveryNthOptions, quiet: bool) -> Result<Lab> {
     }
     let (closed, stopped) = experiment.measure("closed-loop", closed(requests), false)?;
     let (open, _) = experiment.measure("open-loop", CallPlan::at_rate(options.rate, options.duration), stopped)?;
-    let lines = vec![line("closed-loop", Role::Closed, closed, &truth), line("open-loop", Role::Open, open, &truth)];
+    // What was never begun has books and no verdict.
+    let open = Line { measured: !stopped, ..line("open-loop", Role::Open, open, &truth) };
+    let lines = vec![line("closed-loop", Role::Closed, closed, &truth), open];
     Ok(Lab {
         name: NAME,
         title: every_nth::title(options),
