@@ -67,7 +67,7 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true)]
     #[arg(help_heading = "Limits")]
     pub connections: Option<u32>,
-    /// How long a request may take from its actual start; 'none' for ever [default: 30s]
+    /// How long a request may take, connecting included; 'none' for ever [default: 30s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Limits")]
     pub timeout: Option<TimeoutValue>,
     /// How long after the last arrival the backlog is issued and answers are waited for [default: 30s]
