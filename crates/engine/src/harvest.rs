@@ -40,6 +40,7 @@ impl Measured {
             interrupted: false,
             bytes_in: self.snapshot.bytes_in,
             notes: Vec::new(),
+            claims: None,
         };
         Run { facts, snapshot: self.snapshot }
     }

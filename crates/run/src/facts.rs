@@ -47,6 +47,9 @@ pub struct Facts {
     pub bytes_in: u64,
     /// Things to say that belong to no number, such as a preflight that met a status 404.
     pub notes: Vec<String>,
+    /// What the tool itself said, where the run is another tool's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims: Option<crate::Claims>,
 }
 
 /// What was offered. `scenario` in `run.json`.

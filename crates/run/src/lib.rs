@@ -4,6 +4,7 @@
 //! it by `truetail-analysis`. This crate holds the values, and writes, reads and merges the run folder ([`folder`],
 //! [`wire`], [`merge()`]); it takes no decision about a number.
 
+mod claims;
 mod conduct;
 mod facts;
 mod findings;
@@ -12,6 +13,7 @@ mod merge;
 mod uncertainty;
 pub mod wire;
 
+pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
 pub use conduct::{
     ArrivalFidelity, ClosedLoopShadow, Dispersion, Exponential, Gaps, Settling, SettlingState, ShadowQuantile, Shift,
 };

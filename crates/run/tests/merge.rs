@@ -41,6 +41,12 @@ proptest! {
     }
 }
 
+#[test]
+fn hands_that_had_nothing_to_do_are_not_one_given_twice() {
+    let idle = run(RecorderOptions::default(), &[]);
+    assert_eq!(merge(vec![idle.clone(), idle]).unwrap().snapshot.tally.planned, 0);
+}
+
 fn stripes_of_steady() -> (Run, Run) {
     let records = steady(2);
     (run(RecorderOptions::default(), &stripe(&records, 0, 2)), run(RecorderOptions::default(), &stripe(&records, 1, 2)))

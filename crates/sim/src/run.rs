@@ -76,6 +76,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, closing: Closing) -> Facts 
         interrupted: false,
         bytes_in: 0,
         notes: stuck_note(closing).into_iter().collect(),
+        claims: None,
     }
 }
 

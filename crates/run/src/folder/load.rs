@@ -100,6 +100,7 @@ fn facts_of(run_file: RunFile) -> Facts {
         interrupted: run_file.interrupted,
         bytes_in: run_file.bytes_in,
         notes: run_file.notes,
+        claims: run_file.claims,
     }
 }
 

@@ -7,7 +7,7 @@ use truetail_model::record::{Cause, Histogram, Metric, Samples, SamplesOptions, 
 use truetail_model::time::Nanos;
 
 use crate::{
-    ArrivalFidelity, ClosedLoopShadow, Distribution, Findings, Generator, Host, Offered, Run, Settling, Source,
+    ArrivalFidelity, Claims, ClosedLoopShadow, Distribution, Findings, Generator, Host, Offered, Run, Settling, Source,
     Uncertainty, Verdict,
 };
 
@@ -88,6 +88,9 @@ pub struct RunFile {
     pub generator: Option<Generator>,
     /// Bytes of answers that were read, warm-up included where the generator counts it.
     pub bytes_in: u64,
+    /// What the tool itself said, where the run is another tool's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claims: Option<Claims>,
     /// What the other files of the folder need to be read back without loss.
     pub recorded: Recorded,
 }
@@ -215,6 +218,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         uncertainty: findings.uncertainty.clone(),
         generator: facts.generator.clone(),
         bytes_in: facts.bytes_in,
+        claims: facts.claims.clone(),
         recorded: Recorded::of(snapshot),
     }
 }

@@ -52,6 +52,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         interrupted: false,
         bytes_in: snapshot.bytes_in,
         notes: vec!["the preflight met status 404".to_owned()],
+        claims: None,
     }
 }
 

@@ -1,0 +1,65 @@
+//! Where tools are looked for.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A tool that is there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// The program, or for a tool in several parts the folder they are in.
+    pub path: PathBuf,
+    /// Its version, as it says itself; `unknown` where it does not.
+    pub version: String,
+}
+
+/// A tool that is not there.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("not found: {looked_for}")]
+pub struct Missing {
+    /// What was looked for, and where.
+    pub looked_for: String,
+}
+
+/// Where tools are looked for: the laboratory's own folder first, then the places of `PATH`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lookup {
+    /// The folder into which `tools/install.sh` puts what no package manager puts on the path.
+    pub folder: PathBuf,
+    /// The places of `PATH`.
+    pub path: Vec<PathBuf>,
+}
+
+impl Lookup {
+    /// By the environment: `TRUETAIL_TOOLS`, or `truetail/tools` in the user's cache; and `PATH`.
+    pub fn from_env() -> Lookup {
+        let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let cache = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).unwrap_or_default();
+        let folder = set("TRUETAIL_TOOLS").unwrap_or_else(|| cache().join("truetail/tools"));
+        let path = env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
+        Lookup { folder, path }
+    }
+
+    /// The program of that name: in the folder's `bin`, or on the path.
+    ///
+    /// # Errors
+    /// [`Missing`].
+    pub fn program(&self, name: &str) -> Result<PathBuf, Missing> {
+        let places = std::iter::once(self.folder.join("bin")).chain(self.path.iter().cloned());
+        places.map(|place| place.join(name)).find(|file| is_program(file)).ok_or_else(|| Missing {
+            looked_for: format!("no program {name} in {} or on the PATH", self.folder.join("bin").display()),
+        })
+    }
+}
+
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+}
+
+/// What `program args…` prints, standard output and error together, whatever its exit code; empty when it cannot be
+/// started.
+pub(crate) fn says(program: &Path, args: &[&str]) -> String {
+    let Ok(output) = Command::new(program).args(args).output() else { return String::new() };
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}

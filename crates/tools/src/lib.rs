@@ -1,0 +1,24 @@
+//! Other people's load tools: one folder for each, with how it is found and had, its command line for a load, and the
+//! parser of what it prints.
+//!
+//! A [`Tool`] says *what* to run ([`Tool::command`]) and reads what came out ([`Tool::parse`]); whoever runs it is
+//! `truetail-lab`. Nothing here starts a process but [`Tool::find`], which asks for a version. A parser takes bytes
+//! and gives a [`Report`] or a [`ParseError`] that names the line; it never panics and never fills anything in.
+
+mod error;
+mod find;
+mod hey;
+mod load;
+mod output;
+mod registry;
+mod report;
+mod tool;
+pub mod units;
+
+pub use error::{CommandError, ParseError};
+pub use find::{Found, Lookup, Missing};
+pub use load::Load;
+pub use output::{Invocation, Output};
+pub use registry::{all, by_name, names};
+pub use report::{Report, Request};
+pub use tool::{Install, Tool};

@@ -1,0 +1,51 @@
+//! How a tool is started, and what it left.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// How a tool is started.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Invocation {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Environment variables, beside those there are.
+    pub env: Vec<(String, String)>,
+    /// Text for its standard input.
+    pub stdin: String,
+    /// Files to write into its folder, which is its working directory, before it is started: (relative path, text).
+    pub inputs: Vec<(String, String)>,
+    /// Files it leaves in its folder that the parser wants: (the key in [`Output::files`], a relative path in which a
+    /// part `*` stands for any one folder, the newest of them).
+    pub outputs: Vec<(&'static str, String)>,
+    /// Commands to run beforehand in the same folder, such as a compiler; the first that fails ends it.
+    pub before: Vec<Vec<String>>,
+    /// Commands to run afterwards, such as a decoder; the standard output of each goes to the file named first.
+    pub after: Vec<(String, Vec<String>)>,
+}
+
+/// What a tool left.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Output {
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// What it complained of.
+    pub stderr: Vec<u8>,
+    /// Its exit code; `None` when a signal ended it.
+    pub exit_code: Option<i32>,
+    /// Its files, by the keys of [`Invocation::outputs`]; those that are not there are left out.
+    pub files: BTreeMap<String, Vec<u8>>,
+}
+
+impl Output {
+    /// Its standard output as text; bytes that are not UTF-8 become the replacement character.
+    pub fn text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.stdout)
+    }
+
+    /// A file as bytes.
+    pub fn file(&self, key: &str) -> Option<&[u8]> {
+        self.files.get(key).map(Vec::as_slice)
+    }
+}

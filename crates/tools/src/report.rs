@@ -1,0 +1,85 @@
+//! What a parser makes of a tool's output.
+
+use truetail_model::record::{Histogram, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::Claims;
+
+/// One request as the tool tells of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// When it began by the tool's own account, nanoseconds since the first of the run or since 1970, whichever the
+    /// tool uses; `None` where it does not say, or in whole seconds only.
+    pub start_ns: Option<u64>,
+    /// Its latency in the tool's own sense.
+    pub latency: Nanos,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What a tool said of its run: its statements, and as much of its data as it gave.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The version that the output itself names.
+    pub version: Option<String>,
+    /// Its statements.
+    pub claims: Claims,
+    /// Single requests, where it gives them.
+    pub requests: Vec<Request>,
+    /// Its latencies as a histogram, where it gives one and no single requests.
+    pub histogram: Option<Histogram>,
+    /// What a reader should know, such as requests that it cut off and does not mention.
+    pub notes: Vec<String>,
+}
+
+impl Report {
+    /// Nothing but statements.
+    pub fn of(claims: Claims) -> Report {
+        Report { version: None, claims, requests: Vec::new(), histogram: None, notes: Vec::new() }
+    }
+
+    /// What it gave, as a run's record: single requests where there are any, counted from the first; else its
+    /// histogram; else nothing. What the tool calls its latency is the response time of this snapshot, and
+    /// [`Claims::latency_from`] says what it really starts from.
+    pub fn snapshot(&self) -> Snapshot {
+        if self.requests.is_empty() { self.histogram_only() } else { self.recorded() }
+    }
+
+    fn histogram_only(&self) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        if let Some(histogram) = &self.histogram {
+            snapshot.metrics[Metric::ResponseTime as usize] = histogram.clone();
+            snapshot.tally.plan(histogram.count());
+            snapshot.tally.issued = histogram.count();
+            snapshot.tally.responses = histogram.count();
+        }
+        snapshot
+    }
+
+    fn recorded(&self) -> Snapshot {
+        let timed = self.requests.iter().all(|request| request.start_ns.is_some());
+        let first = self.requests.iter().filter_map(|request| request.start_ns).min().unwrap_or_default();
+        let mut recorder = Recorder::new(RecorderOptions { per_second: timed, ..RecorderOptions::default() });
+        let mut in_order = self.requests.clone();
+        in_order.sort_by_key(|request| request.start_ns);
+        for (index, request) in in_order.iter().enumerate() {
+            let start = Timestamp(request.start_ns.unwrap_or(first) - first);
+            recorder.plan(start);
+            recorder.record(&record_of(index as u64, start, request));
+        }
+        recorder.finish(Default::default())
+    }
+}
+
+fn record_of(index: u64, start: Timestamp, request: &Request) -> RequestRecord {
+    RequestRecord {
+        index,
+        intended_start: start,
+        actual_start: start,
+        end: Timestamp(start.0.saturating_add(request.latency.0)),
+        delay: Default::default(),
+        connected: false,
+        read_lag: None,
+        outcome: request.outcome,
+        bytes_in: 0,
+    }
+}
