@@ -63,3 +63,40 @@ pub(crate) fn says(program: &Path, args: &[&str]) -> String {
     let Ok(output) = Command::new(program).args(args).output() else { return String::new() };
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
+
+/// The program `name`, with the version that it prints for `args`.
+///
+/// # Errors
+/// [`Missing`].
+pub(crate) fn find_program(lookup: &Lookup, name: &str, args: &[&str]) -> Result<Found, Missing> {
+    let path = lookup.program(name)?;
+    let version = version_in(&says(&path, args));
+    Ok(Found { path, version })
+}
+
+/// The first version number in `text`: digits with at least one dot among them, such as the `4.1.0` of
+/// `wrk debian/4.1.0-3+b2 [epoll]`; `unknown` where there is none.
+pub(crate) fn version_in(text: &str) -> String {
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit() && c != '.').map(|number| number.trim_matches('.'));
+    numbers.find(|number| number.contains('.')).unwrap_or("unknown").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version_in;
+
+    #[test]
+    fn versions_as_the_tools_print_them() {
+        for (text, version) in [
+            ("This is ApacheBench, Version 2.3 <$Revision$>", "2.3"),
+            ("wrk debian/4.1.0-3+b2 [epoll] Copyright (C) 2012 Will Glozer", "4.1.0"),
+            ("wrk 4.0.0 [epoll] Copyright (C) 2012 Will Glozer", "4.0.0"),
+            ("h2load nghttp2/1.52.0", "1.52.0"),
+            ("oha 1.16.0", "1.16.0"),
+            ("autocannon v9.0.0\nnode v20.20.2\n", "9.0.0"),
+            ("No version. None at all...", "unknown"),
+        ] {
+            assert_eq!(version_in(text), version, "{text}");
+        }
+    }
+}

@@ -5,15 +5,21 @@
 //! `truetail-lab`. Nothing here starts a process but [`Tool::find`], which asks for a version. A parser takes bytes
 //! and gives a [`Report`] or a [`ParseError`] that names the line; it never panics and never fills anything in.
 
+mod ab;
+mod autocannon;
 mod error;
 mod find;
+mod h2load;
 mod hey;
 mod load;
+mod oha;
 mod output;
 mod registry;
 mod report;
 mod tool;
 pub mod units;
+mod wrk;
+mod wrk2;
 
 pub use error::{CommandError, ParseError};
 pub use find::{Found, Lookup, Missing};

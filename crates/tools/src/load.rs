@@ -1,6 +1,8 @@
 //! What a tool is asked to do.
 
-use truetail_model::time::{Nanos, Rate};
+use truetail_model::time::{NANOS_PER_SECOND, Nanos, Rate};
+
+const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// What a tool is asked to do. A closed tool takes `users`, an open one `rate`, with at most `connections` or workers.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,6 +24,26 @@ pub struct Load {
 impl Load {
     /// The duration in whole seconds, rounded up: what most tools take.
     pub fn whole_seconds(&self) -> u64 {
-        self.duration.0.div_ceil(truetail_model::time::NANOS_PER_SECOND).max(1)
+        whole(self.duration, NANOS_PER_SECOND)
     }
+
+    /// The duration in whole milliseconds, rounded up.
+    pub fn whole_millis(&self) -> u64 {
+        whole(self.duration, NANOS_PER_MILLI)
+    }
+
+    /// The timeout, where there is one, in whole seconds, rounded up.
+    pub fn timeout_seconds(&self) -> Option<u64> {
+        self.timeout.map(|timeout| whole(timeout, NANOS_PER_SECOND))
+    }
+
+    /// The timeout, where there is one, in whole milliseconds, rounded up.
+    pub fn timeout_millis(&self) -> Option<u64> {
+        self.timeout.map(|timeout| whole(timeout, NANOS_PER_MILLI))
+    }
+}
+
+/// At least one.
+fn whole(time: Nanos, unit_ns: u64) -> u64 {
+    time.0.div_ceil(unit_ns).max(1)
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::Found;
+
 /// How a tool is started.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Invocation {
@@ -23,6 +25,26 @@ pub struct Invocation {
     pub before: Vec<Vec<String>>,
     /// Commands to run afterwards, such as a decoder; the standard output of each goes to the file named first.
     pub after: Vec<(String, Vec<String>)>,
+}
+
+impl Invocation {
+    /// The program `found` with the arguments in `words`, which spaces separate, and nothing else.
+    pub fn of(found: &Found, words: &str) -> Invocation {
+        let args = words.split_whitespace().map(str::to_owned).collect();
+        Invocation { program: found.path.clone(), args, ..Invocation::default() }
+    }
+
+    /// The same with one more argument, whatever is in it.
+    pub fn arg(mut self, arg: impl Into<String>) -> Invocation {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// The same with these arguments in `words` too.
+    pub fn words(mut self, words: &str) -> Invocation {
+        self.args.extend(words.split_whitespace().map(str::to_owned));
+        self
+    }
 }
 
 /// What a tool left.

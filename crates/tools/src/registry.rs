@@ -1,10 +1,10 @@
 //! Every tool there is.
 
-use crate::{Tool, hey};
+use crate::{Tool, ab, autocannon, h2load, hey, oha, wrk, wrk2};
 
 /// Every tool, in the order in which the documents name them.
 pub fn all() -> &'static [&'static dyn Tool] {
-    &[&hey::Hey]
+    &[&ab::Ab, &hey::Hey, &wrk::Wrk, &wrk2::Wrk2, &oha::Oha, &h2load::H2load, &autocannon::Autocannon]
 }
 
 /// Their names.

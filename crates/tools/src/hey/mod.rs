@@ -43,13 +43,12 @@ impl Tool for Hey {
     }
 
     fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
-        let mut args = vec!["-z".to_owned(), format!("{}s", load.whole_seconds())];
-        args.extend(["-c".to_owned(), load.users.to_string(), "-o".to_owned(), "csv".to_owned()]);
-        if let Some(timeout) = load.timeout {
-            args.extend(["-t".to_owned(), (timeout.0.div_ceil(1_000_000_000)).to_string()]);
+        let timed = format!("-z {}ms -c {} -o csv", load.whole_millis(), load.users);
+        let mut invocation = Invocation::of(found, &timed);
+        if let Some(seconds) = load.timeout_seconds() {
+            invocation = invocation.words(&format!("-t {seconds}"));
         }
-        args.push(load.url.clone());
-        Ok(Invocation { program: found.path.clone(), args, ..Invocation::default() })
+        Ok(invocation.arg(&load.url))
     }
 
     fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {

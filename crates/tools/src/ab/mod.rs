@@ -1,0 +1,62 @@
+//! ab, of the Apache HTTP server: a closed loop over HTTP/1.0.
+
+use std::path::Path;
+
+use truetail_model::workload::LoadModelKind;
+
+use crate::find::find_program;
+use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+
+/// ab with `users` kept connections, for a time.
+pub struct Ab;
+
+pub(super) const NAME: &str = "ab";
+pub(super) const TESTED: &str = "2.3";
+const SAMPLES: &str = "samples";
+const PERCENTILES: &str = "percentiles";
+/// More than it can make in the longest run; ab wants a limit beside the time.
+const MOST_REQUESTS: u64 = 10_000_000;
+
+impl Tool for Ab {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Closed
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from the sending of a request, or on a new connection from its opening; a reset or refused request counts with \
+         the time it took to fail"
+    }
+
+    fn install(&self) -> Install {
+        Install { origin: "apt", debian: "apt-get install -y apache2-utils", macos: Some("brew install httpd") }
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+        find_program(lookup, NAME, &["-V"])
+    }
+
+    /// `-n` comes after `-t`, which would set it to 50 000. `-r` goes on after a reset, which would otherwise end the run
+    /// without a report. `-s` is no timeout of a request: it ends the run when no connection moved for so long.
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        let timed = format!("-q -k -r -t {} -n {MOST_REQUESTS} -c {}", load.whole_seconds(), load.users);
+        let mut invocation = Invocation::of(found, &timed).words("-g samples.tsv -e percentiles.csv");
+        if let Some(seconds) = load.timeout_seconds() {
+            invocation = invocation.words(&format!("-s {seconds}"));
+        }
+        let outputs = vec![(SAMPLES, "samples.tsv".to_owned()), (PERCENTILES, "percentiles.csv".to_owned())];
+        Ok(Invocation { outputs, ..invocation.arg(&load.url) })
+    }
+
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        let _ = (output, load);
+        Err(ParseError { tool: NAME, tested: TESTED, file: "stdout", line: None, what: "no parser yet".to_owned() })
+    }
+}

@@ -1,0 +1,58 @@
+//! autocannon, by Matteo Collina: a closed loop in Node.js.
+
+use std::path::Path;
+
+use truetail_model::workload::LoadModelKind;
+
+use crate::find::find_program;
+use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+
+/// autocannon with `users` connections and no rate: a closed loop. Its rate (`-R`) is no open load: it sends the requests of a
+/// second in one burst at its beginning, over the same connections, and fills the histogram up with a wrong interval.
+pub struct Autocannon;
+
+pub(super) const NAME: &str = "autocannon";
+pub(super) const TESTED: &str = "9.0.0";
+impl Tool for Autocannon {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Closed
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from the sending of a request, in whole milliseconds; requests without an answer are left out"
+    }
+
+    fn install(&self) -> Install {
+        Install {
+            origin: "npm",
+            debian: "npm install --global autocannon@9.0.0",
+            macos: Some("npm install --global autocannon@9.0.0"),
+        }
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+        find_program(lookup, NAME, &["--version"])
+    }
+
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        let timed = format!("-j -c {} -d {}", load.users, load.whole_seconds());
+        let mut invocation = Invocation::of(found, &timed);
+        if let Some(seconds) = load.timeout_seconds() {
+            invocation = invocation.words(&format!("-t {seconds}"));
+        }
+        Ok(invocation.arg(&load.url))
+    }
+
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        let _ = (output, load);
+        Err(ParseError { tool: NAME, tested: TESTED, file: "stdout", line: None, what: "no parser yet".to_owned() })
+    }
+}

@@ -1,0 +1,56 @@
+//! h2load, of nghttp2: a closed loop, here over HTTP/1.1.
+
+use std::path::Path;
+
+use truetail_model::workload::LoadModelKind;
+
+use crate::find::find_program;
+use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+
+/// h2load with `users` clients of one request each at a time.
+pub struct H2load;
+
+pub(super) const NAME: &str = "h2load";
+pub(super) const TESTED: &str = "1.52.0";
+const SAMPLES: &str = "samples";
+
+impl Tool for H2load {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Closed
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from the sending of a request; requests without an answer are left out"
+    }
+
+    fn install(&self) -> Install {
+        Install { origin: "apt", debian: "apt-get install -y nghttp2-client", macos: Some("brew install nghttp2") }
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+        find_program(lookup, NAME, &["--version"])
+    }
+
+    /// `-N` is an inactivity timeout, after which that client is lost for the rest of the run.
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        let timed = format!("--h1 -t1 -c{} -D{}ms --log-file=samples.tsv", load.users, load.whole_millis());
+        let mut invocation = Invocation::of(found, &timed);
+        if let Some(millis) = load.timeout_millis() {
+            invocation = invocation.words(&format!("-N {millis}ms"));
+        }
+        Ok(Invocation { outputs: vec![(SAMPLES, "samples.tsv".to_owned())], ..invocation.arg(&load.url) })
+    }
+
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        let _ = (output, load);
+        Err(ParseError { tool: NAME, tested: TESTED, file: "stdout", line: None, what: "no parser yet".to_owned() })
+    }
+}

@@ -1,0 +1,60 @@
+//! oha, by hatoo: a rate dealt to so many connections.
+
+use std::path::Path;
+
+use truetail_model::workload::LoadModelKind;
+
+use crate::find::find_program;
+use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+
+/// oha with `rate`, at most `connections` connections, and its latency correction, which is what its documentation advises for
+/// a rate. Its answers as CSV: it can write only one format a run, and this one has the single requests.
+pub struct Oha;
+
+pub(super) const NAME: &str = "oha";
+pub(super) const TESTED: &str = "1.16.0";
+impl Tool for Oha {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Open
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from the moment at which its pacer woke to send it (--latency-correction); failed, timed-out and aborted requests and \
+         the backlog at the end are left out"
+    }
+
+    fn install(&self) -> Install {
+        Install {
+            origin: "crates.io",
+            debian: "cargo install oha --version 1.16.0 --locked",
+            macos: Some("brew install oha"),
+        }
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+        find_program(lookup, NAME, &["--version"])
+    }
+
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        let (rate, connections) = (load.rate.as_per_second(), load.connections);
+        let timed = format!("--no-tui -z {}ms -q {rate} -c {connections}", load.whole_millis());
+        let mut invocation = Invocation::of(found, &timed).words("--latency-correction --output-format csv");
+        if let Some(millis) = load.timeout_millis() {
+            invocation = invocation.words(&format!("-t {millis}ms"));
+        }
+        Ok(invocation.arg(&load.url))
+    }
+
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        let _ = (output, load);
+        Err(ParseError { tool: NAME, tested: TESTED, file: "stdout", line: None, what: "no parser yet".to_owned() })
+    }
+}

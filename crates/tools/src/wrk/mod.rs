@@ -1,0 +1,61 @@
+//! wrk, by Will Glozer: a closed loop whose histogram is filled up afterwards.
+
+use std::path::Path;
+
+use truetail_model::workload::LoadModelKind;
+
+use crate::find::find_program;
+use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+
+/// wrk with `users` connections.
+pub struct Wrk;
+
+pub(super) const NAME: &str = "wrk";
+pub(super) const TESTED: &str = "4.1.0";
+impl Tool for Wrk {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Closed
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from the sending of a request; after the run it fills its histogram up with requests that never were, by the \
+         HdrHistogram correction; answers later than the timeout and requests under way at the end are left out"
+    }
+
+    fn install(&self) -> Install {
+        Install { origin: "apt", debian: "apt-get install -y wrk", macos: Some("brew install wrk") }
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+        find_program(lookup, NAME, &["-v"])
+    }
+
+    /// Its own timeout is 2 s and takes whole seconds.
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        let (threads, users) = (threads(load.users), load.users);
+        let timed = format!("-t{threads} -c{users} -d{}s --latency", load.whole_seconds());
+        let mut invocation = Invocation::of(found, &timed);
+        if let Some(seconds) = load.timeout_seconds() {
+            invocation = invocation.words(&format!("--timeout {seconds}s"));
+        }
+        Ok(invocation.arg(&load.url))
+    }
+
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        let _ = (output, load);
+        Err(ParseError { tool: NAME, tested: TESTED, file: "stdout", line: None, what: "no parser yet".to_owned() })
+    }
+}
+
+/// Two threads where the connections can be dealt to them evenly: a remainder would silently not be used.
+pub(crate) const fn threads(connections: u32) -> u32 {
+    if connections > 0 && connections.is_multiple_of(2) { 2 } else { 1 }
+}

@@ -1,0 +1,70 @@
+//! wrk2, by Gil Tene: a constant rate, and the latency counted from when a request should have been sent.
+
+use std::path::Path;
+
+use truetail_model::workload::LoadModelKind;
+
+use crate::find::find_program;
+use crate::wrk::threads;
+use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+
+/// wrk2 with `rate` over at most `connections` connections.
+pub struct Wrk2;
+
+pub(super) const NAME: &str = "wrk2";
+pub(super) const TESTED: &str = "4.0.0";
+impl Tool for Wrk2 {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Open
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from the moment at which its schedule had the request; a run longer than 10 s leaves its first 10 s out, and \
+         what is still due or under way at the end, or never answered, is left out"
+    }
+
+    fn install(&self) -> Install {
+        Install {
+            origin: "source",
+            debian: "apt-get install -y git gcc make libssl-dev zlib1g-dev && git clone https://github.com/giltene/wrk2 \
+                     && make -C wrk2 && install -D wrk2/wrk ~/.cache/truetail/tools/bin/wrk2",
+            macos: None,
+        }
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    /// By the name `wrk2`: its own build calls the program `wrk`, which would be taken for the other one.
+    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+        find_program(lookup, NAME, &["-v"])
+    }
+
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        let (threads, connections) = (threads(load.connections), load.connections);
+        let timed = format!("-t{threads} -c{connections} -d{}s -R{} --latency", load.whole_seconds(), whole(load)?);
+        let mut invocation = Invocation::of(found, &timed);
+        if let Some(seconds) = load.timeout_seconds() {
+            invocation = invocation.words(&format!("--timeout {seconds}s"));
+        }
+        Ok(invocation.arg(&load.url))
+    }
+
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        let _ = (output, load);
+        Err(ParseError { tool: NAME, tested: TESTED, file: "stdout", line: None, what: "no parser yet".to_owned() })
+    }
+}
+
+/// The rate, which has to be a whole number.
+fn whole(load: &Load) -> Result<u64, CommandError> {
+    let rate = load.rate.as_per_second();
+    let fits = rate.fract() == 0.0 && rate < u64::MAX as f64;
+    let why = || format!("its -R takes whole requests a second, not {rate}");
+    fits.then_some(rate as u64).ok_or_else(|| CommandError { tool: NAME, why: why() })
+}
