@@ -2,6 +2,8 @@
 
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Rate};
 
+use crate::CommandError;
+
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// What a tool is asked to do. A closed tool takes `users`, an open one `rate`, with at most `connections` or workers.
@@ -30,6 +32,22 @@ impl Load {
     /// The duration in whole milliseconds, rounded up.
     pub fn whole_millis(&self) -> u64 {
         whole(self.duration, NANOS_PER_MILLI)
+    }
+
+    /// The rate as a whole number of requests in 1, 60 or 3600 seconds: (requests, seconds).
+    ///
+    /// # Errors
+    /// [`CommandError`] of `tool` where it is none.
+    pub fn whole_rate(&self, tool: &'static str) -> Result<(u64, u64), CommandError> {
+        let rate = self.rate.as_per_second();
+        let whole = |seconds: u64| {
+            let requests = (rate * seconds as f64).round();
+            // A seventh of a second does not come out whole, 0.1 requests a second do in spite of their rounding.
+            let is_whole = requests >= 1.0 && (requests / seconds as f64 - rate).abs() <= rate * 1e-12;
+            is_whole.then_some((requests as u64, seconds))
+        };
+        let why = || format!("it takes whole requests a second, a minute or an hour, not {rate} a second");
+        [1, 60, 3_600].into_iter().find_map(whole).ok_or_else(|| CommandError { tool, why: why() })
     }
 
     /// The timeout, where there is one, in whole seconds, rounded up.

@@ -1,10 +1,26 @@
 //! Every tool there is.
 
-use crate::{Tool, ab, autocannon, h2load, hey, oha, wrk, wrk2};
+use crate::{Tool, ab, autocannon, gatling, h2load, hey, hyperfoil, jmeter, k6, locust, oha, vegeta, wrk, wrk2};
 
 /// Every tool, in the order in which the documents name them.
 pub fn all() -> &'static [&'static dyn Tool] {
-    &[&ab::Ab, &hey::Hey, &wrk::Wrk, &wrk2::Wrk2, &oha::Oha, &h2load::H2load, &autocannon::Autocannon]
+    &[
+        &ab::Ab,
+        &hey::Hey,
+        &wrk::Wrk,
+        &wrk2::Wrk2,
+        &vegeta::Vegeta,
+        &k6::ConstantVus,
+        &k6::ConstantArrivalRate,
+        &jmeter::ThreadGroup,
+        &jmeter::PreciseThroughput,
+        &locust::Locust,
+        &gatling::Gatling,
+        &hyperfoil::Hyperfoil,
+        &oha::Oha,
+        &h2load::H2load,
+        &autocannon::Autocannon,
+    ]
 }
 
 /// Their names.

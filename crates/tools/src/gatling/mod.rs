@@ -1,0 +1,65 @@
+//! Gatling: one simulated user for each arrival.
+
+use std::path::Path;
+
+use truetail_model::workload::LoadModelKind;
+
+use crate::jars::{class_path, find_jars, java};
+use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+
+/// Gatling with users that arrive at `rate`, make one request each, and share as many connections as it takes.
+pub struct Gatling;
+
+pub(super) const NAME: &str = "gatling";
+pub(super) const TESTED: &str = "3.15.1";
+pub(super) const LOG: &str = "simulation.log";
+/// Without it, it writes thousands of lines.
+const LOGBACK: &str = "<configuration><root level=\"WARN\"/></configuration>\n";
+
+impl Tool for Gatling {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Open
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from the handing over of a request to its client, connecting included, in whole milliseconds; failures count \
+         with the time they took; a reset is tried again unseen"
+    }
+
+    fn install(&self) -> Install {
+        let debian = "tools/install.sh gatling";
+        Install { origin: "Maven Central", debian, macos: Some(debian) }
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+        find_jars(lookup, NAME, "lib", "gatling-core", &["classes/LoadSimulation.class"])
+    }
+
+    /// Gatling has no limit of connections. Its first users would otherwise wait for the opening of a package of Java.
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        let settings = "-Xmx1g --add-opens=java.base/java.lang=ALL-UNNAMED -Dlogback.configurationFile=logback.xml";
+        let load_of = format!("-Drate={} -Dduration_ms={}", load.rate.as_per_second(), load.whole_millis());
+        let mut java = java(settings).words(&load_of).arg(format!("-Durl={}", load.url));
+        if let Some(millis) = load.timeout_millis() {
+            java = java.words(&format!("-Dgatling.http.requestTimeout={millis}"));
+        }
+        Ok(Invocation {
+            inputs: vec![("logback.xml".to_owned(), LOGBACK.to_owned())],
+            outputs: vec![(LOG, format!("results/*/{LOG}"))],
+            ..java.arg("-cp").arg(class_path(found)).words("io.gatling.app.Gatling -s LoadSimulation -rf results")
+        })
+    }
+
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        let _ = (output, load);
+        Err(ParseError { tool: NAME, tested: TESTED, file: LOG, line: None, what: "no parser yet".to_owned() })
+    }
+}

@@ -1,0 +1,91 @@
+//! Hyperfoil: sessions that arrive at a constant rate.
+
+use std::path::Path;
+
+use truetail_model::workload::LoadModelKind;
+
+use crate::jars::{class_path, find_jars, java};
+use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+
+/// Hyperfoil with sessions that arrive at `rate`, evenly, over `connections` connections and as many sessions.
+pub struct Hyperfoil;
+
+pub(super) const NAME: &str = "hyperfoil";
+pub(super) const TESTED: &str = "0.25.2";
+pub(super) const RESULT: &str = "result.json";
+
+impl Tool for Hyperfoil {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Open
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from the making of a request, the wait for a connection included and the wait for a free session not; requests \
+         without an answer are left out"
+    }
+
+    fn install(&self) -> Install {
+        let debian = "tools/install.sh hyperfoil";
+        Install { origin: "Maven Central", debian, macos: Some(debian) }
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+        find_jars(lookup, NAME, "lib", "hyperfoil-core", &["classes/RunBenchmark.class"])
+    }
+
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        let java = java("-Dorg.apache.logging.log4j.level=ERROR -cp").arg(class_path(found));
+        Ok(Invocation {
+            inputs: vec![("benchmark.hf.yaml".to_owned(), benchmark(load)?)],
+            outputs: vec![(RESULT, RESULT.to_owned())],
+            ..java.words("RunBenchmark benchmark.hf.yaml").arg(RESULT)
+        })
+    }
+
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        let _ = (output, load);
+        Err(ParseError { tool: NAME, tested: TESTED, file: RESULT, line: None, what: "no parser yet".to_owned() })
+    }
+}
+
+/// Its arrivals are a Poisson process unless told otherwise; and one more session than it may have would end the run.
+fn benchmark(load: &Load) -> Result<String, CommandError> {
+    let (host, path) = host_and_path(&load.url)?;
+    let (rate, millis, connections) = (load.rate.as_per_second(), load.whole_millis(), load.connections);
+    let timeout = load.timeout_millis().map_or_else(String::new, |ms| format!("            timeout: {ms}ms\n"));
+    Ok(format!(
+        "name: load
+http:
+  host: {host:?}
+  sharedConnections: {connections}
+phases:
+- load:
+    constantRate:
+      usersPerSec: {rate}
+      variance: false
+      duration: {millis}ms
+      maxSessions: {connections}
+      sessionLimitPolicy: CONTINUE
+      scenario:
+      - fetch:
+        - httpRequest:
+            GET: {path:?}
+{timeout}"
+    ))
+}
+
+/// `http://127.0.0.1:8080` and `/api`.
+fn host_and_path(url: &str) -> Result<(&str, &str), CommandError> {
+    let why = || format!("'{url}' has no host and path; write http://127.0.0.1:8080/api");
+    let after_scheme = url.find("://").map(|at| at + 3);
+    let path = after_scheme.and_then(|at| Some(at + url[at..].find('/')?));
+    path.map(|at| url.split_at(at)).ok_or_else(|| CommandError { tool: NAME, why: why() })
+}

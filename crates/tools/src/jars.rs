@@ -1,0 +1,62 @@
+//! Tools that come as folders of jars.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{Found, Invocation, Lookup, Missing};
+
+/// The folder `tool` of the laboratory's own, in which `marks` are, each relative to it, and a jar `<jar>-<version>.jar` in
+/// `place`; and a program `java`.
+///
+/// # Errors
+/// [`Missing`], which names the first part that is not there.
+pub(crate) fn find_jars(lookup: &Lookup, tool: &str, place: &str, jar: &str, marks: &[&str]) -> Result<Found, Missing> {
+    lookup.program("java")?;
+    let path = lookup.folder.join(tool);
+    let gone = |part: String| Missing { looked_for: format!("no {part}") };
+    for mark in marks {
+        let file = path.join(mark);
+        if !file.exists() {
+            return Err(gone(file.display().to_string()));
+        }
+    }
+    let version = version_of(&path.join(place), jar);
+    let version = version.ok_or_else(|| gone(format!("{jar}-VERSION.jar in {}", path.join(place).display())))?;
+    Ok(Found { path, version })
+}
+
+/// The version in the name of the jar, of the last by name where there are several.
+fn version_of(folder: &Path, jar: &str) -> Option<String> {
+    let names = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let versions = names.filter_map(|name| {
+        let version = name.strip_prefix(jar)?.strip_prefix('-')?.strip_suffix(".jar")?;
+        version.starts_with(|c: char| c.is_ascii_digit()).then(|| version.to_owned())
+    });
+    versions.max()
+}
+
+/// `java` with the arguments in `words`, which spaces separate.
+pub(crate) fn java(words: &str) -> Invocation {
+    Invocation { program: PathBuf::from("java"), ..Invocation::default() }.words(words)
+}
+
+/// The argument for `-cp`: our own classes, and every jar.
+pub(crate) fn class_path(found: &Found) -> String {
+    format!("{0}/classes:{0}/lib/*", found.path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_that_of_the_jar_of_just_this_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["gatling-core-3.15.1.jar", "gatling-core-java-3.14.0.jar", "gatling-core.txt"] {
+            fs::write(folder.path().join(name), "").expect("a file");
+        }
+        assert_eq!(version_of(folder.path(), "gatling-core").as_deref(), Some("3.15.1"));
+        assert_eq!(version_of(folder.path(), "gatling-http"), None);
+        assert_eq!(version_of(&folder.path().join("nowhere"), "gatling-core"), None);
+    }
+}

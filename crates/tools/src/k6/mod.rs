@@ -1,0 +1,108 @@
+//! k6, by Grafana Labs: as virtual users in a closed loop, or as arrivals at a constant rate.
+
+use std::path::Path;
+
+use truetail_model::workload::LoadModelKind;
+
+use crate::find::find_program;
+use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+
+mod script;
+
+/// k6 with `users` virtual users, each in a closed loop.
+pub struct ConstantVus;
+
+/// k6 with iterations started at `rate`, each on a virtual user that is free: 1500 are made beforehand, and up to 5000
+/// when those do not suffice. An iteration that finds none is dropped.
+pub struct ConstantArrivalRate;
+
+pub(super) const TESTED: &str = "1.8.1";
+pub(super) const SAMPLES: &str = "samples.csv";
+pub(super) const SUMMARY: &str = "summary.json";
+
+const INSTALL: Install =
+    Install { origin: "Go module proxy", debian: "tools/install.sh k6", macos: Some("brew install k6") };
+
+impl Tool for ConstantVus {
+    fn name(&self) -> &'static str {
+        "k6-constant-vus"
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Closed
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from the sending of a request, without the time for a connection; a refused request counts as 0 ms, a timeout \
+         with the time it took; a reset on a kept connection is tried again unseen"
+    }
+
+    fn install(&self) -> Install {
+        INSTALL
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+        find_program(lookup, "k6", &["version"])
+    }
+
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        Ok(invocation(found, script::constant_vus(load)))
+    }
+
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        let _ = (output, load);
+        Err(ParseError { tool: "k6", tested: TESTED, file: SAMPLES, line: None, what: "no parser yet".to_owned() })
+    }
+}
+
+impl Tool for ConstantArrivalRate {
+    fn name(&self) -> &'static str {
+        "k6-constant-arrival-rate"
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Open
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from the sending of a request, without the wait for a virtual user and the time for a connection; a refused \
+         request counts as 0 ms, a timeout with the time it took; an iteration without a free virtual user is dropped; a \
+         reset on a kept connection is tried again unseen"
+    }
+
+    fn install(&self) -> Install {
+        INSTALL
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+        find_program(lookup, "k6", &["version"])
+    }
+
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        Ok(invocation(found, script::constant_arrival_rate(load, self.name())?))
+    }
+
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        let _ = (output, load);
+        Err(ParseError { tool: "k6", tested: TESTED, file: SAMPLES, line: None, what: "no parser yet".to_owned() })
+    }
+}
+
+/// Timestamps of the samples are in whole seconds unless told otherwise; the empty address keeps it from opening a port.
+fn invocation(found: &Found, script: String) -> Invocation {
+    let quiet = Invocation::of(found, "run --no-usage-report --no-color --quiet --address").arg("");
+    Invocation {
+        env: vec![("K6_CSV_TIME_FORMAT".to_owned(), "unix_nano".to_owned())],
+        inputs: vec![("load.js".to_owned(), script)],
+        outputs: vec![(SAMPLES, SAMPLES.to_owned()), (SUMMARY, SUMMARY.to_owned())],
+        ..quiet.words("--summary-export=summary.json --out csv=samples.csv load.js")
+    }
+}

@@ -1,0 +1,52 @@
+//! The script that k6 runs.
+
+use serde_json::{Value, json};
+
+use crate::{CommandError, Load};
+
+/// Virtual users made before the run, and at most: the founding article's.
+const VUS_AT_FIRST: u32 = 1_500;
+const VUS_AT_MOST: u32 = 5_000;
+
+/// `users` virtual users that ask again as soon as they are answered.
+pub(super) fn constant_vus(load: &Load) -> String {
+    script(load, &json!({ "executor": "constant-vus", "vus": load.users, "duration": millis(load.whole_millis()) }))
+}
+
+/// Iterations at `rate`.
+///
+/// # Errors
+/// [`CommandError`] of `tool` for a rate that is no whole number a second, a minute or an hour.
+pub(super) fn constant_arrival_rate(load: &Load, tool: &'static str) -> Result<String, CommandError> {
+    let (rate, seconds) = load.whole_rate(tool)?;
+    let scenario = json!({
+        "executor": "constant-arrival-rate",
+        "rate": rate,
+        "timeUnit": format!("{seconds}s"),
+        "duration": millis(load.whole_millis()),
+        "preAllocatedVUs": VUS_AT_FIRST,
+        "maxVUs": VUS_AT_MOST,
+    });
+    Ok(script(load, &scenario))
+}
+
+fn script(load: &Load, scenario: &Value) -> String {
+    // Each request has about ten rows of samples; other tags would only make them longer.
+    let statistics = ["avg", "min", "med", "max", "p(90)", "p(99)", "p(99.9)", "p(99.99)", "count"];
+    let options = json!({
+        "discardResponseBodies": true,
+        "systemTags": ["status", "error_code"],
+        "summaryTrendStats": statistics,
+        "scenarios": { "load": scenario },
+    });
+    let params = load.timeout_millis().map_or_else(|| json!({}), |timeout| json!({ "timeout": millis(timeout) }));
+    let url = json!(load.url);
+    format!(
+        "import http from 'k6/http';\n\nexport const options = {options:#};\n\nexport default function () {{\n  \
+         http.get({url}, {params});\n}}\n"
+    )
+}
+
+fn millis(n: u64) -> String {
+    format!("{n}ms")
+}

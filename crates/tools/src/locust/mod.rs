@@ -1,0 +1,95 @@
+//! Locust: simulated users in a closed loop.
+
+use std::path::Path;
+
+use truetail_model::workload::LoadModelKind;
+
+use crate::find::find_program;
+use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+
+/// Locust with `users` users that do not wait between requests. It can hold each user to a rate, too; that, as its
+/// documents say, is a closed loop with a cap and makes up for nothing that was missed.
+pub struct Locust;
+
+pub(super) const NAME: &str = "locust";
+pub(super) const TESTED: &str = "2.47.0";
+pub(super) const SAMPLES: &str = "samples.csv";
+pub(super) const RESULT: &str = "result.json";
+
+impl Tool for Locust {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Closed
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from the call of its client, with the client's own time; failures count with the time they took; its quantiles \
+         are rounded to two digits; requests under way at the end are left out"
+    }
+
+    fn install(&self) -> Install {
+        Install { origin: "PyPI", debian: "tools/install.sh locust", macos: Some("tools/install.sh locust") }
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+        find_program(lookup, NAME, &["--version"])
+    }
+
+    /// It would exit with 1 when a single request failed.
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        let (users, seconds) = (load.users, load.whole_seconds());
+        let timed = format!("-f locustfile.py --headless -u {users} -r {users} -t {seconds}s");
+        Ok(Invocation {
+            inputs: vec![("locustfile.py".to_owned(), locustfile(load))],
+            outputs: vec![(SAMPLES, SAMPLES.to_owned()), (RESULT, RESULT.to_owned())],
+            ..Invocation::of(found, &timed).words("--exit-code-on-error 0 --json-file result")
+        })
+    }
+
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        let _ = (output, load);
+        Err(ParseError { tool: NAME, tested: TESTED, file: SAMPLES, line: None, what: "no parser yet".to_owned() })
+    }
+}
+
+/// A user, and a listener that writes what Locust only adds up.
+fn locustfile(load: &Load) -> String {
+    let url = serde_json::json!(load.url);
+    let timeout = load.timeout.map_or_else(|| "None".to_owned(), |timeout| timeout.as_secs_f64().to_string());
+    format!(
+        r#"import csv
+from locust import HttpUser, constant, events, task
+
+samples_file = open("{SAMPLES}", "w", newline="")
+samples = csv.writer(samples_file)
+samples.writerow(["start_time", "response_time_ms", "status", "exception"])
+
+
+@events.request.add_listener
+def write_sample(response_time, start_time, response=None, exception=None, **_):
+    status = response.status_code if response is not None else 0
+    samples.writerow([f"{{start_time:.6f}}", f"{{response_time:.3f}}", status, repr(exception) if exception else ""])
+
+
+@events.quit.add_listener
+def close_samples(**_):
+    samples_file.close()
+
+
+class User(HttpUser):
+    host = {url}
+    wait_time = constant(0)
+
+    @task
+    def request(self):
+        self.client.get({url}, timeout={timeout}, allow_redirects=False)
+"#
+    )
+}

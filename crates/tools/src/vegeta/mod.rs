@@ -1,0 +1,73 @@
+//! Vegeta, by Tomás Senart: a constant rate over as many workers as it takes.
+
+use std::path::Path;
+
+use truetail_model::workload::LoadModelKind;
+
+use crate::find::{says, version_in};
+use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+
+/// `vegeta attack` with `rate` over at most `connections` workers.
+pub struct Vegeta;
+
+pub(super) const NAME: &str = "vegeta";
+pub(super) const TESTED: &str = "12.13.0";
+pub(super) const RESULTS: &str = "results.csv";
+
+impl Tool for Vegeta {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Open
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from the moment at which a worker took the request up, which is that of the schedule while workers are free; \
+         failures count with the time they took; a reset on a kept connection is tried again unseen"
+    }
+
+    fn install(&self) -> Install {
+        Install {
+            origin: "source",
+            debian: "apt-get install -y git golang && git clone https://github.com/tsenart/vegeta && \
+                     go build -C vegeta -ldflags '-X main.Version=12.13.0' -o ~/.cache/truetail/tools/bin/vegeta .",
+            macos: Some("brew install vegeta"),
+        }
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    /// Built without its release script, it does not know its version.
+    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+        let path = lookup.program(NAME)?;
+        let said = says(&path, &["-version"]);
+        let version = version_in(said.lines().find_map(|line| line.strip_prefix("Version:")).unwrap_or_default());
+        Ok(Found { path, version })
+    }
+
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        let (requests, seconds) = load.whole_rate(NAME)?;
+        let timed = format!("attack -rate={requests}/{seconds}s -duration={}ms", load.whole_millis());
+        let limits = format!("-max-workers={} -max-body=0 -redirects=-1 -output=results.bin", load.connections);
+        let mut invocation = Invocation::of(found, &timed).words(&limits);
+        if let Some(millis) = load.timeout_millis() {
+            invocation = invocation.words(&format!("-timeout={millis}ms"));
+        }
+        let decoder = [&found.path.display().to_string(), "encode", "-to=csv", "results.bin"].map(str::to_owned);
+        Ok(Invocation {
+            stdin: format!("GET {}\n", load.url),
+            after: vec![(RESULTS.to_owned(), decoder.to_vec())],
+            outputs: vec![(RESULTS, RESULTS.to_owned())],
+            ..invocation
+        })
+    }
+
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        let _ = (output, load);
+        Err(ParseError { tool: NAME, tested: TESTED, file: RESULTS, line: None, what: "no parser yet".to_owned() })
+    }
+}

@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# Installs load tools for the laboratory: tools/install.sh [TOOL …], without names all of them. What is there already is
+# left alone, which takes seconds. One that fails does not stop the others; then the exit code is 1.
+#
+# What no package manager puts on the path goes to ${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools},
+# where truetail looks first. Each version is the one that truetail's parser was tested with.
+# Vegeta and wrk2 are in no registry; `truetail lab tools` says how to build them.
+set -euo pipefail
+
+readonly folder="${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools}"
+readonly sources="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/crates/tools/src"
+readonly every=(ab hey wrk h2load k6 jmeter gatling hyperfoil locust autocannon oha)
+
+readonly k6_version=1.8.1 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
+readonly locust_version=2.47.0 autocannon_version=9.0.0 oha_version=1.16.0
+
+install_ab() { from_apt ab apache2-utils; }
+install_hey() { from_apt hey hey; }
+install_wrk() { from_apt wrk wrk; }
+install_h2load() { from_apt h2load nghttp2-client; }
+
+install_k6() {
+    if says "v$k6_version" "$folder/bin/k6" version; then return; fi
+    needs go "Go, 1.24 or later"
+    GOBIN="$folder/bin" go install "go.k6.io/k6@v$k6_version"
+}
+
+install_jmeter() {
+    if [[ -e "$folder/jmeter/installed-$jmeter_version" ]]; then return; fi
+    local home="$folder/jmeter.new" jmeter=org.apache.jmeter:ApacheJMeter
+    jars "$home/lib" "$jmeter:$jmeter_version" "${jmeter}_components:$jmeter_version" \
+        "${jmeter}_http:$jmeter_version" "${jmeter}_functions:$jmeter_version" "${jmeter}_config:$jmeter_version"
+    mkdir -p "$home/bin" "$home/lib/ext" "$home/lib/junit"
+    mv "$home"/lib/ApacheJMeter_*.jar "$home/lib/ext/"
+    mv "$home/lib/ApacheJMeter-$jmeter_version.jar" "$home/bin/ApacheJMeter.jar"
+    # Its settings come as a jar of their own: without saveservice.properties it cannot read a plan.
+    needs jar "a Java development kit, 17 or later"
+    (cd "$home" && jar xf "lib/ext/ApacheJMeter_config-$jmeter_version.jar" bin)
+    rm "$home/lib/ext/ApacheJMeter_config-$jmeter_version.jar"
+    settle jmeter "$jmeter_version"
+}
+
+install_gatling() {
+    if [[ ! -e "$folder/gatling/installed-$gatling_version" ]]; then
+        jars "$folder/gatling.new/lib" "io.gatling.highcharts:gatling-charts-highcharts:$gatling_version"
+        settle gatling "$gatling_version"
+    fi
+    compile gatling LoadSimulation
+}
+
+install_hyperfoil() {
+    if [[ ! -e "$folder/hyperfoil/installed-$hyperfoil_version" ]]; then
+        jars "$folder/hyperfoil.new/lib" "io.hyperfoil:hyperfoil-core:$hyperfoil_version" \
+            "io.hyperfoil:hyperfoil-http:$hyperfoil_version"
+        settle hyperfoil "$hyperfoil_version"
+    fi
+    compile hyperfoil RunBenchmark
+}
+
+install_locust() {
+    if says "locust $locust_version " "$folder/bin/locust" --version; then return; fi
+    needs python3 "Python 3.10 or later"
+    rm -rf "$folder/locust"
+    python3 -m venv "$folder/locust"
+    "$folder/locust/bin/pip" install --quiet --disable-pip-version-check "locust==$locust_version"
+    link locust "$folder/locust/bin/locust"
+}
+
+install_autocannon() {
+    if says "v$autocannon_version" "$folder/bin/autocannon" --version; then return; fi
+    needs npm "Node.js, 20 or later"
+    npm install --silent --no-audit --no-fund --prefix "$folder/autocannon" "autocannon@$autocannon_version"
+    link autocannon "$folder/autocannon/node_modules/.bin/autocannon"
+}
+
+install_oha() {
+    if says "oha $oha_version" "$folder/bin/oha" --version; then return; fi
+    needs cargo "Rust"
+    cargo install --quiet --locked --root "$folder" --version "$oha_version" oha
+}
+
+# from_apt PROGRAM PACKAGE
+from_apt() {
+    if type -P "$1" >/dev/null; then return; fi
+    needs apt-get "a Debian-like system; elsewhere, your package manager's $2"
+    if ! as_root apt-get install -y -q "$2"; then
+        as_root apt-get update -q
+        as_root apt-get install -y -q "$2"
+    fi
+}
+
+as_root() {
+    if [[ "$(id -u)" == 0 ]]; then DEBIAN_FRONTEND=noninteractive "$@"; else sudo DEBIAN_FRONTEND=noninteractive "$@"; fi
+}
+
+# jars FOLDER GROUP:ARTIFACT:VERSION…: those and all that they stand on, in an emptied folder.
+jars() {
+    local into="$1" group artifact version
+    needs mvn "Maven and a Java development kit, 17 or later"
+    rm -rf "$into" && mkdir -p "$into"
+    {
+        echo '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        echo '<groupId>local</groupId><artifactId>jars</artifactId><version>1</version><packaging>pom</packaging>'
+        echo '<dependencies>'
+        while IFS=: read -r group artifact version; do
+            echo "<dependency><groupId>$group</groupId><artifactId>$artifact</artifactId><version>$version</version></dependency>"
+        done < <(printf '%s\n' "${@:2}")
+        echo '</dependencies></project>'
+    } >"$into.pom.xml"
+    mvn -B -q -f "$into.pom.xml" org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
+        "-DoutputDirectory=$into"
+}
+
+# settle TOOL VERSION: what was prepared beside its place takes its place.
+settle() {
+    touch "$folder/$1.new/installed-$2"
+    rm -rf "${folder:?}/$1"
+    mv "$folder/$1.new" "$folder/$1"
+}
+
+# compile TOOL CLASS: our own few lines of Java, again when they changed.
+compile() {
+    local source="$sources/$1/$2.java" classes="$folder/$1/classes"
+    if cmp -s "$source" "$classes/$2.java"; then return; fi
+    needs javac "a Java development kit, 17 or later"
+    mkdir -p "$classes"
+    javac -cp "$folder/$1/lib/*" -d "$classes" "$source"
+    cp "$source" "$classes/$2.java"
+}
+
+# link NAME PROGRAM
+link() {
+    mkdir -p "$folder/bin"
+    ln -sfn "$2" "$folder/bin/$1"
+}
+
+# says TEXT COMMAND…: whether the command is there and prints the text.
+says() {
+    type -P "$2" >/dev/null && "${@:2}" 2>&1 | grep -F -- "$1" >/dev/null
+}
+
+# needs PROGRAM WHAT-IT-IS-PART-OF
+needs() {
+    if type -P "$1" >/dev/null; then return; fi
+    echo "  there is no $1: it needs $2" >&2
+    return 1
+}
+
+main() {
+    local tool failed=()
+    local tools=("$@")
+    if [[ $# == 0 ]]; then tools=("${every[@]}"); fi
+    for tool in "${tools[@]}"; do
+        if [[ " ${every[*]} " != *" $tool "* ]]; then
+            echo "there is no tool $tool to install; there are: ${every[*]}" >&2
+            exit 2
+        fi
+    done
+    mkdir -p "$folder/bin"
+    for tool in "${tools[@]}"; do
+        echo "$tool"
+        # In a shell of its own, so that the first command that fails ends this tool and no other.
+        if ! bash "${BASH_SOURCE[0]}" --one "$tool"; then failed+=("$tool"); fi
+    done
+    if [[ ${#failed[@]} != 0 ]]; then
+        echo "not installed: ${failed[*]}" >&2
+        exit 1
+    fi
+}
+
+if [[ "${1:-}" == --one ]]; then "install_$2"; else main "$@"; fi
