@@ -20,6 +20,7 @@ mod load;
 mod locust;
 mod oha;
 mod output;
+mod reading;
 mod registry;
 mod report;
 mod tool;

@@ -1,8 +1,8 @@
 //! What a parser makes of a tool's output.
 
-use truetail_model::record::{Histogram, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot};
+use truetail_model::record::{Histogram, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot, rank_of};
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::Claims;
+use truetail_run::{ClaimedQuantile, Claims};
 
 /// One request as the tool tells of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +35,24 @@ impl Report {
     /// Nothing but statements.
     pub fn of(claims: Claims) -> Report {
         Report { version: None, claims, requests: Vec::new(), histogram: None, notes: Vec::new() }
+    }
+
+    /// The same with those of p50, p90, p99, p99.9 and p99.99 that the tool does not print, computed from what it gave:
+    /// the smallest value whose cumulative count reaches ceil(q·n).
+    pub fn with_computed_quantiles(mut self) -> Report {
+        let mut latencies: Vec<Nanos> = self.requests.iter().map(|request| request.latency).collect();
+        latencies.sort_unstable();
+        let at = |q| match (latencies.len(), &self.histogram) {
+            (0, Some(histogram)) => histogram.quantile(q),
+            (0, None) => None,
+            (n, _) => latencies.get(rank_of(q, n as u64) as usize - 1).copied(),
+        };
+        let missing = [0.5, 0.9, 0.99, 0.999, 0.9999].into_iter().filter(|q| self.claims.quantile(*q).is_none());
+        let computed = missing.filter_map(|q| Some(ClaimedQuantile { q, value_ns: at(q)?.0, printed: false }));
+        let computed: Vec<_> = computed.collect();
+        self.claims.quantiles.extend(computed);
+        self.claims.quantiles.sort_by(|a, b| a.q.total_cmp(&b.q));
+        self
     }
 
     /// What it gave, as a run's record: single requests where there are any, counted from the first; else its

@@ -2,7 +2,7 @@
 
 use truetail_model::time::Nanos;
 
-/// `12.3us`, `12.3µs`, `4ms`, `1.2s`, `2m`, `1h`, with or without a space before the unit.
+/// `12.3us`, `12.3µs`, `4ms`, `1.2s`, `1.2 sec`, `2m`, `1h`, with or without a space before the unit.
 pub fn duration(text: &str) -> Option<Nanos> {
     let text = text.trim();
     let end = text.find(|c: char| c.is_ascii_alphabetic() || c == 'µ' || c == 'μ')?;
@@ -10,7 +10,7 @@ pub fn duration(text: &str) -> Option<Nanos> {
         "ns" => 1.0,
         "us" | "µs" | "μs" => 1e3,
         "ms" => 1e6,
-        "s" => 1e9,
+        "s" | "sec" => 1e9,
         "m" => 60e9,
         "h" => 3_600e9,
         _ => return None,
@@ -35,6 +35,45 @@ pub fn micros(text: &str) -> Option<Nanos> {
 
 /// A number times `per_unit`, rounded to whole nanoseconds; `None` for what is no number, negative, or more than fits.
 pub fn scaled(text: &str, per_unit: f64) -> Option<Nanos> {
-    let ns = text.trim().parse::<f64>().ok()? * per_unit;
+    nanos(text.trim().parse::<f64>().ok()?, per_unit)
+}
+
+/// `value` times `per_unit`, rounded to whole nanoseconds; `None` for what is not finite, negative, or more than fits.
+pub fn nanos(value: f64, per_unit: f64) -> Option<Nanos> {
+    let ns = value * per_unit;
     (ns.is_finite() && (0.0..1.8e19).contains(&ns)).then(|| Nanos(ns.round() as u64))
+}
+
+/// A percentage such as `99.9`, without its sign, as a quantile; `None` unless it is between 0 and 100.
+pub fn quantile(percent: &str) -> Option<f64> {
+    // In whole millionths of a per cent, so that 99.9 becomes the same number as 0.999.
+    let q = (percent.trim().parse::<f64>().ok()? * 1e6).round() / 1e8;
+    (q > 0.0 && q < 1.0).then_some(q)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentage_becomes_the_quantile_one_would_write() {
+        for (percent, q) in [("50", 0.5), ("99.9", 0.999), ("99.990", 0.9999), ("97.5", 0.975), ("0.001", 0.00001)] {
+            assert_eq!(quantile(percent), Some(q), "{percent}");
+        }
+        for none in ["0", "100", "100.000", "-1", "NaN", "", "p50"] {
+            assert_eq!(quantile(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn durations_as_tools_print_them() {
+        for (text, ns) in
+            [("138.34us", 138_340), ("11.14ms", 11_140_000), ("1.00s ", 1_000_000_000), ("1.5 m", 90_000_000_000)]
+        {
+            assert_eq!(duration(text), Some(Nanos(ns)), "{text}");
+        }
+        for none in ["", "ms", "-1ms", "nanus", "1.0", "1e30s", "5 parsecs"] {
+            assert_eq!(duration(none), None, "{none}");
+        }
+    }
 }

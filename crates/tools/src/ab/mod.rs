@@ -1,5 +1,7 @@
 //! ab, of the Apache HTTP server: a closed loop over HTTP/1.0.
 
+mod parse;
+
 use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
@@ -27,8 +29,8 @@ impl Tool for Ab {
     }
 
     fn says_of_its_clock(&self) -> &'static str {
-        "from the sending of a request, or on a new connection from its opening; a reset or refused request counts with \
-         the time it took to fail"
+        "from the sending of a request, or on a new connection from its opening; a reset or refused request counts \
+         with the time it took to fail"
     }
 
     fn install(&self) -> Install {
@@ -43,8 +45,8 @@ impl Tool for Ab {
         find_program(lookup, NAME, &["-V"])
     }
 
-    /// `-n` comes after `-t`, which would set it to 50 000. `-r` goes on after a reset, which would otherwise end the run
-    /// without a report. `-s` is no timeout of a request: it ends the run when no connection moved for so long.
+    /// `-n` comes after `-t`, which would set it to 50 000. `-r` goes on after a reset, which would otherwise end the
+    /// run without a report. `-s` is no timeout of a request: it ends the run when no connection moved for so long.
     fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
         let timed = format!("-q -k -r -t {} -n {MOST_REQUESTS} -c {}", load.whole_seconds(), load.users);
         let mut invocation = Invocation::of(found, &timed).words("-g samples.tsv -e percentiles.csv");
@@ -55,8 +57,7 @@ impl Tool for Ab {
         Ok(Invocation { outputs, ..invocation.arg(&load.url) })
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: NAME, tested: TESTED, file: "stdout", line: None, what: "no parser yet".to_owned() })
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        parse::parse(output)
     }
 }

@@ -1,5 +1,7 @@
 //! autocannon, by Matteo Collina: a closed loop in Node.js.
 
+mod parse;
+
 use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
@@ -7,8 +9,9 @@ use truetail_model::workload::LoadModelKind;
 use crate::find::find_program;
 use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
-/// autocannon with `users` connections and no rate: a closed loop. Its rate (`-R`) is no open load: it sends the requests of a
-/// second in one burst at its beginning, over the same connections, and fills the histogram up with a wrong interval.
+/// autocannon with `users` connections and no rate: a closed loop. Its rate (`-R`) is no open load: it sends the
+/// requests of a second in one burst at its beginning, over the same connections, which wait for their answers as
+/// ever, and fills the histogram up with a wrong interval.
 pub struct Autocannon;
 
 pub(super) const NAME: &str = "autocannon";
@@ -51,8 +54,7 @@ impl Tool for Autocannon {
         Ok(invocation.arg(&load.url))
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: NAME, tested: TESTED, file: "stdout", line: None, what: "no parser yet".to_owned() })
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        parse::parse(output)
     }
 }

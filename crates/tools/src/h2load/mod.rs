@@ -1,5 +1,7 @@
 //! h2load, of nghttp2: a closed loop, here over HTTP/1.1.
 
+mod parse;
+
 use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
@@ -49,8 +51,7 @@ impl Tool for H2load {
         Ok(Invocation { outputs: vec![(SAMPLES, "samples.tsv".to_owned())], ..invocation.arg(&load.url) })
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: NAME, tested: TESTED, file: "stdout", line: None, what: "no parser yet".to_owned() })
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        parse::parse(output)
     }
 }

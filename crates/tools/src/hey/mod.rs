@@ -8,8 +8,6 @@ use truetail_model::workload::LoadModelKind;
 
 use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
-pub use parse::parse_csv;
-
 /// hey with `users` workers and no cap: a closed loop.
 pub struct Hey;
 
@@ -52,6 +50,6 @@ impl Tool for Hey {
     }
 
     fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
-        parse_csv(&output.stdout)
+        parse::parse(output)
     }
 }

@@ -1,48 +1,116 @@
-//! `hey -o csv`: one row for each answer, in the order of completion, times in seconds with four digits.
+//! What hey prints: with `-o csv` a row for each answer, in the order of completion; else a summary. Times are in
+//! seconds with four digits.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
-use truetail_run::{Claims, LatencyFrom};
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 use super::{NAME, TESTED};
-use crate::{ParseError, Report, Request, units};
+use crate::reading::{Reading, labelled, numbered};
+use crate::{Output, ParseError, Report, Request, units};
+
+const STDOUT: Reading = Reading::stdout(NAME, TESTED);
+/// hey keeps no more.
+const MOST_RESULTS: usize = 1_000_000;
+
+/// Reads either.
+///
+/// # Errors
+/// [`ParseError`] for what is neither, and for what is not as hey writes it.
+pub fn parse(output: &Output) -> Result<Report, ParseError> {
+    let text = output.text();
+    if text.starts_with("response-time,") {
+        return csv(&output.stdout);
+    }
+    match text.trim_start().starts_with("Summary:") {
+        true => summary(&text),
+        false => Err(STDOUT.nothing(output, "table and no summary as hey prints them")),
+    }
+}
 
 /// The columns that are used, under the names in its header.
 #[derive(Deserialize)]
 struct Row {
     #[serde(rename = "response-time")]
-    response_time: String,
+    response_time: f64,
     #[serde(rename = "status-code")]
     status: u16,
-    offset: String,
+    offset: f64,
 }
 
-/// Reads it. Requests without an answer have no row, so that nothing is known of them.
-///
-/// # Errors
-/// [`ParseError`] for a row that is not as hey 0.1.4 writes them.
-pub fn parse_csv(bytes: &[u8]) -> Result<Report, ParseError> {
-    let mut reader = csv::Reader::from_reader(bytes);
-    let mut requests = Vec::new();
-    for row in reader.deserialize::<Row>() {
-        let row = row.map_err(|error| broken(error.position().map(csv::Position::line), error.to_string()))?;
-        requests.push(
-            request(&row).ok_or_else(|| broken(Some(requests.len() as u64 + 2), "a time is no number".to_owned()))?,
-        );
+/// Requests without an answer have no row, so that nothing is known of them.
+fn csv(bytes: &[u8]) -> Result<Report, ParseError> {
+    let rows = STDOUT.table::<Row>(bytes, b',')?;
+    let requests = rows.iter().map(|(line, row)| STDOUT.expect(*line, "two times of 0 s or more", request(row)));
+    let requests = requests.collect::<Result<Vec<_>, _>>()?;
+    let claims = Claims { measured: Some(requests.len() as u64), ..Claims::silent(LatencyFrom::Send) };
+    let mut report = Report { requests, ..Report::of(claims) };
+    report.notes.push("requests without an answer have no row in hey's CSV".to_owned());
+    if report.requests.len() >= MOST_RESULTS {
+        report.notes.push(format!("hey keeps only its first {MOST_RESULTS} results"));
     }
-    let measured = requests.len() as u64;
-    let claims = Claims { measured: Some(measured), ..Claims::silent(LatencyFrom::Send) };
-    Ok(Report { requests, ..Report::of(claims) })
+    Ok(report.with_computed_quantiles())
 }
 
 fn request(row: &Row) -> Option<Request> {
     Some(Request {
-        start_ns: Some(units::seconds(&row.offset)?.0),
-        latency: units::seconds(&row.response_time)?,
+        start_ns: Some(units::nanos(row.offset, 1e9)?.0),
+        latency: units::nanos(row.response_time, 1e9)?,
         outcome: Outcome::Response { status: row.status },
     })
 }
 
-fn broken(line: Option<u64>, what: String) -> ParseError {
-    ParseError { tool: NAME, tested: TESTED, file: "stdout", line, what }
+fn summary(text: &str) -> Result<Report, ParseError> {
+    let answers = STDOUT.bracketed(text, "Status code distribution:")?.ok_or_else(cut_off)?;
+    let failures = STDOUT.bracketed(text, "Error distribution:")?;
+    // The template ends with two more line ends, and the errors, where there are any, come between them.
+    if !text.ends_with(if failures.is_some() { "\n\n" } else { "\n\n\n\n" }) {
+        return Err(cut_off());
+    }
+    let answers = STDOUT.responses(&answers)?;
+    let failed = failures
+        .unwrap_or_default()
+        .iter()
+        .try_fold(0u64, |sum, (line, count, _error)| Ok(sum.saturating_add(STDOUT.number::<u64>(*line, count)?)))?;
+    let claims = Claims {
+        quantiles: quantiles(text)?,
+        mean_ns: time(text, "Average:", answers)?,
+        max_ns: time(text, "Slowest:", answers)?,
+        measured: Some(answers),
+        requests: Some(answers.saturating_add(failed)),
+        failed: Some(failed),
+        rate_per_second: Some(rate(text)?),
+        ..Claims::silent(LatencyFrom::Send)
+    };
+    Ok(Report::of(claims))
+}
+
+fn cut_off() -> ParseError {
+    STDOUT.broken(None, "the summary does not go on to the end of its last section: it was cut off")
+}
+
+/// A time of the summary; `None` where nothing was measured, for which hey prints NaN or 0.
+fn time(text: &str, label: &str, measured: u64) -> Result<Option<u64>, ParseError> {
+    let (line, value) = STDOUT.expect(None, label, labelled(text, label))?;
+    if measured == 0 {
+        return Ok(None);
+    }
+    let time = value.strip_suffix(" secs").and_then(units::seconds);
+    Ok(Some(STDOUT.expect(line, "time in secs", time)?.0))
+}
+
+fn rate(text: &str) -> Result<f64, ParseError> {
+    let (line, value) = STDOUT.expect(None, "Requests/sec", labelled(text, "Requests/sec:"))?;
+    STDOUT.rate(line, value)
+}
+
+/// `50% in 0.0106 secs`, since 0.1.5 with two per cent signs.
+fn quantiles(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
+    let lines = numbered(text).filter_map(|(line, content)| Some((line, content.trim().split_once("% in ")?)));
+    let quantile = |(line, (percent, value)): (u64, (&str, &str))| {
+        let q = STDOUT.expect(line, "percentage", units::quantile(percent.trim_end_matches('%')))?;
+        let time = value.strip_suffix(" secs").and_then(units::seconds);
+        Ok(ClaimedQuantile { q, value_ns: STDOUT.expect(line, "time in secs", time)?.0, printed: true })
+    };
+    lines.map(quantile).collect()
 }

@@ -1,5 +1,7 @@
 //! oha, by hatoo: a rate dealt to so many connections.
 
+mod parse;
+
 use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
@@ -7,8 +9,8 @@ use truetail_model::workload::LoadModelKind;
 use crate::find::find_program;
 use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
-/// oha with `rate`, at most `connections` connections, and its latency correction, which is what its documentation advises for
-/// a rate. Its answers as CSV: it can write only one format a run, and this one has the single requests.
+/// oha with `rate`, at most `connections` connections, and its latency correction, which is what its documentation
+/// advises for a rate. Its answers as CSV: it can write only one format a run, and this one has the single requests.
 pub struct Oha;
 
 pub(super) const NAME: &str = "oha";
@@ -23,8 +25,8 @@ impl Tool for Oha {
     }
 
     fn says_of_its_clock(&self) -> &'static str {
-        "from the moment at which its pacer woke to send it (--latency-correction); failed, timed-out and aborted requests and \
-         the backlog at the end are left out"
+        "from the moment at which its pacer woke to send it (--latency-correction); failed, timed-out and aborted \
+         requests and the backlog at the end are left out"
     }
 
     fn install(&self) -> Install {
@@ -43,9 +45,11 @@ impl Tool for Oha {
         find_program(lookup, NAME, &["--version"])
     }
 
+    /// `-w` waits for the requests under way at the end, which are aborted and lost otherwise; the backlog is lost in
+    /// any case.
     fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
         let (rate, connections) = (load.rate.as_per_second(), load.connections);
-        let timed = format!("--no-tui -z {}ms -q {rate} -c {connections}", load.whole_millis());
+        let timed = format!("--no-tui -w -z {}ms -q {rate} -c {connections}", load.whole_millis());
         let mut invocation = Invocation::of(found, &timed).words("--latency-correction --output-format csv");
         if let Some(millis) = load.timeout_millis() {
             invocation = invocation.words(&format!("-t {millis}ms"));
@@ -53,8 +57,7 @@ impl Tool for Oha {
         Ok(invocation.arg(&load.url))
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: NAME, tested: TESTED, file: "stdout", line: None, what: "no parser yet".to_owned() })
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        parse::parse(output)
     }
 }

@@ -1,11 +1,15 @@
 //! wrk, by Will Glozer: a closed loop whose histogram is filled up afterwards.
 
+mod parse;
+
 use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
 use crate::find::find_program;
 use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+
+pub(crate) use parse::{Frame, quantiles};
 
 /// wrk with `users` connections.
 pub struct Wrk;
@@ -49,9 +53,8 @@ impl Tool for Wrk {
         Ok(invocation.arg(&load.url))
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: NAME, tested: TESTED, file: "stdout", line: None, what: "no parser yet".to_owned() })
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        parse::parse(output)
     }
 }
 

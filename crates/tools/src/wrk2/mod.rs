@@ -1,5 +1,7 @@
 //! wrk2, by Gil Tene: a constant rate, and the latency counted from when a request should have been sent.
 
+mod parse;
+
 use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
@@ -30,8 +32,8 @@ impl Tool for Wrk2 {
     fn install(&self) -> Install {
         Install {
             origin: "source",
-            debian: "apt-get install -y git gcc make libssl-dev zlib1g-dev && git clone https://github.com/giltene/wrk2 \
-                     && make -C wrk2 && install -D wrk2/wrk ~/.cache/truetail/tools/bin/wrk2",
+            debian: "apt-get install -y git gcc make libssl-dev zlib1g-dev && \
+                     git clone https://github.com/giltene/wrk2 && make -C wrk2 && install -D wrk2/wrk ~/.cache/truetail/tools/bin/wrk2",
             macos: None,
         }
     }
@@ -55,9 +57,8 @@ impl Tool for Wrk2 {
         Ok(invocation.arg(&load.url))
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: NAME, tested: TESTED, file: "stdout", line: None, what: "no parser yet".to_owned() })
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        parse::parse(output)
     }
 }
 

@@ -1,0 +1,104 @@
+//! `autocannon -j`: one JSON value; latencies in whole milliseconds, no single requests.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+
+use super::{NAME, TESTED};
+use crate::reading::Reading;
+use crate::{Output, ParseError, Report, units};
+
+const STDOUT: Reading = Reading::stdout(NAME, TESTED);
+
+/// Of its result, what is used.
+#[derive(Deserialize)]
+struct Result_ {
+    latency: Latency,
+    requests: Requests,
+    /// Timeouts too.
+    errors: u64,
+    timeouts: u64,
+    non2xx: u64,
+}
+
+/// Milliseconds.
+#[derive(Deserialize)]
+struct Latency {
+    average: f64,
+    max: f64,
+    #[serde(rename = "totalCount")]
+    total_count: u64,
+    /// `p97_5` and the like, beside other figures.
+    #[serde(flatten)]
+    others: BTreeMap<String, f64>,
+}
+
+#[derive(Deserialize)]
+struct Requests {
+    average: f64,
+    total: u64,
+    sent: u64,
+}
+
+/// Reads it.
+///
+/// # Errors
+/// [`ParseError`] for what is no such JSON, and for the result of a rated run whose histogram was filled up.
+pub fn parse(output: &Output) -> Result<Report, ParseError> {
+    if output.stdout.trim_ascii().is_empty() {
+        return Err(STDOUT.nothing(output, "result of autocannon"));
+    }
+    let result: Result_ = STDOUT.json(&output.stdout)?;
+    refuse_filled_up(&result)?;
+    let mut claims = Claims {
+        measured: Some(result.latency.total_count),
+        requests: Some(result.requests.sent),
+        failed: Some(result.errors.saturating_add(result.non2xx)),
+        rate_per_second: Some(result.requests.average).filter(|rate| rate.is_finite()),
+        ..Claims::silent(LatencyFrom::Send)
+    };
+    let mut notes = Vec::new();
+    let broken = result.errors.saturating_sub(result.timeouts);
+    if broken > 0 && result.latency.total_count > 0 {
+        notes.push(format!(
+            "{broken} errors that are no timeouts: after a reset autocannon takes later answers for those of \
+             other requests, so that its latencies mean nothing and are left out"
+        ));
+    } else if result.latency.total_count > 0 {
+        claims.quantiles = quantiles(&result.latency)?;
+        claims.mean_ns = Some(time(result.latency.average)?);
+        claims.max_ns = Some(time(result.latency.max)?);
+    }
+    Ok(Report { notes, ..Report::of(claims) })
+}
+
+/// With a rate and without `-C` each sample is recorded again at 1 ms less, and so on, whatever the rate.
+fn refuse_filled_up(result: &Result_) -> Result<(), ParseError> {
+    let (latencies, answers) = (result.latency.total_count, result.requests.total);
+    if latencies <= answers {
+        return Ok(());
+    }
+    let what = format!(
+        "{latencies} latencies for {answers} answers: filled up with a wrong interval, as a run with -R is; add \
+         --ignoreCoordinatedOmission"
+    );
+    Err(STDOUT.broken(1, what))
+}
+
+fn quantiles(latency: &Latency) -> Result<Vec<ClaimedQuantile>, ParseError> {
+    let named =
+        latency.others.iter().filter_map(|(name, value)| Some((name.strip_prefix('p')?.replace('_', "."), value)));
+    let quantile = |(percent, value): (String, &f64)| {
+        let q = STDOUT.expect(None, format_args!("percentage in p{percent}"), units::quantile(&percent))?;
+        Ok(ClaimedQuantile { q, value_ns: time(*value)?, printed: true })
+    };
+    let mut quantiles = named.map(quantile).collect::<Result<Vec<_>, _>>()?;
+    quantiles.sort_by(|a, b| a.q.total_cmp(&b.q));
+    Ok(quantiles)
+}
+
+fn time(millis: f64) -> Result<u64, ParseError> {
+    let time = units::nanos(millis, 1e6);
+    Ok(STDOUT.expect(None, format_args!("time of 0 ms or more ({millis})"), time)?.0)
+}

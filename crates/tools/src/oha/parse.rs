@@ -1,0 +1,59 @@
+//! What oha writes, one of three a run: a CSV row for each answer, JSON, or a page of text.
+
+mod csv;
+mod json;
+mod page;
+
+use truetail_run::LatencyFrom;
+
+use super::{NAME, TESTED};
+use crate::reading::Reading;
+use crate::{Output, ParseError, Report};
+
+const STDOUT: Reading = Reading::stdout(NAME, TESTED);
+/// Requests that were under way at the end.
+const ABORTED: &str = "aborted due to deadline";
+
+/// Reads any of the three. None of them says whether `--latency-correction` was on. The CSV is what the laboratory's
+/// command line gives, and that has it; JSON and text are read as oha's default, which has not.
+///
+/// # Errors
+/// [`ParseError`] for what is none of them, and for what is not as oha writes it.
+pub fn parse(output: &Output) -> Result<Report, ParseError> {
+    let text = output.text();
+    let (mut report, corrected) = match text.trim_start() {
+        start if start.starts_with("request-start,") => (csv::parse(&output.stdout)?, true),
+        start if start.starts_with('{') => (json::parse(&output.stdout)?, false),
+        start if start.starts_with("Summary:") => (page::parse(&text)?, false),
+        _ => return Err(STDOUT.nothing(output, "CSV, JSON or summary of oha")),
+    };
+    report.claims.latency_from = if corrected { LatencyFrom::Intended } else { LatencyFrom::Send };
+    report.notes.push(format!(
+        "oha's output does not say whether --latency-correction was on; read as {}",
+        if corrected { "with it, as the laboratory runs it" } else { "without it, its default" }
+    ));
+    Ok(report)
+}
+
+/// What became of the requests without an answer.
+#[derive(Clone, Copy, Default)]
+struct Errors {
+    /// Those under way at the end.
+    aborted: u64,
+    /// All others.
+    failed: u64,
+}
+
+impl Errors {
+    fn add(&mut self, what: &str, count: u64) {
+        let kind = if what == ABORTED { &mut self.aborted } else { &mut self.failed };
+        *kind = kind.saturating_add(count);
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.aborted {
+            0 => Vec::new(),
+            n => vec![format!("{n} requests were under way at the end and aborted; its success rate leaves them out")],
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `--output-format json`: seconds. What nothing is known of is null.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+
+use super::{Errors, STDOUT};
+use crate::{ParseError, Report, units};
+
+/// Of the result, what is used.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Result_ {
+    summary: Summary,
+    latency_percentiles: BTreeMap<String, Option<f64>>,
+    status_code_distribution: BTreeMap<String, u64>,
+    error_distribution: BTreeMap<String, u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary {
+    slowest: Option<f64>,
+    average: Option<f64>,
+    requests_per_sec: f64,
+}
+
+pub(super) fn parse(bytes: &[u8]) -> Result<Report, ParseError> {
+    let result: Result_ = STDOUT.json(bytes)?;
+    let answers = result.status_code_distribution.values().fold(0u64, |sum, count| sum.saturating_add(*count));
+    let mut errors = Errors::default();
+    result.error_distribution.iter().for_each(|(what, count)| errors.add(what, *count));
+    let claims = Claims {
+        quantiles: quantiles(&result.latency_percentiles)?,
+        mean_ns: result.summary.average.map(time).transpose()?,
+        max_ns: result.summary.slowest.map(time).transpose()?,
+        measured: Some(answers),
+        requests: Some(answers.saturating_add(errors.failed).saturating_add(errors.aborted)),
+        failed: Some(errors.failed),
+        rate_per_second: Some(result.summary.requests_per_sec).filter(|rate| rate.is_finite()),
+        ..Claims::silent(LatencyFrom::Send)
+    };
+    Ok(Report { notes: errors.notes(), ..Report::of(claims) })
+}
+
+/// `"p99.9": 0.022350986`, null where nothing was measured.
+fn quantiles(named: &BTreeMap<String, Option<f64>>) -> Result<Vec<ClaimedQuantile>, ParseError> {
+    let known = named.iter().filter_map(|(name, value)| Some((name, (*value)?)));
+    let quantile = |(name, value): (&String, f64)| {
+        let q = name.strip_prefix('p').and_then(units::quantile);
+        let q = STDOUT.expect(None, format_args!("percentage in {name}"), q)?;
+        Ok(ClaimedQuantile { q, value_ns: time(value)?, printed: true })
+    };
+    let mut quantiles = known.map(quantile).collect::<Result<Vec<_>, _>>()?;
+    quantiles.sort_by(|a, b| a.q.total_cmp(&b.q));
+    Ok(quantiles)
+}
+
+fn time(seconds: f64) -> Result<u64, ParseError> {
+    let time = units::nanos(seconds, 1e9);
+    Ok(STDOUT.expect(None, format_args!("time of 0 s or more ({seconds})"), time)?.0)
+}

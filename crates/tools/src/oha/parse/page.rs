@@ -1,0 +1,50 @@
+//! The page of text: times in the unit that suits them, `10.7964 ms` or `1.0075 sec`.
+
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+
+use super::{Errors, STDOUT};
+use crate::reading::{labelled, numbered};
+use crate::{ParseError, Report, units};
+
+pub(super) fn parse(text: &str) -> Result<Report, ParseError> {
+    STDOUT.ends_with_a_line(text.as_bytes())?;
+    let answers = STDOUT.bracketed(text, "Status code distribution:")?;
+    let answers = STDOUT.expect(None, "status code distribution: the page was cut off", answers)?;
+    let answers = STDOUT.responses(&answers)?;
+    let mut errors = Errors::default();
+    for (line, count, what) in STDOUT.bracketed(text, "Error distribution:")?.unwrap_or_default() {
+        errors.add(what, STDOUT.number(line, count)?);
+    }
+    let (line, rate) = STDOUT.expect(None, "Requests/sec", labelled(text, "Requests/sec:"))?;
+    let claims = Claims {
+        quantiles: if answers > 0 { quantiles(text)? } else { Vec::new() },
+        mean_ns: figure(text, "Average:", answers)?,
+        max_ns: figure(text, "Slowest:", answers)?,
+        measured: Some(answers),
+        requests: Some(answers.saturating_add(errors.failed).saturating_add(errors.aborted)),
+        failed: Some(errors.failed),
+        rate_per_second: Some(STDOUT.rate(line, rate)?),
+        ..Claims::silent(LatencyFrom::Send)
+    };
+    Ok(Report { notes: errors.notes(), ..Report::of(claims) })
+}
+
+/// `None` where nothing was measured: oha prints NaN or infinity there.
+fn figure(text: &str, label: &str, measured: u64) -> Result<Option<u64>, ParseError> {
+    let (line, value) = STDOUT.expect(None, label, labelled(text, label))?;
+    if measured == 0 { Ok(None) } else { time(line, value).map(Some) }
+}
+
+/// `50.00% in 10.5236 ms`
+fn quantiles(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
+    let lines = numbered(text).filter_map(|(line, content)| Some((line, content.split_once("% in ")?)));
+    let quantile = |(line, (percent, value)): (u64, (&str, &str))| {
+        let q = STDOUT.expect(line, "percentage between 0 and 100", units::quantile(percent))?;
+        Ok(ClaimedQuantile { q, value_ns: time(line, value)?, printed: true })
+    };
+    lines.map(quantile).collect()
+}
+
+fn time(line: u64, text: &str) -> Result<u64, ParseError> {
+    Ok(STDOUT.expect(line, format_args!("time in '{text}'"), units::duration(text))?.0)
+}

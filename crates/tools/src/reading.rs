@@ -1,0 +1,161 @@
+//! What the parsers share: lines, tables and JSON, with errors that say where.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use serde::de::DeserializeOwned;
+
+use crate::{Output, ParseError};
+
+/// A line `[a] b`: its number, a and b.
+pub(crate) type Bracketed<'a> = (u64, &'a str, &'a str);
+
+/// One of a tool's files while it is read: whose it is, for errors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading {
+    /// The tool.
+    pub tool: &'static str,
+    /// The version its parser was tested with.
+    pub tested: &'static str,
+    /// `stdout`, or a key of [`Output::files`].
+    pub file: &'static str,
+}
+
+impl Reading {
+    /// What the tool printed.
+    pub const fn stdout(tool: &'static str, tested: &'static str) -> Reading {
+        Reading { tool, tested, file: "stdout" }
+    }
+
+    /// Another of its files.
+    pub const fn of(self, file: &'static str) -> Reading {
+        Reading { file, ..self }
+    }
+
+    /// Something is wrong there; lines count from 1.
+    pub fn broken(&self, line: impl Into<Option<u64>>, what: impl Into<String>) -> ParseError {
+        let Reading { tool, tested, file } = *self;
+        ParseError { tool, tested, file, line: line.into(), what: what.into() }
+    }
+
+    /// There is no result at all: `what` is missing. Says how the tool ended and what it complained of first.
+    pub fn nothing(&self, output: &Output, what: &str) -> ParseError {
+        let exit = match output.exit_code {
+            Some(code) => format!("exit code {code}"),
+            None => "ended by a signal".to_owned(),
+        };
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let complaint = stderr.lines().map(str::trim).find(|line| !line.is_empty());
+        let said = complaint.map(|line| format!("; it said: {}", shortened(line))).unwrap_or_default();
+        self.broken(None, format!("no {what}; {exit}{said}"))
+    }
+
+    /// A file that ends inside a line was cut off.
+    pub fn ends_with_a_line(&self, bytes: &[u8]) -> Result<(), ParseError> {
+        if bytes.is_empty() || bytes.ends_with(b"\n") {
+            return Ok(());
+        }
+        let last = 1 + bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        Err(self.broken(last, "the file ends inside this line: it was cut off"))
+    }
+
+    /// The rows of a table with a header, each with its line. Columns that `T` does not name are not looked at. Quotes
+    /// mean nothing.
+    pub fn table<T: DeserializeOwned>(&self, bytes: &[u8], delimiter: u8) -> Result<Vec<(u64, T)>, ParseError> {
+        self.ends_with_a_line(bytes)?;
+        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).quoting(false).from_reader(bytes);
+        let header = reader.byte_headers().map_err(|error| self.csv(&error))?.clone();
+        let mut rows = Vec::new();
+        for record in reader.byte_records() {
+            let record = record.map_err(|error| self.csv(&error))?;
+            let line = record.position().map_or(0, csv::Position::line);
+            rows.push((line, record.deserialize(Some(&header)).map_err(|error| self.broken(line, told(&error)))?));
+        }
+        Ok(rows)
+    }
+
+    /// One JSON value and nothing after it.
+    pub fn json<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, ParseError> {
+        serde_json::from_slice(bytes).map_err(|error| self.broken(error.line() as u64, error.to_string()))
+    }
+
+    /// The lines `[a] b` under a heading, to the next empty one: each with its number, a and b. `None` where the
+    /// heading is not there.
+    pub fn bracketed<'a>(&self, text: &'a str, heading: &str) -> Result<Option<Vec<Bracketed<'a>>>, ParseError> {
+        let Some((at, _)) = labelled(text, heading) else { return Ok(None) };
+        let lines = numbered(text).skip(at as usize).take_while(|(_, content)| !content.trim().is_empty());
+        let parts = lines.map(|(line, content)| {
+            let parts = after(content, "[").and_then(|rest| rest.split_once(']'));
+            let (inside, rest) = self.expect(line, "[…] and what it stands for", parts)?;
+            Ok((line, inside, rest.trim()))
+        });
+        parts.collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The sum of the `600` of all `[200] 600 responses`.
+    pub fn responses(&self, lines: &[Bracketed<'_>]) -> Result<u64, ParseError> {
+        lines.iter().try_fold(0u64, |sum, (line, _, rest)| {
+            let count = self.expect(*line, "number of responses", rest.strip_suffix(" responses"))?;
+            Ok(sum.saturating_add(self.number(*line, count)?))
+        })
+    }
+
+    /// `text` as a number.
+    pub fn number<T: FromStr>(&self, line: u64, text: &str) -> Result<T, ParseError> {
+        text.trim().parse().map_err(|_| self.broken(line, format!("'{}' is no number", shortened(text))))
+    }
+
+    /// `text` as a rate: finite, and not negative.
+    pub fn rate(&self, line: u64, text: &str) -> Result<f64, ParseError> {
+        let rate = text.trim().parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0);
+        self.expect(line, "rate", rate)
+    }
+
+    /// What was expected there, where it is not.
+    pub fn expect<T>(
+        &self,
+        line: impl Into<Option<u64>>,
+        what: impl Display,
+        found: Option<T>,
+    ) -> Result<T, ParseError> {
+        found.ok_or_else(|| self.broken(line, format!("no {what}")))
+    }
+
+    fn csv(&self, error: &csv::Error) -> ParseError {
+        self.broken(error.position().map(csv::Position::line), told(error))
+    }
+}
+
+/// What a CSV error says, without its place, which the [`ParseError`] has.
+fn told(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("{len} fields where the header has {expected_len}")
+        }
+        csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
+        _ => error.to_string(),
+    }
+}
+
+/// The lines of a text, numbered from 1.
+pub(crate) fn numbered(text: &str) -> impl Iterator<Item = (u64, &str)> + Clone {
+    (1..).zip(text.lines())
+}
+
+/// What stands after `label` in a line that begins with it, spaces around it aside.
+pub(crate) fn after<'a>(line: &'a str, label: &str) -> Option<&'a str> {
+    line.trim().strip_prefix(label).map(str::trim)
+}
+
+/// The first line that begins with `label`, spaces before it aside: its number and what stands after the label.
+pub(crate) fn labelled<'a>(text: &'a str, label: &str) -> Option<(u64, &'a str)> {
+    numbered(text).find_map(|(line, content)| Some((line, after(content, label)?)))
+}
+
+fn shortened(text: &str) -> String {
+    const MOST: usize = 120;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

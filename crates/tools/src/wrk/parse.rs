@@ -1,0 +1,133 @@
+//! What wrk prints: a page of text, and of its histogram four quantiles. wrk2 grew out of it and prints the same frame
+//! around other distributions, so that the [`Frame`] is read here for both.
+
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+
+use super::{NAME, TESTED};
+use crate::reading::{Reading, after, labelled, numbered};
+use crate::{Output, ParseError, Report, units};
+
+const STDOUT: Reading = Reading::stdout(NAME, TESTED);
+
+/// Reads it.
+///
+/// # Errors
+/// [`ParseError`] where there is no report, where it is wrk2's, and for what is not as wrk writes it.
+pub fn parse(output: &Output) -> Result<Report, ParseError> {
+    let text = output.text();
+    let frame = Frame::read(STDOUT, output, &text)?;
+    if let Some((line, _)) = labelled(&text, "Latency Distribution (HdrHistogram") {
+        return Err(STDOUT.broken(line, "this is the distribution of wrk2; read it as such"));
+    }
+    let quantiles = match labelled(&text, "Latency Distribution") {
+        Some((line, "")) if frame.requests > 0 => quantiles(STDOUT, &text, line)?,
+        _ => Vec::new(),
+    };
+    let claims = frame.claims(LatencyFrom::BackFilled, frame.timeouts);
+    let mut report = Report::of(Claims { quantiles, ..claims });
+    report.notes.push("wrk fills its histogram up with requests that never were; how many, it does not say".to_owned());
+    Ok(report)
+}
+
+/// What wrk and wrk2 print alike.
+pub(crate) struct Frame {
+    /// Answers.
+    pub requests: u64,
+    /// Mean and maximum of the line `Latency`; `None` where there was no answer.
+    pub mean_and_max_ns: Option<(u64, u64)>,
+    /// Connect, read and write errors.
+    pub broken: u64,
+    /// What it calls a timeout.
+    pub timeouts: u64,
+    /// Answers of another status than 2xx and 3xx.
+    pub error_statuses: u64,
+    /// Requests a second.
+    pub rate: f64,
+}
+
+impl Frame {
+    /// Reads it; the last line of a whole page is the transfer rate.
+    pub fn read(reading: Reading, output: &Output, text: &str) -> Result<Frame, ParseError> {
+        if !text.lines().any(|line| line.starts_with("Running ") && line.contains(" test @ ")) {
+            return Err(reading.nothing(output, &format!("report of {}", reading.tool)));
+        }
+        let cut_off = |line| reading.broken(line, "the report does not go on to its last line: it was cut off");
+        let (line, requests) = requests(text).ok_or_else(|| cut_off(None))?;
+        let requests = reading.number(line, requests)?;
+        if !text.ends_with('\n') || labelled(text, "Transfer/sec:").is_none() {
+            return Err(cut_off(Some(line)));
+        }
+        let (line, rate) = reading.expect(line, "Requests/sec", labelled(text, "Requests/sec:"))?;
+        let rate = reading.rate(line, rate)?;
+        let mean_and_max_ns = if requests > 0 { Some(mean_and_max(reading, text)?) } else { None };
+        let [connect, read, write, timeouts] = socket_errors(reading, text)?;
+        let broken = connect.saturating_add(read).saturating_add(write);
+        let error_statuses = error_statuses(reading, text)?;
+        Ok(Frame { requests, mean_and_max_ns, broken, timeouts, error_statuses, rate })
+    }
+
+    /// What it says; `timeouts` of its timeouts are requests that failed.
+    pub fn claims(&self, latency_from: LatencyFrom, timeouts: u64) -> Claims {
+        Claims {
+            mean_ns: self.mean_and_max_ns.map(|(mean, _)| mean),
+            max_ns: self.mean_and_max_ns.map(|(_, max)| max),
+            requests: Some(self.requests),
+            failed: Some(self.broken.saturating_add(self.error_statuses).saturating_add(timeouts)),
+            rate_per_second: Some(self.rate),
+            ..Claims::silent(latency_from)
+        }
+    }
+}
+
+/// `  714 requests in 6.00s, 82.97KB read`
+fn requests(text: &str) -> Option<(u64, &str)> {
+    numbered(text).find_map(|(line, content)| {
+        let (count, rest) = content.split_once(" requests in ")?;
+        rest.ends_with(" read").then_some((line, count))
+    })
+}
+
+/// `    Latency    50.42ms  138.34us  51.40ms   88.24%`: mean, standard deviation, maximum.
+fn mean_and_max(reading: Reading, text: &str) -> Result<(u64, u64), ParseError> {
+    let (at, _) = reading.expect(None, "Thread Stats", labelled(text, "Thread Stats"))?;
+    let (line, row) = reading.expect(at, "line", numbered(text).nth(at as usize))?;
+    let cells = after(row, "Latency").map(|row| row.split_whitespace().collect::<Vec<_>>());
+    match reading.expect(line, "latency", cells)?[..] {
+        [mean, _, max, _] => Ok((time(reading, line, mean)?, time(reading, line, max)?)),
+        _ => Err(reading.broken(line, "not mean, deviation, maximum and a share")),
+    }
+}
+
+fn time(reading: Reading, line: u64, text: &str) -> Result<u64, ParseError> {
+    Ok(reading.expect(line, format_args!("time in '{text}'"), units::duration(text))?.0)
+}
+
+/// `  Socket errors: connect 0, read 54, write 0, timeout 0`, a line that is there only when there were some.
+fn socket_errors(reading: Reading, text: &str) -> Result<[u64; 4], ParseError> {
+    let Some((line, rest)) = labelled(text, "Socket errors:") else { return Ok([0; 4]) };
+    let cells: Vec<_> = rest.split(',').collect();
+    let kinds = ["connect", "read", "write", "timeout"];
+    if cells.len() != kinds.len() {
+        return Err(reading.broken(line, "not the four kinds of error"));
+    }
+    let mut counts = [0; 4];
+    for ((count, kind), cell) in counts.iter_mut().zip(kinds).zip(cells) {
+        *count = reading.number(line, reading.expect(line, kind, after(cell, kind))?)?;
+    }
+    Ok(counts)
+}
+
+fn error_statuses(reading: Reading, text: &str) -> Result<u64, ParseError> {
+    labelled(text, "Non-2xx or 3xx responses:").map_or(Ok(0), |(line, count)| reading.number(line, count))
+}
+
+/// The rows ` 50.000%   11.14ms` below a heading, to the first line that is none; 100 % is no quantile here.
+pub(crate) fn quantiles(reading: Reading, text: &str, heading: u64) -> Result<Vec<ClaimedQuantile>, ParseError> {
+    let rows = numbered(text).skip(heading as usize).map_while(|(line, row)| Some((line, row.split_once('%')?)));
+    let rows = rows.filter(|(_, (percent, _))| percent.trim() != "100.000");
+    let quantile = |(line, (percent, value)): (u64, (&str, &str))| {
+        let q = reading.expect(line, "percentage between 0 and 100", units::quantile(percent))?;
+        Ok(ClaimedQuantile { q, value_ns: time(reading, line, value)?, printed: true })
+    };
+    rows.map(quantile).collect()
+}

@@ -1,0 +1,119 @@
+//! What holds for any bytes: nothing panics, and less of a file is never more of a run.
+
+use proptest::prelude::*;
+use truetail_tools::{Output, Report, by_name};
+
+use crate::support::{Case, load, parse};
+use crate::{ab, autocannon, h2load, hey, oha, wrk, wrk2};
+
+/// Every real output of every tool.
+fn every_case() -> Vec<(&'static str, &'static Case)> {
+    let all: [(&'static str, &'static [Case]); 7] = [
+        ("ab", &ab::CASES),
+        ("autocannon", &autocannon::CASES),
+        ("h2load", &h2load::CASES),
+        ("hey", &hey::CASES),
+        ("oha", &oha::CASES),
+        ("wrk", &wrk::CASES),
+        ("wrk2", &wrk2::CASES),
+    ];
+    all.into_iter().flat_map(|(tool, cases)| cases.iter().map(move |case| (tool, case))).collect()
+}
+
+/// An output, and the place of one of its parts: 0 for what was printed, else a file.
+fn part(output: &mut Output, part: prop::sample::Index) -> &mut Vec<u8> {
+    match part.index(1 + output.files.len()) {
+        0 => &mut output.stdout,
+        file => output.files.values_mut().nth(file - 1).expect("one of its files"),
+    }
+}
+
+/// How many requests a report tells of, in each of its ways.
+fn requests(report: &Report) -> [u64; 4] {
+    let claims = &report.claims;
+    let counted = report.histogram.as_ref().map_or(0, |histogram| histogram.count());
+    [claims.measured.unwrap_or_default(), claims.requests.unwrap_or_default(), report.requests.len() as u64, counted]
+}
+
+fn is_tidy(report: &Report) -> bool {
+    let quantiles = &report.claims.quantiles;
+    quantiles.is_sorted_by(|a, b| a.q < b.q)
+        && quantiles.iter().all(|claim| claim.q > 0.0 && claim.q < 1.0)
+        && report.claims.rate_per_second.is_none_or(f64::is_finite)
+}
+
+#[test]
+fn whole_outputs_are_tidy_and_their_books_balance() {
+    for (tool, case) in every_case() {
+        let Ok(report) = parse(tool, &case.output(tool)) else { continue };
+        assert!(is_tidy(&report), "{tool} {} {}", case.folder, case.stdout);
+        assert_eq!(report.snapshot().tally.check(), Ok(()), "{tool} {} {}", case.folder, case.stdout);
+    }
+}
+
+#[test]
+fn an_error_names_the_tool_and_the_version_that_was_tested() {
+    for (name, _) in every_case() {
+        let tool = by_name(name).expect("a tool");
+        let error = tool.parse(&Output::default(), &load()).expect_err("nothing is no report").to_string();
+        assert!(error.starts_with(name) && error.contains(tool.tested_version()), "{error}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn less_of_a_file_is_never_more_of_a_run(
+        which in any::<prop::sample::Index>(),
+        place in any::<prop::sample::Index>(),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let cases = every_case();
+        let (tool, case) = cases[which.index(cases.len())];
+        let mut output = case.output(tool);
+        let whole = parse(tool, &output);
+        let bytes = part(&mut output, place);
+        bytes.truncate(at.index(bytes.len() + 1));
+        if let (Ok(whole), Ok(cut)) = (whole, parse(tool, &output)) {
+            prop_assert!(is_tidy(&cut));
+            for (cut, whole) in requests(&cut).into_iter().zip(requests(&whole)) {
+                prop_assert!(cut <= whole, "{tool} {} {}: {cut} of {whole}", case.folder, case.stdout);
+            }
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_read_or_refused(
+        which in any::<prop::sample::Index>(),
+        place in any::<prop::sample::Index>(),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
+    ) {
+        let cases = every_case();
+        let (tool, case) = cases[which.index(cases.len())];
+        let mut output = case.output(tool);
+        let bytes = part(&mut output, place);
+        prop_assume!(!bytes.is_empty());
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Ok(report) = parse(tool, &output) {
+            prop_assert!(is_tidy(&report));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(stdout: Vec<u8>, file: Vec<u8>, exit_code: Option<i32>) {
+        for (tool, key) in [
+            ("ab", "samples"), ("ab", "percentiles"), ("autocannon", ""), ("h2load", "samples"), ("hey", ""),
+            ("oha", ""), ("wrk", ""), ("wrk2", ""),
+        ] {
+            let files = [(key.to_owned(), file.clone())].into();
+            let output = Output { stdout: stdout.clone(), stderr: file.clone(), exit_code, files };
+            if let Ok(report) = parse(tool, &output) {
+                prop_assert!(is_tidy(&report));
+            }
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Fixtures, and what a report says in one line.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use truetail_model::record::{Outcome, rank_of};
+use truetail_model::time::{Nanos, Rate};
+use truetail_tools::{Load, Output, ParseError, Report, by_name};
+
+/// One real output: where it is, what of it is standard output, standard error and other files, and what it says.
+pub(crate) struct Case {
+    /// Below `testdata/tools/<tool>`, such as `2.3/healthy`.
+    pub(crate) folder: &'static str,
+    /// The file with its standard output; empty where it printed nothing.
+    pub(crate) stdout: &'static str,
+    /// The file with its standard error, where one is kept.
+    pub(crate) stderr: Option<&'static str>,
+    /// Its other files: the key, and the file.
+    pub(crate) files: &'static [(&'static str, &'static str)],
+    /// Its exit code.
+    pub(crate) exit: i32,
+    /// As [`said`] has it; or after `error: ` the file, the line and what is wrong there.
+    pub(crate) says: &'static str,
+    /// A piece of each of its notes, in order.
+    pub(crate) notes: &'static [&'static str],
+}
+
+/// Everything but a place, an output and what it says.
+pub(crate) const PLAIN: Case =
+    Case { folder: "", stdout: "stdout.txt", stderr: None, files: &[], exit: 0, says: "", notes: &[] };
+
+pub(crate) fn fixtures(tool: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tools").join(tool)
+}
+
+impl Case {
+    pub(crate) fn output(&self, tool: &str) -> Output {
+        let read = |file: &str| {
+            if file.is_empty() {
+                return Vec::new();
+            }
+            let path = fixtures(tool).join(self.folder).join(file);
+            fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        };
+        Output {
+            stdout: read(self.stdout),
+            stderr: self.stderr.map(read).unwrap_or_default(),
+            exit_code: Some(self.exit),
+            files: self.files.iter().map(|(key, file)| ((*key).to_owned(), read(file))).collect(),
+        }
+    }
+}
+
+/// Checks every case and tells of all that differ.
+pub(crate) fn check(tool: &str, cases: &[Case]) {
+    let differ = cases.iter().filter_map(|case| {
+        let report = parse(tool, &case.output(tool));
+        let (says, notes) = match &report {
+            Ok(report) => (said(report), report.notes.clone()),
+            Err(error) => (complaint(error), Vec::new()),
+        };
+        let noted = notes.len() == case.notes.len() && case.notes.iter().zip(&notes).all(|(a, b)| b.contains(a));
+        (says != case.says || !noted)
+            .then(|| format!("{} {} {:?}\n  {says}\n  {notes:#?}", case.folder, case.stdout, case.files))
+    });
+    let differ: Vec<_> = differ.collect();
+    assert!(differ.is_empty(), "{tool} is read differently:\n{}", differ.join("\n"));
+}
+
+/// Its place and what is wrong there, without the tool and the tested version, which every one has.
+fn complaint(error: &ParseError) -> String {
+    let text = format!("error: {error}").replacen(&format!("{}: ", error.tool), "", 1);
+    let tested = format!(" (this parser was tested with {} {})", error.tool, error.tested);
+    text.strip_suffix(&tested).unwrap_or_else(|| panic!("no tested version in: {text}")).to_owned()
+}
+
+pub(crate) fn parse(tool: &str, output: &Output) -> Result<Report, ParseError> {
+    by_name(tool).unwrap_or_else(|| panic!("no tool {tool}")).parse(output, &load())
+}
+
+pub(crate) fn load() -> Load {
+    Load {
+        url: "http://127.0.0.1:8080/api".to_owned(),
+        rate: Rate::per_second(100.0).expect("a rate"),
+        duration: Nanos::from_secs(6),
+        users: 5,
+        connections: 5,
+        timeout: None,
+    }
+}
+
+/// What a report says, times in milliseconds: claims that are not made as `-`, requests with how many of them have an
+/// error status, the count of its histogram, and its quantiles, those with a star computed and not printed.
+pub(crate) fn said(report: &Report) -> String {
+    let claims = &report.claims;
+    let count = |n: Option<u64>| n.map_or("-".to_owned(), |n| n.to_string());
+    let millis = |ns: u64| format!("{}", ns as f64 / 1e6);
+    let time = |ns: Option<u64>| ns.map_or("-".to_owned(), millis);
+    let is_error = |outcome| matches!(outcome, Outcome::Response { status } if status >= 400);
+    let errors = report.requests.iter().filter(|request| is_error(request.outcome)).count();
+    let quantiles = claims.quantiles.iter().map(|claim| {
+        let percent = format!("{:.3}", claim.q * 100.0);
+        let star = if claim.printed { "" } else { "*" };
+        format!(" p{}={}{star}", percent.trim_end_matches('0').trim_end_matches('.'), millis(claim.value_ns))
+    });
+    format!(
+        "measured {} requests {} failed {} dropped {} rate {} mean {} max {} | single {} errors {errors} histogram {} |{}",
+        count(claims.measured),
+        count(claims.requests),
+        count(claims.failed),
+        count(claims.dropped),
+        claims.rate_per_second.map_or("-".to_owned(), |rate| rate.to_string()),
+        time(claims.mean_ns),
+        time(claims.max_ns),
+        report.requests.len(),
+        count(report.histogram.as_ref().map(|histogram| histogram.count())),
+        quantiles.collect::<String>(),
+    )
+}
+
+/// Quantile `q` of plain numbers by sorting them: what a computed quantile is checked against.
+pub(crate) fn by_sorting(mut values: Vec<f64>, q: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[rank_of(q, values.len() as u64) as usize - 1]
+}
