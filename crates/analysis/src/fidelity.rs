@@ -91,7 +91,8 @@ fn poisson_profile(run: &Run) -> Option<Profile> {
     offered.profile.as_ref().filter(|_| is_poisson)?.parse().ok()
 }
 
-fn sorted_gaps(starts: &[u64]) -> Vec<u64> {
+/// The gaps between `starts`, which ascend, in order of their length.
+pub(crate) fn sorted_gaps(starts: &[u64]) -> Vec<u64> {
     let mut gaps: Vec<u64> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
     gaps.sort_unstable();
     gaps
@@ -99,7 +100,7 @@ fn sorted_gaps(starts: &[u64]) -> Vec<u64> {
 
 /// The largest difference of the distribution functions of two sorted samples, where values that differ by no more than
 /// `tolerance` count as equal. With no tolerance it is that of Kolmogorov and Smirnov.
-fn distance(a: &[u64], b: &[u64], tolerance: u64) -> f64 {
+pub(crate) fn distance(a: &[u64], b: &[u64], tolerance: u64) -> f64 {
     ahead(a, b, tolerance).max(ahead(b, a, tolerance))
 }
 

@@ -16,6 +16,7 @@
 //! | [`verdict`] | can the numbers be trusted? |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`omission`] | how far a report is from the truth |
+//! | [`league`] | load tools beside each other: what they said against what the server saw |
 
 mod binomial;
 #[cfg(test)]
@@ -24,6 +25,7 @@ mod distribution;
 mod fidelity;
 mod flow;
 mod interval;
+pub mod league;
 mod levels;
 mod measured;
 pub mod omission;

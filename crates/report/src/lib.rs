@@ -8,10 +8,12 @@
 //! | `table`, `spark` | aligned columns, small plots of one line |
 //! | `summary` | the one screen of a run |
 //! | `comparison` | closed loop, open loop and truth side by side |
+//! | [`league`] | load tools beside each other |
 //! | [`plot`] | pictures as SVG and PNG |
 //! | `progress` | the line while a run goes on |
 
 mod comparison;
+pub mod league;
 pub mod number;
 pub mod plot;
 mod progress;

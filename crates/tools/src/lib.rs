@@ -24,6 +24,7 @@ mod reading;
 mod registry;
 mod report;
 mod tool;
+mod truetail;
 pub mod units;
 mod vegeta;
 mod wrk;

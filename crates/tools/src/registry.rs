@@ -1,8 +1,11 @@
 //! Every tool there is.
 
-use crate::{Tool, ab, autocannon, gatling, h2load, hey, hyperfoil, jmeter, k6, locust, oha, vegeta, wrk, wrk2};
+use crate::{
+    Tool, ab, autocannon, gatling, h2load, hey, hyperfoil, jmeter, k6, locust, oha, truetail, vegeta, wrk, wrk2,
+};
 
 /// Every tool, in the order in which the documents name them.
+#[rustfmt::skip]
 pub fn all() -> &'static [&'static dyn Tool] {
     &[
         &ab::Ab,
@@ -20,6 +23,8 @@ pub fn all() -> &'static [&'static dyn Tool] {
         &oha::Oha,
         &h2load::H2load,
         &autocannon::Autocannon,
+        &truetail::Open,
+        &truetail::Closed,
     ]
 }
 

@@ -1,6 +1,7 @@
 //! What the user typed: one file a verb. Nothing is checked here beyond the form of each value.
 
 pub mod demo;
+pub mod lab;
 pub mod merge;
 pub mod report;
 pub mod run;
@@ -45,6 +46,8 @@ pub enum Command {
     Serve(serve::ServeArgs),
     /// The same scenario in virtual time: what an ideal client would have measured
     Simulate(simulate::SimulateArgs),
+    /// Other people's load tools in front of that server: which of them tells its truth?
+    Lab(lab::LabArgs),
     /// Print the result of a saved run again
     Report(report::ReportArgs),
     /// Make one run of several of the same workload, without loss

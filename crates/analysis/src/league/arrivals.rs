@@ -1,0 +1,79 @@
+//! How far the arrivals that the server saw were those of an even schedule.
+
+use serde::Serialize;
+use truetail_model::record::rank_of;
+use truetail_model::time::Rate;
+
+use super::Saw;
+use crate::fidelity;
+
+/// A gap is as planned when it differs by no more than one part in so many of it.
+const TOLERANCE_PART: u64 = 10;
+
+/// The arrivals against an even schedule that begins with the first of them.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Arrivals {
+    /// How many there were.
+    pub count: u64,
+    /// Half of them were no further from their place on the schedule, early or late: the n-th arrival from the n-th place.
+    pub lag_p50_ns: u64,
+    /// 99 % of them were no further.
+    pub lag_p99_ns: u64,
+    /// The largest difference of the distribution functions of real and planned gaps, in [0, 1], where gaps that differ by
+    /// no more than a tenth count as equal: 0 for a metronome, near 1 for bursts.
+    pub gap_distance: f64,
+}
+
+impl Arrivals {
+    /// Of what the server saw, of the first `planned` arrivals at `rate`; `None` for fewer than two.
+    pub fn of(saw: &Saw, rate: Rate, planned: u64) -> Option<Arrivals> {
+        let gap_ns = 1e9 / rate.as_per_second();
+        let count = saw.count().min(planned);
+        if count < 2 {
+            return None;
+        }
+        let seen: Vec<u64> = saw.arrivals_ns().take(count as usize).collect();
+        let place = |n: usize| seen[0] + (n as f64 * gap_ns).round() as u64;
+        let mut lags: Vec<u64> = seen.iter().enumerate().map(|(n, at)| at.abs_diff(place(n))).collect();
+        lags.sort_unstable();
+        let lag = |q| lags[rank_of(q, count) as usize - 1];
+        let planned_gaps = vec![gap_ns.round() as u64; seen.len() - 1];
+        let tolerance = (gap_ns as u64) / TOLERANCE_PART;
+        Some(Arrivals {
+            count: saw.count(),
+            lag_p50_ns: lag(0.5),
+            lag_p99_ns: lag(0.99),
+            gap_distance: fidelity::distance(&planned_gaps, &fidelity::sorted_gaps(&seen), tolerance),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(arrivals: impl Iterator<Item = u64>) -> Arrivals {
+        let rate = Rate::per_second(1000.0).unwrap();
+        Arrivals::of(&Saw::new(arrivals.map(|at| (at, None)).collect()), rate, 1_000).unwrap()
+    }
+
+    #[test]
+    fn a_metronome_is_on_its_schedule() {
+        let metronome = of((0..1_000).map(|n| 7 + n * 1_000_000));
+        assert_eq!((metronome.lag_p50_ns, metronome.lag_p99_ns, metronome.gap_distance), (0, 0, 0.0));
+    }
+
+    #[test]
+    fn bursts_have_lags_and_other_gaps() {
+        // Ten at once every ten milliseconds.
+        let bursts = of((0..1_000).map(|n| n / 10 * 10_000_000));
+        assert_eq!((bursts.lag_p50_ns, bursts.lag_p99_ns), (4_000_000, 9_000_000));
+        assert!(bursts.gap_distance > 0.85, "{bursts:?}");
+    }
+
+    #[test]
+    fn a_late_half_is_late() {
+        let late = of((0..1_000).map(|n| n * 1_000_000 + if n < 500 { 0 } else { 300_000_000 }));
+        assert_eq!((late.lag_p50_ns, late.lag_p99_ns), (0, 300_000_000));
+    }
+}

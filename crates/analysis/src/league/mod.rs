@@ -1,0 +1,28 @@
+//! Which load tool tells the truth: one row a tool, from the truth of the scenario, what the server saw, and what the tool
+//! said.
+//!
+//! | module | what is at home there |
+//! |---|---|
+//! | `saw` | what the server saw |
+//! | `window` | where open and closed loops differ, and by how much: what an observation can show |
+//! | `observed` | open, closed or partly, by observation |
+//! | `arrivals` | how far the arrivals were those of the schedule |
+//! | `reported` | the quantiles that a tool printed, or that follow from its data |
+//! | `row` | all of that beside each other |
+//! | `ranking` | who comes first |
+
+mod arrivals;
+mod observed;
+mod ranking;
+mod reported;
+mod row;
+mod saw;
+mod window;
+
+pub use arrivals::Arrivals;
+pub use observed::{CLOSED_UP_TO, OPEN_FROM, Observation, Observed};
+pub use ranking::rank;
+pub use reported::{QUANTILES, Reported, ReportedQuantile};
+pub use row::{Heard, Row, State, Subject, row};
+pub use saw::Saw;
+pub use window::{Stretch, Window, window};

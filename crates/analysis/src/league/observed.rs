@@ -1,0 +1,96 @@
+//! Open or closed, by what the server saw.
+
+use serde::Serialize;
+
+use super::{Saw, Window};
+
+/// What a tool was, whatever it says it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub enum Observed {
+    /// The server saw nearly all arrivals that were planned while it could not answer.
+    #[serde(rename = "open")]
+    Open,
+    /// It saw hardly more than those of users who wait for their answers.
+    #[serde(rename = "closed")]
+    Closed,
+    /// In between: a tool that gives up its schedule when its connections or workers are used up.
+    #[serde(rename = "partly")]
+    Partly,
+    /// The scenario cannot tell, or the server saw nothing.
+    #[serde(rename = "not shown")]
+    NotShown,
+}
+
+impl Observed {
+    /// `open`, `closed`, `partly` or `not shown`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Observed::Open => "open",
+            Observed::Closed => "closed",
+            Observed::Partly => "partly",
+            Observed::NotShown => "not shown",
+        }
+    }
+}
+
+/// Of the arrivals that an ideal open loop makes beyond those of a closed one, at least this share: open. A tenth is left
+/// for starting late and for rounding the rate.
+pub const OPEN_FROM: f64 = 0.90;
+/// At most this share: closed. It leaves room for a few users more, and for answers that cross the edge of a stall.
+pub const CLOSED_UP_TO: f64 = 0.05;
+
+/// What was observed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Observation {
+    /// The model.
+    pub model: Observed,
+    /// Requests that the server saw in the window.
+    pub seen: u64,
+    /// Those of an ideal open loop.
+    pub planned: u64,
+}
+
+impl Observation {
+    /// What `saw` shows in `window`.
+    pub fn of(window: &Window, saw: &Saw) -> Observation {
+        let seen = window.seen(saw);
+        Observation { model: model(window, saw, seen), seen, planned: window.open }
+    }
+}
+
+fn model(window: &Window, saw: &Saw, seen: u64) -> Observed {
+    if saw.count() == 0 || !window.tells() {
+        return Observed::NotShown;
+    }
+    let beyond_closed = seen.saturating_sub(window.closed) as f64 / (window.open - window.closed) as f64;
+    match beyond_closed {
+        share if share >= OPEN_FROM => Observed::Open,
+        share if share <= CLOSED_UP_TO => Observed::Closed,
+        _ => Observed::Partly,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Stretch;
+    use super::*;
+
+    fn observed(seen: u64) -> Observed {
+        let window = Window { stretches: vec![Stretch { from_ns: 1_000, to_ns: 3_000 }], open: 1_000, closed: 10 };
+        let in_it = (0..seen).map(|n| (1_000 + n, None));
+        Observation::of(&window, &Saw::new(in_it.chain([(0, None), (3_000, None)]).collect())).model
+    }
+
+    #[test]
+    fn thresholds() {
+        assert_eq!([0, 10, 59].map(observed), [Observed::Closed; 3]);
+        assert_eq!([60, 500, 900].map(observed), [Observed::Partly; 3]);
+        assert_eq!([901, 1_000, 1_100].map(observed), [Observed::Open; 3]);
+    }
+
+    #[test]
+    fn who_sent_nothing_shows_nothing() {
+        let window = Window { stretches: vec![Stretch { from_ns: 0, to_ns: 9 }], open: 1_000, closed: 10 };
+        assert_eq!(Observation::of(&window, &Saw::default()).model, Observed::NotShown);
+    }
+}

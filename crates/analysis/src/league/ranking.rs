@@ -1,0 +1,30 @@
+//! Who comes first.
+
+use std::cmp::Ordering;
+
+use super::{Row, State};
+
+/// Puts rows in order of honesty: the smallest error at p99 first, whichever way it errs; of equal ones (to a hundredth of
+/// a per cent) the smaller error at p99.9. Tools without a number at p99 follow, then those that failed, hung, or are
+/// missing. What is still equal goes by name.
+pub fn rank(rows: &mut [Row]) {
+    rows.sort_by(|a, b| {
+        let class = class(a).cmp(&class(b));
+        class.then_with(|| by_error(a, b)).then_with(|| a.tool.cmp(&b.tool))
+    });
+}
+
+fn class(row: &Row) -> (State, bool) {
+    (row.state, row.error_p99_pct.is_none())
+}
+
+fn by_error(a: &Row, b: &Row) -> Ordering {
+    let p99 = |row: &Row| hundredths(row.error_p99_pct);
+    let p999 = |row: &Row| hundredths(row.error_p999_pct);
+    p99(a).cmp(&p99(b)).then_with(|| p999(a).cmp(&p999(b)))
+}
+
+/// How large an error is, whole hundredths of a per cent; the largest where it is not known.
+fn hundredths(error_pct: Option<f64>) -> u64 {
+    error_pct.map_or(u64::MAX, |error| (error.abs() * 100.0).round() as u64)
+}

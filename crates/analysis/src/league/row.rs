@@ -1,0 +1,160 @@
+//! One tool in the table.
+
+use serde::Serialize;
+use truetail_model::record::Snapshot;
+use truetail_model::time::{Nanos, Rate};
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{Claims, LatencyFrom};
+
+use super::{Arrivals, Observation, Reported, Saw, Window};
+use crate::omission;
+use crate::truth::Truth;
+
+/// What became of a tool.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It ran, and its output was understood.
+    Ok,
+    /// It could not be run, or its output was not understood.
+    Failed,
+    /// It did not end, and was ended.
+    Hung,
+    /// It is not on this machine.
+    Missing,
+}
+
+impl State {
+    /// `ok`, `failed`, `hung` or `missing`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            State::Ok => "ok",
+            State::Failed => "failed",
+            State::Hung => "hung",
+            State::Missing => "missing",
+        }
+    }
+}
+
+/// What a tool said, and the data it gave.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard<'a> {
+    /// Its statements.
+    pub claims: &'a Claims,
+    /// Its data; empty where it gave none.
+    pub data: &'a Snapshot,
+    /// What a reader should know.
+    pub notes: &'a [String],
+}
+
+/// All that is known of one tool in a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// Its name.
+    pub tool: &'a str,
+    /// Its version.
+    pub version: Option<&'a str>,
+    /// The load model that its documentation claims.
+    pub label_model: LoadModelKind,
+    /// What became of it.
+    pub state: State,
+    /// Why, where it is not ok; else what went wrong all the same.
+    pub message: Option<&'a str>,
+    /// What the server saw.
+    pub saw: Option<&'a Saw>,
+    /// What it said.
+    pub heard: Option<Heard<'a>>,
+    /// CPU time it used.
+    pub cpu_seconds: Option<f64>,
+    /// Most memory that one of its processes held.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+/// One tool in the table. What is not known is `None`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub tool: String,
+    /// Its version.
+    pub version: Option<String>,
+    /// The load model that its documentation claims.
+    pub label_model: LoadModelKind,
+    /// The load model that the server saw.
+    pub observed_model: Option<super::Observed>,
+    /// Requests that the server saw while it could not answer.
+    pub arrivals_in_fault: Option<u64>,
+    /// Those that were planned for that time.
+    pub planned_in_fault: u64,
+    /// Requests a second that were asked for.
+    pub rate_asked_per_second: f64,
+    /// Requests a second that the server saw.
+    pub rate_seen_per_second: Option<f64>,
+    /// How far the arrivals were those of the schedule.
+    pub arrivals: Option<Arrivals>,
+    /// What the tool said.
+    pub reported: Option<Reported>,
+    /// (reported / truth − 1) in per cent, at p99.
+    pub error_p99_pct: Option<f64>,
+    /// The same at p99.9.
+    pub error_p999_pct: Option<f64>,
+    /// Truth / reported at p99.
+    pub omission_factor_p99: Option<f64>,
+    /// Requests of the schedule that the server never saw.
+    pub not_sent: Option<u64>,
+    /// Requests that the server saw and that are not in the tool's latencies; negative where there are more latencies
+    /// than requests.
+    pub left_out: Option<i64>,
+    /// CPU time it used.
+    pub cpu_seconds: Option<f64>,
+    /// Most memory that one of its processes held.
+    pub peak_memory_bytes: Option<u64>,
+    /// What became of it.
+    pub state: State,
+    /// Why, where it is not ok; else what went wrong all the same.
+    pub message: Option<String>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+/// The row of `subject`, in a scenario with this truth, rate, and window.
+pub fn row(subject: &Subject<'_>, truth: &Truth, rate: Rate, window: &Window) -> Row {
+    let saw = subject.saw.filter(|saw| saw.count() > 0);
+    let observation = saw.map(|saw| Observation::of(window, saw));
+    let reported = subject.heard.map(|heard| Reported::of(heard.claims, heard.data));
+    let at = |q: f64| Some((truth.quantile(q)?, Nanos(reported.as_ref()?.quantile(q)?.value_ns)));
+    let error = |q: f64| at(q).and_then(|(truth, reported)| error_pct(truth, reported));
+    let measured = reported.as_ref().and_then(|reported| reported.measured);
+    Row {
+        tool: subject.tool.to_owned(),
+        version: subject.version.map(str::to_owned),
+        label_model: subject.label_model,
+        observed_model: observation.map(|observation| observation.model),
+        arrivals_in_fault: observation.map(|observation| observation.seen),
+        planned_in_fault: window.open,
+        rate_asked_per_second: rate.as_per_second(),
+        rate_seen_per_second: saw.and_then(Saw::rate_per_second),
+        arrivals: saw.and_then(|saw| Arrivals::of(saw, rate, truth.count())),
+        error_p99_pct: error(0.99),
+        error_p999_pct: error(0.999),
+        omission_factor_p99: at(0.99).and_then(|(truth, reported)| omission::factor(truth, reported)),
+        not_sent: saw.map(|saw| truth.count().saturating_sub(saw.count())),
+        left_out: saw.zip(measured).map(|(saw, measured)| saw.count() as i64 - measured as i64),
+        reported,
+        cpu_seconds: subject.cpu_seconds,
+        peak_memory_bytes: subject.peak_memory_bytes,
+        state: subject.state,
+        message: subject.message.map(str::to_owned),
+        notes: subject.heard.map_or(Vec::new(), |heard| heard.notes.to_vec()),
+    }
+}
+
+fn error_pct(truth: Nanos, reported: Nanos) -> Option<f64> {
+    (truth.0 > 0).then(|| (reported.0 as f64 / truth.0 as f64 - 1.0) * 100.0)
+}
+
+impl Row {
+    /// Its tail was filled in afterwards with requests that never were.
+    pub fn is_back_filled(&self) -> bool {
+        self.reported.as_ref().is_some_and(|reported| reported.latency_from == LatencyFrom::BackFilled)
+    }
+}

@@ -1,0 +1,157 @@
+//! Where in a scenario open and closed loops differ, and by how much.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use truetail_model::scenario::Scenario;
+use truetail_model::service::{Fault, ServiceState};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::LoadModel;
+
+use super::Saw;
+
+/// A stretch of the fault clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Stretch {
+    /// From here on …
+    pub from_ns: u64,
+    /// … and before here.
+    pub to_ns: u64,
+}
+
+/// The time in which the model of a tool shows, and what ideal tools of either model do in it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// Ascending, apart from each other: the stalls, where there are any, else the whole run. Empty where nothing ever
+    /// goes wrong.
+    pub stretches: Vec<Stretch>,
+    /// Arrivals of an ideal open loop in it.
+    pub open: u64,
+    /// Arrivals of an ideal closed loop in it.
+    pub closed: u64,
+}
+
+/// An ideal closed loop must lack at least this share of the arrivals of an open one, or nothing can be told from them.
+const TELLING_SHARE: f64 = 0.2;
+/// And at least so many: fewer can be an accident of timing.
+const TELLING_ARRIVALS: u64 = 20;
+
+/// The window of a scenario with a rate and a duration, for closed loops of `users`.
+pub fn window(scenario: &Scenario, users: u32) -> Window {
+    let end = scenario.workload.model.horizon().duration.unwrap_or_default();
+    let mut stretches = stalls(scenario, end);
+    if stretches.is_empty() && !is_healthy(scenario) {
+        stretches.push(Stretch { from_ns: 0, to_ns: end.0 });
+    }
+    let open = Saw::new(open_arrivals(scenario));
+    let closed = Saw::new(closed_arrivals(scenario, users, end));
+    Window { open: seen_in(&open, &stretches), closed: seen_in(&closed, &stretches), stretches }
+}
+
+impl Window {
+    /// How many requests the server saw in it.
+    pub fn seen(&self, saw: &Saw) -> u64 {
+        seen_in(saw, &self.stretches)
+    }
+
+    /// Is the difference of open and closed large enough to be told?
+    pub fn tells(&self) -> bool {
+        let lacking = self.open.saturating_sub(self.closed);
+        lacking >= TELLING_ARRIVALS && lacking as f64 >= self.open as f64 * TELLING_SHARE
+    }
+}
+
+fn seen_in(saw: &Saw, stretches: &[Stretch]) -> u64 {
+    stretches.iter().map(|stretch| saw.between(Timestamp(stretch.from_ns), Timestamp(stretch.to_ns))).sum()
+}
+
+fn is_healthy(scenario: &Scenario) -> bool {
+    scenario.service.faults.is_empty() && scenario.service.concurrency.is_none()
+}
+
+/// Every stall that begins before the end, cut off there; those that overlap are one.
+fn stalls(scenario: &Scenario, end: Nanos) -> Vec<Stretch> {
+    let mut all: Vec<Stretch> = scenario.service.faults.iter().flat_map(|fault| stalls_of(fault, end)).collect();
+    all.sort_unstable_by_key(|stretch| stretch.from_ns);
+    let mut apart: Vec<Stretch> = Vec::new();
+    for stretch in all {
+        match apart.last_mut() {
+            Some(last) if stretch.from_ns <= last.to_ns => last.to_ns = last.to_ns.max(stretch.to_ns),
+            _ => apart.push(stretch),
+        }
+    }
+    apart
+}
+
+fn stalls_of(fault: &Fault, end: Nanos) -> Vec<Stretch> {
+    let stretch = |at: Timestamp, length: Nanos| Stretch { from_ns: at.0, to_ns: (at + length).0.min(end.0) };
+    match *fault {
+        Fault::Stall { at, length, .. } if at.0 < end.0 => vec![stretch(at, length)],
+        Fault::RecurringStall { first, every, length, times, .. } => (0..times.unwrap_or(u64::MAX))
+            .map(|n| Timestamp(first.0.saturating_add(every.0.saturating_mul(n))))
+            .take_while(|at| at.0 < end.0)
+            .map(|at| stretch(at, length))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn open_arrivals(scenario: &Scenario) -> Vec<(u64, Option<u64>)> {
+    let LoadModel::Open(schedule) = &scenario.workload.model else { return Vec::new() };
+    let mut first = None;
+    let mut since_first = |at: Timestamp| at.since(*first.get_or_insert(at)).0;
+    schedule.arrivals().map(|arrival| (since_first(arrival.intended_start), None)).collect()
+}
+
+/// What users see who each wait for their answer and ask again at once, without a network.
+fn closed_arrivals(scenario: &Scenario, users: u32, end: Nanos) -> Vec<(u64, Option<u64>)> {
+    let mut service = ServiceState::new(scenario.service.clone());
+    let mut asks: BinaryHeap<Reverse<Timestamp>> = (0..users).map(|_| Reverse(Timestamp::ZERO)).collect();
+    let mut arrivals = Vec::new();
+    while let Some(Reverse(at)) = asks.pop() {
+        if at.0 >= end.0 {
+            break;
+        }
+        arrivals.push((at.0, None));
+        // An answer that takes no time at all would keep a user asking at one instant for ever.
+        asks.push(Reverse(service.admit(at).completed().max(at + Nanos(1))));
+    }
+    arrivals
+}
+
+#[cfg(test)]
+mod tests {
+    use truetail_model::scenario::builtin;
+
+    use super::*;
+
+    fn of(name: &str) -> Window {
+        window(&builtin::find(name).unwrap(), 10)
+    }
+
+    #[test]
+    fn a_stall_tells_open_from_closed() {
+        let window = of("02");
+        assert_eq!(window.stretches, [Stretch { from_ns: 30_000_000_000, to_ns: 31_000_000_000 }]);
+        assert_eq!(window.open, 1000);
+        assert!(window.closed <= 10 && window.tells(), "{window:?}");
+        let pauses = of("04");
+        assert_eq!((pauses.stretches.len(), pauses.open), (6, 1200));
+        assert!(pauses.closed <= 60 && pauses.tells(), "{pauses:?}");
+    }
+
+    #[test]
+    fn a_service_that_slows_down_tells_them_over_the_whole_run() {
+        for name in ["03", "05"] {
+            let window = of(name);
+            assert_eq!((window.stretches.len(), window.open), (1, 60_000), "{name}");
+            assert!(window.closed < 31_000 && window.tells(), "{name}: {window:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_tells_them_where_ten_users_keep_up() {
+        assert_eq!(of("01"), Window { stretches: Vec::new(), open: 0, closed: 0 });
+        assert!(!of("01").tells() && !of("05-saturation-not-binding").tells());
+    }
+}

@@ -1,0 +1,134 @@
+//! `truetail lab run`: load tools through a scenario, one at a time.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use truetail_analysis::league::{QUANTILES, Row, Window};
+use truetail_engine::host;
+use truetail_lab::{Entry, Setting, Stop, Survey};
+use truetail_model::scenario::Scenario;
+use truetail_report::league::{Table, text};
+use truetail_tools::{Lookup, Tool};
+
+use super::{named, progress};
+use crate::args::lab::LabRunArgs;
+use crate::outcome::{Exit, Result, could_not, usage};
+use crate::resolve::scenario::scenario;
+use crate::{output, signals};
+
+/// The folder that holds the results whose place nobody chose.
+const PARENT: &str = "truetail-lab";
+
+/// Does it.
+///
+/// # Errors
+/// When there is no such scenario or tool, when no server can be had, or when results cannot be written.
+pub fn run(args: LabRunArgs) -> Result<Exit> {
+    let tools = named(&args.tools)?;
+    let setting = setting(&args)?;
+    // The server holds a connection for each of a tool's, and the tools inherit the limit.
+    let _ = host::raise_open_files();
+    let folder = folder(&args, &setting)?;
+    let survey = Survey { setting: &setting, folder: &folder, force: args.force };
+    let (entries, interrupted) = surveyed(&survey, &tools, args.quiet)?;
+    let rows = survey.league(&entries);
+    let text = if args.json { json(&setting, &survey.window(), &rows) } else { table(&setting, &rows, &folder) };
+    output::print(&text)?;
+    if interrupted {
+        Err(could_not("ended before all tools had run; the same command goes on from here"))
+    } else {
+        Ok(Exit::Done)
+    }
+}
+
+/// Runs the tools, and adds what is there of others. Ctrl-C ends the tool that runs.
+fn surveyed(survey: &Survey<'_>, tools: &[&'static dyn Tool], quiet: bool) -> Result<(Vec<Entry>, bool)> {
+    let stop = Stop::new();
+    let _watch = end_on_signal(&stop)?;
+    let lookup = Lookup::from_env();
+    let mut tell = |event: truetail_lab::Event<'_>| {
+        if !quiet {
+            progress::tell(&event);
+        }
+    };
+    let cannot = |error| could_not(format!("the laboratory cannot work in {}: {error}", survey.folder.display()));
+    let mut entries = survey.run(tools, &lookup, &stop, &mut tell).map_err(cannot)?;
+    let named = |tool: &&&dyn Tool| tools.iter().any(|named| named.name() == tool.name());
+    let others: Vec<_> = truetail_tools::all().iter().filter(|tool| !named(tool)).copied().collect();
+    entries.extend(survey.earlier(&others, &lookup).map_err(cannot)?);
+    Ok((entries, stop.wanted()))
+}
+
+fn end_on_signal(stop: &Stop) -> Result<signals::Watch> {
+    let stop = stop.clone();
+    let on_signal = move |number: u32| {
+        if number == 1 {
+            output::note("ending the tool that runs; what the others left is kept");
+            stop.now();
+        }
+        number <= 1
+    };
+    signals::Watch::start(on_signal).map_err(|error| could_not(format!("cannot watch for Ctrl-C: {error}")))
+}
+
+fn setting(args: &LabRunArgs) -> Result<Setting> {
+    let scenario = scenario(&args.scenario)?;
+    let scenario = match args.duration {
+        Some(duration) => scenario.scaled_to(duration).map_err(usage)?,
+        None => scenario,
+    };
+    Setting::of(scenario).map_err(usage)
+}
+
+/// The folder of the scenario, made if it was not there. A picture of another length has a folder of its own, so that a
+/// quick look takes nothing away.
+fn folder(args: &LabRunArgs, setting: &Setting) -> Result<PathBuf> {
+    let name = &setting.scenario.name;
+    let name = args.duration.map_or_else(|| name.clone(), |duration| format!("{name}-{duration}"));
+    let folder = args.out.as_deref().unwrap_or(Path::new(PARENT)).join(name);
+    let toml = |folder: &Path| fs::write(folder.join("scenario.toml"), setting.scenario.to_toml());
+    fs::create_dir_all(&folder)
+        .and_then(|()| toml(&folder))
+        .map_err(|error| could_not(format!("cannot write in {}: {error}; use --out DIR", folder.display())))?;
+    Ok(folder)
+}
+
+fn table(setting: &Setting, rows: &[Row], folder: &Path) -> String {
+    let table = Table { scenario: &setting.scenario, truth: &setting.truth, rows };
+    format!("{}\n  kept in {}\n", text(&table, output::stdout_style()), folder.display())
+}
+
+#[derive(Serialize)]
+struct League<'a> {
+    scenario: &'a str,
+    duration_ns: u64,
+    truth: Quantiles,
+    window: &'a [truetail_analysis::league::Stretch],
+    tools: &'a [Row],
+}
+
+#[derive(Serialize)]
+struct Quantiles {
+    quantiles: Vec<True>,
+}
+
+/// One quantile of the truth; no value where no answer ever comes.
+#[derive(Serialize)]
+struct True {
+    q: f64,
+    value_ns: Option<u64>,
+}
+
+fn json(setting: &Setting, window: &Window, rows: &[Row]) -> String {
+    let at = |q: &f64| True { q: *q, value_ns: setting.truth.quantile(*q).map(|value| value.0) };
+    let Scenario { name, .. } = &setting.scenario;
+    let league = League {
+        scenario: name,
+        duration_ns: setting.duration.0,
+        truth: Quantiles { quantiles: QUANTILES.iter().map(at).collect() },
+        window: &window.stretches,
+        tools: rows,
+    };
+    serde_json::to_string_pretty(&league).expect("every key is a text and every value has a JSON form") + "\n"
+}

@@ -1,0 +1,83 @@
+//! `truetail lab tools`: which load tools are here, and how the others are had.
+
+use serde::Serialize;
+use truetail_model::workload::LoadModelKind;
+use truetail_report::league::{ToolLine, tools_table};
+use truetail_tools::{Lookup, Tool};
+
+use crate::args::lab::ToolsArgs;
+use crate::outcome::{Exit, Result};
+use crate::output;
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    tools: &'a [Line],
+}
+
+/// One tool.
+#[derive(Serialize)]
+struct Line {
+    tool: &'static str,
+    /// `here` or `missing`.
+    state: &'static str,
+    version: Option<String>,
+    path: Option<String>,
+    tested_version: &'static str,
+    label_model: LoadModelKind,
+    latency_from: &'static str,
+    origin: &'static str,
+    install: &'static str,
+    install_macos: Option<&'static str>,
+    message: Option<String>,
+}
+
+/// Lists them.
+///
+/// # Errors
+/// When it cannot be printed.
+pub fn tools(args: ToolsArgs) -> Result<Exit> {
+    let lookup = Lookup::from_env();
+    let lines: Vec<Line> = truetail_tools::all().iter().map(|tool| line(*tool, &lookup)).collect();
+    let text = if args.json { json(&lines) } else { table(&lines) };
+    output::print(&text).map(|()| Exit::Done)
+}
+
+fn line(tool: &dyn Tool, lookup: &Lookup) -> Line {
+    let install = tool.install();
+    let (state, version, path, message) = match tool.find(lookup) {
+        Ok(found) => ("here", Some(found.version), Some(found.path.display().to_string()), None),
+        Err(missing) => ("missing", None, None, Some(missing.to_string())),
+    };
+    Line {
+        tool: tool.name(),
+        state,
+        version,
+        path,
+        tested_version: tool.tested_version(),
+        label_model: tool.label_model(),
+        latency_from: tool.says_of_its_clock(),
+        origin: install.origin,
+        install: install.debian,
+        install_macos: install.macos,
+        message,
+    }
+}
+
+fn json(lines: &[Line]) -> String {
+    let text = serde_json::to_string_pretty(&Listed { tools: lines });
+    text.expect("every key is a text and every value has a JSON form") + "\n"
+}
+
+fn table(lines: &[Line]) -> String {
+    let lines: Vec<ToolLine<'_>> = lines
+        .iter()
+        .map(|line| ToolLine {
+            tool: line.tool,
+            version: line.version.as_deref(),
+            model: line.label_model.name(),
+            origin: line.origin,
+            install: if cfg!(target_os = "macos") { line.install_macos.unwrap_or(line.install) } else { line.install },
+        })
+        .collect();
+    tools_table(&lines, output::stdout_style())
+}

@@ -1,0 +1,27 @@
+//! Reading back what a server wrote down of each request.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use truetail_analysis::league::Saw;
+
+/// The columns that are used, under the names in the log's first line.
+#[derive(Deserialize)]
+struct Row {
+    epoch: u32,
+    arrived_ns: u64,
+    answered_ns: Option<u64>,
+}
+
+/// What the server saw in the last epoch of its fault clock.
+///
+/// # Errors
+/// A line that says what is wrong with the file.
+pub(crate) fn read(path: &Path) -> Result<Saw, String> {
+    let broken = |error: csv::Error| format!("{}: {error}", path.display());
+    let mut reader = csv::Reader::from_path(path).map_err(broken)?;
+    let rows: Vec<Row> = reader.deserialize().collect::<Result<_, _>>().map_err(broken)?;
+    let last = rows.iter().map(|row| row.epoch).max().unwrap_or_default();
+    let of_last = rows.iter().filter(|row| row.epoch == last);
+    Ok(Saw::new(of_last.map(|row| (row.arrived_ns, row.answered_ns)).collect()))
+}

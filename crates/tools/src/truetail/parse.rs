@@ -1,0 +1,134 @@
+//! run.json on standard output, and samples.csv.
+
+use serde::Deserialize;
+use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Nanos;
+use truetail_run::wire::{self, v1::RunFile};
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+
+use super::{SAMPLES, TESTED};
+use crate::{Output, ParseError, Report, Request};
+
+/// Of the run on a schedule.
+pub(super) fn open(output: &Output) -> Result<Report, ParseError> {
+    report("truetail", output, LatencyFrom::Intended)
+}
+
+/// Of the run with users.
+pub(super) fn closed(output: &Output) -> Result<Report, ParseError> {
+    report("truetail-closed", output, LatencyFrom::Send)
+}
+
+fn report(tool: &'static str, output: &Output, latency_from: LatencyFrom) -> Result<Report, ParseError> {
+    let broken = |file, line, what| ParseError { tool, tested: TESTED, file, line, what };
+    let text = output.text();
+    let run = wire::parse(&text).map_err(|error| broken("stdout", None, error.to_string()))?;
+    let requests = match output.file(SAMPLES) {
+        None => Vec::new(),
+        Some(bytes) => requests(bytes).map_err(|(line, what)| broken(SAMPLES, line, what))?,
+    };
+    let mut report = Report::of(claims(&run, latency_from));
+    report.version = Some(run.version.clone());
+    let reasons = run.verdict.reasons.iter().map(|reason| reason.code.clone()).collect::<Vec<_>>();
+    if !reasons.is_empty() {
+        report.notes.push(format!("its own verdict: {:?}, because of {}", run.verdict.state, reasons.join(", ")));
+    }
+    report.requests = requests;
+    Ok(report)
+}
+
+/// What it states as a number. A bound from below is none.
+fn claims(run: &RunFile, latency_from: LatencyFrom) -> Claims {
+    let stated = run.response_time.quantiles.iter().filter(|quantile| quantile.q < 1.0 && quantile.supported);
+    let number = |at_least: bool, value: Option<u64>| value.filter(|_| !at_least);
+    let tally = &run.tally;
+    Claims {
+        quantiles: stated
+            .filter_map(|quantile| {
+                let value_ns = number(quantile.at_least, quantile.value_ns)?;
+                Some(ClaimedQuantile { q: quantile.q, value_ns, printed: true })
+            })
+            .collect(),
+        mean_ns: run.response_time.mean_ns.map(|mean| mean.round() as u64),
+        max_ns: number(run.response_time.censored + run.response_time.failed > 0, run.response_time.max_ns),
+        measured: Some(tally.planned),
+        requests: Some(tally.issued),
+        failed: Some(tally.unanswered()),
+        dropped: Some(tally.never_issued),
+        rate_per_second: run.throughput_per_second,
+        ..Claims::silent(latency_from)
+    }
+}
+
+/// The columns that are used.
+#[derive(Deserialize)]
+struct Row<'a> {
+    kept: &'a str,
+    intended_start_ns: u64,
+    end_ns: u64,
+    outcome: &'a str,
+    status: Option<u16>,
+    cause: Option<Cause>,
+}
+
+/// The single requests, where all are there; else none, because a part of them is no distribution.
+fn requests(bytes: &[u8]) -> Result<Vec<Request>, (Option<u64>, String)> {
+    let mut reader = csv::Reader::from_reader(bytes);
+    let of_csv = |error: csv::Error| (error.position().map(csv::Position::line), error.to_string());
+    let headers = reader.headers().map_err(of_csv)?.clone();
+    let mut record = csv::StringRecord::new();
+    let mut requests = Vec::new();
+    while reader.read_record(&mut record).map_err(of_csv)? {
+        let row: Row<'_> = record.deserialize(Some(&headers)).map_err(of_csv)?;
+        if row.kept != "all" {
+            return Ok(Vec::new());
+        }
+        let line = record.position().map(csv::Position::line);
+        let outcome = outcome(&row).ok_or_else(|| (line, format!("'{}' is no outcome", row.outcome)))?;
+        let latency = Nanos(row.end_ns.saturating_sub(row.intended_start_ns));
+        requests.push(Request { start_ns: Some(row.intended_start_ns), latency, outcome });
+    }
+    Ok(requests)
+}
+
+fn outcome(row: &Row<'_>) -> Option<Outcome> {
+    Some(match (row.outcome, row.cause) {
+        ("response", _) => Outcome::Response { status: row.status? },
+        ("connect_failed", Some(cause)) => Outcome::ConnectFailed(cause),
+        ("reset", Some(cause)) => Outcome::Reset(cause),
+        ("malformed", Some(cause)) => Outcome::Malformed(cause),
+        ("timed_out", _) => Outcome::TimedOut,
+        ("in_flight_at_end", _) => Outcome::InFlightAtEnd,
+        ("never_issued", _) => Outcome::NeverIssued,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "kept,index,intended_start_ns,actual_start_ns,end_ns,outcome,status,cause,bytes_in\n";
+
+    #[test]
+    fn single_requests_are_read_where_all_are_there() {
+        let rows = "all,0,5,6,15,response,200,,2\nall,1,10,10,40,timed_out,,,0\n";
+        let requests = requests(format!("{HEAD}{rows}").as_bytes()).unwrap();
+        let told: Vec<_> = requests.iter().map(|request| (request.start_ns, request.latency.0)).collect();
+        assert_eq!(told, [(Some(5), 10), (Some(10), 30)]);
+        assert_eq!(requests[1].outcome, Outcome::TimedOut);
+        let part = "one-in-2,0,5,6,15,response,200,,2\n";
+        assert_eq!(super::requests(format!("{HEAD}{part}").as_bytes()), Ok(Vec::new()));
+        let wrong = super::requests(format!("{HEAD}all,0,5,6,15,answered,200,,2\n").as_bytes()).unwrap_err();
+        assert_eq!(wrong.0, Some(2));
+    }
+
+    #[test]
+    fn what_is_no_run_is_told_with_tool_and_file() {
+        for text in ["", "{}", "{\"schema\": \"truetail.run/9\"}", "usage: truetail"] {
+            let output = Output { stdout: text.as_bytes().to_vec(), ..Output::default() };
+            let error = open(&output).unwrap_err().to_string();
+            assert!(error.starts_with("truetail: stdout: "), "{error}");
+        }
+    }
+}
