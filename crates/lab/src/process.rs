@@ -34,6 +34,17 @@ pub enum EndedBy {
     User,
 }
 
+impl EndedBy {
+    /// `itself`, `the time limit` or `the user`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            EndedBy::Itself => "itself",
+            EndedBy::TimeLimit => "the time limit",
+            EndedBy::User => "the user",
+        }
+    }
+}
+
 /// How a process ended, and what it used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Ended {

@@ -146,12 +146,12 @@ impl Ran {
         let asked = &self.load;
         let duration = Nanos(asked.duration_ns);
         line("asked", format!("{}/s for {duration}, {} users", asked.rate_per_second, asked.users));
-        line("hung after", Nanos(self.limit_ns).to_string());
+        line("hung after", format!("{:.1} s", Nanos(self.limit_ns).as_secs_f64()));
         if let Some(ended) = &self.ended {
             let code = ended.exit_code.map(|code| format!("exit code {code}"));
             let signal = ended.signal.map(|signal| format!("signal {signal}"));
             line("ended", code.or(signal).unwrap_or_default());
-            line("ended by", format!("{:?}", ended.by));
+            line("ended by", ended.by.name().to_owned());
             line("wall", format!("{:.3} s", Nanos(ended.wall_ns).as_secs_f64()));
             let seconds = |ns| Nanos(ns).as_secs_f64();
             let (user, system) = (seconds(ended.cpu.user_ns), seconds(ended.cpu.system_ns));

@@ -7,6 +7,7 @@ use std::path::Path;
 use truetail_analysis::league::{Heard, Row, Saw, State, Subject, row};
 use truetail_analysis::league::{Reported, Window};
 use truetail_model::record::Snapshot;
+use truetail_model::time::Nanos;
 use truetail_run::Claims;
 use truetail_tools::{Found, Output, Report, Tool};
 
@@ -145,8 +146,8 @@ fn judged(ran: &Ran, heard: &HeardOf, data: &Snapshot) -> (State, Option<String>
         return (State::Failed, ran.trouble.clone().or_else(|| Some("it was never started".to_owned())));
     };
     if ended.by == EndedBy::TimeLimit {
-        let limit = truetail_model::time::Nanos(ran.limit_ns);
-        return (State::Hung, Some(format!("it still ran after {limit}, and was ended with its children")));
+        let limit = Nanos(ran.limit_ns).as_secs_f64();
+        return (State::Hung, Some(format!("it still ran after {limit:.1} s, and was ended with its children")));
     }
     let has_figures = heard.report.as_ref().is_some_and(|report| {
         !report.claims.quantiles.is_empty() || report.claims.max_ns.is_some() || data.tally.planned > 0
