@@ -77,7 +77,7 @@ impl Reading {
         let cpu = self.ran.ended.map(|ended| (ended.cpu.user_ns + ended.cpu.system_ns) as f64 / 1e9);
         let subject = Subject {
             tool: tool.name(),
-            version: Some(&self.ran.version).map(String::as_str).filter(|version| *version != "unknown").or(version),
+            version: Some(self.ran.version.as_str()).filter(|version| *version != "unknown").or(version),
             label_model: tool.label_model(),
             state: self.state,
             message: self.message.as_deref(),
