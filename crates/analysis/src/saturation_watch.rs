@@ -5,7 +5,12 @@
 
 use std::collections::VecDeque;
 
-use crate::verdict::thresholds::{SATURATED_GROWTH_SHARE, SATURATED_NOISE, SATURATED_RISING_SHARE, SATURATED_SLOWER};
+use truetail_model::time::Nanos;
+
+use crate::verdict::thresholds::{
+    GROWN_FROM_SHARE, NEAR_TIMEOUT_SHARE, SATURATED_GROWTH_SHARE, SATURATED_NOISE, SATURATED_RISING_SHARE,
+    SATURATED_SLOWER, SATURATED_STRETCHES, TIMED_OUT_SHARE,
+};
 
 /// Seconds that are looked at: a stall shorter than three quarters of them cannot make the backlog rise in three quarters
 /// of them.
@@ -24,6 +29,8 @@ pub struct Standing {
     pub ended: u64,
     /// Of these, how many were answered.
     pub answered: u64,
+    /// The median response time of these answers, where it is known.
+    pub median: Option<Nanos>,
 }
 
 /// A backlog that grows without end.
@@ -48,6 +55,13 @@ impl Saturation {
 #[derive(Clone, Debug, Default)]
 pub struct SaturationWatch {
     standings: VecDeque<Standing>,
+    timeout: Option<Nanos>,
+    /// The first median that was known.
+    first_median: Option<Nanos>,
+    /// Most answers in a second.
+    most_answered: u64,
+    /// Seconds in a row in which requests were given up.
+    giving_up: usize,
 }
 
 impl SaturationWatch {
@@ -56,13 +70,44 @@ impl SaturationWatch {
         SaturationWatch::default()
     }
 
+    /// The same, of a run whose requests time out after so long: a queue that grows until then, and no further.
+    pub fn with_timeout(timeout: Option<Nanos>) -> SaturationWatch {
+        SaturationWatch { timeout, ..SaturationWatch::default() }
+    }
+
     /// Takes the standing one second after the one before it, and says whether the run is saturated by now.
     pub fn second(&mut self, standing: Standing) -> Option<Saturation> {
+        self.note_second(standing);
         self.standings.push_back(standing);
         if self.standings.len() > WINDOW + 1 {
             self.standings.pop_front();
         }
-        if self.standings.len() <= WINDOW { None } else { self.judge() }
+        let growing = if self.standings.len() <= WINDOW { None } else { self.judge() };
+        growing.or_else(|| self.at_the_timeout(standing))
+    }
+
+    fn note_second(&mut self, standing: Standing) {
+        let before = self.standings.back().copied().unwrap_or_default();
+        let (ended, answered) = (standing.ended - before.ended, standing.answered - before.answered);
+        self.most_answered = self.most_answered.max(answered);
+        self.first_median = self.first_median.or(standing.median);
+        let given_up = ended.saturating_sub(answered) as f64;
+        let gives_up = given_up > 0.0 && given_up >= ended as f64 * TIMED_OUT_SHARE;
+        self.giving_up = if gives_up { self.giving_up + 1 } else { 0 };
+    }
+
+    /// Requests are given up second after second, and the answers had grown old before: their median over the whole run
+    /// is half of what the last of them took, where they grew evenly.
+    fn at_the_timeout(&self, now: Standing) -> Option<Saturation> {
+        let (timeout, first, median) = (self.timeout?, self.first_median?, now.median?);
+        let old = median.0 as f64 * 2.0 >= timeout.0 as f64 * NEAR_TIMEOUT_SHARE;
+        let grown = first.0 as f64 <= median.0 as f64 * GROWN_FROM_SHARE;
+        let planned = now.planned - self.standings.front()?.planned;
+        (self.giving_up >= SATURATED_STRETCHES && old && grown).then(|| Saturation {
+            offered_per_second: planned as f64 / (self.standings.len() - 1).max(1) as f64,
+            capacity_per_second: self.most_answered as f64,
+            outstanding: now.planned.saturating_sub(now.ended),
+        })
     }
 
     fn judge(&self) -> Option<Saturation> {
@@ -75,9 +120,15 @@ impl SaturationWatch {
         let saturated = grows && self.rises(&outstanding) && self.keeps_answering() && self.gets_older(&outstanding);
         saturated.then(|| Saturation {
             offered_per_second: planned / seconds,
-            capacity_per_second: last.answered.saturating_sub(first.answered) as f64 / seconds,
+            capacity_per_second: self.capacity(last.answered.saturating_sub(first.answered) as f64 / seconds),
             outstanding: last.planned.saturating_sub(last.ended),
         })
+    }
+
+    /// `answered` per second; where requests are being given up already, what it was at best, since a server may go on
+    /// working for those who have gone.
+    fn capacity(&self, answered: f64) -> f64 {
+        if self.giving_up > 0 { self.most_answered as f64 } else { answered }
     }
 
     fn rises(&self, outstanding: &[f64]) -> bool {
@@ -170,11 +221,40 @@ mod tests {
         assert_eq!(of(text), None);
     }
 
+    /// 1 000/s into 500/s with a timeout of 5 s, second by second.
+    fn to_the_timeout(median_s: impl Fn(u64) -> f64) -> Option<(u64, Saturation)> {
+        let mut watch = SaturationWatch::with_timeout(Some(Nanos::from_secs(5)));
+        (1..=30u64).find_map(|second| {
+            let answered = 500 * second.min(10);
+            let standing = Standing {
+                planned: 1000 * second,
+                ended: answered + 1000 * second.saturating_sub(10),
+                answered,
+                median: Some(Nanos::from_secs_f64(median_s(second))),
+            };
+            Some((second, watch.second(standing)?))
+        })
+    }
+
+    #[test]
+    fn a_queue_that_reaches_the_timeout_is_saturation_and_a_server_that_died_is_not() {
+        let (second, found) = to_the_timeout(|second| 0.25 * second.min(10) as f64).expect("saturated");
+        assert!(second <= 15, "{second}");
+        assert_eq!((found.capacity_per_second, found.offered_per_second), (500.0, 1000.0));
+        let mut died = SaturationWatch::with_timeout(Some(Nanos::from_secs(1)));
+        for second in 1..=40u64 {
+            let answered = 1000 * second.min(10);
+            let ended = answered + 1000 * second.saturating_sub(11).min(second);
+            let median = Some(Nanos::from_millis(10));
+            assert_eq!(died.second(Standing { planned: 1000 * second, ended, answered, median }), None, "{second}");
+        }
+    }
+
     #[test]
     fn a_server_that_answers_nothing_is_down_and_not_slow() {
         let mut watch = SaturationWatch::new();
         for second in 1..60 {
-            assert_eq!(watch.second(Standing { planned: 1000 * second, ended: 0, answered: 0 }), None);
+            assert_eq!(watch.second(Standing { planned: 1000 * second, ..Standing::default() }), None);
         }
     }
 }

@@ -105,7 +105,7 @@ mod tests {
     fn in_virtual_time_only_the_sample_is_uncertain() {
         let (run, findings) = hiccup(SimOptions::default());
         let budgets = uncertainty(&run, &findings, CLOCK_NS);
-        assert_eq!(budgets.iter().map(|budget| budget.q).collect::<Vec<_>>(), [0.5, 0.9, 0.99, 0.999, 0.9999]);
+        assert_eq!(budgets.iter().map(|budget| budget.q).collect::<Vec<_>>(), [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999]);
         assert!(budgets.iter().all(|b| (b.clock_ns, b.histogram_ns, b.read_lag_ns) == (0, 0, Some(0))), "{budgets:?}");
         assert_eq!(budgets[0].largest, None, "every second request takes 10 ms exactly");
         // One stall is one event: nothing bounds what lies beyond it.
@@ -141,7 +141,7 @@ mod tests {
         let (run, mut findings) = hiccup(SimOptions::default());
         findings.response_time.quantiles[0].supported = false;
         findings.response_time.quantiles[1].at_least = true;
-        assert_eq!(uncertainty(&run, &findings, CLOCK_NS).len(), 3);
+        assert_eq!(uncertainty(&run, &findings, CLOCK_NS).len(), 4);
     }
 
     proptest! {

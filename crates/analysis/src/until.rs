@@ -117,7 +117,7 @@ impl FromStr for Until {
         let sign = ["±", "+/-", "+-"].into_iter().find_map(|sign| text.split_once(sign));
         let (name, width) = sign.ok_or_else(malformed)?;
         let q = quantile_named(name.trim())
-            .ok_or_else(|| format!("'{}' is no quantile; write p50, p90, p99, p99.9 or p99.99", name.trim()))?;
+            .ok_or_else(|| format!("'{}' is no quantile; write p50, p90, p95, p99, p99.9 or p99.99", name.trim()))?;
         let percent: f64 =
             width.trim().strip_suffix('%').ok_or_else(malformed)?.trim().parse().map_err(|_| malformed())?;
         if percent > 0.0 && percent <= 100.0 {

@@ -7,6 +7,7 @@
 //! | `resolve` | what that means: checked, with defaults, and read from files |
 //! | `verbs` | one file a verb: what it does |
 //! | `measure` | a run on real sockets, watched and interruptible |
+//! | `supervise` | `--until`, `--stop-when-saturated`: what is asked of a run while it goes on |
 //! | `target_folder` | where a run is saved |
 //! | `threshold` | `--fail-if` |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
@@ -19,6 +20,7 @@ mod output;
 mod progress;
 mod resolve;
 mod signals;
+mod supervise;
 mod target_folder;
 mod threshold;
 mod utc;

@@ -1,10 +1,13 @@
 //! A run on real sockets, watched and interruptible.
 
 use truetail_engine::{Control, Measured, Plan};
-use truetail_run::{Offered, Run, Source};
+use truetail_model::record::Snapshot;
+use truetail_model::time::Nanos;
+use truetail_run::{Generator, Offered, Run, Source};
 
 use crate::outcome::{Result, could_not};
 use crate::progress::{self, Teller};
+use crate::supervise::{Supervisor, Terms};
 use crate::{output, signals};
 
 /// What else is known of a run before it begins.
@@ -14,6 +17,8 @@ pub struct Circumstances {
     pub scenario: Option<String>,
     /// Things to say that belong to no number.
     pub notes: Vec<String>,
+    /// When it ends before its limit.
+    pub terms: Terms,
     /// No progress.
     pub quiet: bool,
 }
@@ -23,16 +28,26 @@ pub struct Circumstances {
 ///
 /// # Errors
 /// When the load could not be offered at all, or the books do not balance, which is a bug.
-pub fn measure(plan: &Plan, circumstances: Circumstances) -> Result<Run> {
+pub fn measure(plan: &Plan, mut circumstances: Circumstances) -> Result<Run> {
     let control = Control::new();
     let watch = stop_on_signal(&control)?;
     let teller = (!circumstances.quiet).then(|| Teller::start(plan, control.clone()));
+    let supervisor = Supervisor::start(plan, circumstances.terms, control.clone(), circumstances.quiet);
     let measured = truetail_engine::run(plan, &control);
+    let supervised = supervisor.end();
     drop(teller);
     drop(watch);
     let measured = measured.map_err(could_not)?;
     measured.snapshot.tally.check().map_err(could_not)?;
+    circumstances.notes.extend(supervised.notes);
     Ok(run_of(plan, circumstances, measured, control.was_stopped()))
+}
+
+/// What was recorded of a run that goes on, as a run of its own.
+pub fn run_so_far(plan: &Plan, snapshot: Snapshot, elapsed: Nanos) -> Run {
+    let generator = Generator::default();
+    let measured = Measured { snapshot, generator, started_at_unix_ns: 0, elapsed };
+    run_of(plan, Circumstances::default(), measured, true)
 }
 
 /// Hands Ctrl-C to `control` until what is returned is dropped: the first stops sending, the second stops at once, the

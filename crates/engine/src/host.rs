@@ -65,6 +65,13 @@ pub(crate) fn thread_cpu() -> CpuTime {
     )
 }
 
+/// Gives the calling thread a low priority, so that the workers of a run go first; without effect where the system knows
+/// no priority of a thread.
+pub fn let_others_go_first() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 10);
+}
+
 /// Most memory that was resident in this process so far.
 pub fn peak_memory_bytes() -> Option<u64> {
     kibibytes_of(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")

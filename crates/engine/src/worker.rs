@@ -98,6 +98,8 @@ pub(crate) struct Worker {
     unstamped: u64,
     /// All pauses of this worker until it last knew that nothing of what had come was left to read.
     paused_when_all_was_read: Nanos,
+    /// This worker did not run for a while around its last look, so that more may have come than that look showed.
+    look_again: bool,
     /// Connections of which only a part was read of what is there, so that the others have their turn.
     unread: Vec<Token>,
 }
@@ -115,6 +117,7 @@ impl Worker {
             pairing: Pairing::new(),
             unstamped: 0,
             paused_when_all_was_read: Nanos::ZERO,
+            look_again: false,
             unread: Vec::new(),
             buffer: vec![0; READ_BUFFER].into_boxed_slice(),
             stray_answers: 0,
@@ -182,12 +185,15 @@ impl Worker {
     fn look(&mut self, events: &mut Events, until: Timestamp) -> io::Result<()> {
         let now = self.now();
         let deadline = self.deadlines.first().map_or(Timestamp::NEVER, |(_, deadline)| deadline);
-        let latest = if self.unread.is_empty() { now + LONGEST_SLEEP } else { now };
+        let latest = if self.unread.is_empty() && !self.look_again { now + LONGEST_SLEEP } else { now };
         let until = until.min(deadline).min(latest).max(now);
+        let paused_before = self.watch.total();
         self.watch.sleeping(until);
         self.reactor.wait(events, Some(until.since(now)))?;
         self.now();
         let paused = self.watch.total();
+        // A pause may have come after the system had said what is ready.
+        self.look_again = paused > paused_before;
         if self.setting.stamped {
             self.pairing.refresh(&self.setting.clock);
         }
@@ -200,7 +206,7 @@ impl Worker {
             self.start_one_if_due();
         }
         self.expire(now);
-        if self.unread.is_empty() && !events.is_full() {
+        if self.unread.is_empty() && !events.is_full() && !self.look_again {
             self.paused_when_all_was_read = paused;
         }
         Ok(())

@@ -41,7 +41,7 @@ pub struct Facts {
     pub host: Option<Host>,
     /// What the generator knows of itself; `None` in virtual time.
     pub generator: Option<Generator>,
-    /// The run was ended by the user before its time.
+    /// The run was ended before its time, by the user or by a rule such as `--until`, which a note then names.
     pub interrupted: bool,
     /// Bytes of answers that were read.
     pub bytes_in: u64,

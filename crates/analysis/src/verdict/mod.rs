@@ -19,6 +19,9 @@ use truetail_run::{Distribution, Findings, Quantile, Run, Verdict, VerdictState}
 
 pub use reason::Doubt;
 
+/// The code of a verdict's reason when no response time is a property of the service.
+pub const SATURATED: &str = "saturated";
+
 use crate::flow::Flow;
 use thresholds::{
     BACKLOG_IS_OURS_SHARE, CONNECTION_WAIT_SHARE, LAG_SUSPECT_SHARE, SENT_IN_TIME_SHARE, SENT_IN_TIME_SHORTEST_S,
@@ -56,6 +59,10 @@ fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     .into_iter()
     .flatten()
     .collect();
+    if doubts.iter().any(|doubt| doubt.code() == SATURATED) {
+        // Consequences of it, and numbers that are no property of the service.
+        doubts.retain(|doubt| !matches!(doubt, Doubt::ConnectionWait { .. } | Doubt::CensoredTail { .. }));
+    }
     doubts.extend(steadiness::not_stationary(findings, &doubts));
     doubts.extend(steadiness::arrivals_off_schedule(findings, &doubts));
     doubts
@@ -146,7 +153,8 @@ fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> O
     let flow = Flow::of(&run.snapshot, every)?;
     let lag = mean_or_zero(&findings.generator_lag);
     let is_ours = lag > mean_or_zero(&findings.response_time) * BACKLOG_IS_OURS_SHARE;
-    let saturated = if is_ours { None } else { saturation::saturated(run, &flow) };
+    let saturated = || saturation::saturated(run, &flow).or_else(|| saturation::up_to_the_timeout(run, &flow));
+    let saturated = if is_ours { None } else { saturated() };
     saturated.or_else(|| rate_not_reached(&flow, lag > mean_or_zero(&findings.connection_wait)))
 }
 

@@ -31,6 +31,15 @@ pub enum Doubt {
         backlog: u64,
         connections: Option<u32>,
     },
+    /// The backlog grew until requests timed out in it.
+    SaturatedToTimeout {
+        offered_per_second: f64,
+        capacity_per_second: f64,
+        from_ns: u64,
+        timed_out: u64,
+        arrivals: u64,
+        timeout_ns: u64,
+    },
     /// Less was sent than was planned, while it was planned.
     RateNotReached { planned_per_second: f64, sent_per_second: f64, by_generator: bool },
     /// The control group's quota of CPU was used up for a while.
@@ -56,7 +65,7 @@ impl Doubt {
             Doubt::ConnectionWait { .. } => "connection_wait",
             Doubt::GeneratorLag { .. } => "generator_lag",
             Doubt::GeneratorPaused { .. } => "generator_paused",
-            Doubt::Saturated { .. } => "saturated",
+            Doubt::Saturated { .. } | Doubt::SaturatedToTimeout { .. } => super::SATURATED,
             Doubt::RateNotReached { .. } => "rate_not_reached",
             Doubt::GeneratorLimit { .. } => "generator_limit",
             Doubt::Throttled { .. } => "cpu_throttled",
@@ -71,6 +80,7 @@ impl Doubt {
         use super::thresholds::{GENERATOR_LIMIT_INVALID, LAG_INVALID_SHARE};
         let invalid = match self {
             Doubt::BooksUnbalanced { .. } | Doubt::NoResponses { .. } | Doubt::Saturated { .. } => true,
+            Doubt::SaturatedToTimeout { .. } => true,
             Doubt::TooFewSamples { .. } | Doubt::CensoredTail { .. } | Doubt::ConnectionWait { .. } => false,
             Doubt::Throttled { .. } | Doubt::GeneratorBusy { .. } => false,
             Doubt::NotStationary { .. } | Doubt::ArrivalsOffSchedule { .. } => false,
@@ -119,6 +129,19 @@ impl Doubt {
                 json!({
                     "offered_per_second": offered_per_second, "capacity_per_second": capacity_per_second,
                     "growth_per_second": growth_per_second, "backlog": backlog, "connections": connections,
+                })
+            }
+            Doubt::SaturatedToTimeout {
+                offered_per_second,
+                capacity_per_second,
+                from_ns,
+                timed_out,
+                arrivals,
+                timeout_ns,
+            } => {
+                json!({
+                    "offered_per_second": offered_per_second, "capacity_per_second": capacity_per_second,
+                    "from_s": seconds(from_ns), "timed_out": timed_out, "arrivals": arrivals, "timeout_ns": timeout_ns,
                 })
             }
             Doubt::RateNotReached { planned_per_second, sent_per_second, .. } => {

@@ -4,7 +4,8 @@ use truetail_run::Run;
 
 use super::reason::Doubt;
 use super::thresholds::{
-    SATURATED_GROWTH_SHARE, SATURATED_NOISE, SATURATED_RISING_SHARE, SATURATED_SLOWER, SATURATED_STRETCHES,
+    GROWN_FROM_SHARE, NEAR_TIMEOUT_SHARE, SATURATED_GROWTH_SHARE, SATURATED_NOISE, SATURATED_RISING_SHARE,
+    SATURATED_SLOWER, SATURATED_STRETCHES, TIMED_OUT_SHARE,
 };
 use crate::flow::{Flow, Stretch};
 
@@ -29,6 +30,48 @@ pub(super) fn saturated(run: &Run, flow: &Flow) -> Option<Doubt> {
         backlog: later[later.len() - 1].max(0.0) as u64,
         connections: run.facts.offered.connections,
     })
+}
+
+/// Saturation that the timeout hides: the backlog grew until requests timed out in it, and from then on it is as long as
+/// the timeout allows. Before, answers grew old enough to reach it; since, a good part of the arrivals gets none.
+pub(super) fn up_to_the_timeout(run: &Run, flow: &Flow) -> Option<Doubt> {
+    let timeout_ns = run.facts.offered.timeout_ns?;
+    let tally = &run.snapshot.tally;
+    let onset = flow.stretches.iter().position(gives_up)?;
+    let (before, after) = flow.stretches.split_at(onset);
+    let giving_up = after.iter().filter(|stretch| gives_up(stretch)).count();
+    let lasts = after.len() >= SATURATED_STRETCHES
+        && giving_up as f64 >= after.len() as f64 * SATURATED_RISING_SHARE
+        && tally.timed_out > tally.failed();
+    (lasts && grew_old(before, timeout_ns)).then(|| Doubt::SaturatedToTimeout {
+        offered_per_second: flow.per_second(|stretch| stretch.planned),
+        capacity_per_second: most_answered(before, after) / flow.stretch_s,
+        from_ns: run.snapshot.measure_from.0 + (onset as f64 * flow.stretch_s * 1e9) as u64,
+        timed_out: tally.timed_out,
+        arrivals: tally.planned,
+        timeout_ns,
+    })
+}
+
+fn gives_up(stretch: &Stretch) -> bool {
+    stretch.ended > 0 && (stretch.ended - stretch.completed) as f64 >= stretch.ended as f64 * TIMED_OUT_SHARE
+}
+
+/// From an age that was small, to one near the timeout.
+fn grew_old(before: &[Stretch], timeout_ns: u64) -> bool {
+    let mut ages = before.iter().filter_map(|stretch| stretch.median_ns);
+    let (Some(first), Some(last)) = (ages.next(), ages.next_back()) else { return false };
+    last as f64 >= timeout_ns as f64 * NEAR_TIMEOUT_SHARE && first as f64 <= last as f64 * GROWN_FROM_SHARE
+}
+
+/// Answers in a stretch on average, before requests timed out or after, whichever is more: a server that goes on working
+/// for those who have gone answers nobody in time, and its capacity shows before. The first stretch is left out, because
+/// it begins with nothing to answer.
+fn most_answered(before: &[Stretch], after: &[Stretch]) -> f64 {
+    let mean = |stretches: &[Stretch]| {
+        stretches.iter().map(|stretch| stretch.completed as f64).sum::<f64>() / stretches.len().max(1) as f64
+    };
+    mean(before.get(1..).unwrap_or(before)).max(mean(after))
 }
 
 /// The slope of the least-squares line through values at 0, 1, 2 …

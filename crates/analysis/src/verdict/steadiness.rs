@@ -2,15 +2,15 @@
 
 use truetail_run::Findings;
 
-use super::mean_or_zero;
 use super::reason::Doubt;
 use super::thresholds::{BACKLOG_IS_OURS_SHARE, OFF_SCHEDULE_SHARE};
+use super::{SATURATED, mean_or_zero};
 
 /// A change of level in mid-run. Where the backlog grows without end there is no level to change, and where the larger
 /// part of the response time is generator lag, the change is the generator's: `others` say both already.
 pub(super) fn not_stationary(findings: &Findings, others: &[Doubt]) -> Option<Doubt> {
     let shift = findings.settling.shift?;
-    let saturated = others.iter().any(|doubt| matches!(doubt, Doubt::Saturated { .. }));
+    let saturated = others.iter().any(|doubt| doubt.code() == SATURATED);
     let lag = mean_or_zero(&findings.generator_lag);
     let is_ours = lag > mean_or_zero(&findings.response_time) * BACKLOG_IS_OURS_SHARE;
     (!saturated && !is_ours).then_some(Doubt::NotStationary { shift, cut_ns: findings.settling.cut_ns })

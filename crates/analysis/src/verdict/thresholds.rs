@@ -41,6 +41,15 @@ pub const SATURATED_NOISE: f64 = 3.0;
 /// The middle response time of what is being answered must have risen by this factor from the first to the last third of
 /// the later half. Arrivals that are never answered let the backlog grow too, but the answers do not get older.
 pub const SATURATED_SLOWER: f64 = 1.2;
+/// A queue that grows until requests time out in it: at least this share of what ends does so without an answer, in
+/// [`SATURATED_RISING_SHARE`] of the stretches from the first of them on. A black hole that takes fewer is no queue.
+pub const TIMED_OUT_SHARE: f64 = 0.05;
+/// … and the answers before that had grown this old, as a share of the timeout. A queue reaches the timeout from below;
+/// answers that were lost, or a server that died, leave the others as fast as they were.
+pub const NEAR_TIMEOUT_SHARE: f64 = 0.50;
+/// … from an age that was at most this share of it.
+pub const GROWN_FROM_SHARE: f64 = 0.50;
+
 /// When at least this share of the mean response time is generator lag, the backlog is the generator's and the server is
 /// not called saturated.
 pub const BACKLOG_IS_OURS_SHARE: f64 = 0.50;

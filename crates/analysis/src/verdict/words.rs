@@ -69,6 +69,7 @@ pub(super) fn message(doubt: &Doubt) -> String {
         Doubt::ConnectionWait { .. } => connection_wait(doubt),
         Doubt::GeneratorPaused { .. } => generator_paused(doubt),
         Doubt::Saturated { .. } => saturated(doubt),
+        Doubt::SaturatedToTimeout { .. } => saturated_to_timeout(doubt),
         Doubt::RateNotReached { .. } => rate_not_reached(doubt),
     }
 }
@@ -117,6 +118,26 @@ fn saturated(doubt: &Doubt) -> String {
         count(backlog),
         rate(offered_per_second),
         rate(capacity_per_second),
+        rate((capacity_per_second * SUGGESTED_SHARE).floor())
+    )
+}
+
+fn saturated_to_timeout(doubt: &Doubt) -> String {
+    let Doubt::SaturatedToTimeout { offered_per_second, capacity_per_second, from_ns, timed_out, arrivals, timeout_ns } =
+        *doubt
+    else {
+        unreachable!()
+    };
+    format!(
+        "answers got older until, {} into the run, requests reached their timeout of {}: {} were offered and {} answered \
+         before, and {} of {} arrivals timed out; that is a queue without end and no response time, so take the capacity \
+         and offer less, such as {}",
+        seconds(from_ns),
+        time(timeout_ns),
+        rate(offered_per_second),
+        rate(capacity_per_second),
+        count(timed_out),
+        count(arrivals),
         rate((capacity_per_second * SUGGESTED_SHARE).floor())
     )
 }

@@ -76,7 +76,7 @@ fn every_quantile_is_within_its_interval() {
 #[test]
 fn one_stall_does_not_bound_the_tail() {
     let found = findings(&simulated(&scenario("02")));
-    let p99 = found.response_time.quantiles[2];
+    let p99 = found.response_time.quantiles[3];
     assert_eq!((p99.low_ns, p99.high_ns), (Some(10_000_000), None));
 }
 
@@ -101,10 +101,10 @@ fn unsupported_quantiles_are_refused() {
     let LoadModel::Open(schedule) = &mut short.workload.model else { unreachable!() };
     schedule.horizon = Horizon { duration: None, requests: Some(71) };
     let found = findings(&simulated(&short));
-    let [p50, p90, p99, p999, p9999, max] = found.response_time.quantiles[..] else { panic!() };
+    let [p50, p90, p95, p99, p999, p9999, max] = found.response_time.quantiles[..] else { panic!() };
     assert!(p50.supported && p50.low_ns.is_some() && p50.high_ns.is_some(), "{p50:?}");
     assert!(p90.supported && max.supported && max.value_ns.is_some());
-    for (refused, needs_n) in [(p99, 368), (p999, 3_688), (p9999, 36_887)] {
+    for (refused, needs_n) in [(p95, 72), (p99, 368), (p999, 3_688), (p9999, 36_887)] {
         assert_eq!((refused.supported, refused.value_ns, refused.needs_n), (false, None, Some(needs_n)));
     }
     assert_eq!(codes(&found), ["too_few_samples"]);
@@ -121,7 +121,7 @@ fn a_closed_loop_omits_the_stall_and_an_open_one_does_not() {
     let truth = truth::truth(&scenario).unwrap();
     let stall = (Timestamp(30_000_000_000), Nanos::from_secs(1));
     let three = omission::comparison((&closed, &findings(&closed)), (&open, &findings(&open)), &truth, Some(stall));
-    let p99 = &three.rows[2];
+    let p99 = &three.rows[3];
     assert_eq!((p99.closed_factor, p99.open_factor), (Some(41.0), Some(1.0)));
     let stall = three.stall.unwrap();
     assert_eq!((stall.closed, stall.open, stall.truth), (Some(0), Some(1000), 1000));
@@ -138,8 +138,8 @@ fn a_black_hole_has_no_answer_in_truth_and_a_bound_in_a_run() {
     assert_eq!((truth.quantile(0.98), truth.quantile(0.99)), (Some(Nanos::from_millis(10)), None));
     for run in [simulated(&scenario), without_samples(&scenario)] {
         let found = findings(&run);
-        let [p50, p90, p99, ..] = found.response_time.quantiles[..] else { panic!() };
-        assert!(!p50.at_least && !p90.at_least && p99.at_least && !p99.no_answer, "{p99:?}");
+        let [p50, p90, p95, p99, ..] = found.response_time.quantiles[..] else { panic!() };
+        assert!(!p50.at_least && !p90.at_least && !p95.at_least && p99.at_least && !p99.no_answer, "{p99:?}");
         assert!((ms(&found, 0.99) - 2000.0).abs() <= 2.0 && ms(&found, 0.99) <= 2000.0);
         assert_eq!((p99.low_ns.is_some(), p99.high_ns), (true, None));
         assert_eq!((codes(&found), found.verdict.state), (vec!["censored_tail"], VerdictState::Suspect));
@@ -153,7 +153,7 @@ fn failures_are_slower_than_every_answer() {
     let mut scenario = scenario("01");
     scenario.service.faults = vec![Fault::Reset { select: Select { every: Some(20), ..Select::default() } }];
     let found = findings(&simulated(&scenario));
-    let [_, p90, p99, ..] = found.response_time.quantiles[..] else { panic!() };
+    let [_, p90, _, p99, ..] = found.response_time.quantiles[..] else { panic!() };
     assert!(!p90.at_least && p99.at_least && p99.no_answer);
     assert_eq!(found.verdict.state, VerdictState::Valid, "{:?}", found.verdict);
     assert_eq!(found.response_time.failed, 3000);

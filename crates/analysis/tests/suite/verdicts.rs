@@ -42,6 +42,37 @@ fn a_backlog_that_is_never_issued_is_saturation_too() {
     }
 }
 
+/// The timeout ends the growth of the backlog and not its cause: what leaves it got no answer.
+#[test]
+fn a_timeout_does_not_hide_saturation() {
+    let mut impatient = scenario("05");
+    impatient.workload.limits.connections = None;
+    impatient.workload.limits.timeout = Some(Nanos::from_secs(5));
+    for run in [simulated(&impatient), without_samples(&impatient)] {
+        let found = findings(&run);
+        assert_eq!((codes(&found)[0], found.verdict.state), ("saturated", Invalid), "{:?}", found.verdict);
+        let number = |name: &str| found.verdict.reasons[0].numbers[name].as_f64().unwrap();
+        assert!((number("capacity_per_second") - 500.0).abs() < 15.0, "{:?}", found.verdict);
+        assert!(
+            (8.0..=12.0).contains(&number("from_s")),
+            "5 s into a backlog that took 10 s to grow: {:?}",
+            found.verdict
+        );
+        assert!(!codes(&found).contains(&"censored_tail"), "one reason is enough");
+    }
+}
+
+/// A twentieth of the answers or more is lost, and no queue stands behind it: the others are as fast as ever.
+#[test]
+fn many_lost_requests_with_a_short_timeout_are_not_saturation() {
+    let mut scenario = scenario("01");
+    scenario.service.faults = vec![Fault::BlackHole { select: Select { every: Some(4), ..Select::default() } }];
+    scenario.workload.limits.timeout = Some(Nanos::from_secs(2));
+    for run in [simulated(&scenario), without_samples(&scenario)] {
+        assert_eq!(codes(&findings(&run)), ["censored_tail"]);
+    }
+}
+
 /// 5 % of all arrivals are never answered, and the backlog of those grows until the end; the others are as fast as ever.
 #[test]
 fn lost_requests_are_not_saturation() {
@@ -70,7 +101,7 @@ fn a_pause_of_the_generator_is_told_from_a_stall_of_the_server() {
     assert_eq!(paused.verdict.state, Invalid);
     assert_eq!(codes(&paused)[..2], ["generator_paused", "generator_lag"], "{:?}", paused.verdict);
     assert!(!codes(&paused).contains(&"saturated"));
-    assert!(paused.response_time.quantiles[2].unresolved, "p99 is the generator's own");
+    assert!(paused.response_time.quantiles[3].unresolved, "p99 is the generator's own");
     assert!(!paused.response_time.quantiles[0].unresolved, "p50 is not");
     let numbers = &paused.verdict.reasons[0].numbers;
     assert_eq!(numbers["arrivals_hit"], 1500);

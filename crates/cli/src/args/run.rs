@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use truetail_analysis::until::Until;
 use truetail_model::time::{DurationError, Nanos, Rate};
 
 use super::values::{count, length};
@@ -13,6 +14,7 @@ const EXAMPLE: &str = "\
 Examples:
   truetail run http://127.0.0.1:8080/api -r 1000 -d 30s
   truetail run http://127.0.0.1:8080/api --profile ramp:100..2000/60s --spacing poisson --fail-if 'p99 > 50ms'
+  truetail run http://127.0.0.1:8080/api -r 200 --until 'p99 ±5%' --warmup auto
   truetail run http://127.0.0.1:8080/items -r 50 -X POST --data '{\"n\":1}' --body-type application/json";
 
 /// Offer load on a schedule, measure every arrival from its intended start, judge, report
@@ -37,7 +39,8 @@ pub struct RunArgs {
     /// Seed of exponential gaps: the same seed gives the same schedule [default: 1]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub seed: Option<u64>,
-    /// How long requests arrive [default: the length of the profile, else 10s; none with --requests]
+    /// How long requests arrive [default: the length of the profile, else 10s, with --until 10m; none
+    /// with --requests]
     #[arg(short, long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "Load")]
     pub duration: Option<Nanos>,
     /// How many requests arrive, at most
@@ -61,6 +64,15 @@ pub struct RunArgs {
     /// what comes before the response time has settled [default: 0s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Load")]
     pub warmup: Option<WarmupValue>,
+
+    /// Go on until the 95 % interval of a quantile of the response time is this narrow, such as 'p99 ±5%' (or 'p99
+    /// +-5%'), and at most for the duration [default: 10m then]. Looks after 10 s, 15 s, 22.5 s …
+    #[arg(long, value_name = "QUANTILE ±SHARE", help_heading = "Load")]
+    pub until: Option<Until>,
+    /// Stop sending when the backlog grows without end, which takes 12 s to tell; the run is then INVALID, and gives the
+    /// capacity
+    #[arg(long, help_heading = "Load")]
+    pub stop_when_saturated: bool,
 
     /// Most connections, and so requests in flight; an arrival that finds none free waits and keeps its intended start
     /// [default: what this machine can have]

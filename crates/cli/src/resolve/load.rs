@@ -14,6 +14,9 @@ pub const DEFAULT_SEED: u64 = 1;
 /// How long requests arrive where nothing says it.
 const DEFAULT_DURATION: Nanos = Nanos::from_secs(10);
 
+/// How long requests arrive with `--until` where nothing says it.
+const LONGEST_UNTIL: Nanos = Nanos::from_secs(600);
+
 /// The workload.
 ///
 /// # Errors
@@ -55,13 +58,14 @@ fn kind(args: &RunArgs) -> LoadModelKind {
 /// Flags that belong to some models only; all others go with each.
 fn refuse_contradictions(args: &RunArgs, kind: LoadModelKind) -> Result<()> {
     use LoadModelKind::{Closed, Open, PartlyOpen};
-    let bound: [(&str, bool, &[LoadModelKind]); 7] = [
+    let bound: [(&str, bool, &[LoadModelKind]); 8] = [
         ("--rate", args.rate.is_some(), &[Open, PartlyOpen]),
         ("--profile", args.profile.is_some(), &[Open, PartlyOpen]),
         ("--spacing", args.spacing.is_some(), &[Open, PartlyOpen]),
         ("--users", args.users.is_some(), &[Closed]),
         ("--think-time", args.think_time.is_some(), &[Closed, PartlyOpen]),
         ("--session-length", args.session_length.is_some(), &[PartlyOpen]),
+        ("--stop-when-saturated", args.stop_when_saturated, &[Open]),
         ("--requests", args.requests.is_some(), &[Open, Closed]),
     ];
     for (flag, given, models) in bound {
@@ -119,7 +123,8 @@ fn trace(file: &str) -> Result<Profile> {
 
 fn horizon(args: &RunArgs, natural_length: Option<Nanos>) -> Horizon {
     let unbounded = args.duration.is_none() && args.requests.is_none();
-    let duration = if unbounded { natural_length.or(Some(DEFAULT_DURATION)) } else { args.duration };
+    let usual = if args.until.is_some() { LONGEST_UNTIL } else { DEFAULT_DURATION };
+    let duration = if unbounded { natural_length.or(Some(usual)) } else { args.duration };
     Horizon { duration, requests: args.requests }
 }
 

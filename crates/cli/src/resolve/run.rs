@@ -6,6 +6,7 @@ use truetail_run::EndClock;
 use super::{load, request};
 use crate::args::run::{RunArgs, WarmupValue};
 use crate::outcome::{Result, could_not, usage};
+use crate::supervise::Terms;
 use crate::target_folder::Place;
 use crate::threshold::Threshold;
 
@@ -22,8 +23,8 @@ pub struct ResolvedRun {
     pub place: Place,
     /// `run.json` on standard output in place of the summary.
     pub json: bool,
-    /// Cut off what comes before the response time has settled.
-    pub cut_warmup: bool,
+    /// When it ends before its limit, and whether what comes before the response time has settled is cut off.
+    pub terms: Terms,
     /// No progress.
     pub quiet: bool,
 }
@@ -47,7 +48,11 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         thresholds: args.fail_if,
         place,
         json: args.json,
-        cut_warmup: args.warmup == Some(WarmupValue::Auto),
+        terms: Terms {
+            until: args.until,
+            cut_warmup: args.warmup == Some(WarmupValue::Auto),
+            stop_when_saturated: args.stop_when_saturated,
+        },
         quiet: args.quiet,
     })
 }

@@ -13,6 +13,7 @@ use crate::measure::{Circumstances, measure};
 use crate::outcome::{Exit, Failure, Result, could_not};
 use crate::output;
 use crate::resolve::run::resolve;
+use crate::supervise::not_reached;
 use crate::target_folder::TargetFolder;
 use crate::threshold::{Judgement, Threshold};
 
@@ -24,8 +25,13 @@ pub fn run(args: RunArgs) -> Result<Exit> {
     let mut resolved = resolve(args)?;
     let folder = TargetFolder::prepare(&resolved.place, &name_of(&resolved.plan.target))?;
     let notes = if resolved.preflight { ask_once(&mut resolved.plan)? } else { Vec::new() };
-    let run = measure(&resolved.plan, Circumstances { notes, quiet: resolved.quiet, scenario: None })?;
-    let (run, findings) = without_head(run, resolved.cut_warmup);
+    let terms = resolved.terms;
+    let run = measure(&resolved.plan, Circumstances { notes, terms, quiet: resolved.quiet, scenario: None })?;
+    let (mut run, findings) = without_head(run, terms.cut_warmup);
+    if let Some(note) = terms.until.and_then(|until| not_reached(until, &run)) {
+        output::note(&note);
+        run.facts.notes.push(note);
+    }
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     output::print(&result(&run, &findings, saved.as_deref(), resolved.json))?;
     Ok(judge(&run, &findings, &resolved.thresholds))

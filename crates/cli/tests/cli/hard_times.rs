@@ -1,10 +1,5 @@
 //! What may happen in mid-run, to either side: it changes numbers and verdicts, and nothing else.
 
-use std::thread;
-use std::time::Duration;
-
-use nix::sys::signal::Signal;
-
 use super::raw_server::ClosedPort;
 use super::support::{Desk, Running, Served, assert_balanced, assert_complete};
 
@@ -28,30 +23,10 @@ fn a_server_that_is_killed_changes_outcomes_only() {
     assert_eq!((of("planned"), of("never_issued")), (1250, 0));
     assert!(of("responses") > 0 && of("connect_failed") > 0, "{}", run["tally"]);
     assert_eq!(of("responses") + of("connect_failed") + of("reset") + of("malformed"), 1250, "{}", run["tally"]);
-    let p99 = &run["response_time"]["quantiles"].as_array().expect("quantiles")[2];
+    let p99 = &run["response_time"]["quantiles"].as_array().expect("quantiles")[3];
     assert_eq!(
         (p99["q"].as_f64(), p99["no_answer"].as_bool()),
         (Some(0.99), Some(true)),
         "refusals are no fast answers"
     );
-}
-
-#[test]
-fn a_generator_that_was_stopped_says_so_and_does_not_blame_the_server() {
-    let desk = Desk::new();
-    let served = Served::start(&desk, "01-healthy");
-    let arguments = ["run", &served.api(), "-r", "500", "-d", "3s", "--json", "--no-save"];
-    let mut running = Running::start(desk.command(&arguments));
-    running.hear("p99");
-    running.signal(Signal::SIGSTOP);
-    thread::sleep(Duration::from_millis(700));
-    running.signal(Signal::SIGCONT);
-    let told = running.end();
-    let run = told.json();
-    assert_eq!((told.code, run["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{told:?}");
-    let reasons = run["verdict"]["reasons"].as_array().expect("reasons");
-    let paused = reasons.iter().find(|reason| reason["code"] == "generator_paused");
-    let paused = paused.unwrap_or_else(|| panic!("{reasons:?}"));
-    assert!(paused["longest_ns"].as_u64() > Some(600_000_000), "{paused}");
-    assert_eq!(run["tally"]["responses"], 1500, "what was due meanwhile is sent afterwards, and answered");
 }

@@ -10,5 +10,7 @@ mod raw_server;
 mod result;
 mod serve;
 mod simulate;
+mod standstill;
+mod stopping;
 mod support;
 mod threshold;

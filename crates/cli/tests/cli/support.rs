@@ -195,9 +195,13 @@ impl Served {
         self.url.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).expect("a port")
     }
 
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).expect("it is still there");
+    }
+
     /// Ends it by SIGTERM. Gives its exit code, and the rows of its truth log without the heading.
     pub fn stop(mut self) -> (Option<i32>, Vec<String>) {
-        kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM).expect("it is still there");
+        self.signal(Signal::SIGTERM);
         let status = self.child.wait().expect("it ends");
         let text = std::fs::read_to_string(&self.truth).expect("a truth log");
         assert!(text.ends_with('\n'), "the last row is whole");

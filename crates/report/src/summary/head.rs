@@ -109,9 +109,8 @@ fn limits(offered: &Offered) -> String {
 pub(super) fn notes(run: &Run, saved: Option<&str>, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     if run.facts.interrupted {
-        let until =
-            format!("interrupted after {}: later arrivals were not planned", number::time(run.facts.elapsed_ns));
-        lines.extend(labelled_text("Note", &until, style));
+        let early = "ended before its time: arrivals after that were not planned";
+        lines.extend(labelled_text("Note", early, style));
     }
     for note in &run.facts.notes {
         lines.extend(labelled_text("Note", note, style));

@@ -2,6 +2,7 @@
 
 mod conduct;
 mod head;
+mod saturation;
 mod tail;
 mod timeline;
 mod uncertainty;
@@ -21,17 +22,8 @@ pub fn summary(run: &Run, findings: &Findings, saved: Option<&str>, style: Style
         head::verdict(&findings.verdict, style),
         head::offered(run, findings, style),
         what_happened::lines(run, findings, style),
-        tail::table(findings, style),
-        tail::by_status(findings, style),
-        [
-            uncertainty::lines(findings, style),
-            tail::start_delay(findings, style),
-            conduct::arrivals(run, findings, style),
-            conduct::settling(findings, style),
-            conduct::shadow(findings, style),
-        ]
-        .concat(),
-        timeline::lines(run, style),
+        times(run, findings, style),
+        timeline::lines(run, findings, style),
         head::notes(run, saved, style),
     ];
     let mut text = String::new();
@@ -45,6 +37,30 @@ pub fn summary(run: &Run, findings: &Findings, saved: Option<&str>, style: Style
         }
     }
     text
+}
+
+/// The response times and what belongs to them; in saturation, where they say nothing of the service, what does.
+fn times(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+    let (late, arrivals) = (tail::start_delay(findings, style), conduct::arrivals(run, findings, style));
+    let saturated = saturation::lines(findings, style);
+    if !saturated.is_empty() {
+        return [saturated, late, arrivals].concat();
+    }
+    let mut lines = tail::table(findings, style);
+    let by_status = tail::by_status(findings, style);
+    let rest = [
+        uncertainty::lines(findings, style),
+        late,
+        arrivals,
+        conduct::settling(findings, style),
+        conduct::shadow(findings, style),
+    ]
+    .concat();
+    for section in [by_status, rest].into_iter().filter(|section| !section.is_empty()) {
+        lines.push(String::new());
+        lines.extend(section);
+    }
+    lines
 }
 
 /// A line with a label in the margin.

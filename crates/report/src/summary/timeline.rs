@@ -1,7 +1,8 @@
 //! How it went over time, in two lines that fit any terminal.
 
+use truetail_analysis::verdict::SATURATED;
 use truetail_model::record::{Metric, Second, rank_of};
-use truetail_run::Run;
+use truetail_run::{Findings, Run};
 
 use super::{MARGIN, labelled, number};
 use crate::spark::{self, Fold};
@@ -15,7 +16,7 @@ const FEWEST_COLUMNS: usize = 8;
 const GAP: usize = 2;
 
 /// p99 of the response time by intended start, and requests sent by actual start.
-pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
+pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let from = run.snapshot.measure_from.second();
     let rows = run.snapshot.seconds.get(from..).unwrap_or(&[]);
     let rows = &rows[..rows.iter().rposition(|row| row.planned + row.sent > 0).map_or(0, |last| last + 1)];
@@ -24,8 +25,10 @@ pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
     }
     let p99: Vec<Option<f64>> = rows.iter().map(p99_ns).collect();
     let sent: Vec<Option<f64>> = rows.iter().map(|row| Some(row.sent as f64)).collect();
+    let saturated = findings.verdict.reasons.iter().any(|reason| reason.code == SATURATED);
+    let label = if saturated { "waits" } else { "p99" };
     let plots = [
-        ("p99", &p99, Fold::Largest, caption(&p99, |ns| number::time(ns as u64))),
+        (label, &p99, Fold::Largest, caption(&p99, |ns| number::time(ns as u64))),
         // The last second is rarely a whole one: it is drawn, and not counted as the lowest.
         ("sent", &sent, Fold::Smallest, caption(&sent[..sent.len() - 1], number::rate)),
     ];

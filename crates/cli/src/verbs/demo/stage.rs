@@ -93,7 +93,7 @@ impl Stage {
         let url = format!("http://{}{}", server.addr(), self.scenario.path);
         let target = Target::resolve(Method::Get, &url, &[], Vec::new()).map_err(could_not)?;
         let circumstances =
-            Circumstances { scenario: Some(self.scenario.name.clone()), notes: Vec::new(), quiet: self.quiet };
+            Circumstances { scenario: Some(self.scenario.name.clone()), quiet: self.quiet, ..Circumstances::default() };
         let run = measure(&Plan::new(workload, target), circumstances)?;
         let truth = server.stop();
         let findings = truetail_analysis::findings(&run);
