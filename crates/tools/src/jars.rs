@@ -35,9 +35,11 @@ fn version_of(folder: &Path, jar: &str) -> Option<String> {
     versions.max()
 }
 
-/// `java` with the arguments in `words`, which spaces separate.
+/// `java` with the arguments in `words`, which spaces separate. Its numbers are written as in English.
 pub(crate) fn java(words: &str) -> Invocation {
-    Invocation { program: PathBuf::from("java"), ..Invocation::default() }.words(words)
+    Invocation { program: PathBuf::from("java"), ..Invocation::default() }
+        .words("-Duser.language=en -Duser.country=US")
+        .words(words)
 }
 
 /// The argument for `-cp`: our own classes, and every jar.

@@ -8,6 +8,7 @@
 mod ab;
 mod autocannon;
 mod error;
+mod failures;
 mod find;
 mod gatling;
 mod h2load;

@@ -65,3 +65,25 @@ impl Load {
 fn whole(time: Nanos, unit_ns: u64) -> u64 {
     time.0.div_ceil(unit_ns).max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_in_whole_requests() {
+        let of = |per_second: f64| Load {
+            url: String::new(),
+            rate: Rate::per_second(per_second).expect("a rate"),
+            duration: Nanos::ZERO,
+            users: 1,
+            connections: 1,
+            timeout: None,
+        };
+        for (per_second, whole) in [(1000.0, (1000, 1)), (0.5, (30, 60)), (0.1, (6, 60)), (1.0 / 3600.0, (1, 3600))] {
+            assert_eq!(of(per_second).whole_rate("k6"), Ok(whole), "{per_second}");
+        }
+        let error = of(1.0 / 7.0).whole_rate("k6").expect_err("a seventh").to_string();
+        assert!(error.starts_with("k6 cannot offer this: it takes whole requests"), "{error}");
+    }
+}

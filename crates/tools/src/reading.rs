@@ -62,16 +62,53 @@ impl Reading {
     /// The rows of a table with a header, each with its line. Columns that `T` does not name are not looked at. Quotes
     /// mean nothing.
     pub fn table<T: DeserializeOwned>(&self, bytes: &[u8], delimiter: u8) -> Result<Vec<(u64, T)>, ParseError> {
-        self.ends_with_a_line(bytes)?;
-        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).quoting(false).from_reader(bytes);
-        let header = reader.byte_headers().map_err(|error| self.csv(&error))?.clone();
         let mut rows = Vec::new();
-        for record in reader.byte_records() {
+        let table = csv::ReaderBuilder::new().delimiter(delimiter).quoting(false).from_reader(bytes);
+        self.each_row(bytes, table, |line, row| {
+            rows.push((line, row));
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Calls `take` with each row of a table in CSV with quotes, and its line. Columns that `T` does not name are not
+    /// looked at.
+    pub fn each_quoted<T: DeserializeOwned>(
+        &self,
+        bytes: &[u8],
+        take: impl FnMut(u64, T) -> Result<(), ParseError>,
+    ) -> Result<(), ParseError> {
+        self.each_row(bytes, csv::Reader::from_reader(bytes), take)
+    }
+
+    /// The same for a table without a header: `T` is a tuple, of every column.
+    pub fn each_headless<T: DeserializeOwned>(
+        &self,
+        bytes: &[u8],
+        take: impl FnMut(u64, T) -> Result<(), ParseError>,
+    ) -> Result<(), ParseError> {
+        self.each_row(bytes, csv::ReaderBuilder::new().has_headers(false).from_reader(bytes), take)
+    }
+
+    fn each_row<T: DeserializeOwned>(
+        &self,
+        bytes: &[u8],
+        mut table: csv::Reader<&[u8]>,
+        mut take: impl FnMut(u64, T) -> Result<(), ParseError>,
+    ) -> Result<(), ParseError> {
+        self.ends_with_a_line(bytes)?;
+        let header = if table.has_headers() {
+            Some(table.byte_headers().map_err(|error| self.csv(&error))?.clone())
+        } else {
+            None
+        };
+        for record in table.byte_records() {
             let record = record.map_err(|error| self.csv(&error))?;
             let line = record.position().map_or(0, csv::Position::line);
-            rows.push((line, record.deserialize(Some(&header)).map_err(|error| self.broken(line, told(&error)))?));
+            let row = record.deserialize(header.as_ref()).map_err(|error| self.broken(line, told(&error)))?;
+            take(line, row)?;
         }
-        Ok(rows)
+        Ok(())
     }
 
     /// One JSON value and nothing after it.
@@ -152,7 +189,7 @@ pub(crate) fn labelled<'a>(text: &'a str, label: &str) -> Option<(u64, &'a str)>
     numbered(text).find_map(|(line, content)| Some((line, after(content, label)?)))
 }
 
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     const MOST: usize = 120;
     match text.char_indices().nth(MOST) {
         Some((end, _)) => format!("{}…", &text[..end]),

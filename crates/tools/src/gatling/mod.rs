@@ -1,5 +1,9 @@
 //! Gatling: one simulated user for each arrival.
 
+mod binary;
+mod parse;
+mod text;
+
 use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
@@ -58,8 +62,7 @@ impl Tool for Gatling {
         })
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: NAME, tested: TESTED, file: LOG, line: None, what: "no parser yet".to_owned() })
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        parse::parse(output)
     }
 }

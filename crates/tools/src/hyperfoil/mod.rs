@@ -1,5 +1,7 @@
 //! Hyperfoil: sessions that arrive at a constant rate.
 
+mod parse;
+
 use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
@@ -51,8 +53,7 @@ impl Tool for Hyperfoil {
     }
 
     fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: NAME, tested: TESTED, file: RESULT, line: None, what: "no parser yet".to_owned() })
+        parse::parse(output, load)
     }
 }
 
@@ -88,4 +89,18 @@ fn host_and_path(url: &str) -> Result<(&str, &str), CommandError> {
     let after_scheme = url.find("://").map(|at| at + 3);
     let path = after_scheme.and_then(|at| Some(at + url[at..].find('/')?));
     path.map(|at| url.split_at(at)).ok_or_else(|| CommandError { tool: NAME, why: why() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host_and_path;
+
+    #[test]
+    fn an_address_in_two_parts() {
+        assert_eq!(host_and_path("http://127.0.0.1:8080/a/b?c=/d"), Ok(("http://127.0.0.1:8080", "/a/b?c=/d")));
+        for without in ["http://127.0.0.1:8080", "127.0.0.1/api", ""] {
+            let error = host_and_path(without).expect_err("no address").to_string();
+            assert!(error.contains(&format!("'{without}'")), "{error}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Apache JMeter: threads in a closed loop, or held to a Poisson schedule by its Precise Throughput Timer.
 
+mod parse;
 mod plan;
 
 use std::path::Path;
@@ -50,9 +51,8 @@ impl Tool for ThreadGroup {
         Ok(invocation(found, plan::thread_group(load)))
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: "JMeter", tested: TESTED, file: SAMPLES, line: None, what: "no parser yet".to_owned() })
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        parse::parse(self.name(), output)
     }
 }
 
@@ -86,9 +86,8 @@ impl Tool for PreciseThroughput {
         Ok(invocation(found, plan::precise_throughput(load)))
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: "JMeter", tested: TESTED, file: SAMPLES, line: None, what: "no parser yet".to_owned() })
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        parse::parse(self.name(), output)
     }
 }
 

@@ -1,13 +1,14 @@
 //! k6, by Grafana Labs: as virtual users in a closed loop, or as arrivals at a constant rate.
 
+mod parse;
+mod script;
+
 use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
 use crate::find::find_program;
 use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
-
-mod script;
 
 /// k6 with `users` virtual users, each in a closed loop.
 pub struct ConstantVus;
@@ -53,9 +54,8 @@ impl Tool for ConstantVus {
         Ok(invocation(found, script::constant_vus(load)))
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: "k6", tested: TESTED, file: SAMPLES, line: None, what: "no parser yet".to_owned() })
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        parse::parse(self.name(), output)
     }
 }
 
@@ -90,9 +90,8 @@ impl Tool for ConstantArrivalRate {
         Ok(invocation(found, script::constant_arrival_rate(load, self.name())?))
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: "k6", tested: TESTED, file: SAMPLES, line: None, what: "no parser yet".to_owned() })
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        parse::parse(self.name(), output)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Vegeta, by Tomás Senart: a constant rate over as many workers as it takes.
 
+mod parse;
+
 use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
@@ -13,6 +15,7 @@ pub struct Vegeta;
 pub(super) const NAME: &str = "vegeta";
 pub(super) const TESTED: &str = "12.13.0";
 pub(super) const RESULTS: &str = "results.csv";
+pub(super) const REPORT: &str = "report.json";
 
 impl Tool for Vegeta {
     fn name(&self) -> &'static str {
@@ -57,17 +60,22 @@ impl Tool for Vegeta {
         if let Some(millis) = load.timeout_millis() {
             invocation = invocation.words(&format!("-timeout={millis}ms"));
         }
-        let decoder = [&found.path.display().to_string(), "encode", "-to=csv", "results.bin"].map(str::to_owned);
+        let decoder = |words: [&str; 3]| {
+            let program = found.path.display().to_string();
+            [program].into_iter().chain(words.map(str::to_owned)).collect()
+        };
         Ok(Invocation {
             stdin: format!("GET {}\n", load.url),
-            after: vec![(RESULTS.to_owned(), decoder.to_vec())],
-            outputs: vec![(RESULTS, RESULTS.to_owned())],
+            after: vec![
+                (RESULTS.to_owned(), decoder(["encode", "-to=csv", "results.bin"])),
+                (REPORT.to_owned(), decoder(["report", "-type=json", "results.bin"])),
+            ],
+            outputs: vec![(RESULTS, RESULTS.to_owned()), (REPORT, REPORT.to_owned())],
             ..invocation
         })
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
-        let _ = (output, load);
-        Err(ParseError { tool: NAME, tested: TESTED, file: RESULTS, line: None, what: "no parser yet".to_owned() })
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        parse::parse(output)
     }
 }

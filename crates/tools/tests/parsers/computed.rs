@@ -41,9 +41,28 @@ const H2LOAD: Column = Column {
     has_header: false,
 };
 
+const VEGETA: Column = Column {
+    tool: "vegeta",
+    file: "12.13.0/stall/results.csv",
+    key: Some("results.csv"),
+    delimiter: ',',
+    place: 2,
+    unit_ns: 1.0,
+    has_header: false,
+};
+const JMETER: Column = Column {
+    tool: "jmeter-precise-throughput",
+    file: "5.6.3/stall/samples.csv",
+    key: Some("samples.csv"),
+    delimiter: ',',
+    place: 1,
+    unit_ns: 1e6,
+    has_header: true,
+};
+
 #[test]
 fn computed_quantiles_are_those_of_the_sorted_column() {
-    for column in [HEY, OHA, H2LOAD] {
+    for column in [HEY, OHA, H2LOAD, VEGETA, JMETER] {
         let bytes = fs::read(fixtures(column.tool).join(column.file)).expect("a fixture");
         let expected = column.times(std::str::from_utf8(&bytes).expect("text"));
         let mut output = Output { exit_code: Some(1), ..Output::default() };

@@ -3,10 +3,17 @@
 mod ab;
 mod autocannon;
 mod computed;
+mod gatling;
 mod h2load;
 mod hey;
+mod hyperfoil;
+mod jmeter;
+mod k6;
+mod locust;
 mod oha;
+mod outcomes;
 mod properties;
 mod support;
+mod vegeta;
 mod wrk;
 mod wrk2;

@@ -4,16 +4,24 @@ use proptest::prelude::*;
 use truetail_tools::{Output, Report, by_name};
 
 use crate::support::{Case, load, parse};
-use crate::{ab, autocannon, h2load, hey, oha, wrk, wrk2};
+use crate::{ab, autocannon, gatling, h2load, hey, hyperfoil, jmeter, k6, locust, oha, vegeta, wrk, wrk2};
 
 /// Every real output of every tool.
 fn every_case() -> Vec<(&'static str, &'static Case)> {
-    let all: [(&'static str, &'static [Case]); 7] = [
+    let all: [(&'static str, &'static [Case]); 15] = [
         ("ab", &ab::CASES),
         ("autocannon", &autocannon::CASES),
+        ("gatling", &gatling::CASES),
         ("h2load", &h2load::CASES),
         ("hey", &hey::CASES),
+        ("hyperfoil", &hyperfoil::CASES),
+        ("jmeter-precise-throughput", &jmeter::PRECISE_THROUGHPUT),
+        ("jmeter-thread-group", &jmeter::THREAD_GROUP),
+        ("k6-constant-arrival-rate", &k6::CONSTANT_ARRIVAL_RATE),
+        ("k6-constant-vus", &k6::CONSTANT_VUS),
+        ("locust", &locust::CASES),
         ("oha", &oha::CASES),
+        ("vegeta", &vegeta::CASES),
         ("wrk", &wrk::CASES),
         ("wrk2", &wrk2::CASES),
     ];
@@ -106,8 +114,10 @@ proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(stdout: Vec<u8>, file: Vec<u8>, exit_code: Option<i32>) {
         for (tool, key) in [
-            ("ab", "samples"), ("ab", "percentiles"), ("autocannon", ""), ("h2load", "samples"), ("hey", ""),
-            ("oha", ""), ("wrk", ""), ("wrk2", ""),
+            ("ab", "samples"), ("ab", "percentiles"), ("autocannon", ""), ("gatling", "simulation.log"),
+            ("h2load", "samples"), ("hey", ""), ("hyperfoil", "result.json"), ("jmeter-thread-group", "samples.csv"),
+            ("k6-constant-vus", "samples.csv"), ("k6-constant-vus", "summary.json"), ("locust", "result.json"),
+            ("oha", ""), ("vegeta", "results.csv"), ("wrk", ""), ("wrk2", ""),
         ] {
             let files = [(key.to_owned(), file.clone())].into();
             let output = Output { stdout: stdout.clone(), stderr: file.clone(), exit_code, files };

@@ -1,0 +1,261 @@
+//! The log from 3.13 on: records of a byte for the kind and then its fields, numbers with the highest byte first. The
+//! first is that of the run; times are milliseconds since its own.
+//!
+//! A text is its length in bytes and, unless that is 0, the bytes and one byte more for the coding: 0 for Latin-1, 1 for
+//! UTF-16 in the order of the machine that wrote it. A text that comes again stands there as minus the number under which
+//! it came first.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::parse::{Log, READING};
+use crate::ParseError;
+use crate::reading::shortened;
+
+const RUN: u8 = 0;
+const REQUEST: u8 = 1;
+const USER: u8 = 2;
+const GROUP: u8 = 3;
+const ERROR: u8 = 4;
+
+/// Bytes of a text that are looked at; Gatling's messages are shorter.
+const LONGEST_TEXT: usize = 1_000;
+
+const LATIN_1: u8 = 0;
+const UTF_16: u8 = 1;
+
+/// Reads it. Holds no more than the log is long.
+///
+/// # Errors
+/// [`ParseError`] for a record of another kind, one that is cut off, and a number that makes no sense there.
+pub(super) fn read(bytes: &[u8]) -> Result<Log, ParseError> {
+    let mut records = Records { bytes, at: 0, texts: HashMap::new() };
+    if records.byte()? != RUN {
+        return Err(records.broken("no record of a run, with which a log of Gatling 3.13 or later begins"));
+    }
+    let run = records.run()?;
+    let mut log = Log::of(run.version);
+    while records.at < bytes.len() {
+        match records.byte()? {
+            REQUEST => records.request(run.start_ms, &mut log)?,
+            USER => records.skip(4 + 1 + 4)?,
+            GROUP => {
+                records.names()?;
+                records.skip(3 * 4 + 1)?;
+            }
+            ERROR => {
+                records.known_text()?;
+                records.skip(4)?;
+            }
+            kind => return Err(records.broken(&format!("a record of the unknown kind {kind}"))),
+        }
+    }
+    Ok(log)
+}
+
+struct Run {
+    version: String,
+    start_ms: u64,
+}
+
+struct Records<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    texts: HashMap<i32, Rc<str>>,
+}
+
+impl<'a> Records<'a> {
+    /// Version, class, start, description, scenarios, assertions.
+    fn run(&mut self) -> Result<Run, ParseError> {
+        let version = self.text()?;
+        if !version.starts_with(|c: char| c.is_ascii_digit()) {
+            return Err(self.broken(&format!("'{}' is no version of Gatling", shortened(&version))));
+        }
+        self.text()?;
+        let start = i64::from_be_bytes(self.array()?);
+        let start_ms = u64::try_from(start).map_err(|_| self.broken("a run that began before 1970"))?;
+        self.text()?;
+        for _ in 0..self.count()? {
+            self.text()?;
+        }
+        for _ in 0..self.count()? {
+            let length = self.count()?;
+            self.skip(length)?;
+        }
+        Ok(Run { version, start_ms })
+    }
+
+    /// Groups, name, start, end, whether it is well, message.
+    fn request(&mut self, run_start_ms: u64, log: &mut Log) -> Result<(), ParseError> {
+        self.names()?;
+        self.known_text()?;
+        let (start, end, ok) = (self.number()?, self.number()?, self.byte()?);
+        let message = self.known_text()?;
+        let since_1970 = |ms: i32| run_start_ms.checked_add_signed(i64::from(ms));
+        let added =
+            since_1970(start).zip(since_1970(end)).and_then(|(start, end)| log.add(start, end, ok != 0, &message));
+        added.ok_or_else(|| self.broken("a request that ends before it began"))
+    }
+
+    fn names(&mut self) -> Result<(), ParseError> {
+        for _ in 0..self.count()? {
+            self.known_text()?;
+        }
+        Ok(())
+    }
+
+    /// A text under a number, or the number, negative, of one that came before.
+    fn known_text(&mut self) -> Result<Rc<str>, ParseError> {
+        let number = self.number()?;
+        if number > 0 {
+            let text = Rc::<str>::from(self.text()?);
+            self.texts.insert(number, Rc::clone(&text));
+            return Ok(text);
+        }
+        let known = number.checked_neg().and_then(|number| self.texts.get(&number)).cloned();
+        known.ok_or_else(|| self.broken(&format!("no text under the number {number}")))
+    }
+
+    /// Of a longer one, no more than its beginning.
+    fn text(&mut self) -> Result<String, ParseError> {
+        let length = self.count()?;
+        if length == 0 {
+            return Ok(String::new());
+        }
+        let bytes = self.take(length)?;
+        let bytes = &bytes[..length.min(LONGEST_TEXT)];
+        match self.byte()? {
+            LATIN_1 => Ok(bytes.iter().copied().map(char::from).collect()),
+            UTF_16 => Ok(utf_16(bytes)),
+            coding => Err(self.broken(&format!("a text in the unknown coding {coding}"))),
+        }
+    }
+
+    /// A number that is not negative.
+    fn count(&mut self) -> Result<usize, ParseError> {
+        let number = self.number()?;
+        usize::try_from(number).map_err(|_| self.broken(&format!("a length of {number}")))
+    }
+
+    fn number(&mut self) -> Result<i32, ParseError> {
+        self.array().map(i32::from_be_bytes)
+    }
+
+    fn byte(&mut self) -> Result<u8, ParseError> {
+        self.array().map(|[byte]| byte)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], ParseError> {
+        self.take(N).map(|bytes| bytes.try_into().expect("as many bytes as were asked for"))
+    }
+
+    fn skip(&mut self, length: usize) -> Result<(), ParseError> {
+        self.take(length).map(|_| ())
+    }
+
+    fn take(&mut self, length: usize) -> Result<&'a [u8], ParseError> {
+        let rest = &self.bytes[self.at..];
+        let taken = rest.get(..length).ok_or_else(|| self.broken("the log ends inside a record: it was cut off"))?;
+        self.at += length;
+        Ok(taken)
+    }
+
+    fn broken(&self, what: &str) -> ParseError {
+        READING.broken(None, format!("at byte {}: {what}", self.at))
+    }
+}
+
+/// Messages are in English and versions in digits: nothing is looked for in a text that is beyond Latin-1, so that it
+/// does not matter if the machine that wrote it had the other order.
+fn utf_16(bytes: &[u8]) -> String {
+    let units: Vec<_> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+    String::from_utf16_lossy(&units)
+}
+
+#[cfg(test)]
+mod tests {
+    use truetail_model::record::Outcome;
+
+    use super::*;
+
+    /// A text in Latin-1.
+    fn text(text: &str) -> Vec<u8> {
+        let mut bytes = (text.len() as i32).to_be_bytes().to_vec();
+        if !text.is_empty() {
+            bytes.extend(text.bytes());
+            bytes.push(LATIN_1);
+        }
+        bytes
+    }
+
+    fn numbers(numbers: &[i32]) -> Vec<u8> {
+        numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
+    }
+
+    /// A run at 1970 with one scenario and one assertion of two bytes.
+    fn run() -> Vec<u8> {
+        [vec![RUN], text("3.15.1"), text("Class"), vec![0; 8], text(""), numbers(&[1]), text("s"), numbers(&[1, 2])]
+            .concat()
+            .into_iter()
+            .chain([7, 7])
+            .collect()
+    }
+
+    /// The first request of all: in a group, well.
+    fn request() -> Vec<u8> {
+        let names = [numbers(&[1, 1]), text("group"), numbers(&[2]), text("name")].concat();
+        [vec![REQUEST], names, numbers(&[10, 25]), vec![1], numbers(&[3]), text("")].concat()
+    }
+
+    #[test]
+    fn every_kind_of_record() {
+        let user = [vec![USER], numbers(&[0]), vec![1], numbers(&[5])].concat();
+        let group = [vec![GROUP], numbers(&[1, -1]), numbers(&[10, 25, 15]), vec![1]].concat();
+        let error = [vec![ERROR], numbers(&[4]), text("crash"), numbers(&[30])].concat();
+        let again = [vec![REQUEST], numbers(&[0, -2, 30, 31]), vec![0], numbers(&[5]), text("found 503")].concat();
+        let log = read(&[run(), user, request(), group, error, again].concat()).expect("a log");
+        assert_eq!((log.version.as_str(), log.failed), ("3.15.1", 1));
+        let told: Vec<_> = log.requests.iter().map(|one| (one.start_ns, one.latency.0, one.outcome)).collect();
+        let answer = |status| Outcome::Response { status };
+        assert_eq!(told, [(Some(10_000_000), 15_000_000, answer(0)), (Some(30_000_000), 1_000_000, answer(503))]);
+    }
+
+    #[test]
+    fn a_text_in_utf_16() {
+        let units: Vec<u8> = "found 404".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let message = [numbers(&[5, units.len() as i32]), units, vec![UTF_16]].concat();
+        let log =
+            read(&[run(), vec![REQUEST], numbers(&[0, 1]), text("n"), numbers(&[1, 2]), vec![0], message].concat());
+        assert_eq!(log.expect("a log").requests[0].outcome, Outcome::Response { status: 404 });
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_and_says_where() {
+        let after_run = |record: Vec<u8>| read(&[run(), record].concat()).err().expect("an error").to_string();
+        let user = |bytes: &[u8]| [&[USER][..], bytes].concat();
+        for (record, what) in [
+            (vec![9], "unknown kind 9"),
+            (user(&[0; 8]), "ends inside a record"),
+            ([vec![ERROR], numbers(&[1, i32::MAX])].concat(), "ends inside a record"),
+            ([vec![ERROR], numbers(&[1, -1])].concat(), "a length of -1"),
+            ([vec![ERROR], numbers(&[-1, 0])].concat(), "no text under the number -1"),
+            ([vec![ERROR], numbers(&[i32::MIN, 0])].concat(), "no text under the number"),
+            ([vec![REQUEST], numbers(&[i32::MAX])].concat(), "ends inside a record"),
+            ([vec![ERROR], numbers(&[1, 1]), vec![b'x', 2]].concat(), "unknown coding 2"),
+            ([vec![REQUEST], numbers(&[0, 1, 0, 2, 1]), vec![1], numbers(&[2, 0])].concat(), "ends before it began"),
+        ] {
+            let error = after_run(record);
+            assert!(error.contains(what) && error.contains("at byte"), "{error} / {what}");
+        }
+        assert!(read(&[vec![RUN], text("version"), vec![0; 99]].concat()).is_err());
+        assert!(read(&request()).is_err());
+    }
+
+    #[test]
+    fn every_beginning_is_refused_or_has_no_more_requests() {
+        let whole = [run(), request(), vec![USER], vec![0; 9]].concat();
+        for length in 0..whole.len() {
+            assert!(read(&whole[..length]).map_or(0, |log| log.requests.len()) <= 1, "{length}");
+        }
+    }
+}

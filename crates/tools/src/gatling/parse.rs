@@ -1,0 +1,122 @@
+//! What Gatling leaves: a log with the start and the end of each request in whole milliseconds, which is binary from
+//! 3.13 on, and a table at the end of what it prints.
+
+use truetail_model::record::Outcome;
+use truetail_model::time::Nanos;
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+
+use super::{LOG, NAME, TESTED, binary, text};
+use crate::failures::Failures;
+use crate::reading::{Reading, numbered};
+use crate::{Output, ParseError, Report, Request, units};
+
+pub(super) const READING: Reading = Reading::stdout(NAME, TESTED).of(LOG);
+const STDOUT: Reading = Reading::stdout(NAME, TESTED);
+const NANOS_PER_MILLI: u64 = 1_000_000;
+/// The first bytes of a log in text; a binary one begins with a zero.
+const TEXT: &[u8] = b"RUN\t";
+
+/// What a log says.
+pub(super) struct Log {
+    pub version: String,
+    pub requests: Vec<Request>,
+    pub failures: Failures,
+    pub failed: u64,
+}
+
+impl Log {
+    pub fn of(version: String) -> Log {
+        Log { version, requests: Vec::new(), failures: Failures::default(), failed: 0 }
+    }
+
+    /// Adds a request by its start and end in milliseconds; `None` where it would end before it began. Of one that is
+    /// well the log has no status (0); of one that is not it has a message, in which a status that was not wanted is
+    /// named.
+    pub fn add(&mut self, start_ms: u64, end_ms: u64, ok: bool, message: &str) -> Option<()> {
+        let latency = Nanos(end_ms.checked_sub(start_ms)?.checked_mul(NANOS_PER_MILLI)?);
+        let start_ns = start_ms.checked_mul(NANOS_PER_MILLI)?;
+        let found = message.rsplit_once("found ").and_then(|(_, status)| status.trim().parse().ok());
+        let outcome = match (ok, found) {
+            (true, _) => Outcome::Response { status: 0 },
+            (false, Some(status)) => Outcome::Response { status },
+            (false, None) => self.failures.outcome(message),
+        };
+        self.failed += u64::from(!ok);
+        self.requests.push(Request { start_ns: Some(start_ns), latency, outcome });
+        Some(())
+    }
+}
+
+/// Reads the log, and the table where there is one.
+///
+/// # Errors
+/// [`ParseError`] where there is no log, where the table is not about as many requests, and for what is not as Gatling
+/// 3.11 or 3.15 writes it.
+pub fn parse(output: &Output) -> Result<Report, ParseError> {
+    let bytes = output.file(LOG).filter(|bytes| !bytes.is_empty());
+    let bytes = bytes.ok_or_else(|| READING.nothing(output, "log of Gatling"))?;
+    let log = if bytes.starts_with(TEXT) { text::read(bytes)? } else { binary::read(bytes)? };
+    let rows = log.requests.len() as u64;
+    let silent = Claims {
+        measured: Some(rows),
+        requests: Some(rows),
+        failed: Some(log.failed),
+        ..Claims::silent(LatencyFrom::Send)
+    };
+    let claims = match table(&output.text())? {
+        Some(claims) if claims.requests == Some(rows) => Claims { failed: Some(log.failed), ..claims },
+        Some(claims) => {
+            let printed = claims.requests.unwrap_or_default();
+            return Err(READING.broken(None, format!("{rows} requests, and a table of {printed}: it was cut off")));
+        }
+        None => silent,
+    };
+    let (version, notes) = (Some(log.version), log.failures.notes());
+    let report = Report { version, notes, requests: log.requests, ..Report::of(claims) };
+    Ok(report.with_computed_quantiles())
+}
+
+/// The `Global Information`, of which the first column counts all; `None` where there is none. A dash is nothing.
+fn table(text: &str) -> Result<Option<Claims>, ParseError> {
+    let mut lines = numbered(text).skip_while(|(_, line)| !line.starts_with("---- Global Information"));
+    if lines.next().is_none() {
+        return Ok(None);
+    }
+    let rows = lines.take_while(|(_, line)| line.starts_with("> "));
+    let mut claims = Claims { measured: None, ..Claims::silent(LatencyFrom::Send) };
+    for (line, row) in rows {
+        let (name, cell) = STDOUT.expect(line, "name and number", name_and_total(row))?;
+        if cell != "-" {
+            claim(&mut claims, line, name, &cell.replace(',', ""))?;
+        }
+    }
+    claims.measured = claims.requests;
+    STDOUT.expect(None, "row 'request count' in its table", claims.requests).map(|_| Some(claims))
+}
+
+/// `> request count      |   1,600 |   1,600 |   -` from 3.13 on, `> request count     600 (OK=600    KO=0     )` before.
+fn name_and_total(row: &str) -> Option<(&str, &str)> {
+    let row = row.strip_prefix("> ")?;
+    let (name, total) = match row.split_once('|') {
+        Some((name, cells)) => (name, cells.split('|').next()?),
+        None => row.split_once("(OK=")?.0.trim_end().rsplit_once(' ')?,
+    };
+    Some((name.trim(), total.trim()))
+}
+
+fn claim(claims: &mut Claims, line: u64, name: &str, cell: &str) -> Result<(), ParseError> {
+    let millis = || STDOUT.number::<u64>(line, cell).map(|ms| ms.saturating_mul(NANOS_PER_MILLI));
+    match name.trim_end_matches(" (ms)") {
+        "request count" => claims.requests = Some(STDOUT.number(line, cell)?),
+        "max response time" => claims.max_ns = Some(millis()?),
+        "mean response time" => claims.mean_ns = Some(millis()?),
+        "mean throughput (rps)" | "mean requests/sec" => claims.rate_per_second = Some(STDOUT.rate(line, cell)?),
+        name => {
+            let percent = name.strip_prefix("response time ").and_then(|rest| rest.strip_suffix("th percentile"));
+            if let Some(q) = percent.and_then(units::quantile) {
+                claims.quantiles.push(ClaimedQuantile { q, value_ns: millis()?, printed: true });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! What our own few lines of Java write of Hyperfoil's counters and its histogram, when it is done.
+
+use serde::Deserialize;
+use truetail_model::record::Histogram;
+use truetail_model::time::Nanos;
+use truetail_run::{Claims, LatencyFrom};
+
+use super::{NAME, RESULT, TESTED};
+use crate::reading::Reading;
+use crate::{Load, Output, ParseError, Report};
+
+const READING: Reading = Reading::stdout(NAME, TESTED).of(RESULT);
+const FORMAT: &str = "truetail.hyperfoil/1";
+/// Less than this share of what was due is worth a note: the last arrivals may fall beyond the end.
+const NEARLY_ALL: f64 = 0.99;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Counts {
+    format: String,
+    hyperfoil: String,
+    requests: u64,
+    responses: u64,
+    invalid: u64,
+    connection_errors: u64,
+    timeouts: u64,
+    internal_errors: u64,
+    blocked_ns: u64,
+    mean_ns: u64,
+    /// The highest value of each bucket and its count, ascending.
+    buckets_ns: Vec<(u64, u64)>,
+}
+
+/// Reads it. Hyperfoil has a single request nowhere, so that the report has none.
+///
+/// # Errors
+/// [`ParseError`] where there is no result, and for another format.
+pub fn parse(output: &Output, load: &Load) -> Result<Report, ParseError> {
+    let bytes = output.file(RESULT).ok_or_else(|| READING.nothing(output, "result of Hyperfoil"))?;
+    let counts: Counts = READING.json(bytes)?;
+    if counts.format != FORMAT {
+        return Err(READING.broken(1, format!("the format '{}' is not {FORMAT}", counts.format)));
+    }
+    let histogram = histogram(&counts.buckets_ns);
+    let any = |value: u64| (!histogram.is_empty()).then_some(value);
+    let claims = Claims {
+        mean_ns: any(counts.mean_ns),
+        max_ns: counts.buckets_ns.last().map(|(highest, _)| *highest),
+        measured: Some(histogram.count()),
+        requests: Some(counts.requests),
+        failed: Some(counts.invalid),
+        ..Claims::silent(LatencyFrom::Send)
+    };
+    let (version, notes) = (Some(counts.hyperfoil.clone()), counts.notes(load));
+    let report = Report { version, notes, histogram: Some(histogram), ..Report::of(claims) };
+    Ok(report.with_computed_quantiles())
+}
+
+fn histogram(buckets: &[(u64, u64)]) -> Histogram {
+    let mut histogram = Histogram::new();
+    for (highest, count) in buckets {
+        histogram.record_n(Nanos(*highest), *count);
+    }
+    histogram
+}
+
+impl Counts {
+    fn notes(&self, load: &Load) -> Vec<String> {
+        let Counts { requests, responses, connection_errors, timeouts, internal_errors, .. } = self;
+        let due = load.rate.as_per_second() * load.duration.as_secs_f64();
+        let mut notes = Vec::new();
+        if (*requests as f64) < due * NEARLY_ALL {
+            notes.push(format!("{due} requests were due and {requests} were made, which Hyperfoil does not mention"));
+        }
+        if responses < requests {
+            notes.push(format!(
+                "{responses} answers to {requests} requests ({connection_errors} connection errors, {timeouts} timeouts \
+                 among them, {internal_errors} errors of its own); the rest is in no latency"
+            ));
+        }
+        if self.blocked_ns > 0 {
+            let seconds = Nanos(self.blocked_ns).as_secs_f64();
+            notes.push(format!("requests waited {seconds:.3} s in all for a connection, which is in its latencies"));
+        }
+        notes
+    }
+}

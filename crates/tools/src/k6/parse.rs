@@ -1,0 +1,187 @@
+//! What k6 leaves: ten rows or so of samples for each request, one metric a row, and a summary.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Nanos;
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+
+use super::{SAMPLES, SUMMARY, TESTED};
+use crate::failures::Failures;
+use crate::reading::Reading;
+use crate::{Output, ParseError, Report, Request, units};
+
+/// Reads the samples and the summary of `tool`, whichever are there.
+///
+/// # Errors
+/// [`ParseError`] where there is neither, where the one is not about as many requests as the other, and for what is not
+/// as k6 writes it.
+pub fn parse(tool: &'static str, output: &Output) -> Result<Report, ParseError> {
+    let stdout = Reading::stdout(tool, TESTED);
+    let samples = output.file(SAMPLES).map(|bytes| samples(stdout.of(SAMPLES), bytes)).transpose()?;
+    let summary = output.file(SUMMARY).map(|bytes| summary(stdout.of(SUMMARY), bytes)).transpose()?;
+    let report = match (samples, summary) {
+        (Some(report), None) => report,
+        (None, Some(claims)) => Report::of(claims),
+        (Some(report), Some(claims)) => joined(stdout.of(SAMPLES), report, claims)?,
+        (None, None) => return Err(stdout.nothing(output, "samples and no summary of k6")),
+    };
+    Ok(report.with_computed_quantiles())
+}
+
+fn joined(reading: Reading, report: Report, claims: Claims) -> Result<Report, ParseError> {
+    let (rows, requests) = (report.requests.len() as u64, claims.requests.unwrap_or_default());
+    if rows != requests {
+        return Err(reading.broken(None, format!("samples of {rows} requests, and a summary of {requests}")));
+    }
+    Ok(Report { claims, ..report })
+}
+
+#[derive(Deserialize)]
+struct Row {
+    metric_name: String,
+    timestamp: String,
+    metric_value: f64,
+    #[serde(default)]
+    status: Option<u16>,
+    #[serde(default)]
+    error_code: Option<u16>,
+}
+
+fn samples(reading: Reading, bytes: &[u8]) -> Result<Report, ParseError> {
+    let mut samples = Samples::default();
+    let mut last = 0;
+    reading.each_quoted(bytes, |line, row| {
+        last = line;
+        samples.take(reading, line, row)
+    })?;
+    if samples.begun.is_some() {
+        return Err(reading.broken(last, "a request without its duration: the file was cut off"));
+    }
+    let Samples { requests, dropped, failures, .. } = samples;
+    let claims = Claims {
+        measured: Some(requests.len() as u64),
+        requests: Some(requests.len() as u64),
+        dropped: (dropped > 0).then_some(dropped),
+        ..Claims::silent(LatencyFrom::Send)
+    };
+    Ok(Report { requests, notes: failures.notes(), ..Report::of(claims) })
+}
+
+/// A request's rows stand together: first that it was, then how long it took.
+#[derive(Default)]
+struct Samples {
+    requests: Vec<Request>,
+    begun: Option<Row>,
+    dropped: u64,
+    failures: Failures,
+}
+
+impl Samples {
+    fn take(&mut self, reading: Reading, line: u64, row: Row) -> Result<(), ParseError> {
+        match row.metric_name.as_str() {
+            "http_reqs" if self.begun.is_some() => {
+                return Err(reading.broken(line, "a request before the last one has its duration"));
+            }
+            "http_reqs" => self.begun = Some(row),
+            "http_req_duration" => {
+                let begun = self.begun.take().filter(|begun| begun.timestamp == row.timestamp);
+                let begun = reading.expect(line, "row http_reqs of this request before its duration", begun)?;
+                let request = self.request(reading, line, &begun, row.metric_value)?;
+                self.requests.push(request);
+            }
+            "dropped_iterations" => self.dropped = self.dropped.saturating_add(row.metric_value as u64),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What k6 stamps is the end; its duration begins when the connection is there.
+    fn request(&mut self, reading: Reading, line: u64, row: &Row, millis: f64) -> Result<Request, ParseError> {
+        let latency = reading.expect(line, "duration in milliseconds", units::nanos(millis, 1e6))?;
+        let end_ns = epoch_ns(reading, line, &row.timestamp)?;
+        let start_ns = end_ns.map(|end_ns| end_ns.saturating_sub(latency.0));
+        Ok(Request { start_ns, latency, outcome: self.outcome(row) })
+    }
+
+    /// The codes are those of k6's documents.
+    fn outcome(&mut self, row: &Row) -> Outcome {
+        match (row.status.unwrap_or(0), row.error_code.unwrap_or(0)) {
+            (status @ 1.., _) => Outcome::Response { status },
+            (_, 1050 | 1211) => Outcome::TimedOut,
+            (_, 1212) => Outcome::ConnectFailed(Cause::Refused),
+            (_, 1010..=1020 | 1100..=1199 | 1210..=1219) => Outcome::ConnectFailed(Cause::ConnectOther),
+            (_, 1300..=1399) => Outcome::ConnectFailed(Cause::Tls),
+            (_, 1220) => Outcome::Reset(Cause::ResetByPeer),
+            (_, code) => self.failures.unknown(&format!("error code {code}")),
+        }
+    }
+}
+
+/// A time since 1970, by its digits: in seconds, which is too coarse to be one (`None`), milli-, micro- or nanoseconds.
+fn epoch_ns(reading: Reading, line: u64, text: &str) -> Result<Option<u64>, ParseError> {
+    let per_unit = match text.len() {
+        10 => return reading.number::<u64>(line, text).map(|_| None),
+        13 => 1_000_000,
+        16 => 1_000,
+        19 => 1,
+        _ => {
+            let what = format!("the time '{text}' is no number since 1970; set K6_CSV_TIME_FORMAT=unix_nano");
+            return Err(reading.broken(line, what));
+        }
+    };
+    let ns = reading.number::<u64>(line, text)?.checked_mul(per_unit).map(Some);
+    reading.expect(line, "time that fits", ns)
+}
+
+#[derive(Deserialize)]
+struct Summary {
+    metrics: BTreeMap<String, BTreeMap<String, Value>>,
+}
+
+impl Summary {
+    fn number(&self, metric: &str, key: &str) -> Option<f64> {
+        self.metrics.get(metric)?.get(key)?.as_f64()
+    }
+
+    fn count(&self, metric: &str, key: &str) -> Option<u64> {
+        self.metrics.get(metric)?.get(key)?.as_u64()
+    }
+
+    fn nanos(&self, key: &str) -> Option<Nanos> {
+        units::nanos(self.number("http_req_duration", key)?, 1e6)
+    }
+}
+
+/// In `http_req_failed`, which is a rate of what is true of requests, those that failed are the ones that pass.
+fn summary(reading: Reading, bytes: &[u8]) -> Result<Claims, ParseError> {
+    let summary: Summary = reading.json(bytes)?;
+    let requests = summary.count("http_reqs", "count").unwrap_or(0);
+    let some = |key| summary.nanos(key).map(|time| time.0).filter(|_| requests > 0);
+    Ok(Claims {
+        quantiles: if requests > 0 { quantiles(&summary) } else { Vec::new() },
+        mean_ns: some("avg"),
+        max_ns: some("max"),
+        measured: Some(requests),
+        requests: Some(requests),
+        failed: summary.count("http_req_failed", "passes"),
+        dropped: summary.count("dropped_iterations", "count"),
+        rate_per_second: summary.number("http_reqs", "rate"),
+        ..Claims::silent(LatencyFrom::Send)
+    })
+}
+
+/// `med`, and `p(99.9)`.
+fn quantiles(summary: &Summary) -> Vec<ClaimedQuantile> {
+    let keys = summary.metrics.get("http_req_duration").into_iter().flat_map(BTreeMap::keys);
+    let claimed = keys.filter_map(|key| {
+        let percent = if key == "med" { "50" } else { key.strip_prefix("p(")?.strip_suffix(')')? };
+        Some(ClaimedQuantile { q: units::quantile(percent)?, value_ns: summary.nanos(key)?.0, printed: true })
+    });
+    let mut quantiles: Vec<_> = claimed.collect();
+    quantiles.sort_by(|a, b| a.q.total_cmp(&b.q));
+    quantiles.dedup_by(|a, b| a.q == b.q);
+    quantiles
+}

@@ -1,0 +1,116 @@
+//! What Locust leaves: its statistics, with a histogram of rounded times, and the rows that our own listener wrote, one
+//! for each request.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use truetail_model::record::{Outcome, rank_of};
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+
+use super::{NAME, RESULT, SAMPLES, TESTED};
+use crate::failures::Failures;
+use crate::find::version_in;
+use crate::reading::Reading;
+use crate::{Output, ParseError, Report, Request, units};
+
+const ROWS: Reading = Reading::stdout(NAME, TESTED).of(SAMPLES);
+const STATISTICS: Reading = ROWS.of(RESULT);
+
+/// Reads both; its quantiles are those of its own histogram.
+///
+/// # Errors
+/// [`ParseError`] where there are no statistics, where the rows are not as many, and for what is not as Locust writes it.
+pub fn parse(output: &Output) -> Result<Report, ParseError> {
+    let bytes = output.file(RESULT).ok_or_else(|| STATISTICS.nothing(output, "statistics of Locust"))?;
+    let claims = statistics(bytes)?;
+    let mut report = Report::of(claims);
+    if let Some(bytes) = output.file(SAMPLES) {
+        (report.requests, report.notes) = samples(bytes)?;
+        let (rows, summed) = (report.requests.len() as u64, report.claims.requests.unwrap_or_default());
+        if rows != summed {
+            return Err(ROWS.broken(rows + 1, format!("{rows} rows, and statistics of {summed}")));
+        }
+    }
+    report.version = version(&output.stderr);
+    Ok(report)
+}
+
+fn version(stderr: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(stderr);
+    let rest = text.lines().find_map(|line| Some(line.split_once("Starting Locust ")?.1.to_owned()))?;
+    Some(version_in(&rest))
+}
+
+#[derive(Deserialize)]
+struct Row {
+    start_time: String,
+    response_time_ms: String,
+    status: u16,
+    exception: String,
+}
+
+fn samples(bytes: &[u8]) -> Result<(Vec<Request>, Vec<String>), ParseError> {
+    let (mut requests, mut failures) = (Vec::new(), Failures::default());
+    ROWS.each_quoted(bytes, |line, row: Row| {
+        let start = ROWS.expect(line, "start in seconds", units::seconds(&row.start_time))?;
+        let latency = ROWS.expect(line, "time in milliseconds", units::millis(&row.response_time_ms))?;
+        let outcome = match row.status {
+            0 => failures.outcome(&row.exception),
+            status => Outcome::Response { status },
+        };
+        requests.push(Request { start_ns: Some(start.0), latency, outcome });
+        Ok(())
+    })?;
+    Ok((requests, failures.notes()))
+}
+
+/// One name of a request.
+#[derive(Deserialize)]
+struct Entry {
+    num_requests: u64,
+    num_failures: u64,
+    total_response_time: f64,
+    max_response_time: f64,
+    /// Milliseconds, rounded to two digits, and how many.
+    response_times: BTreeMap<String, u64>,
+}
+
+fn statistics(bytes: &[u8]) -> Result<Claims, ParseError> {
+    let entries: Vec<Entry> = STATISTICS.json(bytes)?;
+    let sum = |of: fn(&Entry) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
+    let requests = sum(|entry| entry.num_requests);
+    let total_ms: f64 = entries.iter().map(|entry| entry.total_response_time).sum();
+    let max_ms = entries.iter().map(|entry| entry.max_response_time).fold(0.0, f64::max);
+    let some = |ms: f64| if requests > 0 { units::nanos(ms, 1e6).map(|time| time.0) } else { None };
+    Ok(Claims {
+        quantiles: quantiles(&entries)?,
+        mean_ns: some(total_ms / requests.max(1) as f64),
+        max_ns: some(max_ms),
+        measured: Some(requests),
+        requests: Some(requests),
+        failed: Some(sum(|entry| entry.num_failures)),
+        ..Claims::silent(LatencyFrom::Send)
+    })
+}
+
+fn quantiles(entries: &[Entry]) -> Result<Vec<ClaimedQuantile>, ParseError> {
+    let mut counts = BTreeMap::<u64, u64>::new();
+    for (rounded_ms, count) in entries.iter().flat_map(|entry| &entry.response_times) {
+        let time = STATISTICS.expect(None, format_args!("time in '{rounded_ms}'"), units::millis(rounded_ms))?;
+        let sum = counts.entry(time.0).or_default();
+        *sum = sum.saturating_add(*count);
+    }
+    let all = counts.values().copied().fold(0, u64::saturating_add);
+    let claimed = |q| Some(ClaimedQuantile { q, value_ns: at_rank(&counts, rank_of(q, all))?, printed: false });
+    Ok([0.5, 0.9, 0.99, 0.999, 0.9999].into_iter().filter_map(claimed).collect())
+}
+
+/// The smallest value whose cumulative count reaches `rank`.
+fn at_rank(counts: &BTreeMap<u64, u64>, rank: u64) -> Option<u64> {
+    let mut cumulative = 0u64;
+    let mut reaches = |count: u64| {
+        cumulative = cumulative.saturating_add(count);
+        cumulative >= rank
+    };
+    counts.iter().find(|(_, count)| **count > 0 && reaches(**count)).map(|(value_ns, _)| *value_ns)
+}

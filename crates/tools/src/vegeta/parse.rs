@@ -1,0 +1,101 @@
+//! What Vegeta leaves, decoded by itself: a row for each request, failed ones too, in the order of completion; and its
+//! report, whose quantiles come from a sketch and lie between the values that were measured.
+
+use serde::Deserialize;
+use truetail_model::record::Outcome;
+use truetail_model::time::Nanos;
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+
+use super::{NAME, REPORT, RESULTS, TESTED};
+use crate::failures::Failures;
+use crate::reading::Reading;
+use crate::{Output, ParseError, Report, Request};
+
+const ROWS: Reading = Reading::stdout(NAME, TESTED).of(RESULTS);
+const SUMMARY: Reading = ROWS.of(REPORT);
+
+/// A row, by its place: start in nanoseconds since 1970, status or 0, nanoseconds, bytes out and in, error, body, name of
+/// the attack, number, method, URL, headers.
+type Row = (u64, u16, u64, u64, u64, String, String, String, u64, String, String, String);
+
+/// Reads the rows, and the report where there is one.
+///
+/// # Errors
+/// [`ParseError`] where there are no rows, where the report is not about as many, and for what is not as Vegeta writes
+/// it.
+pub fn parse(output: &Output) -> Result<Report, ParseError> {
+    let rows = output.file(RESULTS).filter(|bytes| !bytes.is_empty());
+    let mut report = results(rows.ok_or_else(|| ROWS.nothing(output, "results of vegeta"))?)?;
+    let rows = report.requests.len() as u64;
+    if let Some(bytes) = output.file(REPORT) {
+        report.claims = claims(&SUMMARY.json(bytes)?);
+        if report.claims.requests != Some(rows) {
+            return Err(ROWS.broken(rows, format!("{rows} rows, and a report about {:?}", report.claims.requests)));
+        }
+    }
+    Ok(report.with_computed_quantiles())
+}
+
+fn results(bytes: &[u8]) -> Result<Report, ParseError> {
+    let (mut requests, mut failures) = (Vec::new(), Failures::default());
+    ROWS.each_headless(bytes, |_, (start_ns, status, latency_ns, _, _, error, ..): Row| {
+        let outcome = if status > 0 { Outcome::Response { status } } else { failures.outcome(&error) };
+        requests.push(Request { start_ns: Some(start_ns), latency: Nanos(latency_ns), outcome });
+        Ok(())
+    })?;
+    let (rows, failed) = (requests.len() as u64, requests.iter().filter(|request| !succeeded(request)).count() as u64);
+    let claims = Claims {
+        measured: Some(rows),
+        requests: Some(rows),
+        failed: Some(failed),
+        ..Claims::silent(LatencyFrom::Send)
+    };
+    Ok(Report { requests, notes: failures.notes(), ..Report::of(claims) })
+}
+
+/// As Vegeta sees it.
+fn succeeded(request: &Request) -> bool {
+    matches!(request.outcome, Outcome::Response { status: 200..=399 })
+}
+
+/// `vegeta report -type=json`, of which the rest can be computed from the rows.
+#[derive(Deserialize)]
+struct Summary {
+    latencies: Latencies,
+    requests: u64,
+    rate: f64,
+    success: f64,
+}
+
+/// Nanoseconds.
+#[derive(Deserialize)]
+struct Latencies {
+    mean: u64,
+    #[serde(rename = "50th")]
+    p50: u64,
+    #[serde(rename = "90th")]
+    p90: u64,
+    #[serde(rename = "95th")]
+    p95: u64,
+    #[serde(rename = "99th")]
+    p99: u64,
+    max: u64,
+}
+
+fn claims(summary: &Summary) -> Claims {
+    let Summary { latencies, requests, rate, success } = summary;
+    let some = |ns| Some(ns).filter(|_| *requests > 0);
+    let quantiles = [(0.5, latencies.p50), (0.9, latencies.p90), (0.95, latencies.p95), (0.99, latencies.p99)];
+    let printed = quantiles.map(|(q, value_ns)| ClaimedQuantile { q, value_ns, printed: true });
+    let failed = (*requests as f64 * (1.0 - success.clamp(0.0, 1.0))).round() as u64;
+    Claims {
+        quantiles: if *requests > 0 { printed.to_vec() } else { Vec::new() },
+        mean_ns: some(latencies.mean),
+        max_ns: some(latencies.max),
+        measured: Some(*requests),
+        requests: Some(*requests),
+        failed: Some(failed),
+        rate_per_second: Some(*rate),
+        ..Claims::silent(LatencyFrom::Send)
+    }
+}
