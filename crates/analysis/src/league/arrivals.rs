@@ -10,11 +10,14 @@ use crate::fidelity;
 /// A gap is as planned when it differs by no more than one part in so many of it.
 const TOLERANCE_PART: u64 = 10;
 
-/// The arrivals against an even schedule that begins with the first of them.
+/// The arrivals against the even schedule that fits them best: the one from which as many are late as are early. A first
+/// request that took its time makes no other one early.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Arrivals {
     /// How many there were.
     pub count: u64,
+    /// From the beginning of that schedule to the first arrival; negative where the first came before.
+    pub first_off_ns: i64,
     /// Half of them were no further from their place on the schedule, early or late: the n-th arrival from the n-th place.
     pub lag_p50_ns: u64,
     /// 99 % of them were no further.
@@ -33,14 +36,18 @@ impl Arrivals {
             return None;
         }
         let seen: Vec<u64> = saw.arrivals_ns().take(count as usize).collect();
-        let place = |n: usize| seen[0] + (n as f64 * gap_ns).round() as u64;
-        let mut lags: Vec<u64> = seen.iter().enumerate().map(|(n, at)| at.abs_diff(place(n))).collect();
+        let place = |n: usize| (n as f64 * gap_ns).round() as i64;
+        let mut offs: Vec<i64> = seen.iter().enumerate().map(|(n, at)| (at - seen[0]) as i64 - place(n)).collect();
+        offs.sort_unstable();
+        let middle = offs[offs.len() / 2];
+        let mut lags: Vec<u64> = offs.iter().map(|off| off.abs_diff(middle)).collect();
         lags.sort_unstable();
         let lag = |q| lags[rank_of(q, count) as usize - 1];
         let planned_gaps = vec![gap_ns.round() as u64; seen.len() - 1];
         let tolerance = (gap_ns as u64) / TOLERANCE_PART;
         Some(Arrivals {
             count: saw.count(),
+            first_off_ns: -middle,
             lag_p50_ns: lag(0.5),
             lag_p99_ns: lag(0.99),
             gap_distance: fidelity::distance(&planned_gaps, &fidelity::sorted_gaps(&seen), tolerance),
@@ -65,15 +72,21 @@ mod tests {
 
     #[test]
     fn bursts_have_lags_and_other_gaps() {
-        // Ten at once every ten milliseconds.
+        // Ten at once every ten milliseconds: up to 9 ms before their places, 4 or 5 from the schedule in their midst.
         let bursts = of((0..1_000).map(|n| n / 10 * 10_000_000));
-        assert_eq!((bursts.lag_p50_ns, bursts.lag_p99_ns), (4_000_000, 9_000_000));
+        assert_eq!((bursts.lag_p50_ns, bursts.lag_p99_ns), (2_000_000, 5_000_000));
         assert!(bursts.gap_distance > 0.85, "{bursts:?}");
     }
 
     #[test]
-    fn a_late_half_is_late() {
-        let late = of((0..1_000).map(|n| n * 1_000_000 + if n < 500 { 0 } else { 300_000_000 }));
-        assert_eq!((late.lag_p50_ns, late.lag_p99_ns), (0, 300_000_000));
+    fn a_late_tenth_is_late() {
+        let late = of((0..1_000).map(|n| n * 1_000_000 + if n < 900 { 0 } else { 300_000_000 }));
+        assert_eq!((late.lag_p50_ns, late.lag_p99_ns, late.first_off_ns), (0, 300_000_000, 0));
+    }
+
+    #[test]
+    fn a_slow_first_request_is_told_apart() {
+        let slow = of((0..1_000).map(|n| if n == 0 { 0 } else { n * 1_000_000 - 500_000 }));
+        assert_eq!((slow.lag_p50_ns, slow.lag_p99_ns, slow.first_off_ns), (0, 0, 500_000));
     }
 }

@@ -2,26 +2,42 @@
 //!
 //! | module | what is at home there |
 //! |---|---|
-//! | `text` | the table for a terminal |
+//! | `text` | the tables for a terminal |
+//! | `cells` | what stands in their cells, and in those of the page |
+//! | `csv` | a row a tool, for other programs |
+//! | `html` | one page with tables and pictures |
+//! | `pictures` | percentiles and single requests |
 //! | `tools` | which tools are here |
 
+mod cells;
+mod csv;
+mod html;
+mod pictures;
 mod text;
 mod tools;
 
+pub use csv::csv;
+pub use html::html;
+pub use pictures::{ToolData, pictures};
 pub use text::text;
 pub use tools::{ToolLine, tools_table};
 
-use truetail_analysis::league::Row;
+use truetail_analysis::league::{Row, Stretch};
 use truetail_analysis::truth::Truth;
 use truetail_model::scenario::Scenario;
+use truetail_model::time::Nanos;
 
 /// The tools in a scenario, best first.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a> {
     /// The scenario, as it was offered.
     pub scenario: &'a Scenario,
+    /// How long it was offered.
+    pub duration: Nanos,
     /// What an ideal open-loop client measures.
     pub truth: &'a Truth,
+    /// When the service could not answer, or was slow.
+    pub window: &'a [Stretch],
     /// The tools.
     pub rows: &'a [Row],
 }

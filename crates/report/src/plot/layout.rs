@@ -13,6 +13,9 @@ pub(super) const FAINT_INK: &str = "#595959";
 pub(super) const TEXT: f64 = 16.0;
 const TITLE: f64 = 24.0;
 const LEGEND_LINE: f64 = 26.0;
+/// Size of the texts of a legend beside the data, and from one line of it to the next.
+const SMALL: f64 = 14.0;
+const BESIDE_LINE: f64 = 21.5;
 const SWATCH: f64 = 30.0;
 const GAP: f64 = 26.0;
 
@@ -21,6 +24,27 @@ const GAP: f64 = 26.0;
 pub(super) enum Swatch {
     Line,
     Block,
+}
+
+/// One line of a legend beside the data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'a> {
+    pub(super) name: &'a str,
+    /// A number beside it.
+    pub(super) figure: &'a str,
+    pub(super) role: Role,
+    /// It is drawn as points, not as a line.
+    pub(super) points: bool,
+}
+
+fn draw_entry(svg: &mut Svg, x: f64, y: f64, entry: &Entry<'_>) {
+    if entry.points {
+        svg.circle((x + SWATCH / 2.0, y - 5.0), entry.role.width() * 0.9 + 2.5, entry.role.color());
+    } else {
+        draw_swatch(svg, x, y - 5.0, entry.role, Swatch::Line);
+    }
+    let (x, text) = (x + SWATCH + 8.0, entry.name);
+    svg.label(Label { x, y, text, size: SMALL, anchor: Anchor::Start, color: INK, bold: false });
 }
 
 /// A sheet with its head drawn.
@@ -34,7 +58,7 @@ impl Sheet {
     /// Draws title, subtitle and legend, which stand above the data and cover none.
     pub(super) fn new(title: &str, subtitle: &str, legend: &[(String, Role)], swatch: Swatch) -> Sheet {
         let names: Vec<&str> = legend.iter().map(|(name, _)| name.as_str()).collect();
-        let mut svg = Svg::new(WIDTH, HEIGHT, title, &format!("{subtitle} Series: {}.", names.join(", ")));
+        let mut svg = Svg::new(WIDTH, HEIGHT, title, &described(subtitle, &names));
         let room = WIDTH - 2.0 * MARGIN;
         let mut y = MARGIN + TITLE * 0.8;
         heading(&mut svg, y, title, TITLE, INK, room);
@@ -42,15 +66,39 @@ impl Sheet {
             y += 27.0;
             heading(&mut svg, y, subtitle, TEXT, FAINT_INK, room);
         }
-        y += 32.0;
-        let bottom = draw_legend(&mut svg, y, legend, swatch);
+        let bottom = if legend.is_empty() { y } else { draw_legend(&mut svg, y + 32.0, legend, swatch) };
         let top = bottom + 20.0;
         Sheet { svg, area: Rect { x: MARGIN, y: top, width: room, height: HEIGHT - MARGIN - top } }
+    }
+
+    /// Draws a legend at the right of what is left, one line an entry, with a head over its figures. It takes its room
+    /// from the data's.
+    pub(super) fn legend_beside(&mut self, head: &str, entries: &[Entry<'_>]) {
+        let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(|t| text::width(t, SMALL)).fold(40.0, f64::max);
+        let names = widest(&mut entries.iter().map(|entry| entry.name));
+        let figures = widest(&mut entries.iter().map(|entry| entry.figure));
+        let width = SWATCH + 8.0 + names + 14.0 + figures;
+        let left = self.area.x + self.area.width - width;
+        let line = ((self.area.height - 8.0) / (entries.len() + 1) as f64).min(BESIDE_LINE);
+        let figure = |svg: &mut Svg, y: f64, text: &str, color: &str| {
+            svg.label(Label { x: left + width, y, text, size: SMALL, anchor: Anchor::End, color, bold: false });
+        };
+        figure(&mut self.svg, self.area.y + SMALL * 0.8, head, FAINT_INK);
+        for (number, entry) in (1..).zip(entries) {
+            let y = self.area.y + SMALL * 0.8 + f64::from(number) * line;
+            draw_entry(&mut self.svg, left, y, entry);
+            figure(&mut self.svg, y, entry.figure, INK);
+        }
+        self.area.width -= width + GAP;
     }
 
     pub(super) fn finish(self) -> Picture {
         Picture { svg: self.svg.finish() }
     }
+}
+
+fn described(subtitle: &str, names: &[&str]) -> String {
+    if names.is_empty() { subtitle.to_owned() } else { format!("{subtitle} Series: {}.", names.join(", ")) }
 }
 
 fn heading(svg: &mut Svg, y: f64, words: &str, size: f64, color: &str, room: f64) {

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`spectrum`] | response time over 1/(1 − q), logarithmic: the whole tail of several runs |
 //! | [`run_spectrum`] | the same for one run |
+//! | [`tool_spectrum`], [`many_tools_spectrum`] | the same for load tools, in their own words |
+//! | [`requests`] | single requests by their start, two runs above each other |
 //! | [`intervals`] | a figure per interval of time for several series, bars beside each other, with the whole run apart |
 //!
 //! Colours are those of Okabe & Ito ("Color Universal Design", 2008), which people with any kind of colour vision can
@@ -17,15 +19,17 @@ mod intervals;
 mod layout;
 mod marks;
 mod png;
+mod requests;
 mod scale;
 mod spectrum;
 mod svg;
 mod text;
 
-pub use color::Role;
+pub use color::{Model, Role};
 pub use intervals::{IntervalPlot, IntervalSeries, Shade, intervals};
 pub use png::PngError;
-pub use spectrum::{Curve, run_spectrum, spectrum};
+pub use requests::{Panel, RequestPlot, requests};
+pub use spectrum::{Curve, many_tools_spectrum, run_spectrum, spectrum, tool_spectrum};
 
 /// A finished picture, 960 × 540 units.
 #[derive(Clone, PartialEq, Eq, Debug)]

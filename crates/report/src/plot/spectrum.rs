@@ -1,13 +1,14 @@
 //! The percentile spectrum: response time over 1/(1 − q), both axes logarithmic. Each further nine is as wide as the one
 //! before, so that the tail is as large as the rest.
 
-use truetail_model::record::Metric;
+use truetail_analysis::truth::Truth;
+use truetail_model::record::{Metric, Snapshot};
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Quantile, Run};
+use truetail_run::Run;
 
 use super::frame::{Axis, Frame};
-use super::layout::{FAINT_INK, INK, Sheet, Swatch};
+use super::layout::{Entry, FAINT_INK, INK, Sheet, Swatch};
 use super::marks::{Step, draw_steps};
 use super::scale::{Scale, log_time_ticks, percentile_ticks};
 use super::svg::{Anchor, Label, Stroke, Svg};
@@ -23,14 +24,54 @@ pub struct Curve {
     answered: Vec<(u64, u64)>,
     /// All arrivals. Those without an answer are slower than every answer.
     arrivals: u64,
+    /// Single quantiles, where nothing else is known: (q, value in ns).
+    points: Vec<(f64, u64)>,
     /// For the legend.
-    p99: Option<Quantile>,
+    p99: Option<String>,
 }
 
 impl Curve {
     /// The response times of a run, over all arrivals that were planned and measured.
     pub fn of(name: impl Into<String>, role: Role, run: &Run) -> Curve {
-        let answers = run.snapshot.metric(Metric::ResponseTime);
+        let curve = Curve::of_snapshot(name.into(), role, &run.snapshot);
+        let p99 = (curve.arrivals > 0).then(|| truetail_analysis::quantile(run, Metric::ResponseTime, 0.99));
+        Curve { p99: p99.map(|p99| number::quantile(&p99)), ..curve }
+    }
+
+    /// What a load tool calls its latencies: all of them where it gave data, else the quantiles that it printed, of so
+    /// many requests. `p99` is for the legend.
+    pub fn of_tool(
+        name: &str,
+        role: Role,
+        data: &Snapshot,
+        points: &[(f64, u64)],
+        measured: u64,
+        p99: Option<u64>,
+    ) -> Curve {
+        let curve = Curve::of_snapshot(name.to_owned(), role, data);
+        let p99 = p99.map(number::time).or(Some("not given".to_owned()));
+        if curve.answered.is_empty() {
+            let arrivals = if points.is_empty() { 0 } else { measured.max(1) };
+            return Curve { arrivals, points: points.to_vec(), p99, ..curve };
+        }
+        Curve { p99, ..curve }
+    }
+
+    /// The exact answer of a scenario.
+    pub fn of_truth(name: &str, truth: &Truth) -> Curve {
+        let mut answered: Vec<(u64, u64)> = Vec::new();
+        for (rank, time) in (1..).zip(truth.answered()) {
+            match answered.last_mut() {
+                Some((last, so_far)) if *last == time.0 => *so_far = rank,
+                _ => answered.push((time.0, rank)),
+            }
+        }
+        let p99 = truth.quantile(0.99).map(|p99| number::time(p99.0));
+        Curve { name: name.to_owned(), role: Role::Truth, answered, arrivals: truth.count(), points: Vec::new(), p99 }
+    }
+
+    fn of_snapshot(name: String, role: Role, snapshot: &Snapshot) -> Curve {
+        let answers = snapshot.metric(Metric::ResponseTime);
         let longest = answers.max().unwrap_or_default().0;
         let mut so_far = 0;
         let up_to = |(_, high, count): (Nanos, Nanos, u64)| {
@@ -38,13 +79,15 @@ impl Curve {
             (high.0.min(longest), so_far)
         };
         let answered = answers.buckets().map(up_to).collect();
-        let without_answer = [Metric::Censored, Metric::Failed].map(|metric| run.snapshot.metric(metric).count());
+        let without_answer = [Metric::Censored, Metric::Failed].map(|metric| snapshot.metric(metric).count());
         let arrivals = answers.count() + without_answer.iter().sum::<u64>();
-        let p99 = (arrivals > 0).then(|| truetail_analysis::quantile(run, Metric::ResponseTime, 0.99));
-        Curve { name: name.into(), role, answered, arrivals, p99 }
+        Curve { name, role, answered, arrivals, points: Vec::new(), p99: None }
     }
 
     fn unanswered(&self) -> u64 {
+        if self.answered.is_empty() && !self.points.is_empty() {
+            return 0;
+        }
         self.arrivals - self.answered.last().map_or(0, |(_, so_far)| *so_far)
     }
 
@@ -65,8 +108,26 @@ impl Curve {
         self.answered.iter().map(&mut step).collect()
     }
 
+    /// All values that are drawn.
+    fn times(&self) -> impl Iterator<Item = f64> + '_ {
+        let answered = self.answered.iter().map(|(time, _)| *time);
+        answered.chain(self.points.iter().map(|(_, time)| *time)).map(|time| time.max(1) as f64)
+    }
+
+    /// Where each single quantile lies: (1/(1 − q), value).
+    fn places_of_points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let end = self.arrivals as f64 * SHELF;
+        let place = move |q: f64| if q >= 1.0 { end } else { (1.0 / (1.0 - q)).min(end) };
+        self.points.iter().map(move |(q, value)| (place(*q), *value as f64))
+    }
+
+    fn entry(&self) -> Entry<'_> {
+        let figure = self.p99.as_deref().unwrap_or_default();
+        Entry { name: &self.name, figure, role: self.role, points: !self.points.is_empty() }
+    }
+
     fn legend(&self) -> String {
-        let p99 = self.p99.as_ref().map_or("no arrivals".to_owned(), |p99| format!("p99 {}", number::quantile(p99)));
+        let p99 = self.p99.as_ref().map_or("no arrivals".to_owned(), |p99| format!("p99 {p99}"));
         format!("{} ({p99})", self.name)
     }
 }
@@ -77,18 +138,45 @@ const SHELF: f64 = 1.6;
 const SHORTEST_AXIS: f64 = 1_000.0;
 const LONGEST_AXIS: f64 = 1e9;
 
+/// What the axes are called.
+struct Axes {
+    shares: &'static str,
+    times: &'static str,
+}
+
+const OF_RUNS: Axes = Axes { shares: "share of arrivals that were at least as fast", times: "response time" };
+const OF_TOOLS: Axes =
+    Axes { shares: "share of requests that were at least as fast", times: "as each tool reports it" };
+
 /// Several runs in one picture.
 pub fn spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
     let legend: Vec<_> = curves.iter().map(|curve| (curve.legend(), curve.role)).collect();
-    let mut sheet = Sheet::new(title, subtitle, &legend, Swatch::Line);
-    let frame = Frame::in_area(sheet.area, percentile_axis(curves), time_axis(curves));
+    draw_curves(Sheet::new(title, subtitle, &legend, Swatch::Line), curves, &OF_RUNS)
+}
+
+/// A few load tools and the truth, with the legend above.
+pub fn tool_spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
+    let legend: Vec<_> = curves.iter().map(|curve| (curve.legend(), curve.role)).collect();
+    draw_curves(Sheet::new(title, subtitle, &legend, Swatch::Line), curves, &OF_TOOLS)
+}
+
+/// Many load tools and the truth, with the legend beside the frame in the order of `curves`.
+pub fn many_tools_spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
+    let mut sheet = Sheet::new(title, subtitle, &[], Swatch::Line);
+    let entries: Vec<Entry<'_>> = curves.iter().map(Curve::entry).collect();
+    sheet.legend_beside("p99", &entries);
+    draw_curves(sheet, curves, &OF_TOOLS)
+}
+
+fn draw_curves(mut sheet: Sheet, curves: &[Curve], axes: &Axes) -> Picture {
+    let frame = Frame::in_area(sheet.area, percentile_axis(axes.shares, curves), time_axis(axes.times, curves));
     frame.draw_columns(&mut sheet.svg);
     frame.draw_behind(&mut sheet.svg);
     frame.draw_base(&mut sheet.svg);
     let mut widest_first: Vec<&Curve> = curves.iter().collect();
     widest_first.sort_by(|a, b| b.role.width().total_cmp(&a.role.width()));
     widest_first.into_iter().for_each(|curve| draw(&mut sheet.svg, &frame, curve));
-    if curves.iter().all(|curve| curve.answered.is_empty()) {
+    if curves.iter().all(|curve| curve.answered.is_empty() && curve.points.is_empty()) {
         say_nothing(&mut sheet.svg, &frame);
     }
     sheet.finish()
@@ -122,19 +210,18 @@ fn subtitle(curves: &[&Curve]) -> String {
     }
 }
 
-fn percentile_axis(curves: &[Curve]) -> Axis {
+fn percentile_axis(label: &str, curves: &[Curve]) -> Axis {
     let most = curves.iter().map(|curve| curve.arrivals).max().unwrap_or(0) as f64;
     let to = (most * SHELF).clamp(SHORTEST_AXIS, LONGEST_AXIS);
-    let label = "share of arrivals that were at least as fast";
     Axis::new(label, Scale::Log { from: 1.0, to }, percentile_ticks(to))
 }
 
-fn time_axis(curves: &[Curve]) -> Axis {
-    let times = || curves.iter().flat_map(|curve| &curve.answered).map(|(time, _)| (*time).max(1) as f64);
+fn time_axis(label: &str, curves: &[Curve]) -> Axis {
+    let times = || curves.iter().flat_map(Curve::times);
     let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
     let (low, high) = if high > 0.0 { (low, high) } else { (1e6, 1e9) };
     let (from, to) = around(low, high);
-    Axis::new("response time", Scale::Log { from, to }, log_time_ticks(from, to))
+    Axis::new(label, Scale::Log { from, to }, log_time_ticks(from, to))
 }
 
 /// Ends of a logarithmic axis: some room below and above, and at least a power of ten.
@@ -146,6 +233,9 @@ fn around(low: f64, high: f64) -> (f64, f64) {
 
 fn draw(svg: &mut Svg, frame: &Frame, curve: &Curve) {
     let role = curve.role;
+    for (at, value) in curve.places_of_points() {
+        svg.circle((frame.x(at), frame.y(value)), role.width() * 0.9 + 2.5, role.color());
+    }
     let stroke = Stroke { color: role.color(), width: role.width(), dashes: role.dashes() };
     let steps = curve.steps();
     draw_steps(svg, frame, &steps, stroke);
@@ -180,7 +270,14 @@ mod tests {
     use super::*;
 
     fn curve(answered: &[(u64, u64)], arrivals: u64) -> Curve {
-        Curve { name: "x".to_owned(), role: Role::Open, answered: answered.to_vec(), arrivals, p99: None }
+        Curve {
+            name: "x".to_owned(),
+            role: Role::Open,
+            answered: answered.to_vec(),
+            arrivals,
+            points: Vec::new(),
+            p99: None,
+        }
     }
 
     #[test]

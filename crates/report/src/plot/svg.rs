@@ -95,6 +95,21 @@ impl Svg {
         ));
     }
 
+    /// Round dots of this diameter, all in one path.
+    pub(super) fn dots(&mut self, points: &[(f64, f64)], diameter: f64, color: &str) {
+        if points.is_empty() {
+            return;
+        }
+        let mut path = String::new();
+        for (x, y) in points {
+            write!(path, "M{} {}h.01", short(*x), short(*y)).expect("a String takes everything");
+        }
+        let diameter = short(diameter);
+        self.push(&format!(
+            "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{diameter}\" stroke-linecap=\"round\"/>"
+        ));
+    }
+
     pub(super) fn label(&mut self, label: Label<'_>) {
         let (x, y) = (short(label.x), short(label.y));
         self.text(label, &format!("x=\"{x}\" y=\"{y}\""));

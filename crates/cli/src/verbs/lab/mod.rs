@@ -5,8 +5,10 @@
 //! | `tools` | which are here |
 //! | `run` | through a scenario, one at a time |
 //! | `progress` | how that stands |
+//! | `results` | tables and pictures |
 
 mod progress;
+mod results;
 mod run;
 mod tools;
 

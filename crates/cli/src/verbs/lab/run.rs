@@ -3,14 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-use truetail_analysis::league::{QUANTILES, Row, Window};
 use truetail_engine::host;
 use truetail_lab::{Entry, Setting, Stop, Survey};
-use truetail_model::scenario::Scenario;
-use truetail_report::league::{Table, text};
 use truetail_tools::{Lookup, Tool};
 
+use super::results::{Results, shown};
 use super::{named, progress};
 use crate::args::lab::LabRunArgs;
 use crate::outcome::{Exit, Result, could_not, usage};
@@ -32,9 +29,9 @@ pub fn run(args: LabRunArgs) -> Result<Exit> {
     let folder = folder(&args, &setting)?;
     let survey = Survey { setting: &setting, folder: &folder, force: args.force };
     let (entries, interrupted) = surveyed(&survey, &tools, args.quiet)?;
-    let rows = survey.league(&entries);
-    let text = if args.json { json(&setting, &survey.window(), &rows) } else { table(&setting, &rows, &folder) };
-    output::print(&text)?;
+    let results = Results::of(&survey, &entries);
+    results.write(&folder)?;
+    output::print(&if args.json { results.json() } else { shown(&results, &folder) })?;
     if interrupted {
         Err(could_not("ended before all tools had run; the same command goes on from here"))
     } else {
@@ -92,43 +89,4 @@ fn folder(args: &LabRunArgs, setting: &Setting) -> Result<PathBuf> {
         .and_then(|()| toml(&folder))
         .map_err(|error| could_not(format!("cannot write in {}: {error}; use --out DIR", folder.display())))?;
     Ok(folder)
-}
-
-fn table(setting: &Setting, rows: &[Row], folder: &Path) -> String {
-    let table = Table { scenario: &setting.scenario, truth: &setting.truth, rows };
-    format!("{}\n  kept in {}\n", text(&table, output::stdout_style()), folder.display())
-}
-
-#[derive(Serialize)]
-struct League<'a> {
-    scenario: &'a str,
-    duration_ns: u64,
-    truth: Quantiles,
-    window: &'a [truetail_analysis::league::Stretch],
-    tools: &'a [Row],
-}
-
-#[derive(Serialize)]
-struct Quantiles {
-    quantiles: Vec<True>,
-}
-
-/// One quantile of the truth; no value where no answer ever comes.
-#[derive(Serialize)]
-struct True {
-    q: f64,
-    value_ns: Option<u64>,
-}
-
-fn json(setting: &Setting, window: &Window, rows: &[Row]) -> String {
-    let at = |q: &f64| True { q: *q, value_ns: setting.truth.quantile(*q).map(|value| value.0) };
-    let Scenario { name, .. } = &setting.scenario;
-    let league = League {
-        scenario: name,
-        duration_ns: setting.duration.0,
-        truth: Quantiles { quantiles: QUANTILES.iter().map(at).collect() },
-        window: &window.stretches,
-        tools: rows,
-    };
-    serde_json::to_string_pretty(&league).expect("every key is a text and every value has a JSON form") + "\n"
 }

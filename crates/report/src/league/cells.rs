@@ -1,0 +1,165 @@
+//! What stands in the cells of the three tables: what was said, how the load was offered, and what that took.
+
+use truetail_analysis::league::{Row, State};
+use truetail_run::LatencyFrom;
+
+use super::Table;
+use crate::number;
+use crate::table::Align;
+
+/// A table in cells: heads with their alignment, and rows.
+pub(super) struct Grid {
+    /// What it is about, in a line.
+    pub(super) caption: &'static str,
+    pub(super) heads: Vec<(&'static str, Align)>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// All three.
+pub(super) fn grids(league: &Table<'_>) -> [Grid; 3] {
+    [said(league), offered(league.rows), took(league.rows)]
+}
+
+const LEFT: Align = Align::Left;
+const RIGHT: Align = Align::Right;
+
+fn said(league: &Table<'_>) -> Grid {
+    let rows = league.rows.iter().map(what_it_says);
+    Grid {
+        caption: "What each tool reports, times in ms; * computed from its own data, not printed; + its tail was filled in",
+        heads: vec![
+            ("tool", LEFT),
+            ("label", LEFT),
+            ("observed", LEFT),
+            ("seen", RIGHT),
+            ("p50", RIGHT),
+            ("p99", RIGHT),
+            ("p99.9", RIGHT),
+            ("max", RIGHT),
+            ("error %", RIGHT),
+        ],
+        rows: std::iter::once(the_truth(league)).chain(rows).collect(),
+    }
+}
+
+fn the_truth(league: &Table<'_>) -> Vec<String> {
+    let at = |q| league.truth.quantile(q).map_or("none".to_owned(), |value| millis(value.0));
+    let planned = league.rows.first().map_or(0, |row| row.planned_in_fault);
+    let mut cells = vec!["(the truth)".to_owned(), String::new(), String::new(), in_fault(planned, Some(planned))];
+    cells.extend([0.5, 0.99, 0.999, 1.0].map(at));
+    cells.push(String::new());
+    cells
+}
+
+fn what_it_says(row: &Row) -> Vec<String> {
+    let reported = |q| {
+        let quantile = row.reported.as_ref().and_then(|reported| reported.quantile(q));
+        let cell = |millis: String, printed: bool| if printed { millis } else { millis + "*" };
+        quantile.map_or("–".to_owned(), |quantile| cell(millis(quantile.value_ns), quantile.printed))
+    };
+    let seen = in_fault(row.planned_in_fault, row.arrivals_in_fault);
+    let mut cells = vec![row.tool.clone(), row.label_model.name().to_owned(), observed(row), seen];
+    cells.extend([0.5, 0.99, 0.999, 1.0].map(reported));
+    cells.push(row.error_p99_pct.map_or("–".to_owned(), signed));
+    cells
+}
+
+/// What became of it, or the model that was observed.
+fn observed(row: &Row) -> String {
+    match (row.state, row.observed_model) {
+        (State::Ok, Some(model)) if row.is_back_filled() => format!("{}+", model.name()),
+        (State::Ok, Some(model)) => model.name().to_owned(),
+        (State::Ok, None) => "–".to_owned(),
+        (state, _) => state.name().to_owned(),
+    }
+}
+
+fn in_fault(planned: u64, seen: Option<u64>) -> String {
+    seen.filter(|_| planned > 0).map_or(String::new(), number::count)
+}
+
+/// Milliseconds to about four digits, without the unit.
+pub(super) fn millis(ns: u64) -> String {
+    match ns as f64 / 1e6 {
+        ms if ms < 99.95 => format!("{ms:.2}"),
+        ms if ms < 999.95 => format!("{ms:.1}"),
+        ms => number::count(ms.round() as u64),
+    }
+}
+
+/// `-97.1`, `+4.0`, and `+0.0` for what rounds to it.
+fn signed(percent: f64) -> String {
+    let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
+    if percent.abs() < 1_000.0 { format!("{percent:+.1}") } else { format!("{percent:+.0}") }
+}
+
+fn offered(rows: &[Row]) -> Grid {
+    Grid {
+        caption: "How each tool offered the load; lags from the even schedule that fits its requests best",
+        heads: vec![
+            ("tool", LEFT),
+            ("rate seen", RIGHT),
+            ("lag p50", RIGHT),
+            ("lag p99", RIGHT),
+            ("gaps", RIGHT),
+            ("not sent", RIGHT),
+            ("left out", RIGHT),
+            ("omission", RIGHT),
+        ],
+        rows: rows.iter().filter(|row| was_seen(row)).map(how_it_offered).collect(),
+    }
+}
+
+fn was_seen(row: &Row) -> bool {
+    row.rate_seen_per_second.is_some()
+}
+
+fn how_it_offered(row: &Row) -> Vec<String> {
+    let arrivals = row.arrivals.as_ref();
+    let lag = |ns: Option<u64>| ns.map_or("–".to_owned(), number::time);
+    vec![
+        row.tool.clone(),
+        row.rate_seen_per_second.map_or("–".to_owned(), number::rate),
+        lag(arrivals.map(|arrivals| arrivals.lag_p50_ns)),
+        lag(arrivals.map(|arrivals| arrivals.lag_p99_ns)),
+        arrivals.map_or("–".to_owned(), |arrivals| format!("{:.2}", arrivals.gap_distance)),
+        row.not_sent.map_or("–".to_owned(), number::count),
+        row.left_out.map_or("–".to_owned(), signed_count),
+        row.omission_factor_p99.map_or("–".to_owned(), number::times),
+    ]
+}
+
+fn signed_count(n: i64) -> String {
+    if n < 0 { format!("-{}", number::count(n.unsigned_abs())) } else { number::count(n.unsigned_abs()) }
+}
+
+fn took(rows: &[Row]) -> Grid {
+    Grid {
+        caption: "What each tool is and took",
+        heads: vec![("tool", LEFT), ("version", LEFT), ("latency from", LEFT), ("cpu s", RIGHT), ("memory", RIGHT)],
+        rows: rows.iter().filter(|row| was_seen(row)).map(what_it_took).collect(),
+    }
+}
+
+fn what_it_took(row: &Row) -> Vec<String> {
+    let from = match row.reported.as_ref().map(|reported| reported.latency_from) {
+        Some(LatencyFrom::Send) => "sending",
+        Some(LatencyFrom::Intended) => "intended start",
+        Some(LatencyFrom::BackFilled) => "sending, then filled in",
+        None => "–",
+    };
+    vec![
+        row.tool.clone(),
+        row.version.clone().unwrap_or("–".to_owned()),
+        from.to_owned(),
+        row.cpu_seconds.map_or("–".to_owned(), |seconds| format!("{seconds:.1}")),
+        row.peak_memory_bytes.map_or("–".to_owned(), |bytes| format!("{} MiB", bytes.div_ceil(1 << 20))),
+    ]
+}
+
+/// What is to be said of a tool besides, if anything is.
+pub(super) fn remarks(row: &Row) -> Option<String> {
+    let state = (row.state != State::Ok).then(|| row.state.name().to_owned());
+    let words: Vec<String> = state.into_iter().chain(row.message.clone()).chain(row.notes.clone()).collect();
+    (!words.is_empty()).then(|| words.join("; "))
+}
