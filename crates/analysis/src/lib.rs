@@ -60,7 +60,7 @@ pub fn findings(run: &Run) -> Findings {
     let every = measured::every_arrival(&run.snapshot);
     let mut findings = without_verdict(run, every.as_deref());
     mark_unresolved(&mut findings.response_time, &findings.generator_lag);
-    findings.uncertainty = uncertainty::uncertainty(run, &findings, uncertainty::CLOCK_NS);
+    findings.uncertainty = uncertainty::uncertainty(run, &findings);
     findings.verdict = verdict::judge(run, &findings, every.as_deref());
     findings.closed_loop_shadow = shadow::of_findings(run, &findings);
     findings

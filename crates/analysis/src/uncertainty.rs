@@ -22,9 +22,10 @@ pub const CLOCK_NS: u64 = 50;
 /// have a bucket each.
 const BUCKETS_LOG2: u32 = 10;
 
-/// The budget of each quantile of the response time that is a number, the largest value apart. `clock_ns` is what
-/// two readings of the clock may be wrong by, such as [`CLOCK_NS`].
-pub fn uncertainty(run: &Run, findings: &Findings, clock_ns: u64) -> Vec<Uncertainty> {
+/// The budget of each quantile of the response time that is a number, the largest value apart.
+pub fn uncertainty(run: &Run, findings: &Findings) -> Vec<Uncertainty> {
+    let measured = run.facts.generator.as_ref().and_then(|generator| generator.clock_reading_ns);
+    let clock_ns = measured.map_or(CLOCK_NS, |reading| 2 * reading);
     let response_time = &findings.response_time;
     let is_number = |quantile: &&Quantile| quantile.supported && !quantile.at_least && quantile.q < 1.0;
     let virtual_time = run.facts.source == Source::Simulator;
@@ -98,13 +99,13 @@ mod tests {
     }
 
     fn p50(run: &Run, findings: &Findings) -> Uncertainty {
-        uncertainty(run, findings, CLOCK_NS)[0]
+        uncertainty(run, findings)[0]
     }
 
     #[test]
     fn in_virtual_time_only_the_sample_is_uncertain() {
         let (run, findings) = hiccup(SimOptions::default());
-        let budgets = uncertainty(&run, &findings, CLOCK_NS);
+        let budgets = uncertainty(&run, &findings);
         assert_eq!(budgets.iter().map(|budget| budget.q).collect::<Vec<_>>(), [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999]);
         assert!(budgets.iter().all(|b| (b.clock_ns, b.histogram_ns, b.read_lag_ns) == (0, 0, Some(0))), "{budgets:?}");
         assert_eq!(budgets[0].largest, None, "every second request takes 10 ms exactly");
@@ -128,6 +129,8 @@ mod tests {
         let stamped = p50(&run, &findings);
         assert_eq!((stamped.clock_ns, stamped.read_lag_ns), (CLOCK_NS, Some(0)));
         assert_eq!(stamped.largest, Some(Contribution::Clock));
+        run.facts.generator = Some(Generator { clock_reading_ns: Some(1_000), ..Generator::default() });
+        assert_eq!(p50(&run, &findings).clock_ns, 2_000, "where each reading is a system call");
         run.facts.generator = Some(Generator::default());
         assert_eq!(p50(&run, &findings).read_lag_ns, None, "nobody knows");
         findings.read_lag = findings.response_time.clone();
@@ -141,7 +144,7 @@ mod tests {
         let (run, mut findings) = hiccup(SimOptions::default());
         findings.response_time.quantiles[0].supported = false;
         findings.response_time.quantiles[1].at_least = true;
-        assert_eq!(uncertainty(&run, &findings, CLOCK_NS).len(), 4);
+        assert_eq!(uncertainty(&run, &findings).len(), 4);
     }
 
     proptest! {

@@ -12,7 +12,7 @@ use std::os::fd::AsFd;
 
 use truetail_model::time::Nanos;
 
-pub use clock::{MonotonicClock, precise_sleeps};
+pub use clock::{MonotonicClock, precise_sleeps, reading_ns};
 
 #[cfg(target_os = "linux")]
 use linux as backend;

@@ -228,6 +228,9 @@ pub struct Generator {
     pub connections_peak: u64,
     /// Idle connections on which bytes came that nobody had asked for; they were closed.
     pub stray_answers: u64,
+    /// What one reading of its clock takes, measured beside the run.
+    #[serde(default)]
+    pub clock_reading_ns: Option<u64>,
     /// Whose instant ends a response time.
     #[serde(default)]
     pub end_clock: EndClock,

@@ -30,3 +30,21 @@ fn a_server_that_is_killed_changes_outcomes_only() {
         "refusals are no fast answers"
     );
 }
+
+const EVERY_FIFTIETH_IS_LOST: &str = "name = \"holes\"\nabout = \"2 % are never answered\"\n[workload]\nrate = 400\n\
+    duration = \"3s\"\n[service]\nbaseline = \"5ms\"\n[[service.fault]]\nkind = \"black-hole\"\nevery = 50\n";
+
+#[test]
+fn what_is_never_answered_is_at_least_the_timeout() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, desk.file("holes.toml", EVERY_FIFTIETH_IS_LOST));
+    let told = desk.truetail(&["run", &served.api(), "-r", "400", "-d", "3s", "--timeout", "2s", "--out", "here"]);
+    let line = |name: &str| {
+        let found = told.stdout.lines().find(|line| line.trim_start().starts_with(name));
+        found.unwrap_or_else(|| panic!("no {name} in {told:?}")).to_owned()
+    };
+    assert!(line("p99 ").contains("≥ 2.0"), "{}", line("p99 "));
+    assert!(!line("p95 ").contains('≥') && line("p95 ").contains("ms"), "{}", line("p95 "));
+    let run = assert_complete(&desk.path().join("here"));
+    assert_eq!((&run["tally"]["timed_out"], &run["tally"]["responses"]), (&24.into(), &1176.into()));
+}

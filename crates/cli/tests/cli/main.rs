@@ -11,6 +11,7 @@ mod result;
 mod serve;
 mod simulate;
 mod standstill;
+mod starved;
 mod stopping;
 mod support;
 mod threshold;
