@@ -1,6 +1,7 @@
 # make demo   the whole point, in under a minute after the build
 # make test   everything that is checked
-.PHONY: demo test lint
+# make fuzz   the parsers of other tools' outputs against damaged ones, FUZZ_SECONDS each (600)
+.PHONY: demo test lint fuzz
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -27,3 +28,6 @@ $(VENV)/ready: tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
+
+fuzz:
+	fuzz/run.sh

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use serde::de::DeserializeOwned;
+use truetail_run::ClaimedQuantile;
 
 use crate::{Output, ParseError};
 
@@ -156,6 +157,14 @@ impl Reading {
         found: Option<T>,
     ) -> Result<T, ParseError> {
         found.ok_or_else(|| self.broken(line, format!("no {what}")))
+    }
+
+    /// The quantiles, which must be in ascending order and each there once.
+    pub fn ascending(&self, quantiles: Vec<ClaimedQuantile>) -> Result<Vec<ClaimedQuantile>, ParseError> {
+        match quantiles.windows(2).find(|two| two[0].q >= two[1].q) {
+            Some(two) => Err(self.broken(None, format!("p{} comes after p{}", two[1].q * 100.0, two[0].q * 100.0))),
+            None => Ok(quantiles),
+        }
     }
 
     fn csv(&self, error: &csv::Error) -> ParseError {

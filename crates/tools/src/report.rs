@@ -4,6 +4,9 @@ use truetail_model::record::{Histogram, Metric, Outcome, Recorder, RecorderOptio
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{ClaimedQuantile, Claims};
 
+/// A file that says a run was longer is not looked at second by second, of which there would be millions.
+const LONGEST_RUN: Nanos = Nanos::from_secs(7 * 24 * 3600);
+
 /// One request as the tool tells of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
@@ -74,8 +77,9 @@ impl Report {
     }
 
     fn recorded(&self) -> Snapshot {
-        let timed = self.requests.iter().all(|request| request.start_ns.is_some());
-        let first = self.requests.iter().filter_map(|request| request.start_ns).min().unwrap_or_default();
+        let starts = || self.requests.iter().filter_map(|request| request.start_ns);
+        let (first, last) = (starts().min().unwrap_or_default(), starts().max().unwrap_or_default());
+        let timed = self.requests.iter().all(|request| request.start_ns.is_some()) && last - first <= LONGEST_RUN.0;
         let mut recorder = Recorder::new(RecorderOptions { per_second: timed, ..RecorderOptions::default() });
         let mut in_order = self.requests.clone();
         in_order.sort_by_key(|request| request.start_ns);

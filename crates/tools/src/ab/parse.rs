@@ -147,7 +147,7 @@ fn table(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
         let q = STDOUT.expect(line, "percentage between 0 and 100", units::quantile(percent))?;
         Ok(ClaimedQuantile { q, value_ns: STDOUT.expect(line, "time", units::millis(time))?.0, printed: true })
     };
-    rows.map(quantile).collect()
+    STDOUT.ascending(rows.map(quantile).collect::<Result<_, _>>()?)
 }
 
 /// ` 100%   1048 (longest request)`

@@ -30,11 +30,7 @@ impl Tool for Autocannon {
     }
 
     fn install(&self) -> Install {
-        Install {
-            origin: "npm",
-            debian: "npm install --global autocannon@9.0.0",
-            macos: Some("npm install --global autocannon@9.0.0"),
-        }
+        Install { origin: "npm", debian: "tools/install.sh autocannon", macos: Some("tools/install.sh autocannon") }
     }
 
     fn tested_version(&self) -> &'static str {

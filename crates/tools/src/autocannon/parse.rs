@@ -95,7 +95,7 @@ fn quantiles(latency: &Latency) -> Result<Vec<ClaimedQuantile>, ParseError> {
     };
     let mut quantiles = named.map(quantile).collect::<Result<Vec<_>, _>>()?;
     quantiles.sort_by(|a, b| a.q.total_cmp(&b.q));
-    Ok(quantiles)
+    STDOUT.ascending(quantiles)
 }
 
 fn time(millis: f64) -> Result<u64, ParseError> {

@@ -112,5 +112,5 @@ fn quantiles(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
         let time = value.strip_suffix(" secs").and_then(units::seconds);
         Ok(ClaimedQuantile { q, value_ns: STDOUT.expect(line, "time in secs", time)?.0, printed: true })
     };
-    lines.map(quantile).collect()
+    STDOUT.ascending(lines.map(quantile).collect::<Result<_, _>>()?)
 }

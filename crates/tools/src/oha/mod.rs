@@ -30,11 +30,7 @@ impl Tool for Oha {
     }
 
     fn install(&self) -> Install {
-        Install {
-            origin: "crates.io",
-            debian: "cargo install oha --version 1.16.0 --locked",
-            macos: Some("brew install oha"),
-        }
+        Install { origin: "crates.io", debian: "tools/install.sh oha", macos: Some("brew install oha") }
     }
 
     fn tested_version(&self) -> &'static str {

@@ -129,5 +129,5 @@ pub(crate) fn quantiles(reading: Reading, text: &str, heading: u64) -> Result<Ve
         let q = reading.expect(line, "percentage between 0 and 100", units::quantile(percent))?;
         Ok(ClaimedQuantile { q, value_ns: time(reading, line, value)?, printed: true })
     };
-    rows.map(quantile).collect()
+    reading.ascending(rows.map(quantile).collect::<Result<_, _>>()?)
 }

@@ -1,7 +1,8 @@
-//! Real outputs, read: every figure is the one that stands in the file.
+//! Command lines; and real outputs, read: every figure is the one that stands in the file.
 
 mod ab;
 mod autocannon;
+mod commands;
 mod computed;
 mod gatling;
 mod h2load;

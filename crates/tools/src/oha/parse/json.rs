@@ -54,7 +54,7 @@ fn quantiles(named: &BTreeMap<String, Option<f64>>) -> Result<Vec<ClaimedQuantil
     };
     let mut quantiles = known.map(quantile).collect::<Result<Vec<_>, _>>()?;
     quantiles.sort_by(|a, b| a.q.total_cmp(&b.q));
-    Ok(quantiles)
+    STDOUT.ascending(quantiles)
 }
 
 fn time(seconds: f64) -> Result<u64, ParseError> {

@@ -42,7 +42,7 @@ fn quantiles(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
         let q = STDOUT.expect(line, "percentage between 0 and 100", units::quantile(percent))?;
         Ok(ClaimedQuantile { q, value_ns: time(line, value)?, printed: true })
     };
-    lines.map(quantile).collect()
+    STDOUT.ascending(lines.map(quantile).collect::<Result<_, _>>()?)
 }
 
 fn time(line: u64, text: &str) -> Result<u64, ParseError> {

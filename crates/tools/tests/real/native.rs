@@ -1,0 +1,147 @@
+//! ab, hey, wrk, wrk2, h2load, oha, autocannon.
+
+use truetail_model::record::Outcome;
+use truetail_model::service::{Fault, Select, Service};
+use truetail_model::time::Nanos;
+use truetail_server::Truth;
+use truetail_tools::Report;
+
+use crate::support::{CONNECTIONS, RATE, Ran, USERS, run, run_alone};
+
+const BASELINE: Nanos = Nanos::from_millis(10);
+
+/// What is to be expected of a tool.
+struct Expected {
+    name: &'static str,
+    /// The answers that it counts.
+    answers: fn(&Report) -> Option<u64>,
+    /// The answers with an error status that it counts.
+    error_answers: fn(&Report) -> Option<u64>,
+    /// The most requests that the server saw and the tool keeps quiet about: those under way when its time is over.
+    unmentioned: u64,
+}
+
+const CLOSED: Expected =
+    Expected { name: "", answers: measured, error_answers: error_statuses, unmentioned: USERS as u64 };
+const AB: Expected = Expected { name: "ab", error_answers: failed, ..CLOSED };
+const HEY: Expected = Expected { name: "hey", ..CLOSED };
+/// It does not say how many requests are in its filled-up histogram.
+const WRK: Expected = Expected { name: "wrk", answers: requests, error_answers: failed, ..CLOSED };
+/// Its latencies lack one or two of the requests that it counts.
+const WRK2: Expected = Expected { name: "wrk2", unmentioned: CONNECTIONS as u64, ..WRK };
+const H2LOAD: Expected = Expected { name: "h2load", ..CLOSED };
+/// It waits for the requests under way, as it is told to.
+const OHA: Expected = Expected { name: "oha", unmentioned: 0, ..CLOSED };
+const AUTOCANNON: Expected = Expected { name: "autocannon", error_answers: failed, ..CLOSED };
+
+fn measured(report: &Report) -> Option<u64> {
+    report.claims.measured
+}
+
+fn requests(report: &Report) -> Option<u64> {
+    report.claims.requests
+}
+
+fn failed(report: &Report) -> Option<u64> {
+    report.claims.failed
+}
+
+fn error_statuses(report: &Report) -> Option<u64> {
+    let is_error = |outcome| matches!(outcome, Outcome::Response { status: 400.. });
+    Some(report.requests.iter().filter(|request| is_error(request.outcome)).count() as u64)
+}
+
+/// A healthy service: the tool's answers are the server's, and none came sooner than the server gives any.
+fn healthy(expected: &Expected) {
+    let Some(Ran { report, truth }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2)) else {
+        return;
+    };
+    println!("{:?}", report.claims);
+    let answers = (expected.answers)(&report).expect("it counts its answers");
+    is_near(expected, "answers", answers, truth.totals.admitted);
+    assert!(answers > 0, "nothing was answered");
+    assert!((expected.error_answers)(&report).unwrap_or_default() == 0, "{:?}", report.claims);
+    let median = report.claims.quantile(0.5).expect("a median").value_ns;
+    // As coarse as whole milliseconds, which autocannon cuts off.
+    assert!(median >= BASELINE.0 - 1_000_000, "a median of {median} ns");
+    assert_eq!(report.snapshot().tally.check(), Ok(()));
+}
+
+/// Every tenth answer is a 503, and the tool counts as many as the server gave.
+fn failing(expected: &Expected) {
+    let select = Select { every: Some(10), ..Select::default() };
+    let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
+    let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
+    let Some(Ran { report, truth }) = run(expected.name, service, Nanos::from_secs(1)) else { return };
+    let counted = (expected.error_answers)(&report).expect("it counts them");
+    is_near(expected, "answers with an error status", counted, refusals(&truth));
+}
+
+fn refusals(truth: &Truth) -> u64 {
+    truth.rows.iter().filter(|row| row.status == Some(503)).count() as u64
+}
+
+fn is_near(expected: &Expected, what: &str, tool: u64, server: u64) {
+    let Expected { name, unmentioned, .. } = *expected;
+    assert!(
+        tool <= server && server <= tool + unmentioned,
+        "{name} counts {tool} {what}, the server {server}; at most {unmentioned} may be missing"
+    );
+}
+
+/// Nobody listens: it says so, or reports not one answer.
+fn alone(expected: &Expected) {
+    match run_alone(expected.name, Nanos::from_secs(1)) {
+        Some(Ok(report)) => {
+            // ab counts its failures among what it measured.
+            let (measured, failed) = (report.claims.measured, report.claims.failed);
+            assert!(measured.unwrap_or_default() <= failed.unwrap_or_default(), "{:?}", report.claims);
+            assert!(report.requests.is_empty() && report.histogram.is_none(), "{:?}", report.claims);
+        }
+        Some(Err(error)) => assert!(error.to_string().contains("refused"), "{error}"),
+        None => (),
+    }
+}
+
+macro_rules! tools {
+    ($($name:ident: $expected:ident;)*) => {$(
+        mod $name {
+            #[test]
+            fn counts_the_answers_of_a_healthy_server() {
+                super::healthy(&super::$expected);
+            }
+
+            #[test]
+            fn counts_the_answers_with_an_error_status() {
+                super::failing(&super::$expected);
+            }
+
+            #[test]
+            fn reports_no_answer_where_nobody_listens() {
+                super::alone(&super::$expected);
+            }
+        }
+    )*};
+}
+
+tools! {
+    ab: AB;
+    hey: HEY;
+    wrk: WRK;
+    wrk2: WRK2;
+    h2load: H2LOAD;
+    oha: OHA;
+    autocannon: AUTOCANNON;
+}
+
+/// An open tool offers its rate: as many arrivals as are due, give or take those of its first and last moments.
+#[test]
+fn open_tools_offer_their_rate() {
+    for expected in [WRK2, OHA] {
+        let Some(Ran { truth, .. }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2)) else {
+            continue;
+        };
+        let (admitted, due) = (truth.totals.admitted as f64, 2.0 * RATE);
+        assert!(admitted <= due + 5.0 && admitted >= 0.5 * due, "{}: {admitted} of {due}", expected.name);
+    }
+}

@@ -1,0 +1,119 @@
+//! Starting a tool and waiting for its end. The laboratory has a runner that watches closely; here the least will do.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
+use truetail_model::service::Service;
+use truetail_model::time::{Nanos, Rate};
+use truetail_server::{Server, ServerOptions, Truth};
+use truetail_tools::{Found, Invocation, Load, Lookup, Output, ParseError, Report, Tool, by_name};
+
+/// Long enough that only a tool that hangs exceeds it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Users of a closed tool, connections of an open one.
+pub(crate) const USERS: u32 = 4;
+pub(crate) const CONNECTIONS: u32 = 10;
+/// Requests a second of an open tool.
+pub(crate) const RATE: f64 = 100.0;
+
+/// What a tool said of a run, and what the server saw of it.
+pub(crate) struct Ran {
+    pub(crate) report: Report,
+    pub(crate) truth: Truth,
+}
+
+/// The tool, if it is on this machine.
+pub(crate) fn find(name: &str) -> Option<(&'static dyn Tool, Found)> {
+    let tool = by_name(name).unwrap_or_else(|| panic!("no tool {name}"));
+    match tool.find(&Lookup::from_env()) {
+        Ok(found) => Some((tool, found)),
+        Err(_) => {
+            // Not by a macro, whose text a test that passes keeps to itself.
+            let _ = writeln!(io::stderr(), "skipped: {name} not found, install with: {}", tool.install().debian);
+            None
+        }
+    }
+}
+
+/// The tool in front of a server of this behaviour; `None` where it is not on this machine.
+pub(crate) fn run(name: &str, service: Service, duration: Nanos) -> Option<Ran> {
+    let (tool, found) = find(name)?;
+    let server = Server::start(ServerOptions::new(service, SocketAddr::from(([127, 0, 0, 1], 0)))).expect("a server");
+    let load = load(server.addr(), duration);
+    let output = leave(tool, &found, &load);
+    let report = tool.parse(&output, &load).unwrap_or_else(|error| panic!("{error}\n{}", told(&output)));
+    Some(Ran { report, truth: server.stop() })
+}
+
+/// What it makes of an address where nobody listens; `None` where it is not on this machine.
+pub(crate) fn run_alone(name: &str, duration: Nanos) -> Option<Result<Report, ParseError>> {
+    let (tool, found) = find(name)?;
+    let taken = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+    taken.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port");
+    let address = taken.local_addr().expect("its address").as_socket().expect("an IP address");
+    let load = load(address, duration);
+    Some(tool.parse(&leave(tool, &found, &load), &load))
+}
+
+fn load(address: SocketAddr, duration: Nanos) -> Load {
+    Load {
+        url: format!("http://{address}/api"),
+        rate: Rate::per_second(RATE).expect("a rate"),
+        duration,
+        users: USERS,
+        connections: CONNECTIONS,
+        timeout: None,
+    }
+}
+
+/// Runs it in a folder of its own, and collects what it leaves.
+fn leave(tool: &dyn Tool, found: &Found, load: &Load) -> Output {
+    let folder = tempfile::tempdir().expect("a folder");
+    let invocation = tool.command(found, load, folder.path()).expect("a command line");
+    for (name, text) in &invocation.inputs {
+        fs::write(folder.path().join(name), text).expect("an input is written");
+    }
+    let status = wait(start(&invocation, folder.path()));
+    let read = |name: &str| fs::read(folder.path().join(name));
+    let files = invocation.outputs.iter().filter_map(|(key, name)| Some(((*key).to_owned(), read(name).ok()?)));
+    Output {
+        files: files.collect(),
+        stdout: read("stdout").expect("its output"),
+        stderr: read("stderr").expect("its complaints"),
+        exit_code: status.code(),
+    }
+}
+
+fn start(invocation: &Invocation, folder: &Path) -> Child {
+    let file = |name: &str| File::create(folder.join(name)).expect("a file for its output");
+    let mut command = Command::new(&invocation.program);
+    command.args(&invocation.args).envs(invocation.env.iter().cloned()).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(file("stdout")).stderr(file("stderr"));
+    command.spawn().unwrap_or_else(|error| panic!("{}: {error}", invocation.program.display()))
+}
+
+fn wait(mut child: Child) -> ExitStatus {
+    let started = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("its state") {
+            return status;
+        }
+        if started.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("it hangs: not done after {PATIENCE:?}");
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn told(output: &Output) -> String {
+    format!("{}\n{}", output.text(), String::from_utf8_lossy(&output.stderr))
+}
