@@ -134,7 +134,8 @@ tools! {
     autocannon: AUTOCANNON;
 }
 
-/// An open tool offers its rate: as many arrivals as are due, give or take those of its first and last moments.
+/// An open tool offers its rate. A loop over as many connections would offer ten times as much, so that half and half
+/// as much again leave room for a noisy machine.
 #[test]
 fn open_tools_offer_their_rate() {
     for expected in [WRK2, OHA] {
@@ -142,6 +143,6 @@ fn open_tools_offer_their_rate() {
             continue;
         };
         let (admitted, due) = (truth.totals.admitted as f64, 2.0 * RATE);
-        assert!(admitted <= due + 5.0 && admitted >= 0.5 * due, "{}: {admitted} of {due}", expected.name);
+        assert!((0.5 * due..1.5 * due).contains(&admitted), "{}: {admitted} of {due}", expected.name);
     }
 }
