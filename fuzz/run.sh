@@ -12,9 +12,15 @@ readonly seconds="${FUZZ_SECONDS:-600}"
 readonly every=(
     ab
     autocannon
+    gatling
     h2load
     hey
+    hyperfoil
+    jmeter-precise-throughput
+    k6-constant-arrival-rate
+    locust
     oha
+    vegeta
     wrk
     wrk2
 )

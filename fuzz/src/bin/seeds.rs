@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use truetail_fuzz::{input, keys};
 use truetail_tools::{by_name, names};
 
-/// A larger file would slow the fuzzer down more than it teaches it.
-const LARGEST: usize = 48 << 10;
+/// More of a file would slow the fuzzer down more than it teaches it.
+const LARGEST: usize = 24 << 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
@@ -53,25 +53,35 @@ fn seeds(folder: &Path, keys: &[&str]) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     let files: Vec<PathBuf> = inside(folder)?.into_iter().filter(|file| file.is_file()).collect();
     let mut seeds = Vec::new();
     for printed in &files {
-        let printed = fs::read(printed)?;
+        let printed = beginning(printed)?;
         seeds.push(input(0, &[printed.clone()]));
         for variant in ["", "-"] {
             let mut parts = vec![printed.clone()];
             for key in keys {
                 let file = files.iter().find(|file| is_named(file, key, variant));
-                parts.push(file.map(fs::read).transpose()?.unwrap_or_default());
+                parts.push(file.map(|file| beginning(file)).transpose()?.unwrap_or_default());
             }
             seeds.push(input(u8::from(variant.is_empty()), &parts));
         }
     }
-    seeds.retain(|seed| seed.len() <= LARGEST);
     seeds.sort();
     seeds.dedup();
     Ok(seeds)
 }
 
-/// `samples.tsv` for the key `samples`, or with the variant `-` any `samples-r.tsv` or `rps-samples.tsv`.
+/// A file, or as many whole lines of it as will do.
+fn beginning(file: &Path) -> Result<Vec<u8>, std::io::Error> {
+    let mut bytes = fs::read(file)?;
+    if bytes.len() > LARGEST {
+        bytes.truncate(bytes[..LARGEST].iter().rposition(|byte| *byte == b'\n').map_or(LARGEST, |end| end + 1));
+    }
+    Ok(bytes)
+}
+
+/// `samples.tsv` for the key `samples` or `samples.tsv`, or with the variant `-` any `samples-r.tsv` or `rps-samples.tsv`.
 fn is_named(file: &Path, key: &str, variant: &str) -> bool {
     let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    if variant.is_empty() { stem == key } else { stem != key && stem.contains(key) }
+    let is_key = stem == key || file.file_name().is_some_and(|name| name == key);
+    let key = key.split('.').next().unwrap_or(key);
+    if variant.is_empty() { is_key } else { !is_key && stem.contains(key) }
 }

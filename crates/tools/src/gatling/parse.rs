@@ -91,6 +91,7 @@ fn table(text: &str) -> Result<Option<Claims>, ParseError> {
         }
     }
     claims.measured = claims.requests;
+    claims.quantiles = STDOUT.ascending(claims.quantiles)?;
     STDOUT.expect(None, "row 'request count' in its table", claims.requests).map(|_| Some(claims))
 }
 

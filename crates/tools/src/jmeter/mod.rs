@@ -67,7 +67,8 @@ impl Tool for PreciseThroughput {
 
     fn says_of_its_clock(&self) -> &'static str {
         "from the start of a sample, after the timer and without the wait for a free thread, connecting included, in \
-         whole milliseconds; failures count with the time they took"
+         whole milliseconds; failures count with the time they took; what was due before its threads were up is sent at \
+         once"
     }
 
     fn install(&self) -> Install {

@@ -57,3 +57,93 @@ fn wrk2_takes_whole_rates_only() {
     let error = command("wrk2", &load).expect_err("half a request");
     assert_eq!(error, "wrk2 cannot offer this: its -R takes whole requests a second, not 12.5");
 }
+
+/// The file that a tool is given.
+fn input(invocation: &Invocation, name: &str) -> String {
+    let found = invocation.inputs.iter().find(|(path, _)| path == name);
+    found.unwrap_or_else(|| panic!("no {name} in {:?}", invocation.inputs)).1.clone()
+}
+
+#[test]
+fn vegeta_takes_its_target_from_standard_input_and_is_decoded_by_itself() {
+    let invocation = command("vegeta", &busy()).expect("a command line");
+    let line = "attack -rate=1000/1s -duration=2500ms -max-workers=99 -max-body=0 -redirects=-1 -output=results.bin \
+                -timeout=1500ms";
+    assert_eq!(
+        (invocation.args.join(" ").as_str(), invocation.stdin.as_str()),
+        (line, "GET http://127.0.0.1:8080/api\n")
+    );
+    let after: Vec<_> = invocation.after.iter().map(|(file, words)| format!("{} > {file}", words.join(" "))).collect();
+    let decoders =
+        ["vegeta encode -to=csv results.bin > results.csv", "vegeta report -type=json results.bin > report.json"];
+    assert_eq!(after, decoders);
+}
+
+/// What is in a file that a tool is given, and what is not without a timeout.
+const INPUTS: [(&str, &str, &[&str], &str); 6] = [
+    ("k6-constant-vus", "load.js", &["\"constant-vus\"", "\"vus\": 10", "\"2500ms\""], "{\"timeout\":\"1500ms\"}"),
+    (
+        "k6-constant-arrival-rate",
+        "load.js",
+        &["\"constant-arrival-rate\"", "\"rate\": 1000", "\"1s\"", "\"preAllocatedVUs\": 1500", "\"maxVUs\": 5000"],
+        "{\"timeout\":\"1500ms\"}",
+    ),
+    ("jmeter-thread-group", "plan.jmx", &["num_threads\">10<", "duration\">3<"], "_timeout\">1500<"),
+    (
+        "jmeter-precise-throughput",
+        "plan.jmx",
+        &["num_threads\">99<", "PreciseThroughputTimer", "<value>1000</value>"],
+        "_timeout\">1500<",
+    ),
+    ("locust", "locustfile.py", &["class User(HttpUser)", "constant(0)"], "timeout=1.5"),
+    (
+        "hyperfoil",
+        "benchmark.hf.yaml",
+        &["usersPerSec: 1000", "variance: false", "duration: 2500ms", "sharedConnections: 99", "maxSessions: 99"],
+        "timeout: 1500ms",
+    ),
+];
+
+#[test]
+fn plans_and_scripts_have_the_load() {
+    for (tool, file, pieces, timeout) in INPUTS {
+        let text = input(&command(tool, &busy()).expect("a command line"), file);
+        assert!(text.contains("/api"), "{tool}: no path in {text}");
+        for piece in pieces.iter().chain([&timeout]) {
+            assert!(text.contains(piece), "{tool}: no {piece} in {text}");
+        }
+        let text = input(&command(tool, &Load { timeout: None, ..busy() }).expect("a command line"), file);
+        assert!(!text.contains(timeout), "{tool}: {timeout} in {text}");
+    }
+}
+
+#[test]
+fn gatling_takes_the_load_as_properties() {
+    let line = command("gatling", &busy()).expect("a command line").args.join(" ");
+    for piece in ["-Drate=1000", "-Dduration_ms=2500", "-Durl=http://127.0.0.1:8080/api", "requestTimeout=1500"] {
+        assert!(line.contains(piece), "no {piece} in {line}");
+    }
+}
+
+#[test]
+fn an_address_cannot_break_out_of_a_plan_or_a_script() {
+    let load = Load { url: "http://127.0.0.1:8080/a?b=\"'<&>\\".to_owned(), ..busy() };
+    for (tool, file, quoted) in [
+        ("jmeter-thread-group", "plan.jmx", "/a?b=\"'&lt;&amp;&gt;\\<"),
+        ("k6-constant-vus", "load.js", r#"/a?b=\"'<&>\\""#),
+        ("locust", "locustfile.py", r#"/a?b=\"'<&>\\""#),
+        ("hyperfoil", "benchmark.hf.yaml", r#"/a?b=\"'<&>\\""#),
+    ] {
+        let text = input(&command(tool, &load).expect("a command line"), file);
+        assert!(text.contains(quoted), "{tool}: no {quoted} in {text}");
+    }
+}
+
+#[test]
+fn some_tools_need_a_whole_rate_a_second_a_minute_or_an_hour() {
+    let load = Load { rate: Rate::per_second(1.0 / 7.0).expect("a rate"), ..busy() };
+    for tool in ["vegeta", "k6-constant-arrival-rate"] {
+        let error = command(tool, &load).expect_err("a seventh of a request");
+        assert!(error.starts_with(&format!("{tool} cannot offer this: it takes whole requests a second")), "{error}");
+    }
+}

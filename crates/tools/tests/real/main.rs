@@ -3,5 +3,7 @@
 //! Times are only looked at where no noise can spoil them. A tool that is missing is skipped, and it is said how to
 //! install it.
 
+mod hyperfoil;
 mod native;
+mod stamps;
 mod support;

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -80,9 +80,16 @@ fn leave(tool: &dyn Tool, found: &Found, load: &Load) -> Output {
     for (name, text) in &invocation.inputs {
         fs::write(folder.path().join(name), text).expect("an input is written");
     }
+    for command in &invocation.before {
+        assert!(also(command, folder.path(), Stdio::null()).success(), "{command:?}");
+    }
     let status = wait(start(&invocation, folder.path()));
+    for (name, command) in &invocation.after {
+        also(command, folder.path(), File::create(folder.path().join(name)).expect("a file for its output").into());
+    }
     let read = |name: &str| fs::read(folder.path().join(name));
-    let files = invocation.outputs.iter().filter_map(|(key, name)| Some(((*key).to_owned(), read(name).ok()?)));
+    let left = |name: &str| fs::read(place(folder.path(), name)?).ok();
+    let files = invocation.outputs.iter().filter_map(|(key, name)| Some(((*key).to_owned(), left(name)?)));
     Output {
         files: files.collect(),
         stdout: read("stdout").expect("its output"),
@@ -91,11 +98,27 @@ fn leave(tool: &dyn Tool, found: &Found, load: &Load) -> Output {
     }
 }
 
+/// A command beside the tool.
+fn also(command: &[String], folder: &Path, stdout: Stdio) -> ExitStatus {
+    let mut also = Command::new(&command[0]);
+    also.args(&command[1..]).current_dir(folder).stdin(Stdio::null()).stdout(stdout);
+    also.status().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+/// A relative path in which a part `*` is the one folder that there is.
+fn place(folder: &Path, path: &str) -> Option<PathBuf> {
+    let only = |folder: &Path| Some(fs::read_dir(folder).ok()?.next()?.ok()?.path());
+    let step = |place: PathBuf, part| if part == "*" { only(&place) } else { Some(place.join(part)) };
+    path.split('/').try_fold(folder.to_owned(), step)
+}
+
 fn start(invocation: &Invocation, folder: &Path) -> Child {
     let file = |name: &str| File::create(folder.join(name)).expect("a file for its output");
+    fs::write(folder.join("stdin"), &invocation.stdin).expect("its input is written");
+    let stdin = File::open(folder.join("stdin")).expect("its input");
     let mut command = Command::new(&invocation.program);
     command.args(&invocation.args).envs(invocation.env.iter().cloned()).current_dir(folder);
-    command.stdin(Stdio::null()).stdout(file("stdout")).stderr(file("stderr"));
+    command.stdin(stdin).stdout(file("stdout")).stderr(file("stderr"));
     command.spawn().unwrap_or_else(|error| panic!("{}: {error}", invocation.program.display()))
 }
 

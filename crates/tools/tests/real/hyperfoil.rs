@@ -1,0 +1,40 @@
+//! Hyperfoil, which has counters and a histogram, and waits for the last answer.
+
+use truetail_model::service::{Fault, Select, Service};
+use truetail_model::time::Nanos;
+
+use crate::support::{RATE, Ran, run, run_alone};
+
+const NAME: &str = "hyperfoil";
+const BASELINE: Nanos = Nanos::from_millis(10);
+
+/// Every tenth answer is a 503; apart from that the service is healthy.
+#[test]
+fn counts_the_answers_of_the_server() {
+    let select = Select { every: Some(10), ..Select::default() };
+    let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
+    let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
+    let Some(Ran { report, truth }) = run(NAME, service, Nanos::from_secs(2)) else { return };
+    println!("{:?} {:?}", report.claims, report.notes);
+    let histogram = report.histogram.as_ref().expect("a histogram");
+    let admitted = truth.totals.admitted;
+    let gave = truth.rows.iter().filter(|row| row.status == Some(503)).count() as u64;
+    assert_eq!(
+        (report.claims.requests, histogram.count(), report.claims.failed),
+        (Some(admitted), admitted, Some(gave))
+    );
+    assert!(histogram.min().expect("a minimum") >= BASELINE, "{:?}", histogram.min());
+    // A stall of the machine costs arrivals, for which it has no session left; a closed loop of as many would make ten
+    // times what is due.
+    let due = 2.0 * RATE;
+    assert!((0.5 * due..=1.5 * due).contains(&(admitted as f64)), "{admitted} of {due}");
+}
+
+/// It never begins, and says so by nothing but empty counters.
+#[test]
+fn makes_no_request_where_nobody_listens() {
+    let Some(report) = run_alone(NAME, Nanos::from_secs(1)) else { return };
+    let report = report.expect("a report");
+    assert_eq!((report.claims.requests, report.claims.measured), (Some(0), Some(0)));
+    assert!(matches!(&report.notes[..], [note] if note.contains("were due")), "{:?}", report.notes);
+}

@@ -1,0 +1,143 @@
+//! Tools that say of every request when it began and how long it took, on the clock of this machine, and that wait for
+//! the last answer: Vegeta, k6, JMeter, Gatling; and Locust, which does not wait.
+
+use truetail_model::record::Outcome;
+use truetail_model::service::{Fault, Select, Service};
+use truetail_model::time::{NANOS_PER_SECOND, Nanos};
+use truetail_server::Truth;
+use truetail_tools::Report;
+
+use crate::support::{RATE, Ran, USERS, run, run_alone};
+
+const BASELINE: Nanos = Nanos::from_millis(10);
+const DURATION: Nanos = Nanos::from_secs(2);
+
+/// Some stamps are whole milliseconds, and JMeter's are a clock that it sets right every five seconds. Half the baseline:
+/// an end that was taken for a start would be found out.
+const TOLERANCE_NS: u64 = BASELINE.0 / 2;
+
+/// What is to be expected of a tool.
+struct Expected {
+    name: &'static str,
+    /// The least and the most requests that it makes, as shares of those that are due, where it is open. A loop over as
+    /// many connections as it may use would make ten times as many.
+    open: Option<(f64, f64)>,
+    /// The most requests that the server saw and the tool keeps quiet about: those under way when its time is over.
+    unmentioned: u64,
+}
+
+/// It catches up after a stall of the machine, unless its time is over.
+const VEGETA: Expected = Expected { name: "vegeta", open: Some((0.5, 1.0)), unmentioned: 0 };
+/// It may make one more than is due.
+const K6_RATE: Expected = Expected { name: "k6-constant-arrival-rate", open: Some((0.5, 1.01)), ..VEGETA };
+const K6_VUS: Expected = Expected { name: "k6-constant-vus", open: None, ..VEGETA };
+/// Its arrivals are a Poisson process, and its schedule begins before its threads do: what was due by then comes on top.
+const JMETER_RATE: Expected = Expected { name: "jmeter-precise-throughput", open: Some((0.5, 3.0)), ..VEGETA };
+const JMETER_THREADS: Expected = Expected { name: "jmeter-thread-group", open: None, ..VEGETA };
+const LOCUST: Expected = Expected { name: "locust", open: None, unmentioned: USERS as u64 };
+/// It makes all that are due, however late.
+const GATLING: Expected = Expected { name: "gatling", open: Some((1.0, 1.0)), ..VEGETA };
+
+/// Every tenth answer is a 503; apart from that the service is healthy.
+fn answered(expected: &Expected) {
+    let select = Select { every: Some(10), ..Select::default() };
+    let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
+    let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
+    let Some(Ran { report, truth }) = run(expected.name, service, DURATION) else { return };
+    println!("{:?} {:?}", report.claims, report.notes);
+    let rows = report.requests.len() as u64;
+    assert!(rows > 0 && report.notes.is_empty(), "{rows} requests, {:?}", report.notes);
+    is_near(expected, "requests", rows, truth.totals.admitted);
+    let refused = with(&report, |outcome| outcome == Outcome::Response { status: 503 });
+    let gave = truth.rows.iter().filter(|row| row.status == Some(503)).count() as u64;
+    is_near(expected, "answers with an error status", refused, gave);
+    assert_eq!(with(&report, |outcome| matches!(outcome, Outcome::Response { status: 0 | 200 })), rows - refused);
+    assert_eq!((report.claims.requests, report.claims.failed), (Some(rows), Some(refused)));
+    assert_eq!(report.snapshot().tally.check(), Ok(()));
+    offers_its_rate(expected, rows);
+    begins_and_ends_around_the_server(&report, &truth);
+}
+
+fn with(report: &Report, is_meant: impl Fn(Outcome) -> bool) -> u64 {
+    report.requests.iter().filter(|request| is_meant(request.outcome)).count() as u64
+}
+
+fn offers_its_rate(expected: &Expected, rows: u64) {
+    let due = RATE * DURATION.as_secs_f64();
+    if let Some((least, most)) = expected.open {
+        assert!((least * due..=most * due).contains(&(rows as f64)), "{} makes {rows} of {due}", expected.name);
+    }
+}
+
+/// Sorted, so that none has to be found again on the other side: if each begins before its own arrival, then the n-th
+/// to begin begins before the n-th arrival. Requests that the tool does not mention move that by as many.
+fn begins_and_ends_around_the_server(report: &Report, truth: &Truth) {
+    let begin = truth.clock_starts_unix_ns.last().expect("a clock that was started");
+    let arrivals = sorted(truth.rows.iter().map(|row| begin + row.arrived_ns));
+    let due = sorted(truth.rows.iter().filter_map(|row| Some(begin + row.due_ns?)));
+    let start_of = |request: &truetail_tools::Request| request.start_ns.expect("a stamp");
+    let starts = sorted(report.requests.iter().map(start_of));
+    let ends = sorted(report.requests.iter().map(|request| start_of(request) + request.latency.0));
+    let unmentioned = arrivals.len() - starts.len();
+    for (start, arrival) in starts.iter().zip(&arrivals[unmentioned..]) {
+        assert!(*start <= arrival + TOLERANCE_NS, "begun {} ns after its arrival", start - arrival);
+    }
+    for (end, due) in ends.iter().zip(&due) {
+        assert!(end + TOLERANCE_NS >= *due, "ended {} ns before its answer was due", due - end);
+    }
+    assert!(
+        starts[0] + NANOS_PER_SECOND >= arrivals[0],
+        "the first began {} ns before it arrived",
+        arrivals[0] - starts[0]
+    );
+}
+
+fn sorted(times: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut times: Vec<_> = times.collect();
+    times.sort_unstable();
+    times
+}
+
+/// Nobody listens: every request that it mentions was refused.
+fn alone(expected: &Expected) {
+    let Some(report) = run_alone(expected.name, Nanos::from_secs(1)) else { return };
+    let report = report.expect("a report");
+    let refused = |outcome: Outcome| matches!(outcome, Outcome::ConnectFailed(_));
+    let rows = report.requests.len() as u64;
+    assert!(rows > 0 && with(&report, refused) == rows, "{:?} {:?}", report.claims, report.notes);
+    assert_eq!(report.claims.failed, Some(rows));
+}
+
+fn is_near(expected: &Expected, what: &str, tool: u64, server: u64) {
+    let Expected { name, unmentioned, .. } = *expected;
+    assert!(
+        tool <= server && server <= tool + unmentioned,
+        "{name} counts {tool} {what}, the server {server}; at most {unmentioned} may be missing"
+    );
+}
+
+macro_rules! tools {
+    ($($name:ident: $expected:ident;)*) => {$(
+        mod $name {
+            #[test]
+            fn its_requests_are_those_that_the_server_saw() {
+                super::answered(&super::$expected);
+            }
+
+            #[test]
+            fn is_refused_where_nobody_listens() {
+                super::alone(&super::$expected);
+            }
+        }
+    )*};
+}
+
+tools! {
+    vegeta: VEGETA;
+    k6_constant_vus: K6_VUS;
+    k6_constant_arrival_rate: K6_RATE;
+    jmeter_thread_group: JMETER_THREADS;
+    jmeter_precise_throughput: JMETER_RATE;
+    locust: LOCUST;
+    gatling: GATLING;
+}
