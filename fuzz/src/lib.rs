@@ -1,5 +1,5 @@
 //! An input of the fuzz target is all that a tool leaves: its exit code as a byte, then what it printed and each of its
-//! files, with [`SEPARATOR`] between them.
+//! files, with [`SEPARATOR`] between them. An empty part is a file that is not there.
 
 use std::path::{Path, PathBuf};
 
@@ -25,13 +25,7 @@ pub fn load() -> Load {
 pub fn keys(tool: &dyn Tool) -> Vec<&'static str> {
     let found = Found { path: PathBuf::from("tool"), version: tool.tested_version().to_owned() };
     let invocation = tool.command(&found, &load(), Path::new(".")).unwrap_or_default();
-    let after = invocation.after.iter().filter_map(|(key, _)| Some(key.as_str())).map(leak);
-    invocation.outputs.iter().map(|(key, _)| *key).chain(after).collect()
-}
-
-/// The names of a handful of tools, made once.
-fn leak(name: &str) -> &'static str {
-    Box::leak(name.to_owned().into_boxed_str())
+    invocation.outputs.iter().map(|(key, _)| *key).collect()
 }
 
 /// The output that an input stands for; 255 is a tool that a signal ended.
@@ -39,7 +33,8 @@ pub fn output(input: &[u8], keys: &[&'static str]) -> Output {
     let Some((exit, rest)) = input.split_first() else { return Output::default() };
     let mut parts = split(rest);
     let stdout = parts.next().unwrap_or_default().to_vec();
-    let files = keys.iter().zip(parts).map(|(key, bytes)| ((*key).to_owned(), bytes.to_vec())).collect();
+    let there = keys.iter().zip(parts).filter(|(_, bytes)| !bytes.is_empty());
+    let files = there.map(|(key, bytes)| ((*key).to_owned(), bytes.to_vec())).collect();
     let exit_code = (*exit != 255).then_some(i32::from(*exit));
     Output { stdout, stderr: Vec::new(), exit_code, files }
 }

@@ -5,11 +5,11 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use truetail_fuzz::{input, keys};
+use truetail_fuzz::{input, keys, load, output};
 use truetail_tools::{by_name, names};
 
-/// More of a file would slow the fuzzer down more than it teaches it.
-const LARGEST: usize = 24 << 10;
+/// A larger file would slow the fuzzer down more than it teaches it.
+const LARGEST: usize = 48 << 10;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
@@ -17,15 +17,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     let tool = by_name(&name).ok_or_else(|| format!("no tool {name}; there are {:?}", names()))?;
     let keys = keys(tool);
     fs::create_dir_all(&into)?;
-    let mut made = 0;
+    let (mut made, mut read) = (0, 0);
     for folder in situations(&name)? {
         for seed in seeds(&folder, &keys)? {
             made += 1;
+            read += u32::from(tool.parse(&output(&seed, &keys), &load()).is_ok());
             fs::write(Path::new(&into).join(format!("seed-{made}")), seed)?;
         }
     }
-    println!("{name}: {made} seeds");
-    Ok(())
+    println!("{name}: {made} seeds, {read} of which the parser reads");
+    if read == 0 { Err("not one that it reads: look at how they are made".into()) } else { Ok(()) }
 }
 
 /// `testdata/tools/TOOL/VERSION/SITUATION`.
@@ -47,41 +48,43 @@ fn inside(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// Each file of a situation as what was printed; and where the tool leaves files, each with those that go by a key's name
-/// beside it.
+/// Each file of a situation as what was printed; and where the tool leaves files, with all of those and with each alone
+/// beside it, whole and shortened.
 fn seeds(folder: &Path, keys: &[&str]) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     let files: Vec<PathBuf> = inside(folder)?.into_iter().filter(|file| file.is_file()).collect();
-    let mut seeds = Vec::new();
+    let mut outputs = Vec::new();
     for printed in &files {
-        let printed = beginning(printed)?;
-        seeds.push(input(0, &[printed.clone()]));
-        for variant in ["", "-"] {
-            let mut parts = vec![printed.clone()];
-            for key in keys {
-                let file = files.iter().find(|file| is_named(file, key, variant));
-                parts.push(file.map(|file| beginning(file)).transpose()?.unwrap_or_default());
-            }
-            seeds.push(input(u8::from(variant.is_empty()), &parts));
+        let printed = fs::read(printed)?;
+        outputs.push(vec![printed.clone()]);
+        for is_variant in [false, true] {
+            let left = keys.iter().map(|key| left(&files, key, is_variant)).collect::<Result<Vec<_>, _>>()?;
+            outputs.push([vec![printed.clone()], left.clone()].concat());
+            outputs.extend((0..left.len()).map(|alone| {
+                let only = |(at, part): (usize, &Vec<u8>)| if at == alone { part.clone() } else { Vec::new() };
+                [vec![printed.clone()], left.iter().enumerate().map(only).collect()].concat()
+            }));
         }
     }
+    let short = |parts: &Vec<Vec<u8>>| parts.iter().map(|part| shortened(part)).collect();
+    let mut seeds: Vec<_> = outputs.iter().map(short).chain(outputs.clone()).map(|parts| input(0, &parts)).collect();
+    seeds.retain(|seed| seed.len() <= LARGEST);
     seeds.sort();
     seeds.dedup();
     Ok(seeds)
 }
 
-/// A file, or as many whole lines of it as will do.
-fn beginning(file: &Path) -> Result<Vec<u8>, std::io::Error> {
-    let mut bytes = fs::read(file)?;
-    if bytes.len() > LARGEST {
-        bytes.truncate(bytes[..LARGEST].iter().rposition(|byte| *byte == b'\n').map_or(LARGEST, |end| end + 1));
-    }
-    Ok(bytes)
+/// The file for a key, `samples.tsv` for `samples` or `samples.csv`; for a variant, or where there is no such, any
+/// `samples-r.tsv` or `rps-samples.tsv`; else nothing.
+fn left(files: &[PathBuf], key: &str, is_variant: bool) -> Result<Vec<u8>, std::io::Error> {
+    let key = key.split('.').next().unwrap_or(key);
+    let stem = |file: &PathBuf| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let plain = files.iter().find(|file| stem(file) == key);
+    let variant = files.iter().find(|file| stem(file) != key && stem(file).contains(key));
+    let file = if is_variant { variant.or(plain) } else { plain.or(variant) };
+    file.map_or(Ok(Vec::new()), fs::read)
 }
 
-/// `samples.tsv` for the key `samples` or `samples.tsv`, or with the variant `-` any `samples-r.tsv` or `rps-samples.tsv`.
-fn is_named(file: &Path, key: &str, variant: &str) -> bool {
-    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    let is_key = stem == key || file.file_name().is_some_and(|name| name == key);
-    let key = key.split('.').next().unwrap_or(key);
-    if variant.is_empty() { is_key } else { !is_key && stem.contains(key) }
+/// The first lines of a long file.
+fn shortened(bytes: &[u8]) -> Vec<u8> {
+    bytes.split_inclusive(|byte| *byte == b'\n').take(60).flatten().copied().collect()
 }
