@@ -11,9 +11,9 @@ use crate::{Output, ParseError, Report, units};
 
 const STDOUT: Reading = Reading::stdout(NAME, TESTED);
 
-/// Of its result, what is used.
+/// Of the JSON, what is used.
 #[derive(Deserialize)]
-struct Result_ {
+struct Document {
     latency: Latency,
     requests: Requests,
     /// Timeouts too.
@@ -49,33 +49,33 @@ pub fn parse(output: &Output) -> Result<Report, ParseError> {
     if output.stdout.trim_ascii().is_empty() {
         return Err(STDOUT.nothing(output, "result of autocannon"));
     }
-    let result: Result_ = STDOUT.json(&output.stdout)?;
-    refuse_filled_up(&result)?;
+    let document: Document = STDOUT.json(&output.stdout)?;
+    refuse_filled_up(&document)?;
     let mut claims = Claims {
-        measured: Some(result.latency.total_count),
-        requests: Some(result.requests.sent),
-        failed: Some(result.errors.saturating_add(result.non2xx)),
-        rate_per_second: Some(result.requests.average).filter(|rate| rate.is_finite()),
+        measured: Some(document.latency.total_count),
+        requests: Some(document.requests.sent),
+        failed: Some(document.errors.saturating_add(document.non2xx)),
+        rate_per_second: Some(document.requests.average).filter(|rate| rate.is_finite()),
         ..Claims::silent(LatencyFrom::Send)
     };
     let mut notes = Vec::new();
-    let broken = result.errors.saturating_sub(result.timeouts);
-    if broken > 0 && result.latency.total_count > 0 {
+    let broken = document.errors.saturating_sub(document.timeouts);
+    if broken > 0 && document.latency.total_count > 0 {
         notes.push(format!(
             "{broken} errors that are no timeouts: after a reset autocannon takes later answers for those of \
              other requests, so that its latencies mean nothing and are left out"
         ));
-    } else if result.latency.total_count > 0 {
-        claims.quantiles = quantiles(&result.latency)?;
-        claims.mean_ns = Some(time(result.latency.average)?);
-        claims.max_ns = Some(time(result.latency.max)?);
+    } else if document.latency.total_count > 0 {
+        claims.quantiles = quantiles(&document.latency)?;
+        claims.mean_ns = Some(time(document.latency.average)?);
+        claims.max_ns = Some(time(document.latency.max)?);
     }
     Ok(Report { notes, ..Report::of(claims) })
 }
 
 /// With a rate and without `-C` each sample is recorded again at 1 ms less, and so on, whatever the rate.
-fn refuse_filled_up(result: &Result_) -> Result<(), ParseError> {
-    let (latencies, answers) = (result.latency.total_count, result.requests.total);
+fn refuse_filled_up(document: &Document) -> Result<(), ParseError> {
+    let (latencies, answers) = (document.latency.total_count, document.requests.total);
     if latencies <= answers {
         return Ok(());
     }

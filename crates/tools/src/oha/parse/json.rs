@@ -8,10 +8,10 @@ use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 use super::{Errors, STDOUT};
 use crate::{ParseError, Report, units};
 
-/// Of the result, what is used.
+/// Of the JSON, what is used.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Result_ {
+struct Document {
     summary: Summary,
     latency_percentiles: BTreeMap<String, Option<f64>>,
     status_code_distribution: BTreeMap<String, u64>,
@@ -27,18 +27,18 @@ struct Summary {
 }
 
 pub(super) fn parse(bytes: &[u8]) -> Result<Report, ParseError> {
-    let result: Result_ = STDOUT.json(bytes)?;
-    let answers = result.status_code_distribution.values().fold(0u64, |sum, count| sum.saturating_add(*count));
+    let document: Document = STDOUT.json(bytes)?;
+    let answers = document.status_code_distribution.values().fold(0u64, |sum, count| sum.saturating_add(*count));
     let mut errors = Errors::default();
-    result.error_distribution.iter().for_each(|(what, count)| errors.add(what, *count));
+    document.error_distribution.iter().for_each(|(what, count)| errors.add(what, *count));
     let claims = Claims {
-        quantiles: quantiles(&result.latency_percentiles)?,
-        mean_ns: result.summary.average.map(time).transpose()?,
-        max_ns: result.summary.slowest.map(time).transpose()?,
+        quantiles: quantiles(&document.latency_percentiles)?,
+        mean_ns: document.summary.average.map(time).transpose()?,
+        max_ns: document.summary.slowest.map(time).transpose()?,
         measured: Some(answers),
         requests: Some(answers.saturating_add(errors.failed).saturating_add(errors.aborted)),
         failed: Some(errors.failed),
-        rate_per_second: Some(result.summary.requests_per_sec).filter(|rate| rate.is_finite()),
+        rate_per_second: Some(document.summary.requests_per_sec).filter(|rate| rate.is_finite()),
         ..Claims::silent(LatencyFrom::Send)
     };
     Ok(Report { notes: errors.notes(), ..Report::of(claims) })
