@@ -107,7 +107,7 @@ jars() {
         done < <(printf '%s\n' "${@:2}")
         echo '</dependencies></project>'
     } >"$into.pom.xml"
-    mvn -B -q -f "$into.pom.xml" org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
+    mvn -B -q -Dstyle.color=never -f "$into.pom.xml" org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
         "-DoutputDirectory=$into"
 }
 

@@ -95,7 +95,7 @@ const INPUTS: [(&str, &str, &[&str], &str); 6] = [
         &["num_threads\">99<", "PreciseThroughputTimer", "<value>1000</value>"],
         "_timeout\">1500<",
     ),
-    ("locust", "locustfile.py", &["class User(HttpUser)", "constant(0)"], "timeout=1.5"),
+    ("locust", "locustfile.py", &["class User(FastHttpUser)", "constant(0)"], "network_timeout = 1.5"),
     (
         "hyperfoil",
         "benchmark.hf.yaml",

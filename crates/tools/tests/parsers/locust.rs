@@ -7,7 +7,7 @@ fn what_locust_says() {
     check("locust", &CASES);
 }
 
-pub(crate) const CASES: [Case; 8] = [
+pub(crate) const CASES: [Case; 10] = [
     Case {
         folder: "2.47.0/healthy",
         stdout: "",
@@ -75,6 +75,22 @@ pub(crate) const CASES: [Case; 8] = [
         files: &[("samples.csv", "samples.csv")],
         says: "error: result.json: no statistics of Locust; exit code 0; it said: [2026-11-20 11:08:04,018] \
                vm/INFO/locust.main: Starting Locust 2.47.0",
+        ..PLAIN
+    },
+    Case {
+        folder: "2.47.0/errors-fast",
+        stdout: "",
+        files: &[("samples.csv", "samples.csv"), ("result.json", "result.json")],
+        says: "measured 2579 requests 2579 failed 184 dropped - rate - mean 10.658251 max 45.038831 | \
+               single 2579 errors 184 histogram - | p50=11* p90=12* p99=16* p99.9=41* p99.99=45*",
+        ..PLAIN
+    },
+    Case {
+        folder: "2.47.0/timeouts-fast",
+        stdout: "",
+        files: &[("samples.csv", "samples.csv"), ("result.json", "result.json")],
+        says: "measured 510 requests 510 failed 21 dropped - rate - mean 52.336268 max 1044.179957 | \
+               single 510 errors 0 histogram - | p50=11* p90=14* p99=1000* p99.9=1000* p99.99=1000*",
         ..PLAIN
     },
 ];

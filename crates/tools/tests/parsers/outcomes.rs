@@ -10,7 +10,7 @@ use crate::{gatling, jmeter, k6, locust, vegeta};
 /// A tool, its cases, one of them by its folder, and how many requests ended how, failed ones with their cause.
 type Expected = (&'static str, &'static [Case], &'static str, &'static str);
 
-const EXPECTED: [Expected; 19] = [
+const EXPECTED: [Expected; 21] = [
     ("gatling", &gatling::CASES, "3.15.1/errors", "reset/closed_before_answer 1 response 599"),
     ("gatling", &gatling::CASES, "3.15.1/timeouts", "response 570 timed_out 30"),
     ("gatling", &gatling::CASES, "3.15.1/refused", "connect_failed/refused 600"),
@@ -27,6 +27,8 @@ const EXPECTED: [Expected; 19] = [
     ("locust", &locust::CASES, "2.47.0/errors", "reset/reset_by_peer 103 response 1443"),
     ("locust", &locust::CASES, "2.47.0/timeouts", "response 285 timed_out 12"),
     ("locust", &locust::CASES, "2.47.0/refused", "connect_failed/refused 570"),
+    ("locust", &locust::CASES, "2.47.0/errors-fast", "response 2579"),
+    ("locust", &locust::CASES, "2.47.0/timeouts-fast", "response 489 timed_out 21"),
     ("vegeta", &vegeta::CASES, "12.13.0/errors", "response 600"),
     ("vegeta", &vegeta::CASES, "12.13.0/timeouts", "response 570 timed_out 30"),
     ("vegeta", &vegeta::CASES, "12.13.0/refused", "connect_failed/refused 600"),
