@@ -69,6 +69,7 @@ impl Page {
 
     fn claims(&self, text: &str) -> Result<Claims, ParseError> {
         let silent = Claims {
+            measured: Some(self.complete),
             requests: Some(self.complete),
             failed: Some(self.broken().saturating_add(self.error_statuses)),
             ..Claims::silent(LatencyFrom::Send)
@@ -81,7 +82,6 @@ impl Page {
             quantiles: table(text)?,
             mean_ns: Some(STDOUT.expect(mean.0, "time in ms", units::millis(mean.1))?.0),
             max_ns: Some(longest(text)?),
-            measured: Some(self.complete),
             rate_per_second: Some(STDOUT.rate(rate.0, rate.1)?),
             ..silent
         })

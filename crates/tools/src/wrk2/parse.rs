@@ -22,9 +22,8 @@ pub fn parse(output: &Output) -> Result<Report, ParseError> {
     // Its timeouts count one hung connection again at each look.
     let mut report = Report::of(frame.claims(LatencyFrom::Intended, 0));
     report.notes = notes(&frame, &text);
-    match labelled(&text, "Latency Distribution (HdrHistogram - Recorded Latency)") {
-        Some((heading, _)) if frame.requests > 0 => distribution(&mut report, &text, heading)?,
-        _ => (),
+    if let Some((heading, _)) = labelled(&text, "Latency Distribution (HdrHistogram - Recorded Latency)") {
+        distribution(&mut report, &text, heading)?;
     }
     Ok(report)
 }

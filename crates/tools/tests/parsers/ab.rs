@@ -7,7 +7,7 @@ fn what_ab_says() {
     check("ab", &CASES);
 }
 
-pub(crate) const CASES: [Case; 13] = [
+pub(crate) const CASES: [Case; 15] = [
     Case {
         folder: "2.3/healthy",
         files: &[("samples", "samples.tsv"), ("percentiles", "percentiles.csv")],
@@ -113,6 +113,21 @@ pub(crate) const CASES: [Case; 13] = [
         stdout: "../healthy/stdout.txt",
         files: &[("percentiles", "percentiles.csv")],
         says: "error: percentiles, line 51: the file ends inside this line: it was cut off",
+        ..PLAIN
+    },
+    Case {
+        folder: "2.3/unanswered",
+        stderr: Some("stderr.txt"),
+        exit: 119,
+        says: "error: stdout: no report of ab; exit code 119; it said: apr_pollset_poll: The timeout specified \
+               has expired (70007)",
+        ..PLAIN
+    },
+    Case {
+        folder: "2.3/interrupted",
+        exit: 1,
+        says: "measured 0 requests 0 failed 0 dropped - rate - mean - max - | \
+               single 0 errors 0 histogram - |",
         ..PLAIN
     },
 ];

@@ -7,7 +7,7 @@ fn what_autocannon_says() {
     check("autocannon", &CASES);
 }
 
-pub(crate) const CASES: [Case; 16] = [
+pub(crate) const CASES: [Case; 17] = [
     Case {
         folder: "9.0.0/healthy",
         stdout: "closed.json",
@@ -131,6 +131,13 @@ pub(crate) const CASES: [Case; 16] = [
         folder: "9.0.0/cut-off",
         stdout: "closed.json",
         says: "error: stdout, line 1: EOF while parsing a string at line 1 column 600",
+        ..PLAIN
+    },
+    Case {
+        folder: "9.0.0/unanswered",
+        stdout: "closed.json",
+        says: "measured 0 requests 8 failed 4 dropped - rate 0 mean - max - | \
+               single 0 errors 0 histogram - |",
         ..PLAIN
     },
 ];

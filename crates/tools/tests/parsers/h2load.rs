@@ -7,7 +7,7 @@ fn what_h2load_says() {
     check("h2load", &CASES);
 }
 
-pub(crate) const CASES: [Case; 14] = [
+pub(crate) const CASES: [Case; 15] = [
     Case {
         folder: "1.52.0/healthy",
         files: &[("samples", "samples.tsv")],
@@ -118,6 +118,15 @@ pub(crate) const CASES: [Case; 14] = [
         stdout: "../healthy/stdout.txt",
         files: &[("samples", "../stall/samples.tsv")],
         says: "error: samples, line 490: 490 rows for 585 requests done",
+        ..PLAIN
+    },
+    Case {
+        folder: "1.52.0/unanswered",
+        stderr: Some("stderr.txt"),
+        files: &[("samples", "samples.tsv")],
+        exit: 134,
+        says: "error: stdout: no summary of h2load; exit code 134; it said: h2load: ev_epoll.c:134: epoll_modify: \
+               Assertion `(\"libev: I/O watcher with invalid fd found in epoll_ctl\", errno != EBAD…",
         ..PLAIN
     },
 ];

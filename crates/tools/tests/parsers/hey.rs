@@ -7,7 +7,7 @@ fn what_hey_says() {
     check("hey", &CASES);
 }
 
-pub(crate) const CASES: [Case; 22] = [
+pub(crate) const CASES: [Case; 23] = [
     Case {
         folder: "0.1.4/healthy",
         stdout: "samples.csv",
@@ -168,6 +168,14 @@ pub(crate) const CASES: [Case; 22] = [
     Case {
         folder: "0.1.4/cut-off",
         says: "error: stdout: the summary does not go on to the end of its last section: it was cut off",
+        ..PLAIN
+    },
+    Case {
+        folder: "0.1.4/unanswered",
+        stdout: "samples.csv",
+        says: "measured 0 requests - failed - dropped - rate - mean - max - | \
+               single 0 errors 0 histogram - |",
+        notes: &["have no row in hey's CSV"],
         ..PLAIN
     },
 ];

@@ -7,7 +7,7 @@ fn what_oha_says() {
     check("oha", &CASES);
 }
 
-pub(crate) const CASES: [Case; 25] = [
+pub(crate) const CASES: [Case; 27] = [
     Case {
         folder: "1.16.0/healthy",
         stdout: "samples.csv",
@@ -229,6 +229,22 @@ pub(crate) const CASES: [Case; 25] = [
     Case {
         folder: "1.16.0/cut-off",
         says: "error: stdout, line 30: the file ends inside this line: it was cut off",
+        ..PLAIN
+    },
+    Case {
+        folder: "1.16.0/unanswered",
+        stdout: "samples.csv",
+        says: "measured 0 requests - failed - dropped - rate - mean - max - | \
+               single 0 errors 0 histogram - |",
+        notes: &["have no row in oha's CSV", "with it, as the laboratory runs it"],
+        ..PLAIN
+    },
+    Case {
+        folder: "1.16.0/unanswered",
+        stdout: "result.json",
+        says: "measured 0 requests 20 failed 20 dropped - rate 9.55351808535166 mean - max - | \
+               single 0 errors 0 histogram - |",
+        notes: &["without it, its default"],
         ..PLAIN
     },
 ];

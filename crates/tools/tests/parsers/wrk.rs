@@ -7,7 +7,7 @@ fn what_wrk_says() {
     check("wrk", &CASES);
 }
 
-pub(crate) const CASES: [Case; 11] = [
+pub(crate) const CASES: [Case; 12] = [
     Case {
         folder: "4.1.0/healthy",
         says: "measured - requests 714 failed 0 dropped - rate 118.92 mean 50.42 max 51.4 | \
@@ -91,6 +91,13 @@ pub(crate) const CASES: [Case; 11] = [
         says: "measured - requests 2609 failed 6 dropped - rate 434.24 mean 10.37 max 11.63 | \
                single 0 errors 0 histogram - | \
                p50=10.36 p75=10.42 p90=10.49 p99=10.68",
+        notes: &["how many, it does not say"],
+        ..PLAIN
+    },
+    Case {
+        folder: "4.1.0/unanswered",
+        says: "measured - requests 0 failed 0 dropped - rate 0 mean - max - | \
+               single 0 errors 0 histogram - |",
         notes: &["how many, it does not say"],
         ..PLAIN
     },

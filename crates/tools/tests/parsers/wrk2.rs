@@ -7,7 +7,7 @@ fn what_wrk2_says() {
     check("wrk2", &CASES);
 }
 
-pub(crate) const CASES: [Case; 13] = [
+pub(crate) const CASES: [Case; 14] = [
     Case {
         folder: "4.0.0/healthy",
         says: "measured 600 requests 602 failed 0 dropped - rate 100.13 mean 11.219 max 12.136 | \
@@ -107,6 +107,13 @@ pub(crate) const CASES: [Case; 13] = [
                single 0 errors 0 histogram 498 | \
                p50=11.78 p75=14.77 p90=600.06 p99=991.74 p99.9=1000 p99.99=1000 p99.999=1000",
         notes: &["first 10 s are calibration"],
+        ..PLAIN
+    },
+    Case {
+        folder: "4.0.0/unanswered",
+        says: "measured 0 requests 0 failed 0 dropped - rate 0 mean - max - | \
+               single 0 errors 0 histogram - |",
+        notes: &["4 timeouts"],
         ..PLAIN
     },
 ];
