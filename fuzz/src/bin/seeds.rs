@@ -1,5 +1,5 @@
-//! Makes the first inputs for one tool from its real outputs: `seeds TOOL FOLDER` reads `testdata/tools/TOOL` (for a tool
-//! in two ways of use, its name up to the first `-`) and writes into FOLDER.
+//! Makes the first inputs for one tool from its real outputs: `seeds TOOL FOLDER` reads `testdata/tools/TOOL` (where
+//! there is none, its name up to the first `-`) and writes into FOLDER.
 
 use std::error::Error;
 use std::fs;

@@ -16,6 +16,7 @@ pub struct Autocannon;
 
 pub(super) const NAME: &str = "autocannon";
 pub(super) const TESTED: &str = "9.0.0";
+
 impl Tool for Autocannon {
     fn name(&self) -> &'static str {
         NAME

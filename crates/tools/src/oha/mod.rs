@@ -15,6 +15,7 @@ pub struct Oha;
 
 pub(super) const NAME: &str = "oha";
 pub(super) const TESTED: &str = "1.16.0";
+
 impl Tool for Oha {
     fn name(&self) -> &'static str {
         NAME

@@ -16,6 +16,7 @@ pub struct Wrk;
 
 pub(super) const NAME: &str = "wrk";
 pub(super) const TESTED: &str = "4.1.0";
+
 impl Tool for Wrk {
     fn name(&self) -> &'static str {
         NAME

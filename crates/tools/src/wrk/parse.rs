@@ -20,7 +20,7 @@ pub fn parse(output: &Output) -> Result<Report, ParseError> {
         return Err(STDOUT.broken(line, "this is the distribution of wrk2; read it as such"));
     }
     let quantiles = match labelled(&text, "Latency Distribution") {
-        Some((line, "")) if frame.requests > 0 => quantiles(STDOUT, &text, line)?,
+        Some((line, "")) if frame.mean_and_max_ns.is_some() => quantiles(STDOUT, &text, line)?,
         _ => Vec::new(),
     };
     let claims = frame.claims(LatencyFrom::BackFilled, frame.timeouts);
@@ -33,7 +33,7 @@ pub fn parse(output: &Output) -> Result<Report, ParseError> {
 pub(crate) struct Frame {
     /// Answers.
     pub requests: u64,
-    /// Mean and maximum of the line `Latency`; `None` where there was no answer.
+    /// Mean and maximum of the line `Latency`; `None` where no answer was measured.
     pub mean_and_max_ns: Option<(u64, u64)>,
     /// Connect, read and write errors.
     pub broken: u64,
@@ -59,7 +59,7 @@ impl Frame {
         }
         let (line, rate) = reading.expect(line, "Requests/sec", labelled(text, "Requests/sec:"))?;
         let rate = reading.rate(line, rate)?;
-        let mean_and_max_ns = if requests > 0 { Some(mean_and_max(reading, text)?) } else { None };
+        let mean_and_max_ns = mean_and_max(reading, text)?;
         let [connect, read, write, timeouts] = socket_errors(reading, text)?;
         let broken = connect.saturating_add(read).saturating_add(write);
         let error_statuses = error_statuses(reading, text)?;
@@ -87,13 +87,17 @@ fn requests(text: &str) -> Option<(u64, &str)> {
     })
 }
 
-/// `    Latency    50.42ms  138.34us  51.40ms   88.24%`: mean, standard deviation, maximum.
-fn mean_and_max(reading: Reading, text: &str) -> Result<(u64, u64), ParseError> {
+/// `    Latency    50.42ms  138.34us  51.40ms   88.24%`: mean, standard deviation, maximum. Where nothing was measured
+/// the maximum is 0, and the mean 0 or no number.
+fn mean_and_max(reading: Reading, text: &str) -> Result<Option<(u64, u64)>, ParseError> {
     let (at, _) = reading.expect(None, "Thread Stats", labelled(text, "Thread Stats"))?;
     let (line, row) = reading.expect(at, "line", numbered(text).nth(at as usize))?;
     let cells = after(row, "Latency").map(|row| row.split_whitespace().collect::<Vec<_>>());
     match reading.expect(line, "latency", cells)?[..] {
-        [mean, _, max, _] => Ok((time(reading, line, mean)?, time(reading, line, max)?)),
+        [mean, _, max, _] => match time(reading, line, max)? {
+            0 => Ok(None),
+            max => Ok(Some((time(reading, line, mean)?, max))),
+        },
         _ => Err(reading.broken(line, "not mean, deviation, maximum and a share")),
     }
 }

@@ -15,6 +15,7 @@ pub struct Wrk2;
 
 pub(super) const NAME: &str = "wrk2";
 pub(super) const TESTED: &str = "4.0.0";
+
 impl Tool for Wrk2 {
     fn name(&self) -> &'static str {
         NAME
@@ -33,7 +34,8 @@ impl Tool for Wrk2 {
         Install {
             origin: "source",
             debian: "apt-get install -y git gcc make libssl-dev zlib1g-dev && \
-                     git clone https://github.com/giltene/wrk2 && make -C wrk2 && install -D wrk2/wrk ~/.cache/truetail/tools/bin/wrk2",
+                     git clone https://github.com/giltene/wrk2 && make -C wrk2 && \
+                     install -D wrk2/wrk ~/.cache/truetail/tools/bin/wrk2",
             macos: None,
         }
     }

@@ -7,7 +7,7 @@ fn what_wrk_says() {
     check("wrk", &CASES);
 }
 
-pub(crate) const CASES: [Case; 12] = [
+pub(crate) const CASES: [Case; 13] = [
     Case {
         folder: "4.1.0/healthy",
         says: "measured - requests 714 failed 0 dropped - rate 118.92 mean 50.42 max 51.4 | \
@@ -97,6 +97,13 @@ pub(crate) const CASES: [Case; 12] = [
     Case {
         folder: "4.1.0/unanswered",
         says: "measured - requests 0 failed 0 dropped - rate 0 mean - max - | \
+               single 0 errors 0 histogram - |",
+        notes: &["how many, it does not say"],
+        ..PLAIN
+    },
+    Case {
+        folder: "4.1.0/all-late",
+        says: "measured - requests 12 failed 12 dropped - rate 2.38 mean - max - | \
                single 0 errors 0 histogram - |",
         notes: &["how many, it does not say"],
         ..PLAIN
