@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use truetail_fuzz::{keys, load, output};
-use truetail_model::time::NANOS_PER_SECOND;
+use truetail_model::time::Nanos;
 use truetail_tools::{Report, Tool, by_name, names};
 
 static TOOL: LazyLock<&'static dyn Tool> = LazyLock::new(|| {
@@ -28,16 +28,10 @@ fn check(report: &Report, bytes: usize) {
     assert!(quantiles.iter().all(|claim| claim.q > 0.0 && claim.q < 1.0), "{quantiles:?}");
     assert!(quantiles.is_sorted_by(|a, b| a.q < b.q), "{quantiles:?}");
     assert!(report.claims.rate_per_second.is_none_or(f64::is_finite));
-    if seconds(report) < MOST_SECONDS {
+    if report.lasted() < LONGEST_RUN {
         assert_eq!(report.snapshot().tally.check(), Ok(()));
     }
 }
 
 /// A run's record is kept second by second, which for a longer one takes the time that the parser should have.
-const MOST_SECONDS: u64 = 100;
-
-fn seconds(report: &Report) -> u64 {
-    let starts = || report.requests.iter().filter_map(|request| request.start_ns);
-    let (first, last) = (starts().min().unwrap_or_default(), starts().max().unwrap_or_default());
-    (last - first) / NANOS_PER_SECOND
-}
+const LONGEST_RUN: Nanos = Nanos::from_secs(100);

@@ -65,6 +65,14 @@ impl Report {
         if self.requests.is_empty() { self.histogram_only() } else { self.recorded() }
     }
 
+    /// From the first start that it tells of to the last end; zero where it tells of none.
+    pub fn lasted(&self) -> Nanos {
+        let started = || self.requests.iter().filter_map(|request| Some((request.start_ns?, request.latency.0)));
+        let first = started().map(|(start, _)| start).min().unwrap_or_default();
+        let last = started().map(|(start, latency)| start.saturating_add(latency)).max().unwrap_or_default();
+        Nanos(last - first)
+    }
+
     fn histogram_only(&self) -> Snapshot {
         let mut snapshot = Snapshot::default();
         if let Some(histogram) = &self.histogram {
@@ -77,9 +85,8 @@ impl Report {
     }
 
     fn recorded(&self) -> Snapshot {
-        let starts = || self.requests.iter().filter_map(|request| request.start_ns);
-        let (first, last) = (starts().min().unwrap_or_default(), starts().max().unwrap_or_default());
-        let timed = self.requests.iter().all(|request| request.start_ns.is_some()) && last - first <= LONGEST_RUN.0;
+        let first = self.requests.iter().filter_map(|request| request.start_ns).min().unwrap_or_default();
+        let timed = self.requests.iter().all(|request| request.start_ns.is_some()) && self.lasted() <= LONGEST_RUN;
         let mut recorder = Recorder::new(RecorderOptions { per_second: timed, ..RecorderOptions::default() });
         let mut in_order = self.requests.clone();
         in_order.sort_by_key(|request| request.start_ns);

@@ -6,6 +6,7 @@ use truetail_model::time::Nanos;
 use truetail_server::Truth;
 use truetail_tools::Report;
 
+use crate::stamps::begins_and_ends_around_the_server;
 use crate::support::{CONNECTIONS, RATE, Ran, USERS, run, run_alone};
 
 const BASELINE: Nanos = Nanos::from_millis(10);
@@ -132,6 +133,14 @@ tools! {
     h2load: H2LOAD;
     oha: OHA;
     autocannon: AUTOCANNON;
+}
+
+/// It stamps its requests on the clock of this machine.
+#[test]
+fn h2load_stamps_the_starts() {
+    if let Some(Ran { report, truth }) = run(H2LOAD.name, Service::healthy(BASELINE), Nanos::from_secs(1)) {
+        begins_and_ends_around_the_server(&report, &truth);
+    }
 }
 
 /// An open tool offers its rate. A loop over as many connections would offer ten times as much, so that half and half

@@ -71,7 +71,7 @@ fn offers_its_rate(expected: &Expected, rows: u64) {
 
 /// Sorted, so that none has to be found again on the other side: if each begins before its own arrival, then the n-th
 /// to begin begins before the n-th arrival. Requests that the tool does not mention move that by as many.
-fn begins_and_ends_around_the_server(report: &Report, truth: &Truth) {
+pub(crate) fn begins_and_ends_around_the_server(report: &Report, truth: &Truth) {
     let begin = truth.clock_starts_unix_ns.last().expect("a clock that was started");
     let arrivals = sorted(truth.rows.iter().map(|row| begin + row.arrived_ns));
     let due = sorted(truth.rows.iter().filter_map(|row| Some(begin + row.due_ns?)));
