@@ -163,7 +163,7 @@ fn dispersion(window_ns: u64, planned: &[u64], actual: &[u64]) -> Option<Dispers
 }
 
 /// Variance over mean; 0 where there is no mean.
-fn index(counts: &[u64]) -> f64 {
+pub(crate) fn index(counts: &[u64]) -> f64 {
     let n = counts.len() as f64;
     let mean = counts.iter().sum::<u64>() as f64 / n;
     let variance = counts.iter().map(|count| (*count as f64 - mean).powi(2)).sum::<f64>() / (n - 1.0);

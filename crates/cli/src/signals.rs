@@ -6,6 +6,10 @@ use std::thread::{self, JoinHandle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
+use truetail_lab::Stop;
+
+use crate::outcome::{Result, could_not};
+use crate::output;
 
 /// Signals are handed to somebody until this is dropped. After that they are as before: they end the process.
 pub struct Watch {
@@ -40,6 +44,23 @@ impl Drop for Watch {
             let _ = thread.join();
         }
     }
+}
+
+/// Hands Ctrl-C to a laboratory until what is returned is dropped: the first ends the tool that runs, the second this
+/// process.
+///
+/// # Errors
+/// When the system does not allow to catch signals.
+pub fn end_tool_on_signal(stop: &Stop) -> Result<Watch> {
+    let stop = stop.clone();
+    let on_signal = move |number: u32| {
+        if number == 1 {
+            output::note("ending the tool that runs; what others left is kept");
+            stop.now();
+        }
+        number <= 1
+    };
+    Watch::start(on_signal).map_err(|error| could_not(format!("cannot watch for Ctrl-C: {error}")))
 }
 
 /// SIGINT or SIGTERM, whichever comes first.

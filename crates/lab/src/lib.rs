@@ -15,6 +15,7 @@
 //!
 //! Nothing here judges: rows and their order are `truetail_analysis::league`.
 
+mod command_line;
 mod memory;
 pub mod process;
 mod ran;
@@ -26,6 +27,7 @@ mod survey;
 mod trial;
 mod truth_log;
 
+pub use command_line::CommandLine;
 pub use ran::{Asked, Ran};
 pub use reading::Reading;
 pub use setting::{CONNECTIONS, Setting, USERS, Unfit};

@@ -113,7 +113,8 @@ fn start(
             }
         };
         let (stdout, stderr) = (File::create(stdout)?, File::create(stderr)?);
-        Ok(Job { argv, env: &invocation.env, folder: work, stdin, stdout, stderr, limit })
+        let folder = invocation.started_in.as_deref().unwrap_or(work);
+        Ok(Job { argv, env: &invocation.env, folder, stdin, stdout, stderr, limit })
     };
     let cannot = |error| format!("cannot start {}: {error}", argv.first().map_or("nothing", String::as_str));
     job().and_then(|job| process::run(job, stop)).map_err(cannot)

@@ -12,6 +12,8 @@ pub struct Invocation {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<String>,
+    /// Where it is started; in its own folder where `None`.
+    pub started_in: Option<PathBuf>,
     /// Environment variables, beside those there are.
     pub env: Vec<(String, String)>,
     /// Text for its standard input.

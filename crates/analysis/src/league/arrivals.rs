@@ -9,6 +9,10 @@ use crate::fidelity;
 
 /// A gap is as planned when it differs by no more than one part in so many of it.
 const TOLERANCE_PART: u64 = 10;
+/// So many arrivals are in a window on average, where they are counted …
+const WINDOW_ARRIVALS: f64 = 10.0;
+/// … and fewer windows say nothing.
+const FEWEST_WINDOWS: usize = 20;
 
 /// The arrivals against the even schedule that fits them best: the one from which as many are late as are early. A first
 /// request that took its time makes no other one early.
@@ -25,6 +29,9 @@ pub struct Arrivals {
     /// The largest difference of the distribution functions of real and planned gaps, in [0, 1], where gaps that differ by
     /// no more than a tenth count as equal: 0 for a metronome, near 1 for bursts.
     pub gap_distance: f64,
+    /// Variance over mean of the counts in windows of ten mean gaps: 0 for a metronome, 1 for a Poisson process, more for
+    /// bursts; `None` for a run of less than twenty windows.
+    pub dispersion: Option<f64>,
 }
 
 impl Arrivals {
@@ -50,9 +57,23 @@ impl Arrivals {
             first_off_ns: -middle,
             lag_p50_ns: lag(0.5),
             lag_p99_ns: lag(0.99),
+            dispersion: dispersion(&seen, gap_ns),
             gap_distance: fidelity::distance(&planned_gaps, &fidelity::sorted_gaps(&seen), tolerance),
         })
     }
+}
+
+/// Over whole windows.
+fn dispersion(seen: &[u64], gap_ns: f64) -> Option<f64> {
+    let window_ns = gap_ns * WINDOW_ARRIVALS;
+    let windows = ((seen[seen.len() - 1] - seen[0]) as f64 / window_ns) as usize;
+    let mut counts = vec![0; windows];
+    for at in seen {
+        if let Some(count) = counts.get_mut(((at - seen[0]) as f64 / window_ns) as usize) {
+            *count += 1;
+        }
+    }
+    (windows >= FEWEST_WINDOWS).then(|| fidelity::index(&counts))
 }
 
 #[cfg(test)]
@@ -68,6 +89,9 @@ mod tests {
     fn a_metronome_is_on_its_schedule() {
         let metronome = of((0..1_000).map(|n| 7 + n * 1_000_000));
         assert_eq!((metronome.lag_p50_ns, metronome.lag_p99_ns, metronome.gap_distance), (0, 0, 0.0));
+        assert_eq!(metronome.dispersion, Some(0.0));
+        let a_second_at_once = of((0..1_000).map(|n| n / 500 * 500_000_000 + n % 500 * 1_000));
+        assert!(a_second_at_once.dispersion.is_some_and(|index| index > 100.0), "{a_second_at_once:?}");
     }
 
     #[test]

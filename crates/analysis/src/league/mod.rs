@@ -10,8 +10,10 @@
 //! | `reported` | the quantiles that a tool printed, or that follow from its data |
 //! | `row` | all of that beside each other |
 //! | `ranking` | who comes first |
+//! | `certificate` | what kind of generator it is |
 
 mod arrivals;
+mod certificate;
 mod observed;
 mod ranking;
 mod reported;
@@ -20,6 +22,7 @@ mod saw;
 mod window;
 
 pub use arrivals::Arrivals;
+pub use certificate::{BURSTS_FROM, Certificate, Kind, RATE_TOLERANCE, Trial, certify};
 pub use observed::{CLOSED_UP_TO, OPEN_FROM, Observation, Observed};
 pub use ranking::rank;
 pub use reported::{QUANTILES, Reported, ReportedQuantile};

@@ -1,6 +1,7 @@
 //! Findings from the outside: simulated runs in, findings out.
 
 mod arrivals;
+mod league;
 mod quantiles;
 mod scenarios;
 mod settling;

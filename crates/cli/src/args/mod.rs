@@ -1,5 +1,6 @@
 //! What the user typed: one file a verb. Nothing is checked here beyond the form of each value.
 
+pub mod certify;
 pub mod demo;
 pub mod lab;
 pub mod merge;
@@ -48,6 +49,8 @@ pub enum Command {
     Simulate(simulate::SimulateArgs),
     /// Other people's load tools in front of that server: which of them tells its truth?
     Lab(lab::LabArgs),
+    /// Does this load tool lie? What kind of generator a command is
+    Certify(certify::CertifyArgs),
     /// Print the result of a saved run again
     Report(report::ReportArgs),
     /// Make one run of several of the same workload, without loss

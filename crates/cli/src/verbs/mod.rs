@@ -1,5 +1,6 @@
 //! What each verb does.
 
+mod certify;
 mod demo;
 mod lab;
 mod merge;
@@ -23,6 +24,7 @@ pub fn execute(asked: Asked) -> Result<Exit> {
         Asked::Do(Command::Run(args)) => run::run(*args),
         Asked::Do(Command::Serve(args)) => serve::serve(args),
         Asked::Do(Command::Simulate(args)) => simulate::simulate(args),
+        Asked::Do(Command::Certify(args)) => certify::certify(args),
         Asked::Do(Command::Lab(args)) => lab::lab(args),
         Asked::Do(Command::Report(args)) => report::report(args),
         Asked::Do(Command::Merge(args)) => merge::merge(args),

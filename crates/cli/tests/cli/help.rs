@@ -5,7 +5,7 @@ use super::support::{Desk, Running};
 #[test]
 fn each_verb_shows_an_example_first() {
     let desk = Desk::new();
-    for verb in ["demo", "run", "serve", "simulate", "report", "merge"] {
+    for verb in ["demo", "run", "serve", "simulate", "lab", "certify", "report", "merge"] {
         for flag in ["--help", "-h"] {
             let told = desk.truetail(&[verb, flag]);
             assert_eq!((told.code, told.stderr.as_str()), (Some(0), ""), "{verb} {flag}");
@@ -23,7 +23,7 @@ fn the_program_lists_its_verbs_and_knows_its_version() {
     let desk = Desk::new();
     let help = desk.truetail(&["--help"]);
     assert_eq!(help.code, Some(0));
-    for verb in ["demo", "run", "serve", "simulate", "report", "merge"] {
+    for verb in ["demo", "run", "serve", "simulate", "lab", "certify", "report", "merge"] {
         assert!(help.stdout.lines().any(|line| line.trim_start().starts_with(verb)), "{verb} in {}", help.stdout);
     }
     let version = desk.truetail(&["--version"]);

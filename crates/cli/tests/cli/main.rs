@@ -5,6 +5,7 @@ mod docs;
 mod hard_times;
 mod help;
 mod interrupt;
+mod lab;
 mod load;
 mod raw_server;
 mod result;

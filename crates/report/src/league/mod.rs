@@ -7,15 +7,18 @@
 //! | `csv` | a row a tool, for other programs |
 //! | `html` | one page with tables and pictures |
 //! | `pictures` | percentiles and single requests |
+//! | `certificate` | what kind of generator a command is |
 //! | `tools` | which tools are here |
 
 mod cells;
+mod certificate;
 mod csv;
 mod html;
 mod pictures;
 mod text;
 mod tools;
 
+pub use certificate::certificate;
 pub use csv::csv;
 pub use html::html;
 pub use pictures::{ToolData, pictures};

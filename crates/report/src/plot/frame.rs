@@ -83,16 +83,32 @@ impl Frame {
                 tick_text(svg, left - 10.0, y + 5.3, &tick.text, Anchor::End);
             }
         }
-        for tick in &self.x.ticks {
+        for (tick, has_room) in self.x.ticks.iter().zip(self.texts_with_room()) {
             let x = self.x(tick.at);
             svg.line(&[(x, self.bottom()), (x, self.bottom() + 5.0)], Stroke::solid(AXIS, 1.0));
-            tick_text(svg, x, self.bottom() + BELOW, &tick.text, Anchor::Middle);
+            if has_room {
+                tick_text(svg, x, self.bottom() + BELOW, &tick.text, Anchor::Middle);
+            }
         }
         for tick in self.y.ticks.iter().filter(|tick| tick.text.is_empty()) {
             let y = self.y(tick.at);
             svg.line(&[(left, y), (left + 5.0, y)], Stroke::solid(AXIS, 1.0));
         }
         self.draw_labels(svg);
+    }
+
+    /// Which ticks of the x axis have room for their text: where two would touch, the right one does.
+    fn texts_with_room(&self) -> Vec<bool> {
+        let mut from = f64::INFINITY;
+        let has_room = |tick: &Tick| {
+            let (x, half) = (self.x(tick.at), text::width(&tick.text, TICK_TEXT) / 2.0);
+            let fits = x + half + 3.0 < from;
+            from = if fits { x - half } else { from };
+            fits
+        };
+        let mut fits: Vec<bool> = self.x.ticks.iter().rev().map(has_room).collect();
+        fits.reverse();
+        fits
     }
 
     /// Vertical lines of the grid at each tick of the x axis.

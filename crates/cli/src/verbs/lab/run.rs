@@ -42,7 +42,7 @@ pub fn run(args: LabRunArgs) -> Result<Exit> {
 /// Runs the tools, and adds what is there of others. Ctrl-C ends the tool that runs.
 fn surveyed(survey: &Survey<'_>, tools: &[&'static dyn Tool], quiet: bool) -> Result<(Vec<Entry>, bool)> {
     let stop = Stop::new();
-    let _watch = end_on_signal(&stop)?;
+    let _watch = signals::end_tool_on_signal(&stop)?;
     let lookup = Lookup::from_env();
     let mut tell = |event: truetail_lab::Event<'_>| {
         if !quiet {
@@ -55,18 +55,6 @@ fn surveyed(survey: &Survey<'_>, tools: &[&'static dyn Tool], quiet: bool) -> Re
     let others: Vec<_> = truetail_tools::all().iter().filter(|tool| !named(tool)).copied().collect();
     entries.extend(survey.earlier(&others, &lookup).map_err(cannot)?);
     Ok((entries, stop.wanted()))
-}
-
-fn end_on_signal(stop: &Stop) -> Result<signals::Watch> {
-    let stop = stop.clone();
-    let on_signal = move |number: u32| {
-        if number == 1 {
-            output::note("ending the tool that runs; what the others left is kept");
-            stop.now();
-        }
-        number <= 1
-    };
-    signals::Watch::start(on_signal).map_err(|error| could_not(format!("cannot watch for Ctrl-C: {error}")))
 }
 
 fn setting(args: &LabRunArgs) -> Result<Setting> {

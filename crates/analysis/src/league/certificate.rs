@@ -1,0 +1,167 @@
+//! What kind of load generator is this? From what the server saw of it in three scenarios.
+
+use serde::Serialize;
+use truetail_model::time::Nanos;
+
+use super::{Observed, Row, State};
+
+/// A rate is kept within this share of what was asked, and so is the number of requests. Several tools round a rate, or
+/// begin a little late.
+pub const RATE_TOLERANCE: f64 = 0.05;
+/// Arrivals are in bursts when the variance of their counts in windows of ten mean gaps is more than so many times their
+/// mean. A Poisson process has 1, and a busy machine makes 2 or 3 of a metronome.
+pub const BURSTS_FROM: f64 = 10.0;
+
+/// What kind it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// It keeps its schedule whatever the service does.
+    Open,
+    /// It keeps its schedule for as long as its connections or workers suffice.
+    PartlyOpen,
+    /// It waits for answers before it asks again.
+    Closed,
+    /// It waits for answers, and fills its histogram afterwards with requests that never were.
+    ClosedAndFilled,
+    /// It does not wait for answers, and does not offer the rate that it was asked for either.
+    OffRate,
+    /// It does not wait for answers, and sends its requests in bursts.
+    Bursts,
+    /// It could not be told.
+    Unknown,
+}
+
+impl Kind {
+    /// In a few words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Kind::Open => "an open-loop generator: it kept its schedule while the service stood still",
+            Kind::PartlyOpen => "partly open: it gave its schedule up while the service stood still",
+            Kind::Closed => "a closed loop: it waits for answers before it asks again",
+            Kind::ClosedAndFilled => "a closed loop whose tail is filled in afterwards with requests that never were",
+            Kind::OffRate => "no closed loop, but it did not offer the rate it was asked for",
+            Kind::Bursts => "no closed loop, but it sends its requests in bursts",
+            Kind::Unknown => "of a kind that could not be told",
+        }
+    }
+}
+
+/// One scenario it was put through.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Trial {
+    /// The scenario's name.
+    pub scenario: String,
+    /// How many requests were planned.
+    pub planned: u64,
+    /// The true p99; `None` where no answer ever comes.
+    pub truth_p99_ns: Option<u64>,
+    /// All that is known of it there.
+    pub row: Row,
+}
+
+/// What is certified.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Certificate {
+    /// What kind of generator it is.
+    pub kind: Kind,
+    /// It offered its rate, evenly or at random, and went on while the service stood still.
+    pub kept_schedule: bool,
+    /// Why: sentences with numbers.
+    pub evidence: Vec<String>,
+    /// The scenarios.
+    pub trials: Vec<Trial>,
+}
+
+/// Judges from these trials. The first that shows less than an open loop decides.
+pub fn certify(trials: Vec<Trial>) -> Certificate {
+    let kind = kind(&trials);
+    let evidence = trials.iter().flat_map(evidence).collect();
+    Certificate { kind, kept_schedule: kind == Kind::Open, evidence, trials }
+}
+
+fn kind(trials: &[Trial]) -> Kind {
+    let observed: Vec<Observed> = trials.iter().filter_map(|trial| trial.row.observed_model).collect();
+    let shown = |model: Observed| observed.contains(&model);
+    if trials.iter().any(|trial| !was_seen(trial))
+        || !(shown(Observed::Open) || shown(Observed::Partly) || shown(Observed::Closed))
+    {
+        return Kind::Unknown;
+    }
+    if shown(Observed::Closed) {
+        let filled = trials.iter().any(|trial| trial.row.is_back_filled());
+        return if filled { Kind::ClosedAndFilled } else { Kind::Closed };
+    }
+    if shown(Observed::Partly) {
+        return Kind::PartlyOpen;
+    }
+    if !trials.iter().all(kept_rate) {
+        return Kind::OffRate;
+    }
+    if trials.iter().any(is_in_bursts) { Kind::Bursts } else { Kind::Open }
+}
+
+/// It ended by itself, and the server saw something of it. That its output could be read is not asked.
+fn was_seen(trial: &Trial) -> bool {
+    trial.row.rate_seen_per_second.is_some() && trial.row.state != State::Hung
+}
+
+fn kept_rate(trial: &Trial) -> bool {
+    let row = &trial.row;
+    let off = row.rate_seen_per_second.map(|seen| (seen / row.rate_asked_per_second - 1.0).abs());
+    let missing = row.not_sent.unwrap_or(trial.planned) as f64 / trial.planned.max(1) as f64;
+    off.is_some_and(|off| off <= RATE_TOLERANCE) && missing <= RATE_TOLERANCE
+}
+
+fn is_in_bursts(trial: &Trial) -> bool {
+    let dispersion = trial.row.arrivals.and_then(|arrivals| arrivals.dispersion);
+    trial.row.planned_in_fault == 0 && dispersion.is_some_and(|index| index > BURSTS_FROM)
+}
+
+fn evidence(trial: &Trial) -> Vec<String> {
+    let row = &trial.row;
+    let mut sentences = Vec::new();
+    let mut say = |sentence: String| sentences.push(format!("{}: {sentence}", trial.scenario));
+    match (row.rate_seen_per_second, row.arrivals) {
+        (Some(seen), Some(arrivals)) => {
+            let (asked, count) = (row.rate_asked_per_second, arrivals.count);
+            let lag = Nanos(arrivals.lag_p99_ns).as_millis_f64();
+            say(format!(
+                "the server saw {count} requests of {} planned, {seen:.1}/s of {asked}/s; 99 % were within {lag:.1} ms of \
+                 an even schedule",
+                trial.planned
+            ));
+        }
+        _ => say(format!("the server saw nothing of it; it {}", said_of_failure(row))),
+    }
+    if row.planned_in_fault > 0 {
+        let seen = row.arrivals_in_fault.unwrap_or_default();
+        say(format!(
+            "while the service stood still, {} requests were due and the server saw {seen}",
+            row.planned_in_fault
+        ));
+    }
+    if is_in_bursts(trial) {
+        let index = row.arrivals.and_then(|arrivals| arrivals.dispersion).unwrap_or_default();
+        say(format!("they came in bursts: their counts vary {index:.0} times as much as those of a Poisson process"));
+    }
+    sentences.extend(what_it_reports(trial));
+    sentences
+}
+
+fn said_of_failure(row: &Row) -> String {
+    format!("{}: {}", row.state.name(), row.message.as_deref().unwrap_or("nothing is known"))
+}
+
+/// What its own numbers are worth, where they could be read.
+fn what_it_reports(trial: &Trial) -> Option<String> {
+    let reported = trial.row.reported.as_ref()?.quantile(0.99)?;
+    let millis = |ns: u64| Nanos(ns).as_millis_f64();
+    let truth = trial.truth_p99_ns.map_or("none".to_owned(), |truth| format!("{:.1} ms", millis(truth)));
+    let error = trial.row.error_p99_pct.map_or(String::new(), |error| format!(" ({error:+.1} %)"));
+    Some(format!(
+        "{}: it reports a p99 of {:.1} ms where the truth is {truth}{error}",
+        trial.scenario,
+        millis(reported.value_ns)
+    ))
+}

@@ -1,0 +1,162 @@
+//! The league on tools that are made up: what they said against what the server saw.
+
+use truetail_analysis::league::{Heard, Kind, Observed, Row, Saw, State, Subject, Trial, certify, rank, row, window};
+use truetail_analysis::truth::truth;
+use truetail_model::record::{Histogram, Metric, Snapshot};
+use truetail_model::scenario::{Scenario, builtin};
+use truetail_model::time::{Nanos, Rate};
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+
+const MS: u64 = 1_000_000;
+
+fn scenario(name: &str) -> Scenario {
+    builtin::find(name).unwrap()
+}
+
+/// 60 s of a metronome at 1000/s, without what falls into a stretch.
+fn metronome(but_from: u64, but_to: u64) -> Saw {
+    let at = (0..60_000).map(|n| n * MS).filter(|at| *at < but_from || *at >= but_to);
+    Saw::new(at.map(|at| (at, Some(at + 10 * MS))).collect())
+}
+
+fn claims(latency_from: LatencyFrom, quantiles: &[(f64, u64)]) -> Claims {
+    let quantiles = quantiles.iter().map(|(q, ms)| ClaimedQuantile { q: *q, value_ns: ms * MS, printed: true });
+    Claims { quantiles: quantiles.collect(), measured: Some(59_000), ..Claims::silent(latency_from) }
+}
+
+fn row_of(tool: &str, saw: &Saw, claims: &Claims, data: &Snapshot) -> Row {
+    let scenario = scenario("02");
+    let subject = Subject {
+        tool,
+        version: Some("1"),
+        label_model: LoadModelKind::Closed,
+        state: State::Ok,
+        message: None,
+        saw: Some(saw),
+        heard: Some(Heard { claims, data, notes: &[] }),
+        cpu_seconds: Some(1.0),
+        peak_memory_bytes: None,
+    };
+    row(&subject, &truth(&scenario).unwrap(), Rate::per_second(1000.0).unwrap(), &window(&scenario, 10))
+}
+
+fn open() -> Saw {
+    metronome(0, 0)
+}
+
+fn closed() -> Saw {
+    metronome(30_000 * MS, 31_000 * MS)
+}
+
+#[test]
+fn errors_are_against_the_truth_of_the_plan() {
+    let said = claims(LatencyFrom::Intended, &[(0.5, 10), (0.99, 410), (0.999, 950)]);
+    let exact = row_of("exact", &open(), &said, &Snapshot::default());
+    assert_eq!((exact.error_p99_pct, exact.error_p999_pct), (Some(0.0), Some(0.0)));
+    assert_eq!(
+        (exact.observed_model, exact.arrivals_in_fault, exact.planned_in_fault),
+        (Some(Observed::Open), Some(1000), 1000)
+    );
+    assert_eq!((exact.not_sent, exact.left_out), (Some(0), Some(1000)));
+    let said = claims(LatencyFrom::Send, &[(0.99, 12)]);
+    let blind = row_of("blind", &closed(), &said, &Snapshot::default());
+    assert_eq!((blind.observed_model, blind.arrivals_in_fault), (Some(Observed::Closed), Some(0)));
+    assert!((blind.error_p99_pct.unwrap() + 97.073).abs() < 0.01, "{:?}", blind.error_p99_pct);
+    assert!((blind.omission_factor_p99.unwrap() - 410.0 / 12.0).abs() < 1e-9);
+    assert_eq!((blind.not_sent, blind.left_out), (Some(1000), Some(0)));
+}
+
+#[test]
+fn what_a_tool_does_not_print_is_computed_from_its_data_and_marked() {
+    let mut data = Snapshot::default();
+    let mut times = Histogram::new();
+    times.record_n(Nanos(10 * MS), 95);
+    times.record_n(Nanos(400 * MS), 5);
+    data.metrics[Metric::ResponseTime as usize] = times;
+    let row = row_of("mixed", &open(), &claims(LatencyFrom::Send, &[(0.5, 11)]), &data);
+    let reported = row.reported.unwrap();
+    let (p50, p99, max) =
+        (reported.quantile(0.5).unwrap(), reported.quantile(0.99).unwrap(), reported.quantile(1.0).unwrap());
+    assert_eq!((p50.value_ns, p50.printed), (11 * MS, true));
+    assert!(!p99.printed && p99.value_ns.abs_diff(400 * MS) < MS && max.value_ns == 400 * MS, "{p99:?} {max:?}");
+    let silent = row_of("silent", &open(), &claims(LatencyFrom::Send, &[]), &Snapshot::default());
+    assert!(silent.reported.unwrap().quantiles.is_empty() && silent.error_p99_pct.is_none(), "nothing is filled in");
+}
+
+#[test]
+fn a_right_tail_by_back_fill_stays_visible() {
+    let said = claims(LatencyFrom::BackFilled, &[(0.99, 402)]);
+    let row = row_of("wrk", &closed(), &said, &Snapshot::default());
+    assert!(row.error_p99_pct.unwrap().abs() < 2.0);
+    assert!(row.is_back_filled() && row.observed_model == Some(Observed::Closed));
+}
+
+#[test]
+fn rows_are_in_order_of_honesty() {
+    let with = |tool: &str, p99: u64, p999: u64| {
+        let said = claims(LatencyFrom::Send, &[(0.99, p99), (0.999, p999)]);
+        row_of(tool, &open(), &said, &Snapshot::default())
+    };
+    let silent = row_of("silent", &open(), &claims(LatencyFrom::Send, &[(0.5, 10)]), &Snapshot::default());
+    let state = |tool: &str, state| Row { state, ..with(tool, 410, 950) };
+    let mut rows = vec![
+        state("a-missing", State::Missing),
+        state("b-hung", State::Hung),
+        state("c-failed", State::Failed),
+        silent,
+        with("low", 12, 20),
+        with("high", 500, 950),
+        with("tail-off", 410, 900),
+        with("right", 410, 950),
+        with("also-right", 410, 950),
+    ];
+    rank(&mut rows);
+    let order: Vec<&str> = rows.iter().map(|row| row.tool.as_str()).collect();
+    let expected = ["also-right", "right", "tail-off", "high", "low", "silent", "c-failed", "b-hung", "a-missing"];
+    assert_eq!(order, expected);
+}
+
+#[test]
+fn nobody_is_judged_where_nothing_can_be_seen() {
+    let healthy = scenario("01");
+    let said = claims(LatencyFrom::Send, &[(0.99, 10)]);
+    let saw = open();
+    let subject = Subject {
+        tool: "x",
+        version: None,
+        label_model: LoadModelKind::Open,
+        state: State::Ok,
+        message: None,
+        saw: Some(&saw),
+        heard: Some(Heard { claims: &said, data: &Snapshot::default(), notes: &[] }),
+        cpu_seconds: None,
+        peak_memory_bytes: None,
+    };
+    let row = row(&subject, &truth(&healthy).unwrap(), Rate::per_second(1000.0).unwrap(), &window(&healthy, 10));
+    assert_eq!(
+        (row.observed_model, row.arrivals_in_fault, row.planned_in_fault),
+        (Some(Observed::NotShown), Some(0), 0)
+    );
+    assert_eq!(row.error_p99_pct, Some(0.0));
+}
+
+fn kind_of(saw: &Saw, latency_from: LatencyFrom) -> Kind {
+    let row = row_of("x", saw, &claims(latency_from, &[(0.99, 410)]), &Snapshot::default());
+    let trial = Trial { scenario: "02".to_owned(), planned: 60_000, truth_p99_ns: Some(410 * MS), row };
+    let certificate = certify(vec![trial]);
+    assert_eq!(certificate.kept_schedule, certificate.kind == Kind::Open);
+    assert!(certificate.evidence.iter().any(|sentence| sentence.contains("1000 requests were due")), "{certificate:?}");
+    certificate.kind
+}
+
+#[test]
+fn kinds_of_generator() {
+    assert_eq!(kind_of(&open(), LatencyFrom::Send), Kind::Open);
+    assert_eq!(kind_of(&closed(), LatencyFrom::Send), Kind::Closed);
+    assert_eq!(kind_of(&closed(), LatencyFrom::BackFilled), Kind::ClosedAndFilled);
+    assert_eq!(kind_of(&metronome(30_400 * MS, 31_000 * MS), LatencyFrom::Send), Kind::PartlyOpen);
+    // A tenth of the requests is missing, all of them outside the stall.
+    assert_eq!(kind_of(&metronome(40_000 * MS, 46_000 * MS), LatencyFrom::Send), Kind::OffRate);
+    assert_eq!(kind_of(&Saw::default(), LatencyFrom::Send), Kind::Unknown);
+}

@@ -1,0 +1,112 @@
+//! `truetail certify`: what kind of load generator a command is.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use truetail_analysis::league::{Certificate, Kind, Trial, certify as judge, window};
+use truetail_engine::host;
+use truetail_lab::{CommandLine, Reading, Setting, Stop, USERS, perform};
+use truetail_model::arrival::Profile;
+use truetail_model::scenario::builtin;
+use truetail_model::workload::LoadModel;
+use truetail_tools::{Found, Lookup, Tool};
+
+use crate::args::certify::CertifyArgs;
+use crate::outcome::{Exit, Result, could_not, usage};
+use crate::{output, signals};
+
+/// A service that is well, one that stands still once, one that stands still again and again.
+const SCENARIOS: [&str; 3] = ["01-healthy", "02-single-hiccup", "04-gc-pauses"];
+/// The folder for what nobody chose a place for.
+const FOLDER: &str = "truetail-lab/certify";
+
+/// Does it.
+///
+/// # Errors
+/// When the command has no place for the URL or is not there, when no server can be had, or files cannot be written.
+pub fn certify(args: CertifyArgs) -> Result<Exit> {
+    let command = CommandLine::new(args.command.clone());
+    if !command.has("url") {
+        return Err(usage(
+            "the command has no {url}, so that it would not meet the server; write {url} where the URL belongs",
+        ));
+    }
+    let found = command.find(&Lookup::from_env()).map_err(could_not)?;
+    let _ = host::raise_open_files();
+    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
+    let stop = Stop::new();
+    let _watch = signals::end_tool_on_signal(&stop)?;
+    let mut trials = Vec::new();
+    for name in SCENARIOS {
+        if !args.quiet {
+            output::note(&format!("{name}, {} …", args.duration));
+        }
+        trials.push(tried(&command, &found, &setting(name, &args)?, &folder.join(name), &stop)?);
+        if stop.wanted() {
+            return Err(could_not("ended before all three scenarios had run"));
+        }
+    }
+    let certificate = judge(trials);
+    output::print(&if args.json { json(&args, &certificate) } else { text(&args, &command, &certificate, &folder) })?;
+    Ok(exit(&certificate))
+}
+
+fn exit(certificate: &Certificate) -> Exit {
+    match certificate.kind {
+        Kind::Open => Exit::Done,
+        Kind::Unknown => Exit::CouldNot,
+        _ => Exit::Invalid,
+    }
+}
+
+fn setting(name: &str, args: &CertifyArgs) -> Result<Setting> {
+    let scenario = builtin::find(name).map_err(usage)?;
+    let mut scenario = scenario.scaled_to(args.duration).map_err(usage)?;
+    if let LoadModel::Open(schedule) = &mut scenario.workload.model {
+        schedule.profile = Profile::constant(args.rate);
+    }
+    Setting::of(scenario).map_err(usage)
+}
+
+fn tried(command: &CommandLine, found: &Found, setting: &Setting, folder: &Path, stop: &Stop) -> Result<Trial> {
+    let cannot = |error| could_not(format!("cannot put the command through it in {}: {error}", folder.display()));
+    perform(command, found, setting, folder, stop).map_err(cannot)?;
+    let window = window(&setting.scenario, USERS);
+    let planned = setting.truth.count();
+    let Some(reading) = Reading::of(command, folder) else {
+        return Err(could_not("ended before all three scenarios had run"));
+    };
+    reading.write_report(folder).map_err(cannot)?;
+    let row = reading.row(command, setting, &window);
+    let truth_p99_ns = setting.truth.quantile(0.99).map(|p99| p99.0);
+    Ok(Trial { scenario: setting.scenario.name.clone(), planned, truth_p99_ns, row })
+}
+
+fn text(args: &CertifyArgs, command: &CommandLine, certificate: &Certificate, folder: &Path) -> String {
+    let program = args.command.first().map_or("", String::as_str);
+    let parser = match command.known() {
+        Some(tool) => format!("its output was read as that of {}", tool.name()),
+        None => "its own figures were not read: no parser knows this program".to_owned(),
+    };
+    let words = truetail_report::league::certificate(program, certificate, output::stdout_style());
+    format!("{words}\n  {parser}\n  kept in {}\n", folder.display())
+}
+
+#[derive(Serialize)]
+struct Printed<'a> {
+    command: &'a [String],
+    rate_per_second: f64,
+    duration_ns: u64,
+    #[serde(flatten)]
+    certificate: &'a Certificate,
+}
+
+fn json(args: &CertifyArgs, certificate: &Certificate) -> String {
+    let printed = Printed {
+        command: &args.command,
+        rate_per_second: args.rate.as_per_second(),
+        duration_ns: args.duration.0,
+        certificate,
+    };
+    serde_json::to_string_pretty(&printed).expect("every key is a text and every value has a JSON form") + "\n"
+}

@@ -1,0 +1,195 @@
+//! `truetail lab` and `truetail certify`: load tools in front of the misbehaving server.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use super::support::{Desk, Running, Told};
+
+/// `truetail ARGUMENTS` where no tool is installed but those in the folder `bin` of the desk.
+fn alone(desk: &Desk, arguments: &[&str]) -> Command {
+    let mut command = desk.command(arguments);
+    command.env("PATH", desk.path().join("bin")).env("TRUETAIL_TOOLS", desk.path().join("none"));
+    command
+}
+
+/// A program of that name on the path of [`alone`].
+fn program(desk: &Desk, name: &str, script: &str) {
+    let folder = desk.path().join("bin");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join(name);
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a script");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("an executable");
+}
+
+fn told(command: Command) -> Told {
+    Running::start(command).end()
+}
+
+fn row<'a>(league: &'a Value, tool: &str) -> &'a Value {
+    let rows = league["tools"].as_array().expect("rows");
+    rows.iter().find(|row| row["tool"] == tool).unwrap_or_else(|| panic!("no {tool} in {league}"))
+}
+
+#[test]
+fn all_tools_are_listed_with_their_state_and_origin() {
+    let desk = Desk::new();
+    program(&desk, "hey", "exit 0");
+    let listed = told(alone(&desk, &["lab", "tools", "--json"]));
+    assert_eq!(listed.code, Some(0), "{listed:?}");
+    let json = listed.json();
+    let tools = json["tools"].as_array().expect("tools");
+    let names: Vec<_> = tools.iter().map(|tool| tool["tool"].as_str().expect("a name")).collect();
+    for name in ["ab", "hey", "truetail", "truetail-closed"] {
+        assert!(names.contains(&name), "{name} in {names:?}");
+    }
+    for tool in tools {
+        let here = ["hey", "truetail", "truetail-closed"].contains(&tool["tool"].as_str().expect("a name"));
+        assert_eq!(tool["state"], if here { "here" } else { "missing" }, "{tool}");
+        assert!(["origin", "install", "label_model"].iter().all(|key| tool[key].is_string()), "{tool}");
+    }
+    let text = told(alone(&desk, &["lab", "tools"])).stdout;
+    assert!(names.iter().all(|name| text.lines().any(|line| line.trim_start().starts_with(name))), "{text}");
+}
+
+#[test]
+fn what_is_unknown_is_answered_with_what_there_is() {
+    let desk = Desk::new();
+    let unknown = desk.truetail(&["lab", "run", "02", "--tools", "ab,gun"]);
+    assert_eq!((unknown.code, unknown.stderr.lines().count()), (Some(2), 1), "{unknown:?}");
+    assert!(["'gun'", "hey", "truetail-closed"].iter().all(|word| unknown.stderr.contains(word)), "{unknown:?}");
+    let unknown = desk.truetail(&["lab", "run", "09"]);
+    assert_eq!(unknown.code, Some(2), "{unknown:?}");
+    assert!(unknown.stderr.contains("02-single-hiccup"), "{unknown:?}");
+    assert!(!desk.path().join("truetail-lab").exists());
+}
+
+/// 6 s have a stall of 100 ms. A machine that is busy may take a part of it from an open loop, but not half; a closed
+/// loop has 10 requests to begin there at most.
+#[test]
+fn a_closed_loop_is_told_from_an_open_one_and_results_are_kept() {
+    let desk = Desk::new();
+    let arguments = ["lab", "run", "02", "--tools", "truetail-closed,truetail", "--duration", "6s", "--out", "here"];
+    let first = told(alone(&desk, &[&arguments[..], &["--json"]].concat()));
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let league = first.json();
+    assert_eq!(league["scenario"], "02-single-hiccup");
+    assert_eq!(league["truth"]["quantiles"][2]["value_ns"], 50_000_000);
+    let (open, closed) = (row(&league, "truetail"), row(&league, "truetail-closed"));
+    for row in [open, closed] {
+        assert_eq!((row["state"].as_str(), row["planned_in_fault"].as_u64()), (Some("ok"), Some(100)), "{row}");
+        assert!(row["reported"]["quantiles"].as_array().is_some_and(|quantiles| quantiles.len() >= 4), "{row}");
+        for key in ["version", "label_model", "observed_model", "error_p99_pct", "cpu_seconds"] {
+            assert!(!row[key].is_null(), "{key} in {row}");
+        }
+    }
+    assert_eq!((&closed["observed_model"], &open["label_model"]), (&Value::from("closed"), &Value::from("open")));
+    assert!(open["arrivals_in_fault"].as_u64().is_some_and(|seen| seen >= 50), "{open}");
+    let folder = desk.path().join("here/02-single-hiccup-6s");
+    let files = ["league.csv", "league.html", "league.txt", "all-tools.svg", "all-tools.png", "timeline.svg"];
+    let raw = ["truetail/cmd.txt", "truetail/truth.csv", "truetail/report.json", "truetail/stdout"];
+    for name in files.iter().chain(&raw) {
+        assert!(folder.join(name).is_file(), "{name}");
+    }
+    assert_rows_agree(&folder, open);
+
+    let again = told(alone(&desk, &arguments));
+    assert_eq!(again.code, Some(0), "{again:?}");
+    assert_eq!(again.stderr.matches("kept from an earlier run").count(), 2, "{again:?}");
+    assert!(again.stdout.contains("(the truth)") && again.stdout.lines().all(|line| line.chars().count() <= 100));
+}
+
+/// The table for other programs says what the JSON says, and the server's log holds every request.
+fn assert_rows_agree(folder: &Path, open: &Value) {
+    let text = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a file");
+    let csv = text("league.csv");
+    let line = csv.lines().find(|line| line.starts_with("truetail,")).expect("a row");
+    assert!(line.contains(&format!(",{},", open["arrivals_in_fault"])), "{line}");
+    assert_eq!(Some(text("truetail/truth.csv").lines().count() as u64 - 1), open["arrivals"]["count"].as_u64());
+    assert!(!text("league.html").contains("<script") && !text("league.html").contains("http-equiv"));
+}
+
+#[test]
+fn tools_that_are_missing_or_fail_do_not_stop_the_others() {
+    let desk = Desk::new();
+    program(&desk, "hey", "echo what is this; echo oh dear >&2; exit 3");
+    let tools = ["lab", "run", "02", "--tools", "ab,hey,truetail", "--duration", "1s", "--out", "here", "--json"];
+    let ran = told(alone(&desk, &tools));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let league = ran.json();
+    let (missing, failed) = (row(&league, "ab"), row(&league, "hey"));
+    assert_eq!((&missing["state"], &failed["state"]), (&Value::from("missing"), &Value::from("failed")));
+    assert!(missing["message"].as_str().is_some_and(|message| message.contains("apt-get install")), "{missing}");
+    assert!(ran.stderr.contains("apt-get install"), "{ran:?}");
+    assert!(failed["message"].as_str().is_some_and(|message| message.contains("oh dear")), "{failed}");
+    assert_eq!(row(&league, "truetail")["state"], "ok");
+    let kept = desk.path().join("here/02-single-hiccup-1s/hey/stdout");
+    assert_eq!(std::fs::read_to_string(kept).expect("it is kept"), "what is this\n");
+}
+
+#[test]
+fn ctrl_c_ends_the_tool_that_runs() {
+    let desk = Desk::new();
+    let arguments = ["lab", "run", "02", "--tools", "truetail,truetail-closed", "--duration", "20m", "--out", "here"];
+    let mut running = Running::start(alone(&desk, &arguments));
+    running.hear("1 of 2");
+    running.signal(Signal::SIGINT);
+    let ended = running.end();
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("goes on from here") && !ended.stderr.contains("2 of 2"), "{ended:?}");
+}
+
+fn certified(desk: &Desk, options: &[&str], command: &[&str]) -> Told {
+    let head = ["certify", "--quiet", "--json", "--rate", "1000"];
+    told(desk.command(&[&head[..], options, &["--"], command].concat()))
+}
+
+/// A busy machine may take a part of its schedule from it; then the certificate must say so.
+#[test]
+fn a_generator_that_keeps_its_schedule_is_certified() {
+    let desk = Desk::new();
+    let us = env!("CARGO_BIN_EXE_truetail");
+    let run = [us, "run", "{url}", "-r", "{rate}", "-d", "{duration}", "--json", "--no-save", "--quiet"];
+    let told = certified(&desk, &["--duration", "6s"], &run);
+    let certificate = told.json();
+    let kept = certificate["kept_schedule"] == true;
+    assert_eq!(told.code, Some(if kept { 0 } else { 4 }), "{told:?}");
+    let kind = certificate["kind"].as_str().expect("a kind");
+    assert_eq!(kind == "open", kept, "{certificate}");
+    assert!(["open", "partly-open", "off-rate", "bursts"].contains(&kind), "{certificate}");
+    let trials = certificate["trials"].as_array().expect("trials");
+    let scenarios: Vec<_> = trials.iter().map(|trial| trial["scenario"].as_str().expect("a name")).collect();
+    assert_eq!(scenarios, ["01-healthy", "02-single-hiccup", "04-gc-pauses"]);
+    assert!(trials.iter().all(|trial| trial["row"]["error_p99_pct"].is_number()), "its output was read: {certificate}");
+}
+
+#[test]
+fn a_generator_that_waits_for_answers_is_not() {
+    let desk = Desk::new();
+    let us = env!("CARGO_BIN_EXE_truetail");
+    let users = ["--model", "closed", "--users", "10", "--json", "--no-save", "--quiet"];
+    let told =
+        certified(&desk, &["--duration", "6s"], &[&[us, "run", "{url}", "-d", "{duration}"], &users[..]].concat());
+    let certificate = told.json();
+    assert_eq!((told.code, &certificate["kind"]), (Some(4), &Value::from("closed")), "{certificate}");
+    assert_eq!(certificate["kept_schedule"], false);
+    let evidence = certificate["evidence"].to_string();
+    assert!(evidence.contains("100 requests were due"), "{evidence}");
+}
+
+#[test]
+fn what_cannot_be_certified_is_told() {
+    let desk = Desk::new();
+    let silent = certified(&desk, &["--duration", "1s"], &["sh", "-c", "echo no such option >&2; exit 3", "{url}"]);
+    assert_eq!((silent.code, &silent.json()["kind"]), (Some(1), &Value::from("unknown")), "{silent:?}");
+    assert!(silent.stdout.contains("no such option"), "{silent:?}");
+    let nowhere = certified(&desk, &[], &["sh", "-c", "true"]);
+    assert_eq!(nowhere.code, Some(2), "{nowhere:?}");
+    assert!(nowhere.stderr.contains("{url}"), "{nowhere:?}");
+    let absent = certified(&desk, &[], &["no-such-program", "{url}"]);
+    assert_eq!((absent.code, absent.stderr.lines().count()), (Some(1), 1), "{absent:?}");
+    assert_eq!(desk.truetail(&["certify"]).code, Some(2));
+}

@@ -1,0 +1,113 @@
+//! Tools that are small shell scripts.
+
+use std::path::Path;
+
+use truetail_lab::Setting;
+use truetail_model::scenario::Scenario;
+use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+use truetail_tools::{
+    CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool,
+};
+
+/// A tool that is a script. It prints its p99 in nanoseconds, or writes it into `results/<any>/p99`.
+pub struct Fake {
+    pub name: &'static str,
+    pub script: String,
+    pub version: &'static str,
+    pub program: &'static str,
+    /// What a shell is to do beforehand.
+    pub before: &'static str,
+    pub here: bool,
+}
+
+impl Fake {
+    pub fn new(name: &'static str, script: &str) -> Fake {
+        Fake {
+            name,
+            script: script.to_owned(),
+            version: "1.0",
+            program: "/bin/sh",
+            before: "echo compiled > compiled",
+            here: true,
+        }
+    }
+
+    /// For as long as the program runs, as real tools are.
+    pub fn leaked(self) -> &'static Fake {
+        Box::leak(Box::new(self))
+    }
+}
+
+const TESTED: &str = "1.0";
+
+impl Tool for Fake {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn label_model(&self) -> LoadModelKind {
+        LoadModelKind::Closed
+    }
+
+    fn says_of_its_clock(&self) -> &'static str {
+        "from nothing"
+    }
+
+    fn install(&self) -> Install {
+        Install { origin: "here", debian: "fetch the fake", macos: None }
+    }
+
+    fn tested_version(&self) -> &'static str {
+        TESTED
+    }
+
+    fn find(&self, _lookup: &Lookup) -> Result<Found, Missing> {
+        let found = Found { path: self.program.into(), version: self.version.to_owned() };
+        self.here.then_some(found).ok_or(Missing { looked_for: "a fake".to_owned() })
+    }
+
+    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+        Ok(Invocation {
+            program: found.path.clone(),
+            args: vec!["script.sh".to_owned(), load.url.clone()],
+            env: vec![("GREETING".to_owned(), "good day".to_owned())],
+            stdin: "from standard input\n".to_owned(),
+            inputs: vec![("script.sh".to_owned(), self.script.clone())],
+            outputs: vec![("p99", "results/*/p99".to_owned())],
+            before: vec![["sh", "-c", self.before].map(str::to_owned).to_vec()],
+            after: vec![("decoded".to_owned(), ["sh", "-c", "echo decoded"].map(str::to_owned).to_vec())],
+        })
+    }
+
+    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        let bytes = output.file("p99").unwrap_or(&output.stdout);
+        let text = String::from_utf8_lossy(bytes);
+        let broken = |_| ParseError {
+            tool: self.name,
+            tested: TESTED,
+            file: "stdout",
+            line: Some(1),
+            what: format!("'{}' is no number", text.trim()),
+        };
+        let value_ns = text.trim().parse().map_err(broken)?;
+        let quantiles = vec![ClaimedQuantile { q: 0.99, value_ns, printed: true }];
+        Ok(Report::of(Claims { quantiles, ..Claims::silent(LatencyFrom::Send) }))
+    }
+}
+
+/// A stall that is asked for during 100 ms. A tool is hung after `limit`.
+pub fn setting(limit: Nanos) -> Setting {
+    let text = "name = \"small\"\n[workload]\nrate = 1000\nduration = \"100ms\"\n[service]\nbaseline = \"1ms\"\n\
+                [[service.fault]]\nkind = \"stall\"\nat = \"50ms\"\nfor = \"20ms\"\n";
+    let setting = Setting::of(Scenario::parse(text, "small.toml").expect("a scenario")).expect("it is fit");
+    Setting { grace: limit.saturating_sub(setting.duration), ..setting }
+}
+
+/// Is there a process of this number that still does something?
+pub fn is_alive(pid: u32) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+    !matches!(state, Some('Z' | 'X') | None)
+}
