@@ -70,6 +70,7 @@ impl Tool for Fake {
 
     fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
         Ok(Invocation {
+            started_in: None,
             program: found.path.clone(),
             args: vec!["script.sh".to_owned(), load.url.clone()],
             env: vec![("GREETING".to_owned(), "good day".to_owned())],
