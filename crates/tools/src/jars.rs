@@ -25,6 +25,25 @@ pub(crate) fn find_jars(lookup: &Lookup, tool: &str, place: &str, jar: &str, mar
     Ok(Found { path, version })
 }
 
+/// The same for a tool whose jars are in `lib` and that runs our own `class`: it has to be compiled from this `source`.
+///
+/// # Errors
+/// [`Missing`].
+pub(crate) fn find_compiled(
+    lookup: &Lookup,
+    tool: &str,
+    jar: &str,
+    class: &str,
+    source: &str,
+) -> Result<Found, Missing> {
+    let found = find_jars(lookup, tool, "lib", jar, &[&format!("classes/{class}.class")])?;
+    let compiled = found.path.join(format!("classes/{class}.java"));
+    if fs::read_to_string(&compiled).is_ok_and(|text| text == source) {
+        return Ok(found);
+    }
+    Err(Missing { looked_for: format!("{} is not the one that belongs to this truetail", compiled.display()) })
+}
+
 /// The version in the name of the jar, of the last by name where there are several.
 fn version_of(folder: &Path, jar: &str) -> Option<String> {
     let names = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
@@ -50,6 +69,29 @@ pub(crate) fn class_path(found: &Found) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_class_of_another_version_is_not_taken() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |path: &str, text: &str| {
+            let file = folder.path().join(path);
+            fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+            fs::write(&file, text).expect("a file");
+            file
+        };
+        let java = write("bin/java", "");
+        fs::set_permissions(java, fs::Permissions::from_mode(0o755)).expect("a program");
+        write("tool/lib/core-1.2.jar", "");
+        write("tool/classes/Load.class", "");
+        let lookup = Lookup { folder: folder.path().to_owned(), path: Vec::new() };
+        for (compiled, found) in [("old", false), ("new", true)] {
+            write("tool/classes/Load.java", compiled);
+            assert_eq!(find_compiled(&lookup, "tool", "core", "Load", "new").is_ok(), found, "{compiled}");
+        }
+        let missing = find_compiled(&lookup, "other", "core", "Load", "new").expect_err("nothing is there").to_string();
+        assert!(missing.contains("other/classes/Load.class"), "{missing}");
+    }
 
     #[test]
     fn the_version_is_that_of_the_jar_of_just_this_name() {

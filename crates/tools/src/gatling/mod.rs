@@ -8,7 +8,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::jars::{class_path, find_jars, java};
+use crate::jars::{class_path, find_compiled, java};
 use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// Gatling with users that arrive at `rate`, make one request each, and share as many connections as it takes.
@@ -44,7 +44,7 @@ impl Tool for Gatling {
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_jars(lookup, NAME, "lib", "gatling-core", &["classes/LoadSimulation.class"])
+        find_compiled(lookup, NAME, "gatling-core", "LoadSimulation", include_str!("LoadSimulation.java"))
     }
 
     /// Gatling has no limit of connections. Its first users would otherwise wait for the opening of a package of Java.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::jars::{class_path, find_jars, java};
+use crate::jars::{class_path, find_compiled, java};
 use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// Hyperfoil with sessions that arrive at `rate`, evenly, over `connections` connections and as many sessions.
@@ -40,7 +40,7 @@ impl Tool for Hyperfoil {
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_jars(lookup, NAME, "lib", "hyperfoil-core", &["classes/RunBenchmark.class"])
+        find_compiled(lookup, NAME, "hyperfoil-core", "RunBenchmark", include_str!("RunBenchmark.java"))
     }
 
     fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {

@@ -10,33 +10,49 @@ use truetail_model::workload::LoadModelKind;
 use crate::jars::{find_jars, java};
 use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
-/// JMeter with `users` threads, each in a closed loop.
-pub struct ThreadGroup;
-
-/// JMeter with `connections` threads that take their turns from a Poisson schedule at `rate`.
-pub struct PreciseThroughput;
+/// JMeter, in one of two ways.
+pub enum JMeter {
+    /// `users` threads, each in a closed loop.
+    ThreadGroup,
+    /// `connections` threads that take their turns from a Poisson schedule at `rate`.
+    PreciseThroughput,
+}
 
 pub(super) const TESTED: &str = "5.6.3";
 pub(super) const SAMPLES: &str = "samples.csv";
 
-const INSTALL: Install =
-    Install { origin: "Maven Central", debian: "tools/install.sh jmeter", macos: Some("tools/install.sh jmeter") };
-
-impl Tool for ThreadGroup {
+impl Tool for JMeter {
     fn name(&self) -> &'static str {
-        "jmeter-thread-group"
+        match self {
+            JMeter::ThreadGroup => "jmeter-thread-group",
+            JMeter::PreciseThroughput => "jmeter-precise-throughput",
+        }
     }
 
     fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Closed
+        match self {
+            JMeter::ThreadGroup => LoadModelKind::Closed,
+            JMeter::PreciseThroughput => LoadModelKind::Open,
+        }
     }
 
     fn says_of_its_clock(&self) -> &'static str {
-        "from the start of a sample, connecting included, in whole milliseconds; failures count with the time they took"
+        match self {
+            JMeter::ThreadGroup => {
+                "from the start of a sample, connecting included, in whole milliseconds; failures count with the time \
+                 they took"
+            }
+            JMeter::PreciseThroughput => {
+                "from the start of a sample, after the timer and without the wait for a free thread, connecting included, \
+                 in whole milliseconds; failures count with the time they took; what was due before its threads were up \
+                 is sent at once"
+            }
+        }
     }
 
     fn install(&self) -> Install {
-        INSTALL
+        let debian = "tools/install.sh jmeter";
+        Install { origin: "Maven Central", debian, macos: Some(debian) }
     }
 
     fn tested_version(&self) -> &'static str {
@@ -44,56 +60,21 @@ impl Tool for ThreadGroup {
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find(lookup)
+        let parts = ["bin/ApacheJMeter.jar", "bin/saveservice.properties"];
+        find_jars(lookup, "jmeter", "lib/ext", "ApacheJMeter_core", &parts)
     }
 
     fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
-        Ok(invocation(found, plan::thread_group(load)))
+        let plan = match self {
+            JMeter::ThreadGroup => plan::thread_group(load),
+            JMeter::PreciseThroughput => plan::precise_throughput(load),
+        };
+        Ok(invocation(found, plan))
     }
 
     fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
         parse::parse(self.name(), output)
     }
-}
-
-impl Tool for PreciseThroughput {
-    fn name(&self) -> &'static str {
-        "jmeter-precise-throughput"
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Open
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the start of a sample, after the timer and without the wait for a free thread, connecting included, in \
-         whole milliseconds; failures count with the time they took; what was due before its threads were up is sent at \
-         once"
-    }
-
-    fn install(&self) -> Install {
-        INSTALL
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
-    }
-
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find(lookup)
-    }
-
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
-        Ok(invocation(found, plan::precise_throughput(load)))
-    }
-
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
-        parse::parse(self.name(), output)
-    }
-}
-
-fn find(lookup: &Lookup) -> Result<Found, Missing> {
-    find_jars(lookup, "jmeter", "lib/ext", "ApacheJMeter_core", &["bin/ApacheJMeter.jar", "bin/saveservice.properties"])
 }
 
 /// The heap and the collector are those of JMeter's own start script. Whether a timestamp is a sample's start or its end

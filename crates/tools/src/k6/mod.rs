@@ -10,36 +10,50 @@ use truetail_model::workload::LoadModelKind;
 use crate::find::find_program;
 use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
-/// k6 with `users` virtual users, each in a closed loop.
-pub struct ConstantVus;
-
-/// k6 with iterations started at `rate`, each on a virtual user that is free: 1500 are made beforehand, and up to 5000
-/// when those do not suffice. An iteration that finds none is dropped.
-pub struct ConstantArrivalRate;
+/// k6, in one of the ways in which its documents say how to offer load.
+pub enum K6 {
+    /// `users` virtual users, each in a closed loop.
+    ConstantVus,
+    /// Iterations started at `rate`, each on a virtual user that is free: 1500 are made beforehand, and up to 5000 when
+    /// those do not suffice. An iteration that finds none is dropped.
+    ConstantArrivalRate,
+}
 
 pub(super) const TESTED: &str = "1.8.1";
 pub(super) const SAMPLES: &str = "samples.csv";
 pub(super) const SUMMARY: &str = "summary.json";
 
-const INSTALL: Install =
-    Install { origin: "Go module proxy", debian: "tools/install.sh k6", macos: Some("brew install k6") };
-
-impl Tool for ConstantVus {
+impl Tool for K6 {
     fn name(&self) -> &'static str {
-        "k6-constant-vus"
+        match self {
+            K6::ConstantVus => "k6-constant-vus",
+            K6::ConstantArrivalRate => "k6-constant-arrival-rate",
+        }
     }
 
     fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Closed
+        match self {
+            K6::ConstantVus => LoadModelKind::Closed,
+            K6::ConstantArrivalRate => LoadModelKind::Open,
+        }
     }
 
     fn says_of_its_clock(&self) -> &'static str {
-        "from the sending of a request, without the time for a connection; a refused request counts as 0 ms, a timeout \
-         with the time it took; a reset on a kept connection is tried again unseen"
+        match self {
+            K6::ConstantVus => {
+                "from the sending of a request, without the time for a connection; a refused request counts as 0 ms, a \
+                 timeout with the time it took; a reset on a kept connection is tried again unseen"
+            }
+            K6::ConstantArrivalRate => {
+                "from the sending of a request, without the wait for a virtual user and the time for a connection; a \
+                 refused request counts as 0 ms, a timeout with the time it took; an iteration without a free virtual \
+                 user is dropped; a reset on a kept connection is tried again unseen"
+            }
+        }
     }
 
     fn install(&self) -> Install {
-        INSTALL
+        Install { origin: "Go module proxy", debian: "tools/install.sh k6", macos: Some("brew install k6") }
     }
 
     fn tested_version(&self) -> &'static str {
@@ -51,43 +65,11 @@ impl Tool for ConstantVus {
     }
 
     fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
-        Ok(invocation(found, script::constant_vus(load)))
-    }
-
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
-        parse::parse(self.name(), output)
-    }
-}
-
-impl Tool for ConstantArrivalRate {
-    fn name(&self) -> &'static str {
-        "k6-constant-arrival-rate"
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Open
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the sending of a request, without the wait for a virtual user and the time for a connection; a refused \
-         request counts as 0 ms, a timeout with the time it took; an iteration without a free virtual user is dropped; a \
-         reset on a kept connection is tried again unseen"
-    }
-
-    fn install(&self) -> Install {
-        INSTALL
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
-    }
-
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_program(lookup, "k6", &["version"])
-    }
-
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
-        Ok(invocation(found, script::constant_arrival_rate(load, self.name())?))
+        let script = match self {
+            K6::ConstantVus => script::constant_vus(load),
+            K6::ConstantArrivalRate => script::constant_arrival_rate(load, self.name())?,
+        };
+        Ok(invocation(found, script))
     }
 
     fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
