@@ -80,6 +80,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
         measured.snapshot.merge(&given_away);
     }
     measured.generator.end_clock = plan.end_clock;
+    measured.generator.timing = plan.timing;
     measured.generator.surroundings = surroundings::since(&before);
     Ok(measured)
 }
@@ -109,6 +110,7 @@ fn start_worker(
         to_head: *plan.target.method() == Method::Head,
         timeout: workload.limits.timeout,
         stamped: plan.end_clock == EndClock::Kernel,
+        timing: plan.timing,
         scheduled: workload.model.kind() != LoadModelKind::Closed,
         control: control.clone(),
         live,

@@ -3,8 +3,7 @@
 use truetail_model::arrival::RateProfile;
 use truetail_model::record::SamplesOptions;
 use truetail_model::workload::{LoadModel, Workload};
-use truetail_run::EndClock;
-use truetail_run::Offered;
+use truetail_run::{EndClock, Offered, Timing};
 
 use crate::{Target, host};
 
@@ -21,6 +20,8 @@ pub struct Plan {
     pub samples: SamplesOptions,
     /// Whose instant ends a response time. The kernel's is to be had on Linux only; elsewhere answers bear no stamp.
     pub end_clock: EndClock,
+    /// What workers do between two requests.
+    pub timing: Timing,
 }
 
 /// One worker for each so many requests a second, where the number of threads is left to the engine: about half of
@@ -58,7 +59,14 @@ pub enum CapReason {
 impl Plan {
     /// A plan with everything left to the engine.
     pub fn new(workload: Workload, target: Target) -> Plan {
-        Plan { workload, target, threads: None, samples: SamplesOptions::default(), end_clock: EndClock::Kernel }
+        Plan {
+            workload,
+            target,
+            threads: None,
+            samples: SamplesOptions::default(),
+            end_clock: EndClock::Kernel,
+            timing: Timing::Balanced,
+        }
     }
 
     /// The cap on connections that will be in force: what the user asked for, or what this machine can have.

@@ -2,6 +2,7 @@
 //! drives them. Nothing here is shared, locked, formatted or (in the steady state) allocated while requests run.
 
 mod answers;
+mod sleep;
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,7 +13,7 @@ use truetail_model::driver::{Driver, Hand, Start, Turn};
 use truetail_model::record::{Cause, Outcome, Recorder, RequestRecord, StartDelay};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::{Events, MonotonicClock, Reactor, Readiness, precise_sleeps};
-use truetail_run::CpuTime;
+use truetail_run::{CpuTime, Timing};
 
 use crate::checkpoint::Mailbox;
 use crate::connection::{Connection, Exchange, Phase};
@@ -52,6 +53,8 @@ pub(crate) struct Setting {
     pub(crate) timeout: Option<Nanos>,
     /// The kernel is to say when answers arrived.
     pub(crate) stamped: bool,
+    /// What to do between two requests.
+    pub(crate) timing: Timing,
     /// Requests of this load model are due on a schedule, so that one may fall due between two answers.
     pub(crate) scheduled: bool,
     pub(crate) control: Control,
@@ -188,8 +191,7 @@ impl Worker {
         let latest = if self.unread.is_empty() && !self.look_again { now + LONGEST_SLEEP } else { now };
         let until = until.min(deadline).min(latest).max(now);
         let paused_before = self.watch.total();
-        self.watch.sleeping(until);
-        self.reactor.wait(events, Some(until.since(now)))?;
+        self.sleep(events, now, until)?;
         self.now();
         let paused = self.watch.total();
         // A pause may have come after the system had said what is ready.

@@ -12,6 +12,7 @@ use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModel;
+use truetail_run::Timing;
 
 #[test]
 fn arrivals_do_not_wait_for_answers() {
@@ -232,4 +233,25 @@ fn what_was_recorded_so_far_can_be_had_and_nothing_of_it_is_lost() {
     assert!(measured.snapshot.samples.is_complete());
     assert_eq!(measured.snapshot.seconds.iter().map(|second| second.planned).sum::<u64>(), 1500);
     assert_eq!(measured.snapshot.metric(Metric::ResponseTime).count(), 1500);
+}
+
+/// Between two requests a worker spins, sleeps, or sleeps until the next millisecond: every arrival is sent all the same,
+/// none of them early, and a cheap one by no more than a tick later than the machine makes it.
+#[test]
+fn every_timing_keeps_the_schedule() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    for timing in [Timing::Precise, Timing::Balanced, Timing::Cheap] {
+        let mut open = open(&puppet.url(), 400.0, 400);
+        open.timing = timing;
+        let measured = run(&open);
+        assert_eq!((measured.snapshot.tally.responses, measured.generator.timing), (400, timing));
+        let mut closed = closed(&puppet.url(), 4, 200);
+        closed.timing = timing;
+        assert_eq!(run(&closed).snapshot.tally.responses, 200, "{timing:?}");
+        let records = measured.snapshot.samples.even();
+        let at_ticks = records.iter().filter(|r| r.actual_start.0 % Timing::TICK_NS < 200_000).count();
+        // A quarter of the intended starts is at 0 ms, another at 0.5 ms after a tick; only a cheap worker moves them.
+        let share = at_ticks as f64 / records.len() as f64;
+        assert!(timing != Timing::Cheap || share > 0.5, "{share} of the requests began at a tick");
+    }
 }

@@ -201,6 +201,35 @@ pub enum EndClock {
     Kernel,
 }
 
+/// What a worker does between two requests: precision is paid for with processor time.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timing {
+    /// Sleeps, and spins for the last [`Timing::SPIN_NS`] before a request is due.
+    Precise,
+    /// Sleeps until a request is due or an answer comes.
+    #[default]
+    Balanced,
+    /// Sleeps until the next tick of [`Timing::TICK_NS`] and does all that has come due by then at once.
+    Cheap,
+}
+
+impl Timing {
+    /// A timed sleep ends some 25 µs late on a machine of today; what is left of this is waited for without sleeping.
+    pub const SPIN_NS: u64 = 30_000;
+    /// No request is sent later than this for the sake of cheapness.
+    pub const TICK_NS: u64 = 1_000_000;
+
+    /// Its name, as users write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Timing::Precise => "precise",
+            Timing::Balanced => "balanced",
+            Timing::Cheap => "cheap",
+        }
+    }
+}
+
 /// What the generator knows of itself.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Generator {
@@ -228,6 +257,9 @@ pub struct Generator {
     pub connections_peak: u64,
     /// Idle connections on which bytes came that nobody had asked for; they were closed.
     pub stray_answers: u64,
+    /// What its workers did between two requests.
+    #[serde(default)]
+    pub timing: Timing,
     /// What one reading of its clock takes, measured beside the run.
     #[serde(default)]
     pub clock_reading_ns: Option<u64>,

@@ -17,7 +17,9 @@ pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
 pub use conduct::{
     ArrivalFidelity, ClosedLoopShadow, Dispersion, Exponential, Gaps, Settling, SettlingState, ShadowQuantile, Shift,
 };
-pub use facts::{CpuTime, EndClock, Facts, Generator, Host, LONGEST_PAUSES, Offered, Pause, Source, Surroundings};
+pub use facts::{
+    CpuTime, EndClock, Facts, Generator, Host, LONGEST_PAUSES, Offered, Pause, Source, Surroundings, Timing,
+};
 pub use findings::{Distribution, Findings, Quantile, Reason, Verdict, VerdictState};
 pub use merge::{MergeError, merge};
 pub use uncertainty::{Contribution, Uncertainty};

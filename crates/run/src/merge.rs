@@ -11,7 +11,7 @@ use truetail_model::record::{Samples, SamplesOptions, Snapshot};
 
 use crate::facts::{EndClock, LONGEST_PAUSES, Surroundings};
 use crate::wire::v1::Intervals;
-use crate::{Facts, Generator, Host, Offered, Run};
+use crate::{Facts, Generator, Host, Offered, Run, Timing};
 
 /// Why runs do not make one.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -243,6 +243,11 @@ fn sum(mut whole: Generator, part: Generator) -> Generator {
     // One part that was read by the generator's clock makes the whole no better than that.
     if part.end_clock == EndClock::User {
         whole.end_clock = EndClock::User;
+    }
+    // Parts may have been made in different ways: the whole is no more precise than the least of them.
+    let precision = |timing| [Timing::Cheap, Timing::Balanced, Timing::Precise].iter().position(|one| *one == timing);
+    if precision(part.timing) < precision(whole.timing) {
+        whole.timing = part.timing;
     }
     whole.open_files_limit = earlier(whole.open_files_limit, part.open_files_limit);
     whole

@@ -262,6 +262,7 @@ struct MirrorGenerator {
     end_clock: String,
     busiest_worker_cpu_ns: u64,
     surroundings: BTreeMap<String, Option<u64>>,
+    timing: String,
     clock_reading_ns: Option<u64>,
     unstamped: u64,
     clock_steps: u64,

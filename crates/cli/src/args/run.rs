@@ -88,6 +88,10 @@ pub struct RunArgs {
     /// End response times when this program had read the answer, not when the kernel had received it
     #[arg(long, help_heading = "Result")]
     pub user_timestamps: bool,
+    /// Precision against processor time: 'precise' spins for the last 30 us before a request, 'balanced' sleeps, 'cheap'
+    /// sends all that is due once a millisecond [default: balanced]
+    #[arg(long, value_name = "HOW", help_heading = "Limits")]
+    pub timing: Option<TimingName>,
     /// Worker threads [default: what the load needs, at most one a processor]
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Limits")]
     pub threads: Option<u32>,
@@ -137,6 +141,17 @@ pub enum SpacingName {
     Even,
     /// Exponential gaps.
     Poisson,
+}
+
+/// `--timing`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum TimingName {
+    /// Spins at the end.
+    Precise,
+    /// Sleeps.
+    Balanced,
+    /// Once a millisecond.
+    Cheap,
 }
 
 /// `--model`.

@@ -1,10 +1,10 @@
 //! `truetail run`, resolved.
 
 use truetail_engine::{Plan, host};
-use truetail_run::EndClock;
+use truetail_run::{EndClock, Timing};
 
 use super::{load, request};
-use crate::args::run::{RunArgs, WarmupValue};
+use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::outcome::{Result, could_not, usage};
 use crate::supervise::Terms;
 use crate::target_folder::Place;
@@ -41,6 +41,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     if args.user_timestamps {
         plan.end_clock = EndClock::User;
     }
+    plan.timing = timing(&args)?;
     check_open_files(&plan)?;
     Ok(ResolvedRun {
         plan,
@@ -55,6 +56,19 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         },
         quiet: args.quiet,
     })
+}
+
+/// Without the kernel's word, answers would be as old as the last tick.
+fn timing(args: &RunArgs) -> Result<Timing> {
+    match args.timing {
+        Some(TimingName::Cheap) if args.user_timestamps => Err(usage(
+            "--timing cheap and --user-timestamps contradict each other: answers are read once a millisecond, so only \
+             the kernel knows when they came; leave one out",
+        )),
+        Some(TimingName::Cheap) => Ok(Timing::Cheap),
+        Some(TimingName::Precise) => Ok(Timing::Precise),
+        Some(TimingName::Balanced) | None => Ok(Timing::Balanced),
+    }
 }
 
 fn place(args: &RunArgs) -> Result<Place> {

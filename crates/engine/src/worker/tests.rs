@@ -54,6 +54,7 @@ impl Stage {
             to_head: false,
             timeout,
             stamped,
+            timing: Timing::Balanced,
             scheduled: true,
             control: Control::new(),
             live: Arc::new(Live::default()),

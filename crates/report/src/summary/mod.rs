@@ -1,6 +1,7 @@
 //! The one screen of a run: verdict, what was offered, the books, the tail, who was late, and how it went over time.
 
 mod conduct;
+mod generator;
 mod head;
 mod saturation;
 mod tail;
@@ -41,7 +42,8 @@ pub fn summary(run: &Run, findings: &Findings, saved: Option<&str>, style: Style
 
 /// The response times and what belongs to them; in saturation, where they say nothing of the service, what does.
 fn times(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
-    let (late, arrivals) = (tail::start_delay(findings, style), conduct::arrivals(run, findings, style));
+    let late = [tail::start_delay(findings, style), generator::lines(run, findings, style)].concat();
+    let arrivals = conduct::arrivals(run, findings, style);
     let saturated = saturation::lines(findings, style);
     if !saturated.is_empty() {
         return [saturated, late, arrivals].concat();

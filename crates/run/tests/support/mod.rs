@@ -88,6 +88,7 @@ pub fn generator() -> Generator {
         connections_opened: 64,
         connections_peak: 64,
         stray_answers: 0,
+        timing: truetail_run::Timing::Precise,
         clock_reading_ns: Some(21),
         end_clock: EndClock::Kernel,
         busiest_worker_cpu_ns: 700_000_000,

@@ -1,0 +1,42 @@
+//! Between two requests: how long a worker sleeps, and what may wake it.
+
+use std::io;
+use std::thread;
+
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_reactor::Events;
+use truetail_run::Timing;
+
+use super::Worker;
+
+impl Worker {
+    /// Sleeps at `now` until `until` at the latest, and takes up what has happened.
+    pub(super) fn sleep(&mut self, events: &mut Events, now: Timestamp, until: Timestamp) -> io::Result<()> {
+        let left = until.since(now);
+        match self.setting.timing {
+            Timing::Balanced => {
+                self.watch.sleeping(until);
+                self.reactor.wait(events, Some(left))
+            }
+            Timing::Precise => {
+                let spin = Nanos(Timing::SPIN_NS);
+                self.watch.sleeping(Timestamp(until.0.saturating_sub(spin.0)).max(now));
+                self.reactor.wait(events, Some(left.saturating_sub(spin)))
+            }
+            Timing::Cheap if left.is_zero() => self.reactor.wait(events, Some(left)),
+            Timing::Cheap => {
+                let wake = self.tick(now, until);
+                self.watch.sleeping(wake);
+                thread::sleep(wake.since(now).into());
+                self.reactor.wait(events, Some(Nanos::ZERO))
+            }
+        }
+    }
+
+    /// The tick at which what is due at `until` is done. Answers wake nobody; on a schedule they can wait for it, because
+    /// the kernel has said when they came, while users who wait for them are asked about at each tick.
+    fn tick(&self, now: Timestamp, until: Timestamp) -> Timestamp {
+        let tick = |instant: Timestamp| Timestamp(instant.0.div_ceil(Timing::TICK_NS) * Timing::TICK_NS);
+        if self.setting.scheduled { tick(until) } else { tick(Timestamp(now.0 + 1)) }
+    }
+}

@@ -1,0 +1,35 @@
+//! What the generator did between requests, what that cost, and what lag it had.
+
+use truetail_run::{Findings, Run, Source};
+
+use super::{labelled_text, number};
+use crate::style::Style;
+
+/// Nothing where no sockets were used, or nothing was issued.
+pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+    let Some(generator) = run.facts.generator.as_ref().filter(|_| run.facts.source == Source::Sockets) else {
+        return Vec::new();
+    };
+    let issued = run.snapshot.tally.issued + run.snapshot.warmup.issued;
+    if issued == 0 {
+        return Vec::new();
+    }
+    let cpu_ns = generator.cpu.user_ns + generator.cpu.system_ns;
+    let lag = |q: f64| {
+        let quantiles = &findings.generator_lag.quantiles;
+        let found = quantiles.iter().find(|quantile| quantile.q == q).and_then(|quantile| quantile.value_ns);
+        found.map_or("–".to_owned(), number::time)
+    };
+    let threads = match generator.threads {
+        1 => "1 thread".to_owned(),
+        n => format!("{} threads", number::count(n.into())),
+    };
+    let text = format!(
+        "{} timing, {threads}: {} of CPU a request · lag p50 {}, p99 {}",
+        generator.timing.name(),
+        number::time(cpu_ns / issued),
+        lag(0.5),
+        lag(0.99),
+    );
+    labelled_text("Generator", &text, style)
+}
