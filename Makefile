@@ -2,11 +2,16 @@
 # make test   everything that is checked
 # make tools  load tools of others, from package registries
 # make fuzz   the parsers of other tools' outputs against damaged ones, FUZZ_SECONDS each (600)
-.PHONY: demo test lint tools fuzz
+# make scenario-02   load tools through a scenario (01 … 05): installs those that can be had, runs them one after the
+#             other, and writes table and pictures to $(LAB). A minute and more each; what is there is kept
+# make scenarios     all five; then make docs-lab writes the pages of docs/lab
+.PHONY: demo test lint tools fuzz scenarios lab-ready docs-lab
 
 CARGO ?= cargo
 PYTHON ?= python3
 VENV := .venv
+# Where the laboratory keeps its results.
+LAB ?= truetail-lab
 
 demo:
 	$(CARGO) build --release --locked -p truetail
@@ -27,6 +32,28 @@ tools:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+# A tool that cannot be installed here is left out of the table, with the line that installs it.
+lab-ready:
+	tools/install.sh || echo "some tools could not be installed; they are left out"
+	$(CARGO) build --release --locked -p truetail
+
+# Two at once would take the processor from each other.
+.NOTPARALLEL:
+
+SCENARIOS := scenario-01 scenario-02 scenario-03 scenario-04 scenario-05
+.PHONY: $(SCENARIOS)
+$(SCENARIOS): scenario-%: lab-ready
+	$${CARGO_TARGET_DIR:-target}/release/truetail lab run $* --out $(LAB)
+
+scenarios: lab-ready
+	for scenario in 01 02 03 04 05; do \
+		$${CARGO_TARGET_DIR:-target}/release/truetail lab run $$scenario --out $(LAB) || exit 1; \
+	done
+
+# The pages of docs/lab, from what is kept in $(LAB).
+docs-lab:
+	tools/lab-docs.sh $(LAB) docs/lab
 
 $(VENV)/ready: tests/requirements.txt
 	rm -rf $(VENV)

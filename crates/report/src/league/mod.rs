@@ -6,6 +6,7 @@
 //! | `cells` | what stands in their cells, and in those of the page |
 //! | `csv` | a row a tool, for other programs |
 //! | `html` | one page with tables and pictures |
+//! | `markdown` | a page of a repository |
 //! | `pictures` | percentiles and single requests |
 //! | `certificate` | what kind of generator a command is |
 //! | `tools` | which tools are here |
@@ -14,6 +15,7 @@ mod cells;
 mod certificate;
 mod csv;
 mod html;
+mod markdown;
 mod pictures;
 mod text;
 mod tools;
@@ -21,6 +23,7 @@ mod tools;
 pub use certificate::certificate;
 pub use csv::csv;
 pub use html::html;
+pub use markdown::markdown;
 pub use pictures::{ToolData, pictures};
 pub use text::text;
 pub use tools::{ToolLine, tools_table};

@@ -9,7 +9,7 @@ use truetail_engine::host;
 use truetail_lab::{Entry, Reading, Setting, Survey};
 use truetail_model::time::NANOS_PER_SECOND;
 use truetail_report::Style;
-use truetail_report::league::{Table, ToolData, csv, html, pictures, text};
+use truetail_report::league::{Table, ToolData, csv, html, markdown, pictures, text};
 
 use crate::outcome::{Result, could_not};
 use crate::{output, utc};
@@ -60,6 +60,8 @@ impl<'a> Results<'a> {
             ("league.csv".to_owned(), csv(&table).into_bytes()),
             ("league.html".to_owned(), html(&table, &pictures, &self.made()).into_bytes()),
         ];
+        let names: Vec<&str> = pictures.iter().map(|(name, _)| name.as_str()).collect();
+        files.push(("league.md".to_owned(), markdown(&table, &names, &self.made()).into_bytes()));
         for (name, picture) in &pictures {
             let png = picture.png().map_err(|error| could_not(format!("{name}.png: {error}")))?;
             files.push((format!("{name}.svg"), picture.svg().as_bytes().to_vec()));

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Writes the pages of the laboratory from what it keeps: tools/lab-docs.sh RESULTS DOCS
+#
+# RESULTS is what `truetail lab run … --out RESULTS` wrote, DOCS the folder of the pages, such as docs/lab. Each scenario of
+# full length gets a folder with its page (README.md), the table as CSV and JSON, and the pictures.
+set -euo pipefail
+
+readonly results="${1:?RESULTS, the --out of truetail lab run}" docs="${2:?DOCS, such as docs/lab}"
+readonly scenarios=(01-healthy 02-single-hiccup 03-sustained-slowdown 04-gc-pauses 05-saturation)
+
+for scenario in "${scenarios[@]}"; do
+    from="$results/$scenario" to="$docs/$scenario"
+    if [[ ! -e "$from/league.md" ]]; then
+        echo "$scenario: nothing in $from; run: truetail lab run $scenario --out $results" >&2
+        continue
+    fi
+    mkdir -p "$to"
+    cp "$from/league.md" "$to/README.md"
+    cp "$from/league.csv" "$from/league.json" "$from"/*.svg "$from"/*.png "$to/"
+    echo "$scenario: $to/README.md"
+done
