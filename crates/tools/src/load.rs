@@ -5,6 +5,7 @@ use truetail_model::time::{NANOS_PER_SECOND, Nanos, Rate};
 use crate::CommandError;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
+const NEARLY_ALL: f64 = 0.99;
 
 /// What a tool is asked to do. A closed tool takes `users`, an open one `rate`, with at most `connections` or workers.
 #[derive(Clone, PartialEq, Debug)]
@@ -48,6 +49,14 @@ impl Load {
         };
         let why = || format!("it takes whole requests a second, a minute or an hour, not {rate} a second");
         [1, 60, 3_600].into_iter().find_map(whole).ok_or_else(|| CommandError { tool, why: why() })
+    }
+
+    /// What to note of an open tool that made fewer requests than were due and does not mention it. The last one or two
+    /// may fall beyond the end.
+    pub(crate) fn shortfall(&self, tool: &str, made: u64) -> Option<String> {
+        let due = self.rate.as_per_second() * self.duration.as_secs_f64();
+        let note = || format!("{due} requests were due and {made} were made, which {tool} does not mention");
+        ((made as f64) < due * NEARLY_ALL).then(note)
     }
 
     /// The timeout, where there is one, in whole seconds, rounded up.

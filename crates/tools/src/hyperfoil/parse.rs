@@ -11,8 +11,6 @@ use crate::{Load, Output, ParseError, Report};
 
 const READING: Reading = Reading::stdout(NAME, TESTED).of(RESULT);
 const FORMAT: &str = "truetail.hyperfoil/1";
-/// Less than this share of what was due is worth a note: the last arrivals may fall beyond the end.
-const NEARLY_ALL: f64 = 0.99;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,11 +65,7 @@ fn histogram(buckets: &[(u64, u64)]) -> Histogram {
 impl Counts {
     fn notes(&self, load: &Load) -> Vec<String> {
         let Counts { requests, responses, connection_errors, timeouts, internal_errors, .. } = self;
-        let due = load.rate.as_per_second() * load.duration.as_secs_f64();
-        let mut notes = Vec::new();
-        if (*requests as f64) < due * NEARLY_ALL {
-            notes.push(format!("{due} requests were due and {requests} were made, which Hyperfoil does not mention"));
-        }
+        let mut notes: Vec<_> = load.shortfall("Hyperfoil", *requests).into_iter().collect();
         if responses < requests {
             notes.push(format!(
                 "{responses} answers to {requests} requests ({connection_errors} connection errors, {timeouts} timeouts \

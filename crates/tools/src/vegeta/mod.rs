@@ -27,8 +27,9 @@ impl Tool for Vegeta {
     }
 
     fn says_of_its_clock(&self) -> &'static str {
-        "from the moment at which a worker took the request up, which is that of the schedule while workers are free; \
-         failures count with the time they took; a reset on a kept connection is tried again unseen"
+        "from the moment at which a worker took the request up, which is that of the schedule while workers are free; what \
+         finds none free is sent later and counted from then, and what is still due at the end is not mentioned; failures \
+         count with the time they took; a reset on a kept connection is tried again unseen"
     }
 
     fn install(&self) -> Install {
@@ -75,7 +76,7 @@ impl Tool for Vegeta {
         })
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
-        parse::parse(output)
+    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+        parse::parse(output, load)
     }
 }

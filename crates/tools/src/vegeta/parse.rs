@@ -9,7 +9,7 @@ use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 use super::{NAME, REPORT, RESULTS, TESTED};
 use crate::failures::Failures;
 use crate::reading::Reading;
-use crate::{Output, ParseError, Report, Request};
+use crate::{Load, Output, ParseError, Report, Request};
 
 const ROWS: Reading = Reading::stdout(NAME, TESTED).of(RESULTS);
 const SUMMARY: Reading = ROWS.of(REPORT);
@@ -23,10 +23,11 @@ type Row = (u64, u16, u64, u64, u64, String, String, String, u64, String, String
 /// # Errors
 /// [`ParseError`] where there are no rows, where the report is not about as many, and for what is not as Vegeta writes
 /// it.
-pub fn parse(output: &Output) -> Result<Report, ParseError> {
+pub fn parse(output: &Output, load: &Load) -> Result<Report, ParseError> {
     let rows = output.file(RESULTS).filter(|bytes| !bytes.is_empty());
     let mut report = results(rows.ok_or_else(|| ROWS.nothing(output, "results of vegeta"))?)?;
     let rows = report.requests.len() as u64;
+    report.notes.extend(load.shortfall("Vegeta", rows));
     if let Some(bytes) = output.file(REPORT) {
         report.claims = claims(&SUMMARY.json(bytes)?);
         if report.claims.requests != Some(rows) {
