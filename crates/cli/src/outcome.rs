@@ -15,7 +15,8 @@ pub enum Exit {
     Usage = 2,
     /// A threshold of `--fail-if` failed.
     ThresholdFailed = 3,
-    /// The measurement is INVALID. It outweighs a failed threshold, which an invalid number cannot decide.
+    /// The measurement is INVALID, or the load tool that was to be certified did not keep its schedule, so that its own
+    /// measurements are. It outweighs a failed threshold, which an invalid number cannot decide.
     Invalid = 4,
 }
 

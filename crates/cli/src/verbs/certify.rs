@@ -84,9 +84,11 @@ fn tried(command: &CommandLine, found: &Found, setting: &Setting, folder: &Path,
 
 fn text(args: &CertifyArgs, command: &CommandLine, certificate: &Certificate, folder: &Path) -> String {
     let program = args.command.first().map_or("", String::as_str);
-    let parser = match command.known() {
-        Some(tool) => format!("its output was read as that of {}", tool.name()),
-        None => "its own figures were not read: no parser knows this program".to_owned(),
+    let unread = certificate.trials.iter().find(|trial| trial.row.reported.is_none());
+    let parser = match (command.known(), unread.and_then(|trial| trial.row.message.as_deref())) {
+        (None, _) => "its own figures were not read: no parser knows this program".to_owned(),
+        (Some(_), Some(trouble)) => format!("its own figures could not be read: {trouble}"),
+        (Some(tool), None) => format!("its output was read as that of {}", tool.name()),
     };
     let words = truetail_report::league::certificate(program, certificate, output::stdout_style());
     format!("{words}\n  {parser}\n  kept in {}\n", folder.display())

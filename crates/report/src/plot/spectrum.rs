@@ -174,7 +174,9 @@ fn draw_curves(mut sheet: Sheet, curves: &[Curve], axes: &Axes) -> Picture {
     frame.draw_behind(&mut sheet.svg);
     frame.draw_base(&mut sheet.svg);
     let mut widest_first: Vec<&Curve> = curves.iter().collect();
-    widest_first.sort_by(|a, b| b.role.width().total_cmp(&a.role.width()));
+    // The truth comes last, so that it is seen where a tool tells it.
+    let is_truth = |curve: &Curve| curve.role == Role::Truth;
+    widest_first.sort_by(|a, b| is_truth(a).cmp(&is_truth(b)).then(b.role.width().total_cmp(&a.role.width())));
     widest_first.into_iter().for_each(|curve| draw(&mut sheet.svg, &frame, curve));
     if curves.iter().all(|curve| curve.answered.is_empty() && curve.points.is_empty()) {
         say_nothing(&mut sheet.svg, &frame);

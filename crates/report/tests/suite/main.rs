@@ -2,5 +2,6 @@
 
 mod fixtures;
 mod golden;
+mod league;
 mod pictures;
 mod plots;

@@ -1,0 +1,118 @@
+//! Load tools beside each other: tables for people and programs, and pictures.
+
+use truetail_analysis::league::{Heard, Row, Saw, State, Subject, rank, row, window};
+use truetail_analysis::truth::{Truth, truth};
+use truetail_model::record::Snapshot;
+use truetail_model::scenario::{Scenario, builtin};
+use truetail_model::time::{Nanos, Rate};
+use truetail_model::workload::LoadModelKind;
+use truetail_report::Style;
+use truetail_report::league::{Table, ToolData, csv, html, markdown, pictures, text};
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
+
+const MS: u64 = 1_000_000;
+
+struct League {
+    scenario: Scenario,
+    truth: Truth,
+    rows: Vec<Row>,
+}
+
+impl League {
+    /// One tool that saw it all, one that filled its tail in, one that is missing and has a message that could do harm.
+    fn new() -> League {
+        let scenario = builtin::find("02").unwrap();
+        let truth = truth(&scenario).unwrap();
+        let all = Saw::new((0..60_000).map(|n| (n * MS, None)).collect());
+        let but_the_stall = Saw::new((0..60_000).filter(|n| n / 1_000 != 30).map(|n| (n * MS, None)).collect());
+        let said = |latency_from, p99: u64| Claims {
+            quantiles: vec![ClaimedQuantile { q: 0.99, value_ns: p99 * MS, printed: true }],
+            max_ns: Some(1_010 * MS),
+            ..Claims::silent(latency_from)
+        };
+        let (open, filled) = (said(LatencyFrom::Intended, 411), said(LatencyFrom::BackFilled, 402));
+        let data = Snapshot::default();
+        let of = |tool, saw, claims, message| {
+            let heard = |claims| Heard { claims, data: &data, notes: &[] };
+            let subject = Subject {
+                tool,
+                version: Some("1.2.3"),
+                label_model: LoadModelKind::Closed,
+                state: if saw == None { State::Missing } else { State::Ok },
+                message,
+                saw,
+                heard: Option::map(claims, heard),
+                cpu_seconds: Some(1.5),
+                peak_memory_bytes: Some(5 << 20),
+            };
+            row(&subject, &truth, Rate::per_second(1000.0).unwrap(), &window(&scenario, 10))
+        };
+        let harm = "<script>alert(1)</script> | **x**, \"y\"";
+        let mut rows = vec![
+            of("ab", None, None, Some(harm)),
+            of("wrk", Some(&but_the_stall), Some(&filled), None),
+            of("jmeter-precise-throughput", Some(&all), Some(&open), None),
+        ];
+        rank(&mut rows);
+        League { scenario, truth, rows }
+    }
+
+    fn table(&self) -> Table<'_> {
+        let duration = Nanos::from_secs(60);
+        Table { scenario: &self.scenario, duration, truth: &self.truth, window: &[], rows: &self.rows }
+    }
+}
+
+#[test]
+fn the_text_fits_a_hundred_columns_and_shows_who_filled_in() {
+    let league = League::new();
+    let text = text(&league.table(), Style { width: 100, ..Style::default() });
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let line = |name: &str| text.lines().find(|line| line.trim_start().starts_with(name)).unwrap_or_default();
+    assert!(line("wrk").contains("closed+") && line("wrk").contains("-2.0"), "{text}");
+    assert!(line("(the truth)").contains("410.0") && line("(the truth)").contains("1 000"), "{text}");
+    assert!(line("jmeter").contains("open") && line("ab").contains("missing"), "{text}");
+}
+
+#[test]
+fn what_comes_from_tools_cannot_command_a_page() {
+    let league = League::new();
+    let page = html(&league.table(), &[], "today");
+    assert!(!page.contains("<script") && page.contains("&lt;script&gt;"), "{page}");
+    let page = markdown(&league.table(), &["all-tools"], "today");
+    assert!(!page.contains("<script") && page.contains("\\| \\*\\*x"), "{page}");
+    assert!(page.contains("](./all-tools.svg)"), "{page}");
+}
+
+#[test]
+fn every_row_of_the_csv_has_every_column() {
+    let league = League::new();
+    let text = csv(&league.table());
+    let heads = text.lines().next().unwrap().split(',').count();
+    let plain = text.lines().filter(|line| !line.contains('"'));
+    assert!(plain.clone().all(|line| line.split(',').count() == heads), "{text}");
+    assert_eq!((plain.count(), text.lines().count()), (4, 5), "{text}");
+    assert!(text.contains("\"<script>alert(1)</script> | **x**, \"\"y\"\"\""), "{text}");
+}
+
+#[test]
+fn pictures_are_of_the_tools_that_gave_something() {
+    let league = League::new();
+    let data = Snapshot::default();
+    let tools: Vec<ToolData<'_>> = league
+        .rows
+        .iter()
+        .map(|row| ToolData {
+            row,
+            data: &data,
+            points: vec![(0.99, 411 * MS), (1.0, 1_010 * MS)],
+            requests: Vec::new(),
+        })
+        .collect();
+    let drawn = pictures(&league.table(), &tools);
+    let names: Vec<&str> = drawn.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["all-tools"], "no pair is whole and nobody told of single requests");
+    let svg = drawn[0].1.svg();
+    assert!(svg.contains(">wrk<") && svg.contains(">the truth<") && !svg.contains(">ab<"), "{svg}");
+    assert!(!svg.contains("NaN") && drawn[0].1.png().is_ok());
+}
