@@ -32,16 +32,15 @@ impl League {
         };
         let (open, filled) = (said(LatencyFrom::Intended, 411), said(LatencyFrom::BackFilled, 402));
         let data = Snapshot::default();
-        let of = |tool, saw, claims, message| {
-            let heard = |claims| Heard { claims, data: &data, notes: &[] };
+        let of = |tool, saw: Option<&Saw>, claims: Option<&Claims>, message| {
             let subject = Subject {
                 tool,
                 version: Some("1.2.3"),
                 label_model: LoadModelKind::Closed,
-                state: if saw == None { State::Missing } else { State::Ok },
+                state: if saw.is_none() { State::Missing } else { State::Ok },
                 message,
                 saw,
-                heard: Option::map(claims, heard),
+                heard: claims.map(|claims| Heard { claims, data: &data, notes: &[] }),
                 cpu_seconds: Some(1.5),
                 peak_memory_bytes: Some(5 << 20),
             };
