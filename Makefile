@@ -1,11 +1,12 @@
 # make demo   the whole point, in under a minute after the build
 # make test   everything that is checked
 # make tools  load tools of others, from package registries
+# make bench  truetail beside wrk, wrk2 and oha, about 25 minutes on a machine with nothing else to do
 # make fuzz   the parsers of other tools' outputs against damaged ones, FUZZ_SECONDS each (600)
 # make scenario-02   load tools through a scenario (01 … 05): installs those that can be had, runs them one after the
 #             other, and writes table and pictures to $(LAB). A minute and more each; what is there is kept
 # make scenarios     all five; then make docs-lab writes the pages of docs/lab
-.PHONY: demo test lint tools fuzz scenarios lab-ready docs-lab
+.PHONY: demo test lint tools bench fuzz scenarios lab-ready docs-lab
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -60,6 +61,9 @@ $(VENV)/ready: tests/requirements.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
+
+bench:
+	$(PYTHON) bench/run.py
 
 fuzz:
 	fuzz/run.sh

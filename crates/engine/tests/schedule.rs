@@ -250,8 +250,8 @@ fn every_timing_keeps_the_schedule() {
         assert_eq!(run(&closed).snapshot.tally.responses, 200, "{timing:?}");
         let records = measured.snapshot.samples.even();
         let at_ticks = records.iter().filter(|r| r.actual_start.0 % Timing::TICK_NS < 200_000).count();
-        // A quarter of the intended starts is at 0 ms, another at 0.5 ms after a tick; only a cheap worker moves them.
+        // Half of the intended starts lie on a tick and half between two; only a cheap worker moves these.
         let share = at_ticks as f64 / records.len() as f64;
-        assert!(timing != Timing::Cheap || share > 0.5, "{share} of the requests began at a tick");
+        assert!(timing != Timing::Cheap || share > 0.6, "{share} of the requests began at a tick");
     }
 }

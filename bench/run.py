@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""truetail beside wrk, wrk2 and oha, in one session: make bench, or bench/run.py --help.
+
+Every run is a fresh process on processor 1 against a fresh minimal server on processor 0, with one thread, alternating in a
+random order. Before and after each, a gate measures how long a cache line takes between the two processors: shared hosts
+flip between two levels, and a run during which they did is left out, and so is one whose client was pushed aside by other
+processes. Comparisons are made inside one level only, as ratios
+of medians. What a figure is, and what it cannot say: docs/performance.md.
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import re
+import shutil
+import signal
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+TOOLS = Path(os.environ.get("TRUETAIL_TOOLS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "truetail/tools")
+SERVER_CPU, CLIENT_CPU = 0, 1
+# Between the two levels of the round trip that were seen on such hosts, 75 to 120 and 350 to 375 ns.
+FAR_FROM_NS = 200
+# Levels before and after a run that differ by more than this are two levels.
+SAME_LEVEL = 1.4
+# More often than this a second another process took the client's processor: the run is not its own.
+MOST_PUSHED_ASIDE = 100
+# At the start connections are opened and, in wrk2, delayed: not part of the arrival lag.
+LEFT_OUT_S = 0.4
+
+
+def program(name):
+    """Where a peer is, or None."""
+    own = TOOLS / "bin" / name
+    return str(own) if own.exists() else shutil.which(name)
+
+
+def gate():
+    out = subprocess.run([TARGET / "bench-gate"], capture_output=True, text=True, check=True)
+    return json.loads(out.stdout)
+
+
+def pinned(cpu):
+    return lambda: os.sched_setaffinity(0, {cpu})
+
+
+class Server:
+    """The minimal server; with `stamps` it writes down when its kernel saw each request."""
+
+    def __init__(self, stamps=None):
+        command = [TARGET / "bench-server", "127.0.0.1:0"] + ([stamps] if stamps else [])
+        self.stamps = stamps
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=pinned(SERVER_CPU))
+        self.url = self.process.stdout.readline().strip()
+
+    def end(self):
+        if not self.stamps:
+            self.process.kill()
+            return self.process.wait() and []
+        host, port = re.match(r"http://(.*):(\d+)/", self.url).groups()
+        with socket.create_connection((host, int(port))) as stream:
+            stream.sendall(b"GET /end HTTP/1.1\r\n\r\n")
+        self.process.wait(timeout=30)
+        data = Path(self.stamps).read_bytes()
+        return list(struct.iter_unpack("=QQ", data))
+
+
+def measured(command):
+    """Runs a command on the client's processor: output, CPU seconds, peak memory in bytes, wall seconds."""
+    began = time.monotonic()
+    # A failure says why on stderr; bars and warnings of some tools go there too, so it is kept and shown on failure only.
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=pinned(CLIENT_CPU))
+    out, err = process.stdout.read(), process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return {
+        "out": out, "err": err, "exit": process.returncode, "cpu_s": usage.ru_utime + usage.ru_stime,
+        "memory": usage.ru_maxrss * 1024, "wall_s": time.monotonic() - began, "pushed_aside": usage.ru_nivcsw,
+    }
+
+
+class Truetail:
+    def __init__(self, name, *flags):
+        self.name, self.flags = name, flags
+
+    def available(self):
+        return True
+
+    def _run(self, url, *flags):
+        return [TARGET / "truetail", "run", url, "--threads", 1, "--json", "--quiet", "--no-save", "--no-preflight", *flags, *self.flags]
+
+    def closed(self, url, connections, seconds):
+        return self._run(url, "--model", "closed", "--users", connections, "-d", f"{seconds}s")
+
+    def open(self, url, rate, connections, seconds):
+        return self._run(url, "-r", rate, "-d", f"{seconds}s")
+
+    def requests(self, result):
+        # 4: INVALID. A closed loop at full speed is not valid as a latency, and is what is wanted here: its rate.
+        if result["exit"] not in (0, 4):
+            return None
+        return json.loads(result["out"])["tally"]["responses"]
+
+
+class Wrk:
+    """wrk, or with a rate wrk2."""
+
+    def __init__(self, name):
+        self.name, self.path = name, program(name)
+
+    def available(self):
+        return self.path
+
+    def closed(self, url, connections, seconds):
+        unlimited = ["-R", 1_000_000] if self.name == "wrk2" else []
+        return [self.path, "-t1", f"-c{connections}", f"-d{seconds}s", *unlimited, url]
+
+    def open(self, url, rate, connections, seconds):
+        return None if self.name == "wrk" else [self.path, "-t1", f"-c{connections}", f"-d{seconds}s", "-R", rate, url]
+
+    def requests(self, result):
+        found = re.search(r"(\d+) requests in", result["out"])
+        return int(found.group(1)) if found and result["exit"] == 0 else None
+
+
+class Oha:
+    name = "oha"
+
+    def __init__(self):
+        self.path = program("oha")
+
+    def available(self):
+        return self.path
+
+    def closed(self, url, connections, seconds):
+        return [self.path, "--no-tui", "-z", f"{seconds}s", "-c", connections, "--output-format", "json", url]
+
+    def open(self, url, rate, connections, seconds):
+        return [self.path, "--no-tui", "-z", f"{seconds}s", "-c", connections, "-q", rate, "--latency-correction", "--output-format", "json", url]
+
+    def requests(self, result):
+        if result["exit"] != 0:
+            return None
+        return sum(json.loads(result["out"])["statusCodeDistribution"].values())
+
+
+CLOSED = [Truetail("truetail"), Truetail("truetail --user-timestamps", "--user-timestamps"), Wrk("wrk"), Wrk("wrk2"), Oha()]
+OPEN = [Truetail(f"truetail --timing {timing}", "--timing", timing) for timing in ("precise", "balanced", "cheap")] + [Wrk("wrk2"), Oha()]
+
+
+def lags_us(stamps, rate, per_connection):
+    """How much later than the schedule that fits best each request came, microseconds. Without a global schedule (wrk2 has
+    one for each connection) each connection is fitted by itself, which favours it."""
+    seen = sorted((at, connection) for connection, at in stamps if at)
+    if not seen:
+        return []
+    begin = seen[0][0] + LEFT_OUT_S * 1e9
+    groups = {}
+    for at, connection in seen:
+        if at >= begin:
+            groups.setdefault(connection if per_connection else 0, []).append(at)
+    gap = 1e9 / rate * (len(groups) if per_connection else 1)
+    lags = []
+    for arrivals in groups.values():
+        off = [at - arrivals[0] - k * gap for k, at in enumerate(arrivals)]
+        least = min(off)
+        lags += [(lag - least) / 1e3 for lag in off]
+    return lags
+
+
+def at(values, q):
+    ordered = sorted(values)
+    return ordered[max(0, -(-int(q * 1000) * len(ordered) // 1000) - 1)] if ordered else None
+
+
+def one_run(tool, build, rate=None, stamped=False, scratch=None):
+    """One gated run; None where the tool failed or the level changed."""
+    before = gate()
+    server = Server(str(scratch / "stamps") if stamped else None)
+    try:
+        result = measured(build(tool, server.url))
+        stamps = server.end()
+    except Exception:
+        server.process.kill()
+        raise
+    after = gate()
+    trips = sorted([before["round_trip_ns"], after["round_trip_ns"]])
+    requests = tool.requests(result)
+    if not requests:
+        print(f"  {tool.name} failed (exit {result['exit']}): {result['err'][-300:] or result['out'][-300:]}", file=sys.stderr)
+        return None
+    figures = {
+        "tool": tool.name, "requests": requests, "cpu_us": result["cpu_s"] * 1e6 / requests, "memory": result["memory"],
+        "wall_s": result["wall_s"], "round_trip_ns": trips, "stalls_per_second": max(before["stalls_per_second"], after["stalls_per_second"]),
+        "level": "disturbed" if result["pushed_aside"] > MOST_PUSHED_ASIDE * result["wall_s"] else "mixed" if trips[1] > trips[0] * SAME_LEVEL else "far" if trips[0] >= FAR_FROM_NS else "near",
+    }
+    if stamped:
+        lags = lags_us(stamps, rate, tool.name == "wrk2")
+        figures["lag_us"] = {str(q): at(lags, q) for q in (0.5, 0.99, 0.999)}
+    return figures
+
+
+def alternate(tools, build, rounds, **how):
+    """All tools, `rounds` times, each round in an order of its own."""
+    runs = []
+    for _ in range(rounds):
+        for tool in random.sample(tools, len(tools)):
+            figures = one_run(tool, build, **how)
+            runs += [figures] if figures else []
+    return runs
+
+
+def median_of(runs, figure):
+    values = [figure(run) for run in runs]
+    return {"n": len(values), "median": statistics.median(values), "low": min(values), "high": max(values)} if values else None
+
+
+def summarize(runs, figure, peer):
+    """Medians by level and tool, and their ratios to the peer of the same level."""
+    table = []
+    for level in ("near", "far"):
+        of = {tool: median_of([r for r in runs if r["tool"] == tool and r["level"] == level], figure) for tool in dict.fromkeys(r["tool"] for r in runs)}
+        for tool, stats in of.items():
+            if stats:
+                ratio = stats["median"] / of[peer]["median"] if of.get(peer) else None
+                table.append({"level": level, "tool": tool, **stats, "ratio": ratio})
+    return table
+
+
+def left_out(runs):
+    """How many runs are in no table, and why."""
+    return {level: sum(run["level"] == level for run in runs) for level in ("mixed", "disturbed")}
+
+
+def print_table(title, table, unit, peer):
+    print(f"\n{title}, {unit}\n  {'level':5} {'tool':28} {'n':>2} {'median':>10} {'range':>19}  x {peer}")
+    for row in table:
+        ratio = f"{row['ratio']:.2f}" if row["ratio"] else "–"
+        print(f"  {row['level']:5} {row['tool']:28} {row['n']:>2} {row['median']:>10.2f} {row['low']:>9.2f} {row['high']:>9.2f}  {ratio}")
+
+
+def closed_loop(options, scratch):
+    tools = [tool for tool in CLOSED if tool.available()]
+    runs = alternate(tools, lambda tool, url: tool.closed(url, 64, options.seconds), options.rounds)
+    rate = lambda run: run["requests"] / options.seconds / 1e3
+    tables = {
+        "thousand requests a second": summarize(runs, rate, "wrk"),
+        "CPU, us a request": summarize(runs, lambda run: run["cpu_us"], "wrk"),
+    }
+    for unit, table in tables.items():
+        print_table("closed loop, 64 connections", table, unit, "wrk")
+    print(f"  of {len(runs)} runs left out: {left_out(runs)}")
+    return {"runs": runs, "tables": tables}
+
+
+def open_loop(options, scratch):
+    found = {}
+    for rate in options.rates:
+        tools = [tool for tool in OPEN if tool.available()]
+        connections = 64
+        build = lambda tool, url: tool.open(url, rate, connections, options.seconds)
+        runs = alternate(tools, build, options.rounds, rate=rate, stamped=True, scratch=scratch)
+        tables = {
+            "CPU, us a request": summarize(runs, lambda run: run["cpu_us"], "wrk2"),
+            "arrival lag p50, us": summarize(runs, lambda run: run["lag_us"]["0.5"], "wrk2"),
+            "arrival lag p99, us": summarize(runs, lambda run: run["lag_us"]["0.99"], "wrk2"),
+            "achieved, % of the rate": summarize(runs, lambda run: run["requests"] / options.seconds / rate * 100, "wrk2"),
+        }
+        for unit, table in tables.items():
+            print_table(f"open loop, {rate}/s", table, unit, "wrk2")
+        print(f"  of {len(runs)} runs left out: {left_out(runs)}")
+        found[rate] = {"runs": runs, "tables": tables}
+    return found
+
+
+def memory(options, scratch):
+    tool, rows = Truetail("truetail"), []
+    for connections in options.connections:
+        figures = one_run(tool, lambda tool, url: tool.closed(url, connections, options.seconds))
+        if figures:
+            rows.append({"connections": connections, "memory": figures["memory"]})
+            print(f"  {connections:>6} connections: {figures['memory'] / 2**20:.1f} MiB at most, {figures['requests']} requests recorded")
+    return rows
+
+
+PARTS = {"closed": closed_loop, "open": open_loop, "memory": memory}
+
+
+def versions():
+    said = {"truetail": [TARGET / "truetail", "--version"], "wrk": [program("wrk"), "-v"], "wrk2": [program("wrk2"), "-v"], "oha": [program("oha"), "--version"]}
+    first = lambda command: (subprocess.run([str(c) for c in command], capture_output=True, text=True).stdout.splitlines() or ["?"])[0]
+    found = {name: first(command) for name, command in said.items() if command[0]}
+    cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    return {**found, "kernel": platform.release(), "cpu": cpu.group(1) if cpu else platform.machine(), "cpus": os.cpu_count()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)}; all without")
+    parser.add_argument("--rounds", type=int, default=9, help="runs of each tool [9]")
+    parser.add_argument("--seconds", type=int, default=4, help="length of a run [4]")
+    parser.add_argument("--rates", type=lambda text: [int(rate) for rate in text.split(",")], default=[1_000, 10_000, 50_000, 100_000])
+    parser.add_argument("--connections", type=lambda text: [int(n) for n in text.split(",")], default=[64, 1_000, 10_000], help="for the part memory")
+    parser.add_argument("--out", type=Path, default=ROOT / "bench/results" / time.strftime("%Y-%m-%d"))
+    options = parser.parse_args()
+    for part in options.parts:
+        if part not in PARTS:
+            parser.error(f"'{part}' is no part; there are {', '.join(PARTS)}")
+    subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "-p", "truetail", "-p", "truetail-bench"], cwd=ROOT, check=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    options.out.mkdir(parents=True, exist_ok=True)
+    scratch = options.out
+    for part in options.parts:
+        result = {"versions": versions(), "seconds": options.seconds, "rounds": options.rounds, part: PARTS[part](options, scratch)}
+        (options.out / f"{part}.json").write_text(json.dumps(result, indent=1) + "\n")
+    (scratch / "stamps").unlink(missing_ok=True)
+    print(f"\nwritten to {options.out}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+//! May a figure from this machine be trusted right now? Prints one line of JSON: how long a cache line takes from one
+//! processor to the other and back, which on shared hosts has two levels between which it flips, and how much of a second
+//! a loop that only reads the clock lost to stalls.
+
+use std::io;
+use std::sync::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, Release},
+};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+
+const ROUNDS: u32 = 100_000;
+const LOOK: Duration = Duration::from_millis(250);
+const STALL: Duration = Duration::from_micros(100);
+
+/// On a line of its own.
+#[repr(align(128))]
+struct Line(AtomicU32);
+
+fn main() -> io::Result<()> {
+    if thread::available_parallelism()?.get() < 2 {
+        return Err(io::Error::other("this takes two processors"));
+    }
+    let round_trip = round_trip_ns()?;
+    let (lost, stalls) = stalls();
+    println!("{{\"round_trip_ns\": {round_trip:.1}, \"lost_share\": {lost:.5}, \"stalls_per_second\": {stalls:.1}}}");
+    Ok(())
+}
+
+fn pin(cpu: usize) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    set.set(cpu)?;
+    Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
+}
+
+fn round_trip_ns() -> io::Result<f64> {
+    let line = Line(AtomicU32::new(0));
+    thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            pin(0)?;
+            for i in 0..ROUNDS {
+                wait_for(&line, 2 * i + 1);
+                line.0.store(2 * i + 2, Release);
+            }
+            io::Result::Ok(())
+        });
+        pin(1)?;
+        let began = Instant::now();
+        for i in 0..ROUNDS {
+            line.0.store(2 * i + 1, Release);
+            wait_for(&line, 2 * i + 2);
+        }
+        let took = began.elapsed();
+        other.join().expect("it does not panic")?;
+        Ok(took.as_nanos() as f64 / f64::from(ROUNDS))
+    })
+}
+
+fn wait_for(line: &Line, value: u32) {
+    while line.0.load(Acquire) != value {
+        std::hint::spin_loop();
+    }
+}
+
+/// The share of the time that was lost in gaps of more than [`STALL`], and such gaps a second.
+fn stalls() -> (f64, f64) {
+    let began = Instant::now();
+    let (mut last, mut lost, mut count) = (began, Duration::ZERO, 0);
+    while last - began < LOOK {
+        let now = Instant::now();
+        if now - last > STALL {
+            lost += now - last;
+            count += 1;
+        }
+        last = now;
+    }
+    (lost.as_secs_f64() / LOOK.as_secs_f64(), f64::from(count) / LOOK.as_secs_f64())
+}

@@ -1,0 +1,149 @@
+//! The fastest honest HTTP server that fits on two pages: one thread, one answer, nothing read of a request but where it
+//! ends. Load generators are compared against it, so that the server is not what is measured.
+//!
+//! `bench-server ADDRESS [STAMPS]`: with a second argument the kernel stamps every segment, and when a `GET /end` comes,
+//! the stamp of each request is written to that file and the server ends: pairs of native 64-bit numbers, the connection
+//! and nanoseconds since 1970. A request without a stamp has 0.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufWriter, IoSliceMut, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+
+use nix::errno::Errno;
+use nix::sys::socket::sockopt::ReceiveTimestampns;
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
+use truetail_reactor::{Events, Reactor};
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: text/plain\r\n\r\nok";
+const END: &[u8] = b"GET /end ";
+const LISTENER: u64 = 0;
+
+fn main() -> io::Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let address = arguments.next().unwrap_or_else(|| "127.0.0.1:0".to_owned());
+    let stamps = arguments.next();
+    let listener = TcpListener::bind(&address)?;
+    listener.set_nonblocking(true)?;
+    println!("http://{}/", listener.local_addr()?);
+    let mut server = Server::new(stamps.is_some());
+    server.serve(&listener)?;
+    stamps.map_or(Ok(()), |file| server.write_stamps(&file))
+}
+
+struct Server {
+    buffer: Vec<u8>,
+    control: Option<Vec<u8>>,
+    stamps: Vec<(u64, u64)>,
+    ended: bool,
+}
+
+struct Connection {
+    stream: TcpStream,
+    /// How much of `\r\n\r\n` was seen.
+    matched: usize,
+}
+
+impl Server {
+    fn new(stamped: bool) -> Server {
+        let control = stamped.then(|| nix::cmsg_space!(nix::sys::time::TimeSpec));
+        Server { buffer: vec![0; 64 * 1024], control, stamps: Vec::new(), ended: false }
+    }
+
+    fn serve(&mut self, listener: &TcpListener) -> io::Result<()> {
+        let reactor = Reactor::new()?;
+        reactor.add(listener, LISTENER)?;
+        let mut events = Events::with_capacity(256);
+        let mut connections: HashMap<u64, Connection> = HashMap::new();
+        let mut next = LISTENER + 1;
+        while !self.ended {
+            reactor.wait(&mut events, None)?;
+            for event in events.iter() {
+                if event.token == LISTENER {
+                    while let Ok((stream, _)) = listener.accept() {
+                        self.prepare(&stream)?;
+                        reactor.add(&stream, next)?;
+                        connections.insert(next, Connection { stream, matched: 0 });
+                        next += 1;
+                    }
+                } else if let Some(connection) = connections.get_mut(&event.token)
+                    && !self.answer(event.token, connection, event.may_have_ended)
+                {
+                    connections.remove(&event.token);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn prepare(&self, stream: &TcpStream) -> io::Result<()> {
+        stream.set_nonblocking(true)?;
+        stream.set_nodelay(true)?;
+        if self.control.is_some() {
+            setsockopt(stream, ReceiveTimestampns, &true)?;
+        }
+        Ok(())
+    }
+
+    /// Reads into the buffer: how much, and its stamp in nanoseconds since 1970, 0 where it has none.
+    fn read(&mut self, stream: &TcpStream) -> Result<(usize, u64), Errno> {
+        let Some(control) = &mut self.control else {
+            let read = nix::sys::socket::recv(stream.as_raw_fd(), &mut self.buffer, MsgFlags::empty())?;
+            return Ok((read, 0));
+        };
+        let mut parts = [IoSliceMut::new(&mut self.buffer)];
+        let message = recvmsg::<()>(stream.as_raw_fd(), &mut parts, Some(control), MsgFlags::empty())?;
+        let stamp = message.cmsgs()?.find_map(|part| match part {
+            ControlMessageOwned::ScmTimestampns(at) => Some(at.tv_sec() as u64 * 1_000_000_000 + at.tv_nsec() as u64),
+            _ => None,
+        });
+        Ok((message.bytes, stamp.unwrap_or(0)))
+    }
+
+    /// Answers each end of a head. Says whether the connection goes on.
+    fn answer(&mut self, token: u64, connection: &mut Connection, may_have_ended: bool) -> bool {
+        loop {
+            let (n, stamp) = match self.read(&connection.stream) {
+                Ok((0, _)) => return false,
+                Ok(read) => read,
+                Err(error) => return error == Errno::EAGAIN,
+            };
+            self.ended |= self.buffer[..n].starts_with(END);
+            let ends = (0..n).filter(|i| ends_a_head(&mut connection.matched, self.buffer[*i])).count();
+            for _ in 0..ends {
+                if self.control.is_some() {
+                    self.stamps.push((token, stamp));
+                }
+                if connection.stream.write_all(ANSWER).is_err() {
+                    return false;
+                }
+            }
+            if n < self.buffer.len() && !may_have_ended {
+                return true;
+            }
+        }
+    }
+
+    fn write_stamps(&self, file: &str) -> io::Result<()> {
+        let mut out = BufWriter::new(File::create(file)?);
+        for (connection, stamp) in &self.stamps {
+            out.write_all(&connection.to_ne_bytes())?;
+            out.write_all(&stamp.to_ne_bytes())?;
+        }
+        out.flush()
+    }
+}
+
+fn ends_a_head(matched: &mut usize, byte: u8) -> bool {
+    *matched = match (*matched, byte) {
+        (0 | 2, b'\r') | (1 | 3, b'\n') => *matched + 1,
+        (_, b'\r') => 1,
+        _ => 0,
+    };
+    let ends = *matched == 4;
+    if ends {
+        *matched = 0;
+    }
+    ends
+}
