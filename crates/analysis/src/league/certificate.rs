@@ -26,7 +26,7 @@ pub enum Kind {
     ClosedAndFilled,
     /// It does not wait for answers, and does not offer the rate that it was asked for either.
     OffRate,
-    /// It does not wait for answers, and sends its requests in bursts.
+    /// It offers its rate on average, and sends its requests in bursts; a stall between two of them meets nobody.
     Bursts,
     /// It could not be told.
     Unknown,
@@ -41,7 +41,7 @@ impl Kind {
             Kind::Closed => "a closed loop: it waits for answers before it asks again",
             Kind::ClosedAndFilled => "a closed loop whose tail is filled in afterwards with requests that never were",
             Kind::OffRate => "no closed loop, but it did not offer the rate it was asked for",
-            Kind::Bursts => "no closed loop, but it sends its requests in bursts",
+            Kind::Bursts => "a generator of bursts: it offers its rate on average, and no schedule",
             Kind::Unknown => "of a kind that could not be told",
         }
     }
@@ -88,6 +88,10 @@ fn kind(trials: &[Trial]) -> Kind {
     {
         return Kind::Unknown;
     }
+    // Between two bursts a stall meets nobody, whatever the model: so this comes first. A closed loop keeps no rate.
+    if trials.iter().any(|trial| is_in_bursts(trial) && kept_rate(trial)) {
+        return Kind::Bursts;
+    }
     if shown(Observed::Closed) {
         let filled = trials.iter().any(|trial| trial.row.is_back_filled());
         return if filled { Kind::ClosedAndFilled } else { Kind::Closed };
@@ -95,10 +99,7 @@ fn kind(trials: &[Trial]) -> Kind {
     if shown(Observed::Partly) {
         return Kind::PartlyOpen;
     }
-    if !trials.iter().all(kept_rate) {
-        return Kind::OffRate;
-    }
-    if trials.iter().any(is_in_bursts) { Kind::Bursts } else { Kind::Open }
+    if trials.iter().all(kept_rate) { Kind::Open } else { Kind::OffRate }
 }
 
 /// It ended by itself, and the server saw something of it. That its output could be read is not asked.

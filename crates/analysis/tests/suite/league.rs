@@ -150,6 +150,36 @@ fn kind_of(saw: &Saw, latency_from: LatencyFrom) -> Kind {
     certificate.kind
 }
 
+/// 1000 requests at the beginning of each second: whether a stall meets a burst or nobody decides nothing.
+#[test]
+fn bursts_are_no_schedule() {
+    let healthy = scenario("01");
+    let bursts = Saw::new((0..60_000).map(|n| (n / 1_000 * 1_000 * MS + n % 1_000 * 1_000, None)).collect());
+    let said = claims(LatencyFrom::Send, &[]);
+    let data = Snapshot::default();
+    let subject = Subject {
+        tool: "x",
+        version: None,
+        label_model: LoadModelKind::Open,
+        state: State::Ok,
+        message: None,
+        saw: Some(&bursts),
+        heard: Some(Heard { claims: &said, data: &data, notes: &[] }),
+        cpu_seconds: None,
+        peak_memory_bytes: None,
+    };
+    let rate = Rate::per_second(1000.0).unwrap();
+    let trial =
+        |scenario: &Scenario, row| Trial { scenario: scenario.name.clone(), planned: 60_000, truth_p99_ns: None, row };
+    let well = trial(&healthy, row(&subject, &truth(&healthy).unwrap(), rate, &window(&healthy, 10)));
+    for stall in [open(), closed()] {
+        let stalled = trial(&scenario("02"), row_of("x", &stall, &said, &data));
+        let certificate = certify(vec![well.clone(), stalled]);
+        assert_eq!((certificate.kind, certificate.kept_schedule), (Kind::Bursts, false));
+        assert!(certificate.evidence.iter().any(|sentence| sentence.contains("bursts")), "{certificate:?}");
+    }
+}
+
 #[test]
 fn kinds_of_generator() {
     assert_eq!(kind_of(&open(), LatencyFrom::Send), Kind::Open);
