@@ -89,6 +89,8 @@ pub struct Row {
     pub rate_asked_per_second: f64,
     /// Requests a second that the server saw.
     pub rate_seen_per_second: Option<f64>,
+    /// From arrival to answer at p99, by the server's log of this run, over the requests that it saw.
+    pub served_p99_ns: Option<u64>,
     /// How far the arrivals were those of the schedule.
     pub arrivals: Option<Arrivals>,
     /// What the tool said.
@@ -133,6 +135,7 @@ pub fn row(subject: &Subject<'_>, truth: &Truth, rate: Rate, window: &Window) ->
         planned_in_fault: window.open,
         rate_asked_per_second: rate.as_per_second(),
         rate_seen_per_second: saw.and_then(Saw::rate_per_second),
+        served_p99_ns: saw.and_then(|saw| saw.served(0.99)).map(|time| time.0),
         arrivals: saw.and_then(|saw| Arrivals::of(saw, rate, truth.count())),
         error_p99_pct: error(0.99),
         error_p999_pct: error(0.999),

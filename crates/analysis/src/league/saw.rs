@@ -1,6 +1,7 @@
 //! What the server saw.
 
-use truetail_model::time::Timestamp;
+use truetail_model::record::rank_of;
+use truetail_model::time::{Nanos, Timestamp};
 
 /// The requests that a server admitted, on its fault clock, which starts at the first of them.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -37,9 +38,31 @@ impl Saw {
         before(to).saturating_sub(before(from)) as u64
     }
 
+    /// From the arrival of a request to its answer, at quantile `q` of those that were answered: what the server did to
+    /// the requests it saw in this very run, which on a busy machine is slower than its scenario says.
+    pub fn served(&self, q: f64) -> Option<Nanos> {
+        let time =
+            |(arrived, answered): &(u64, Option<u64>)| answered.map(|answered| answered.saturating_sub(*arrived));
+        let mut times: Vec<u64> = self.requests.iter().filter_map(time).collect();
+        let rank = rank_of(q, times.len() as u64).checked_sub(1)? as usize;
+        (rank < times.len()).then(|| Nanos(*times.select_nth_unstable(rank).1))
+    }
+
     /// Requests a second from the first arrival to the last; `None` for fewer than two, or all at once.
     pub fn rate_per_second(&self) -> Option<f64> {
         let (first, last) = (self.requests.first()?.0, self.requests.last()?.0);
         (last > first).then(|| (self.requests.len() - 1) as f64 / ((last - first) as f64 / 1e9))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_served_is_of_those_that_were_answered() {
+        let saw = Saw::new((1..=100).map(|n| (n * 10, (n % 2 == 0).then_some(n * 11))).collect());
+        assert_eq!([0.5, 0.99, 1.0].map(|q| saw.served(q)), [Some(Nanos(50)), Some(Nanos(100)), Some(Nanos(100))]);
+        assert_eq!(Saw::default().served(0.5), None);
     }
 }

@@ -99,6 +99,7 @@ fn offered(rows: &[Row]) -> Grid {
         heads: vec![
             ("tool", LEFT),
             ("rate seen", RIGHT),
+            ("served", RIGHT),
             ("lag p50", RIGHT),
             ("lag p99", RIGHT),
             ("gaps", RIGHT),
@@ -120,6 +121,7 @@ fn how_it_offered(row: &Row) -> Vec<String> {
     vec![
         row.tool.clone(),
         row.rate_seen_per_second.map_or("–".to_owned(), number::rate),
+        row.served_p99_ns.map_or("–".to_owned(), number::time),
         lag(arrivals.map(|arrivals| arrivals.lag_p50_ns)),
         lag(arrivals.map(|arrivals| arrivals.lag_p99_ns)),
         arrivals.map_or("–".to_owned(), |arrivals| format!("{:.2}", arrivals.gap_distance)),
