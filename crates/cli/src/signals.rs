@@ -46,8 +46,8 @@ impl Drop for Watch {
     }
 }
 
-/// Hands Ctrl-C to a laboratory until what is returned is dropped: the first ends the tool that runs, the second this
-/// process.
+/// Hands Ctrl-C to a laboratory until what is returned is dropped: the first ends the tool that runs, the second is
+/// patient, since a tool that does not hear is ended after 3 s, the third ends this process.
 ///
 /// # Errors
 /// When the system does not allow to catch signals.
@@ -58,7 +58,7 @@ pub fn end_tool_on_signal(stop: &Stop) -> Result<Watch> {
             output::note("ending the tool that runs; what others left is kept");
             stop.now();
         }
-        number <= 1
+        number <= 2
     };
     Watch::start(on_signal).map_err(|error| could_not(format!("cannot watch for Ctrl-C: {error}")))
 }

@@ -1,5 +1,6 @@
 //! Tools that behave and tools that do not, in front of a real server.
 
+mod round_trip;
 mod support;
 
 use std::fs;
@@ -14,7 +15,7 @@ use truetail_model::time::Nanos;
 use truetail_tools::{Lookup, Tool};
 
 const PATIENT: Nanos = Nanos::from_secs(60);
-const NOWHERE: fn() -> Lookup = || Lookup { folder: "/nowhere".into(), path: Vec::new() };
+pub(crate) const NOWHERE: fn() -> Lookup = || Lookup { folder: "/nowhere".into(), path: Vec::new() };
 
 /// Runs one tool in `folder`, and reads what it left.
 fn run(tool: &Fake, folder: &Path, limit: Nanos) -> Reading {

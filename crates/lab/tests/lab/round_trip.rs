@@ -1,0 +1,123 @@
+//! Real outputs of every tool, kept as the laboratory keeps them, read into the table and out of its CSV.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use truetail_analysis::league::{Observed, QUANTILES, State};
+use truetail_lab::{Setting, Survey};
+use truetail_model::scenario::Scenario;
+use truetail_model::time::Nanos;
+use truetail_report::league::{Table, csv, text};
+use truetail_tools::{Found, Load, Tool, by_name};
+
+use crate::NOWHERE;
+
+/// What the real outputs were made with: 100/s for 6 s, and nothing for 1 s from 3 s on.
+const SCENARIO: &str = "name = \"captured\"\n[workload]\nrate = 100\nduration = \"6s\"\n[service]\n\
+    baseline = \"10ms\"\n[[service.fault]]\nkind = \"stall\"\nat = \"3s\"\nfor = \"1s\"\n";
+
+/// Each tool, its version, and the file with what it printed.
+const CAPTURED: [(&str, &str, &str); 15] = [
+    ("ab", "2.3", "stdout.txt"),
+    ("autocannon", "9.0.0", "closed.json"),
+    ("gatling", "3.15.1", "stdout.txt"),
+    ("h2load", "1.52.0", "stdout.txt"),
+    ("hey", "0.1.4", "samples.csv"),
+    ("hyperfoil", "0.25.2", ""),
+    ("jmeter-precise-throughput", "5.6.3", "stdout.txt"),
+    ("jmeter-thread-group", "5.6.3", "stdout.txt"),
+    ("k6-constant-arrival-rate", "1.8.1", ""),
+    ("k6-constant-vus", "1.8.1", ""),
+    ("locust", "2.47.0", ""),
+    ("oha", "1.16.0", "corrected-samples.csv"),
+    ("vegeta", "12.13.0", ""),
+    ("wrk", "4.1.0", "stdout.txt"),
+    ("wrk2", "4.0.0", "stdout.txt"),
+];
+
+fn captured(tool: &str, version: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tools").join(tool).join(version).join("stall")
+}
+
+/// Lays out what a run of `tool` would have left in `folder`: a stored sample of version 1 of `ran.json`, too.
+fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, setting: &Setting, folder: &Path) {
+    let from = captured(tool.name(), version);
+    let work = folder.join("files");
+    fs::create_dir_all(&work).expect("a folder");
+    let load: Load = setting.load("http://127.0.0.1:1/api".to_owned());
+    let found = Found { path: "/nowhere/tool".into(), version: version.to_owned() };
+    let invocation = tool.command(&found, &load, &work).expect("a command");
+    for (_, pattern) in &invocation.outputs {
+        let to = work.join(pattern.replace('*', "run-1"));
+        let name = to.file_name().expect("a name").to_owned();
+        if from.join(&name).is_file() {
+            fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
+            fs::copy(from.join(name), to).expect("a copy");
+        }
+    }
+    match stdout {
+        "" => fs::write(folder.join("stdout"), "").expect("a file"),
+        name => drop(fs::copy(from.join(name), folder.join("stdout")).expect("a copy")),
+    }
+    fs::write(folder.join("stderr"), "").expect("a file");
+    fs::write(folder.join("truth.csv"), truth_log()).expect("a file");
+    let ran = json!({
+        "schema": "truetail.lab/1", "tool": tool.name(), "version": version, "found_at": "/nowhere/tool",
+        "scenario": setting.scenario.to_toml(),
+        "load": {"url": load.url, "rate_per_second": 100.0, "duration_ns": load.duration.0, "users": load.users,
+                 "connections": load.connections, "timeout_ns": null},
+        "argv": ["tool"], "env": [], "outputs": [], "started_at_unix_ns": 1, "clock_started_at_unix_ns": 2,
+        "limit_ns": 40_000_000_000_u64,
+        "ended": {"by": "itself", "exit_code": 0, "signal": null, "wall_ns": 6_100_000_000_u64,
+                  "cpu": {"user_ns": 1_000_000_000, "system_ns": 500_000_000}, "peak_memory_bytes": 1_048_576},
+        "trouble": null,
+    });
+    fs::write(folder.join("ran.json"), ran.to_string()).expect("a file");
+}
+
+/// 600 requests of a metronome, of which the server saw every one.
+fn truth_log() -> String {
+    let row = |n: u64| format!("1,{},{},,{},200,answered,\n", n + 1, n * 10_000_000, n * 10_000_000 + 10_000_000);
+    "epoch,number,arrived_ns,due_ns,answered_ns,status,ending,faults\n".to_owned()
+        + &(0..600).map(row).collect::<String>()
+}
+
+/// The cells of a line of CSV, of which none that matters is quoted.
+fn cell<'a>(csv: &'a str, tool: &str, head: &str) -> &'a str {
+    let heads = csv.lines().next().expect("heads");
+    let index = heads.split(',').position(|cell| cell == head).unwrap_or_else(|| panic!("no {head}"));
+    let begins = format!("{tool},");
+    let line = csv.lines().find(|line| line.starts_with(&begins)).unwrap_or_else(|| panic!("no {tool} in {csv}"));
+    line.split(',').nth(index).expect("every row has every column")
+}
+
+#[test]
+fn what_real_tools_said_comes_out_of_the_table_as_they_said_it() {
+    let root = tempfile::tempdir().expect("a folder");
+    let setting = Setting::of(Scenario::parse(SCENARIO, "captured.toml").expect("a scenario")).expect("it is fit");
+    let tools: Vec<&'static dyn Tool> = CAPTURED.iter().map(|(tool, ..)| by_name(tool).expect("a tool")).collect();
+    for (tool, (name, version, stdout)) in tools.iter().zip(CAPTURED) {
+        lay_out(*tool, version, stdout, &setting, &root.path().join(name));
+    }
+    let survey = Survey { setting: &setting, folder: root.path(), force: false };
+    let entries = survey.earlier(&tools, &NOWHERE()).expect("it can be read");
+    let rows = survey.league(&entries);
+    let duration = Nanos::from_secs(6);
+    let table = Table { scenario: &setting.scenario, duration, truth: &setting.truth, window: &[], rows: &rows };
+    let (csv, text) = (csv(&table), text(&table, truetail_report::Style::default()));
+    assert_eq!(rows.len(), CAPTURED.len());
+    for (name, ..) in CAPTURED {
+        let row = rows.iter().find(|row| row.tool == name).unwrap_or_else(|| panic!("no {name}"));
+        assert_eq!(row.state, State::Ok, "{name}: {:?}", row.message);
+        assert_eq!(row.observed_model, Some(Observed::Open), "{name}: the log says so");
+        let reported = row.reported.as_ref().expect("figures");
+        assert!(reported.quantile(0.5).is_some() && reported.quantile(0.99).is_some(), "{name}: {reported:?}");
+        for (q, head) in QUANTILES.iter().zip(["p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns"]) {
+            let said = reported.quantile(*q).map_or(String::new(), |quantile| quantile.value_ns.to_string());
+            assert_eq!(cell(&csv, name, head), said, "{name} {head}");
+        }
+        assert_eq!(cell(&csv, name, "cpu_seconds"), "1.5");
+        assert!(text.lines().any(|line| line.trim_start().starts_with(name)), "{name} in {text}");
+    }
+}
