@@ -31,7 +31,8 @@ impl Memory {
     pub(crate) fn watch(&mut self) {
         if self.turn.is_multiple_of(EVERY) {
             if self.turn.is_multiple_of(EVERY * SEARCH_EVERY) {
-                self.known.extend(members(self.group));
+                // Not added: the number of a process that has ended can become somebody else's.
+                self.known = members(self.group).into_iter().collect();
             }
             let marks = self.known.iter().filter_map(|pid| high_water_mark(*pid));
             self.peak_bytes = marks.chain(self.peak_bytes).max();

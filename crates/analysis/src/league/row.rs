@@ -141,14 +141,34 @@ pub fn row(subject: &Subject<'_>, truth: &Truth, rate: Rate, window: &Window) ->
         error_p999_pct: error(0.999),
         omission_factor_p99: at(0.99).and_then(|(truth, reported)| omission::factor(truth, reported)),
         not_sent: saw.map(|saw| truth.count().saturating_sub(saw.count())),
+        notes: notes(subject, at(0.99), window),
         left_out: saw.zip(measured).map(|(saw, measured)| saw.count() as i64 - measured as i64),
         reported,
         cpu_seconds: subject.cpu_seconds,
         peak_memory_bytes: subject.peak_memory_bytes,
         state: subject.state,
         message: subject.message.map(str::to_owned),
-        notes: subject.heard.map_or(Vec::new(), |heard| heard.notes.to_vec()),
     }
+}
+
+/// Of a healthy service a p99 that is further off than this is remarked on.
+const HEALTHY_TOLERANCE: Nanos = Nanos::from_millis(3);
+
+/// What the tool's parser noted; and where nothing was wrong with the service and its p99 (truth, reported) is off all the
+/// same, by how much, and what its server did.
+fn notes(subject: &Subject<'_>, p99: Option<(Nanos, Nanos)>, window: &Window) -> Vec<String> {
+    let mut notes = subject.heard.map_or(Vec::new(), |heard| heard.notes.to_vec());
+    let off = p99.map(|(truth, reported)| Nanos(truth.0.abs_diff(reported.0)));
+    if let Some(off) = off.filter(|off| window.stretches.is_empty() && *off > HEALTHY_TOLERANCE) {
+        let served = subject.saw.and_then(|saw| saw.served(0.99)).unwrap_or_default();
+        notes.push(format!(
+            "nothing was wrong with the service, and its p99 is {:.1} ms off; by the server's log 99 % were answered within \
+             {:.1} ms",
+            off.as_millis_f64(),
+            served.as_millis_f64()
+        ));
+    }
+    notes
 }
 
 fn error_pct(truth: Nanos, reported: Nanos) -> Option<f64> {

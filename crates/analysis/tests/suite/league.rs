@@ -133,12 +133,17 @@ fn nobody_is_judged_where_nothing_can_be_seen() {
         cpu_seconds: None,
         peak_memory_bytes: None,
     };
-    let row = row(&subject, &truth(&healthy).unwrap(), Rate::per_second(1000.0).unwrap(), &window(&healthy, 10));
+    let rate = Rate::per_second(1000.0).unwrap();
+    let row = row(&subject, &truth(&healthy).unwrap(), rate, &window(&healthy, 10));
     assert_eq!(
         (row.observed_model, row.arrivals_in_fault, row.planned_in_fault),
         (Some(Observed::NotShown), Some(0), 0)
     );
-    assert_eq!(row.error_p99_pct, Some(0.0));
+    assert_eq!((row.error_p99_pct, row.notes.len()), (Some(0.0), 0));
+    let said = claims(LatencyFrom::Send, &[(0.99, 14)]);
+    let off = Subject { heard: Some(Heard { claims: &said, ..subject.heard.unwrap() }), ..subject };
+    let row = truetail_analysis::league::row(&off, &truth(&healthy).unwrap(), rate, &window(&healthy, 10));
+    assert!(row.notes[0].contains("4.0 ms off") && row.notes[0].contains("within 10.0 ms"), "{:?}", row.notes);
 }
 
 fn kind_of(saw: &Saw, latency_from: LatencyFrom) -> Kind {

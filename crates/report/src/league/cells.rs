@@ -105,7 +105,6 @@ fn offered(rows: &[Row]) -> Grid {
             ("gaps", RIGHT),
             ("not sent", RIGHT),
             ("left out", RIGHT),
-            ("omission", RIGHT),
         ],
         rows: rows.iter().filter(|row| was_seen(row)).map(how_it_offered).collect(),
     }
@@ -127,7 +126,6 @@ fn how_it_offered(row: &Row) -> Vec<String> {
         arrivals.map_or("–".to_owned(), |arrivals| format!("{:.2}", arrivals.gap_distance)),
         row.not_sent.map_or("–".to_owned(), number::count),
         row.left_out.map_or("–".to_owned(), signed_count),
-        row.omission_factor_p99.map_or("–".to_owned(), number::times),
     ]
 }
 
@@ -137,8 +135,15 @@ fn signed_count(n: i64) -> String {
 
 fn took(rows: &[Row]) -> Grid {
     Grid {
-        caption: "What each tool is and took",
-        heads: vec![("tool", LEFT), ("version", LEFT), ("latency from", LEFT), ("cpu s", RIGHT), ("memory", RIGHT)],
+        caption: "What each tool is and took, and how many times too low its p99 is",
+        heads: vec![
+            ("tool", LEFT),
+            ("version", LEFT),
+            ("latency from", LEFT),
+            ("cpu s", RIGHT),
+            ("memory", RIGHT),
+            ("omission", RIGHT),
+        ],
         rows: rows.iter().filter(|row| was_seen(row)).map(what_it_took).collect(),
     }
 }
@@ -156,6 +161,7 @@ fn what_it_took(row: &Row) -> Vec<String> {
         from.to_owned(),
         row.cpu_seconds.map_or("–".to_owned(), |seconds| format!("{seconds:.1}")),
         row.peak_memory_bytes.map_or("–".to_owned(), |bytes| format!("{} MiB", bytes.div_ceil(1 << 20))),
+        row.omission_factor_p99.map_or("–".to_owned(), number::times),
     ]
 }
 
