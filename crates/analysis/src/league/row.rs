@@ -6,7 +6,7 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Claims, LatencyFrom};
 
-use super::{Arrivals, Observation, Reported, Saw, Window};
+use super::{Arrivals, Observation, Observed, Reported, Saw, Window};
 use crate::omission;
 use crate::truth::Truth;
 
@@ -80,7 +80,7 @@ pub struct Row {
     /// The load model that its documentation claims.
     pub label_model: LoadModelKind,
     /// The load model that the server saw.
-    pub observed_model: Option<super::Observed>,
+    pub observed_model: Option<Observed>,
     /// Requests that the server saw while it could not answer.
     pub arrivals_in_fault: Option<u64>,
     /// Those that were planned for that time.
@@ -91,6 +91,9 @@ pub struct Row {
     pub rate_seen_per_second: Option<f64>,
     /// From arrival to answer at p99, by the server's log of this run, over the requests that it saw.
     pub served_p99_ns: Option<u64>,
+    /// (reported / served − 1) in per cent, at p99, for a tool that was open by observation: did it tell what its own run
+    /// was like? The requests of a closed one are not those that were planned, so nothing follows from them.
+    pub error_served_p99_pct: Option<f64>,
     /// How far the arrivals were those of the schedule.
     pub arrivals: Option<Arrivals>,
     /// What the tool said.
@@ -125,6 +128,9 @@ pub fn row(subject: &Subject<'_>, truth: &Truth, rate: Rate, window: &Window) ->
     let reported = subject.heard.map(|heard| Reported::of(heard.claims, heard.data));
     let at = |q: f64| Some((truth.quantile(q)?, Nanos(reported.as_ref()?.quantile(q)?.value_ns)));
     let error = |q: f64| at(q).and_then(|(truth, reported)| error_pct(truth, reported));
+    let served_p99 = saw.and_then(|saw| saw.served(0.99));
+    let was_open = observation.is_some_and(|observation| observation.model == Observed::Open);
+    let said_p99 = reported.as_ref().and_then(|reported| reported.quantile(0.99)).map(|said| Nanos(said.value_ns));
     let measured = reported.as_ref().and_then(|reported| reported.measured);
     Row {
         tool: subject.tool.to_owned(),
@@ -135,7 +141,11 @@ pub fn row(subject: &Subject<'_>, truth: &Truth, rate: Rate, window: &Window) ->
         planned_in_fault: window.open,
         rate_asked_per_second: rate.as_per_second(),
         rate_seen_per_second: saw.and_then(Saw::rate_per_second),
-        served_p99_ns: saw.and_then(|saw| saw.served(0.99)).map(|time| time.0),
+        served_p99_ns: served_p99.map(|time| time.0),
+        error_served_p99_pct: served_p99
+            .zip(said_p99)
+            .filter(|_| was_open)
+            .and_then(|(served, said)| error_pct(served, said)),
         arrivals: saw.and_then(|saw| Arrivals::of(saw, rate, truth.count())),
         error_p99_pct: error(0.99),
         error_p999_pct: error(0.999),

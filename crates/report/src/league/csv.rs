@@ -46,6 +46,7 @@ fn cells(row: &Row) -> Vec<(String, String)> {
     add("rate_asked_per_second", row.rate_asked_per_second.to_string());
     add("rate_seen_per_second", known(row.rate_seen_per_second));
     add("served_p99_ns", known(row.served_p99_ns));
+    add("error_served_p99_pct", known(row.error_served_p99_pct));
     add("first_off_ns", known(arrivals.map(|arrivals| arrivals.first_off_ns)));
     add("lag_p50_ns", known(arrivals.map(|arrivals| arrivals.lag_p50_ns)));
     add("lag_p99_ns", known(arrivals.map(|arrivals| arrivals.lag_p99_ns)));
