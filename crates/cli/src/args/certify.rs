@@ -13,15 +13,15 @@ Examples:
   truetail certify --rate 500 --duration 30s -- wrk -t2 -c10 -d{duration} --latency {url}
   truetail certify -- ab -k -t {seconds} -n 10000000 -c 10 {url}";
 
+const MORE: &str = "\
+The command is run three times, each time against a server of its own: one that is healthy, one that stands still once, and \
+one with the pauses of a garbage collector. In the command, {url}, {rate} (requests a second), {duration} (such as 20s) and \
+{seconds} (such as 20) are filled in.\n\n\
+Exit code 0: it kept its schedule; 4: it did not, so that what it says of a tail cannot be trusted; 1: it could not be told.";
+
 /// Does this load tool lie? What kind of generator it is, from what the server sees of it
-///
-/// The command is run three times, each time against a server of its own: one that is healthy, one that stands still once,
-/// and one with the pauses of a garbage collector. Exit code 0: it kept its schedule; 4: it did not, so that what it says of
-/// a tail cannot be trusted; 1: it could not be told.
-///
-/// In the command, {url}, {rate} (requests a second), {duration} (such as 20s) and {seconds} (such as 20) are filled in.
 #[derive(Args, Debug)]
-#[command(before_help = EXAMPLE)]
+#[command(before_help = EXAMPLE, after_help = MORE)]
 pub struct CertifyArgs {
     /// Requests a second that the command is to offer
     #[arg(long, default_value = "1000", allow_hyphen_values = true)]

@@ -52,13 +52,14 @@ pub struct ToolsArgs {
     pub json: bool,
 }
 
+const RUN_MORE: &str = "\
+Each tool gets a server of its own, whose fault clock starts at the tool's first request. What the tool printed and wrote, \
+and what the server saw, is kept under --out in a folder a tool, and read again the next time: tools whose results are there \
+are not run again. Tools that are missing or fail do not stop the others. Ctrl-C ends the tool that runs.";
+
 /// Run load tools through a scenario, one at a time, and set what they say beside the truth
-///
-/// Each tool gets a server of its own, whose fault clock starts at the tool's first request. What the tool printed and
-/// wrote, and what the server saw, is kept under --out in a folder a tool, and read again the next time: tools whose
-/// results are there are not run again.
 #[derive(Args, Debug)]
-#[command(before_help = RUN_EXAMPLE)]
+#[command(before_help = RUN_EXAMPLE, after_help = RUN_MORE)]
 pub struct LabRunArgs {
     /// The name of a scenario that comes with truetail, its beginning (02), or a TOML file
     #[arg(value_name = "SCENARIO")]
