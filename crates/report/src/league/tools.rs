@@ -18,14 +18,34 @@ pub struct ToolLine<'a> {
     pub install: &'a str,
 }
 
-/// A line a tool.
+/// A line a tool, and below how those are had that are not here. Commands are not broken, so that they can be copied.
 pub fn tools_table(tools: &[ToolLine<'_>], style: Style) -> String {
-    let columns = ["tool", "state", "version", "label", "origin", "to get it"].map(|head| (head, Align::Left));
+    let columns = ["tool", "state", "version", "label", "origin"].map(|head| (head, Align::Left));
     let mut table = Table::new(&columns);
     for tool in tools {
         let state = if tool.version.is_some() { "here" } else { "missing" };
         let version = tool.version.unwrap_or("–");
-        table.row([tool.tool, state, version, tool.model, tool.origin, tool.install].map(str::to_owned).to_vec());
+        table.row([tool.tool, state, version, tool.model, tool.origin].map(str::to_owned).to_vec());
     }
-    table.lines(2, style).join("\n") + "\n"
+    let mut lines = table.lines(2, style);
+    let missing: Vec<_> = tools.iter().filter(|tool| tool.version.is_none()).collect();
+    if !missing.is_empty() {
+        lines.extend([String::new(), "  To get those that are missing:".to_owned()]);
+        lines.extend(missing.iter().map(|tool| format!("  {}: {}", tool.tool, tool.install)));
+    }
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_missing_is_to_be_had() {
+        let line =
+            |tool, version| ToolLine { tool, version, model: "open", origin: "apt", install: "apt-get install it" };
+        let text = tools_table(&[line("ab", Some("2.3")), line("hey", None)], Style::default());
+        assert_eq!(text.matches("apt-get").count(), 1, "{text}");
+        assert!(text.contains("hey: apt-get install it"), "{text}");
+    }
 }

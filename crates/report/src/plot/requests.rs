@@ -99,3 +99,39 @@ fn range(plot: &RequestPlot<'_>) -> (f64, f64) {
     let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
     if high > 0.0 { (low / 1.5, (high * 1.6).max(low * 20.0)) } else { (1e6, 1e9) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plot(requests: Vec<(u64, u64)>) -> RequestPlot<'static> {
+        let panel = |name: &str, role, requests| Panel { name: name.to_owned(), role, requests };
+        RequestPlot {
+            title: "single requests".to_owned(),
+            subtitle: String::new(),
+            quantity: "as reported",
+            duration_ns: 60_000_000_000,
+            shades: vec![(30_000_000_000, 31_000_000_000)],
+            panels: vec![panel("closed", Role::Closed, Vec::new()), panel("open", Role::Open, requests)],
+        }
+    }
+
+    #[test]
+    fn what_nobody_could_tell_apart_is_drawn_once_and_the_rest_is_not_lost() {
+        let same = plot((0..60_000).map(|n| (n * 1_000_000, 10_000_000)).collect());
+        let picture = requests(&same);
+        let dots = picture.svg().matches("h.01").count();
+        assert!((1_000..4_000).contains(&dots), "{dots} dots for 60 000 requests of one height");
+        let two = requests(&plot(vec![(0, 10_000_000), (1_000_000_000, 1_000_000_000)]));
+        assert_eq!(two.svg().matches("h.01").count(), 2);
+        assert_eq!(two.svg().matches(SHADE).count(), 2, "the stall is shaded in both");
+    }
+
+    #[test]
+    fn odd_requests_are_drawn_somehow() {
+        let picture = requests(&plot(vec![(0, 0), (u64::MAX, u64::MAX)]));
+        assert!(!picture.svg().contains("NaN") && !picture.svg().contains("inf"));
+        assert!(requests(&plot(Vec::new())).svg().contains("no single requests"));
+        assert!(picture.png().is_ok());
+    }
+}

@@ -298,6 +298,18 @@ mod tests {
     }
 
     #[test]
+    fn quantiles_alone_stand_at_their_places() {
+        let data = Snapshot::default();
+        let points = [(0.5, 10), (0.99, 20), (1.0, 30)];
+        let curve = Curve::of_tool("x", Role::Closed, &data, &points, 1_000, Some(20));
+        let places: Vec<_> = curve.places_of_points().map(|(at, value)| (at.round(), value)).collect();
+        assert_eq!(places, [(2.0, 10.0), (100.0, 20.0), (1_600.0, 30.0)]);
+        assert_eq!((curve.unanswered(), curve.steps().len()), (0, 0));
+        let svg = tool_spectrum("x", "", &[curve]);
+        assert!(!svg.svg().contains("nothing was answered"));
+    }
+
+    #[test]
     fn an_axis_has_room_for_a_single_value() {
         let (from, to) = around(1e7, 1e7);
         assert!(from < 4e6 && to > 2e7 && to / from >= 10.0, "{from} {to}");
