@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use truetail_analysis::league::{Observed, Row, State};
 use truetail_model::record::Snapshot;
+use truetail_model::workload::LoadModelKind;
 
 use super::Table;
 use crate::number;
@@ -85,7 +86,10 @@ fn all(league: &Table<'_>, tools: &[&ToolData<'_>]) -> Picture {
     sorted.sort_by_key(|tool| (std::cmp::Reverse(p99(tool)), tool.row.tool.clone()));
     let mut curves: Vec<Curve> = vec![Curve::of_truth("the truth", league.truth)];
     curves.extend(sorted.iter().zip(roles(&sorted)).map(|(tool, role)| curve(tool, role)));
-    let key = "blue was seen to be open, green partly, red closed, pink filled in";
+    let key = match tools.iter().all(|tool| is_not_shown(tool.row)) {
+        true => "blue is open by its label, red closed, pink filled in",
+        false => "blue was seen to be open, green partly, red closed, pink filled in",
+    };
     many_tools_spectrum(&title(league, "all tools"), &subtitle(league, key), &curves)
 }
 
@@ -104,9 +108,16 @@ fn roles(tools: &[&ToolData<'_>]) -> Vec<Role> {
     roles
 }
 
+fn is_not_shown(row: &Row) -> bool {
+    matches!(row.observed_model, Some(Observed::NotShown) | None)
+}
+
+/// What was observed; by its label, where the scenario shows nothing.
 fn model_of(row: &Row) -> Model {
     match row.observed_model {
         _ if row.is_back_filled() => Model::Filled,
+        Some(Observed::NotShown) if row.label_model == LoadModelKind::Open => Model::Open,
+        Some(Observed::NotShown) if row.label_model == LoadModelKind::Closed => Model::Closed,
         Some(Observed::Open) => Model::Open,
         Some(Observed::Closed) => Model::Closed,
         Some(Observed::Partly) => Model::Partly,
