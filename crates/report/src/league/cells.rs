@@ -98,7 +98,7 @@ fn offered(rows: &[Row]) -> Grid {
         caption: "How each tool offered the load; lags from the even schedule that fits its requests best",
         heads: vec![
             ("tool", LEFT),
-            ("rate seen", RIGHT),
+            ("rate/s", RIGHT),
             ("served", RIGHT),
             ("off %", RIGHT),
             ("lag p50", RIGHT),
@@ -120,7 +120,7 @@ fn how_it_offered(row: &Row) -> Vec<String> {
     let lag = |ns: Option<u64>| ns.map_or("–".to_owned(), number::time);
     vec![
         row.tool.clone(),
-        row.rate_seen_per_second.map_or("–".to_owned(), number::rate),
+        row.rate_seen_per_second.map_or("–".to_owned(), per_second),
         row.served_p99_ns.map_or("–".to_owned(), number::time),
         row.error_served_p99_pct.map_or(String::new(), |percent| format!("{percent:+.2}")),
         lag(arrivals.map(|arrivals| arrivals.lag_p50_ns)),
@@ -129,6 +129,11 @@ fn how_it_offered(row: &Row) -> Vec<String> {
         row.not_sent.map_or("–".to_owned(), number::count),
         row.left_out.map_or("–".to_owned(), signed_count),
     ]
+}
+
+/// The head has the unit.
+fn per_second(rate: f64) -> String {
+    number::rate(rate).trim_end_matches("/s").to_owned()
 }
 
 fn signed_count(n: i64) -> String {
