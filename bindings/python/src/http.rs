@@ -166,9 +166,8 @@ fn ask_once(plan: &mut Plan) -> PyResult<Option<String>> {
 }
 
 fn nobody_answers(target: &Target, error: &PreflightError) -> PyErr {
-    let (method, url) = (target.method().as_str(), target.url());
     let help = "is the server running? preflight=False offers the load all the same";
-    let message = format!("{method} {url} before the load: {error}; {help}");
+    let message = format!("{} before the load: {error}; {help}", target.first());
     match error {
         PreflightError::TimedOut { .. } => PyTimeoutError::new_err(message),
         _ => PyConnectionError::new_err(message),

@@ -37,7 +37,7 @@ impl std::error::Error for CannotCut {}
 ///
 /// Where every request was kept, this is exact. Else it is put together from the seconds: all counts and distributions are
 /// those of the arrivals intended from `from` on (the mean, and the smallest and largest value, to 0.1 %), but what
-/// warm-up arrivals sent and ended after `from` stays in the rows of the timeline.
+/// warm-up arrivals sent and ended after `from` stays in the rows of the timeline. Books by target are left out.
 ///
 /// # Errors
 /// [`CannotCut`], where the run does not know enough.
@@ -56,6 +56,8 @@ pub fn without_warmup(run: &Run, from: Timestamp) -> Result<Run, CannotCut> {
         "the first {} s were cut off afterwards as warm-up: {cut} arrivals, counted apart",
         (from.as_secs_f64() * 1e3).round() / 1e3
     ));
+    // By target nothing is known of a part of the run.
+    facts.by_target.clear();
     Ok(Run { facts, snapshot })
 }
 

@@ -46,7 +46,7 @@ pub fn measure(plan: &Plan, mut circumstances: Circumstances) -> Result<Run> {
 /// What was recorded of a run that goes on, as a run of its own.
 pub fn run_so_far(plan: &Plan, snapshot: Snapshot, elapsed: Nanos) -> Run {
     let generator = Generator::default();
-    let measured = Measured { snapshot, generator, started_at_unix_ns: 0, elapsed };
+    let measured = Measured { snapshot, by_target: Vec::new(), generator, started_at_unix_ns: 0, elapsed };
     run_of(plan, Circumstances::default(), measured, true)
 }
 
@@ -76,13 +76,7 @@ pub fn stop_on_signal(control: &Control) -> Result<signals::Watch> {
 }
 
 fn run_of(plan: &Plan, circumstances: Circumstances, measured: Measured, interrupted: bool) -> Run {
-    let offered = Offered {
-        name: circumstances.scenario,
-        url: Some(plan.target.url().to_string()),
-        method: Some(plan.target.method().as_str().to_owned()),
-        connections: Some(plan.effective_cap().connections),
-        ..Offered::of(&plan.workload)
-    };
+    let offered = Offered { name: circumstances.scenario, ..plan.offered() };
     let mut run = measured.into_run(Source::Sockets, offered);
     run.facts.interrupted = interrupted;
     run.facts.notes.extend(circumstances.notes);

@@ -4,12 +4,14 @@ use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::{Protocol, Socket, Type};
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Cause;
 use truetail_model::time::{Nanos, Timestamp};
 
+use crate::endpoint::Endpoint;
 use crate::http1::ResponseParser;
+use crate::requests::Which;
 use crate::stamps::{self, WallTime};
 
 /// Local ports that are tried for one connection before it is given up.
@@ -33,6 +35,8 @@ pub(crate) enum Phase {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exchange {
     pub(crate) arrival: Arrival,
+    /// The request that this arrival gets.
+    pub(crate) which: Which,
     pub(crate) user: u32,
     pub(crate) connection_wait: Nanos,
     /// When the attempt began: to connect, or on an open connection to send.
@@ -62,18 +66,21 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Begins to connect to `address`, from the first of the ports that `pick` gives which is free, or, when it gives
+    /// Begins to connect to `endpoint`, from the first of the ports that `pick` gives which is free, or, when it gives
     /// none, from one of the system's choice.
     ///
     /// # Errors
     /// Why no attempt can be made.
     pub(crate) fn open(
-        address: SocketAddr,
+        endpoint: &Endpoint,
         exchange: Exchange,
         mut pick: impl FnMut() -> Option<u16>,
     ) -> Result<Connection, Cause> {
-        let socket = from_a_free_port(&mut pick, |port| begin_connecting(address, port));
-        let socket = socket.map_err(|error| connect_cause(&error))?;
+        let socket = match endpoint {
+            Endpoint::Tcp(address) => from_a_free_port(&mut pick, |port| begin_tcp(*address, port)),
+            Endpoint::Unix(_) => begin_unix(endpoint),
+        };
+        let socket = socket.map_err(|error| endpoint.connect_cause(&error))?;
         Ok(Connection {
             socket,
             phase: Phase::Connecting,
@@ -157,8 +164,8 @@ fn from_a_free_port<T>(
     attempt(pick())
 }
 
-fn begin_connecting(address: SocketAddr, from_port: Option<u16>) -> io::Result<Socket> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+fn begin_tcp(address: SocketAddr, from_port: Option<u16>) -> io::Result<Socket> {
+    let socket = Socket::new(socket2::Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
     socket.set_tcp_nodelay(true)?;
     if let Some(port) = from_port {
@@ -172,6 +179,14 @@ fn begin_connecting(address: SocketAddr, from_port: Option<u16>) -> io::Result<S
         Err(error) if in_progress(&error) => Ok(socket),
         Err(error) => Err(error),
     }
+}
+
+/// A socket in the file system is connected at once or not at all.
+fn begin_unix(endpoint: &Endpoint) -> io::Result<Socket> {
+    let socket = Socket::new(endpoint.domain(), Type::STREAM, None)?;
+    socket.set_nonblocking(true)?;
+    socket.connect(&endpoint.address()?)?;
+    Ok(socket)
 }
 
 fn in_progress(error: &io::Error) -> bool {

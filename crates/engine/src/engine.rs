@@ -13,13 +13,13 @@ use truetail_reactor::{MonotonicClock, Reactor};
 use truetail_run::EndClock;
 
 use crate::Plan;
+use crate::by_target::{self, ByTarget};
 use crate::checkpoint::Mailbox;
 use crate::control::Control;
 use crate::harvest::{Harvest, Measured, put_together, recorder_options};
 use crate::live::Live;
 use crate::stamps;
 use crate::surroundings;
-use crate::target::Method;
 use crate::worker::{Setting, Worker};
 
 /// From the call to the first intended start: time for every worker to be ready.
@@ -56,7 +56,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     let mut workload = plan.workload.clone();
     workload.limits.connections = Some(plan.effective_cap().connections);
     // Kept for the run: stamping is on in the whole system from the first socket that asks for it to the last one.
-    let _stamping = (plan.end_clock == EndClock::Kernel).then(stamps::switch_on);
+    let _stamping = (plan.effective_end_clock() == EndClock::Kernel).then(stamps::switch_on);
     let before = surroundings::read();
     // Before the clock is set: to find the end of a schedule may take longer than what it gives to be ready.
     let hands = (0..threads).map(|index| Hand { index, of: threads });
@@ -75,11 +75,12 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     }
     let harvests = (0..threads).zip(running).map(|(worker, thread)| reap(worker, thread)).collect::<Vec<_>>();
     let harvests = harvests.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let mut measured = put_together(harvests, clock);
+    let by_target = by_target::put_together(plan.target.requests(), harvests.iter().map(|harvest| &harvest.by_target));
+    let mut measured = Measured { by_target, ..put_together(harvests, clock) };
     if let Some(given_away) = control.given_away() {
         measured.snapshot.merge(&given_away);
     }
-    measured.generator.end_clock = plan.end_clock;
+    measured.generator.end_clock = plan.effective_end_clock();
     measured.generator.timing = plan.timing;
     measured.generator.surroundings = surroundings::since(&before);
     Ok(measured)
@@ -105,11 +106,11 @@ fn start_worker(
         recorder: Box::new(Recorder::new(options)),
         mailbox,
         clock,
-        address: plan.target.address(),
-        request: plan.target.http1_request(&[]).into(),
-        to_head: *plan.target.method() == Method::Head,
+        endpoint: plan.target.endpoint().clone(),
+        requests: plan.target.requests().clone(),
+        by_target: ByTarget::new(plan.target.requests(), workload),
         timeout: workload.limits.timeout,
-        stamped: plan.end_clock == EndClock::Kernel,
+        stamped: plan.effective_end_clock() == EndClock::Kernel,
         timing: plan.timing,
         scheduled: workload.model.kind() != LoadModelKind::Closed,
         control: control.clone(),

@@ -5,8 +5,9 @@ use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions, Snapshot
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_reactor::MonotonicClock;
-use truetail_run::{CpuTime, Facts, Generator, Offered, Pause, Run, Source};
+use truetail_run::{CpuTime, Facts, Generator, Offered, Pause, Run, Source, TargetBooks};
 
+use crate::by_target::ByTarget;
 use crate::host;
 use crate::watch::Watch;
 
@@ -18,6 +19,8 @@ const PAUSES_KEPT: usize = 100;
 pub struct Measured {
     /// All that was recorded.
     pub snapshot: Snapshot,
+    /// The books of each target, where there are several; empty else.
+    pub by_target: Vec<TargetBooks>,
     /// What the generator knows of itself.
     pub generator: Generator,
     /// The origin of the run, nanoseconds since 1970 UTC.
@@ -41,6 +44,7 @@ impl Measured {
             bytes_in: self.snapshot.bytes_in,
             notes: Vec::new(),
             claims: None,
+            by_target: self.by_target,
         };
         Run { facts, snapshot: self.snapshot }
     }
@@ -50,6 +54,7 @@ impl Measured {
 #[derive(Debug)]
 pub(crate) struct Harvest {
     pub(crate) recorder: Recorder,
+    pub(crate) by_target: ByTarget,
     pub(crate) driver: Driver,
     pub(crate) watch: Watch,
     pub(crate) cpu: CpuTime,
@@ -112,7 +117,13 @@ pub(crate) fn put_together(harvests: Vec<Harvest>, clock: MonotonicClock) -> Mea
             Some(whole) => whole.merge(&part),
         }
     }
-    Measured { snapshot: snapshot.unwrap_or_default(), generator, started_at_unix_ns: clock.origin_unix_ns(), elapsed }
+    Measured {
+        snapshot: snapshot.unwrap_or_default(),
+        by_target: Vec::new(),
+        generator,
+        started_at_unix_ns: clock.origin_unix_ns(),
+        elapsed,
+    }
 }
 
 fn add_pauses(generator: &mut Generator, pauses: Vec<Pause>, count: u64, total: Nanos) {

@@ -19,11 +19,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod by_target;
 pub mod callable;
 mod checkpoint;
 mod connection;
 mod control;
 mod deadlines;
+mod endpoint;
 mod engine;
 mod harvest;
 pub mod host;
@@ -33,6 +35,8 @@ mod plan;
 mod pool;
 mod ports;
 mod preflight;
+mod request;
+mod requests;
 #[cfg(target_os = "linux")]
 mod stamps;
 #[cfg(not(target_os = "linux"))]
@@ -44,9 +48,12 @@ mod watch;
 mod worker;
 
 pub use control::Control;
+pub use endpoint::{Endpoint, Resolve, Way};
 pub use engine::{EngineError, run};
 pub use harvest::Measured;
 pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
-pub use target::{Method, Target, TargetError};
+pub use request::{Method, Origin, Request, is_header_value};
+pub use requests::{FeedOrder, MOST_BYTES, MOST_ROWS, Prepared, Requests, RequestsError, Which};
+pub use target::{Target, TargetError};

@@ -3,9 +3,9 @@
 use truetail_model::arrival::RateProfile;
 use truetail_model::record::SamplesOptions;
 use truetail_model::workload::{LoadModel, Workload};
-use truetail_run::{EndClock, Offered, Timing};
+use truetail_run::{EndClock, Mix, MixTarget, Offered, Timing};
 
-use crate::{Target, host};
+use crate::{Endpoint, Requests, Target, host};
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -78,7 +78,10 @@ impl Plan {
             return EffectiveCap { connections: users, reason: CapReason::Users };
         }
         let files = connections_for_files(host::open_files().map(|limit| limit.soft));
-        let ports = host::local_ports().unwrap_or(USUAL_LOCAL_PORTS);
+        let ports = match self.target.endpoint() {
+            Endpoint::Tcp(_) => host::local_ports().unwrap_or(USUAL_LOCAL_PORTS),
+            Endpoint::Unix(_) => u32::MAX,
+        };
         if files < ports {
             EffectiveCap { connections: files, reason: CapReason::OpenFiles }
         } else {
@@ -86,11 +89,20 @@ impl Plan {
         }
     }
 
+    /// Whose instant will end a response time: Linux stamps no answers that come through a socket in the file system.
+    pub fn effective_end_clock(&self) -> EndClock {
+        match self.target.endpoint() {
+            Endpoint::Tcp(_) => self.end_clock,
+            Endpoint::Unix(_) => EndClock::User,
+        }
+    }
+
     /// What is offered, to whom, with the cap that will be in force.
     pub fn offered(&self) -> Offered {
         Offered {
-            url: Some(self.target.url().to_string()),
-            method: Some(self.target.method().as_str().to_owned()),
+            url: Some(self.target.url()),
+            method: self.target.method().map(|method| method.as_str().to_owned()),
+            mix: mix(self.target.requests()),
             connections: Some(self.effective_cap().connections),
             ..Offered::of(&self.workload)
         }
@@ -114,6 +126,22 @@ impl Plan {
         };
         wanted.min(most).max(1)
     }
+}
+
+/// What the arrivals ask for, where they do not all ask for the same.
+fn mix(requests: &Requests) -> Option<Mix> {
+    let targets = requests.targets().iter().map(|target| MixTarget {
+        method: target.method().as_str().to_owned(),
+        url: target.url().to_owned(),
+        weight: target.weight(),
+    });
+    (!requests.are_all_the_same()).then(|| Mix {
+        targets: targets.collect(),
+        rows: requests.rows(),
+        order: (requests.rows() > 0).then(|| requests.order().name().to_owned()),
+        seed: Some(requests.seed()),
+        hash: format!("{:016x}", requests.hash()),
+    })
 }
 
 /// How many connections fit under a limit on open files.

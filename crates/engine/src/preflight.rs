@@ -1,15 +1,16 @@
 //! One request before the load, so that a mistake is told in a line and not in sixty seconds of refused connections.
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use socket2::{Socket, Type};
 use truetail_model::record::Cause;
 use truetail_model::time::Nanos;
 
-use crate::connection::connect_cause;
+use crate::endpoint::Endpoint;
 use crate::http1::{Fed, Finished, ResponseParser};
-use crate::target::{Method, Target};
+use crate::requests::{Requests, Which};
+use crate::target::Target;
 
 /// Marks the request, so that a server which counts requests can leave it out.
 pub const PREFLIGHT_HEADER: &str = "truetail-preflight";
@@ -27,50 +28,61 @@ pub struct Preflight {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PreflightError {
     /// No address of the host could be connected to.
-    #[error("could not connect to {address}: {}", cause.describe())]
+    #[error("could not connect to {endpoint}: {}", cause.describe())]
     Connect {
         /// The last one that was tried.
-        address: SocketAddr,
+        endpoint: Endpoint,
         /// Why.
         cause: Cause,
     },
     /// No whole answer in time.
-    #[error("{address} gave no whole answer within {}", timeout)]
+    #[error("{endpoint} gave no whole answer within {}", timeout)]
     TimedOut {
         /// Who was asked.
-        address: SocketAddr,
+        endpoint: Endpoint,
         /// How long was waited.
         timeout: Nanos,
     },
     /// What came was no answer.
-    #[error("{address} did not answer in HTTP/1.1: {}", cause.describe())]
+    #[error("{endpoint} did not answer in HTTP/1.1: {}", cause.describe())]
     NoAnswer {
         /// Who was asked.
-        address: SocketAddr,
+        endpoint: Endpoint,
         /// What was wrong.
         cause: Cause,
     },
 }
 
-/// Sends one request, on a connection of its own, to the addresses of `target` in turn. The address that can be
+/// Sends the request of arrival 0, on a connection of its own, to the endpoints of `target` in turn. The one that can be
 /// connected to is the one that the run will use.
 ///
 /// # Errors
-/// See [`PreflightError`]: after the first address that could be connected to, the others are not tried.
+/// See [`PreflightError`]: after the first endpoint that could be connected to, the others are not tried.
 pub fn preflight(target: &mut Target, timeout: Nanos) -> Result<Preflight, PreflightError> {
     let until = Instant::now() + Duration::from(timeout);
     let mut failed = None;
-    for address in target.addresses().to_vec() {
-        match TcpStream::connect_timeout(&address, left_until(until)) {
-            Ok(stream) => {
-                target.prefer(address);
-                return ask(stream, target, until).map_err(|problem| problem.at(address, timeout));
+    for endpoint in target.endpoints().to_vec() {
+        match connect(&endpoint, left_until(until)) {
+            Ok(socket) => {
+                target.prefer(&endpoint);
+                return ask(socket, target.requests(), until).map_err(|problem| problem.at(endpoint, timeout));
             }
-            Err(error) if is_timeout(&error) => failed = Some(PreflightError::TimedOut { address, timeout }),
-            Err(error) => failed = Some(PreflightError::Connect { address, cause: connect_cause(&error) }),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                failed = Some(PreflightError::TimedOut { endpoint, timeout })
+            }
+            Err(error) => {
+                let cause = endpoint.connect_cause(&error);
+                failed = Some(PreflightError::Connect { endpoint, cause });
+            }
         }
     }
-    Err(failed.expect("a target has an address"))
+    Err(failed.expect("a target has an endpoint"))
+}
+
+fn connect(endpoint: &Endpoint, timeout: Duration) -> io::Result<Socket> {
+    let socket = Socket::new(endpoint.domain(), Type::STREAM, None)?;
+    socket.connect_timeout(&endpoint.address()?, timeout)?;
+    Ok(socket)
 }
 
 enum Problem {
@@ -79,10 +91,10 @@ enum Problem {
 }
 
 impl Problem {
-    fn at(self, address: SocketAddr, timeout: Nanos) -> PreflightError {
+    fn at(self, endpoint: Endpoint, timeout: Nanos) -> PreflightError {
         match self {
-            Problem::TimedOut => PreflightError::TimedOut { address, timeout },
-            Problem::NoAnswer(cause) => PreflightError::NoAnswer { address, cause },
+            Problem::TimedOut => PreflightError::TimedOut { endpoint, timeout },
+            Problem::NoAnswer(cause) => PreflightError::NoAnswer { endpoint, cause },
         }
     }
 
@@ -100,18 +112,27 @@ fn left_until(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 
-fn ask(mut stream: TcpStream, target: &Target, until: Instant) -> Result<Preflight, Problem> {
+fn ask(mut socket: Socket, requests: &Requests, until: Instant) -> Result<Preflight, Problem> {
     let io = |error: io::Error| Problem::from_io(&error);
-    let request = target.http1_request(&[(PREFLIGHT_HEADER, "1")]);
-    stream.set_write_timeout(Some(left_until(until))).map_err(io)?;
+    let first = requests.which(0);
+    let request = marked(requests, first);
+    socket.set_write_timeout(Some(left_until(until))).map_err(io)?;
     let started = Instant::now();
     // A server may refuse a body by answering before it has read it all: then the answer is what counts.
-    let _ = stream.write_all(&request);
-    let finished = read_answer(&mut stream, *target.method() == Method::Head, until)?;
+    let _ = socket.write_all(&request);
+    let finished = read_answer(&mut socket, requests.to_head(first), until)?;
     Ok(Preflight { status: finished.status, service_time: started.elapsed().into() })
 }
 
-fn read_answer(stream: &mut TcpStream, to_head: bool, until: Instant) -> Result<Finished, Problem> {
+/// A request with [`PREFLIGHT_HEADER`] as its last header.
+fn marked(requests: &Requests, which: Which) -> Vec<u8> {
+    let request = requests.bytes(which);
+    let head_end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").map_or(request.len(), |at| at + 2);
+    let (head, rest) = request.split_at(head_end);
+    [head, format!("{PREFLIGHT_HEADER}: 1\r\n").as_bytes(), rest].concat()
+}
+
+fn read_answer(stream: &mut Socket, to_head: bool, until: Instant) -> Result<Finished, Problem> {
     let mut parser = ResponseParser::new();
     parser.start(to_head);
     let mut buffer = [0; 16 * 1024];

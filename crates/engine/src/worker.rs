@@ -5,7 +5,6 @@ mod answers;
 mod sleep;
 
 use std::io;
-use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
@@ -15,15 +14,18 @@ use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::{Events, MonotonicClock, Reactor, Readiness, precise_sleeps};
 use truetail_run::{CpuTime, Timing};
 
+use crate::by_target::ByTarget;
 use crate::checkpoint::Mailbox;
 use crate::connection::{Connection, Exchange, Phase};
 use crate::control::{Asked, Control};
 use crate::deadlines::Deadlines;
+use crate::endpoint::Endpoint;
 use crate::harvest::{Harvest, cpu_since};
 use crate::host;
 use crate::live::Live;
 use crate::pool::{Pool, Token};
 use crate::ports::LocalPorts;
+use crate::requests::Requests;
 use crate::stamps::{self, Pairing};
 use crate::watch::Watch;
 
@@ -47,9 +49,9 @@ pub(crate) struct Setting {
     pub(crate) recorder: Box<Recorder>,
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) clock: MonotonicClock,
-    pub(crate) address: SocketAddr,
-    pub(crate) request: Box<[u8]>,
-    pub(crate) to_head: bool,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) requests: Requests,
+    pub(crate) by_target: ByTarget,
     pub(crate) timeout: Option<Nanos>,
     /// The kernel is to say when answers arrived.
     pub(crate) stamped: bool,
@@ -227,10 +229,13 @@ impl Worker {
 
     /// Begins a request at `now`, on an idle connection or on a new one.
     fn begin(&mut self, start: Start, now: Timestamp) {
+        let which = self.setting.requests.which(start.arrival.index);
         self.setting.recorder.plan(start.arrival.intended_start);
+        self.setting.by_target.plan(which, start.arrival.intended_start);
         self.setting.live.started();
         let exchange = Exchange {
             arrival: start.arrival,
+            which,
             user: start.user,
             connection_wait: start.connection_wait,
             began: now,
@@ -247,7 +252,7 @@ impl Worker {
 
     fn begin_connecting(&mut self, exchange: Exchange) {
         let (open, ports) = (self.pool.open(), &mut self.ports);
-        let connection = match Connection::open(self.setting.address, exchange, || ports.pick(open)) {
+        let connection = match Connection::open(&self.setting.endpoint, exchange, || ports.pick(open)) {
             Ok(connection) => connection,
             Err(cause) => {
                 let now = self.now();
@@ -293,8 +298,9 @@ impl Worker {
         connection.phase = Phase::Busy;
         connection.exchange.actual_start = now;
         connection.exchange.paused_by_then = self.watch.total();
-        connection.parser.start(self.setting.to_head);
-        if connection.write(&self.setting.request).is_err() {
+        let which = connection.exchange.which;
+        connection.parser.start(self.setting.requests.to_head(which));
+        if connection.write(self.setting.requests.bytes(which)).is_err() {
             self.sending_failed(slot);
         }
     }
@@ -353,7 +359,7 @@ impl Worker {
 
     fn go_on_writing(&mut self, token: Token) {
         let Some(connection) = self.pool.find(token) else { return };
-        let request = &self.setting.request;
+        let request = self.setting.requests.bytes(connection.exchange.which);
         // An answer may explain why the rest is not wanted, so reading decides what this error means.
         if connection.exchange.written < request.len() && connection.write(request).is_err() {
             self.read(token, true, READS_IN_A_ROW);
@@ -411,6 +417,7 @@ impl Worker {
             bytes_in,
         };
         self.setting.recorder.record(&record);
+        self.setting.by_target.record(exchange.which, &record);
         self.setting.live.ended(&record);
         // On a schedule, whoever waits for this connection could have had it since the answer arrived; in a closed loop
         // the user is this worker, and goes on when it has read.
@@ -435,12 +442,17 @@ impl Worker {
         }
         let ended = self.now();
         while let Some(arrival) = self.setting.driver.unissued() {
+            let (which, record) =
+                (self.setting.requests.which(arrival.index), RequestRecord::never_issued(arrival, ended));
             self.setting.recorder.plan(arrival.intended_start);
-            self.setting.recorder.record(&RequestRecord::never_issued(arrival, ended));
+            self.setting.by_target.plan(which, arrival.intended_start);
+            self.setting.recorder.record(&record);
+            self.setting.by_target.record(which, &record);
         }
         self.setting.mailbox.close();
         Harvest {
             recorder: *self.setting.recorder,
+            by_target: self.setting.by_target,
             driver: self.setting.driver,
             watch: self.watch,
             cpu: cpu_since(cpu_before),

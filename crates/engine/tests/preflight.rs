@@ -28,7 +28,7 @@ fn any_answer_will_do() {
 #[test]
 fn no_answer_is_told_with_its_cause() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let refused = PreflightError::Connect { address, cause: Cause::Refused };
+    let refused = PreflightError::Connect { endpoint: address.into(), cause: Cause::Refused };
     assert_eq!(ask(&format!("http://{address}/"), 5000), Err(refused.clone()));
     assert_eq!(refused.to_string(), format!("could not connect to {address}: connection refused"));
     let no_answer = |act: Act| match ask(&Puppet::start(move |_| act.clone()).url(), 5000) {

@@ -1,8 +1,11 @@
 //! What is known of a run besides what was recorded. These types are the wire form of `run.json`, version 1: a field
 //! may be added, none may change its meaning.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use truetail_model::arrival::{Schedule, Spacing};
+use truetail_model::record::Tally;
 use truetail_model::workload::{LoadModel, LoadModelKind, Workload};
 
 /// How a run was obtained.
@@ -50,6 +53,9 @@ pub struct Facts {
     /// What the tool itself said, where the run is another tool's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<crate::Claims>,
+    /// The books of each target, in the order of [`Mix::targets`]; empty where there is but one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_target: Vec<TargetBooks>,
 }
 
 /// What was offered. `scenario` in `run.json`.
@@ -59,10 +65,13 @@ pub struct Offered {
     pub name: Option<String>,
     /// Who decides when the next request comes.
     pub model: LoadModelKind,
-    /// The target, where there is one.
+    /// The URL as it was given, with its placeholders; of several targets what they share: `http://HOST:PORT`.
     pub url: Option<String>,
-    /// The HTTP method, where there is one.
+    /// The HTTP method, where there is one for all.
     pub method: Option<String>,
+    /// What the arrivals ask for, where they do not all ask for the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<Mix>,
     /// The rate profile as the user writes it; `None` for the closed model.
     pub profile: Option<String>,
     /// `even` or `poisson`; `None` for the closed model.
@@ -99,6 +108,7 @@ impl Offered {
             model: model.kind(),
             url: None,
             method: None,
+            mix: None,
             profile: schedule.map(|schedule| schedule.profile.to_string()),
             spacing: schedule.map(|schedule| spacing_name(schedule.spacing).to_owned()),
             seed: model.seed(),
@@ -136,6 +146,53 @@ const fn spacing_name(spacing: Spacing) -> &'static str {
     match spacing {
         Spacing::Even => "even",
         Spacing::Poisson => "poisson",
+    }
+}
+
+/// What the arrivals of a run ask for. Arrival k gets the same request in each run with the same mix.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Mix {
+    /// The targets, in the order in which they were given.
+    pub targets: Vec<MixTarget>,
+    /// Rows of data that fill their placeholders in; 0 where there are none.
+    pub rows: u32,
+    /// `in-order` or `random`; `None` without rows.
+    pub order: Option<String>,
+    /// Seed of what is drawn; `None` in a whole of runs that had different ones.
+    pub seed: Option<u64>,
+    /// Hash of every request and every weight: 16 hexadecimal digits.
+    pub hash: String,
+}
+
+/// One target of a mix.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MixTarget {
+    /// HTTP method.
+    pub method: String,
+    /// URL, with its placeholders.
+    pub url: String,
+    /// Its share of the arrivals is this part of the sum of all weights.
+    pub weight: u32,
+}
+
+/// What became of the measured arrivals of one target.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TargetBooks {
+    /// HTTP method.
+    pub method: String,
+    /// URL, with its placeholders.
+    pub url: String,
+    /// Its books; those of all targets together are those of the run.
+    pub tally: Tally,
+    /// Answers by HTTP status.
+    pub statuses: BTreeMap<u16, u64>,
+}
+
+impl TargetBooks {
+    /// Adds the books of the same target in another part of the run.
+    pub fn merge(&mut self, other: &TargetBooks) {
+        self.tally.merge(&other.tally);
+        other.statuses.iter().for_each(|(status, n)| *self.statuses.entry(*status).or_default() += n);
     }
 }
 

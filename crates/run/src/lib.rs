@@ -18,7 +18,8 @@ pub use conduct::{
     ArrivalFidelity, ClosedLoopShadow, Dispersion, Exponential, Gaps, Settling, SettlingState, ShadowQuantile, Shift,
 };
 pub use facts::{
-    CpuTime, EndClock, Facts, Generator, Host, LONGEST_PAUSES, Offered, Pause, Source, Surroundings, Timing,
+    CpuTime, EndClock, Facts, Generator, Host, LONGEST_PAUSES, Mix, MixTarget, Offered, Pause, Source, Surroundings,
+    TargetBooks, Timing,
 };
 pub use findings::{Distribution, Findings, Quantile, Reason, Verdict, VerdictState};
 pub use merge::{MergeError, merge};

@@ -11,7 +11,7 @@ use truetail_model::record::{Samples, SamplesOptions, Snapshot};
 
 use crate::facts::{EndClock, LONGEST_PAUSES, Surroundings};
 use crate::wire::v1::Intervals;
-use crate::{Facts, Generator, Host, Offered, Run, Timing};
+use crate::{Facts, Generator, Host, Mix, Offered, Run, Timing};
 
 /// Why runs do not make one.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -126,7 +126,8 @@ fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
 
 /// For the fields that [`difference`] does not know by name yet.
 fn without_seed(offered: &Offered) -> Offered {
-    Offered { seed: None, ..offered.clone() }
+    let mix = offered.mix.clone().map(|mix| Mix { seed: None, ..mix });
+    Offered { seed: None, mix, ..offered.clone() }
 }
 
 fn differ<T: PartialEq + Serialize>(field: &'static str, a: &T, b: &T) -> Option<(&'static str, String, String)> {
@@ -150,7 +151,10 @@ fn notes(runs: &[Run]) -> Vec<String> {
     note(count > 1, format!("merged from {count} runs"));
     let overlap = overlap(runs);
     note(overlap, "several runs hold the same arrivals: they are repetitions, and rates are sums over them".to_owned());
-    note(differs(runs, |run| run.facts.offered.seed), "the runs had different seeds".to_owned());
+    note(
+        differs(runs, |run| (run.facts.offered.seed, run.facts.offered.mix.as_ref().and_then(|mix| mix.seed))),
+        "the runs had different seeds".to_owned(),
+    );
     note(differs(runs, |run| &run.facts.version), format!("made by different versions: {}", versions(runs)));
     let hosts = differs(runs, |run| &run.facts.host);
     note(hosts, format!("offered by different machines: {}; host is the first of them", machines(runs)));
@@ -197,6 +201,16 @@ fn add_facts(whole: &mut Facts, part: Facts) {
     if whole.offered.seed != part.offered.seed {
         whole.offered.seed = None;
     }
+    if let (Some(whole), Some(part)) = (&mut whole.offered.mix, &part.offered.mix)
+        && whole.seed != part.seed
+    {
+        whole.seed = None;
+    }
+    // Books by target that one part does not have are not known of the whole.
+    if whole.by_target.len() != part.by_target.len() {
+        whole.by_target.clear();
+    }
+    whole.by_target.iter_mut().zip(&part.by_target).for_each(|(whole, part)| whole.merge(part));
     if whole.host.is_none() {
         whole.host = part.host;
     }

@@ -36,6 +36,7 @@ struct Mirror {
     tally: MirrorTally,
     warmup_tally: MirrorTally,
     statuses: BTreeMap<String, u64>,
+    by_target: Vec<MirrorTargetBooks>,
     causes: BTreeMap<String, u64>,
     throughput_per_second: Option<f64>,
     offered_per_second: Option<f64>,
@@ -74,6 +75,7 @@ struct MirrorScenario {
     model: String,
     url: Option<String>,
     method: Option<String>,
+    mix: Option<MirrorMix>,
     profile: Option<String>,
     spacing: Option<String>,
     seed: Option<u64>,
@@ -86,6 +88,36 @@ struct MirrorScenario {
     timeout_ns: Option<u64>,
     drain_ns: u64,
     warmup_ns: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct MirrorMix {
+    targets: Vec<MirrorMixTarget>,
+    rows: u32,
+    order: Option<String>,
+    seed: Option<u64>,
+    hash: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct MirrorMixTarget {
+    method: String,
+    url: String,
+    weight: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
+struct MirrorTargetBooks {
+    method: String,
+    url: String,
+    tally: MirrorTally,
+    statuses: BTreeMap<String, u64>,
 }
 
 #[derive(Deserialize)]
@@ -379,6 +411,8 @@ fn the_schema_is_the_one_declared_here() {
     assert_eq!(mirror.source["kind"], "sockets");
     assert!(mirror.schedule_hash.len() == 16 && u64::from_str_radix(&mirror.schedule_hash, 16).is_ok());
     assert_eq!(mirror.statuses.keys().collect::<Vec<_>>(), ["200", "503"]);
+    assert_eq!(mirror.by_target[0].tally.planned, mirror.tally.planned);
+    assert_eq!(mirror.scenario.mix.map(|mix| mix.targets[0].weight), Some(3));
     assert_eq!(mirror.causes.keys().collect::<Vec<_>>(), ["reset_by_peer"]);
     assert_eq!(mirror.recorded.intervals, "second");
     assert_eq!(mirror.tally.planned + mirror.warmup_tally.planned, 3000);

@@ -77,6 +77,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, closing: Closing) -> Facts 
         bytes_in: 0,
         notes: stuck_note(closing).into_iter().collect(),
         claims: None,
+        by_target: Vec::new(),
     }
 }
 

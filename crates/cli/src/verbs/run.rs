@@ -68,9 +68,9 @@ pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool) 
 }
 
 fn name_of(target: &Target) -> String {
-    let url = target.url();
-    let port = url.port().map_or(String::new(), |port| format!("-{port}"));
-    format!("{}{port}", url.host_str().unwrap_or_default())
+    let origin = target.origin();
+    let port = if origin.port == 80 { String::new() } else { format!("-{}", origin.port) };
+    format!("{}{port}", origin.host)
 }
 
 /// One request before the load. Returns what is worth a note.
@@ -85,20 +85,16 @@ fn ask_once(plan: &mut Plan) -> Result<Vec<String>> {
         )
     });
     if note.is_some() {
-        let (method, url) = (plan.target.method().as_str(), plan.target.url());
-        output::note(&format!(
-            "{method} {url} answers with status {}; the load is offered all the same",
-            answer.status
-        ));
+        let (first, status) = (plan.target.first(), answer.status);
+        output::note(&format!("{first} answers with status {status}; the load is offered all the same"));
     }
     Ok(note.into_iter().collect())
 }
 
 fn nobody_answers(target: &Target, error: &PreflightError) -> Failure {
     could_not(format!(
-        "{} {} before the load: {error}; is the server running? --no-preflight offers the load all the same",
-        target.method().as_str(),
-        target.url()
+        "{} before the load: {error}; is the server running? --no-preflight offers the load all the same",
+        target.first()
     ))
 }
 

@@ -11,6 +11,7 @@ use truetail_model::workload::Workload;
 use truetail_reactor::{MonotonicClock, Reactor, precise_sleeps};
 
 use super::{Call, CallOutcome, CallPlan, Callable, Waiting};
+use crate::by_target::ByTarget;
 use crate::control::{Asked, Control};
 use crate::harvest::{Harvest, Measured, cpu_since, put_together, recorder_options};
 use crate::host;
@@ -216,6 +217,7 @@ impl Caller {
         }
         Harvest {
             recorder: self.recorder,
+            by_target: ByTarget::default(),
             driver: self.driver,
             watch: self.watch,
             cpu: cpu_since(cpu_before),

@@ -16,6 +16,7 @@ use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::{MonotonicClock, Reactor, precise_sleeps};
 
 use super::CallPlan;
+use crate::by_target::ByTarget;
 use crate::control::{Asked, Control};
 use crate::harvest::{Harvest, Measured, cpu_since, put_together, recorder_options};
 use crate::host;
@@ -212,6 +213,7 @@ impl Pump {
         }
         Harvest {
             recorder: self.recorder,
+            by_target: ByTarget::default(),
             driver: self.driver,
             watch: self.watch,
             cpu: cpu_since(cpu_before),

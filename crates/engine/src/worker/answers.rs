@@ -95,7 +95,7 @@ impl Worker {
     fn answered(&mut self, slot: u32, moment: Moment, finished: Finished, may_have_ended: bool) {
         let connection = self.pool.get(slot);
         // Whoever answers before it has the whole request cannot be sent another one.
-        let sent_all = connection.exchange.written == self.setting.request.len();
+        let sent_all = connection.exchange.written == self.setting.requests.bytes(connection.exchange.which).len();
         let keep = finished.keep_alive && sent_all;
         self.end_at(slot, moment, Outcome::Response { status: finished.status }, keep);
         if keep && may_have_ended {

@@ -2,7 +2,7 @@
 //! decided by the test and not by the machine.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,8 @@ use truetail_model::time::Rate;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
 use super::*;
+use crate::request::Method;
+use crate::requests::{FeedOrder, Prepared};
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -22,6 +24,12 @@ fn listen() -> TcpListener {
     socket.bind(&"127.0.0.1:0".parse::<SocketAddr>().unwrap().into()).unwrap();
     socket.listen(2 * SEVERAL_REPORTS as i32).unwrap();
     socket.into()
+}
+
+fn one_request() -> Requests {
+    let mut only = Prepared::new(Method::Get, "http://127.0.0.1/".to_owned(), 1);
+    only.push(REQUEST);
+    Requests::new(vec![only], 0, FeedOrder::InOrder, 1).unwrap()
 }
 
 struct Stage {
@@ -49,9 +57,9 @@ impl Stage {
             recorder: Box::new(Recorder::new(options)),
             mailbox: Arc::new(Mailbox::new(options)),
             clock: MonotonicClock::starting_now(),
-            address: listener.local_addr().unwrap(),
-            request: REQUEST.into(),
-            to_head: false,
+            endpoint: listener.local_addr().unwrap().into(),
+            by_target: ByTarget::new(&one_request(), &workload),
+            requests: one_request(),
             timeout,
             stamped,
             timing: Timing::Balanced,

@@ -1,7 +1,7 @@
 //! The verdict, what was offered, and what else is to be said.
 
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Findings, Offered, Reason, Run, Source, Verdict, VerdictState};
+use truetail_run::{Findings, Mix, Offered, Reason, Run, Source, Verdict, VerdictState};
 
 use super::labelled_text;
 use crate::number;
@@ -65,8 +65,17 @@ fn target(offered: &Offered, source: &Source) -> Option<String> {
             Some(format!("imported from {tool} {}", version.as_deref().unwrap_or("")).trim_end().to_owned())
         }
     };
-    let parts: Vec<String> = [what, offered.name.clone(), how].into_iter().flatten().collect();
+    let parts: Vec<String> =
+        [what, offered.mix.as_ref().map(mix), offered.name.clone(), how].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(" · "))
+}
+
+/// How many targets there are, and rows to fill them in.
+fn mix(mix: &Mix) -> String {
+    let targets = (mix.targets.len() > 1).then(|| format!("{} targets", number::count(mix.targets.len() as u64)));
+    let order = if mix.order.as_deref() == Some("random") { "drawn at random" } else { "in order" };
+    let rows = (mix.rows > 0).then(|| format!("{} rows {order}", number::count(mix.rows.into())));
+    [targets, rows].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 fn load(offered: &Offered) -> String {

@@ -21,6 +21,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     if let Some(statuses) = statuses(run) {
         lines.extend(labelled_text("Statuses", &statuses, style));
     }
+    lines.extend(by_target(run, style));
     if let Some(errors) = errors(run) {
         lines.extend(labelled_text("Errors", &errors, style));
     }
@@ -47,6 +48,27 @@ fn statuses(run: &Run) -> Option<String> {
     let usual = statuses.keys().all(|status| matches!(status, 0 | 200));
     let one = |(status, n): (&u16, &u64)| format!("{status}: {}", number::count(*n));
     (!usual).then(|| statuses.iter().map(one).collect::<Vec<_>>().join(" · "))
+}
+
+/// Targets that are shown one by one; `run.json` has them all.
+const TARGETS_SHOWN: usize = 10;
+
+/// What became of the arrivals of each target, where there are several.
+fn by_target(run: &Run, style: Style) -> Vec<String> {
+    let targets = &run.facts.by_target;
+    let mut lines = Vec::new();
+    for (number, target) in targets.iter().take(TARGETS_SHOWN).enumerate() {
+        let statuses = target.statuses.iter().map(|(status, n)| format!(" · {status}: {}", number::count(*n)));
+        let unanswered = Some(target.tally.unanswered()).filter(|n| *n > 0);
+        let unanswered = unanswered.map(|n| format!(" · {} unanswered", number::count(n)));
+        let books = statuses.chain(unanswered).collect::<String>();
+        let text = format!("{} {}: {} planned{books}", target.method, target.url, number::count(target.tally.planned));
+        lines.extend(labelled_text(if number == 0 { "Targets" } else { "" }, &text, style));
+    }
+    if targets.len() > TARGETS_SHOWN {
+        lines.extend(labelled_text("", &format!("and {} more, in run.json", targets.len() - TARGETS_SHOWN), style));
+    }
+    lines
 }
 
 /// Most frequent first.

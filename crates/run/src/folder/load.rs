@@ -101,6 +101,7 @@ fn facts_of(run_file: RunFile) -> Facts {
         bytes_in: run_file.bytes_in,
         notes: run_file.notes,
         claims: run_file.claims,
+        by_target: run_file.by_target,
     }
 }
 

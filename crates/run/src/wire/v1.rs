@@ -8,7 +8,7 @@ use truetail_model::time::Nanos;
 
 use crate::{
     ArrivalFidelity, Claims, ClosedLoopShadow, Distribution, Findings, Generator, Host, Offered, Run, Settling, Source,
-    Uncertainty, Verdict,
+    TargetBooks, Uncertainty, Verdict,
 };
 
 /// What `schema` says.
@@ -47,6 +47,9 @@ pub struct RunFile {
     pub warmup_tally: Tally,
     /// Answers by HTTP status.
     pub statuses: BTreeMap<u16, u64>,
+    /// The books and the statuses of each target, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_target: Vec<TargetBooks>,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
     /// Answers per second from the first intended start to the last end; null where there is none.
@@ -200,6 +203,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         tally: snapshot.tally,
         warmup_tally: snapshot.warmup,
         statuses: snapshot.statuses.clone(),
+        by_target: facts.by_target.clone(),
         causes: snapshot.causes.clone(),
         throughput_per_second: finite(findings.throughput_per_second),
         offered_per_second: finite(findings.offered_per_second),

@@ -11,8 +11,8 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, CpuTime, Dispersion, Distribution, EndClock, Exponential, Facts,
-    Findings, Gaps, Generator, Host, Offered, Pause, Quantile, Reason, Run, Settling, SettlingState, ShadowQuantile,
-    Shift, Source, Surroundings, Uncertainty, Verdict, VerdictState,
+    Findings, Gaps, Generator, Host, Mix, MixTarget, Offered, Pause, Quantile, Reason, Run, Settling, SettlingState,
+    ShadowQuantile, Shift, Source, Surroundings, TargetBooks, Uncertainty, Verdict, VerdictState,
 };
 
 /// What a recorder makes of these records.
@@ -53,6 +53,12 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         bytes_in: snapshot.bytes_in,
         notes: vec!["the preflight met status 404".to_owned()],
         claims: None,
+        by_target: vec![TargetBooks {
+            method: "GET".to_owned(),
+            url: "http://127.0.0.1:8080/api/{{id}}".to_owned(),
+            tally: snapshot.tally,
+            statuses: snapshot.statuses.clone(),
+        }],
     }
 }
 
@@ -62,6 +68,7 @@ pub fn offered() -> Offered {
         model: LoadModelKind::Open,
         url: Some("http://127.0.0.1:8080/api".to_owned()),
         method: Some("GET".to_owned()),
+        mix: Some(mix()),
         profile: Some("1000/s".to_owned()),
         spacing: Some("even".to_owned()),
         seed: Some(1),
@@ -74,6 +81,20 @@ pub fn offered() -> Offered {
         timeout_ns: Some(5_000_000_000),
         drain_ns: 30_000_000_000,
         warmup_ns: 0,
+    }
+}
+
+pub fn mix() -> Mix {
+    Mix {
+        targets: vec![MixTarget {
+            method: "GET".to_owned(),
+            url: "http://127.0.0.1:8080/api/{{id}}".to_owned(),
+            weight: 3,
+        }],
+        rows: 7,
+        order: Some("random".to_owned()),
+        seed: Some(1),
+        hash: "0123456789abcdef".to_owned(),
     }
 }
 

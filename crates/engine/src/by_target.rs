@@ -1,0 +1,67 @@
+//! What becomes of the arrivals of each target, where there are several.
+
+use std::collections::BTreeMap;
+
+use truetail_model::record::{Outcome, RequestRecord, Tally};
+use truetail_model::time::Timestamp;
+use truetail_model::workload::Workload;
+use truetail_run::TargetBooks;
+
+use crate::requests::{Requests, Which};
+
+/// The books of one worker.
+#[derive(Default, Debug)]
+pub(crate) struct ByTarget {
+    measure_from: Timestamp,
+    /// Empty where there is one target: its books are those of the run.
+    books: Vec<(Tally, BTreeMap<u16, u64>)>,
+}
+
+impl ByTarget {
+    pub(crate) fn new(requests: &Requests, workload: &Workload) -> ByTarget {
+        let several = requests.only().is_none();
+        let books = if several { vec![Default::default(); requests.targets().len()] } else { Vec::new() };
+        ByTarget { measure_from: Timestamp(workload.warmup.0), books }
+    }
+
+    fn books(&mut self, which: Which, intended: Timestamp) -> Option<&mut (Tally, BTreeMap<u16, u64>)> {
+        if intended < self.measure_from { None } else { self.books.get_mut(which.target as usize) }
+    }
+
+    /// An arrival was taken from the schedule.
+    #[inline]
+    pub(crate) fn plan(&mut self, which: Which, intended: Timestamp) {
+        if let Some((tally, _)) = self.books(which, intended) {
+            tally.plan(1);
+        }
+    }
+
+    /// An arrival ended.
+    #[inline]
+    pub(crate) fn record(&mut self, which: Which, record: &RequestRecord) {
+        let Some((tally, statuses)) = self.books(which, record.intended_start) else { return };
+        tally.count(record.outcome);
+        if let Outcome::Response { status } = record.outcome {
+            *statuses.entry(status).or_default() += 1;
+        }
+    }
+}
+
+/// The books of all workers together.
+pub(crate) fn put_together<'a>(requests: &Requests, parts: impl Iterator<Item = &'a ByTarget>) -> Vec<TargetBooks> {
+    let mut whole: Vec<TargetBooks> = Vec::new();
+    for part in parts {
+        let of_part = requests.targets().iter().zip(&part.books).map(|(target, (tally, statuses))| TargetBooks {
+            method: target.method().as_str().to_owned(),
+            url: target.url().to_owned(),
+            tally: *tally,
+            statuses: statuses.clone(),
+        });
+        if whole.is_empty() {
+            whole = of_part.collect();
+        } else {
+            whole.iter_mut().zip(of_part).for_each(|(whole, part)| whole.merge(&part));
+        }
+    }
+    whole
+}
