@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use truetail_analysis::until::Until;
+use truetail_engine::Resolve;
 use truetail_model::time::{DurationError, Nanos, Rate};
 
 use super::values::{count, length};
@@ -15,7 +16,10 @@ Examples:
   truetail run http://127.0.0.1:8080/api -r 1000 -d 30s
   truetail run http://127.0.0.1:8080/api --profile ramp:100..2000/60s --spacing poisson --fail-if 'p99 > 50ms'
   truetail run http://127.0.0.1:8080/api -r 200 --until 'p99 ±5%' --warmup auto
-  truetail run http://127.0.0.1:8080/items -r 50 -X POST --data '{\"n\":1}' --body-type application/json";
+  truetail run http://127.0.0.1:8080/items -r 50 -X POST --data '{\"n\":1}' --body-type application/json
+  truetail run 'http://127.0.0.1:8080/items/{{id}}' -r 500 --data-from ids.csv
+  truetail run -r 500 --targets targets.txt
+  truetail run -r 50 -- curl http://127.0.0.1:8080/items -H 'Accept: text/html'";
 
 /// Offer load on a schedule, measure every arrival from its intended start, judge, report
 ///
@@ -24,7 +28,11 @@ Examples:
 #[command(before_help = EXAMPLE)]
 pub struct RunArgs {
     /// What is asked for: http://HOST[:PORT]/PATH
-    pub url: String,
+    #[arg(required_unless_present_any = ["targets", "curl", "command"])]
+    pub url: Option<String>,
+    /// In place of a URL: a whole curl command, as one copies it
+    #[arg(last = true, value_name = "curl …")]
+    pub command: Vec<String>,
 
     /// Requests a second: 1000 or 1000/s; or a minute: 60/m
     #[arg(short, long, allow_hyphen_values = true, help_heading = "Load")]
@@ -36,7 +44,8 @@ pub struct RunArgs {
     /// How arrivals lie, given the rate: a metronome, or exponential gaps as independent users make them [default: even]
     #[arg(long, help_heading = "Load")]
     pub spacing: Option<SpacingName>,
-    /// Seed of exponential gaps: the same seed gives the same schedule [default: 1]
+    /// Seed of exponential gaps, and of which arrival gets which target and row: the same seed gives the same run
+    /// [default: 1]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub seed: Option<u64>,
     /// How long requests arrive [default: the length of the profile, else 10s, with --until 10m; none
@@ -99,7 +108,7 @@ pub struct RunArgs {
     /// Method [default: GET]
     #[arg(short = 'X', long, help_heading = "Request")]
     pub method: Option<String>,
-    /// 'Name: value', repeatable; replaces a default of the same name
+    /// 'Name: value', repeatable; replaces a default of the same name, and goes to all targets that have none of it
     #[arg(short = 'H', long, help_heading = "Request")]
     pub header: Vec<String>,
     /// Body
@@ -111,6 +120,25 @@ pub struct RunArgs {
     /// Content-Type of the body
     #[arg(long, value_name = "TYPE", help_heading = "Request")]
     pub body_type: Option<String>,
+    /// Several requests in place of a URL: a file with 'METHOD URL', header lines and '@BODYFILE' for each, a blank line
+    /// between, or with curl commands; '# weight: 3' before one gives it three shares of the arrivals
+    #[arg(long, value_name = "FILE", help_heading = "Request")]
+    pub targets: Option<PathBuf>,
+    /// A curl command in place of a URL, in quotes; or without them after --
+    #[arg(long, value_name = "COMMAND", help_heading = "Request")]
+    pub curl: Option<String>,
+    /// Rows that fill in {{name}} in path, query, header values and body: FILE.csv with a heading, or FILE.jsonl
+    #[arg(long, value_name = "FILE", help_heading = "Request")]
+    pub data_from: Option<PathBuf>,
+    /// Row k for arrival k and from the beginning again, or one drawn by the seed [default: in-order]
+    #[arg(long, value_name = "ORDER", help_heading = "Request")]
+    pub feed: Option<FeedName>,
+    /// Connect to this address for that host and port, whatever the name resolves to. Repeatable
+    #[arg(long, value_name = "HOST:PORT:ADDRESS", help_heading = "Request")]
+    pub resolve: Vec<Resolve>,
+    /// Connect to this socket in the file system; the URL still says what is asked for
+    #[arg(long, value_name = "PATH", help_heading = "Request")]
+    pub unix_socket: Option<PathBuf>,
     /// Do not send the one request that finds out, before the load, whether anybody answers
     #[arg(long, help_heading = "Request")]
     pub no_preflight: bool,
@@ -141,6 +169,15 @@ pub enum SpacingName {
     Even,
     /// Exponential gaps.
     Poisson,
+}
+
+/// `--feed`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum FeedName {
+    /// One after the other.
+    InOrder,
+    /// Drawn.
+    Random,
 }
 
 /// `--timing`.

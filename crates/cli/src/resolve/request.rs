@@ -1,28 +1,112 @@
-//! The request that `truetail run` was asked to send.
+//! What `truetail run` was asked to send, and to whom.
 
-use truetail_engine::{Method, Target, TargetError};
+use std::path::Path;
+
+use truetail_engine::{FeedOrder, MOST_BYTES, Method, Target, TargetError, Way};
+use truetail_requests::{Draft, Feed, Format, Place, Problem, Rows, curl, prepare, targets, words};
 
 use super::input;
-use crate::args::run::RunArgs;
+use super::load::DEFAULT_SEED;
+use crate::args::run::{FeedName, RunArgs};
 use crate::outcome::{Failure, Result, could_not, usage};
 
-/// The target, with its host looked up. The method is GET unless one is given, with a body too, so that nothing changes
-/// behind the user's back.
+/// The target, with its requests made and its host looked up. The method is GET unless one is given, with a body too, so
+/// that nothing changes behind the user's back.
 ///
 /// # Errors
-/// What is wrong with URL, method, headers or body, or when the host does not resolve.
+/// What is wrong with the requests, in arguments or in files, or when the host does not resolve.
 pub fn target(args: &RunArgs) -> Result<Target> {
+    let drafts = drafts(args)?;
+    let data = data(args)?;
+    let rows = data.as_ref().map(|(format, file, bytes)| Rows { format: *format, file, bytes });
+    let feed = rows.map(|rows| Feed { rows, order: order(args) });
+    let ask = prepare(&drafts, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(wrong)?;
+    Target::of(ask.requests, ask.origin, &way(args)?).map_err(refused)
+}
+
+/// What was written, wherever it was written.
+fn drafts(args: &RunArgs) -> Result<Vec<Draft>> {
+    refuse_contradictions(args)?;
+    let drafts = match (&args.url, &args.targets, &args.curl) {
+        (Some(url), ..) => return of_arguments(args, url).map(|draft| vec![draft]),
+        (_, Some(file), _) => targets(&input::text(file)?, &file.display().to_string(), &read_body).map_err(wrong)?,
+        (_, _, Some(command)) => {
+            vec![of_curl(&words(command).map_err(|error| usage(format!("--curl: {error}")))?, "--curl")?]
+        }
+        _ => vec![of_curl(&args.command, "--")?],
+    };
+    Ok(drafts.into_iter().map(|draft| draft.with_defaults(&args.header)).collect())
+}
+
+/// What is asked for stands in one place.
+fn refuse_contradictions(args: &RunArgs) -> Result<()> {
+    let sources = [
+        ("a URL", args.url.is_some()),
+        ("--targets", args.targets.is_some()),
+        ("--curl", args.curl.is_some()),
+        ("a command after --", !args.command.is_empty()),
+    ];
+    let mut given = sources.iter().filter(|(_, given)| *given).map(|(name, _)| *name);
+    let source = given.next().unwrap_or_default();
+    if let Some(other) = given.next() {
+        return Err(usage(format!("{source} and {other} contradict each other; say once what is asked for")));
+    }
+    let parts = [
+        ("--method", args.method.is_some()),
+        ("--data", args.data.is_some()),
+        ("--data-file", args.data_file.is_some()),
+        ("--body-type", args.body_type.is_some()),
+    ];
+    match parts.iter().find(|(_, given)| *given) {
+        Some((flag, _)) if args.url.is_none() => Err(usage(format!(
+            "{flag} and {source} contradict each other; {flag} goes with a URL, and targets say it themselves"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn of_arguments(args: &RunArgs, url: &str) -> Result<Draft> {
     let method: Method = args.method.as_deref().map_or(Ok(Method::Get), str::parse).map_err(refused)?;
     let mut headers = args.header.clone();
     headers.extend(content_type(args)?);
-    Target::resolve(method, &args.url, &headers, body(args)?).map_err(refused)
+    Ok(Draft { method, headers, body: body(args)?, ..Draft::new(Place::named(""), url) })
+}
+
+/// The target of a command whose first word is `curl`, which stands in `argument`.
+fn of_curl(words: &[String], argument: &str) -> Result<Draft> {
+    match words {
+        [first, rest @ ..] if first == "curl" => curl(rest, &Place::named(argument), &read_body).map_err(wrong),
+        _ => {
+            let first = words.first().map_or("", String::as_str);
+            Err(usage(format!(
+                "{argument}: '{first}' is not the word curl; a whole command stands there, such as curl http://127.0.0.1/"
+            )))
+        }
+    }
+}
+
+fn wrong(problem: Problem) -> Failure {
+    match problem {
+        Problem::Wrong { .. } => usage(problem),
+        Problem::Unreadable { .. } => could_not(problem),
+    }
 }
 
 fn refused(error: TargetError) -> Failure {
     match error {
         TargetError::Resolve { .. } => could_not(format!("{error}; check the name, or give an address")),
+        TargetError::UnixSocket { .. } => could_not(format!("--unix-socket: {error}")),
+        TargetError::UnusedResolve { .. } => usage(format!("--resolve: {error}; check host and port")),
         _ => usage(error),
     }
+}
+
+/// A body that a target names. Standard input can be read once, and targets are many.
+fn read_body(file: &str) -> std::result::Result<Vec<u8>, String> {
+    if file == "-" {
+        return Err("standard input cannot be the body of a target; write it to a file".to_owned());
+    }
+    input::bytes(Path::new(file)).map_err(|failure| failure.message().to_owned())
 }
 
 fn body(args: &RunArgs) -> Result<Vec<u8>> {
@@ -46,4 +130,40 @@ fn content_type(args: &RunArgs) -> Result<Option<String>> {
         return Err(usage(format!("--body-type and -H '{header}' contradict each other; give one")));
     }
     Ok(Some(format!("Content-Type: {body_type}")))
+}
+
+/// The rows of `--data-from`: their format, the file's name and what stands in it.
+fn data(args: &RunArgs) -> Result<Option<(Format, String, Vec<u8>)>> {
+    let Some(file) = &args.data_from else {
+        return match args.feed {
+            Some(_) => {
+                Err(usage("--feed says in which order rows are used, and there are none; add --data-from FILE.csv"))
+            }
+            None => Ok(None),
+        };
+    };
+    let name = file.display().to_string();
+    let help = "its name has to end in .csv, or in .jsonl or .ndjson with a JSON object a line";
+    let format = Format::of(&name).ok_or_else(|| usage(format!("--data-from: {name}: {help}")))?;
+    if std::fs::metadata(file).is_ok_and(|there| there.len() > MOST_BYTES) {
+        return Err(could_not(format!(
+            "{name} is larger than {} MiB, which is the limit; give fewer rows",
+            MOST_BYTES >> 20
+        )));
+    }
+    Ok(Some((format, name, input::bytes(file)?)))
+}
+
+fn order(args: &RunArgs) -> FeedOrder {
+    match args.feed {
+        None | Some(FeedName::InOrder) => FeedOrder::InOrder,
+        Some(FeedName::Random) => FeedOrder::Random,
+    }
+}
+
+fn way(args: &RunArgs) -> Result<Way> {
+    if args.unix_socket.is_some() && !args.resolve.is_empty() {
+        return Err(usage("--unix-socket and --resolve contradict each other; no address is used with a socket"));
+    }
+    Ok(Way { resolve: args.resolve.clone(), unix_socket: args.unix_socket.clone() })
 }

@@ -36,12 +36,13 @@ pub struct ResolvedRun {
 pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let workload = load::workload(&args)?;
     let place = place(&args)?;
+    let timing = timing(&args)?;
     let mut plan = Plan::new(workload, request::target(&args)?);
     plan.threads = args.threads;
     if args.user_timestamps {
         plan.end_clock = EndClock::User;
     }
-    plan.timing = timing(&args)?;
+    plan.timing = timing;
     check_open_files(&plan)?;
     Ok(ResolvedRun {
         plan,
@@ -61,6 +62,10 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
 /// Without the kernel's word, answers would be as old as the last tick.
 fn timing(args: &RunArgs) -> Result<Timing> {
     match args.timing {
+        Some(TimingName::Cheap) if args.unix_socket.is_some() => Err(usage(
+            "--timing cheap and --unix-socket contradict each other: answers are read once a millisecond, and the kernel \
+             does not say when they came through such a socket; leave one out",
+        )),
         Some(TimingName::Cheap) if args.user_timestamps => Err(usage(
             "--timing cheap and --user-timestamps contradict each other: answers are read once a millisecond, so only \
              the kernel knows when they came; leave one out",

@@ -105,6 +105,78 @@ fn contradictions() {
 }
 
 #[test]
+fn one_place_says_what_is_asked_for() {
+    let rate = |rest: &[&'static str]| [&["run", "-r", "1"], rest].concat();
+    let desk = Desk::new();
+    desk.file("t", "GET http://127.0.0.1:9/");
+    for (arguments, parts) in [
+        (rate(&[URL, "--targets", "t"]), &["a URL and --targets contradict"][..]),
+        (rate(&["--targets", "t", "--curl", "curl a"]), &["--targets and --curl contradict"]),
+        (rate(&["--curl", "curl a", "--", "curl", "b"]), &["--curl and a command after -- contradict"]),
+        (rate(&["--targets", "t", "-X", "POST"]), &["--method and --targets contradict"]),
+        (rate(&["--targets", "t", "--data", "x"]), &["--data and --targets contradict"]),
+        (rate(&["--curl", "curl a", "--body-type", "x/y"]), &["--body-type and --curl contradict"]),
+        (rate(&["--curl", "wget a"]), &["--curl: 'wget'", "curl http://"]),
+        (rate(&["--curl", "curl 'a"]), &["--curl: a quote is not closed"]),
+        (rate(&["--curl", "curl -L a"]), &["--curl: curl: option -L", "redirects are not followed"]),
+        (rate(&["--", "http://a/"]), &["--: 'http://a/' is not the word curl"]),
+        (rate(&[URL, "--feed", "random"]), &["--feed", "--data-from"]),
+        (rate(&[URL, "--feed", "sideways"]), &["sideways", "in-order, random"]),
+        (rate(&[URL, "--resolve", "a:80"]), &["--resolve", "HOST:PORT:ADDRESS"]),
+        (
+            rate(&[URL, "--resolve", "a:80:127.0.0.1"]),
+            &["--resolve: an address is given for a:80, and 127.0.0.1:9 is asked"],
+        ),
+        (rate(&[URL, "--resolve", "a:80:127.0.0.1", "--unix-socket", "s"]), &["--unix-socket and --resolve"]),
+        (rate(&[URL, "--unix-socket", "s", "--timing", "cheap"]), &["--timing cheap and --unix-socket"]),
+        (rate(&["http://127.0.0.1:9/{{id}}"]), &["{{id}}", "--data-from"]),
+        (rate(&["http://{{host}}/", "--data-from", "rows.csv"]), &["rows.csv"]),
+    ] {
+        let code = if arguments.contains(&"rows.csv") { 1 } else { 2 };
+        check(&desk, &[(&arguments, code, parts)]);
+    }
+}
+
+#[test]
+fn targets_and_rows() {
+    let desk = Desk::new();
+    let url = "http://127.0.0.1:9/{{id}}";
+    desk.file("other", "GET http://127.0.0.1:9/\n\n# second\nGET http://127.0.0.1:8/\n");
+    desk.file("curl", "# weight: 2\ncurl http://127.0.0.1:9/ \\\n  --location\n");
+    desk.file("body", "POST http://127.0.0.1:9/\n@missing\n");
+    desk.file("weight", "# weight: lots\nGET http://127.0.0.1:9/\n");
+    desk.file("empty", "# nothing\n");
+    desk.file("rows.csv", "id,name\n1,a\n2\n");
+    desk.file("names.csv", "name\na\n");
+    desk.file("line.csv", "id\n1\n\"2\n3\"\n");
+    desk.file("rows.jsonl", "{\"id\": 1}\n{\"id\":\n");
+    desk.file("rows.txt", "id\n");
+    check(
+        &desk,
+        &[
+            (&["run", "-r", "1", "--targets", "missing"], 1, &["cannot read missing"]),
+            (&["run", "-r", "1", "--targets", "other"], 2, &["other:4: http://127.0.0.1:8 is another origin"]),
+            (&["run", "-r", "1", "--targets", "curl"], 2, &["curl:2: curl: option --location"]),
+            (&["run", "-r", "1", "--targets", "body"], 1, &["body:2: cannot read missing"]),
+            (&["run", "-r", "1", "--targets", "weight"], 2, &["weight:1: 'lots' is not a weight"]),
+            (&["run", "-r", "1", "--targets", "empty"], 2, &["empty: there is no target"]),
+            (&["run", url, "-r", "1", "--data-from", "missing.csv"], 1, &["missing.csv"]),
+            (&["run", url, "-r", "1", "--data-from", "rows.txt"], 2, &["rows.txt", ".csv"]),
+            (&["run", url, "-r", "1", "--data-from", "rows.csv"], 2, &["rows.csv:3: 1 fields", "2"]),
+            (&["run", url, "-r", "1", "--data-from", "names.csv"], 2, &["names.csv:1: there is no field 'id'", "name"]),
+            (&["run", URL, "-r", "1", "--data-from", "names.csv"], 2, &["names.csv: no target has a placeholder"]),
+            (
+                &["run", URL, "-r", "1", "-H", "X: {{id}}", "--data-from", "line.csv"],
+                2,
+                &["line.csv:3: field 'id' has a line break"],
+            ),
+            (&["run", url, "-r", "1", "--data-from", "rows.jsonl"], 2, &["rows.jsonl:2: not a JSON object"]),
+            (&["run", URL, "-r", "1", "--unix-socket", "nowhere"], 1, &["--unix-socket", "nowhere"]),
+        ],
+    );
+}
+
+#[test]
 fn profiles_and_files() {
     let desk = Desk::new();
     desk.file("words", "0.1\n0.2\nabc\n");

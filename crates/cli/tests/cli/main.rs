@@ -8,6 +8,7 @@ mod interrupt;
 mod lab;
 mod load;
 mod raw_server;
+mod requests;
 mod result;
 mod serve;
 mod simulate;

@@ -18,6 +18,15 @@ impl RawServer {
     /// Answers with `answer` when a request that ends with `end` has come, and closes the connection; never answers
     /// where there is none.
     pub fn start(answer: Option<&'static str>, end: &'static str) -> RawServer {
+        RawServer::start_when(answer, move |asked| asked.ends_with(end.as_bytes()))
+    }
+
+    /// Answers each whole request, whatever the length of its body.
+    pub fn start_whole(answer: &'static str) -> RawServer {
+        RawServer::start_when(Some(answer), is_whole)
+    }
+
+    fn start_when(answer: Option<&'static str>, whole: impl Fn(&[u8]) -> bool + Copy + Send + 'static) -> RawServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}/api", listener.local_addr().expect("an address"));
         let (sender, asked) = channel();
@@ -25,19 +34,27 @@ impl RawServer {
         thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let sender = sender.clone();
-                thread::spawn(move || sender.send(serve(stream, answer, end)));
+                thread::spawn(move || sender.send(serve(stream, answer, whole)));
             }
         });
         RawServer { url, asked }
     }
 }
 
-fn serve(mut stream: TcpStream, answer: Option<&str>, end: &str) -> String {
+/// The head has its end, and the body the length that the head says.
+fn is_whole(asked: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(asked);
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+    body.len() == length.map_or(0, |length| length.parse().expect("a length"))
+}
+
+fn serve(mut stream: TcpStream, answer: Option<&str>, whole: impl Fn(&[u8]) -> bool) -> String {
     let mut asked = Vec::new();
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
         asked.extend_from_slice(&buffer[..count]);
-        if asked.ends_with(end.as_bytes()) {
+        if whole(&asked) {
             match answer {
                 Some(answer) => drop(stream.write_all(answer.as_bytes())),
                 None => continue,

@@ -1,0 +1,197 @@
+//! What is asked for, as users write it down: targets, curl commands, rows of data, ways to the server.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::os::unix::net::UnixListener;
+
+use truetail_engine::{FeedOrder, Requests};
+use truetail_requests::{Feed, Format, Rows, prepare, targets};
+
+use super::raw_server::RawServer;
+use super::support::{Desk, assert_balanced};
+
+const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+/// A load of one request, and nothing before it.
+const ONE: [&str; 8] = ["-r", "1", "-n", "1", "--no-preflight", "--quiet", "--json", "--no-save"];
+
+/// The request that `truetail run ARGUMENTS` sends to `server`.
+fn asked(server: &RawServer, desk: &Desk, arguments: &[&str]) -> String {
+    let told = desk.truetail(&[&["run"], &ONE[..], arguments].concat());
+    assert_eq!(told.stderr, "", "{arguments:?}");
+    assert_eq!(told.json()["tally"]["responses"], 1, "{told:?}");
+    server.asked.recv().expect("it was asked")
+}
+
+fn origin(server: &RawServer) -> &str {
+    server.url.strip_suffix("/api").expect("its path")
+}
+
+const TARGETS: &str = "\
+# The front page is asked for most.
+# weight: 3
+GET {origin}/items/{{id}}?q={{name}}
+X-Name: {{name}}
+
+# weight: 2
+curl '{origin}/search' -H 'Accept: text/html' --data-raw 'q={{name}}'
+
+HEAD {origin}/health
+";
+
+const ROWS: &str = "id,name\n1,one\n2,\"two & a half\"\n3,drei\n4,vier\n";
+
+/// What the file and the rows ask for, by the library, arrival by arrival.
+fn as_the_choice_says(text: &str, order: FeedOrder, seed: u64, arrivals: u64) -> BTreeMap<String, u64> {
+    let drafts = targets(text, "targets", &|_| Err("no file".to_owned())).expect("targets");
+    let rows = Rows { format: Format::Csv, file: "rows.csv", bytes: ROWS.as_bytes() };
+    let requests: Requests = prepare(&drafts, Some(Feed { rows, order }), seed).expect("requests").requests;
+    (0..arrivals).fold(BTreeMap::new(), |mut counts, index| {
+        let request = String::from_utf8(requests.bytes(requests.which(index)).to_vec()).expect("UTF-8");
+        *counts.entry(request).or_default() += 1;
+        counts
+    })
+}
+
+#[test]
+fn the_server_sees_weighted_targets_filled_in_exactly_as_the_choice_says() {
+    const ARRIVALS: u64 = 90;
+    for (order, flags, seed) in
+        [(FeedOrder::InOrder, &[][..], 1), (FeedOrder::Random, &["--feed", "random", "--seed", "9"], 9)]
+    {
+        let server = RawServer::start_whole(ANSWER);
+        let desk = Desk::new();
+        let text = TARGETS.replace("{origin}", origin(&server));
+        desk.file("targets.txt", &text);
+        desk.file("rows.csv", ROWS);
+        let arguments = ["run", "--targets", "targets.txt", "--data-from", "rows.csv", "-r", "300", "-n", "90"];
+        let rest = ["--no-preflight", "--threads", "2", "--quiet", "--json", "--no-save"];
+        let told = desk.truetail(&[&arguments[..], &rest, flags].concat());
+        assert_eq!(told.stderr, "");
+        let run = told.json();
+        assert_balanced(&run);
+        assert_eq!(run["tally"]["responses"], ARRIVALS, "{}", run["tally"]);
+        let mut seen = BTreeMap::new();
+        (0..ARRIVALS).for_each(|_| *seen.entry(server.asked.recv().expect("a request")).or_default() += 1);
+        assert_eq!(seen, as_the_choice_says(&text, order, seed, ARRIVALS), "seed {seed}");
+        let mix = &run["scenario"]["mix"];
+        assert_eq!(
+            (mix["rows"].as_u64(), mix["order"].as_str(), mix["seed"].as_u64()),
+            (Some(4), Some(order.name()), Some(seed))
+        );
+        assert_eq!(mix["targets"][0]["url"], format!("{}/items/{{{{id}}}}?q={{{{name}}}}", origin(&server)));
+        let heads = seen.iter().filter(|(request, _)| request.starts_with("HEAD")).map(|(_, n)| n).sum::<u64>();
+        assert_eq!(run["by_target"][2]["statuses"]["200"], heads, "{}", run["by_target"]);
+        let sum: u64 = (0..3).filter_map(|target| run["by_target"][target]["tally"]["planned"].as_u64()).sum();
+        assert_eq!(sum, ARRIVALS);
+    }
+}
+
+#[test]
+fn a_url_with_placeholders_needs_no_file_of_targets() {
+    let server = RawServer::start_whole(ANSWER);
+    let desk = Desk::new();
+    desk.file("rows.jsonl", "{\"id\": 7, \"name\": \"a\\\"b/c\"}\n");
+    let url = format!("{}/items/{{{{name}}}}", origin(&server));
+    let body = ["-X", "PUT", "--data", "<{{id}}|{{name}}>", "-H", "X-Id: {{id}}", "--data-from", "rows.jsonl"];
+    let request = asked(&server, &desk, &[&[url.as_str()], &body[..]].concat());
+    assert!(request.starts_with("PUT /items/a%22b%2Fc HTTP/1.1\r\n"), "{request}");
+    assert!(request.contains("X-Id: 7\r\n") && request.contains("Content-Length: 9\r\n"), "{request}");
+    assert!(request.ends_with("\r\n\r\n<7|a\"b/c>"), "{request}");
+}
+
+#[test]
+fn a_curl_command_is_sent_as_it_stands() {
+    let server = RawServer::start_whole(ANSWER);
+    let desk = Desk::new();
+    desk.file("body.txt", "from\na file");
+    let url = &server.url;
+    let wanted = |rest: &str| {
+        let host = origin(&server).trim_start_matches("http://").to_owned();
+        format!("POST /api HTTP/1.1\r\nHost: {host}\r\n{rest}")
+    };
+    let agent = "User-Agent: me\r\n";
+    let quoted = format!("curl -sS '{url}' -H 'User-Agent: me' -H 'Accept:' --json $'{{\"a\": \"it\\'s\"}}'");
+    let json = "Content-Type: application/json\r\n\r\n{\"a\": \"it's\"}";
+    let request = asked(&server, &desk, &["--curl", &quoted]);
+    assert_eq!(request, wanted(&format!("Content-Length: 13\r\n{agent}{json}")));
+    let form = "Content-Type: application/x-www-form-urlencoded\r\n\r\nfroma file";
+    let words = ["--", "curl", url, "-A", "me", "-H", "Accept:", "-d", "@body.txt"];
+    let request = asked(&server, &desk, &words);
+    assert_eq!(
+        request,
+        wanted(&format!("Content-Length: 10\r\n{}", form.replacen("\r\n\r\n", &format!("\r\n{agent}\r\n"), 1)))
+    );
+    // A header for all goes to targets that have none of it.
+    let request = asked(&server, &desk, &["-H", "X-All: 1", "-H", "x-one: 2", "--", "curl", "-HX-One: 1", url]);
+    assert!(request.contains("X-One: 1\r\nX-All: 1\r\n\r\n") && !request.contains("x-one"), "{request}");
+}
+
+#[test]
+fn a_name_leads_where_resolve_says_and_host_is_what_the_header_says() {
+    let server = RawServer::start_whole(ANSWER);
+    let desk = Desk::new();
+    let port = origin(&server).rsplit_once(':').expect("a port").1;
+    let url = format!("http://no-such-host.invalid:{port}/x");
+    let resolve = format!("no-such-host.invalid:{port}:127.0.0.1");
+    let request = asked(&server, &desk, &[&url, "--resolve", &resolve]);
+    assert!(request.starts_with(&format!("GET /x HTTP/1.1\r\nHost: no-such-host.invalid:{port}\r\n")), "{request}");
+    let request = asked(&server, &desk, &[&server.url, "-H", "Host: example.test"]);
+    assert!(request.contains("Host: example.test\r\n") && request.matches("ost: ").count() == 1, "{request}");
+}
+
+#[test]
+fn a_socket_in_the_file_system() {
+    let desk = Desk::new();
+    let listener = UnixListener::bind(desk.path().join("socket")).expect("a socket");
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(ANSWER.as_bytes());
+        }
+    });
+    let arguments =
+        ["run", "http://localhost/x", "--unix-socket", "socket", "-r", "100", "-n", "20", "--quiet", "--json"];
+    let told = desk.truetail(&arguments);
+    let run = told.json();
+    assert_eq!((run["tally"]["responses"].as_u64(), run["generator"]["end_clock"].as_str()), (Some(20), Some("user")));
+    assert_eq!(told.stderr, "");
+}
+
+#[test]
+fn a_redirect_is_an_answer_and_a_cookie_is_not_kept() {
+    let answer = "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    let server = RawServer::start_whole(answer);
+    let told = Desk::new().truetail(&["run", &server.url, "-r", "200", "-n", "10", "--quiet", "--json", "--no-save"]);
+    let run = told.json();
+    assert_eq!(run["statuses"]["302"], 10, "{run}");
+    // The request before the load is one more.
+    for _ in 0..11 {
+        let asked = server.asked.recv().expect("it was asked");
+        assert!(asked.starts_with("GET /api ") && !asked.to_lowercase().contains("cookie"), "{asked}");
+    }
+}
+
+#[test]
+fn a_summary_names_targets_and_rows() {
+    let server = RawServer::start_whole(ANSWER);
+    let desk = Desk::new();
+    desk.file("targets.txt", &TARGETS.replace("{origin}", origin(&server)));
+    desk.file("rows.csv", ROWS);
+    let told = desk.truetail(&[
+        "run",
+        "--targets",
+        "targets.txt",
+        "--data-from",
+        "rows.csv",
+        "-r",
+        "100",
+        "-n",
+        "12",
+        "--quiet",
+        "--no-save",
+    ]);
+    let line = format!("{} · 3 targets · 4 rows in order", origin(&server));
+    assert!(told.stdout.contains(&line), "{told:?}");
+    assert!(told.stdout.contains(&format!("HEAD {}/health: ", origin(&server))), "{told:?}");
+}

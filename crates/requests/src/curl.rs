@@ -1,0 +1,397 @@
+//! A curl command as a target: what it asks for. Options that change only what curl prints are passed over; any other
+//! option that is not read here is refused, because the request would be another one without it.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use truetail_engine::Method;
+
+use crate::{Draft, Place, Problem, Read};
+
+/// What `--data-urlencode` leaves as it is: unreserved of RFC 3986.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The target of a curl command; `words` are what follows the word `curl`.
+///
+/// # Errors
+/// An option that is not read, and what makes no request.
+pub fn curl(words: &[String], place: &Place, read: Read<'_>) -> Result<Draft, Problem> {
+    let mut command = Command::of(place, read);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if let Some(name) = word.strip_prefix("--") {
+            command.long(name, &mut words)?;
+        } else if word.len() > 1 && word.starts_with('-') {
+            command.short(&word[1..], &mut words)?;
+        } else {
+            command.url(word)?;
+        }
+    }
+    command.finish()
+}
+
+/// The long name of a short option.
+fn long_name(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        'X' => "request",
+        'H' => "header",
+        'd' => "data",
+        'G' => "get",
+        'I' => "head",
+        'A' => "user-agent",
+        'e' => "referer",
+        'b' => "cookie",
+        'u' => "user",
+        's' => "silent",
+        'S' => "show-error",
+        'i' => "include",
+        'v' => "verbose",
+        'f' => "fail",
+        'g' => "globoff",
+        'N' => "no-buffer",
+        'o' => "output",
+        'w' => "write-out",
+        'L' => "location",
+        'k' => "insecure",
+        'F' => "form",
+        'T' => "upload-file",
+        'm' => "max-time",
+        'x' => "proxy",
+        _ => return None,
+    })
+}
+
+/// Options without a value that change nothing of what is asked for.
+const PASSED_OVER: [&str; 10] = [
+    "silent",
+    "show-error",
+    "include",
+    "verbose",
+    "fail",
+    "fail-with-body",
+    "globoff",
+    "no-buffer",
+    "http1.1",
+    "no-progress-meter",
+];
+/// The same with a value.
+const PASSED_OVER_WITH_VALUE: [&str; 2] = ["output", "write-out"];
+/// Options with a value that are read.
+const READ_WITH_VALUE: [&str; 14] = [
+    "request",
+    "header",
+    "data",
+    "data-ascii",
+    "data-raw",
+    "data-binary",
+    "data-urlencode",
+    "json",
+    "user-agent",
+    "referer",
+    "cookie",
+    "user",
+    "url",
+    "oauth2-bearer",
+];
+
+struct Command<'a> {
+    place: &'a Place,
+    read: Read<'a>,
+    method: Option<Method>,
+    url: Option<String>,
+    headers: Vec<String>,
+    left_out: Vec<String>,
+    /// Defaults that a header of the user replaces.
+    implied: Vec<String>,
+    data: Option<Vec<u8>>,
+    json: bool,
+    get: bool,
+    head: bool,
+}
+
+type Words<'a> = std::slice::Iter<'a, String>;
+
+impl<'a> Command<'a> {
+    fn of(place: &'a Place, read: Read<'a>) -> Command<'a> {
+        Command {
+            place,
+            read,
+            method: None,
+            url: None,
+            headers: Vec::new(),
+            left_out: Vec::new(),
+            implied: Vec::new(),
+            data: None,
+            json: false,
+            get: false,
+            head: false,
+        }
+    }
+
+    fn wrong(&self, what: impl std::fmt::Display) -> Problem {
+        self.place.wrong(what)
+    }
+
+    fn long(&mut self, name: &str, words: &mut Words<'_>) -> Result<(), Problem> {
+        if READ_WITH_VALUE.contains(&name) || PASSED_OVER_WITH_VALUE.contains(&name) {
+            let value = words.next().ok_or_else(|| self.wrong(format!("curl: --{name} needs a value")))?;
+            return self.with_value(name, value);
+        }
+        self.alone(name, &format!("--{name}"))
+    }
+
+    /// Letters of one word: `-sXPOST` is `-s -X POST`.
+    fn short(&mut self, letters: &str, words: &mut Words<'_>) -> Result<(), Problem> {
+        for (at, letter) in letters.char_indices() {
+            let as_written = format!("-{letter}");
+            let name = long_name(letter).ok_or_else(|| self.unknown(&as_written))?;
+            if READ_WITH_VALUE.contains(&name) || PASSED_OVER_WITH_VALUE.contains(&name) {
+                let rest = &letters[at + letter.len_utf8()..];
+                let value = if rest.is_empty() { words.next().map(String::as_str) } else { Some(rest) };
+                let value = value.ok_or_else(|| self.wrong(format!("curl: {as_written} needs a value")))?;
+                return self.with_value(name, value);
+            }
+            self.alone(name, &as_written)?;
+        }
+        Ok(())
+    }
+
+    fn alone(&mut self, name: &str, as_written: &str) -> Result<(), Problem> {
+        match name {
+            "get" => self.get = true,
+            "head" => self.head = true,
+            "compressed" => self.implied.push("Accept-Encoding: deflate, gzip, br, zstd".to_owned()),
+            name if PASSED_OVER.contains(&name) => {}
+            _ => return Err(self.unknown(as_written)),
+        }
+        Ok(())
+    }
+
+    fn unknown(&self, as_written: &str) -> Problem {
+        let help = match as_written {
+            "-L" | "--location" => "redirects are not followed, so leave it out and ask for where they lead",
+            "-k" | "--insecure" => "truetail speaks http://, where there is nothing to verify",
+            "-F" | "--form" => "write the body out with --data-binary and its Content-Type with -H",
+            "-m" | "--max-time" | "--connect-timeout" => "give truetail --timeout",
+            "--unix-socket" | "--resolve" => "give it to truetail, for all targets",
+            _ => "leave it out if the request does without",
+        };
+        self.wrong(format!("curl: option {as_written} is not read here; {help}"))
+    }
+
+    fn with_value(&mut self, name: &str, value: &str) -> Result<(), Problem> {
+        match name {
+            "request" => self.method = Some(value.parse().map_err(|error| self.wrong(error))?),
+            "header" => self.header(value),
+            "user-agent" => self.implied.push(format!("User-Agent: {value}")),
+            "referer" => self.implied.push(format!("Referer: {value}")),
+            "oauth2-bearer" => self.implied.push(format!("Authorization: Bearer {value}")),
+            "user" => self.implied.push(format!("Authorization: Basic {}", STANDARD.encode(value))),
+            "cookie" if value.contains('=') => self.implied.push(format!("Cookie: {value}")),
+            "cookie" => return Err(self.wrong(format!("curl: -b {value} names a file; write the cookies, NAME=VALUE"))),
+            "url" => self.url(value)?,
+            "data" | "data-ascii" => {
+                let data = self.file_or_text(value)?;
+                self.add_data(
+                    data.into_iter().filter(|byte| !value.starts_with('@') || !b"\r\n\0".contains(byte)).collect(),
+                );
+            }
+            "data-binary" => {
+                let data = self.file_or_text(value)?;
+                self.add_data(data);
+            }
+            "data-raw" => self.add_data(value.as_bytes().to_vec()),
+            "data-urlencode" => {
+                let data = self.url_encoded(value)?;
+                self.add_data(data);
+            }
+            "json" => {
+                let data = self.file_or_text(value)?;
+                self.json = true;
+                self.data.get_or_insert_default().extend(data);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// `Name: value`; `Name:` leaves a default out, `Name;` has an empty value.
+    fn header(&mut self, value: &str) {
+        match value.split_once(':') {
+            Some((name, "")) => self.left_out.push(name.trim().to_owned()),
+            None if value.ends_with(';') => self.headers.push(format!("{}:", value.trim_end_matches(';'))),
+            _ => self.headers.push(value.to_owned()),
+        }
+    }
+
+    fn url(&mut self, url: &str) -> Result<(), Problem> {
+        if let Some(first) = &self.url {
+            return Err(self.wrong(format!("curl: '{first}' and '{url}' are two URLs; a target has one")));
+        }
+        let scheme = if url.contains("://") { "" } else { "http://" };
+        self.url = Some(format!("{scheme}{url}"));
+        Ok(())
+    }
+
+    /// `@FILE`, or the text itself.
+    fn file_or_text(&self, value: &str) -> Result<Vec<u8>, Problem> {
+        match value.strip_prefix('@') {
+            Some(file) => (self.read)(file).map_err(|error| self.place.unreadable(error)),
+            None => Ok(value.as_bytes().to_vec()),
+        }
+    }
+
+    /// `text`, `=text`, `name=text`, `@file` or `name@file`.
+    fn url_encoded(&self, value: &str) -> Result<Vec<u8>, Problem> {
+        let (name, content) = match value.find(['=', '@']) {
+            Some(at) if value[at..].starts_with('@') => (&value[..at], self.file_or_text(&value[at..])?),
+            Some(at) => (&value[..at], value.as_bytes()[at + 1..].to_vec()),
+            None => ("", value.as_bytes().to_vec()),
+        };
+        let content = String::from_utf8(content).map_err(|_| self.wrong("curl: --data-urlencode reads text only"))?;
+        // A placeholder is encoded when it is filled in.
+        let encoded =
+            crate::template::outside_placeholders(&content, |text| utf8_percent_encode(text, ENCODED).to_string());
+        Ok(if name.is_empty() { encoded } else { format!("{name}={encoded}") }.into_bytes())
+    }
+
+    /// Several are joined as the fields of a form.
+    fn add_data(&mut self, data: Vec<u8>) {
+        let all = match self.data.take() {
+            Some(before) => [before, data].join(&b'&'),
+            None => data,
+        };
+        self.data = Some(all);
+    }
+
+    fn finish(mut self) -> Result<Draft, Problem> {
+        let url = self.url.take().ok_or_else(|| self.wrong("curl: there is no URL"))?;
+        let mut draft = Draft::new(self.place.clone(), &url);
+        let data = self.data.take();
+        draft.method = self.method.take().unwrap_or_else(|| match &data {
+            _ if self.head => Method::Head,
+            Some(_) if !self.get => Method::Other("POST".to_owned()),
+            _ => Method::Get,
+        });
+        match data {
+            Some(data) if self.get => {
+                draft.url = with_query(&url, &data).ok_or_else(|| self.wrong("curl: -G reads text only"))?
+            }
+            Some(data) => {
+                draft.body = data;
+                self.implied.extend(body_headers(self.json));
+            }
+            None => {}
+        }
+        draft.headers = self.headers;
+        draft.left_out = self.left_out;
+        // Of several of the same name the last one counts, and one that is given with -H above all.
+        let defaults = self.implied.into_iter().rev();
+        Ok(defaults.fold(draft, |draft, header| draft.with_defaults(&[header])))
+    }
+}
+
+fn body_headers(json: bool) -> Vec<String> {
+    let names: &[&str] = match json {
+        true => &["Accept: application/json", "Content-Type: application/json"],
+        false => &["Content-Type: application/x-www-form-urlencoded"],
+    };
+    names.iter().map(|header| (*header).to_owned()).collect()
+}
+
+/// Data as the query of a URL, before its fragment.
+fn with_query(url: &str, data: &[u8]) -> Option<String> {
+    let data = std::str::from_utf8(data).ok()?;
+    let (url, fragment) = url.find('#').map_or((url, ""), |at| url.split_at(at));
+    let joint = if url.contains('?') { '&' } else { '?' };
+    Some(format!("{url}{joint}{data}{fragment}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read_as(text: &str) -> Result<Draft, Problem> {
+        let words = crate::words(text).unwrap();
+        let read = |name: &str| match name {
+            "body" => Ok(b"a\r\nb".to_vec()),
+            _ => Err(format!("cannot read {name}")),
+        };
+        curl(&words, &Place::at("f", 3), &read)
+    }
+
+    fn draft(text: &str) -> Draft {
+        read_as(text).unwrap_or_else(|problem| panic!("{text}: {problem}"))
+    }
+
+    fn summary(text: &str) -> String {
+        let Draft { method, url, headers, body, .. } = draft(text);
+        format!("{} {url} [{}] {}", method.as_str(), headers.join("|"), String::from_utf8(body).unwrap())
+    }
+
+    const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
+
+    #[test]
+    fn requests_as_curl_makes_them() {
+        for (text, wanted) in [
+            ("http://a/b", "GET http://a/b [] "),
+            ("a/b", "GET http://a/b [] "),
+            ("--url a -I", "HEAD http://a [] "),
+            ("-d x=1 -d y=2 a", &format!("POST http://a [{FORM}] x=1&y=2")),
+            ("-XPUT -dx a", &format!("PUT http://a [{FORM}] x")),
+            ("-sSXPATCH --data-raw @x a", &format!("PATCH http://a [{FORM}] @x")),
+            ("-d @body a", &format!("POST http://a [{FORM}] ab")),
+            ("--data-binary @body -H 'content-type: x/y' a", "POST http://a [content-type: x/y] a\r\nb"),
+            ("--json '{}' a", "POST http://a [Content-Type: application/json|Accept: application/json] {}"),
+            ("-G -d x=1 --data-urlencode 'y=a b&c' 'a?z#f'", "GET http://a?z&x=1&y=a%20b%26c#f [] "),
+            ("-G --data-urlencode 'q={{word}} x' a", "GET http://a?q={{word}}%20x [] "),
+            ("--data-urlencode name@body a", &format!("POST http://a [{FORM}] name=a%0D%0Ab")),
+            ("-u me:secret a", "GET http://a [Authorization: Basic bWU6c2VjcmV0] "),
+            ("-A one -A two -e r -b k=v a", "GET http://a [Cookie: k=v|Referer: r|User-Agent: two] "),
+            ("-H 'User-Agent: mine' -A one a", "GET http://a [User-Agent: mine] "),
+            ("-i -v -o /dev/null -w '%{http_code}' --http1.1 a", "GET http://a [] "),
+            ("--compressed a", "GET http://a [Accept-Encoding: deflate, gzip, br, zstd] "),
+            ("-H 'X-Empty;' a", "GET http://a [X-Empty:] "),
+        ] {
+            assert_eq!(summary(text), wanted, "{text}");
+        }
+        assert_eq!(draft("-H 'Accept:' a").left_out, ["Accept"]);
+    }
+
+    #[test]
+    fn what_is_not_read_is_named_with_its_place() {
+        for (text, part) in [
+            ("-L a", "f:3: curl: option -L is not read here; redirects are not followed"),
+            ("--nonsense a", "option --nonsense"),
+            ("-Z a", "option -Z"),
+            ("--data=x a", "option --data=x"),
+            ("-sF x=y a", "option -F"),
+            ("a -X", "-X needs a value"),
+            ("a --data", "--data needs a value"),
+            ("a b", "two URLs"),
+            ("-s", "no URL"),
+            ("-b jar a", "names a file"),
+            ("-X 'G ET' a", "'G ET' is not a method"),
+            ("-d @missing a", "f:3: cannot read missing"),
+        ] {
+            let problem = read_as(text).unwrap_err().to_string();
+            assert!(problem.contains(part), "{text}: {problem}");
+        }
+        assert!(matches!(read_as("-d @missing a"), Err(Problem::Unreadable { .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn any_words_are_read_or_refused(
+            words in prop::collection::vec(
+                "(-[A-Za-z]{0,4}|--(data|json|get|header|user|url)|[ -~]{0,8}|\\PC{0,4})",
+                0..8,
+            ),
+        ) {
+            let read = |_: &str| Ok(vec![0xff]);
+            let _ = curl(&words, &Place::named("--curl"), &read);
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! One target as it was written.
+
+use truetail_engine::Method;
+
+use crate::Place;
+
+/// One target as it was written: nothing is checked yet but its method, and placeholders wait for their row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Draft {
+    /// Where it was written, for what is wrong with it.
+    pub place: Place,
+    /// Its method.
+    pub method: Method,
+    /// Its URL.
+    pub url: String,
+    /// `Name: value` lines.
+    pub headers: Vec<String>,
+    /// Default headers that are not sent.
+    pub left_out: Vec<String>,
+    /// Its body.
+    pub body: Vec<u8>,
+    /// Its share of the arrivals is this part of the sum of all weights; at least 1.
+    pub weight: u32,
+}
+
+impl Draft {
+    /// A GET of `url` and nothing else.
+    pub fn new(place: Place, url: &str) -> Draft {
+        Draft {
+            place,
+            method: Method::Get,
+            url: url.to_owned(),
+            headers: Vec::new(),
+            left_out: Vec::new(),
+            body: Vec::new(),
+            weight: 1,
+        }
+    }
+
+    /// Adds those of `headers` whose names the target does not give itself.
+    pub fn with_defaults(mut self, headers: &[String]) -> Draft {
+        let defaults = headers.iter().filter(|header| !self.gives(name_of(header))).cloned().collect::<Vec<_>>();
+        self.headers.extend(defaults);
+        self
+    }
+
+    /// It has a header of that name, or is to have none.
+    pub(crate) fn gives(&self, name: &str) -> bool {
+        let mut given =
+            self.headers.iter().map(|header| name_of(header)).chain(self.left_out.iter().map(String::as_str));
+        given.any(|given| given.eq_ignore_ascii_case(name))
+    }
+}
+
+fn name_of(header: &str) -> &str {
+    header.split(':').next().unwrap_or_default().trim()
+}

@@ -1,0 +1,66 @@
+//! What is wrong with what was written, and where.
+
+use std::fmt;
+
+/// Where something was written: a file and a line, or an argument.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The file, or the argument such as `--curl`; empty where neither says more than the problem itself.
+    pub name: String,
+    /// Counted from 1; 0 where there are no lines.
+    pub line: u64,
+}
+
+impl Place {
+    /// A place without lines.
+    pub fn named(name: &str) -> Place {
+        Place { name: name.to_owned(), line: 0 }
+    }
+
+    /// Line `line` of `name`.
+    pub fn at(name: &str, line: u64) -> Place {
+        Place { name: name.to_owned(), line }
+    }
+
+    /// That `what` is wrong here.
+    pub fn wrong(&self, what: impl fmt::Display) -> Problem {
+        Problem::Wrong { place: self.clone(), what: what.to_string() }
+    }
+
+    /// That a file which is named here cannot be read.
+    pub fn unreadable(&self, what: String) -> Problem {
+        Problem::Unreadable { place: self.clone(), what }
+    }
+}
+
+/// `file:3: `, `--curl: ` or nothing: what stands before a problem.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.name.as_str(), self.line) {
+            ("", _) => Ok(()),
+            (name, 0) => write!(f, "{name}: "),
+            (name, line) => write!(f, "{name}:{line}: "),
+        }
+    }
+}
+
+/// Why there are no requests.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Problem {
+    /// What was written makes no sense.
+    #[error("{place}{what}")]
+    Wrong {
+        /// Where.
+        place: Place,
+        /// What, and what would help.
+        what: String,
+    },
+    /// A file that is named there cannot be read.
+    #[error("{place}{what}")]
+    Unreadable {
+        /// Where it is named.
+        place: Place,
+        /// Which, and why.
+        what: String,
+    },
+}

@@ -1,0 +1,268 @@
+//! Rows of data, from CSV with a heading or from JSON lines. A row at a time: only what becomes of them is kept.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use csv::{ErrorKind, Position, StringRecord};
+use serde_json::value::RawValue;
+
+use crate::{Place, Problem};
+
+/// How rows are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// RFC 4180, with a heading that names the columns.
+    Csv,
+    /// A JSON object a line.
+    JsonLines,
+}
+
+impl Format {
+    /// By the end of a file's name: `.csv`, or `.jsonl` or `.ndjson`.
+    pub fn of(file: &str) -> Option<Format> {
+        let (_, end) = file.rsplit_once('.')?;
+        match end.to_ascii_lowercase().as_str() {
+            "csv" => Some(Format::Csv),
+            "jsonl" | "ndjson" => Some(Format::JsonLines),
+            _ => None,
+        }
+    }
+}
+
+/// A file of rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// How they are written.
+    pub format: Format,
+    /// The file's name, for what is wrong in it.
+    pub file: &'a str,
+    /// What stands in it.
+    pub bytes: &'a [u8],
+}
+
+/// A field that a placeholder names, and where that stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+}
+
+impl Field {
+    fn is_missing(&self, place: &Place, there: &[&str]) -> Problem {
+        let Field { name, place: named } = self;
+        place.wrong(format!(
+            "there is no field '{name}', which {named}{{{{{name}}}}} names; there are {}",
+            there.join(", ")
+        ))
+    }
+}
+
+/// What is done with a row: the values of the fields that are wanted, in their order.
+type Each<'a> = &'a mut dyn FnMut(&Place, &[Cow<'_, str>]) -> Result<(), Problem>;
+
+impl Rows<'_> {
+    /// Gives the wanted fields of each row to `each`, and says how many rows there were: at least one.
+    pub(crate) fn read(&self, fields: &[Field], each: Each<'_>) -> Result<u64, Problem> {
+        let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.bytes);
+        Rows { bytes, ..*self }.read_unmarked(fields, each)
+    }
+
+    /// The same of a file that does not begin with a mark of the byte order.
+    fn read_unmarked(&self, fields: &[Field], each: Each<'_>) -> Result<u64, Problem> {
+        let rows = match self.format {
+            Format::Csv => self.read_csv(fields, each),
+            Format::JsonLines => self.read_json_lines(fields, each),
+        }?;
+        if rows == 0 { Err(Place::named(self.file).wrong("there is no row in it")) } else { Ok(rows) }
+    }
+
+    fn at(&self, position: Option<&Position>) -> Place {
+        Place::at(self.file, position.map_or(0, |position| position.line() + self.blank_lines(position.byte())))
+    }
+
+    /// The reader of CSV has a row begin with the blank lines before it, and with the LF of a CRLF that ends another.
+    fn blank_lines(&self, start: u64) -> u64 {
+        let rest = self.bytes.get(start as usize..).unwrap_or_default();
+        let blank = rest.iter().take_while(|byte| matches!(byte, b'\n' | b'\r'));
+        blank.filter(|byte| **byte == b'\n').count() as u64
+    }
+
+    fn read_csv(&self, fields: &[Field], each: Each<'_>) -> Result<u64, Problem> {
+        // A quote that is not closed takes in all that follows: then this last row does not come out by itself.
+        let end = b"\n\x1eend";
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(self.bytes.chain(&end[..]));
+        let heading = reader.headers().map_err(|error| self.csv_problem(&error))?.clone();
+        if heading.iter().any(|name| name.contains("\x1eend")) {
+            return Err(Place::at(self.file, 1).wrong("there is no heading, or a quote in it is not closed"));
+        }
+        let columns = self.columns(&heading, fields)?;
+        let (mut record, mut rows) = (StringRecord::new(), 0);
+        while reader.read_record(&mut record).map_err(|error| self.csv_problem(&error))? {
+            let place = self.at(record.position());
+            if record.len() == 1 && &record[0] == "\x1eend" {
+                return Ok(rows);
+            }
+            if record.iter().any(|value| value.ends_with("\x1eend")) {
+                return Err(place.wrong("a quote is not closed"));
+            }
+            if record.len() != heading.len() {
+                return Err(place.wrong(format!("{} fields, and the heading has {}", record.len(), heading.len())));
+            }
+            let values: Vec<Cow<'_, str>> = columns.iter().map(|column| Cow::Borrowed(&record[*column])).collect();
+            each(&place, &values)?;
+            rows += 1;
+        }
+        Ok(rows)
+    }
+
+    fn columns(&self, heading: &StringRecord, fields: &[Field]) -> Result<Vec<usize>, Problem> {
+        let place = Place::at(self.file, 1);
+        let names: Vec<&str> = heading.iter().map(str::trim).collect();
+        let column = |field: &Field| {
+            let mut found = names.iter().enumerate().filter(|(_, name)| **name == field.name).map(|(at, _)| at);
+            match (found.next(), found.next()) {
+                (Some(column), None) => Ok(column),
+                (Some(_), Some(_)) => Err(place.wrong(format!("two columns are named '{}'", field.name))),
+                (None, _) => Err(field.is_missing(&place, &names)),
+            }
+        };
+        fields.iter().map(column).collect()
+    }
+
+    fn csv_problem(&self, error: &csv::Error) -> Problem {
+        let place = self.at(error.position());
+        match error.kind() {
+            ErrorKind::Utf8 { .. } => place.wrong("this row is not a text in UTF-8"),
+            _ => place.wrong(error),
+        }
+    }
+
+    fn read_json_lines(&self, fields: &[Field], each: Each<'_>) -> Result<u64, Problem> {
+        let mut rows = 0;
+        for (line, bytes) in (1..).zip(self.bytes.split(|byte| *byte == b'\n')) {
+            if bytes.trim_ascii().is_empty() {
+                continue;
+            }
+            let place = Place::at(self.file, line);
+            let row: BTreeMap<Cow<'_, str>, &RawValue> =
+                serde_json::from_slice(bytes).map_err(|error| place.wrong(format!("not a JSON object: {error}")))?;
+            let value = |field: &Field| match row.get(field.name.as_str()) {
+                Some(value) => text_of(value).map_err(|error| place.wrong(format!("field '{}': {error}", field.name))),
+                None => Err(field.is_missing(&place, &row.keys().map(|name| &**name).collect::<Vec<_>>())),
+            };
+            let values = fields.iter().map(value).collect::<Result<Vec<_>, _>>()?;
+            each(&place, &values)?;
+            rows += 1;
+        }
+        Ok(rows)
+    }
+}
+
+/// A text as it is; anything else as its JSON was written.
+fn text_of(value: &RawValue) -> Result<Cow<'_, str>, serde_json::Error> {
+    let json = value.get();
+    if json.starts_with('"') { serde_json::from_str(json).map(Cow::Owned) } else { Ok(Cow::Borrowed(json)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(format: Format, bytes: &[u8], fields: &[&str]) -> Result<Vec<String>, Problem> {
+        let fields: Vec<Field> =
+            fields.iter().map(|name| Field { name: (*name).to_owned(), place: Place::at("t", 9) }).collect();
+        let mut rows = Vec::new();
+        Rows { format, file: "f", bytes }.read(&fields, &mut |place, values| {
+            rows.push(format!("{}:{}", place.line, values.join("|")));
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    fn csv(text: &str, fields: &[&str]) -> Result<Vec<String>, String> {
+        read(Format::Csv, text.as_bytes(), fields).map_err(|problem| problem.to_string())
+    }
+
+    fn json(text: &str, fields: &[&str]) -> Result<Vec<String>, String> {
+        read(Format::JsonLines, text.as_bytes(), fields).map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn csv_rows() {
+        assert_eq!(
+            csv("id,name\n1,a\n2,\"b,\nc\"\"\"\n\n3,\n", &["name", "id"]).unwrap(),
+            ["2:a|1", "3:b,\nc\"|2", "6:|3"]
+        );
+        assert_eq!(csv("\u{feff}id , x\r\n7,8\r\n", &["x", "id"]).unwrap(), ["2:8|7"]);
+        assert_eq!(csv("a\r\n1\r\n\r\n\r\n2\r\n3", &["a"]).unwrap(), ["2:1", "5:2", "6:3"]);
+        assert_eq!(csv("a\n1", &["a", "a"]).unwrap(), ["2:1|1"]);
+    }
+
+    #[test]
+    fn json_rows() {
+        let first = r#"{"id": 1.10, "s": "a\"\u00e9", "o": {"x": [1, 2]}}"#;
+        let third = r#"{"s": null, "id": 12345678901234567890123, "o": true}"#;
+        let text = format!("{first}\n\n{third}\r\n");
+        assert_eq!(
+            json(&text, &["id", "s", "o"]).unwrap(),
+            ["1:1.10|a\"é|{\"x\": [1, 2]}", "3:12345678901234567890123|null|true"]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_line() {
+        for (text, wanted) in [
+            ("", "f:1: there is no heading"),
+            ("a", "f: there is no row"),
+            ("a\n\n", "f: there is no row"),
+            ("b,c\n1,2", "f:1: there is no field 'a', which t:9: {{a}} names; there are b, c"),
+            ("a,a\n1,2", "f:1: two columns are named 'a'"),
+            ("a,b\n1,2\n3", "f:3: 1 fields, and the heading has 2"),
+            ("a,b\n1,2,3", "f:2: 3 fields, and the heading has 2"),
+            ("a,b\n1,2\n3,\"4\n5,6", "f:3: a quote is not closed"),
+            ("a,\"b\n1,2", "f:1: there is no heading, or a quote"),
+        ] {
+            assert!(csv(text, &["a"]).unwrap_err().starts_with(wanted), "{text:?}: {:?}", csv(text, &["a"]));
+        }
+        let binary = read(Format::Csv, b"a\nx\n\xff\n", &["a"]).unwrap_err().to_string();
+        assert_eq!(binary, "f:3: this row is not a text in UTF-8");
+        for (text, wanted) in [
+            ("\n", "f: there is no row"),
+            ("{\"a\":1}\n[1]", "f:2: not a JSON object"),
+            ("{\"a\":1}\n{\"a\":", "f:2: not a JSON object"),
+            ("{\"b\":1,\"c\":2}", "f:1: there is no field 'a', which t:9: {{a}} names; there are b, c"),
+            ("{\"a\":\"\\ud800\"}", "f:1: field 'a'"),
+        ] {
+            assert!(json(text, &["a"]).unwrap_err().starts_with(wanted), "{text:?}: {:?}", json(text, &["a"]));
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_name_says_the_format() {
+        assert_eq!(Format::of("x.CSV"), Some(Format::Csv));
+        assert_eq!(
+            (Format::of("a/b.jsonl"), Format::of("b.ndjson")),
+            (Some(Format::JsonLines), Some(Format::JsonLines))
+        );
+        assert_eq!((Format::of("x"), Format::of("x.json"), Format::of("csv")), (None, None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(
+            bytes in prop::collection::vec(any::<u8>(), 0..80),
+            text in "[ab,\"\n{}:1]{0,40}",
+        ) {
+            for format in [Format::Csv, Format::JsonLines] {
+                for bytes in [&bytes[..], text.as_bytes(), &[b"a\n", &bytes[..]].concat()] {
+                    if let Ok(rows) = read(format, bytes, &["a"]) {
+                        prop_assert!(!rows.is_empty() && rows.len() <= bytes.len());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Words as a POSIX shell would read them, and `$'…'` of bash, which browsers write. What a shell would fill in or act
+//! upon is refused: nobody fills it in here.
+
+/// Why a text is no row of words.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ShellError {
+    /// It ends inside quotes, or after a backslash.
+    #[error("a quote is not closed")]
+    Open,
+    /// A shell would put something in its place.
+    #[error("a shell would fill in '{0}…'; write what it stands for, or put it in single quotes")]
+    Expands(char),
+    /// A shell would do something.
+    #[error("'{0}' means something to a shell; put the word in single quotes")]
+    Operator(char),
+    /// An escape in `$'…'` that is none.
+    #[error("'\\{0}…' is no escape in $'…'")]
+    Escape(char),
+}
+
+/// The words of a command, up to its end.
+///
+/// # Errors
+/// [`ShellError`].
+pub fn words(text: &str) -> Result<Vec<String>, ShellError> {
+    let mut reader = Reader { rest: text, words: Vec::new(), word: None };
+    while reader.step()? {}
+    reader.end_word();
+    Ok(reader.words)
+}
+
+/// How many bytes of `text` its first command takes, the line break that ends it included: a line, and those that quotes
+/// and backslashes join to it.
+///
+/// # Errors
+/// [`ShellError::Open`] when it has no end.
+pub(crate) fn first_command(text: &str) -> Result<usize, ShellError> {
+    let (mut quote, mut before) = (None, ' ');
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        let mut seen = c;
+        match (quote, c) {
+            (None, '\n') => return Ok(at + 1),
+            (None, '#') if BLANK.contains(&before) => {
+                return Ok(text[at..].find('\n').map_or(text.len(), |end| at + end + 1));
+            }
+            (None, '\'') => quote = Some(if before == '$' { '$' } else { '\'' }),
+            (None, '"') => quote = Some('"'),
+            (None | Some('"' | '$'), '\\') => {
+                let (_, escaped) = chars.next().ok_or(ShellError::Open)?;
+                // A line break that is escaped is nothing at all; what else is escaped means nothing by itself.
+                seen = if escaped == '\n' { before } else { '\\' };
+            }
+            (Some('$' | '\''), '\'') | (Some('"'), '"') => quote = None,
+            _ => {}
+        }
+        before = seen;
+    }
+    if quote.is_none() { Ok(text.len()) } else { Err(ShellError::Open) }
+}
+
+/// What ends a word.
+const BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
+
+struct Reader<'a> {
+    rest: &'a str,
+    words: Vec<String>,
+    /// `None` between words; an empty word in quotes is one.
+    word: Option<String>,
+}
+
+impl Reader<'_> {
+    fn next(&mut self) -> Option<char> {
+        let c = self.rest.chars().next()?;
+        self.rest = &self.rest[c.len_utf8()..];
+        Some(c)
+    }
+
+    fn put(&mut self, c: char) {
+        self.word.get_or_insert_default().push(c);
+    }
+
+    fn end_word(&mut self) {
+        self.words.extend(self.word.take());
+    }
+
+    /// Reads one character outside of quotes, or one quoted part. Says whether there may be more.
+    fn step(&mut self) -> Result<bool, ShellError> {
+        let Some(c) = self.next() else { return Ok(false) };
+        match c {
+            c if BLANK.contains(&c) => self.end_word(),
+            '#' if self.word.is_none() => self.rest = self.rest.find('\n').map_or("", |end| &self.rest[end..]),
+            '\'' => self.single_quoted()?,
+            '"' => self.double_quoted()?,
+            '$' if self.rest.starts_with('\'') => self.ansi_quoted()?,
+            '$' => self.dollar()?,
+            '\\' => match self.next().ok_or(ShellError::Open)? {
+                '\n' => {}
+                escaped => self.put(escaped),
+            },
+            '`' => return Err(ShellError::Expands('`')),
+            '|' | '&' | ';' | '<' | '>' | '(' | ')' => return Err(ShellError::Operator(c)),
+            c => self.put(c),
+        }
+        Ok(true)
+    }
+
+    /// A dollar sign before anything that is no name stands for itself.
+    fn dollar(&mut self) -> Result<(), ShellError> {
+        match self.rest.chars().next() {
+            Some(c) if c.is_ascii_alphanumeric() || "_{(@*#?!$-\"".contains(c) => Err(ShellError::Expands('$')),
+            _ => {
+                self.put('$');
+                Ok(())
+            }
+        }
+    }
+
+    fn single_quoted(&mut self) -> Result<(), ShellError> {
+        let end = self.rest.find('\'').ok_or(ShellError::Open)?;
+        let (quoted, rest) = self.rest.split_at(end);
+        self.word.get_or_insert_default().push_str(quoted);
+        self.rest = &rest[1..];
+        Ok(())
+    }
+
+    fn double_quoted(&mut self) -> Result<(), ShellError> {
+        self.word.get_or_insert_default();
+        loop {
+            match self.next().ok_or(ShellError::Open)? {
+                '"' => return Ok(()),
+                '`' => return Err(ShellError::Expands('`')),
+                '$' if self.rest.starts_with('"') => self.put('$'),
+                '$' => self.dollar()?,
+                '\\' => match self.next().ok_or(ShellError::Open)? {
+                    '\n' => {}
+                    c @ ('"' | '\\' | '$' | '`') => self.put(c),
+                    other => {
+                        self.put('\\');
+                        self.put(other);
+                    }
+                },
+                c => self.put(c),
+            }
+        }
+    }
+
+    /// `$'…'`, of which the quote was not read yet.
+    fn ansi_quoted(&mut self) -> Result<(), ShellError> {
+        self.next();
+        self.word.get_or_insert_default();
+        loop {
+            match self.next().ok_or(ShellError::Open)? {
+                '\'' => return Ok(()),
+                '\\' => {
+                    let c = self.escape()?;
+                    self.put(c);
+                }
+                c => self.put(c),
+            }
+        }
+    }
+
+    /// What a backslash in `$'…'` stands for. Bytes above 127 cannot be given by number, because words are text.
+    fn escape(&mut self) -> Result<char, ShellError> {
+        let c = self.next().ok_or(ShellError::Open)?;
+        let by_number = |number: Option<u32>| number.and_then(char::from_u32).ok_or(ShellError::Escape(c));
+        match c {
+            'a' => Ok('\x07'),
+            'b' => Ok('\x08'),
+            'e' | 'E' => Ok('\x1b'),
+            'f' => Ok('\x0c'),
+            'n' => Ok('\n'),
+            'r' => Ok('\r'),
+            't' => Ok('\t'),
+            'v' => Ok('\x0b'),
+            '\\' | '\'' | '"' | '?' => Ok(c),
+            'x' => by_number(self.digits(16, 2).filter(|number| *number < 128)),
+            'u' => by_number(self.digits(16, 4)),
+            'U' => by_number(self.digits(16, 8)),
+            _ => Err(ShellError::Escape(c)),
+        }
+    }
+
+    fn digits(&mut self, radix: u32, most: usize) -> Option<u32> {
+        let length = self.rest.chars().take(most).take_while(|c| c.is_digit(radix)).count();
+        let (digits, rest) = self.rest.split_at(length);
+        self.rest = rest;
+        u32::from_str_radix(digits, radix).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str) -> Vec<String> {
+        words(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    #[test]
+    fn quotes_and_escapes() {
+        assert_eq!(read(r#"curl 'a b'"c d"\ e '' x\'y "a\"b\c" # no"#), ["curl", "a bc d e", "", "x'y", "a\"b\\c"]);
+        assert_eq!(read("a \\\n  b\\\nc"), ["a", "bc"]);
+        assert_eq!(read("a#b #c\nd"), ["a#b", "d"]);
+        assert_eq!(read(r"$'it\'s\n\u00e9\x21 \t'x"), ["it's\né! \tx"]);
+        assert_eq!(read(r#"5$ "$" '$x'"#), ["5$", "$", "$x"]);
+    }
+
+    #[test]
+    fn what_a_shell_would_do_is_refused() {
+        for text in ["a'b", "a\"b", "a\\", "$'a", "\"a\\"] {
+            assert_eq!(words(text), Err(ShellError::Open), "{text}");
+        }
+        for text in ["$HOME", "\"${x}\"", "$(ls)", "\"$x\""] {
+            assert_eq!(words(text), Err(ShellError::Expands('$')), "{text}");
+        }
+        assert_eq!(words("http://a/?b=1&c=2"), Err(ShellError::Operator('&')));
+        assert_eq!(words("a | b"), Err(ShellError::Operator('|')));
+        assert_eq!(words(r"$'\q'"), Err(ShellError::Escape('q')));
+        assert_eq!(words(r"$'\xff'"), Err(ShellError::Escape('x')));
+    }
+
+    #[test]
+    fn a_command_ends_with_its_line() {
+        for (text, first) in [
+            ("a\nb", "a\n"),
+            ("a \\\n b\nc", "a \\\n b\n"),
+            ("a 'x\ny' z\nc", "a 'x\ny' z\n"),
+            ("a $'x\\'\ny' z\nc", "a $'x\\'\ny' z\n"),
+            ("a \\$'x\\' z\nc", "a \\$'x\\' z\n"),
+            ("a # it's\nb", "a # it's\n"),
+            ("a", "a"),
+        ] {
+            assert_eq!(&text[..first_command(text).unwrap()], first);
+        }
+        assert_eq!(first_command("a 'b\nc"), Err(ShellError::Open));
+    }
+
+    proptest! {
+        /// Another reader of shell words says the same of all that is not refused here and has no `$'…'`.
+        #[test]
+        fn words_are_those_of_another_reader(text in r#"[ab \n'"\\#]{0,24}"#) {
+            // It makes a word of a line break that is escaped; a shell makes nothing of it.
+            prop_assume!(!text.contains("\\\n"));
+            if let Ok(words) = words(&text) {
+                prop_assert_eq!(Some(words), shlex::split(&text));
+            } else {
+                prop_assert_eq!(None, shlex::split(&text));
+            }
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in any::<String>(), quoted in r#"[$'"\\a-z0-9#& \n]{0,40}"#) {
+            for text in [text, quoted] {
+                if let (Ok(words), Ok(end)) = (words(&text), first_command(&text)) {
+                    prop_assert!(end <= text.len() && words.len() <= text.len());
+                }
+            }
+        }
+
+        /// The words of all commands are the words of the text, so no command ends inside a word.
+        #[test]
+        fn commands_end_between_words(text in r#"[ab \n'"\\#$]{0,24}"#) {
+            if let Ok(all) = words(&text) {
+                let (mut rest, mut parts) = (&text[..], Vec::new());
+                while !rest.is_empty() {
+                    let (command, after) = rest.split_at(first_command(rest).unwrap());
+                    parts.extend(words(command).unwrap());
+                    rest = after;
+                }
+                prop_assert_eq!(all, parts);
+            }
+        }
+
+        /// What is put in single quotes comes back.
+        #[test]
+        fn quoted_text_comes_back(text in any::<String>()) {
+            let quoted = format!("'{}'", text.replace('\'', r"'\''"));
+            prop_assert_eq!(words(&quoted), Ok(vec![text]));
+        }
+    }
+}

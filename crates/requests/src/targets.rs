@@ -1,0 +1,264 @@
+//! A file of targets. Two forms, which may stand side by side in one file:
+//!
+//! - Vegeta's HTTP format: `METHOD URL`, then header lines and at most one `@FILE` with the body; a blank line or the next
+//!   target ends it;
+//! - curl commands, which begin a line and go on where a shell would go on.
+//!
+//! `#` begins a comment, as it does for both of them, and so `# weight: 3` gives the next target three shares.
+
+use truetail_engine::Method;
+
+use crate::{Draft, Place, Problem, Read, curl, shell};
+
+/// Weights are at most this, so that their sum is far from any limit.
+const MOST_WEIGHT: u32 = 1_000_000;
+
+/// The targets of `text`, which stands in `file`; bodies that it names are read by `read`.
+///
+/// # Errors
+/// What is wrong, with its line; also when there is no target at all.
+pub fn targets(text: &str, file: &str, read: Read<'_>) -> Result<Vec<Draft>, Problem> {
+    let mut reader = Reader { rest: text, line: 0, file, read, weight: None, current: None, done: Vec::new() };
+    while reader.step()? {}
+    reader.finish()
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    /// The line that was read last.
+    line: u64,
+    file: &'a str,
+    read: Read<'a>,
+    /// The weight of the next target, and where it stands.
+    weight: Option<(u32, Place)>,
+    /// The target that goes on, and whether it has its body.
+    current: Option<(Draft, bool)>,
+    done: Vec<Draft>,
+}
+
+impl Reader<'_> {
+    fn here(&self) -> Place {
+        Place::at(self.file, self.line)
+    }
+
+    /// Reads a line, or a command of several. Says whether there may be more.
+    fn step(&mut self) -> Result<bool, Problem> {
+        if self.rest.is_empty() {
+            return Ok(false);
+        }
+        self.line += 1;
+        if is_curl(self.rest) {
+            self.curl()?;
+            return Ok(true);
+        }
+        let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+        self.rest = rest;
+        self.read_line(line.trim())?;
+        Ok(true)
+    }
+
+    fn read_line(&mut self, line: &str) -> Result<(), Problem> {
+        if line.is_empty() {
+            self.end_target();
+        } else if let Some(comment) = line.strip_prefix('#') {
+            self.comment(comment)?;
+        } else if let Some((method, url)) = method_and_url(line) {
+            self.end_target();
+            self.begin(method, url)?;
+        } else if let Some(file) = line.strip_prefix('@') {
+            self.body(file)?;
+        } else {
+            self.header(line)?;
+        }
+        Ok(())
+    }
+
+    fn comment(&mut self, comment: &str) -> Result<(), Problem> {
+        let Some(weight) = comment.trim().strip_prefix("weight:") else { return Ok(()) };
+        self.end_target();
+        let number = weight.trim().parse().ok().filter(|number| (1..=MOST_WEIGHT).contains(number));
+        let wrong = || {
+            self.here()
+                .wrong(format!("'{}' is not a weight; write # weight: 3, from 1 to {MOST_WEIGHT}", weight.trim()))
+        };
+        let number = number.ok_or_else(wrong)?;
+        if self.weight.replace((number, self.here())).is_some() {
+            return Err(self.here().wrong("two weights for one target"));
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, method: &str, url: &str) -> Result<(), Problem> {
+        let method: Method = method.parse().map_err(|error| self.here().wrong(error))?;
+        if url.contains(char::is_whitespace) {
+            return Err(self.here().wrong(format!("'{url}' is not a URL: there is a space in it; write METHOD URL")));
+        }
+        self.current = Some((Draft { method, ..Draft::new(self.here(), url) }, false));
+        Ok(())
+    }
+
+    fn body(&mut self, file: &str) -> Result<(), Problem> {
+        let (here, read) = (self.here(), self.read);
+        let (draft, has_body) = self.current.as_mut().ok_or_else(|| no_target(&here, "a body"))?;
+        if std::mem::replace(has_body, true) {
+            return Err(here.wrong("a second body; a request has one"));
+        }
+        draft.body = read(file.trim()).map_err(|error| here.unreadable(error))?;
+        Ok(())
+    }
+
+    fn header(&mut self, line: &str) -> Result<(), Problem> {
+        let here = self.here();
+        if !line.contains(':') {
+            return Err(
+                here.wrong(format!("'{line}' is neither METHOD URL nor 'Name: value', @FILE or a curl command"))
+            );
+        }
+        let (draft, _) = self.current.as_mut().ok_or_else(|| no_target(&here, "a header"))?;
+        draft.headers.push(line.to_owned());
+        Ok(())
+    }
+
+    fn curl(&mut self) -> Result<(), Problem> {
+        self.end_target();
+        let here = self.here();
+        let wrong = |error| here.wrong(error);
+        let (command, rest) = self.rest.split_at(shell::first_command(self.rest).map_err(wrong)?);
+        let words = shell::words(command).map_err(wrong)?;
+        self.current = Some((curl(&words[1..], &here, self.read)?, true));
+        self.end_target();
+        self.rest = rest;
+        self.line += command.trim_end_matches('\n').matches('\n').count() as u64;
+        Ok(())
+    }
+
+    fn end_target(&mut self) {
+        if let Some((draft, _)) = self.current.take() {
+            let weight = self.weight.take().map_or(1, |(weight, _)| weight);
+            self.done.push(Draft { weight, ..draft });
+        }
+    }
+
+    fn finish(mut self) -> Result<Vec<Draft>, Problem> {
+        self.end_target();
+        if let Some((_, place)) = self.weight {
+            return Err(place.wrong("a weight, and no target follows it"));
+        }
+        if self.done.is_empty() {
+            let help = "write a line such as GET http://127.0.0.1:8080/api, or a curl command";
+            return Err(Place::named(self.file).wrong(format!("there is no target; {help}")));
+        }
+        Ok(self.done)
+    }
+}
+
+fn no_target(here: &Place, what: &str) -> Problem {
+    here.wrong(format!("{what}, and no target before it; a target begins with METHOD URL"))
+}
+
+fn is_curl(text: &str) -> bool {
+    let word = text.trim_start_matches([' ', '\t']).strip_prefix("curl");
+    word.is_some_and(|after| after.starts_with([' ', '\t', '\\']))
+}
+
+/// `METHOD URL`: the first word is in capitals, which tells it from `Name: value`.
+fn method_and_url(line: &str) -> Option<(&str, &str)> {
+    let (method, url) = line.split_once(char::is_whitespace)?;
+    method.bytes().all(|byte| byte.is_ascii_uppercase()).then(|| (method, url.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(name: &str) -> Result<Vec<u8>, String> {
+        if name.contains("missing") { Err(format!("cannot read {name}")) } else { Ok(format!("<{name}>").into_bytes()) }
+    }
+
+    fn summaries(text: &str) -> Vec<String> {
+        let drafts = targets(text, "f", &read).unwrap_or_else(|problem| panic!("{problem}"));
+        let summary = |d: &Draft| {
+            let (method, body) = (d.method.as_str(), String::from_utf8_lossy(&d.body));
+            format!("{}:{}×{method} {} [{}] {body}", d.place.line, d.weight, d.url, d.headers.join("|"))
+        };
+        drafts.iter().map(summary).collect()
+    }
+
+    #[test]
+    fn vegetas_format() {
+        let text = "# all\nGET http://a/1\nX-A: b\n# in between\nX-C: d:e\n\n\n\
+                    POST http://a/2\r\n@body file\r\n\r\nGET   http://a/3\nPUT http://a/4\nX: y\n@b\n";
+        assert_eq!(
+            summaries(text),
+            [
+                "2:1×GET http://a/1 [X-A: b|X-C: d:e] ",
+                "8:1×POST http://a/2 [] <body file>",
+                "11:1×GET http://a/3 [] ",
+                "12:1×PUT http://a/4 [X: y] <b>",
+            ]
+        );
+    }
+
+    #[test]
+    fn curl_commands_and_weights() {
+        let text = "# weight: 3\ncurl http://a/1 \\\n  -H 'X: y'\n\n  curl 'http://a/2' --data-raw 'x\ny'\n\
+                    #weight:2\n# a remark\nGET http://a/3\n# weight: 4\nGET http://a/4\ncurl a/5 # done";
+        assert_eq!(
+            summaries(text),
+            [
+                "2:3×GET http://a/1 [X: y] ",
+                "5:1×POST http://a/2 [Content-Type: application/x-www-form-urlencoded] x\ny",
+                "9:2×GET http://a/3 [] ",
+                "11:4×GET http://a/4 [] ",
+                "12:1×GET http://a/5 [] ",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_line() {
+        for (text, wanted) in [
+            ("", "f: there is no target"),
+            ("# nothing\n\n", "f: there is no target"),
+            ("GET http://a/\n\nX: y", "f:3: a header, and no target before it"),
+            ("@b", "f:1: a body, and no target before it"),
+            ("GET http://a/\n@b\n@c", "f:3: a second body"),
+            ("GET http://a/\n@missing", "f:2: cannot read missing"),
+            ("get http://a/", "f:1: a header"),
+            ("\nnonsense", "f:2: 'nonsense' is neither"),
+            ("GET http://a/ b", "f:1: 'http://a/ b' is not a URL"),
+            ("CONNECT http://a/", "f:1: 'CONNECT' is not a method"),
+            ("# weight: 0\nGET http://a/", "f:1: '0' is not a weight"),
+            ("# weight: many\nGET http://a/", "f:1: 'many' is not a weight"),
+            ("# weight: 1\n# weight: 2\nGET http://a/", "f:2: two weights"),
+            ("GET http://a/\n# weight: 2\n", "f:2: a weight, and no target"),
+            ("GET http://a/\ncurl 'http://a/", "f:2: a quote is not closed"),
+            ("curl a \\\n --location\ncurl c", "f:1: curl: option --location"),
+            ("curl a \\\n -s\ncurl b -L", "f:3: curl: option -L"),
+            ("curl http://a/?b=1&c=2", "f:1: '&' means something to a shell"),
+        ] {
+            let problem = targets(text, "f", &read).unwrap_err().to_string();
+            assert!(problem.starts_with(wanted), "{text:?}: {problem}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(
+            bytes in prop::collection::vec(any::<u8>(), 0..80),
+            lines in prop::collection::vec(
+                "(GET |POST |curl |# weight: |@|X: |\\PC)?(http://a|'|\"|\\\\|2| |-[dHX] |\\PC{0,4}){0,4}",
+                0..8,
+            ),
+        ) {
+            for text in [String::from_utf8_lossy(&bytes).into_owned(), lines.join("\n")] {
+                match targets(&text, "f", &read) {
+                    Ok(drafts) => prop_assert!(!drafts.is_empty() && drafts.iter().all(|draft| draft.weight > 0)),
+                    Err(problem) => prop_assert!(problem.to_string().starts_with("f:")),
+                }
+            }
+        }
+    }
+}
