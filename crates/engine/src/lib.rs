@@ -55,5 +55,5 @@ pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
 pub use request::{Method, Origin, Request, is_header_value};
-pub use requests::{FeedOrder, MOST_BYTES, MOST_ROWS, Prepared, Requests, RequestsError, Which};
+pub use requests::{FeedOrder, MOST_BYTES, Prepared, Requests, RequestsError, Which};
 pub use target::{Target, TargetError};

@@ -11,8 +11,6 @@ use crate::request::{Method, Request};
 
 /// The bytes of all requests of a run are at most this much: 1 GiB.
 pub const MOST_BYTES: u64 = 1 << 30;
-/// At most this many rows fill the requests in.
-pub const MOST_ROWS: u32 = u32::MAX;
 
 /// The requests of one target: one that never changes, or one for each row of data.
 #[derive(Clone, PartialEq, Eq)]
@@ -60,6 +58,13 @@ impl Prepared {
     /// It has none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    /// Nothing is added any more: without room for more.
+    fn shrunk(mut self) -> Prepared {
+        self.bytes.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self
     }
 
     fn request(&self, row: u32) -> &[u8] {
@@ -148,6 +153,7 @@ impl Requests {
             return Err(RequestsError::Rows { found: other.len(), rows });
         }
         let choice = Choice::new(&targets, rows, order, seed);
+        let targets: Vec<Prepared> = targets.into_iter().map(Prepared::shrunk).collect();
         Ok(Requests { hash: hash(&targets, rows), targets: targets.into(), choice })
     }
 

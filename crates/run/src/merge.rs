@@ -110,6 +110,7 @@ fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
         .or_else(|| differ("scenario.model", &x.model, &y.model))
         .or_else(|| differ("scenario.url", &x.url, &y.url))
         .or_else(|| differ("scenario.method", &x.method, &y.method))
+        .or_else(|| differ("scenario.mix.hash", &hash_of_requests(x), &hash_of_requests(y)))
         .or_else(|| differ("scenario.profile", &x.profile, &y.profile))
         .or_else(|| differ("scenario.spacing", &x.spacing, &y.spacing))
         .or_else(|| differ("scenario.duration_ns", &x.duration_ns, &y.duration_ns))
@@ -122,6 +123,10 @@ fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
         .or_else(|| differ("scenario.drain_ns", &x.drain_ns, &y.drain_ns))
         .or_else(|| differ("scenario.warmup_ns", &x.warmup_ns, &y.warmup_ns))
         .or_else(|| differ("scenario", &without_seed(x), &without_seed(y)))
+}
+
+fn hash_of_requests(offered: &Offered) -> Option<&str> {
+    offered.mix.as_ref().map(|mix| mix.hash.as_str())
 }
 
 /// For the fields that [`difference`] does not know by name yet.

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use support::{assert_same_counts, assert_same_snapshot, facts, findings, options, run, schedules, steady};
 use tempfile::tempdir;
 use truetail_model::record::{RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
-use truetail_run::{LONGEST_PAUSES, MergeError, Pause, Run, folder, merge};
+use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, folder, merge};
 
 /// Those of hand `i` of `n`.
 fn stripe(records: &[RequestRecord], i: usize, n: usize) -> Vec<RequestRecord> {
@@ -102,6 +102,25 @@ fn different_seeds_leave_no_seed() {
     let merged = merge(vec![a, b]).unwrap().facts;
     assert_eq!(merged.offered.seed, None);
     assert!(merged.notes.contains(&"the runs had different seeds".to_owned()));
+
+    let (a, mut b) = stripes_of_steady();
+    let mix = b.facts.offered.mix.as_mut().unwrap();
+    mix.seed = Some(2);
+    let merged = merge(vec![a, b]).unwrap().facts;
+    assert_eq!((merged.offered.seed, merged.offered.mix.unwrap().seed), (Some(1), None));
+    assert!(merged.notes.contains(&"the runs had different seeds".to_owned()));
+}
+
+#[test]
+fn books_by_target_add_up_and_are_left_out_where_a_part_has_none() {
+    let (a, b) = stripes_of_steady();
+    let merged = merge(vec![a.clone(), b.clone()]).unwrap();
+    assert_eq!(merged.facts.by_target[0].tally, merged.snapshot.tally);
+    assert_eq!(merged.facts.by_target[0].statuses, merged.snapshot.statuses);
+    let lacking = Run { facts: Facts { by_target: Vec::new(), ..b.facts }, ..b };
+    for parts in [vec![a.clone(), lacking.clone()], vec![lacking, a]] {
+        assert!(merge(parts).unwrap().facts.by_target.is_empty());
+    }
 }
 
 #[test]
@@ -125,6 +144,11 @@ fn what_does_not_belong_together_is_refused() {
     let error = merge(vec![a.clone(), b]).unwrap_err();
     assert!(matches!(&error, MergeError::Different { run: 2, field: "scenario.profile", .. }), "{error}");
     assert!(error.to_string().contains("scenario.profile is \"1000/s\" in one and \"2000/s\" in the other"), "{error}");
+
+    let (_, mut b) = stripes_of_steady();
+    b.facts.offered.mix.as_mut().unwrap().hash = "another".to_owned();
+    let error = merge(vec![a.clone(), b]).unwrap_err();
+    assert!(matches!(error, MergeError::Different { field: "scenario.mix.hash", .. }), "{error}");
 
     let (_, mut b) = stripes_of_steady();
     b.facts.source = truetail_run::Source::Simulator;

@@ -66,6 +66,11 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
 }
 
 fn of_arguments(args: &RunArgs, url: &str) -> Result<Draft> {
+    if url.starts_with("curl ") {
+        return Err(usage(
+            "a curl command is no URL; write it behind --, as in truetail run -r 100 -- curl …, or --curl 'curl …'",
+        ));
+    }
     let method: Method = args.method.as_deref().map_or(Ok(Method::Get), str::parse).map_err(refused)?;
     let mut headers = args.header.clone();
     headers.extend(content_type(args)?);

@@ -119,6 +119,7 @@ fn one_place_says_what_is_asked_for() {
         (rate(&["--curl", "wget a"]), &["--curl: 'wget'", "curl http://"]),
         (rate(&["--curl", "curl 'a"]), &["--curl: a quote is not closed"]),
         (rate(&["--curl", "curl -L a"]), &["--curl: curl: option -L", "redirects are not followed"]),
+        (rate(&["curl http://a/"]), &["behind --", "--curl"]),
         (rate(&["--", "http://a/"]), &["--: 'http://a/' is not the word curl"]),
         (rate(&[URL, "--feed", "random"]), &["--feed", "--data-from"]),
         (rate(&[URL, "--feed", "sideways"]), &["sideways", "in-order, random"]),
