@@ -244,7 +244,7 @@ mod tests {
         #[test]
         fn words_are_those_of_another_reader(text in r#"[ab \n'"\\#]{0,24}"#) {
             // It makes a word of a line break that is escaped; a shell makes nothing of it.
-            prop_assume!(!text.contains("\\\n"));
+            let text = text.replace('\n', if text.contains("\\\n") { " " } else { "\n" });
             if let Ok(words) = words(&text) {
                 prop_assert_eq!(Some(words), shlex::split(&text));
             } else {
