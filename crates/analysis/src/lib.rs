@@ -80,6 +80,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         connection_wait: measured.connection_wait,
         connect_time: measured.connect_time,
         read_lag: measured.read_lag,
+        tls_handshake_time: measured.tls_handshake_time,
         throughput_per_second: throughput::answered_per_second(run, every),
         offered_per_second: throughput::offered_per_second(run, every),
         uncertainty: Vec::new(),

@@ -18,6 +18,7 @@ pub(crate) struct Measured {
     pub(crate) connection_wait: Distribution,
     pub(crate) connect_time: Distribution,
     pub(crate) read_lag: Distribution,
+    pub(crate) tls_handshake_time: Distribution,
 }
 
 /// Every measured arrival in the order of its intended start, where each was kept.
@@ -58,6 +59,7 @@ fn of_records(records: &[RequestRecord]) -> Measured {
         connection_wait: of(was_issued, |r| r.delay.connection_wait),
         connect_time: of(|r| was_issued(r) && r.connected, |r| r.delay.connect),
         read_lag: of(|r| r.read_lag.is_some(), |r| r.read_lag.unwrap_or_default()),
+        tls_handshake_time: of(|r| r.tls_handshake.is_some(), |r| r.tls_handshake.unwrap_or_default()),
     }
 }
 
@@ -96,6 +98,7 @@ fn of_histograms(snapshot: &Snapshot) -> Measured {
         connection_wait: of(Metric::ConnectionWait),
         connect_time: of(Metric::ConnectTime),
         read_lag: of(Metric::ReadLag),
+        tls_handshake_time: of(Metric::TlsHandshakeTime),
     }
 }
 

@@ -54,5 +54,6 @@ fn value(record: &RequestRecord, metric: Metric) -> Option<Nanos> {
         Metric::ConnectionWait => was_issued.then_some(record.delay.connection_wait),
         Metric::ConnectTime => (was_issued && record.connected).then_some(record.delay.connect),
         Metric::ReadLag => record.read_lag,
+        Metric::TlsHandshakeTime => record.tls_handshake,
     }
 }

@@ -13,6 +13,8 @@ use crate::endpoint::Endpoint;
 use crate::http1::ResponseParser;
 use crate::requests::Which;
 use crate::stamps::{self, WallTime};
+use crate::tls::{Session, Tls};
+use crate::transport::{Broken, Content, Transport};
 
 /// Local ports that are tried for one connection before it is given up.
 const PORTS_TRIED: u32 = 64;
@@ -25,6 +27,8 @@ const RETRANSMITTED_WITHIN: Nanos = Nanos::from_millis(1);
 pub(crate) enum Phase {
     /// TCP is being set up for the request that waits on it.
     Connecting,
+    /// TCP is there, and TLS is being set up for that request.
+    Securing,
     /// A request is being written or answered.
     Busy,
     /// Ready for the next request.
@@ -46,9 +50,11 @@ pub(crate) struct Exchange {
     pub(crate) paused_by_then: Nanos,
     /// How long connecting took; `None` on a connection that was open.
     pub(crate) connect: Option<Nanos>,
+    /// How much of that the TLS handshake took; `None` without one.
+    pub(crate) handshake: Option<Nanos>,
     /// Just before the first byte was handed to the socket; `began` until then.
     pub(crate) actual_start: Timestamp,
-    /// Bytes of the request that the socket has taken.
+    /// Bytes of the request that the socket has taken, or TLS has sealed.
     pub(crate) written: usize,
 }
 
@@ -61,6 +67,7 @@ pub(crate) struct Connection {
     pub(crate) parser: ResponseParser,
     /// More lies here than was read in one turn, and the worker knows it.
     pub(crate) unread: bool,
+    pub(crate) transport: Transport,
     /// Segments that had come before one that should have been first, when that was last asked; `None`: nobody says.
     out_of_order: Option<u32>,
 }
@@ -87,6 +94,7 @@ impl Connection {
             exchange,
             parser: ResponseParser::new(),
             unread: false,
+            transport: Transport::Plain,
             out_of_order: Some(0),
         })
     }
@@ -105,6 +113,9 @@ impl Connection {
 
     /// Hands what is left of `request` to the socket, as much as it takes.
     pub(crate) fn write(&mut self, request: &[u8]) -> io::Result<()> {
+        if let Transport::Tls(session) = &mut self.transport {
+            return session.write(&self.socket, request, &mut self.exchange.written);
+        }
         while self.exchange.written < request.len() {
             match (&self.socket).write(&request[self.exchange.written..]) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -115,6 +126,57 @@ impl Connection {
             }
         }
         Ok(())
+    }
+
+    /// The socket has taken all `length` bytes of the request.
+    pub(crate) fn has_sent(&self, length: usize) -> bool {
+        self.exchange.written == length && !self.transport.has_more_to_send()
+    }
+
+    /// Begins to set up TLS at `now`, on a connection that is there.
+    ///
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub(crate) fn begin_securing(&mut self, tls: &Tls, now: Timestamp, paused: Nanos) -> Result<(), Cause> {
+        let session = Session::new(tls, now, paused).map_err(|_| Cause::Tls)?;
+        self.transport = Transport::Tls(Box::new(session));
+        self.phase = Phase::Securing;
+        Ok(())
+    }
+
+    /// Goes on with the TLS handshake for as long as there is something to read. `None`: it is still going on. What the
+    /// other side said already is in `opened` when it is over.
+    pub(crate) fn secure(&mut self, buffer: &mut [u8], opened: &mut Vec<u8>) -> Option<Result<(), Cause>> {
+        opened.clear();
+        loop {
+            let Transport::Tls(session) = &mut self.transport else { return Some(Ok(())) };
+            if !session.is_handshaking() {
+                // Its last message goes out together with the request.
+                return Some(Ok(()));
+            }
+            if let (_, Err(_)) = session.flush(&self.socket) {
+                return Some(Err(Cause::ResetInHandshake));
+            }
+            let n = match self.read(buffer, false) {
+                Ok(None) => return None,
+                Ok(Some((0, _))) => return Some(Err(Cause::Tls)),
+                Ok(Some((n, _))) => n,
+                Err(_) => return Some(Err(Cause::ResetInHandshake)),
+            };
+            if self.transport.open(&self.socket, &buffer[..n], opened).is_err() {
+                return Some(Err(Cause::Tls));
+            }
+        }
+    }
+
+    /// Where the bytes for the parser are, of those that were just read; and what is wrong behind them, where TLS cannot
+    /// read on.
+    pub(crate) fn open_up(&mut self, read: &[u8], opened: &mut Vec<u8>) -> (Content, Option<Broken>) {
+        if matches!(self.transport, Transport::Plain) {
+            return (Content::AsRead, None);
+        }
+        opened.clear();
+        (Content::Opened, self.transport.open(&self.socket, read, opened).err())
     }
 
     /// Reads once, and says when the last of it arrived, where the kernel was asked and says so. `None`: there is

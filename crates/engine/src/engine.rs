@@ -20,6 +20,7 @@ use crate::harvest::{Harvest, Measured, put_together, recorder_options};
 use crate::live::Live;
 use crate::stamps;
 use crate::surroundings;
+use crate::tls::{Tls, TlsError};
 use crate::worker::{Setting, Worker};
 
 /// From the call to the first intended start: time for every worker to be ready.
@@ -28,6 +29,9 @@ const LEAD: Nanos = Nanos::from_millis(20);
 /// Why no load could be offered.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
+    /// The requests are for https, and there can be no TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// A worker could not be set up.
     #[error("worker {worker} could not be set up: {source}")]
     Worker {
@@ -53,6 +57,7 @@ pub enum EngineError {
 /// See [`EngineError`]. Whatever the *server* does is no error but an outcome.
 pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     let threads = plan.effective_threads();
+    let tls = plan.target.tls()?;
     let mut workload = plan.workload.clone();
     workload.limits.connections = Some(plan.effective_cap().connections);
     // Kept for the run: stamping is on in the whole system from the first socket that asks for it to the last one.
@@ -64,7 +69,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     let clock = MonotonicClock::starting_in(LEAD);
     let mut running = Vec::new();
     for (hand, driver) in drivers {
-        match start_worker(plan, &workload, (hand, driver), clock, control) {
+        match start_worker(plan, &workload, (hand, driver), tls.as_ref(), clock, control) {
             Ok(worker) => running.push(worker),
             Err(source) => {
                 control.stop_now();
@@ -92,6 +97,7 @@ fn start_worker(
     plan: &Plan,
     workload: &Workload,
     (hand, driver): (Hand, Driver),
+    tls: Option<&Tls>,
     clock: MonotonicClock,
     control: &Control,
 ) -> io::Result<Running> {
@@ -107,6 +113,8 @@ fn start_worker(
         mailbox,
         clock,
         endpoint: plan.target.endpoint().clone(),
+        tls: tls.map(Tls::for_one_worker),
+        keep_alive: plan.keep_alive,
         requests: plan.target.requests().clone(),
         by_target: ByTarget::new(plan.target.requests(), workload),
         timeout: workload.limits.timeout,

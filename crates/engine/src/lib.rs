@@ -1,7 +1,7 @@
 //! Offers load over real sockets: drives [`truetail_model::driver`] on one thread per core, each with its own reactor,
 //! connections and recorder, and nothing shared on the path of a request.
 //!
-//! It knows HTTP and TCP. It knows no tool, no report and no terminal.
+//! It knows HTTP, TLS and TCP. It knows no tool, no report and no terminal.
 //!
 //! ```no_run
 //! use truetail_engine::{Control, Method, Plan, Target};
@@ -44,6 +44,8 @@ mod stamps;
 mod stamps;
 mod surroundings;
 mod target;
+mod tls;
+mod transport;
 mod watch;
 mod worker;
 
@@ -57,3 +59,4 @@ pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
 pub use request::{Method, Origin, Request, is_header_value};
 pub use requests::{FeedOrder, MOST_BYTES, Prepared, Requests, RequestsError, Which};
 pub use target::{Target, TargetError};
+pub use tls::{Identity, Tls, TlsError, TlsFault, TlsOptions};

@@ -22,6 +22,9 @@ pub struct Plan {
     pub end_clock: EndClock,
     /// What workers do between two requests.
     pub timing: Timing,
+    /// A connection is used again where the server allows it; else each request opens one of its own. The requests have to
+    /// say so themselves (`Connection: close`).
+    pub keep_alive: bool,
 }
 
 /// One worker for each so many requests a second, where the number of threads is left to the engine: about half of
@@ -66,6 +69,7 @@ impl Plan {
             samples: SamplesOptions::default(),
             end_clock: EndClock::Kernel,
             timing: Timing::Balanced,
+            keep_alive: true,
         }
     }
 

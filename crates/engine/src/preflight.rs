@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
+use rustls::{ClientConnection, StreamOwned};
 use socket2::{Socket, Type};
 use truetail_model::record::Cause;
 use truetail_model::time::Nanos;
@@ -11,6 +12,7 @@ use crate::endpoint::Endpoint;
 use crate::http1::{Fed, Finished, ResponseParser};
 use crate::requests::{Requests, Which};
 use crate::target::Target;
+use crate::tls::{Tls, TlsError, TlsFault};
 
 /// Marks the request, so that a server which counts requests can leave it out.
 pub const PREFLIGHT_HEADER: &str = "truetail-preflight";
@@ -43,6 +45,17 @@ pub enum PreflightError {
         /// How long was waited.
         timeout: Nanos,
     },
+    /// There can be no TLS with anybody.
+    #[error(transparent)]
+    NoTls(#[from] TlsError),
+    /// TLS did not come about.
+    #[error("no TLS with {endpoint}: {fault}")]
+    Tls {
+        /// Who was asked.
+        endpoint: Endpoint,
+        /// Why.
+        fault: TlsFault,
+    },
     /// What came was no answer.
     #[error("{endpoint} did not answer in HTTP/1.1: {}", cause.describe())]
     NoAnswer {
@@ -59,13 +72,15 @@ pub enum PreflightError {
 /// # Errors
 /// See [`PreflightError`]: after the first endpoint that could be connected to, the others are not tried.
 pub fn preflight(target: &mut Target, timeout: Nanos) -> Result<Preflight, PreflightError> {
+    let tls = target.tls()?;
     let until = Instant::now() + Duration::from(timeout);
     let mut failed = None;
     for endpoint in target.endpoints().to_vec() {
         match connect(&endpoint, left_until(until)) {
             Ok(socket) => {
                 target.prefer(&endpoint);
-                return ask(socket, target.requests(), until).map_err(|problem| problem.at(endpoint, timeout));
+                let asked = ask(socket, tls.as_ref(), target.requests(), until);
+                return asked.map_err(|problem| problem.at(endpoint, timeout));
             }
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 failed = Some(PreflightError::TimedOut { endpoint, timeout })
@@ -87,6 +102,7 @@ fn connect(endpoint: &Endpoint, timeout: Duration) -> io::Result<Socket> {
 
 enum Problem {
     TimedOut,
+    Tls(TlsFault),
     NoAnswer(Cause),
 }
 
@@ -94,12 +110,17 @@ impl Problem {
     fn at(self, endpoint: Endpoint, timeout: Nanos) -> PreflightError {
         match self {
             Problem::TimedOut => PreflightError::TimedOut { endpoint, timeout },
+            Problem::Tls(fault) => PreflightError::Tls { endpoint, fault },
             Problem::NoAnswer(cause) => PreflightError::NoAnswer { endpoint, cause },
         }
     }
 
     fn from_io(error: &io::Error) -> Problem {
-        if is_timeout(error) { Problem::TimedOut } else { Problem::NoAnswer(Cause::ResetByPeer) }
+        match TlsFault::inside(error) {
+            Some(fault) => Problem::Tls(fault),
+            None if is_timeout(error) => Problem::TimedOut,
+            None => Problem::NoAnswer(Cause::ResetByPeer),
+        }
     }
 }
 
@@ -112,16 +133,56 @@ fn left_until(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 
-fn ask(mut socket: Socket, requests: &Requests, until: Instant) -> Result<Preflight, Problem> {
+/// What is asked through.
+trait Stream: Read + Write {}
+
+impl<S: Read + Write> Stream for S {}
+
+fn ask(socket: Socket, tls: Option<&Tls>, requests: &Requests, until: Instant) -> Result<Preflight, Problem> {
     let io = |error: io::Error| Problem::from_io(&error);
+    // The same socket under another number, to set its timeouts by.
+    let timed = socket.try_clone().map_err(io)?;
+    let mut stream: Box<dyn Stream> = match tls {
+        None => Box::new(socket),
+        Some(tls) => Box::new(secured(socket, tls, until)?),
+    };
     let first = requests.which(0);
     let request = marked(requests, first);
-    socket.set_write_timeout(Some(left_until(until))).map_err(io)?;
+    timed.set_write_timeout(Some(left_until(until))).map_err(io)?;
     let started = Instant::now();
     // A server may refuse a body by answering before it has read it all: then the answer is what counts.
-    let _ = socket.write_all(&request);
-    let finished = read_answer(&mut socket, requests.to_head(first), until)?;
+    let _ = stream.write_all(&request);
+    let finished = read_answer(&mut stream, &timed, requests.to_head(first), until)?;
     Ok(Preflight { status: finished.status, service_time: started.elapsed().into() })
+}
+
+/// TLS over `socket`, with its handshake done.
+fn secured(mut socket: Socket, tls: &Tls, until: Instant) -> Result<StreamOwned<ClientConnection, Socket>, Problem> {
+    let io = |error: io::Error| match Problem::from_io(&error) {
+        Problem::NoAnswer(_) => Problem::Tls(TlsFault::Ended),
+        problem => problem,
+    };
+    let fault = |error: rustls::Error| Problem::Tls(TlsFault::from(&error));
+    let mut connection = tls.connection().map_err(fault)?;
+    while connection.is_handshaking() {
+        if Instant::now() >= until {
+            return Err(Problem::TimedOut);
+        }
+        socket.set_write_timeout(Some(left_until(until))).map_err(io)?;
+        socket.set_read_timeout(Some(left_until(until))).map_err(io)?;
+        while connection.wants_write() {
+            connection.write_tls(&mut socket).map_err(io)?;
+        }
+        if connection.read_tls(&mut socket).map_err(io)? == 0 {
+            return Err(Problem::Tls(TlsFault::Ended));
+        }
+        if let Err(error) = connection.process_new_packets() {
+            // The server is told why, if it still listens.
+            let _ = connection.write_tls(&mut socket);
+            return Err(fault(error));
+        }
+    }
+    Ok(StreamOwned::new(connection, socket))
 }
 
 /// A request with [`PREFLIGHT_HEADER`] as its last header.
@@ -132,7 +193,7 @@ fn marked(requests: &Requests, which: Which) -> Vec<u8> {
     [head, format!("{PREFLIGHT_HEADER}: 1\r\n").as_bytes(), rest].concat()
 }
 
-fn read_answer(stream: &mut Socket, to_head: bool, until: Instant) -> Result<Finished, Problem> {
+fn read_answer(stream: &mut dyn Stream, timed: &Socket, to_head: bool, until: Instant) -> Result<Finished, Problem> {
     let mut parser = ResponseParser::new();
     parser.start(to_head);
     let mut buffer = [0; 16 * 1024];
@@ -140,11 +201,15 @@ fn read_answer(stream: &mut Socket, to_head: bool, until: Instant) -> Result<Fin
         if Instant::now() >= until {
             return Err(Problem::TimedOut);
         }
-        stream.set_read_timeout(Some(left_until(until))).map_err(|error| Problem::from_io(&error))?;
+        timed.set_read_timeout(Some(left_until(until))).map_err(|error| Problem::from_io(&error))?;
         let fed = match stream.read(&mut buffer) {
             Ok(0) => return parser.end().map_err(Problem::NoAnswer),
             Ok(n) => parser.feed(&buffer[..n]).map_err(Problem::NoAnswer)?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // The connection ended without the goodbye of TLS: nobody knows whether something is missing.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(Problem::NoAnswer(parser.end().err().unwrap_or(Cause::Truncated)));
+            }
             Err(error) => return Err(Problem::from_io(&error)),
         };
         if let Fed::Finished(finished) = fed {

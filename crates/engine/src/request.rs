@@ -60,7 +60,7 @@ pub fn is_header_value(value: &[u8]) -> bool {
 /// Whom a request is for: what must be the same for all requests that share connections.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Origin {
-    /// `http`.
+    /// `http` or `https`.
     pub scheme: String,
     /// A name or an address; IPv6 in brackets.
     pub host: String,
@@ -69,17 +69,27 @@ pub struct Origin {
 }
 
 impl Origin {
+    /// Connections are to be secured by TLS.
+    pub fn is_https(&self) -> bool {
+        self.scheme == "https"
+    }
+
+    /// The port is the one that the scheme has of itself.
+    pub fn has_usual_port(&self) -> bool {
+        self.port == if self.is_https() { 443 } else { 80 }
+    }
+
     /// The host as addresses are written, without brackets.
     pub fn bare_host(&self) -> &str {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 }
 
-/// `http://HOST`, and `:PORT` where it is not 80.
+/// `http://HOST`, and `:PORT` where it is not the scheme's own.
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", self.scheme, self.host)?;
-        if self.port == 80 { Ok(()) } else { write!(f, ":{}", self.port) }
+        if self.has_usual_port() { Ok(()) } else { write!(f, ":{}", self.port) }
     }
 }
 
@@ -195,7 +205,7 @@ fn parse_url(text: &str) -> Result<Url, TargetError> {
         return Err(error("it has no scheme".into()));
     }
     let url = Url::parse(text).map_err(|e| error(e.to_string()))?;
-    if url.scheme() != "http" {
+    if !matches!(url.scheme(), "http" | "https") {
         return Err(TargetError::Scheme { url: text.to_owned(), scheme: url.scheme().to_owned() });
     }
     if url.host_str().is_none_or(str::is_empty) {

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use crate::endpoint::{Endpoint, Way};
 use crate::request::{Method, Origin, Request};
 use crate::requests::{Prepared, Requests};
+use crate::tls::{Tls, TlsError, TlsOptions};
 
 /// Why a target is none.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TargetError {
     /// Not a URL.
-    #[error("'{url}' is not a URL: {problem}; write http://HOST[:PORT]/PATH")]
+    #[error("'{url}' is not a URL: {problem}; write http://HOST[:PORT]/PATH or https://HOST[:PORT]/PATH")]
     Url {
         /// What was given.
         url: String,
@@ -18,7 +19,7 @@ pub enum TargetError {
         problem: String,
     },
     /// A scheme that is not spoken here.
-    #[error("'{url}': unknown scheme '{scheme}'; truetail speaks http://")]
+    #[error("'{url}': unknown scheme '{scheme}'; truetail speaks http:// and https://")]
     Scheme {
         /// What was given.
         url: String,
@@ -63,6 +64,7 @@ pub struct Target {
     origin: Origin,
     endpoints: Vec<Endpoint>,
     requests: Requests,
+    tls: Option<Tls>,
 }
 
 impl Target {
@@ -80,7 +82,30 @@ impl Target {
     /// # Errors
     /// What stands in the way.
     pub fn of(requests: Requests, origin: Origin, way: &Way) -> Result<Target, TargetError> {
-        Ok(Target { endpoints: way.endpoints(&origin)?, origin, requests })
+        Ok(Target { endpoints: way.endpoints(&origin)?, origin, requests, tls: None })
+    }
+
+    /// Secures connections as `options` say, where the requests are for https; else nothing changes.
+    ///
+    /// # Errors
+    /// See [`TlsError`].
+    pub fn secure(&mut self, options: &TlsOptions) -> Result<(), TlsError> {
+        if self.origin.is_https() {
+            self.tls = Some(Tls::new(&self.origin, options)?);
+        }
+        Ok(())
+    }
+
+    /// How connections are secured: as [`Target::secure`] was told, else with the system's certificate authorities. `None`
+    /// where the requests are for http.
+    ///
+    /// # Errors
+    /// See [`TlsError`].
+    pub fn tls(&self) -> Result<Option<Tls>, TlsError> {
+        match &self.tls {
+            None if self.origin.is_https() => Tls::new(&self.origin, &TlsOptions::default()).map(Some),
+            tls => Ok(tls.clone()),
+        }
     }
 
     /// Whom the requests are for.

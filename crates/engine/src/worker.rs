@@ -27,6 +27,8 @@ use crate::pool::{Pool, Token};
 use crate::ports::LocalPorts;
 use crate::requests::Requests;
 use crate::stamps::{self, Pairing};
+use crate::tls::Tls;
+use crate::transport::Transport;
 use crate::watch::Watch;
 
 /// Longest sleep, so that a worker that was not allowed to run notices it soon.
@@ -50,6 +52,10 @@ pub(crate) struct Setting {
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) clock: MonotonicClock,
     pub(crate) endpoint: Endpoint,
+    /// How connections are secured, if they are.
+    pub(crate) tls: Option<Tls>,
+    /// A connection is used again where the server allows it.
+    pub(crate) keep_alive: bool,
     pub(crate) requests: Requests,
     pub(crate) by_target: ByTarget,
     pub(crate) timeout: Option<Nanos>,
@@ -96,6 +102,8 @@ pub(crate) struct Worker {
     deadlines: Deadlines,
     watch: Watch,
     buffer: Box<[u8]>,
+    /// What was in bytes that came over TLS.
+    opened: Vec<u8>,
     stray_answers: u64,
     ports: LocalPorts,
     pairing: Pairing,
@@ -125,6 +133,7 @@ impl Worker {
             look_again: false,
             unread: Vec::new(),
             buffer: vec![0; READ_BUFFER].into_boxed_slice(),
+            opened: Vec::new(),
             stray_answers: 0,
         }
     }
@@ -241,6 +250,7 @@ impl Worker {
             began: now,
             paused_by_then: self.watch.total(),
             connect: None,
+            handshake: None,
             actual_start: now,
             written: 0,
         };
@@ -325,11 +335,12 @@ impl Worker {
         let Some(connection) = self.pool.find(token) else { return };
         match connection.phase {
             Phase::Connecting if readiness.writable => {
-                self.finish_connecting(token.slot());
+                self.finish_connecting(token);
                 // A server that speaks first, or has closed already, is not reported again.
                 self.read_if_ready(token, readiness);
             }
             Phase::Connecting => {}
+            Phase::Securing => self.secure(token),
             Phase::Busy => {
                 if readiness.writable {
                     self.go_on_writing(token);
@@ -341,27 +352,56 @@ impl Worker {
         }
     }
 
-    fn finish_connecting(&mut self, slot: u32) {
+    fn finish_connecting(&mut self, token: Token) {
         let now = self.now();
+        let (slot, paused) = (token.slot(), self.watch.total());
         let connection = self.pool.get(slot);
-        match connection.connected() {
+        match (connection.connected(), &self.setting.tls) {
+            (None, _) => {}
+            (Some(Err(cause)), _) => self.end(slot, now, Outcome::ConnectFailed(cause)),
+            (Some(Ok(())), None) => self.connected(slot, now),
+            (Some(Ok(())), Some(tls)) => match connection.begin_securing(tls, now, paused) {
+                Ok(()) => self.secure(token),
+                Err(cause) => self.end(slot, now, Outcome::ConnectFailed(cause)),
+            },
+        }
+    }
+
+    /// Goes on with the TLS handshake.
+    fn secure(&mut self, token: Token) {
+        let secured = self.pool.get(token.slot()).secure(&mut self.buffer, &mut self.opened);
+        let now = self.now();
+        match secured {
             None => {}
-            Some(Err(cause)) => self.end(slot, now, Outcome::ConnectFailed(cause)),
+            Some(Err(cause)) => self.end(token.slot(), now, Outcome::ConnectFailed(cause)),
             Some(Ok(())) => {
-                let exchange = &mut connection.exchange;
-                // While this worker was not running it could not see that it was connected.
-                let paused = self.watch.total().saturating_sub(exchange.paused_by_then);
-                exchange.connect = Some(now.since(exchange.began).saturating_sub(paused));
-                self.send(slot, now);
+                self.connected(token.slot(), now);
+                self.hear_early(token, now);
+                self.read(token, true, READS_IN_A_ROW);
             }
         }
+    }
+
+    /// The connection is there at `now`, and secured where it has to be.
+    fn connected(&mut self, slot: u32, now: Timestamp) {
+        let paused = self.watch.total();
+        // While this worker was not running it could not see that it was connected.
+        let took = |since: Timestamp, by_then: Nanos| now.since(since).saturating_sub(paused.saturating_sub(by_then));
+        let connection = self.pool.get(slot);
+        let exchange = &mut connection.exchange;
+        let connect = took(exchange.began, exchange.paused_by_then);
+        exchange.connect = Some(connect);
+        if let Transport::Tls(session) = &connection.transport {
+            exchange.handshake = Some(took(session.began, session.paused_by_then).min(connect));
+        }
+        self.send(slot, now);
     }
 
     fn go_on_writing(&mut self, token: Token) {
         let Some(connection) = self.pool.find(token) else { return };
         let request = self.setting.requests.bytes(connection.exchange.which);
         // An answer may explain why the rest is not wanted, so reading decides what this error means.
-        if connection.exchange.written < request.len() && connection.write(request).is_err() {
+        if !connection.has_sent(request.len()) && connection.write(request).is_err() {
             self.read(token, true, READS_IN_A_ROW);
         }
     }
@@ -412,6 +452,7 @@ impl Worker {
             end: moment.arrived,
             delay: StartDelay::split(intended, exchange.actual_start, exchange.connection_wait, connect),
             connected: exchange.connect.is_some(),
+            tls_handshake: exchange.handshake,
             read_lag: moment.stamped.then(|| moment.read.since(moment.arrived)),
             outcome,
             bytes_in,
@@ -426,7 +467,8 @@ impl Worker {
     }
 
     fn close(&mut self, slot: u32) {
-        let connection = self.pool.remove(slot);
+        let mut connection = self.pool.remove(slot);
+        connection.transport.say_goodbye(&connection.socket);
         // Closing ends the watch by itself; a socket that was never added is refused here, which changes nothing.
         let _ = self.reactor.remove(&connection.socket);
     }

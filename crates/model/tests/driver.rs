@@ -220,6 +220,7 @@ fn record(started: &Started, end: Timestamp, outcome: Outcome) -> RequestRecord 
         end,
         delay: StartDelay::split(intended_start, started.at, started.start.connection_wait, Nanos::ZERO),
         connected: false,
+        tls_handshake: None,
         read_lag: None,
         outcome,
         bytes_in: 0,

@@ -195,6 +195,7 @@ fn the_end_of_time_can_be_recorded() {
             end: never,
             delay: StartDelay::split(Timestamp(0), never, Nanos::MAX, Nanos::MAX),
             connected: true,
+            tls_handshake: Some(Nanos::MAX),
             read_lag: Some(Nanos::MAX),
             outcome: Outcome::Response { status: u16::MAX },
             bytes_in: u64::MAX,

@@ -170,10 +170,10 @@ impl<'a> Command<'a> {
     fn unknown(&self, as_written: &str) -> Problem {
         let help = match as_written {
             "-L" | "--location" => "redirects are not followed, so leave it out and ask for where they lead",
-            "-k" | "--insecure" => "truetail speaks http://, where there is nothing to verify",
             "-F" | "--form" => "write the body out with --data-binary and its Content-Type with -H",
             "-m" | "--max-time" | "--connect-timeout" => "give truetail --timeout",
-            "--unix-socket" | "--resolve" => "give it to truetail, for all targets",
+            "-k" | "--insecure" | "--unix-socket" | "--resolve" => "give it to truetail, for all targets",
+            "--cacert" | "--cert" | "--key" => "give truetail --ca, --cert or --key, for all targets",
             _ => "leave it out if the request does without",
         };
         self.wrong(format!("curl: option {as_written} is not read here; {help}"))

@@ -118,6 +118,8 @@ pub struct Findings {
     pub connect_time: Distribution,
     /// How long answers lay in the generator's host before they were read; empty where nobody can say. In no other time.
     pub read_lag: Distribution,
+    /// The TLS part of the time to connect, over the arrivals that shook hands; empty over plain TCP.
+    pub tls_handshake_time: Distribution,
     /// Answers per second from the first intended start to the last end.
     pub throughput_per_second: f64,
     /// Planned arrivals per second of the schedule.

@@ -49,6 +49,7 @@ struct Mirror {
     connection_wait: MirrorDistribution,
     connect_time: MirrorDistribution,
     read_lag: MirrorDistribution,
+    tls_handshake_time: MirrorDistribution,
     settling: Option<MirrorSettling>,
     arrival_fidelity: Option<MirrorFidelity>,
     closed_loop_shadow: Option<MirrorShadow>,
@@ -421,7 +422,8 @@ fn the_schema_is_the_one_declared_here() {
 #[test]
 fn what_the_contract_names_is_there() {
     let file: Value = serde_json::from_str(&fs::read_to_string(stored()).unwrap()).unwrap();
-    let metrics = "response_time service_time start_delay generator_lag connection_wait connect_time read_lag";
+    let metrics = "response_time service_time start_delay generator_lag connection_wait connect_time read_lag \
+                   tls_handshake_time";
     for metric in metrics.split(' ') {
         for field in "count censored mean_ns max_ns quantiles".split(' ') {
             assert!(file[metric].get(field).is_some(), "{metric}.{field}");

@@ -101,6 +101,7 @@ mod tests {
             end: Timestamp(end),
             delay: StartDelay::default(),
             connected: false,
+            tls_handshake: None,
             read_lag: None,
             outcome: Outcome::TimedOut,
             bytes_in: 0,

@@ -135,6 +135,7 @@ impl Simulation {
             end,
             delay: StartDelay::split(arrival.intended_start, self.now, connection_wait, Nanos::ZERO),
             connected: false,
+            tls_handshake: None,
             read_lag: None,
             outcome,
             bytes_in: 0,

@@ -107,6 +107,7 @@ fn record_of(index: u64, start: Timestamp, request: &Request) -> RequestRecord {
         end: Timestamp(start.0.saturating_add(request.latency.0)),
         delay: Default::default(),
         connected: false,
+        tls_handshake: None,
         read_lag: None,
         outcome: request.outcome,
         bytes_in: 0,

@@ -28,4 +28,5 @@ Metric = Literal[
     "connection_wait",
     "connect_time",
     "read_lag",
+    "tls_handshake_time",
 ]

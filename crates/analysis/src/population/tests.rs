@@ -38,6 +38,7 @@ impl Hidden {
             end: intended_start + Nanos(self.waited),
             delay: StartDelay::default(),
             connected: false,
+            tls_handshake: None,
             read_lag: None,
             outcome,
             bytes_in: 0,

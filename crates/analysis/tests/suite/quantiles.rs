@@ -6,7 +6,7 @@ use truetail_model::record::{Cause, Metric, Outcome};
 use truetail_model::time::Nanos;
 use truetail_run::{Distribution, Findings, Run};
 
-fn tables(findings: &Findings) -> [(Metric, &Distribution); 7] {
+fn tables(findings: &Findings) -> [(Metric, &Distribution); 8] {
     [
         (Metric::ResponseTime, &findings.response_time),
         (Metric::ServiceTime, &findings.service_time),
@@ -15,6 +15,7 @@ fn tables(findings: &Findings) -> [(Metric, &Distribution); 7] {
         (Metric::ConnectionWait, &findings.connection_wait),
         (Metric::ConnectTime, &findings.connect_time),
         (Metric::ReadLag, &findings.read_lag),
+        (Metric::TlsHandshakeTime, &findings.tls_handshake_time),
     ]
 }
 
@@ -26,6 +27,7 @@ fn troubled(run: &Run) -> Run {
             record.actual_start = record.actual_start + Nanos::from_millis(3);
         }
         record.connected = record.index % 7 == 0;
+        record.tls_handshake = record.connected.then_some(Nanos(50_000 + record.index));
         match record.index % 20 {
             0 => record.outcome = Outcome::TimedOut,
             10 => record.outcome = Outcome::Reset(Cause::ResetByPeer),

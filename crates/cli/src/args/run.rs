@@ -27,7 +27,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct RunArgs {
-    /// What is asked for: http://HOST[:PORT]/PATH
+    /// What is asked for: http://HOST[:PORT]/PATH, or https://
     #[arg(required_unless_present_any = ["targets", "curl", "command"])]
     pub url: Option<String>,
     /// In place of a URL: a whole curl command, as one copies it
@@ -139,9 +139,25 @@ pub struct RunArgs {
     /// Connect to this socket in the file system; the URL still says what is asked for
     #[arg(long, value_name = "PATH", help_heading = "Request")]
     pub unix_socket: Option<PathBuf>,
+    /// Open a new connection for each request and say 'Connection: close'; the time to connect is in each response time
+    #[arg(long, help_heading = "Request")]
+    pub no_keepalive: bool,
     /// Do not send the one request that finds out, before the load, whether anybody answers
     #[arg(long, help_heading = "Request")]
     pub no_preflight: bool,
+
+    /// Accept any certificate: whoever stands between can then read and change everything
+    #[arg(long, help_heading = "TLS")]
+    pub insecure: bool,
+    /// Certificate authorities to trust in place of the system's, in PEM
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
+    pub ca: Option<PathBuf>,
+    /// Certificate to show to a server that asks for one, in PEM, with what leads from it to its authority
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
+    pub cert: Option<PathBuf>,
+    /// Private key of that certificate, in PEM
+    #[arg(long, value_name = "FILE", help_heading = "TLS")]
+    pub key: Option<PathBuf>,
 
     /// Exit with 3 if this holds, or if the run cannot show that it does not: METRIC > LIMIT, also >=, < and <=.
     /// METRIC is the response time at p50, p99.9 or any other percentile, or max (limit 50ms), or error-rate (answers

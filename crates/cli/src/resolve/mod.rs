@@ -6,3 +6,4 @@ pub mod load;
 pub mod request;
 pub mod run;
 pub mod scenario;
+pub mod tls;

@@ -16,7 +16,8 @@ use crate::outcome::{Failure, Result, could_not, usage};
 /// # Errors
 /// What is wrong with the requests, in arguments or in files, or when the host does not resolve.
 pub fn target(args: &RunArgs) -> Result<Target> {
-    let drafts = drafts(args)?;
+    let closing: &[String] = if args.no_keepalive { &["Connection: close".to_owned()] } else { &[] };
+    let drafts: Vec<_> = drafts(args)?.into_iter().map(|draft| draft.with_defaults(closing)).collect();
     let data = data(args)?;
     let rows = data.as_ref().map(|(format, file, bytes)| Rows { format: *format, file, bytes });
     let feed = rows.map(|rows| Feed { rows, order: order(args) });

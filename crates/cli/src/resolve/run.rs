@@ -3,7 +3,7 @@
 use truetail_engine::{Plan, host};
 use truetail_run::{EndClock, Timing};
 
-use super::{load, request};
+use super::{load, request, tls};
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::outcome::{Result, could_not, usage};
 use crate::supervise::Terms;
@@ -15,6 +15,8 @@ use crate::threshold::Threshold;
 pub struct ResolvedRun {
     /// The load, and to whom.
     pub plan: Plan,
+    /// Things to say in the run.
+    pub notes: Vec<String>,
     /// Ask once before the load.
     pub preflight: bool,
     /// Conditions under which the run fails.
@@ -37,7 +39,10 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let workload = load::workload(&args)?;
     let place = place(&args)?;
     let timing = timing(&args)?;
-    let mut plan = Plan::new(workload, request::target(&args)?);
+    let mut target = request::target(&args)?;
+    tls::secure(&mut target, &args)?;
+    let mut plan = Plan::new(workload, target);
+    plan.keep_alive = !args.no_keepalive;
     plan.threads = args.threads;
     if args.user_timestamps {
         plan.end_clock = EndClock::User;
@@ -46,6 +51,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     check_open_files(&plan)?;
     Ok(ResolvedRun {
         plan,
+        notes: tls::notes(&args),
         preflight: !args.no_preflight,
         thresholds: args.fail_if,
         place,

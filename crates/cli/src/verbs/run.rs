@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use truetail_engine::{Plan, PreflightError, Target, preflight};
+use truetail_engine::{Plan, PreflightError, Target, TlsFault, preflight};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Limits;
 use truetail_report::summary;
@@ -24,7 +24,9 @@ use crate::threshold::{Judgement, Threshold};
 pub fn run(args: RunArgs) -> Result<Exit> {
     let mut resolved = resolve(args)?;
     let folder = TargetFolder::prepare(&resolved.place, &name_of(&resolved.plan.target))?;
-    let notes = if resolved.preflight { ask_once(&mut resolved.plan)? } else { Vec::new() };
+    let mut notes = if resolved.preflight { ask_once(&mut resolved.plan)? } else { Vec::new() };
+    resolved.notes.iter().for_each(|note| output::note(note));
+    notes.append(&mut resolved.notes);
     let terms = resolved.terms;
     let run = measure(&resolved.plan, Circumstances { notes, terms, quiet: resolved.quiet, scenario: None })?;
     let (mut run, findings) = without_head(run, terms.cut_warmup);
@@ -69,7 +71,7 @@ pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool) 
 
 fn name_of(target: &Target) -> String {
     let origin = target.origin();
-    let port = if origin.port == 80 { String::new() } else { format!("-{}", origin.port) };
+    let port = if origin.has_usual_port() { String::new() } else { format!("-{}", origin.port) };
     format!("{}{port}", origin.host)
 }
 
@@ -92,10 +94,29 @@ fn ask_once(plan: &mut Plan) -> Result<Vec<String>> {
 }
 
 fn nobody_answers(target: &Target, error: &PreflightError) -> Failure {
-    could_not(format!(
-        "{} before the load: {error}; is the server running? --no-preflight offers the load all the same",
-        target.first()
-    ))
+    let help = match error {
+        PreflightError::NoTls(_) => {
+            "install ca-certificates, give --ca FILE, or accept any certificate with --insecure"
+        }
+        PreflightError::Tls { fault, .. } => tls_help(fault),
+        _ => "is the server running? --no-preflight offers the load all the same",
+    };
+    could_not(format!("{} before the load: {error}; {help}", target.first()))
+}
+
+fn tls_help(fault: &TlsFault) -> &'static str {
+    match fault {
+        TlsFault::UnknownIssuer | TlsFault::Certificate(_) => {
+            "--ca FILE trusts another authority, --insecure accepts any certificate"
+        }
+        TlsFault::Expired | TlsFault::NotYetValid => "is the clock right? --insecure accepts any certificate",
+        TlsFault::WrongName { .. } => {
+            "ask by that name (--resolve says where it leads), or accept any certificate with --insecure"
+        }
+        TlsFault::NotTls => "does the server speak http:// on this port?",
+        TlsFault::ClientCertificate(_) => "--cert FILE --key FILE shows one",
+        TlsFault::Ended | TlsFault::Other(_) => "--no-preflight offers the load all the same",
+    }
 }
 
 /// Says which thresholds failed, and what it all comes to.

@@ -34,7 +34,6 @@ fn verbs_and_flags() {
             (&["run"], 2, &["<URL>"]),
             (&["run", URL, "-r", "1", "--rat", "3"], 2, &["'--rat'", "'--rate'"]),
             (&["run", URL, "-r", "1", "--http2"], 2, &["'--http2'"]),
-            (&["run", URL, "-r", "1", "--insecure"], 2, &["'--insecure'"]),
             (&["run", URL, "-r", "1", "--model", "opne"], 2, &["opne", "open, closed, partly-open"]),
             (&["merge", "a", "b"], 2, &["--out"]),
         ],

@@ -17,3 +17,4 @@ mod starved;
 mod stopping;
 mod support;
 mod threshold;
+mod tls;

@@ -185,6 +185,7 @@ impl Caller {
             end,
             delay: StartDelay::split(intended, actual, start.connection_wait, Nanos::ZERO),
             connected: false,
+            tls_handshake: None,
             read_lag: None,
             outcome: answer.outcome(),
             bytes_in: 0,

@@ -191,6 +191,7 @@ impl Pump {
             end,
             delay: StartDelay::split(intended, actual_start, start.connection_wait, Nanos::ZERO),
             connected: false,
+            tls_handshake: None,
             read_lag: None,
             outcome,
             bytes_in: 0,

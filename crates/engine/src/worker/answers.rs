@@ -9,6 +9,7 @@ use crate::connection::Phase;
 use crate::http1::{Fed, Finished};
 use crate::pool::Token;
 use crate::stamps::WallTime;
+use crate::transport::{Broken, Content};
 
 impl Worker {
     pub(super) fn read_if_ready(&mut self, token: Token, readiness: Readiness) {
@@ -46,12 +47,19 @@ impl Worker {
                 Ok(Some(read)) => read,
                 Err(_) => return self.reset(token.slot(), now),
             };
-            match connection.parser.feed(&self.buffer[..n]) {
+            let (content, broken) = connection.open_up(&self.buffer[..n], &mut self.opened);
+            let content = match content {
+                Content::AsRead => &self.buffer[..n],
+                Content::Opened => &self.opened,
+            };
+            match connection.parser.feed(content) {
                 Err(cause) => return self.end(token.slot(), now, Outcome::Malformed(cause)),
                 Ok(Fed::Finished(finished)) => {
                     let moment = self.moment_of(token.slot(), stamp, now);
                     return self.answered(token.slot(), moment, finished, may_have_ended);
                 }
+                Ok(Fed::More) if broken.is_some() => return self.broken_off(token.slot(), now, broken),
+                Ok(Fed::More) if connection.transport.has_ended() => return self.other_side_ended(token.slot(), now),
                 // A short read took all there was, unless the end came with it.
                 Ok(Fed::More) if n < READ_BUFFER && !may_have_ended => return,
                 Ok(Fed::More) => {}
@@ -95,8 +103,9 @@ impl Worker {
     fn answered(&mut self, slot: u32, moment: Moment, finished: Finished, may_have_ended: bool) {
         let connection = self.pool.get(slot);
         // Whoever answers before it has the whole request cannot be sent another one.
-        let sent_all = connection.exchange.written == self.setting.requests.bytes(connection.exchange.which).len();
-        let keep = finished.keep_alive && sent_all;
+        let sent_all = connection.has_sent(self.setting.requests.bytes(connection.exchange.which).len());
+        let may_go_on = self.setting.keep_alive && connection.transport.goes_on();
+        let keep = finished.keep_alive && sent_all && may_go_on;
         self.end_at(slot, moment, Outcome::Response { status: finished.status }, keep);
         if keep && may_have_ended {
             self.read_idle(slot);
@@ -104,7 +113,9 @@ impl Worker {
     }
 
     fn other_side_ended(&mut self, slot: u32, now: Timestamp) {
-        let outcome = match self.pool.get(slot).parser.end() {
+        let connection = self.pool.get(slot);
+        let outcome = match connection.parser.end() {
+            Ok(_) if !connection.transport.may_end() => Outcome::Malformed(Cause::Truncated),
             Ok(finished) => {
                 let moment = self.moment_of(slot, None, now);
                 return self.end_at(slot, moment, Outcome::Response { status: finished.status }, false);
@@ -122,15 +133,51 @@ impl Worker {
         self.end(slot, now, outcome);
     }
 
-    /// Something came on a connection on which nothing was asked: its end, or bytes that belong to nobody.
-    pub(super) fn read_idle(&mut self, slot: u32) {
-        match self.pool.get(slot).read(&mut self.buffer, false) {
-            Ok(None) => {}
-            Ok(Some((n, _))) => {
-                self.stray_answers += u64::from(n > 0);
-                self.close(slot);
+    /// TLS came to its end after its handshake, in another way than by its goodbye. Where the first that is heard is an
+    /// alert, the server has refused the connection: in TLS 1.3 the client may speak before it is accepted.
+    fn broken_off(&mut self, slot: u32, now: Timestamp, broken: Option<Broken>) {
+        let connection = self.pool.get(slot);
+        let is_new = connection.exchange.connect.is_some() && broken.is_some_and(|broken| !broken.heard);
+        let outcome = match broken.is_some_and(|broken| broken.alert) {
+            true if is_new => Outcome::ConnectFailed(Cause::Tls),
+            true if connection.parser.received() == 0 => Outcome::Reset(Cause::TlsBroken),
+            _ => Outcome::Malformed(Cause::TlsBroken),
+        };
+        self.end(slot, now, outcome);
+    }
+
+    /// What a server has said over TLS before it was asked.
+    pub(super) fn hear_early(&mut self, token: Token, now: Timestamp) {
+        let Some(connection) = self.pool.find(token) else { return };
+        if connection.phase != Phase::Busy || self.opened.is_empty() {
+            return;
+        }
+        match connection.parser.feed(&self.opened) {
+            Err(cause) => self.end(token.slot(), now, Outcome::Malformed(cause)),
+            Ok(Fed::Finished(finished)) => {
+                let moment = self.moment_of(token.slot(), None, now);
+                self.answered(token.slot(), moment, finished, true);
             }
-            Err(_) => self.close(slot),
+            Ok(Fed::More) => {}
+        }
+    }
+
+    /// Something came on a connection on which nothing was asked: its end, or bytes that belong to nobody; or what TLS
+    /// says for itself, such as a ticket for the next session.
+    pub(super) fn read_idle(&mut self, slot: u32) {
+        loop {
+            let connection = self.pool.get(slot);
+            let n = match connection.read(&mut self.buffer, false) {
+                Ok(None) => return,
+                Ok(Some((n, _))) => n,
+                Err(_) => return self.close(slot),
+            };
+            let (content, _) = connection.open_up(&self.buffer[..n], &mut self.opened);
+            let stray = if content == Content::AsRead { n } else { self.opened.len() };
+            if n == 0 || stray > 0 || !connection.transport.goes_on() {
+                self.stray_answers += u64::from(stray > 0);
+                return self.close(slot);
+            }
         }
     }
 }

@@ -58,6 +58,8 @@ impl Stage {
             mailbox: Arc::new(Mailbox::new(options)),
             clock: MonotonicClock::starting_now(),
             endpoint: listener.local_addr().unwrap().into(),
+            tls: None,
+            keep_alive: true,
             by_target: ByTarget::new(&one_request(), &workload),
             requests: one_request(),
             timeout,

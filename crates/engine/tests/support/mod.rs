@@ -1,6 +1,8 @@
 //! A server that does what a test tells it, request by request, and plans to run against it.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod tls;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -79,7 +81,7 @@ fn serve(stream: TcpStream, act: &(dyn Fn(u64) -> Act + Send + Sync), requests: 
 }
 
 /// Reads a head and, where it says so, a body of stated length.
-fn read_request(reader: &mut BufReader<TcpStream>) -> bool {
+pub fn read_request(reader: &mut impl BufRead) -> bool {
     let mut length = 0;
     let mut line = String::new();
     loop {

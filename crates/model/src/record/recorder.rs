@@ -142,6 +142,9 @@ impl Recorder {
         if record.connected {
             self.add(record, Metric::ConnectTime, record.delay.connect);
         }
+        if let Some(time) = record.tls_handshake {
+            self.add(record, Metric::TlsHandshakeTime, time);
+        }
     }
 
     #[inline]

@@ -46,6 +46,9 @@ pub struct RequestRecord {
     pub delay: StartDelay,
     /// A connection was opened for this request, so that `delay.connect` is a measured time even where it is zero.
     pub connected: bool,
+    /// The TLS part of `delay.connect`, from the TCP connection to the end of the handshake; `None` where no handshake was
+    /// brought to its end for this request.
+    pub tls_handshake: Option<Nanos>,
     /// From the moment at which the last byte of the answer reached this host, which is `end`, to the moment at which
     /// the generator read it. `None` where the system does not say when it arrived: then `end` is the reading.
     pub read_lag: Option<Nanos>,
@@ -76,6 +79,7 @@ impl RequestRecord {
             end: now,
             delay: StartDelay::default(),
             connected: false,
+            tls_handshake: None,
             read_lag: None,
             outcome: Outcome::NeverIssued,
             bytes_in: 0,
@@ -104,11 +108,13 @@ pub enum Metric {
     ConnectTime,
     /// How long answers lay in this host before the generator read them, where the system says so. In no other metric.
     ReadLag,
+    /// The TLS part of the time to open a connection, for the arrivals that had to shake hands.
+    TlsHandshakeTime,
 }
 
 impl Metric {
     /// Every metric.
-    pub const ALL: [Metric; 9] = [
+    pub const ALL: [Metric; 10] = [
         Metric::ResponseTime,
         Metric::Censored,
         Metric::Failed,
@@ -118,6 +124,7 @@ impl Metric {
         Metric::ConnectionWait,
         Metric::ConnectTime,
         Metric::ReadLag,
+        Metric::TlsHandshakeTime,
     ];
     /// How many there are.
     pub const COUNT: usize = Metric::ALL.len();
@@ -134,6 +141,7 @@ impl Metric {
             Metric::ConnectionWait => "connection_wait",
             Metric::ConnectTime => "connect_time",
             Metric::ReadLag => "read_lag",
+            Metric::TlsHandshakeTime => "tls_handshake_time",
         }
     }
 

@@ -60,6 +60,7 @@ prop_compose! {
         waited in 0..S / 10,
         connect in 0..S / 100,
         connected in any::<bool>(),
+        handshake in any::<bool>(),
         read_lag in proptest::option::of((0..S / 100).prop_map(Nanos)),
         outcome in outcome(),
         bytes_in in 0..1_000_000u64,
@@ -71,6 +72,18 @@ prop_compose! {
         let actual_start = intended_start + Nanos(late);
         let delay = StartDelay::split(intended_start, actual_start, Nanos(waited), Nanos(if connected { connect } else { 0 }));
         let end = actual_start + Nanos(took);
-        RequestRecord { index: 0, intended_start, actual_start, end, delay, connected, read_lag, outcome, bytes_in }
+        let tls_handshake = (connected && handshake).then_some(Nanos(delay.connect.0 / 2));
+        RequestRecord {
+            index: 0,
+            intended_start,
+            actual_start,
+            end,
+            delay,
+            connected,
+            tls_handshake,
+            read_lag,
+            outcome,
+            bytes_in,
+        }
     }
 }

@@ -40,6 +40,7 @@ start_delay        issued arrivals: actual start - intended start = generator_la
 generator_lag      its part that the generator itself caused
 connection_wait    its part spent waiting for the cap on connections
 connect_time       arrivals that opened a connection: DNS, TCP and TLS
+tls_handshake_time its part from the TCP connection to the end of the TLS handshake
 read_lag           answers: from their arrival in this host, where the other times end, to being read
 error_status_time  the part of response_time with a status of 400 and above; one line for the whole run
 All planned arrivals are response_time, censored and failed together: quantiles of response_time alone leave out

@@ -7,6 +7,7 @@
 //! | `intended_start_ns`, `actual_start_ns`, `end_ns` | from the origin |
 //! | `generator_lag_ns`, `connection_wait_ns`, `connect_ns` | the parts of the start delay |
 //! | `connected` | a connection was opened for it |
+//! | `tls_handshake_ns` | the part of `connect_ns` that the TLS handshake took; blank where there was none |
 //! | `read_lag_ns` | from `end_ns` to the reading of the answer; blank where the system does not say when it arrived |
 //! | `outcome` | `response`, `connect_failed`, `reset`, `malformed`, `timed_out`, `in_flight_at_end`, `never_issued` |
 //! | `status` | of a response; 0 where the protocol has none; blank where there was no response |
@@ -42,6 +43,8 @@ struct Row<'a> {
     connect_ns: u64,
     connected: bool,
     #[serde(default)]
+    tls_handshake_ns: Option<u64>,
+    #[serde(default)]
     read_lag_ns: Option<u64>,
     outcome: &'a str,
     status: Option<u16>,
@@ -50,7 +53,7 @@ struct Row<'a> {
 }
 
 /// The columns, in order: those of [`Row`].
-const HEADER: [&str; 14] = [
+const HEADER: [&str; 15] = [
     "kept",
     "index",
     "intended_start_ns",
@@ -60,6 +63,7 @@ const HEADER: [&str; 14] = [
     "connection_wait_ns",
     "connect_ns",
     "connected",
+    "tls_handshake_ns",
     "read_lag_ns",
     "outcome",
     "status",
@@ -117,6 +121,7 @@ impl<'a> Row<'a> {
             connection_wait_ns: record.delay.connection_wait.0,
             connect_ns: record.delay.connect.0,
             connected: record.connected,
+            tls_handshake_ns: record.tls_handshake.map(|time| time.0),
             read_lag_ns: record.read_lag.map(|lag| lag.0),
             outcome: record.outcome.name(),
             status,
@@ -140,6 +145,7 @@ impl<'a> Row<'a> {
                 connect: Nanos(self.connect_ns),
             },
             connected: self.connected,
+            tls_handshake: self.tls_handshake_ns.map(Nanos),
             read_lag: self.read_lag_ns.map(Nanos),
             outcome: self.outcome()?,
             bytes_in: self.bytes_in,

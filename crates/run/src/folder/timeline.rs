@@ -33,7 +33,7 @@ const COUNTS: [&str; 9] =
     ["second", "planned", "sent", "completed", "failed", "error_status", "in_flight", "backlog", "unanswered"];
 
 /// The quantiles of a row, in order.
-const QUANTILES: [(&str, Metric, f64); 19] = [
+const QUANTILES: [(&str, Metric, f64); 21] = [
     ("response_time_p50_ns", Metric::ResponseTime, 0.5),
     ("response_time_p90_ns", Metric::ResponseTime, 0.9),
     ("response_time_p99_ns", Metric::ResponseTime, 0.99),
@@ -53,6 +53,8 @@ const QUANTILES: [(&str, Metric, f64); 19] = [
     ("connect_time_max_ns", Metric::ConnectTime, 1.0),
     ("read_lag_p99_ns", Metric::ReadLag, 0.99),
     ("read_lag_max_ns", Metric::ReadLag, 1.0),
+    ("tls_handshake_time_p99_ns", Metric::TlsHandshakeTime, 0.99),
+    ("tls_handshake_time_max_ns", Metric::TlsHandshakeTime, 1.0),
 ];
 
 /// Writes the seconds of a snapshot.

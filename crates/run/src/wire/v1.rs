@@ -75,6 +75,9 @@ pub struct RunFile {
     /// Over answers whose arrival in the generator's host is known: how long they lay there. In no other time.
     #[serde(default)]
     pub read_lag: Distribution,
+    /// The TLS part of the time to connect, over the arrivals that shook hands; empty over plain TCP.
+    #[serde(default)]
+    pub tls_handshake_time: Distribution,
     /// Where the response time settles; null in files that were written before it was looked for.
     #[serde(default)]
     pub settling: Option<Settling>,
@@ -216,6 +219,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         connection_wait: findings.connection_wait.clone(),
         connect_time: findings.connect_time.clone(),
         read_lag: findings.read_lag.clone(),
+        tls_handshake_time: findings.tls_handshake_time.clone(),
         settling: Some(findings.settling.clone()),
         arrival_fidelity: findings.arrival_fidelity,
         closed_loop_shadow: findings.closed_loop_shadow.clone(),

@@ -111,6 +111,7 @@ mod tests {
             end: Timestamp(end),
             delay: StartDelay::default(),
             connected: false,
+            tls_handshake: None,
             read_lag: None,
             outcome: Outcome::Response { status: 200 },
             bytes_in: 0,

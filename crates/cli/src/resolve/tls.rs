@@ -1,0 +1,76 @@
+//! What `truetail run` was told of TLS.
+
+use std::path::PathBuf;
+
+use truetail_engine::{Identity, Target, TlsError, TlsOptions};
+
+use super::input;
+use crate::args::run::RunArgs;
+use crate::outcome::{Failure, Result, could_not, usage};
+
+/// Secures the target as the arguments say, where it is one of https.
+///
+/// # Errors
+/// Flags that contradict each other or the URL, and files that hold something else.
+pub fn secure(target: &mut Target, args: &RunArgs) -> Result<()> {
+    refuse_contradictions(target, args)?;
+    let options = TlsOptions {
+        insecure: args.insecure,
+        authorities: args.ca.as_deref().map(input::bytes).transpose()?,
+        identity: identity(args)?,
+    };
+    target.secure(&options).map_err(|error| refused(&error, args))
+}
+
+/// Things to say in the run.
+pub fn notes(args: &RunArgs) -> Vec<String> {
+    let note = |holds: bool, text: &str| holds.then(|| text.to_owned());
+    let insecure = "--insecure: no certificate was verified, so that nobody knows whose answers these are";
+    let keepalive = "--no-keepalive: each request opened a connection of its own, and its response time includes that";
+    [note(args.insecure, insecure), note(args.no_keepalive, keepalive)].into_iter().flatten().collect()
+}
+
+fn refuse_contradictions(target: &Target, args: &RunArgs) -> Result<()> {
+    let flags = [
+        ("--insecure", args.insecure),
+        ("--ca", args.ca.is_some()),
+        ("--cert", args.cert.is_some()),
+        ("--key", args.key.is_some()),
+    ];
+    if let Some((flag, _)) = flags.iter().find(|(_, given)| *given && !target.origin().is_https()) {
+        let help = "it is about TLS; write https://, or leave it out";
+        return Err(usage(format!("{flag} and {} contradict each other: {help}", target.origin())));
+    }
+    if args.insecure && args.ca.is_some() {
+        return Err(usage(
+            "--insecure and --ca contradict each other: whoever accepts any certificate needs no authority",
+        ));
+    }
+    Ok(())
+}
+
+fn identity(args: &RunArgs) -> Result<Option<Identity>> {
+    match (&args.cert, &args.key) {
+        (None, None) => Ok(None),
+        (Some(cert), Some(key)) => Ok(Some(Identity { certificates: input::bytes(cert)?, key: input::bytes(key)? })),
+        (Some(_), None) => Err(usage("--cert needs the private key that belongs to it; add --key FILE")),
+        (None, Some(_)) => Err(usage("--key needs the certificate that it belongs to; add --cert FILE")),
+    }
+}
+
+fn refused(error: &TlsError, args: &RunArgs) -> Failure {
+    let named = |file: &Option<PathBuf>| file.as_deref().unwrap_or("".as_ref()).display().to_string();
+    let pem = "a PEM file has a line -----BEGIN";
+    match error {
+        TlsError::Name(_) => usage(error),
+        TlsError::NoAuthorities(_) => could_not(format!(
+            "{error}; install them (ca-certificates), give --ca FILE, or accept any certificate with --insecure"
+        )),
+        TlsError::Authorities(why) => could_not(format!("--ca {}: {why}; {pem} CERTIFICATE-----", named(&args.ca))),
+        TlsError::Certificate(why) => could_not(format!("--cert {}: {why}; {pem} CERTIFICATE-----", named(&args.cert))),
+        TlsError::Key(why) => could_not(format!("--key {}: {why}; {pem} PRIVATE KEY-----", named(&args.key))),
+        TlsError::Identity(why) => {
+            could_not(format!("--cert {} and --key {} do not go together: {why}", named(&args.cert), named(&args.key)))
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! `truetail run https://…`, from the files that the user names to the notes of the run.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+
+use rcgen::generate_simple_self_signed;
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use super::support::{Desk, Told, assert_balanced};
+
+const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+/// A server for 127.0.0.1 and localhost that says 200 to everything; its URL, and its certificate in PEM.
+fn serve() -> (String, String) {
+    let made = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let builder = builder.expect("versions").with_no_client_auth();
+    let config = Arc::new(builder.with_single_cert(vec![made.cert.der().clone()], key).expect("a pair"));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("https://{}/", listener.local_addr().expect("an address"));
+    thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            let config = Arc::clone(&config);
+            thread::spawn(move || answer_all(socket, config));
+        }
+    });
+    (url, made.cert.pem())
+}
+
+fn answer_all(socket: TcpStream, config: Arc<ServerConfig>) {
+    let connection = ServerConnection::new(config).expect("a session");
+    let mut reader = BufReader::new(StreamOwned::new(connection, socket));
+    let mut line = String::new();
+    while reader.read_line(&mut line).is_ok_and(|n| n > 0) {
+        if line == "\r\n" && reader.get_mut().write_all(ANSWER).is_err() {
+            return;
+        }
+        line.clear();
+    }
+}
+
+/// The only line, of a run that could not be.
+fn refused(told: &Told, code: i32) -> &str {
+    assert_eq!((told.code, told.stderr.lines().count()), (Some(code), 1), "{told:?}");
+    &told.stderr
+}
+
+#[test]
+fn whom_to_trust() {
+    let ((url, certificate), desk) = (serve(), Desk::new());
+    desk.file("ca.pem", &certificate);
+    let run = |more: &[&str]| {
+        desk.truetail(&[&["run", &url, "-r", "200", "-n", "40", "--json", "--quiet", "--no-save"], more].concat())
+    };
+    let told = run(&["--ca", "ca.pem"]);
+    let trusted = told.json();
+    told.assert_code(&trusted, 0);
+    assert_balanced(&trusted);
+    assert_eq!((trusted["statuses"]["200"].as_u64(), trusted["notes"].as_array().map(Vec::len)), (Some(40), Some(0)));
+    assert!(trusted["tls_handshake_time"]["count"].as_u64() > Some(0), "{}", trusted["tls_handshake_time"]);
+    let told = run(&["--insecure", "--no-keepalive"]);
+    let unverified = told.json();
+    assert_eq!(unverified["tls_handshake_time"]["count"], 40);
+    let notes = unverified["notes"].to_string();
+    assert!(notes.contains("--insecure: no certificate was verified") && notes.contains("--no-keepalive"), "{notes}");
+    assert!(told.stderr.contains("--insecure: no certificate was verified"), "{told:?}");
+    let other = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+    desk.file("other.pem", &other.cert.pem());
+    let untrusted = run(&["--ca", "other.pem"]);
+    let line = refused(&untrusted, 1);
+    assert!(line.contains("no TLS with 127.0.0.1:") && line.contains("--insecure accepts any certificate"), "{line}");
+    let plain = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let http = format!("https://{}/", plain.local_addr().expect("an address"));
+    thread::spawn(move || plain.incoming().flatten().for_each(|mut s| drop(s.write_all(b"HTTP/1.1 400 Bad\r\n\r\n"))));
+    let told = desk.truetail(&["run", &http, "-r", "1", "--insecure"]);
+    assert!(refused(&told, 1).contains("not TLS") && told.stderr.contains("http://"), "{told:?}");
+}
+
+#[test]
+fn what_makes_no_sense() {
+    let desk = Desk::new();
+    let made = generate_simple_self_signed(["a".to_owned()]).expect("a certificate");
+    desk.file("cert.pem", &made.cert.pem());
+    desk.file("key.pem", &made.signing_key.serialize_pem());
+    desk.file("words", "no certificate at all\n");
+    let (http, https) = ("http://127.0.0.1:9/", "https://127.0.0.1:9/");
+    for (url, flags, code, parts) in [
+        (http, &["--ca", "cert.pem"][..], 2, &["--ca and http://127.0.0.1:9 contradict", "https://"][..]),
+        (http, &["--insecure"], 2, &["--insecure and http://"]),
+        (http, &["--cert", "cert.pem", "--key", "key.pem"], 2, &["--cert and http://"]),
+        (https, &["--insecure", "--ca", "cert.pem"], 2, &["--insecure and --ca contradict"]),
+        (https, &["--insecure", "--cert", "cert.pem"], 2, &["add --key"]),
+        (https, &["--insecure", "--key", "key.pem"], 2, &["add --cert"]),
+        (https, &["--ca", "missing"], 1, &["cannot read missing"]),
+        (https, &["--ca", "words"], 1, &["--ca words: there is no certificate in it", "BEGIN CERTIFICATE"]),
+        (https, &["--ca", "key.pem"], 1, &["--ca key.pem: there is no certificate"]),
+        (https, &["--insecure", "--cert", "words", "--key", "key.pem"], 1, &["--cert words: there is no certificate"]),
+        (https, &["--insecure", "--cert", "cert.pem", "--key", "words"], 1, &["--key words", "PRIVATE KEY"]),
+    ] {
+        let told = desk.truetail(&[&["run", url, "-r", "1"], flags].concat());
+        let line = refused(&told, code);
+        assert!(parts.iter().all(|part| line.contains(part)), "{flags:?}: {line}");
+    }
+}

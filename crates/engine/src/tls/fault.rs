@@ -1,0 +1,88 @@
+//! Why TLS failed, in words for people.
+
+use std::io;
+
+use rustls::{AlertDescription, CertificateError, Error};
+
+/// Why TLS failed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TlsFault {
+    /// Nobody who is trusted signed the server's certificate.
+    #[error("nobody who is trusted has signed its certificate")]
+    UnknownIssuer,
+    /// The server's certificate was valid once.
+    #[error("its certificate has expired")]
+    Expired,
+    /// The server's certificate is not valid yet.
+    #[error("its certificate is not valid yet")]
+    NotYetValid,
+    /// The server's certificate is for somebody else.
+    #[error("its certificate is for another name{}", valid_for(.names))]
+    WrongName {
+        /// The names in it, where they are known.
+        names: Vec<String>,
+    },
+    /// Anything else about the server's certificate.
+    #[error("its certificate cannot be trusted: {0}")]
+    Certificate(String),
+    /// What came is not TLS.
+    #[error("what it answers is not TLS")]
+    NotTls,
+    /// The server wants to know who its client is, or does not accept the certificate that it was shown.
+    #[error("it does not accept the client's certificate, or there was none to show ({0})")]
+    ClientCertificate(String),
+    /// The connection ended in mid-handshake.
+    #[error("the connection ended in mid-handshake")]
+    Ended,
+    /// Anything else.
+    #[error("{0}")]
+    Other(String),
+}
+
+fn valid_for(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
+}
+
+impl From<&Error> for TlsFault {
+    fn from(error: &Error) -> TlsFault {
+        match error {
+            Error::InvalidCertificate(problem) => of_certificate(problem),
+            Error::InvalidMessage(_) => TlsFault::NotTls,
+            Error::AlertReceived(alert) => of_alert(*alert),
+            other => TlsFault::Other(other.to_string()),
+        }
+    }
+}
+
+fn of_certificate(problem: &CertificateError) -> TlsFault {
+    match problem {
+        CertificateError::UnknownIssuer => TlsFault::UnknownIssuer,
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsFault::Expired,
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => TlsFault::NotYetValid,
+        CertificateError::NotValidForName => TlsFault::WrongName { names: Vec::new() },
+        CertificateError::NotValidForNameContext { presented, .. } => TlsFault::WrongName { names: presented.clone() },
+        other => TlsFault::Certificate(other.to_string()),
+    }
+}
+
+fn of_alert(alert: AlertDescription) -> TlsFault {
+    use AlertDescription as Alert;
+    match alert {
+        Alert::CertificateRequired
+        | Alert::BadCertificate
+        | Alert::UnsupportedCertificate
+        | Alert::CertificateRevoked
+        | Alert::CertificateExpired
+        | Alert::CertificateUnknown
+        | Alert::UnknownCA
+        | Alert::AccessDenied => TlsFault::ClientCertificate(format!("it says {alert:?}")),
+        other => TlsFault::Other(format!("it says {other:?}")),
+    }
+}
+
+impl TlsFault {
+    /// What a stream over TLS has put into an error of its own, if it has.
+    pub(crate) fn inside(error: &io::Error) -> Option<TlsFault> {
+        error.get_ref()?.downcast_ref::<Error>().map(TlsFault::from)
+    }
+}

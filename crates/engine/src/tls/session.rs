@@ -1,0 +1,113 @@
+//! One session over one connection, without I/O of its own but for handing bytes to the socket.
+
+use std::io::{self, Read, Write};
+
+use rustls::ClientConnection;
+use socket2::Socket;
+use truetail_model::time::{Nanos, Timestamp};
+
+use super::Tls;
+
+/// One session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    connection: ClientConnection,
+    /// When its connection was there.
+    pub(crate) began: Timestamp,
+    /// All pauses of the worker by then.
+    pub(crate) paused_by_then: Nanos,
+    /// Something of the other side's was read that was not TLS's own.
+    pub(crate) heard: bool,
+    /// The other side has said that nothing more comes.
+    pub(crate) ended: bool,
+    /// Something came that cannot be read, or an alert.
+    pub(crate) broken: bool,
+}
+
+impl Session {
+    /// A session over a connection that is there since `began`.
+    pub(crate) fn new(tls: &Tls, began: Timestamp, paused_by_then: Nanos) -> Result<Session, rustls::Error> {
+        Ok(Session { connection: tls.connection()?, began, paused_by_then, heard: false, ended: false, broken: false })
+    }
+
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.connection.is_handshaking()
+    }
+
+    /// There are sealed bytes that the socket has not taken yet.
+    pub(crate) fn has_more_to_send(&self) -> bool {
+        self.connection.wants_write()
+    }
+
+    /// Hands sealed bytes to the socket, as many as it takes, and says how many those were.
+    pub(crate) fn flush(&mut self, mut socket: &Socket) -> (usize, io::Result<()>) {
+        let mut taken = 0;
+        while self.connection.wants_write() {
+            match self.connection.write_tls(&mut socket) {
+                Ok(0) => return (taken, Err(io::ErrorKind::WriteZero.into())),
+                Ok(n) => taken += n,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return (taken, Err(error)),
+            }
+        }
+        (taken, Ok(()))
+    }
+
+    /// Seals what is left of `request` from `written` on and hands it to the socket, as much as it takes. `written` moves
+    /// on by what was sealed; where the socket fails before it took anything of the request, it stays at 0.
+    pub(crate) fn write(&mut self, socket: &Socket, request: &[u8], written: &mut usize) -> io::Result<()> {
+        let mut taken = *written > 0;
+        loop {
+            let (n, flushed) = self.flush(socket);
+            taken |= n > 0;
+            if flushed.is_err() && !taken {
+                *written = 0;
+            }
+            flushed?;
+            if self.connection.wants_write() || *written == request.len() {
+                return Ok(());
+            }
+            *written += self.connection.writer().write(&request[*written..])?;
+        }
+    }
+
+    /// Takes sealed bytes of the other side and puts what was in them at the end of `opened`.
+    ///
+    /// # Errors
+    /// When they cannot be read, or are an alert. What was read before is in `opened`.
+    pub(crate) fn open(&mut self, mut sealed: &[u8], opened: &mut Vec<u8>) -> Result<(), rustls::Error> {
+        let before = opened.len();
+        while !sealed.is_empty() && !self.ended {
+            // A reader that is a slice never fails, and what was opened before is always taken out: so there is room.
+            self.connection.read_tls(&mut sealed).map_err(|error| rustls::Error::General(error.to_string()))?;
+            let state = match self.connection.process_new_packets() {
+                Ok(state) => state,
+                Err(error) => {
+                    // It ends with an error, since what comes after its last byte is not known.
+                    let _ = self.connection.reader().read_to_end(opened);
+                    self.broken = true;
+                    return Err(error);
+                }
+            };
+            self.ended = state.peer_has_closed();
+            let at = opened.len();
+            opened.resize(at + state.plaintext_bytes_to_read(), 0);
+            self.connection
+                .reader()
+                .read_exact(&mut opened[at..])
+                .map_err(|e| rustls::Error::General(e.to_string()))?;
+        }
+        self.heard |= opened.len() > before;
+        Ok(())
+    }
+
+    /// Says that nothing more comes, where there is room to say it.
+    pub(crate) fn say_goodbye(&mut self, socket: &Socket) {
+        if !self.connection.is_handshaking() && !self.connection.wants_write() {
+            self.connection.send_close_notify();
+            // Whoever is gone needs no goodbye.
+            let _ = self.flush(socket);
+        }
+    }
+}
