@@ -74,7 +74,7 @@ mod tests {
         assert!(high_water_mark(pid).is_some_and(|bytes| bytes > 100_000));
         let group = group_of(pid).expect("a group");
         assert!(members(group).contains(&pid));
-        let mut memory = Memory::of_group(pid);
+        let mut memory = Memory::of_group(group);
         memory.watch();
         assert!(memory.peak_bytes().is_some());
     }
