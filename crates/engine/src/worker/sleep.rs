@@ -25,18 +25,33 @@ impl Worker {
             }
             Timing::Cheap if left.is_zero() => self.reactor.wait(events, Some(left)),
             Timing::Cheap => {
-                let wake = self.tick(now, until);
+                let wake = tick(self.setting.scheduled, now, until);
                 self.watch.sleeping(wake);
                 thread::sleep(wake.since(now).into());
                 self.reactor.wait(events, Some(Nanos::ZERO))
             }
         }
     }
+}
 
-    /// The tick at which what is due at `until` is done. Answers wake nobody; on a schedule they can wait for it, because
-    /// the kernel has said when they came, while users who wait for them are asked about at each tick.
-    fn tick(&self, now: Timestamp, until: Timestamp) -> Timestamp {
-        let tick = |instant: Timestamp| Timestamp(instant.0.div_ceil(Timing::TICK_NS) * Timing::TICK_NS);
-        if self.setting.scheduled { tick(until) } else { tick(Timestamp(now.0 + 1)) }
+/// The tick at which what is due at `until` is done. Answers wake nobody; on a schedule they can wait for it, because the
+/// kernel has said when they came, while users who wait for them are asked about at each tick after `now`.
+fn tick(scheduled: bool, now: Timestamp, until: Timestamp) -> Timestamp {
+    let tick = |instant: Timestamp| Timestamp(instant.0.div_ceil(Timing::TICK_NS) * Timing::TICK_NS);
+    if scheduled { tick(until) } else { tick(Timestamp(now.0 + 1)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_early_and_nothing_waits_longer_than_a_tick() {
+        let ms = |ms: f64| Timestamp((ms * 1e6) as u64);
+        for (until, wakes) in [(3.0, 3.0), (3.000_001, 4.0), (3.5, 4.0), (3.999_999, 4.0), (20.0, 20.0)] {
+            assert_eq!(tick(true, ms(2.1), ms(until)), ms(wakes), "{until}");
+            assert_eq!(tick(false, ms(2.1), ms(until)), ms(3.0), "users wait for answers");
+        }
+        assert_eq!(tick(false, ms(2.0), ms(9.0)), ms(3.0), "time goes on");
     }
 }
