@@ -2,10 +2,10 @@
 //! drives them. Nothing here is shared, locked, formatted or (in the steady state) allocated while requests run.
 
 mod answers;
+mod connecting;
 mod sleep;
 
 use std::io;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use truetail_model::driver::{Driver, Hand, Start, Turn};
@@ -16,7 +16,7 @@ use truetail_run::{CpuTime, Timing};
 
 use crate::by_target::ByTarget;
 use crate::checkpoint::Mailbox;
-use crate::connection::{Connection, Exchange, Phase};
+use crate::connection::{Exchange, Phase};
 use crate::control::{Asked, Control};
 use crate::deadlines::Deadlines;
 use crate::endpoint::Endpoint;
@@ -26,9 +26,8 @@ use crate::live::Live;
 use crate::pool::{Pool, Token};
 use crate::ports::LocalPorts;
 use crate::requests::Requests;
-use crate::stamps::{self, Pairing};
+use crate::stamps::Pairing;
 use crate::tls::Tls;
-use crate::transport::Transport;
 use crate::watch::Watch;
 
 /// Longest sleep, so that a worker that was not allowed to run notices it soon.
@@ -260,28 +259,6 @@ impl Worker {
         }
     }
 
-    fn begin_connecting(&mut self, exchange: Exchange) {
-        let (open, ports) = (self.pool.open(), &mut self.ports);
-        let connection = match Connection::open(&self.setting.endpoint, exchange, || ports.pick(open)) {
-            Ok(connection) => connection,
-            Err(cause) => {
-                let now = self.now();
-                return self.record(&exchange, Moment::read_at(now), Outcome::ConnectFailed(cause), 0);
-            }
-        };
-        // A system that cannot stamp says so with each answer that has no stamp.
-        if self.setting.stamped {
-            let _ = stamps::enable(connection.socket.as_fd());
-        }
-        let token = self.pool.insert(connection);
-        self.set_deadline(token.slot(), exchange.began);
-        let added = self.reactor.add(&self.pool.get(token.slot()).socket, token.0);
-        if added.is_err() {
-            let now = self.now();
-            self.end(token.slot(), now, Outcome::ConnectFailed(Cause::NoFileDescriptor));
-        }
-    }
-
     /// Sends on a connection that was idle.
     fn begin_on(&mut self, slot: u32, exchange: Exchange) {
         let connection = self.pool.get(slot);
@@ -350,51 +327,6 @@ impl Worker {
             Phase::Idle if readiness.readable => self.read_idle(token.slot()),
             Phase::Idle => {}
         }
-    }
-
-    fn finish_connecting(&mut self, token: Token) {
-        let now = self.now();
-        let (slot, paused) = (token.slot(), self.watch.total());
-        let connection = self.pool.get(slot);
-        match (connection.connected(), &self.setting.tls) {
-            (None, _) => {}
-            (Some(Err(cause)), _) => self.end(slot, now, Outcome::ConnectFailed(cause)),
-            (Some(Ok(())), None) => self.connected(slot, now),
-            (Some(Ok(())), Some(tls)) => match connection.begin_securing(tls, now, paused) {
-                Ok(()) => self.secure(token),
-                Err(cause) => self.end(slot, now, Outcome::ConnectFailed(cause)),
-            },
-        }
-    }
-
-    /// Goes on with the TLS handshake.
-    fn secure(&mut self, token: Token) {
-        let secured = self.pool.get(token.slot()).secure(&mut self.buffer, &mut self.opened);
-        let now = self.now();
-        match secured {
-            None => {}
-            Some(Err(cause)) => self.end(token.slot(), now, Outcome::ConnectFailed(cause)),
-            Some(Ok(())) => {
-                self.connected(token.slot(), now);
-                self.hear_early(token, now);
-                self.read(token, true, READS_IN_A_ROW);
-            }
-        }
-    }
-
-    /// The connection is there at `now`, and secured where it has to be.
-    fn connected(&mut self, slot: u32, now: Timestamp) {
-        let paused = self.watch.total();
-        // While this worker was not running it could not see that it was connected.
-        let took = |since: Timestamp, by_then: Nanos| now.since(since).saturating_sub(paused.saturating_sub(by_then));
-        let connection = self.pool.get(slot);
-        let exchange = &mut connection.exchange;
-        let connect = took(exchange.began, exchange.paused_by_then);
-        exchange.connect = Some(connect);
-        if let Transport::Tls(session) = &connection.transport {
-            exchange.handshake = Some(took(session.began, session.paused_by_then).min(connect));
-        }
-        self.send(slot, now);
     }
 
     fn go_on_writing(&mut self, token: Token) {

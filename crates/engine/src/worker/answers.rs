@@ -43,7 +43,7 @@ impl Worker {
             self.watch.awake(now);
             let (n, stamp) = match read {
                 Ok(None) => return,
-                Ok(Some((0, _))) => return self.other_side_ended(token.slot(), now),
+                Ok(Some((0, _))) => return self.other_side_ended(token.slot(), None, now),
                 Ok(Some(read)) => read,
                 Err(_) => return self.reset(token.slot(), now),
             };
@@ -59,7 +59,9 @@ impl Worker {
                     return self.answered(token.slot(), moment, finished, may_have_ended);
                 }
                 Ok(Fed::More) if broken.is_some() => return self.broken_off(token.slot(), now, broken),
-                Ok(Fed::More) if connection.transport.has_ended() => return self.other_side_ended(token.slot(), now),
+                Ok(Fed::More) if connection.transport.has_ended() => {
+                    return self.other_side_ended(token.slot(), stamp, now);
+                }
                 // A short read took all there was, unless the end came with it.
                 Ok(Fed::More) if n < READ_BUFFER && !may_have_ended => return,
                 Ok(Fed::More) => {}
@@ -112,12 +114,12 @@ impl Worker {
         }
     }
 
-    fn other_side_ended(&mut self, slot: u32, now: Timestamp) {
+    fn other_side_ended(&mut self, slot: u32, stamp: Option<WallTime>, now: Timestamp) {
         let connection = self.pool.get(slot);
         let outcome = match connection.parser.end() {
             Ok(_) if !connection.transport.may_end() => Outcome::Malformed(Cause::Truncated),
             Ok(finished) => {
-                let moment = self.moment_of(slot, None, now);
+                let moment = self.moment_of(slot, stamp, now);
                 return self.end_at(slot, moment, Outcome::Response { status: finished.status }, false);
             }
             Err(cause @ Cause::ClosedBeforeAnswer) => Outcome::Reset(cause),

@@ -6,14 +6,17 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustls::pki_types::PrivateKeyDer;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::{Metric, RecorderOptions, Tally};
 use truetail_model::time::Rate;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
 use super::*;
-use crate::request::Method;
+use crate::request::{Method, Origin};
 use crate::requests::{FeedOrder, Prepared};
+use crate::tls::TlsOptions;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -213,4 +216,43 @@ fn a_pause_before_a_request_was_sent_is_not_taken_from_its_service_time() {
     // the one thing that may rightly be taken away.
     let paused_since = stage.worker.watch.total().saturating_sub(Nanos::from_millis(100));
     assert!(fastest + paused_since >= SERVICE.into(), "{fastest}");
+}
+
+/// A session that trusts a server on this host, and the server's half.
+fn over_tls() -> (Tls, ServerConnection) {
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let config = builder.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key).unwrap();
+    let origin = Origin { scheme: "https".to_owned(), host: "127.0.0.1".to_owned(), port: 443 };
+    let options = TlsOptions { authorities: Some(made.cert.pem().into_bytes()), ..TlsOptions::default() };
+    (Tls::new(&origin, &options).unwrap(), ServerConnection::new(Arc::new(config)).unwrap())
+}
+
+/// The stamp is that of the sealed bytes: what lies in this host before it is opened is not the server's.
+#[test]
+fn a_pause_before_an_answer_is_opened_is_not_the_servers() {
+    const PAUSE: Duration = Duration::from_millis(300);
+    for stamped in [false, true] {
+        let (tls, server) = over_tls();
+        let mut stage = Stage::new(1, None, stamped);
+        stage.worker.setting.tls = Some(tls);
+        stage.worker.start_due();
+        let socket = stage.accept();
+        let answering = std::thread::spawn(move || {
+            let mut stream = StreamOwned::new(server, socket);
+            stream.read_exact(&mut [0; REQUEST.len()]).unwrap();
+            stream.write_all(ANSWER).unwrap();
+            stream
+        });
+        stage.run_until(|worker| worker.pool.busy().iter().all(|slot| worker.pool.phase(*slot) == Phase::Busy));
+        // The answer is there before the worker looks again, unless it came while it looked for the end of the handshake.
+        let stream = answering.join().unwrap();
+        sleep(PAUSE);
+        stage.run_until(all_ended);
+        assert_eq!(stage.tally().responses, 1);
+        assert!(stage.service_time() < PAUSE.into(), "{stamped} {}", stage.service_time());
+        drop(stream);
+    }
 }
