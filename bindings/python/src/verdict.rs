@@ -1,15 +1,6 @@
 //! Can the numbers be trusted?
 
 use pyo3::prelude::*;
-use truetail_run::VerdictState;
-
-fn name(state: VerdictState) -> &'static str {
-    match state {
-        VerdictState::Valid => "VALID",
-        VerdictState::Suspect => "SUSPECT",
-        VerdictState::Invalid => "INVALID",
-    }
-}
 
 /// The worst state among the reasons, and the reasons.
 #[pyclass(module = "truetail", frozen)]
@@ -18,7 +9,7 @@ pub struct Verdict(pub truetail_run::Verdict);
 impl Verdict {
     /// Its state by name.
     pub fn state_name(&self) -> &'static str {
-        name(self.0.state)
+        self.0.state.name()
     }
 }
 
@@ -58,7 +49,7 @@ impl Reason {
     /// How bad this reason alone makes it.
     #[getter]
     fn state(&self) -> &'static str {
-        name(self.0.state)
+        self.0.state.name()
     }
 
     /// A sentence with its numbers, and what to do about it.

@@ -17,6 +17,17 @@ pub enum VerdictState {
     Invalid,
 }
 
+impl VerdictState {
+    /// `VALID`, `SUSPECT` or `INVALID`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            VerdictState::Valid => "VALID",
+            VerdictState::Suspect => "SUSPECT",
+            VerdictState::Invalid => "INVALID",
+        }
+    }
+}
+
 /// One reason for a verdict, with the numbers that triggered it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Reason {

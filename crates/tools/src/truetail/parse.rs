@@ -31,7 +31,7 @@ fn report(tool: &'static str, output: &Output, latency_from: LatencyFrom) -> Res
     report.version = Some(run.version.clone());
     let reasons = run.verdict.reasons.iter().map(|reason| reason.code.clone()).collect::<Vec<_>>();
     if !reasons.is_empty() {
-        report.notes.push(format!("its own verdict: {:?}, because of {}", run.verdict.state, reasons.join(", ")));
+        report.notes.push(format!("its own verdict: {}, because of {}", run.verdict.state.name(), reasons.join(", ")));
     }
     report.requests = requests;
     Ok(report)

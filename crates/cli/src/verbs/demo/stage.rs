@@ -123,11 +123,10 @@ impl Seen {
     pub fn doubts(&self) -> Option<String> {
         let verdict = &self.findings.verdict;
         let codes: Vec<_> = verdict.reasons.iter().map(|reason| reason.code.as_str()).collect();
-        let state = match verdict.state {
-            VerdictState::Valid => return None,
-            VerdictState::Suspect => "SUSPECT",
-            VerdictState::Invalid => "INVALID",
-        };
+        if verdict.state == VerdictState::Valid {
+            return None;
+        }
+        let state = verdict.state.name();
         Some(format!("  {} loop: {state}, because of {} (docs/honesty.md)\n", self.name(), codes.join(", ")))
     }
 

@@ -171,11 +171,7 @@ fn text(lab: &Lab, saved: Option<&Path>) -> String {
 
 fn doubts(line: &Line) -> impl Iterator<Item = String> + '_ {
     let verdict = &line.findings.verdict;
-    let state = match verdict.state {
-        VerdictState::Valid => "VALID",
-        VerdictState::Suspect => "SUSPECT",
-        VerdictState::Invalid => "INVALID",
-    };
+    let state = verdict.state.name();
     let reasons = verdict.reasons.iter().map(|reason| format!("  {}: {}", reason.code, reason.message));
     std::iter::once(format!("{}: {state}", line.name)).chain(reasons)
 }
