@@ -109,6 +109,9 @@ fn tls_help(fault: &TlsFault) -> &'static str {
         TlsFault::UnknownIssuer | TlsFault::Certificate(_) => {
             "--ca FILE trusts another authority, --insecure accepts any certificate"
         }
+        TlsFault::OfAnAuthority => {
+            "make one with basicConstraints=CA:FALSE and trust it with --ca, or accept any with --insecure"
+        }
         TlsFault::Expired | TlsFault::NotYetValid => "is the clock right? --insecure accepts any certificate",
         TlsFault::WrongName { .. } => {
             "ask by that name (--resolve says where it leads), or accept any certificate with --insecure"

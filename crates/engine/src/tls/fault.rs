@@ -22,6 +22,9 @@ pub enum TlsFault {
         /// The names in it, where they are known.
         names: Vec<String>,
     },
+    /// The server shows the certificate of an authority, as a self-signed one often is.
+    #[error("its certificate is that of an authority, which a server may not show; self-signed ones often are")]
+    OfAnAuthority,
     /// Anything else about the server's certificate.
     #[error("its certificate cannot be trusted: {0}")]
     Certificate(String),
@@ -61,6 +64,8 @@ fn of_certificate(problem: &CertificateError) -> TlsFault {
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => TlsFault::NotYetValid,
         CertificateError::NotValidForName => TlsFault::WrongName { names: Vec::new() },
         CertificateError::NotValidForNameContext { presented, .. } => TlsFault::WrongName { names: presented.clone() },
+        // It has a variant in the library below only, which is none of ours.
+        other if other.to_string().contains("CaUsedAsEndEntity") => TlsFault::OfAnAuthority,
         other => TlsFault::Certificate(other.to_string()),
     }
 }

@@ -63,6 +63,14 @@ pub fn of_a_client() -> Pair {
     signed(&["client"], |params| params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth])
 }
 
+/// Self-signed as `openssl req -x509` does it.
+pub fn of_an_authority() -> Pair {
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    Pair { certificate: params.self_signed(&key).unwrap().pem(), key: key.serialize_pem() }
+}
+
 pub fn self_signed() -> Pair {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     Pair { certificate: made.cert.pem(), key: made.signing_key.serialize_pem() }
