@@ -60,8 +60,10 @@ impl Transport {
     /// has to answer. Of no use without TLS.
     pub(crate) fn open(&mut self, socket: &Socket, read: &[u8], opened: &mut Vec<u8>) -> Result<(), Broken> {
         let Transport::Tls(session) = self else { return Ok(()) };
+        // The last message of a handshake waits for the request, to go out with it.
+        let established = !session.is_handshaking();
         let result = session.open(read, opened);
-        if session.has_more_to_send() && !session.is_handshaking() || result.is_err() {
+        if result.is_err() || (established && session.has_more_to_send()) {
             // Whether the other side hears it or not, the connection goes on or ends as it does.
             let _ = session.flush(socket);
         }
