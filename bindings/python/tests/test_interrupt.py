@@ -7,6 +7,12 @@ import sys
 
 import truetail
 
+
+def listen_to_ctrl_c() -> None:
+    """Whoever is started in the background by a shell inherits that SIGINT is ignored, and Python leaves it so."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 AWAIT_S = 60
 """Longer than anything here takes, shorter than anybody waits."""
 
@@ -33,7 +39,9 @@ def report(run):
 
 def interrupted(script: str, times: int = 1) -> tuple[dict[str, int], bool, dict[str, int]]:
     """Runs a script, presses Ctrl-C when it says that it makes calls, and gives what it reports then."""
-    process = subprocess.Popen([sys.executable, "-c", HEAD + script], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", HEAD + script], stdout=subprocess.PIPE, text=True, preexec_fn=listen_to_ctrl_c
+    )
     assert process.stdout is not None
     try:
         assert process.stdout.readline() == "called\n"
