@@ -39,6 +39,9 @@ pub const OPEN_FROM: f64 = 0.90;
 /// At most this share: closed. It leaves room for a few users more, and for answers that cross the edge of a stall.
 pub const CLOSED_UP_TO: f64 = 0.05;
 
+/// A closed loop has at most so many requests under way for each of its users: one, and room for one that was given up.
+pub const AT_ONCE_PER_USER: u64 = 2;
+
 /// What was observed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Observation {
@@ -65,9 +68,16 @@ fn model(window: &Window, saw: &Saw, seen: u64) -> Observed {
     let beyond_closed = seen.saturating_sub(window.closed) as f64 / (window.open - window.closed) as f64;
     match beyond_closed {
         share if share >= OPEN_FROM => Observed::Open,
-        share if share <= CLOSED_UP_TO => Observed::Closed,
+        share if share <= CLOSED_UP_TO && is_closed(window, saw) => Observed::Closed,
         _ => Observed::Partly,
     }
+}
+
+/// In a stall few arrivals say enough. Where a service is slow and goes on, a schedule that has filled all the connections
+/// it was given is as slow as users who wait for their answers; but they never have more requests under way than there are
+/// of them.
+fn is_closed(window: &Window, saw: &Saw) -> bool {
+    window.stalls || saw.most_at_once() <= u64::from(window.users) * AT_ONCE_PER_USER
 }
 
 #[cfg(test)]
@@ -75,10 +85,35 @@ mod tests {
     use super::super::Stretch;
     use super::*;
 
+    /// A schedule that is as slow as the service, because it has filled what connections it has.
+    #[test]
+    fn a_schedule_that_is_used_up_is_no_closed_loop() {
+        let window = Window {
+            stretches: vec![Stretch { from_ns: 0, to_ns: 10_000 }],
+            open: 1_000,
+            closed: 500,
+            users: 10,
+            stalls: false,
+        };
+        let with = |at_once: u64| Saw::new((0..500).map(|n| (n * 20, Some((n + at_once) * 20))).collect());
+        let model = |at_once| Observation::of(&window, &with(at_once)).model;
+        assert_eq!([1, 10, 20, 21, 100].map(|n| with(n).most_at_once()), [1, 10, 20, 21, 100]);
+        assert_eq!(
+            [10, 20, 21, 100].map(model),
+            [Observed::Closed, Observed::Closed, Observed::Partly, Observed::Partly]
+        );
+    }
+
     fn observed(seen: u64) -> Observed {
-        let window = Window { stretches: vec![Stretch { from_ns: 1_000, to_ns: 3_000 }], open: 1_000, closed: 10 };
-        let in_it = (0..seen).map(|n| (1_000 + n, None));
-        Observation::of(&window, &Saw::new(in_it.chain([(0, None), (3_000, None)]).collect())).model
+        let window = Window {
+            stretches: vec![Stretch { from_ns: 1_000, to_ns: 3_000 }],
+            open: 1_000,
+            closed: 10,
+            users: 10,
+            stalls: true,
+        };
+        let in_it = (0..seen).map(|n| (1_000 + n, Some(1_001 + n)));
+        Observation::of(&window, &Saw::new(in_it.chain([(0, Some(1)), (3_000, Some(3_001))]).collect())).model
     }
 
     #[test]
@@ -90,7 +125,13 @@ mod tests {
 
     #[test]
     fn who_sent_nothing_shows_nothing() {
-        let window = Window { stretches: vec![Stretch { from_ns: 0, to_ns: 9 }], open: 1_000, closed: 10 };
+        let window = Window {
+            stretches: vec![Stretch { from_ns: 0, to_ns: 9 }],
+            open: 1_000,
+            closed: 10,
+            users: 10,
+            stalls: true,
+        };
         assert_eq!(Observation::of(&window, &Saw::default()).model, Observed::NotShown);
     }
 }

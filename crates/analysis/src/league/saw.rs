@@ -48,6 +48,20 @@ impl Saw {
         (rank < times.len()).then(|| Nanos(*times.select_nth_unstable(rank).1))
     }
 
+    /// The most requests that were under way at once; one that was never answered is under way to the end.
+    pub fn most_at_once(&self) -> u64 {
+        let mut ends: Vec<u64> = self.requests.iter().filter_map(|(_, answered)| *answered).collect();
+        ends.sort_unstable();
+        let mut ended = 0;
+        let under_way = self.arrivals_ns().zip(1u64..).map(|(arrived, begun)| {
+            while ended < ends.len() && ends[ended] <= arrived {
+                ended += 1;
+            }
+            begun.saturating_sub(ended as u64)
+        });
+        under_way.max().unwrap_or(0)
+    }
+
     /// Requests a second from the first arrival to the last; `None` for fewer than two, or all at once.
     pub fn rate_per_second(&self) -> Option<f64> {
         let (first, last) = (self.requests.first()?.0, self.requests.last()?.0);

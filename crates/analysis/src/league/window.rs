@@ -29,6 +29,10 @@ pub struct Window {
     pub open: u64,
     /// Arrivals of an ideal closed loop in it.
     pub closed: u64,
+    /// The users of that closed loop.
+    pub users: u32,
+    /// It is made of stalls; otherwise it is the whole run, in which the service is slow and goes on.
+    pub stalls: bool,
 }
 
 /// An ideal closed loop must lack at least this share of the arrivals of an open one, or nothing can be told from them.
@@ -40,12 +44,13 @@ const TELLING_ARRIVALS: u64 = 20;
 pub fn window(scenario: &Scenario, users: u32) -> Window {
     let end = scenario.workload.model.horizon().duration.unwrap_or_default();
     let mut stretches = stalls(scenario, end);
+    let stalls = !stretches.is_empty();
     if stretches.is_empty() && !is_healthy(scenario) {
         stretches.push(Stretch { from_ns: 0, to_ns: end.0 });
     }
     let open = Saw::new(open_arrivals(scenario));
     let closed = Saw::new(closed_arrivals(scenario, users, end));
-    Window { open: seen_in(&open, &stretches), closed: seen_in(&closed, &stretches), stretches }
+    Window { open: seen_in(&open, &stretches), closed: seen_in(&closed, &stretches), users, stalls, stretches }
 }
 
 impl Window {
@@ -151,7 +156,7 @@ mod tests {
 
     #[test]
     fn nothing_tells_them_where_ten_users_keep_up() {
-        assert_eq!(of("01"), Window { stretches: Vec::new(), open: 0, closed: 0 });
+        assert_eq!(of("01"), Window { stretches: Vec::new(), open: 0, closed: 0, users: 10, stalls: false });
         assert!(!of("01").tells() && !of("05-saturation-not-binding").tells());
     }
 }
