@@ -23,7 +23,7 @@ pub fn load() -> Load {
 
 /// The keys of the files that a tool leaves, in their order in an input.
 pub fn keys(tool: &dyn Tool) -> Vec<&'static str> {
-    let found = Found { path: PathBuf::from("tool"), version: tool.tested_version().to_owned() };
+    let found = Found { path: PathBuf::from("tool"), version: tool.about().tested_version.to_owned() };
     let invocation = tool.command(&found, &load(), Path::new(".")).unwrap_or_default();
     invocation.outputs.iter().map(|(key, _)| *key).collect()
 }

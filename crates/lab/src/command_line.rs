@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use truetail_model::workload::LoadModelKind;
 use truetail_tools::{
-    CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool,
+    About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool,
 };
 
 /// A command with places for what differs: `{url}`, `{rate}` (requests a second), `{duration}` (such as `20s`) and
@@ -12,15 +12,21 @@ use truetail_tools::{
 pub struct CommandLine {
     argv: Vec<String>,
     known: Option<&'static dyn Tool>,
+    about: About,
 }
 
 const NAME: &str = "command";
+const INSTALL: Install = Install::anywhere("the command line", "check the command");
+/// Of a program that is none of the tools.
+const UNKNOWN: About =
+    About { name: NAME, label_model: LoadModelKind::Open, clock: "unknown", install: INSTALL, tested_version: "none" };
 
 impl CommandLine {
     /// This command: program and arguments.
     pub fn new(argv: Vec<String>) -> CommandLine {
         let known = known(&argv);
-        CommandLine { argv, known }
+        let about = About { install: INSTALL, ..known.map_or(UNKNOWN, |tool| *tool.about()) };
+        CommandLine { argv, known, about }
     }
 
     /// Has it a place of this name?
@@ -55,24 +61,8 @@ fn known(argv: &[String]) -> Option<&'static dyn Tool> {
 }
 
 impl Tool for CommandLine {
-    fn name(&self) -> &'static str {
-        self.known.map_or(NAME, Tool::name)
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        self.known.map_or(LoadModelKind::Open, Tool::label_model)
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        self.known.map_or("unknown", Tool::says_of_its_clock)
-    }
-
-    fn install(&self) -> Install {
-        Install { origin: "the command line", debian: "check the command", macos: None }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        self.known.map_or("none", Tool::tested_version)
+    fn about(&self) -> &About {
+        &self.about
     }
 
     /// As a shell looks for it: a path as it is, a name on the path.
@@ -97,7 +87,7 @@ impl Tool for CommandLine {
     fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
         let unknown = || ParseError {
             tool: NAME,
-            tested: "none",
+            tested: UNKNOWN.tested_version,
             file: "stdout",
             line: None,
             what: "no parser knows this program, so nothing is said of its own numbers".to_owned(),

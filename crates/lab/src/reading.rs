@@ -78,7 +78,7 @@ impl Reading {
         let subject = Subject {
             tool: tool.name(),
             version: Some(self.ran.version.as_str()).filter(|version| *version != "unknown").or(version),
-            label_model: tool.label_model(),
+            label_model: tool.about().label_model,
             state: self.state,
             message: self.message.as_deref(),
             saw: self.saw.as_ref(),

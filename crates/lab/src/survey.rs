@@ -142,7 +142,7 @@ impl Survey<'_> {
         match (&entry.reading, &entry.found) {
             (Some(reading), _) => tell(Event::Kept { tool: entry.tool.name(), reading }),
             (None, Err(missing)) => {
-                tell(Event::Missing { tool: entry.tool.name(), missing, install: entry.tool.install().debian });
+                tell(Event::Missing { tool: entry.tool.name(), missing, install: entry.tool.about().install.debian });
             }
             (None, Ok(_)) => {}
         }
@@ -183,11 +183,11 @@ impl Survey<'_> {
             return Some(reading.row(entry.tool, self.setting, window));
         }
         let missing = entry.found.as_ref().err()?;
-        let message = format!("{missing}; {}", entry.tool.install().debian);
+        let message = format!("{missing}; {}", entry.tool.about().install.debian);
         let subject = Subject {
             tool: entry.tool.name(),
             version: None,
-            label_model: entry.tool.label_model(),
+            label_model: entry.tool.about().label_model,
             state: State::Missing,
             message: Some(&message),
             saw: None,

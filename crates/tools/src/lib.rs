@@ -37,4 +37,4 @@ pub use load::Load;
 pub use output::{Invocation, Output};
 pub use registry::{all, by_name, names};
 pub use report::{Report, Request};
-pub use tool::{Install, Tool};
+pub use tool::{About, Install, Tool};

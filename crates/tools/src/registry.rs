@@ -23,8 +23,8 @@ pub fn all() -> &'static [&'static dyn Tool] {
         &oha::Oha,
         &h2load::H2load,
         &autocannon::Autocannon,
-        &truetail::Open,
-        &truetail::Closed,
+        &truetail::Truetail::Open,
+        &truetail::Truetail::Closed,
     ]
 }
 

@@ -17,22 +17,37 @@ pub struct Install {
     pub macos: Option<&'static str>,
 }
 
+impl Install {
+    /// The same line on every machine.
+    pub const fn anywhere(origin: &'static str, line: &'static str) -> Install {
+        Install { origin, debian: line, macos: Some(line) }
+    }
+}
+
+/// What is known of a tool before it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct About {
+    /// Its name, as users write it: lower case letters, digits and `-`.
+    pub name: &'static str,
+    /// The load model that its documentation claims for this way of using it.
+    pub label_model: LoadModelKind,
+    /// What its own latency starts from, in a sentence, and what it leaves out.
+    pub clock: &'static str,
+    /// How it is had.
+    pub install: Install,
+    /// The version this crate's parser was tested with, as [`Found::version`] has it.
+    pub tested_version: &'static str,
+}
+
 /// A load tool, in one of the ways it can be used: k6 is two of them.
 pub trait Tool: Sync {
-    /// Its name, as users write it: lower case letters, digits and `-`.
-    fn name(&self) -> &'static str;
+    /// What is known of it before it runs.
+    fn about(&self) -> &About;
 
-    /// The load model that its documentation claims for this way of using it.
-    fn label_model(&self) -> LoadModelKind;
-
-    /// What its own latency starts from, in a sentence, and what it leaves out.
-    fn says_of_its_clock(&self) -> &'static str;
-
-    /// How it is had.
-    fn install(&self) -> Install;
-
-    /// The version this crate's parser was tested with, as [`Found::version`] has it.
-    fn tested_version(&self) -> &'static str;
+    /// [`About::name`].
+    fn name(&self) -> &'static str {
+        self.about().name
+    }
 
     /// Looks for it and asks for its version.
     ///

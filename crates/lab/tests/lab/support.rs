@@ -8,12 +8,12 @@ use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 use truetail_tools::{
-    CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool,
+    About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool,
 };
 
 /// A tool that is a script. It prints its p99 in nanoseconds, or writes it into `results/<any>/p99`.
 pub struct Fake {
-    pub name: &'static str,
+    pub about: About,
     pub script: String,
     pub version: &'static str,
     pub program: &'static str,
@@ -25,7 +25,7 @@ pub struct Fake {
 impl Fake {
     pub fn new(name: &'static str, script: &str) -> Fake {
         Fake {
-            name,
+            about: About { name, ..ABOUT },
             script: script.to_owned(),
             version: "1.0",
             program: "/bin/sh",
@@ -40,27 +40,17 @@ impl Fake {
     }
 }
 
-const TESTED: &str = "1.0";
+const ABOUT: About = About {
+    name: "fake",
+    label_model: LoadModelKind::Closed,
+    clock: "from nothing",
+    install: Install { origin: "here", debian: "fetch the fake", macos: None },
+    tested_version: "1.0",
+};
 
 impl Tool for Fake {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Closed
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from nothing"
-    }
-
-    fn install(&self) -> Install {
-        Install { origin: "here", debian: "fetch the fake", macos: None }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
+    fn about(&self) -> &About {
+        &self.about
     }
 
     fn find(&self, _lookup: &Lookup) -> Result<Found, Missing> {
@@ -86,8 +76,8 @@ impl Tool for Fake {
         let bytes = output.file("p99").unwrap_or(&output.stdout);
         let text = String::from_utf8_lossy(bytes);
         let broken = |_| ParseError {
-            tool: self.name,
-            tested: TESTED,
+            tool: self.about.name,
+            tested: self.about.tested_version,
             file: "stdout",
             line: Some(1),
             what: format!("'{}' is no number", text.trim()),

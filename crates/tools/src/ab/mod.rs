@@ -7,7 +7,7 @@ use std::path::Path;
 use truetail_model::workload::LoadModelKind;
 
 use crate::find::find_program;
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// ab with `users` kept connections, for a time.
 pub struct Ab;
@@ -19,26 +19,18 @@ const PERCENTILES: &str = "percentiles";
 /// More than it can make in the longest run; ab wants a limit beside the time.
 const MOST_REQUESTS: u64 = 10_000_000;
 
+const ABOUT: About = About {
+    name: NAME,
+    label_model: LoadModelKind::Closed,
+    clock: "from the sending of a request, or on a new connection from its opening; a reset or refused request counts \
+            with the time it took to fail",
+    install: Install { origin: "apt", debian: "apt-get install -y apache2-utils", macos: Some("brew install httpd") },
+    tested_version: TESTED,
+};
+
 impl Tool for Ab {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Closed
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the sending of a request, or on a new connection from its opening; a reset or refused request counts \
-         with the time it took to fail"
-    }
-
-    fn install(&self) -> Install {
-        Install { origin: "apt", debian: "apt-get install -y apache2-utils", macos: Some("brew install httpd") }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
+    fn about(&self) -> &About {
+        &ABOUT
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {

@@ -7,7 +7,7 @@ use std::path::Path;
 use truetail_model::workload::LoadModelKind;
 
 use crate::find::find_program;
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// autocannon with `users` connections and no rate: a closed loop. Its rate (`-R`) is no open load: it sends the
 /// requests of a second in one burst at its beginning, over the same connections, which wait for their answers as
@@ -17,25 +17,17 @@ pub struct Autocannon;
 pub(super) const NAME: &str = "autocannon";
 pub(super) const TESTED: &str = "9.0.0";
 
+const ABOUT: About = About {
+    name: NAME,
+    label_model: LoadModelKind::Closed,
+    clock: "from the sending of a request, in whole milliseconds; requests without an answer are left out",
+    install: Install::anywhere("npm", "tools/install.sh autocannon"),
+    tested_version: TESTED,
+};
+
 impl Tool for Autocannon {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Closed
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the sending of a request, in whole milliseconds; requests without an answer are left out"
-    }
-
-    fn install(&self) -> Install {
-        Install { origin: "npm", debian: "tools/install.sh autocannon", macos: Some("tools/install.sh autocannon") }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
+    fn about(&self) -> &About {
+        &ABOUT
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {

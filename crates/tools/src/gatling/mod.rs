@@ -9,7 +9,7 @@ use std::path::Path;
 use truetail_model::workload::LoadModelKind;
 
 use crate::jars::{class_path, find_compiled, java};
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// Gatling with users that arrive at `rate`, make one request each, and share as many connections as it takes.
 pub struct Gatling;
@@ -20,27 +20,18 @@ pub(super) const LOG: &str = "simulation.log";
 /// Without it, it writes thousands of lines.
 const LOGBACK: &str = "<configuration><root level=\"WARN\"/></configuration>\n";
 
+const ABOUT: About = About {
+    name: NAME,
+    label_model: LoadModelKind::Open,
+    clock: "from the handing over of a request to its client, connecting included, in whole milliseconds; failures \
+            count with the time they took; a reset is tried again unseen",
+    install: Install::anywhere("Maven Central", "tools/install.sh gatling"),
+    tested_version: TESTED,
+};
+
 impl Tool for Gatling {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Open
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the handing over of a request to its client, connecting included, in whole milliseconds; failures count \
-         with the time they took; a reset is tried again unseen"
-    }
-
-    fn install(&self) -> Install {
-        let debian = "tools/install.sh gatling";
-        Install { origin: "Maven Central", debian, macos: Some(debian) }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
+    fn about(&self) -> &About {
+        &ABOUT
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {

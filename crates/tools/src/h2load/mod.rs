@@ -7,7 +7,7 @@ use std::path::Path;
 use truetail_model::workload::LoadModelKind;
 
 use crate::find::find_program;
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// h2load with `users` clients of one request each at a time.
 pub struct H2load;
@@ -16,25 +16,21 @@ pub(super) const NAME: &str = "h2load";
 pub(super) const TESTED: &str = "1.52.0";
 const SAMPLES: &str = "samples";
 
+const ABOUT: About = About {
+    name: NAME,
+    label_model: LoadModelKind::Closed,
+    clock: "from the sending of a request; requests without an answer are left out",
+    install: Install {
+        origin: "apt",
+        debian: "apt-get install -y nghttp2-client",
+        macos: Some("brew install nghttp2"),
+    },
+    tested_version: TESTED,
+};
+
 impl Tool for H2load {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Closed
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the sending of a request; requests without an answer are left out"
-    }
-
-    fn install(&self) -> Install {
-        Install { origin: "apt", debian: "apt-get install -y nghttp2-client", macos: Some("brew install nghttp2") }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
+    fn about(&self) -> &About {
+        &ABOUT
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// hey with `users` workers and no cap: a closed loop.
 pub struct Hey;
@@ -14,25 +14,17 @@ pub struct Hey;
 pub(super) const NAME: &str = "hey";
 pub(super) const TESTED: &str = "0.1.4";
 
+const ABOUT: About = About {
+    name: NAME,
+    label_model: LoadModelKind::Closed,
+    clock: "from the sending of a request; requests without an answer are left out",
+    install: Install { origin: "apt", debian: "apt-get install -y hey", macos: Some("brew install hey") },
+    tested_version: TESTED,
+};
+
 impl Tool for Hey {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Closed
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the sending of a request; requests without an answer are left out"
-    }
-
-    fn install(&self) -> Install {
-        Install { origin: "apt", debian: "apt-get install -y hey", macos: Some("brew install hey") }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
+    fn about(&self) -> &About {
+        &ABOUT
     }
 
     /// hey has no option that prints its version.

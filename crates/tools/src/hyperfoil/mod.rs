@@ -7,7 +7,7 @@ use std::path::Path;
 use truetail_model::workload::LoadModelKind;
 
 use crate::jars::{class_path, find_compiled, java};
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// Hyperfoil with sessions that arrive at `rate`, evenly, over `connections` connections and as many sessions.
 pub struct Hyperfoil;
@@ -16,27 +16,18 @@ pub(super) const NAME: &str = "hyperfoil";
 pub(super) const TESTED: &str = "0.25.2";
 pub(super) const RESULT: &str = "result.json";
 
+const ABOUT: About = About {
+    name: NAME,
+    label_model: LoadModelKind::Open,
+    clock: "from the making of a request, the wait for a connection included and the wait for a free session not; \
+            requests without an answer are left out",
+    install: Install::anywhere("Maven Central", "tools/install.sh hyperfoil"),
+    tested_version: TESTED,
+};
+
 impl Tool for Hyperfoil {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Open
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the making of a request, the wait for a connection included and the wait for a free session not; requests \
-         without an answer are left out"
-    }
-
-    fn install(&self) -> Install {
-        let debian = "tools/install.sh hyperfoil";
-        Install { origin: "Maven Central", debian, macos: Some(debian) }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
+    fn about(&self) -> &About {
+        &ABOUT
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {

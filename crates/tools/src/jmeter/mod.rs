@@ -8,7 +8,7 @@ use std::path::Path;
 use truetail_model::workload::LoadModelKind;
 
 use crate::jars::{find_jars, java};
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// JMeter, in one of two ways.
 pub enum JMeter {
@@ -21,42 +21,33 @@ pub enum JMeter {
 pub(super) const TESTED: &str = "5.6.3";
 pub(super) const SAMPLES: &str = "samples.csv";
 
+const THREAD_GROUP: About = About {
+    name: "jmeter-thread-group",
+    label_model: LoadModelKind::Closed,
+    clock: "from the start of a sample, connecting included, in whole milliseconds; failures count with the time they \
+            took",
+    install: INSTALL,
+    tested_version: TESTED,
+};
+
+const PRECISE_THROUGHPUT: About = About {
+    name: "jmeter-precise-throughput",
+    label_model: LoadModelKind::Open,
+    clock: "from the start of a sample, after the timer and without the wait for a free thread, connecting included, \
+            in whole milliseconds; failures count with the time they took; what was due before its threads were up is \
+            sent at once",
+    install: INSTALL,
+    tested_version: TESTED,
+};
+
+const INSTALL: Install = Install::anywhere("Maven Central", "tools/install.sh jmeter");
+
 impl Tool for JMeter {
-    fn name(&self) -> &'static str {
+    fn about(&self) -> &About {
         match self {
-            JMeter::ThreadGroup => "jmeter-thread-group",
-            JMeter::PreciseThroughput => "jmeter-precise-throughput",
+            JMeter::ThreadGroup => &THREAD_GROUP,
+            JMeter::PreciseThroughput => &PRECISE_THROUGHPUT,
         }
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        match self {
-            JMeter::ThreadGroup => LoadModelKind::Closed,
-            JMeter::PreciseThroughput => LoadModelKind::Open,
-        }
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        match self {
-            JMeter::ThreadGroup => {
-                "from the start of a sample, connecting included, in whole milliseconds; failures count with the time \
-                 they took"
-            }
-            JMeter::PreciseThroughput => {
-                "from the start of a sample, after the timer and without the wait for a free thread, connecting included, \
-                 in whole milliseconds; failures count with the time they took; what was due before its threads were up \
-                 is sent at once"
-            }
-        }
-    }
-
-    fn install(&self) -> Install {
-        let debian = "tools/install.sh jmeter";
-        Install { origin: "Maven Central", debian, macos: Some(debian) }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {

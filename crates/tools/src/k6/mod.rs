@@ -8,7 +8,7 @@ use std::path::Path;
 use truetail_model::workload::LoadModelKind;
 
 use crate::find::find_program;
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// k6, in one of the ways in which its documents say how to offer load.
 pub enum K6 {
@@ -23,41 +23,34 @@ pub(super) const TESTED: &str = "1.8.1";
 pub(super) const SAMPLES: &str = "samples.csv";
 pub(super) const SUMMARY: &str = "summary.json";
 
+const CONSTANT_VUS: About = About {
+    name: "k6-constant-vus",
+    label_model: LoadModelKind::Closed,
+    clock: "from the sending of a request, without the time for a connection; a refused request counts as 0 ms, a \
+            timeout with the time it took; a reset on a kept connection is tried again unseen",
+    install: INSTALL,
+    tested_version: TESTED,
+};
+
+const CONSTANT_ARRIVAL_RATE: About = About {
+    name: "k6-constant-arrival-rate",
+    label_model: LoadModelKind::Open,
+    clock: "from the sending of a request, without the wait for a virtual user and the time for a connection; a \
+            refused request counts as 0 ms, a timeout with the time it took; an iteration without a free virtual user \
+            is dropped; a reset on a kept connection is tried again unseen",
+    install: INSTALL,
+    tested_version: TESTED,
+};
+
+const INSTALL: Install =
+    Install { origin: "Go module proxy", debian: "tools/install.sh k6", macos: Some("brew install k6") };
+
 impl Tool for K6 {
-    fn name(&self) -> &'static str {
+    fn about(&self) -> &About {
         match self {
-            K6::ConstantVus => "k6-constant-vus",
-            K6::ConstantArrivalRate => "k6-constant-arrival-rate",
+            K6::ConstantVus => &CONSTANT_VUS,
+            K6::ConstantArrivalRate => &CONSTANT_ARRIVAL_RATE,
         }
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        match self {
-            K6::ConstantVus => LoadModelKind::Closed,
-            K6::ConstantArrivalRate => LoadModelKind::Open,
-        }
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        match self {
-            K6::ConstantVus => {
-                "from the sending of a request, without the time for a connection; a refused request counts as 0 ms, a \
-                 timeout with the time it took; a reset on a kept connection is tried again unseen"
-            }
-            K6::ConstantArrivalRate => {
-                "from the sending of a request, without the wait for a virtual user and the time for a connection; a \
-                 refused request counts as 0 ms, a timeout with the time it took; an iteration without a free virtual \
-                 user is dropped; a reset on a kept connection is tried again unseen"
-            }
-        }
-    }
-
-    fn install(&self) -> Install {
-        Install { origin: "Go module proxy", debian: "tools/install.sh k6", macos: Some("brew install k6") }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {

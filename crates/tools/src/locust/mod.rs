@@ -7,7 +7,7 @@ use std::path::Path;
 use truetail_model::workload::LoadModelKind;
 
 use crate::find::find_program;
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// Locust with `users` users that do not wait between requests. It can hold each user to a rate, too; that, as its
 /// documents say, is a closed loop with a cap and makes up for nothing that was missed.
@@ -18,27 +18,19 @@ pub(super) const TESTED: &str = "2.47.0";
 pub(super) const SAMPLES: &str = "samples.csv";
 pub(super) const RESULT: &str = "result.json";
 
+const ABOUT: About = About {
+    name: NAME,
+    label_model: LoadModelKind::Closed,
+    clock: "from the call of its client, with the client's own time; failures count with the time they took; its \
+            quantiles are rounded to two digits; a reset on a kept connection is tried again unseen, and requests \
+            under way at the end are left out",
+    install: Install::anywhere("PyPI", "tools/install.sh locust"),
+    tested_version: TESTED,
+};
+
 impl Tool for Locust {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Closed
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the call of its client, with the client's own time; failures count with the time they took; its quantiles \
-         are rounded to two digits; a reset on a kept connection is tried again unseen, and requests under way at the end \
-         are left out"
-    }
-
-    fn install(&self) -> Install {
-        Install { origin: "PyPI", debian: "tools/install.sh locust", macos: Some("tools/install.sh locust") }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
+    fn about(&self) -> &About {
+        &ABOUT
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
@@ -77,17 +69,14 @@ samples_file = open("{SAMPLES}", "w", newline="")
 samples = csv.writer(samples_file)
 samples.writerow(["start_time", "response_time_ms", "status", "exception"])
 
-
 @events.request.add_listener
 def write_sample(response_time, start_time, response=None, exception=None, **_):
     status = response.status_code if response is not None else 0
     samples.writerow([f"{{start_time:.6f}}", f"{{response_time:.3f}}", status, repr(exception) if exception else ""])
 
-
 @events.quit.add_listener
 def close_samples(**_):
     samples_file.close()
-
 
 class User(FastHttpUser):
     host = {url}

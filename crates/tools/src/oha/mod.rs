@@ -7,7 +7,7 @@ use std::path::Path;
 use truetail_model::workload::LoadModelKind;
 
 use crate::find::find_program;
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// oha with `rate`, at most `connections` connections, and its latency correction, which is what its documentation
 /// advises for a rate. Its answers as CSV: it can write only one format a run, and this one has the single requests.
@@ -16,26 +16,18 @@ pub struct Oha;
 pub(super) const NAME: &str = "oha";
 pub(super) const TESTED: &str = "1.16.0";
 
+const ABOUT: About = About {
+    name: NAME,
+    label_model: LoadModelKind::Open,
+    clock: "from the moment at which its pacer woke to send it (--latency-correction); failed, timed-out and aborted \
+            requests and the backlog at the end are left out",
+    install: Install { origin: "crates.io", debian: "tools/install.sh oha", macos: Some("brew install oha") },
+    tested_version: TESTED,
+};
+
 impl Tool for Oha {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Open
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the moment at which its pacer woke to send it (--latency-correction); failed, timed-out and aborted \
-         requests and the backlog at the end are left out"
-    }
-
-    fn install(&self) -> Install {
-        Install { origin: "crates.io", debian: "tools/install.sh oha", macos: Some("brew install oha") }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
+    fn about(&self) -> &About {
+        &ABOUT
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {

@@ -7,7 +7,7 @@ use std::path::Path;
 use truetail_model::workload::LoadModelKind;
 
 use crate::find::{says, version_in};
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// `vegeta attack` with `rate` over at most `connections` workers.
 pub struct Vegeta;
@@ -17,32 +17,24 @@ pub(super) const TESTED: &str = "12.13.0";
 pub(super) const RESULTS: &str = "results.csv";
 pub(super) const REPORT: &str = "report.json";
 
+const ABOUT: About = About {
+    name: NAME,
+    label_model: LoadModelKind::Open,
+    clock: "from the moment at which a worker took the request up, which is that of the schedule while workers are \
+            free; what finds none free is sent later and counted from then, and what is still due at the end is not \
+            mentioned; failures count with the time they took; a reset on a kept connection is tried again unseen",
+    install: Install {
+        origin: "source",
+        debian: "apt-get install -y git golang && git clone https://github.com/tsenart/vegeta && \
+                 go build -C vegeta -ldflags '-X main.Version=12.13.0' -o ~/.cache/truetail/tools/bin/vegeta .",
+        macos: Some("brew install vegeta"),
+    },
+    tested_version: TESTED,
+};
+
 impl Tool for Vegeta {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Open
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the moment at which a worker took the request up, which is that of the schedule while workers are free; what \
-         finds none free is sent later and counted from then, and what is still due at the end is not mentioned; failures \
-         count with the time they took; a reset on a kept connection is tried again unseen"
-    }
-
-    fn install(&self) -> Install {
-        Install {
-            origin: "source",
-            debian: "apt-get install -y git golang && git clone https://github.com/tsenart/vegeta && \
-                     go build -C vegeta -ldflags '-X main.Version=12.13.0' -o ~/.cache/truetail/tools/bin/vegeta .",
-            macos: Some("brew install vegeta"),
-        }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
+    fn about(&self) -> &About {
+        &ABOUT
     }
 
     /// Built without its release script, it does not know its version.

@@ -7,7 +7,7 @@ use std::path::Path;
 use truetail_model::workload::LoadModelKind;
 
 use crate::find::find_program;
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 pub(crate) use parse::{Frame, quantiles};
 
@@ -17,26 +17,18 @@ pub struct Wrk;
 pub(super) const NAME: &str = "wrk";
 pub(super) const TESTED: &str = "4.1.0";
 
+const ABOUT: About = About {
+    name: NAME,
+    label_model: LoadModelKind::Closed,
+    clock: "from the sending of a request; after the run it fills its histogram up with requests that never were, by \
+            the HdrHistogram correction; answers later than the timeout and requests under way at the end are left out",
+    install: Install { origin: "apt", debian: "apt-get install -y wrk", macos: Some("brew install wrk") },
+    tested_version: TESTED,
+};
+
 impl Tool for Wrk {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Closed
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the sending of a request; after the run it fills its histogram up with requests that never were, by the \
-         HdrHistogram correction; answers later than the timeout and requests under way at the end are left out"
-    }
-
-    fn install(&self) -> Install {
-        Install { origin: "apt", debian: "apt-get install -y wrk", macos: Some("brew install wrk") }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
+    fn about(&self) -> &About {
+        &ABOUT
     }
 
     fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {

@@ -8,7 +8,7 @@ use truetail_model::workload::LoadModelKind;
 
 use crate::find::find_program;
 use crate::wrk::threads;
-use crate::{CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
 
 /// wrk2 with `rate` over at most `connections` connections.
 pub struct Wrk2;
@@ -21,32 +21,24 @@ const MOST_CONNECTIONS: u32 = 100;
 pub(super) const NAME: &str = "wrk2";
 pub(super) const TESTED: &str = "4.0.0";
 
+const ABOUT: About = About {
+    name: NAME,
+    label_model: LoadModelKind::Open,
+    clock: "from the moment at which its schedule had the request; a run longer than 10 s leaves its first 10 s out, \
+            and what is still due or under way at the end, or never answered, is left out",
+    install: Install {
+        origin: "source",
+        debian: "apt-get install -y git gcc make libssl-dev zlib1g-dev && \
+                 git clone https://github.com/giltene/wrk2 && make -C wrk2 && \
+                 install -D wrk2/wrk ~/.cache/truetail/tools/bin/wrk2",
+        macos: None,
+    },
+    tested_version: TESTED,
+};
+
 impl Tool for Wrk2 {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn label_model(&self) -> LoadModelKind {
-        LoadModelKind::Open
-    }
-
-    fn says_of_its_clock(&self) -> &'static str {
-        "from the moment at which its schedule had the request; a run longer than 10 s leaves its first 10 s out, and \
-         what is still due or under way at the end, or never answered, is left out"
-    }
-
-    fn install(&self) -> Install {
-        Install {
-            origin: "source",
-            debian: "apt-get install -y git gcc make libssl-dev zlib1g-dev && \
-                     git clone https://github.com/giltene/wrk2 && make -C wrk2 && \
-                     install -D wrk2/wrk ~/.cache/truetail/tools/bin/wrk2",
-            macos: None,
-        }
-    }
-
-    fn tested_version(&self) -> &'static str {
-        TESTED
+    fn about(&self) -> &About {
+        &ABOUT
     }
 
     /// By the name `wrk2`: its own build calls the program `wrk`, which would be taken for the other one.

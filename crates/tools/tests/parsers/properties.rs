@@ -64,7 +64,7 @@ fn an_error_names_the_tool_and_the_version_that_was_tested() {
     for (name, _) in every_case() {
         let tool = by_name(name).expect("a tool");
         let error = tool.parse(&Output::default(), &load()).expect_err("nothing is no report").to_string();
-        assert!(error.starts_with(name) && error.contains(tool.tested_version()), "{error}");
+        assert!(error.starts_with(name) && error.contains(tool.about().tested_version), "{error}");
     }
 }
 

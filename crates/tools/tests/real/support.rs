@@ -36,7 +36,7 @@ pub(crate) fn find(name: &str) -> Option<(&'static dyn Tool, Found)> {
         Ok(found) => Some((tool, found)),
         Err(_) => {
             // Not by a macro, whose text a test that passes keeps to itself.
-            let _ = writeln!(io::stderr(), "skipped: {name} not found, install with: {}", tool.install().debian);
+            let _ = writeln!(io::stderr(), "skipped: {name} not found, install with: {}", tool.about().install.debian);
             None
         }
     }

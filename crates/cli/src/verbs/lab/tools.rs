@@ -43,7 +43,7 @@ pub fn tools(args: ToolsArgs) -> Result<Exit> {
 }
 
 fn line(tool: &dyn Tool, lookup: &Lookup) -> Line {
-    let install = tool.install();
+    let install = tool.about().install;
     let (state, version, path, message) = match tool.find(lookup) {
         Ok(found) => ("here", Some(found.version), Some(found.path.display().to_string()), None),
         Err(missing) => ("missing", None, None, Some(missing.to_string())),
@@ -53,9 +53,9 @@ fn line(tool: &dyn Tool, lookup: &Lookup) -> Line {
         state,
         version,
         path,
-        tested_version: tool.tested_version(),
-        label_model: tool.label_model(),
-        latency_from: tool.says_of_its_clock(),
+        tested_version: tool.about().tested_version,
+        label_model: tool.about().label_model,
+        latency_from: tool.about().clock,
         origin: install.origin,
         install: install.debian,
         install_macos: install.macos,
