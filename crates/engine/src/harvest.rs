@@ -1,7 +1,7 @@
 //! What workers bring home, put together.
 
 use truetail_model::driver::Driver;
-use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions, Snapshot};
+use truetail_model::record::{Recorder, RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_reactor::MonotonicClock;
@@ -64,6 +64,36 @@ pub(crate) struct Harvest {
     pub(crate) unstamped: u64,
     pub(crate) clock_steps: u64,
     pub(crate) ended: Timestamp,
+}
+
+impl Harvest {
+    /// Of calls, which have no connections, once those in flight are counted out: counts out what was never issued.
+    /// `cpu_before` is the processor time of the thread at its beginning.
+    pub(crate) fn of_calls(
+        mut driver: Driver,
+        mut recorder: Recorder,
+        watch: Watch,
+        cpu_before: CpuTime,
+        ended: Timestamp,
+    ) -> Harvest {
+        while let Some(arrival) = driver.unissued() {
+            recorder.plan(arrival.intended_start);
+            recorder.record(&RequestRecord::never_issued(arrival, ended));
+        }
+        Harvest {
+            recorder,
+            by_target: ByTarget::default(),
+            driver,
+            watch,
+            cpu: cpu_since(cpu_before),
+            connections_opened: 0,
+            connections_peak: 0,
+            stray_answers: 0,
+            unstamped: 0,
+            clock_steps: 0,
+            ended,
+        }
+    }
 }
 
 /// What the recorder of each worker keeps. Each may keep as many samples as the whole run: what does not fit is left out

@@ -9,11 +9,13 @@
 //! | `summary` | the one screen of a run |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools beside each other |
+//! | `markup` | text inside pages and pictures |
 //! | [`plot`] | pictures as SVG and PNG |
 //! | `progress` | the line while a run goes on |
 
 mod comparison;
 pub mod league;
+mod markup;
 pub mod number;
 pub mod plot;
 mod progress;

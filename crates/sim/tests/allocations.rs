@@ -3,52 +3,21 @@
 
 mod common;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
+use allocation_counter::measure;
 use common::*;
 use truetail_model::service::{Service, Variation};
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, Workload};
 use truetail_sim::{SimOptions, simulate};
 
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: every call goes to `System` unchanged, which keeps the contract; counting touches only a thread-local `Cell`
-// that is initialised at compile time and has no destructor, so it neither allocates nor is ever gone.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promise about `layout` is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promises about `block`, `layout` and `size` are passed on.
-        unsafe { System.realloc(block, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises about `block` and `layout` are passed on.
-        unsafe { System.dealloc(block, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
 fn allocations(service: &Service, workload: &Workload) -> u64 {
     let scenario = scenario(service.clone(), workload.clone());
-    let before = ALLOCATIONS.get();
-    let run = simulate(&scenario, SimOptions { per_second: false, ..SimOptions::default() }).unwrap();
-    let after = ALLOCATIONS.get();
-    assert!(run.snapshot.tally.responses > 0);
-    after - before
+    let info = measure(|| {
+        let run = simulate(&scenario, SimOptions { per_second: false, ..SimOptions::default() }).unwrap();
+        assert!(run.snapshot.tally.responses > 0);
+    });
+    assert!(info.count_total > 0, "a recorder has memory of its own");
+    info.count_total
 }
 
 #[test]

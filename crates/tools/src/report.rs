@@ -2,7 +2,7 @@
 
 use truetail_model::record::{Histogram, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot, rank_of};
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::{ClaimedQuantile, Claims};
+use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 /// A file that says a run was longer is not looked at second by second, of which there would be millions.
 const LONGEST_RUN: Nanos = Nanos::from_secs(7 * 24 * 3600);
@@ -38,6 +38,13 @@ impl Report {
     /// Nothing but statements.
     pub fn of(claims: Claims) -> Report {
         Report { version: None, claims, requests: Vec::new(), histogram: None, notes: Vec::new() }
+    }
+
+    /// Of a tool that gives every request it made, of which it says that `failed` failed: they are all in its latencies.
+    pub fn of_all(latency_from: LatencyFrom, requests: Vec<Request>, failed: u64) -> Report {
+        let made = Some(requests.len() as u64);
+        let claims = Claims { measured: made, requests: made, failed: Some(failed), ..Claims::silent(latency_from) };
+        Report { requests, ..Report::of(claims) }
     }
 
     /// The same with those of p50, p90, p99, p99.9 and p99.99 that the tool does not print, computed from what it gave:

@@ -20,8 +20,21 @@ const RATE: u64 = 500;
 /// Both timestamp modes, as arguments.
 const MODES: [&[&str]; 2] = [&[], &["--user-timestamps"]];
 
-fn arguments<'a>(url: &'a str, rate: &'a str, mode: &[&'a str]) -> Vec<&'a str> {
-    [&["run", url, "-r", rate, "-d", "5s", "--json", "--no-save"], mode].concat()
+/// The server, and the generator in mid-run against it.
+struct Pair {
+    served: Served,
+    running: Running,
+}
+
+impl Pair {
+    fn start(desk: &Desk, mode: &[&str]) -> Pair {
+        let served = Served::start(desk, "01-healthy");
+        let (url, rate) = (served.api(), RATE.to_string());
+        let arguments = ["run", &url, "-r", &rate, "-d", "5s", "--json", "--no-save"];
+        let mut running = Running::start(desk.command(&[&arguments, mode].concat()));
+        running.hear("p99");
+        Pair { served, running }
+    }
 }
 
 /// A stop as the test saw it: when, in seconds since 1970, and for how long.
@@ -51,10 +64,7 @@ fn reason<'a>(run: &'a Value, code: &str) -> Option<&'a Value> {
 fn of_the_generator_is_told_and_billed_to_nobody_else() {
     for mode in MODES {
         let desk = Desk::new();
-        let served = Served::start(&desk, "01-healthy");
-        let (url, rate) = (served.api(), RATE.to_string());
-        let mut running = Running::start(desk.command(&arguments(&url, &rate, mode)));
-        running.hear("p99");
+        let Pair { running, served: _served } = Pair::start(&desk, mode);
         let stop = stop(|signal| running.signal(signal));
         let told = running.end();
         let run = told.json();
@@ -84,10 +94,7 @@ fn assert_when_and_how_long(run: &Value, stop: &Stop) {
 fn of_the_server_is_the_servers() {
     for mode in MODES {
         let desk = Desk::new();
-        let served = Served::start(&desk, "01-healthy");
-        let (url, rate) = (served.api(), RATE.to_string());
-        let mut running = Running::start(desk.command(&arguments(&url, &rate, mode)));
-        running.hear("p99");
+        let Pair { running, served } = Pair::start(&desk, mode);
         let stop = stop(|signal| served.signal(signal));
         let told = running.end();
         let run = told.json();

@@ -11,9 +11,8 @@ use truetail_model::workload::Workload;
 use truetail_reactor::{MonotonicClock, Reactor, precise_sleeps};
 
 use super::{Call, CallOutcome, CallPlan, Callable, Waiting};
-use crate::by_target::ByTarget;
 use crate::control::{Asked, Control};
-use crate::harvest::{Harvest, Measured, cpu_since, put_together, recorder_options};
+use crate::harvest::{Harvest, Measured, put_together, recorder_options};
 use crate::host;
 use crate::live::Live;
 use crate::watch::Watch;
@@ -149,9 +148,11 @@ impl Caller {
                     self.wait(self.clock.now(), until);
                 }
                 Turn::Wait { until } => self.wait(now, until),
-                Turn::Expired | Turn::Finished => return Called(self.settle(cpu_before)),
+                Turn::Expired | Turn::Finished => break,
             }
         }
+        let ended = self.clock.now();
+        Called(Harvest::of_calls(self.driver, self.recorder, self.watch, cpu_before, ended))
     }
 
     fn obey(&mut self, now: Timestamp) {
@@ -207,27 +208,6 @@ impl Caller {
                     std::hint::spin_loop();
                 }
             }
-        }
-    }
-
-    fn settle(mut self, cpu_before: truetail_run::CpuTime) -> Harvest {
-        let ended = self.clock.now();
-        while let Some(arrival) = self.driver.unissued() {
-            self.recorder.plan(arrival.intended_start);
-            self.recorder.record(&RequestRecord::never_issued(arrival, ended));
-        }
-        Harvest {
-            recorder: self.recorder,
-            by_target: ByTarget::default(),
-            driver: self.driver,
-            watch: self.watch,
-            cpu: cpu_since(cpu_before),
-            connections_opened: 0,
-            connections_peak: 0,
-            stray_answers: 0,
-            unstamped: 0,
-            clock_steps: 0,
-            ended,
         }
     }
 }

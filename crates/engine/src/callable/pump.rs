@@ -16,9 +16,8 @@ use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::{MonotonicClock, Reactor, precise_sleeps};
 
 use super::CallPlan;
-use crate::by_target::ByTarget;
 use crate::control::{Asked, Control};
-use crate::harvest::{Harvest, Measured, cpu_since, put_together, recorder_options};
+use crate::harvest::{Harvest, Measured, put_together, recorder_options};
 use crate::host;
 use crate::live::Live;
 use crate::watch::Watch;
@@ -201,29 +200,13 @@ impl Pump {
         self.driver.finish(start.user, end);
     }
 
-    /// Counts out what is in flight and what was never issued.
+    /// Counts out what is in flight, and then what was never issued.
     fn settle(mut self, cpu_before: truetail_run::CpuTime) -> Harvest {
         let ended = self.clock.now();
         let left: Vec<_> = self.in_flight.values().copied().collect();
         for (start, actual_start) in left {
             self.record(Ended { start, actual_start, end: ended, outcome: Outcome::InFlightAtEnd });
         }
-        while let Some(arrival) = self.driver.unissued() {
-            self.recorder.plan(arrival.intended_start);
-            self.recorder.record(&RequestRecord::never_issued(arrival, ended));
-        }
-        Harvest {
-            recorder: self.recorder,
-            by_target: ByTarget::default(),
-            driver: self.driver,
-            watch: self.watch,
-            cpu: cpu_since(cpu_before),
-            connections_opened: 0,
-            connections_peak: 0,
-            stray_answers: 0,
-            unstamped: 0,
-            clock_steps: 0,
-            ended,
-        }
+        Harvest::of_calls(self.driver, self.recorder, self.watch, cpu_before, ended)
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::Table;
 use super::cells::{self, Grid};
+use crate::markup::escaped;
 use crate::plot::Picture;
 use crate::table::Align;
 
@@ -69,20 +70,4 @@ fn push_remarks(page: &mut String, league: &Table<'_>) {
         push(page, format_args!("<dt>{}</dt><dd>{}</dd>\n", escaped(tool), escaped(&words)));
     }
     page.push_str("</dl>\n");
-}
-
-/// What comes from tools cannot command the page.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            c if c.is_control() && c != '\n' => {}
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }

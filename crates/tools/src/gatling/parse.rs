@@ -56,23 +56,18 @@ pub fn parse(output: &Output) -> Result<Report, ParseError> {
     let bytes = output.file(LOG).filter(|bytes| !bytes.is_empty());
     let bytes = bytes.ok_or_else(|| READING.nothing(output, "log of Gatling"))?;
     let log = if bytes.starts_with(TEXT) { text::read(bytes)? } else { binary::read(bytes)? };
-    let rows = log.requests.len() as u64;
-    let silent = Claims {
-        measured: Some(rows),
-        requests: Some(rows),
-        failed: Some(log.failed),
-        ..Claims::silent(LatencyFrom::Send)
+    let mut report = Report {
+        version: Some(log.version),
+        notes: log.failures.notes(),
+        ..Report::of_all(LatencyFrom::Send, log.requests, log.failed)
     };
-    let claims = match table(&output.text())? {
-        Some(claims) if claims.requests == Some(rows) => Claims { failed: Some(log.failed), ..claims },
-        Some(claims) => {
-            let printed = claims.requests.unwrap_or_default();
+    if let Some(claims) = table(&output.text())? {
+        let (rows, printed) = (report.requests.len() as u64, claims.requests.unwrap_or_default());
+        if printed != rows {
             return Err(READING.broken(None, format!("{rows} requests, and a table of {printed}: it was cut off")));
         }
-        None => silent,
-    };
-    let (version, notes) = (Some(log.version), log.failures.notes());
-    let report = Report { version, notes, requests: log.requests, ..Report::of(claims) };
+        report.claims = Claims { failed: Some(log.failed), ..claims };
+    }
     Ok(report.with_computed_quantiles())
 }
 

@@ -57,14 +57,7 @@ fn samples(reading: Reading, bytes: &[u8]) -> Result<Report, ParseError> {
         requests.push(reading.expect(line, "time that fits", request(&row, &mut failures))?);
         Ok(())
     })?;
-    let rows = requests.len() as u64;
-    let claims = Claims {
-        measured: Some(rows),
-        requests: Some(rows),
-        failed: Some(failed),
-        ..Claims::silent(LatencyFrom::Send)
-    };
-    Ok(Report { requests, notes: failures.notes(), ..Report::of(claims) })
+    Ok(Report { notes: failures.notes(), ..Report::of_all(LatencyFrom::Send, requests, failed) })
 }
 
 /// Where there was no answer, its code is the name of an exception in Java.

@@ -44,14 +44,8 @@ fn results(bytes: &[u8]) -> Result<Report, ParseError> {
         requests.push(Request { start_ns: Some(start_ns), latency: Nanos(latency_ns), outcome });
         Ok(())
     })?;
-    let (rows, failed) = (requests.len() as u64, requests.iter().filter(|request| !succeeded(request)).count() as u64);
-    let claims = Claims {
-        measured: Some(rows),
-        requests: Some(rows),
-        failed: Some(failed),
-        ..Claims::silent(LatencyFrom::Send)
-    };
-    Ok(Report { requests, notes: failures.notes(), ..Report::of(claims) })
+    let failed = requests.iter().filter(|request| !succeeded(request)).count() as u64;
+    Ok(Report { notes: failures.notes(), ..Report::of_all(LatencyFrom::Send, requests, failed) })
 }
 
 /// As Vegeta sees it.
