@@ -1,0 +1,92 @@
+//! Cases of any kind: load models, caps, stops, and how the service and the generator behave.
+
+use proptest::prelude::*;
+use truetail_model::arrival::{Horizon, Schedule, Spacing};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::{Limits, LoadModel, Workload};
+
+use super::MS;
+
+/// When and how a run is stopped before its time.
+#[derive(Clone, Copy, Debug)]
+pub struct Stop {
+    pub at: Timestamp,
+    pub at_once: bool,
+}
+
+/// One case.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub workload: Workload,
+    pub hands: u32,
+    pub stop: Option<Stop>,
+    /// Mean service time; single ones are up to five times as long.
+    pub service: Nanos,
+    /// Some requests never end.
+    pub black_holes: bool,
+    /// The caller wakes up late and hears of ends in any order; else at the very instant of each event.
+    pub late: bool,
+    pub seed: u64,
+}
+
+fn millis(low: u64, high: u64) -> impl Strategy<Value = Nanos> {
+    (low * MS..=high * MS).prop_map(Nanos)
+}
+
+/// Up to two seconds, up to 200 requests, or both.
+fn horizon() -> impl Strategy<Value = Horizon> {
+    prop_oneof![
+        millis(1, 2_000).prop_map(|duration| Horizon { duration: Some(duration), requests: None }),
+        (1u64..200).prop_map(|requests| Horizon { duration: None, requests: Some(requests) }),
+        (millis(1, 2_000), 1u64..2_000)
+            .prop_map(|(duration, requests)| Horizon { duration: Some(duration), requests: Some(requests) }),
+    ]
+}
+
+prop_compose! {
+    fn schedule()(
+        profile in prop_oneof![
+            Just("300"), Just("7.5"), Just("steps:100/300ms,0/300ms,400/1s"), Just("ramp:0..400/1s"), Just("ramp:300..0/1s"),
+        ],
+        poisson in any::<bool>(),
+        seed in any::<u64>(),
+        horizon in horizon(),
+    ) -> Schedule {
+        let spacing = if poisson { Spacing::Poisson } else { Spacing::Even };
+        Schedule { profile: profile.parse().unwrap(), spacing, seed, horizon }
+    }
+}
+
+fn model() -> impl Strategy<Value = LoadModel> {
+    prop_oneof![
+        schedule().prop_map(LoadModel::Open),
+        (1u32..7, millis(0, 40), horizon()).prop_map(|(users, think_time, horizon)| LoadModel::Closed {
+            users,
+            think_time,
+            horizon
+        }),
+        (schedule(), 1u32..5, millis(0, 40)).prop_map(|(sessions, requests_per_session, think_time)| {
+            LoadModel::PartlyOpen { sessions, requests_per_session, think_time }
+        }),
+    ]
+}
+
+prop_compose! {
+    pub fn case()(
+        model in model(),
+        connections in proptest::option::of(1u32..9),
+        drain in millis(0, 600),
+        hands in 1u32..=5,
+        stop in proptest::option::of((0..2_500 * MS, any::<bool>())),
+        service in millis(1, 150),
+        black_holes in any::<bool>(),
+        late in any::<bool>(),
+        seed in any::<u64>(),
+    ) -> Case {
+        // A request that never ends may hold a count for ever, but not a duration.
+        let black_holes = black_holes && model.horizon().duration.is_some();
+        let stop = stop.map(|(at, at_once)| Stop { at: Timestamp(at), at_once });
+        let limits = Limits { connections, timeout: None, drain };
+        Case { workload: Workload { model, limits, warmup: Nanos::ZERO }, hands, stop, service, black_holes, late, seed }
+    }
+}

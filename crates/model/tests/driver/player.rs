@@ -1,0 +1,206 @@
+//! Plays a case in virtual time, and checks at each step what must hold there.
+
+use truetail_model::arrival::{Arrival, ScheduleHash};
+use truetail_model::driver::{Driver, Hand, Start, Turn};
+use truetail_model::random::Random;
+use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord, SamplesOptions, Snapshot, StartDelay};
+use truetail_model::time::{Nanos, Timestamp};
+
+use super::MS;
+use super::cases::Case;
+
+/// One request that was started.
+#[derive(Clone, Copy, Debug)]
+pub struct Started {
+    pub start: Start,
+    pub at: Timestamp,
+    /// [`Timestamp::NEVER`] while, or because, it has not ended.
+    pub ended: Timestamp,
+}
+
+/// What one hand did.
+pub struct Played {
+    pub started: Vec<Started>,
+    pub unissued: Vec<Arrival>,
+    pub stopped_at: Option<Timestamp>,
+    pub expired_at: Option<Timestamp>,
+    pub hash: ScheduleHash,
+    pub snapshot: Snapshot,
+}
+
+impl Played {
+    /// All arrivals it was responsible for.
+    pub fn arrivals(&self) -> impl Iterator<Item = Arrival> + '_ {
+        self.started.iter().map(|started| started.start.arrival).chain(self.unissued.iter().copied())
+    }
+}
+
+/// Drives one hand through its whole run, and checks at each step what must hold there.
+struct Player<'a> {
+    case: &'a Case,
+    cap: Option<u64>,
+    driver: Driver,
+    random: Random,
+    now: Timestamp,
+    started: Vec<Started>,
+    /// Requests under way, by their place in `started`, with the instant at which they end.
+    under_way: Vec<(usize, Timestamp)>,
+    /// When the others ended, ascending.
+    ends: Vec<Timestamp>,
+    stopped_at: Option<Timestamp>,
+    recorder: Recorder,
+}
+
+impl<'a> Player<'a> {
+    fn new(case: &'a Case, hand: Hand) -> Player<'a> {
+        let working = Hand { of: hand.of.min(case.workload.most_hands()), ..hand };
+        Player {
+            case,
+            cap: case.workload.limits.connections.map(|total| working.share_of(u64::from(total))),
+            driver: Driver::new(&case.workload, hand),
+            random: Random::new(case.seed, u64::from(hand.index)),
+            now: Timestamp::ZERO,
+            started: Vec::new(),
+            under_way: Vec::new(),
+            ends: Vec::new(),
+            stopped_at: None,
+            recorder: Recorder::new(RecorderOptions { samples: SamplesOptions::NONE, ..RecorderOptions::default() }),
+        }
+    }
+
+    fn play(mut self) -> Played {
+        let expired_at = loop {
+            self.stop_when_due();
+            let deadline = self.driver.deadline();
+            match self.driver.turn(self.now) {
+                Turn::Start(start) => {
+                    assert!(self.now < deadline, "started when the drain was over");
+                    self.start(start);
+                }
+                Turn::Wait { until } => {
+                    assert!(until > self.now, "a wait until now is a busy loop");
+                    self.advance(until);
+                }
+                Turn::Expired => break Some(self.now),
+                Turn::Finished => {
+                    assert!(self.under_way.is_empty(), "finished with requests in flight");
+                    break None;
+                }
+            }
+            assert_eq!(self.driver.in_flight(), self.under_way.len() as u64);
+        };
+        self.end(expired_at)
+    }
+
+    fn stop_when_due(&mut self) {
+        let Some(stop) = self.case.stop.filter(|stop| self.stopped_at.is_none() && self.now >= stop.at) else { return };
+        if stop.at_once {
+            self.driver.stop_now(self.now)
+        } else {
+            self.driver.stop(self.now)
+        }
+        self.stopped_at = Some(self.now);
+    }
+
+    fn start(&mut self, start: Start) {
+        let intended = start.arrival.intended_start;
+        assert!(intended <= self.now, "started before its time");
+        assert!(self.stopped_at.is_none(), "started after the stop");
+        assert!(self.cap.is_none_or(|cap| (self.under_way.len() as u64) < cap), "more in flight than the cap");
+        let delay = self.now.since(intended);
+        assert!(start.connection_wait <= delay);
+        assert_eq!(start.connection_wait, self.wait_for_a_place(intended));
+        if !self.case.late {
+            assert_eq!(start.connection_wait, delay, "nobody was late, and still it did not start when it could");
+        }
+        self.recorder.plan(intended);
+        let end = self.random_end();
+        self.under_way.push((self.started.len(), end));
+        self.started.push(Started { start, at: self.now, ended: Timestamp::NEVER });
+    }
+
+    /// The j-th request to start, of those under a cap of c, finds a place when j − c of those before it have ended.
+    fn wait_for_a_place(&self, intended: Timestamp) -> Nanos {
+        let Some(needed) = self.cap.and_then(|cap| self.started.len().checked_sub(cap as usize)) else {
+            return Nanos::ZERO;
+        };
+        self.ends[needed].since(intended)
+    }
+
+    fn random_end(&mut self) -> Timestamp {
+        if self.case.black_holes && self.random.next_u64().is_multiple_of(16) {
+            return Timestamp::NEVER;
+        }
+        let service = self.case.service.0 as f64 * self.random.exponential().min(5.0);
+        self.now + Nanos(1 + service as u64)
+    }
+
+    /// Moves on to the next event, or in a late case some time beyond it, and reports what has ended by then.
+    fn advance(&mut self, until: Timestamp) {
+        let stop = self.case.stop.filter(|_| self.stopped_at.is_none()).map(|stop| stop.at.max(self.now));
+        let ends = self.under_way.iter().map(|(_, end)| *end);
+        let next = ends.chain(stop).fold(until, Timestamp::min);
+        assert_ne!(next, Timestamp::NEVER, "nothing will ever happen again");
+        let late = if self.case.late { Nanos(self.random.next_u64() % (20 * MS)) } else { Nanos::ZERO };
+        self.now = next + late;
+        let (mut ended, under_way): (Vec<_>, Vec<_>) = self.under_way.iter().partition(|(_, end)| *end <= self.now);
+        self.under_way = under_way;
+        if self.case.late {
+            ended.sort_by_cached_key(|_| self.random.next_u64());
+        } else {
+            ended.sort_by_key(|(_, end)| *end);
+        }
+        ended.into_iter().for_each(|(number, end)| self.finish(number, end));
+    }
+
+    fn finish(&mut self, number: usize, end: Timestamp) {
+        let started = &mut self.started[number];
+        started.ended = end;
+        self.driver.finish(started.start.user, end);
+        self.ends.insert(self.ends.partition_point(|earlier| *earlier <= end), end);
+        let record = record(started, end, Outcome::Response { status: 200 });
+        self.recorder.record(&record);
+    }
+
+    fn end(mut self, expired_at: Option<Timestamp>) -> Played {
+        for (number, _) in &self.under_way {
+            self.recorder.record(&record(&self.started[*number], self.now, Outcome::InFlightAtEnd));
+        }
+        let mut unissued = Vec::new();
+        while let Some(arrival) = self.driver.unissued() {
+            self.recorder.plan(arrival.intended_start);
+            self.recorder.record(&RequestRecord::never_issued(arrival, self.now));
+            unissued.push(arrival);
+        }
+        assert!(expired_at.is_none_or(|at| at >= self.driver.deadline()), "expired before the drain was over");
+        let hash = self.driver.schedule_hash();
+        Played {
+            started: self.started,
+            unissued,
+            stopped_at: self.stopped_at,
+            expired_at,
+            hash,
+            snapshot: self.recorder.finish(hash),
+        }
+    }
+}
+
+fn record(started: &Started, end: Timestamp, outcome: Outcome) -> RequestRecord {
+    let intended_start = started.start.arrival.intended_start;
+    RequestRecord {
+        index: started.start.arrival.index,
+        intended_start,
+        actual_start: started.at,
+        end,
+        delay: StartDelay::split(intended_start, started.at, started.start.connection_wait, Nanos::ZERO),
+        connected: false,
+        tls_handshake: None,
+        read_lag: None,
+        outcome,
+        bytes_in: 0,
+    }
+}
+
+pub fn play(case: &Case) -> Vec<Played> {
+    (0..case.hands).map(|index| Player::new(case, Hand { index, of: case.hands }).play()).collect()
+}

@@ -1,0 +1,130 @@
+//! Scenarios of any kind whose faults can happen.
+
+use proptest::prelude::*;
+use truetail_model::arrival::{Horizon, Schedule, Spacing};
+use truetail_model::scenario::Scenario;
+use truetail_model::service::{Fault, Gate, Select, Service, Variation};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::{Limits, LoadModel, Workload};
+
+use super::S;
+use super::any::profile;
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-zA-Z0-9._-]{1,12}"
+}
+
+fn nanos(low: u64, high: u64) -> impl Strategy<Value = Nanos> {
+    (low..=high).prop_map(Nanos)
+}
+
+/// At least 1000 s, so that the faults below can happen.
+fn horizon() -> impl Strategy<Value = Horizon> {
+    (nanos(1000 * S, u64::MAX), proptest::option::of(1_000..=u64::MAX))
+        .prop_map(|(duration, requests)| Horizon { duration: Some(duration), requests })
+}
+
+fn schedule() -> impl Strategy<Value = Schedule> {
+    (profile(), prop_oneof![Just(Spacing::Even), Just(Spacing::Poisson)], any::<u64>(), horizon())
+        .prop_map(|(profile, spacing, seed, horizon)| Schedule { profile, spacing, seed, horizon })
+}
+
+fn model() -> impl Strategy<Value = LoadModel> {
+    prop_oneof![
+        schedule().prop_map(LoadModel::Open),
+        (1..=u32::MAX, nanos(0, u64::MAX), horizon()).prop_map(|(users, think_time, horizon)| LoadModel::Closed {
+            users,
+            think_time,
+            horizon
+        }),
+        (schedule(), 1..=u32::MAX, nanos(0, S)).prop_map(|(sessions, requests_per_session, think_time)| {
+            LoadModel::PartlyOpen { sessions, requests_per_session, think_time }
+        }),
+    ]
+}
+
+prop_compose! {
+    fn workload()(
+        model in model(),
+        connections in proptest::option::of(1..=u32::MAX),
+        timeout in proptest::option::of(nanos(1, u64::MAX)),
+        drain in nanos(0, u64::MAX),
+        warmup in nanos(0, 999 * S),
+    ) -> Workload {
+        Workload { model, limits: Limits { connections, timeout, drain }, warmup }
+    }
+}
+
+prop_compose! {
+    /// Narrowed at least by a share, so that no fault leaves none for the next.
+    fn select()(
+        share in 1e-9..=1.0,
+        every in proptest::option::of(Just(1)),
+        at in proptest::option::of((0..1000 * S).prop_map(Timestamp)),
+        length in proptest::option::of(nanos(1, u64::MAX)),
+    ) -> Select {
+        Select { every, share: Some(share), at, length }
+    }
+}
+
+fn gate() -> impl Strategy<Value = Gate> {
+    prop_oneof![Just(Gate::Answers), Just(Gate::Arrivals)]
+}
+
+fn any_fault() -> impl Strategy<Value = Fault> {
+    let instant = || (0..1000 * S).prop_map(Timestamp);
+    prop_oneof![
+        (instant(), nanos(1, u64::MAX), gate()).prop_map(|(at, length, gate)| Fault::Stall { at, length, gate }),
+        (instant(), nanos(1, 1 << 62), nanos(1, 1 << 62), proptest::option::of(1..=u64::MAX), gate()).prop_map(
+            |(first, length, more, times, gate)| Fault::RecurringStall {
+                first,
+                every: length + more,
+                length,
+                times,
+                gate
+            }
+        ),
+        (instant(), nanos(1, u64::MAX / 2), nanos(0, u64::MAX)).prop_map(|(from, over, target)| Fault::Ramp {
+            from,
+            to: from + over,
+            target
+        }),
+        nanos(1, u64::MAX).prop_map(|pause| Fault::EveryNth { every: 1, pause }),
+        (400..=599u16, any::<bool>(), select()).prop_map(|(status, immediately, select)| Fault::ErrorStatus {
+            status,
+            immediately,
+            select
+        }),
+        select().prop_map(|select| Fault::Reset { select }),
+        select().prop_map(|select| Fault::BlackHole { select }),
+        (nanos(1, u64::MAX), select()).prop_map(|(over, select)| Fault::SlowBody { over, select }),
+        select().prop_map(|select| Fault::ShortBody { select }),
+        select().prop_map(|select| Fault::Garbage { select }),
+    ]
+}
+
+prop_compose! {
+    fn service()(
+        baseline in nanos(1, u64::MAX),
+        exponential in any::<bool>(),
+        concurrency in proptest::option::of(1..=u32::MAX),
+        body_bytes in any::<u32>(),
+        seed in any::<u64>(),
+        faults in proptest::collection::vec(any_fault(), 0..4),
+    ) -> Service {
+        let variation = if exponential { Variation::Exponential } else { Variation::Constant };
+        Service { baseline, variation, concurrency, body_bytes, seed, faults }
+    }
+}
+
+prop_compose! {
+    pub fn scenario()(
+        name in name(),
+        about in ".*",
+        path in "/[a-z/?&=]{0,9}",
+        service in service(),
+        workload in workload(),
+    ) -> Scenario {
+        Scenario { name, about, service, workload, path }
+    }
+}
