@@ -39,16 +39,15 @@ impl Mailbox {
         self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Called by the worker in each turn: gives its recorder away if somebody asked for it.
+    /// Somebody asked for the recorder: the worker looks in each turn.
     #[inline]
-    pub(crate) fn exchange(&self, recorder: &mut Box<Recorder>) {
-        if self.asked.load(Ordering::Acquire) {
-            self.give(recorder);
-        }
+    pub(crate) fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
     }
 
+    /// Called by the worker when it was asked: gives its recorder away.
     #[cold]
-    fn give(&self, recorder: &mut Box<Recorder>) {
+    pub(crate) fn give(&self, recorder: &mut Box<Recorder>) {
         let mut content = self.content();
         // What was given for somebody who had not the patience to wait is still there to be collected: it stays.
         if content.full.is_none()
@@ -131,11 +130,11 @@ mod tests {
         let mailbox = Mailbox::new(options);
         let mut recorder = one(options);
         mailbox.ask();
-        mailbox.exchange(&mut recorder);
+        mailbox.give(&mut recorder);
         // Nobody collected it, because whoever asked had gone, and somebody else asks.
         mailbox.ask();
         recorder.plan(Timestamp::ZERO);
-        mailbox.exchange(&mut recorder);
+        mailbox.give(&mut recorder);
         mailbox.close();
         let collected = Collected::default();
         let given = collected.collect(&[&mailbox], false).map_or(Tally::default(), |snapshot| snapshot.tally);

@@ -1,6 +1,6 @@
 //! One connection: a socket, and the request that is under way on it.
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsFd;
 
@@ -117,7 +117,7 @@ impl Connection {
             return session.write(&self.socket, request, &mut self.exchange.written);
         }
         while self.exchange.written < request.len() {
-            match (&self.socket).write(&request[self.exchange.written..]) {
+            match send(&self.socket, &request[self.exchange.written..]) {
                 Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
                 Ok(n) => self.exchange.written += n,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
@@ -185,7 +185,7 @@ impl Connection {
         loop {
             let read = match stamped {
                 true => stamps::receive(self.socket.as_fd(), buffer),
-                false => (&self.socket).read(buffer).map(|n| (n, None)),
+                false => receive(&self.socket, buffer).map(|n| (n, None)),
             };
             match read {
                 Ok(read) => return Ok(Some(read)),
@@ -208,6 +208,21 @@ impl Connection {
         let before = std::mem::replace(&mut self.out_of_order, seen);
         seen.is_none() || seen != before
     }
+}
+
+/// Without a detour through libc, which makes ready to be cancelled around each call.
+#[cfg(target_os = "linux")]
+fn send(socket: &Socket, bytes: &[u8]) -> io::Result<usize> {
+    Ok(rustix::net::send(socket, bytes, rustix::net::SendFlags::NOSIGNAL)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn send(mut socket: &Socket, bytes: &[u8]) -> io::Result<usize> {
+    io::Write::write(&mut socket, bytes)
+}
+
+fn receive(socket: &Socket, buffer: &mut [u8]) -> io::Result<usize> {
+    Ok(rustix::io::read(socket, buffer)?)
 }
 
 /// Attempts with the ports that `pick` gives, until one is free or enough were tried. Where the system chooses it has

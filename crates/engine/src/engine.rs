@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::thread;
 
 use truetail_model::driver::{Driver, Hand};
-use truetail_model::record::Recorder;
 use truetail_model::time::Nanos;
 use truetail_model::workload::{LoadModelKind, Workload};
 use truetail_reactor::{MonotonicClock, Reactor};
@@ -13,10 +12,11 @@ use truetail_reactor::{MonotonicClock, Reactor};
 use truetail_run::EndClock;
 
 use crate::Plan;
-use crate::by_target::{self, ByTarget};
+use crate::by_target;
 use crate::checkpoint::Mailbox;
 use crate::control::Control;
 use crate::harvest::{Harvest, Measured, put_together, recorder_options};
+use crate::ledger::Ledger;
 use crate::live::Live;
 use crate::stamps;
 use crate::surroundings;
@@ -109,20 +109,17 @@ fn start_worker(
     let setting = Setting {
         hand,
         driver,
-        recorder: Box::new(Recorder::new(options)),
-        mailbox,
+        ledger: Ledger::new(options, plan.target.requests(), workload, live, mailbox),
         clock,
         endpoint: plan.target.endpoint().clone(),
         tls: tls.map(Tls::for_one_worker),
         keep_alive: plan.keep_alive,
         requests: plan.target.requests().clone(),
-        by_target: ByTarget::new(plan.target.requests(), workload),
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,
         timing: plan.timing,
         scheduled: workload.model.kind() != LoadModelKind::Closed,
         control: control.clone(),
-        live,
     };
     let worker = Worker::new(setting, reactor);
     thread::Builder::new().name(format!("truetail-{}", hand.index)).spawn(move || worker.run())

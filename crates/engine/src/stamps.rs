@@ -63,9 +63,10 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(
     message.msg_iovlen = 1;
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = size_of::<ControlBuffer>() as _;
+    // Not by the function of libc: where threads may be cancelled, that makes ready for it and takes it back each time.
     // SAFETY: `message` points to one part that is `buffer`, borrowed for writing, and to a control buffer of the stated
     // length; both outlive the call, and the kernel writes within the lengths.
-    let n = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
+    let n = unsafe { libc::syscall(libc::SYS_recvmsg, socket.as_raw_fd(), &raw mut message, 0) };
     if n < 0 {
         return Err(io::Error::last_os_error());
     }

@@ -6,23 +6,20 @@ mod connecting;
 mod sleep;
 
 use std::io;
-use std::sync::Arc;
 
 use truetail_model::driver::{Driver, Hand, Start, Turn};
-use truetail_model::record::{Cause, Outcome, Recorder, RequestRecord, StartDelay};
+use truetail_model::record::{Cause, Outcome, RequestRecord, StartDelay};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::{Events, MonotonicClock, Reactor, Readiness, precise_sleeps};
 use truetail_run::{CpuTime, Timing};
 
-use crate::by_target::ByTarget;
-use crate::checkpoint::Mailbox;
 use crate::connection::{Exchange, Phase};
 use crate::control::{Asked, Control};
 use crate::deadlines::Deadlines;
 use crate::endpoint::Endpoint;
 use crate::harvest::{Harvest, cpu_since};
 use crate::host;
-use crate::live::Live;
+use crate::ledger::Ledger;
 use crate::pool::{Pool, Token};
 use crate::ports::LocalPorts;
 use crate::requests::Requests;
@@ -47,8 +44,7 @@ const READS_AT_LAST: u32 = 256;
 pub(crate) struct Setting {
     pub(crate) hand: Hand,
     pub(crate) driver: Driver,
-    pub(crate) recorder: Box<Recorder>,
-    pub(crate) mailbox: Arc<Mailbox>,
+    pub(crate) ledger: Ledger,
     pub(crate) clock: MonotonicClock,
     pub(crate) endpoint: Endpoint,
     /// How connections are secured, if they are.
@@ -56,7 +52,6 @@ pub(crate) struct Setting {
     /// A connection is used again where the server allows it.
     pub(crate) keep_alive: bool,
     pub(crate) requests: Requests,
-    pub(crate) by_target: ByTarget,
     pub(crate) timeout: Option<Nanos>,
     /// The kernel is to say when answers arrived.
     pub(crate) stamped: bool,
@@ -65,7 +60,6 @@ pub(crate) struct Setting {
     /// Requests of this load model are due on a schedule, so that one may fall due between two answers.
     pub(crate) scheduled: bool,
     pub(crate) control: Control,
-    pub(crate) live: Arc<Live>,
 }
 
 /// When a request ended: when its last byte had arrived, and when the worker had read it.
@@ -167,7 +161,7 @@ impl Worker {
     }
 
     fn obey(&mut self) {
-        self.setting.mailbox.exchange(&mut self.setting.recorder);
+        self.setting.ledger.exchange();
         match self.setting.control.asked() {
             Asked::GoOn => {}
             Asked::Stop => {
@@ -196,6 +190,7 @@ impl Worker {
 
     /// Waits until something happens, at most until `until`, and deals with it.
     fn look(&mut self, events: &mut Events, until: Timestamp) -> io::Result<()> {
+        self.setting.ledger.write();
         let now = self.now();
         let deadline = self.deadlines.first().map_or(Timestamp::NEVER, |(_, deadline)| deadline);
         let latest = if self.unread.is_empty() && !self.look_again { now + LONGEST_SLEEP } else { now };
@@ -238,9 +233,7 @@ impl Worker {
     /// Begins a request at `now`, on an idle connection or on a new one.
     fn begin(&mut self, start: Start, now: Timestamp) {
         let which = self.setting.requests.which(start.arrival.index);
-        self.setting.recorder.plan(start.arrival.intended_start);
-        self.setting.by_target.plan(which, start.arrival.intended_start);
-        self.setting.live.started();
+        self.setting.ledger.plan(which, start.arrival.intended_start);
         let exchange = Exchange {
             arrival: start.arrival,
             which,
@@ -389,9 +382,7 @@ impl Worker {
             outcome,
             bytes_in,
         };
-        self.setting.recorder.record(&record);
-        self.setting.by_target.record(exchange.which, &record);
-        self.setting.live.ended(&record);
+        self.setting.ledger.record(exchange.which, record);
         // On a schedule, whoever waits for this connection could have had it since the answer arrived; in a closed loop
         // the user is this worker, and goes on when it has read.
         let free = if self.setting.scheduled { moment.arrived } else { moment.read };
@@ -416,17 +407,13 @@ impl Worker {
         }
         let ended = self.now();
         while let Some(arrival) = self.setting.driver.unissued() {
-            let (which, record) =
-                (self.setting.requests.which(arrival.index), RequestRecord::never_issued(arrival, ended));
-            self.setting.recorder.plan(arrival.intended_start);
-            self.setting.by_target.plan(which, arrival.intended_start);
-            self.setting.recorder.record(&record);
-            self.setting.by_target.record(which, &record);
+            let which = self.setting.requests.which(arrival.index);
+            self.setting.ledger.never_issued(which, &RequestRecord::never_issued(arrival, ended));
         }
-        self.setting.mailbox.close();
+        let (recorder, by_target) = self.setting.ledger.close();
         Harvest {
-            recorder: *self.setting.recorder,
-            by_target: self.setting.by_target,
+            recorder,
+            by_target,
             driver: self.setting.driver,
             watch: self.watch,
             cpu: cpu_since(cpu_before),

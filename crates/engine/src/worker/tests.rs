@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,7 @@ use truetail_model::time::Rate;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
 use super::*;
+use crate::checkpoint::Mailbox;
 use crate::request::{Method, Origin};
 use crate::requests::{FeedOrder, Prepared};
 use crate::tls::TlsOptions;
@@ -57,20 +59,17 @@ impl Stage {
         let setting = Setting {
             hand: Hand::ALONE,
             driver: Driver::new(&workload, Hand::ALONE),
-            recorder: Box::new(Recorder::new(options)),
-            mailbox: Arc::new(Mailbox::new(options)),
+            ledger: Ledger::new(options, &one_request(), &workload, Arc::default(), Arc::new(Mailbox::new(options))),
             clock: MonotonicClock::starting_now(),
             endpoint: listener.local_addr().unwrap().into(),
             tls: None,
             keep_alive: true,
-            by_target: ByTarget::new(&one_request(), &workload),
             requests: one_request(),
             timeout,
             stamped,
             timing: Timing::Balanced,
             scheduled: true,
             control: Control::new(),
-            live: Arc::new(Live::default()),
         };
         let worker = Worker::new(setting, Reactor::new().unwrap());
         Stage { worker, events: Events::with_capacity(REPORTS), listener }
@@ -114,12 +113,12 @@ impl Stage {
         streams
     }
 
-    fn tally(&self) -> Tally {
-        *self.worker.setting.recorder.tally()
+    fn tally(&mut self) -> Tally {
+        *self.worker.setting.ledger.recorder().tally()
     }
 
-    fn service_time(&self) -> Nanos {
-        self.worker.setting.recorder.metric(Metric::ServiceTime).max().unwrap()
+    fn service_time(&mut self) -> Nanos {
+        self.worker.setting.ledger.recorder().metric(Metric::ServiceTime).max().unwrap()
     }
 }
 
@@ -193,7 +192,7 @@ fn a_failure_in_a_pause_is_not_as_late_as_the_pause() {
     drop(stage.send_all(1));
     sleep(Duration::from_millis(300));
     stage.run_until(all_ended);
-    let waited = stage.worker.setting.recorder.metric(Metric::Failed).max().unwrap();
+    let waited = stage.worker.setting.ledger.recorder().metric(Metric::Failed).max().unwrap();
     assert!(stage.tally().reset == 1 && waited < Nanos::from_millis(300), "{waited}");
 }
 
@@ -211,7 +210,7 @@ fn a_pause_before_a_request_was_sent_is_not_taken_from_its_service_time() {
     });
     stage.run_until(all_ended);
     answering.join().unwrap();
-    let fastest = stage.worker.setting.recorder.metric(Metric::ServiceTime).min().unwrap();
+    let fastest = stage.worker.setting.ledger.recorder().metric(Metric::ServiceTime).min().unwrap();
     // The service begins when the server has read, a moment after the actual start; a pause of the machine after that is
     // the one thing that may rightly be taken away.
     let paused_since = stage.worker.watch.total().saturating_sub(Nanos::from_millis(100));

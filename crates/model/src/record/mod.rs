@@ -7,6 +7,7 @@ mod recorder;
 mod request;
 mod samples;
 mod seconds;
+mod slowest;
 mod snapshot;
 mod tally;
 

@@ -1,9 +1,7 @@
 //! Single requests: all of them where they fit, else a stated sample that keeps the whole tail.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use super::{Outcome, RequestRecord};
+use super::RequestRecord;
+use super::slowest::Slowest;
 use crate::random::mix64;
 
 /// How many single requests are kept.
@@ -21,9 +19,9 @@ impl SamplesOptions {
 }
 
 impl Default for SamplesOptions {
-    /// 262 144 requests, and the 65 536 slowest: at most 30 MB.
+    /// 262 144 requests, and the 16 384 slowest: at most 32 MB.
     fn default() -> SamplesOptions {
-        SamplesOptions { capacity: 1 << 18, slowest: 1 << 16 }
+        SamplesOptions { capacity: 1 << 18, slowest: 1 << 14 }
     }
 }
 
@@ -39,37 +37,8 @@ pub struct Samples {
     halvings: u32,
     /// Before this place of the even part there is nothing that the last halving left out.
     halved_up_to: usize,
-    slowest: BinaryHeap<Reverse<Slow>>,
+    slowest: Slowest,
     seen: u64,
-}
-
-/// A request in the order of slowness; the unanswered are slower than every answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Slow(RequestRecord);
-
-impl Slow {
-    /// Of two that are equally slow the one planned first counts as slower, so that a service as steady as a clock does
-    /// not make every request push another out.
-    fn key(&self) -> (u8, u64, Reverse<u64>) {
-        let class = match self.0.outcome {
-            Outcome::Response { .. } => 0,
-            outcome if outcome.is_censored() => 1,
-            _ => 2,
-        };
-        (class, self.0.response_time().0, Reverse(self.0.index))
-    }
-}
-
-impl Ord for Slow {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-impl PartialOrd for Slow {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl Default for Samples {
@@ -87,7 +56,7 @@ impl Samples {
             even: Vec::with_capacity(options.capacity),
             halvings: 0,
             halved_up_to: 0,
-            slowest: BinaryHeap::with_capacity(options.slowest + usize::from(options.slowest > 0)),
+            slowest: Slowest::new(options.slowest).with_room(),
             seen: 0,
         }
     }
@@ -96,10 +65,13 @@ impl Samples {
     #[inline]
     pub fn offer(&mut self, record: &RequestRecord) {
         self.seen += 1;
-        if self.options.capacity == 0 {
-            return;
+        if self.options.capacity > 0 {
+            self.slowest.offer(record);
+            self.offer_to_even(record);
         }
-        self.offer_slow(record);
+    }
+
+    fn offer_to_even(&mut self, record: &RequestRecord) {
         match belongs(record.index, self.halvings) {
             false => {}
             true if self.even.len() < self.options.capacity => self.even.push(*record),
@@ -135,20 +107,6 @@ impl Samples {
         self.halved_up_to = 0;
     }
 
-    fn offer_slow(&mut self, record: &RequestRecord) {
-        if self.options.slowest == 0 {
-            return;
-        }
-        let slow = Slow(*record);
-        if self.slowest.len() < self.options.slowest {
-            self.slowest.push(Reverse(slow));
-        } else if let Some(mut fastest) = self.slowest.peek_mut()
-            && slow > fastest.0
-        {
-            *fastest = Reverse(slow);
-        }
-    }
-
     /// Every request of the run is here.
     pub fn is_complete(&self) -> bool {
         self.halvings == 0 && self.even.len() as u64 == self.seen
@@ -172,7 +130,7 @@ impl Samples {
     /// Requests that are here only because they are among the slowest, in no stated order.
     pub fn only_slow(&self) -> impl Iterator<Item = &RequestRecord> {
         let halvings = self.halvings;
-        self.slowest.iter().map(|Reverse(slow)| &slow.0).filter(move |record| !belongs(record.index, halvings))
+        self.slowest.iter().filter(move |record| !belongs(record.index, halvings))
     }
 
     /// Adds the samples of another hand.
@@ -181,20 +139,12 @@ impl Samples {
             self.halvings = other.halvings;
             self.settle();
         }
-        let seen = self.seen + other.seen;
-        other.slowest.iter().for_each(|Reverse(slow)| self.offer_slow(&slow.0));
-        let slowest = std::mem::replace(&mut self.options.slowest, 0);
-        other
-            .even
-            .iter()
-            .filter(|record| belongs(record.index, self.halvings))
-            .copied()
-            .collect::<Vec<_>>()
-            .iter()
-            .for_each(|record| self.offer(record));
+        self.seen += other.seen;
+        other.slowest.iter().for_each(|record| self.slowest.offer(record));
+        if self.options.capacity > 0 {
+            other.even.iter().for_each(|record| self.offer_to_even(record));
+        }
         self.settle();
-        self.options.slowest = slowest;
-        self.seen = seen;
     }
 
     /// What is kept.
@@ -212,10 +162,10 @@ impl Samples {
         seen: u64,
     ) -> Samples {
         let halvings = one_in.max(1).trailing_zeros();
-        let slowest = BinaryHeap::new();
+        let slowest = Slowest::new(options.slowest);
         let mut samples = Samples { options, even: Vec::new(), halvings, halved_up_to: 0, slowest, seen };
         // The slowest are found among both parts, so that a merge that halves the even part keeps the tail.
-        even.iter().chain(only_slow).for_each(|record| samples.offer_slow(record));
+        even.iter().chain(only_slow).for_each(|record| samples.slowest.offer(record));
         samples.even = even;
         samples
     }

@@ -1,0 +1,86 @@
+//! The slowest of all requests that were offered.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Outcome, RequestRecord};
+
+/// At most a stated number of requests, of which none that was left out is slower.
+///
+/// What is ordered is small, and apart from the records: a run in which one request in ten is slower than one that is
+/// kept moves little memory.
+#[derive(Clone, Debug)]
+pub(super) struct Slowest {
+    most: usize,
+    fastest_first: BinaryHeap<Reverse<Key>>,
+    records: Vec<RequestRecord>,
+}
+
+/// A request in the order of slowness; the unanswered are slower than every answer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Key {
+    slowness: u64,
+    /// Of two that are equally slow the one planned first counts as slower, so that a service as steady as a clock does
+    /// not make every request push another out.
+    index: Reverse<u64>,
+    /// Where it is kept.
+    slot: u32,
+}
+
+/// Times are compared up to this, about 73 years.
+const LONGEST: u64 = (1 << 61) - 1;
+
+fn slowness(record: &RequestRecord) -> u64 {
+    let class = match record.outcome {
+        Outcome::Response { .. } => 0,
+        outcome if outcome.is_censored() => 1,
+        _ => 2,
+    };
+    class << 61 | record.response_time().0.min(LONGEST)
+}
+
+impl Slowest {
+    /// None yet, of `most` and at most 2^32.
+    pub(super) fn new(most: usize) -> Slowest {
+        let most = most.min(u32::MAX as usize);
+        Slowest { most, fastest_first: BinaryHeap::new(), records: Vec::new() }
+    }
+
+    /// Room for all of them is reserved at once.
+    pub(super) fn with_room(mut self) -> Slowest {
+        self.fastest_first.reserve(self.most);
+        self.records.reserve(self.most);
+        self
+    }
+
+    /// Offers one request.
+    #[inline]
+    pub(super) fn offer(&mut self, record: &RequestRecord) {
+        if self.records.len() < self.most {
+            return self.keep(record);
+        }
+        let Some(Reverse(fastest)) = self.fastest_first.peek() else { return };
+        let slowness = slowness(record);
+        if (slowness, Reverse(record.index)) > (fastest.slowness, fastest.index) {
+            self.replace_fastest(record, slowness);
+        }
+    }
+
+    fn keep(&mut self, record: &RequestRecord) {
+        let slot = self.records.len() as u32;
+        self.records.push(*record);
+        self.fastest_first.push(Reverse(Key { slowness: slowness(record), index: Reverse(record.index), slot }));
+    }
+
+    fn replace_fastest(&mut self, record: &RequestRecord, slowness: u64) {
+        let Some(mut fastest) = self.fastest_first.peek_mut() else { return };
+        let slot = fastest.0.slot;
+        *fastest = Reverse(Key { slowness, index: Reverse(record.index), slot });
+        self.records[slot as usize] = *record;
+    }
+
+    /// What is kept, in no stated order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &RequestRecord> {
+        self.records.iter()
+    }
+}
