@@ -222,7 +222,7 @@ fn send(mut socket: &Socket, bytes: &[u8]) -> io::Result<usize> {
 }
 
 fn receive(socket: &Socket, buffer: &mut [u8]) -> io::Result<usize> {
-    Ok(rustix::io::read(socket, buffer)?)
+    Ok(rustix::net::recv(socket, buffer, rustix::net::RecvFlags::empty())?.0)
 }
 
 /// Attempts with the ports that `pick` gives, until one is free or enough were tried. Where the system chooses it has

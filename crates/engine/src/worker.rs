@@ -19,6 +19,7 @@ use crate::deadlines::Deadlines;
 use crate::endpoint::Endpoint;
 use crate::harvest::{Harvest, cpu_since};
 use crate::host;
+use crate::http1::LastHead;
 use crate::ledger::Ledger;
 use crate::pool::{Pool, Token};
 use crate::ports::LocalPorts;
@@ -31,6 +32,8 @@ use crate::watch::Watch;
 const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
 /// After so many starts in a row answers are looked at again, so that catching up does not make them look slow.
 const STARTS_IN_A_ROW: u32 = 32;
+/// The same for users who wait for their answers: who has one is behind none, and goes on when all that came are read.
+const USERS_IN_A_ROW: u32 = REPORTS as u32;
 /// Reports taken from the reactor at once.
 const REPORTS: usize = 256;
 /// One for all connections of a worker; nothing of it is kept between reads.
@@ -97,6 +100,7 @@ pub(crate) struct Worker {
     buffer: Box<[u8]>,
     /// What was in bytes that came over TLS.
     opened: Vec<u8>,
+    last_head: LastHead,
     stray_answers: u64,
     ports: LocalPorts,
     pairing: Pairing,
@@ -127,6 +131,7 @@ impl Worker {
             unread: Vec::new(),
             buffer: vec![0; READ_BUFFER].into_boxed_slice(),
             opened: Vec::new(),
+            last_head: LastHead::remembering(),
             stray_answers: 0,
         }
     }
@@ -175,9 +180,10 @@ impl Worker {
         }
     }
 
-    /// Starts what is due, up to [`STARTS_IN_A_ROW`].
+    /// Starts what is due, up to [`STARTS_IN_A_ROW`] or [`USERS_IN_A_ROW`].
     fn start_due(&mut self) -> Then {
-        for _ in 0..STARTS_IN_A_ROW {
+        let most = if self.setting.scheduled { STARTS_IN_A_ROW } else { USERS_IN_A_ROW };
+        for _ in 0..most {
             let now = self.now();
             match self.setting.driver.turn(now) {
                 Turn::Start(start) => self.begin(start, now),

@@ -7,6 +7,7 @@ use truetail_model::record::Cause;
 
 use super::chunked::Chunked;
 use super::framing::{self, Framing};
+use super::last_head::LastHead;
 
 /// Longest head that is accepted, interim answers each counted by themselves.
 const HEAD_LIMIT: usize = 64 * 1024;
@@ -89,11 +90,19 @@ impl ResponseParser {
     /// The cause, when they are no answer: see [`Cause`]. Bytes after the end of the answer are
     /// [`Cause::LeftoverBytes`], since nobody asked for them. The parser is of no use then until started again.
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Fed, Cause> {
+        self.feed_knowing(bytes, &mut LastHead::default())
+    }
+
+    /// The same, faster where heads are alike: `last` is the one that was read before, on whatever connection.
+    ///
+    /// # Errors
+    /// As [`ResponseParser::feed`].
+    pub(crate) fn feed_knowing(&mut self, bytes: &[u8], last: &mut LastHead) -> Result<Fed, Cause> {
         self.received += bytes.len() as u64;
         let mut rest = bytes;
         loop {
             let (used, ended) = match &mut self.state {
-                State::Head => match self.feed_head(rest)? {
+                State::Head => match self.feed_head(rest, last)? {
                     Some(used) => (used, self.state == State::Length(0)),
                     None => return Ok(Fed::More),
                 },
@@ -130,9 +139,9 @@ impl ResponseParser {
     }
 
     /// Reads a head. `Some(n)`: it ended after n of these bytes and the state says what follows. `None`: all were kept.
-    fn feed_head(&mut self, bytes: &[u8]) -> Result<Option<usize>, Cause> {
+    fn feed_head(&mut self, bytes: &[u8], last: &mut LastHead) -> Result<Option<usize>, Cause> {
         if self.partial.is_empty() {
-            if let Some(head) = parse_head(bytes, self.to_head)? {
+            if let Some(head) = last.read(bytes, self.to_head)? {
                 return self.head_is_read(head).map(Some);
             }
             return self.keep(bytes).map(|()| None);
@@ -185,15 +194,16 @@ impl Default for ResponseParser {
 }
 
 /// A head that was read.
-struct Head {
-    length: usize,
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Head {
+    pub(super) length: usize,
     status: u16,
     framing: Framing,
     keep_alive: bool,
 }
 
 /// `None` while the head has no end.
-fn parse_head(bytes: &[u8], to_head: bool) -> Result<Option<Head>, Cause> {
+pub(super) fn parse_head(bytes: &[u8], to_head: bool) -> Result<Option<Head>, Cause> {
     let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELD_LIMIT];
     let mut response = Response::new(&mut []);
     let mut config = ParserConfig::default();

@@ -52,7 +52,7 @@ impl Worker {
                 Content::AsRead => &self.buffer[..n],
                 Content::Opened => &self.opened,
             };
-            match connection.parser.feed(content) {
+            match connection.parser.feed_knowing(content, &mut self.last_head) {
                 Err(cause) => return self.end(token.slot(), now, Outcome::Malformed(cause)),
                 Ok(Fed::Finished(finished)) => {
                     let moment = self.moment_of(token.slot(), stamp, now);
@@ -154,7 +154,7 @@ impl Worker {
         if connection.phase != Phase::Busy || self.opened.is_empty() {
             return;
         }
-        match connection.parser.feed(&self.opened) {
+        match connection.parser.feed_knowing(&self.opened, &mut self.last_head) {
             Err(cause) => self.end(token.slot(), now, Outcome::Malformed(cause)),
             Ok(Fed::Finished(finished)) => {
                 let moment = self.moment_of(token.slot(), None, now);

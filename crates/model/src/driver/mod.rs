@@ -4,6 +4,7 @@
 //! in whatever way it says [`Driver::finish`]. The driver decides what starts when, holds the cap on requests in flight,
 //! and knows of each start how long it had to wait for that cap. It opens nothing, records nothing and reads no clock.
 
+mod due;
 mod permits;
 mod source;
 

@@ -1,9 +1,7 @@
 //! Where arrivals come from, by load model.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use super::Hand;
+use super::due::Due;
 use crate::arrival::{Arrival, Arrivals, Schedule};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
@@ -63,7 +61,7 @@ impl Source {
     pub(super) fn answered(&mut self, user: u32, ended: Timestamp) {
         match self {
             Source::Open(_) | Source::Idle => {}
-            Source::Closed(source) => source.ready.push(Reverse((ended + source.think_time, user))),
+            Source::Closed(source) => source.ready.push(ended + source.think_time, user),
             Source::PartlyOpen(source) => source.answered(user, ended),
         }
     }
@@ -116,7 +114,7 @@ impl OpenSource {
 /// N users, each either ready from an instant on or waiting for an answer.
 #[derive(Clone, Debug)]
 pub(super) struct ClosedSource {
-    ready: BinaryHeap<Reverse<(Timestamp, u32)>>,
+    ready: Due,
     think_time: Nanos,
     end: Timestamp,
     remaining: u64,
@@ -129,7 +127,7 @@ impl ClosedSource {
         let LoadModel::Closed { users, think_time, horizon } = model else { unreachable!("a closed model") };
         let mine = hand.share_of(u64::from(*users)) as u32;
         ClosedSource {
-            ready: (0..mine).map(|user| Reverse((Timestamp::ZERO, user))).collect(),
+            ready: Due::at_origin(mine),
             think_time: *think_time,
             end: horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0)),
             remaining: horizon.requests.map_or(u64::MAX, |total| hand.share_of(total)),
@@ -139,13 +137,12 @@ impl ClosedSource {
     }
 
     fn peek(&self) -> Option<Timestamp> {
-        let Reverse((ready_at, _)) = self.ready.peek()?;
-        (self.remaining > 0 && *ready_at < self.end).then_some(*ready_at)
+        self.ready.first().filter(|ready_at| self.remaining > 0 && *ready_at < self.end)
     }
 
     fn pop(&mut self) -> Option<(Arrival, u32)> {
         let intended_start = self.peek()?;
-        let Reverse((_, user)) = self.ready.pop()?;
+        let user = self.ready.pop()?;
         let arrival = Arrival { index: self.next_index, intended_start };
         self.next_index += self.stride;
         self.remaining = self.remaining.saturating_sub(1);
@@ -158,7 +155,7 @@ impl ClosedSource {
 pub(super) struct PartlyOpenSource {
     sessions: OpenSource,
     /// Follow-ups that are due at an instant, with the session's slot.
-    follow_ups: BinaryHeap<Reverse<(Timestamp, u32)>>,
+    follow_ups: Due,
     /// Requests that each running session still has before it, by slot.
     remaining: Vec<u32>,
     free_slots: Vec<u32>,
@@ -176,7 +173,7 @@ impl PartlyOpenSource {
         };
         PartlyOpenSource {
             sessions: OpenSource::new(sessions, hand),
-            follow_ups: BinaryHeap::new(),
+            follow_ups: Due::default(),
             remaining: Vec::new(),
             free_slots: Vec::new(),
             requests_per_session: *requests_per_session,
@@ -188,7 +185,7 @@ impl PartlyOpenSource {
     }
 
     fn next_follow_up(&self) -> Option<Timestamp> {
-        self.follow_ups.peek().map(|Reverse((due, _))| *due).filter(|due| *due < self.end)
+        self.follow_ups.first().filter(|due| *due < self.end)
     }
 
     fn peek(&self) -> Option<Timestamp> {
@@ -199,7 +196,7 @@ impl PartlyOpenSource {
     fn pop(&mut self) -> Option<(Arrival, u32)> {
         let intended_start = self.peek()?;
         let slot = if self.next_follow_up() == Some(intended_start) {
-            self.follow_ups.pop()?.0.1
+            self.follow_ups.pop()?
         } else {
             self.sessions.pop();
             self.open_session()
@@ -221,7 +218,7 @@ impl PartlyOpenSource {
 
     fn answered(&mut self, slot: u32, ended: Timestamp) {
         if self.remaining[slot as usize] > 0 {
-            self.follow_ups.push(Reverse((ended + self.think_time, slot)));
+            self.follow_ups.push(ended + self.think_time, slot);
         } else {
             self.free_slots.push(slot);
         }

@@ -19,9 +19,9 @@ impl SamplesOptions {
 }
 
 impl Default for SamplesOptions {
-    /// 262 144 requests, and the 16 384 slowest: at most 32 MB.
+    /// 262 144 requests, and the 8 192 slowest: at most 31 MB.
     fn default() -> SamplesOptions {
-        SamplesOptions { capacity: 1 << 18, slowest: 1 << 14 }
+        SamplesOptions { capacity: 1 << 18, slowest: 1 << 13 }
     }
 }
 

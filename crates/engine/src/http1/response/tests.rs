@@ -4,6 +4,10 @@ use super::*;
 
 /// Feeds `text` in pieces of `size` bytes, then the end of the connection.
 fn read_in_pieces(text: &[u8], size: usize, to_head: bool) -> Result<Finished, Cause> {
+    read_knowing(text, size, to_head, &mut LastHead::default())
+}
+
+fn read_knowing(text: &[u8], size: usize, to_head: bool, last: &mut LastHead) -> Result<Finished, Cause> {
     let mut parser = ResponseParser::new();
     parser.start(to_head);
     let mut finished = None;
@@ -12,7 +16,7 @@ fn read_in_pieces(text: &[u8], size: usize, to_head: bool) -> Result<Finished, C
             // What a connection does with bytes that come when the answer is whole.
             return Err(Cause::LeftoverBytes);
         }
-        if let Fed::Finished(end) = parser.feed(piece)? {
+        if let Fed::Finished(end) = parser.feed_knowing(piece, last)? {
             finished = Some(end);
         }
     }
@@ -140,6 +144,21 @@ fn a_body_of_any_size_is_only_counted() {
     }
     assert_eq!(parser.feed(&piece), Ok(Fed::Finished(Finished { status: 200, keep_alive: true })));
     assert_eq!(parser.partial.capacity(), 0, "nothing of a body is kept");
+}
+
+proptest! {
+    #[test]
+    fn to_remember_the_last_head_changes_nothing(order in proptest::collection::vec((0usize..100, any::<bool>(), 1usize..300), 1..40)) {
+        let (table, mut last) = (table(), LastHead::remembering());
+        for (row, to_head, size) in order {
+            let text = table[row % table.len()].0.as_bytes();
+            // Twice, so that it is known.
+            for _ in 0..2 {
+                let known = read_knowing(text, size, to_head, &mut last);
+                prop_assert_eq!(known, read_in_pieces(text, size, to_head), "{}", text.escape_ascii());
+            }
+        }
+    }
 }
 
 proptest! {
