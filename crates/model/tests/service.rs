@@ -192,6 +192,9 @@ fn gates_that_leave_no_gap_are_a_black_hole() {
     }
     assert!(!with(vec![stall(200, Gate::Answers), stall(250, Gate::Arrivals)]).is_shut_for_ever());
     assert!(!with(vec![stall(200, Gate::Answers), stall(220, Gate::Answers)]).is_shut_for_ever());
+    // A stall of five centuries ends too, though what comes after it may be beyond any clock.
+    let long = Fault::Stall { at: at(0), length: Nanos(u64::MAX - 100 * MS), gate: Gate::Answers };
+    assert!(!with(vec![long, stall(0, Gate::Answers)]).is_shut_for_ever());
     let text = "[workload]\nrate = 1\nduration = '60s'\n[service]\nbaseline = '1ms'\n\
                 [[service.fault]]\nkind = 'recurring-stall'\nfirst = '0s'\nevery = '2s'\nfor = '1s'\n\
                 [[service.fault]]\nkind = 'recurring-stall'\nfirst = '1s'\nevery = '2s'\nfor = '1s'\n";

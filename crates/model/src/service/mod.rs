@@ -59,12 +59,12 @@ impl Service {
             Fault::RecurringStall { first, times: None, gate, .. } => Some((gate, first)),
             _ => None,
         };
+        // Any other stall has an end.
+        let endless: Vec<Fault> = self.faults.iter().filter(|fault| begins(fault).is_some()).cloned().collect();
         [Gate::Arrivals, Gate::Answers].into_iter().any(|side| {
-            let last_begins =
-                self.faults.iter().filter_map(begins).filter(|(gate, _)| *gate == side).max_by_key(|b| b.1);
+            let last_begins = endless.iter().filter_map(begins).filter(|(gate, _)| *gate == side).max_by_key(|b| b.1);
             let mut met = FaultSet::NONE;
-            last_begins
-                .is_some_and(|(_, first)| state::pass_gates(&self.faults, side, first, &mut met) == Timestamp::NEVER)
+            last_begins.is_some_and(|(_, first)| state::pass_gates(&endless, side, first, &mut met) == Timestamp::NEVER)
         })
     }
 }
