@@ -250,3 +250,18 @@ fn every_timing_keeps_the_schedule() {
         assert_eq!(run(&closed).snapshot.tally.responses, 200, "{timing:?}");
     }
 }
+
+/// In batches answers wake nobody, but an arrival that waits for a place under the cap is not left until the next one is
+/// due.
+#[test]
+fn in_batches_a_full_cap_is_looked_after_at_each_tick() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let mut plan = open(&puppet.url(), 100_000.0, 1000);
+    plan.workload.limits.connections = Some(10);
+    plan.timing = Timing::Cheap;
+    plan.threads = Some(1);
+    let measured = run(&plan);
+    assert_eq!(measured.snapshot.tally.responses, 1000);
+    // A hundred times ten, each answered within a tick of 1 ms or a few of them; in sleeps of 20 ms it would be 2 s.
+    assert!(measured.elapsed < Nanos::from_secs(1), "{}", measured.elapsed);
+}

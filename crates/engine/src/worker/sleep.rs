@@ -25,7 +25,7 @@ impl Worker {
             }
             Timing::Cheap if left.is_zero() => self.reactor.wait(events, Some(left)),
             Timing::Cheap => {
-                let wake = tick(self.setting.scheduled, now, until);
+                let wake = tick(self.setting.driver.awaits_an_end(now), now, until);
                 self.watch.sleeping(wake);
                 thread::sleep(wake.since(now).into());
                 self.reactor.wait(events, Some(Nanos::ZERO))
@@ -34,11 +34,11 @@ impl Worker {
     }
 }
 
-/// The tick at which what is due at `until` is done. Answers wake nobody; on a schedule they can wait for it, because the
-/// kernel has said when they came, while users who wait for them are asked about at each tick after `now`.
-fn tick(scheduled: bool, now: Timestamp, until: Timestamp) -> Timestamp {
+/// The tick at which what is due at `until` is done. Answers wake nobody: the kernel has said when they came. Where something
+/// waits for one, each tick after `now` looks after them.
+fn tick(awaits_an_end: bool, now: Timestamp, until: Timestamp) -> Timestamp {
     let tick = |instant: Timestamp| Timestamp(instant.0.div_ceil(Timing::TICK_NS) * Timing::TICK_NS);
-    if scheduled { tick(until) } else { tick(Timestamp(now.0 + 1)) }
+    if awaits_an_end { tick(Timestamp(now.0 + 1)) } else { tick(until) }
 }
 
 #[cfg(test)]
@@ -49,9 +49,9 @@ mod tests {
     fn nothing_is_early_and_nothing_waits_longer_than_a_tick() {
         let ms = |ms: f64| Timestamp((ms * 1e6) as u64);
         for (until, wakes) in [(3.0, 3.0), (3.000_001, 4.0), (3.5, 4.0), (3.999_999, 4.0), (20.0, 20.0)] {
-            assert_eq!(tick(true, ms(2.1), ms(until)), ms(wakes), "{until}");
-            assert_eq!(tick(false, ms(2.1), ms(until)), ms(3.0), "users wait for answers");
+            assert_eq!(tick(false, ms(2.1), ms(until)), ms(wakes), "{until}");
+            assert_eq!(tick(true, ms(2.1), ms(until)), ms(3.0), "something waits for an answer");
         }
-        assert_eq!(tick(false, ms(2.0), ms(9.0)), ms(3.0), "time goes on");
+        assert_eq!(tick(true, ms(2.0), ms(9.0)), ms(3.0), "time goes on");
     }
 }

@@ -166,6 +166,13 @@ impl Driver {
         self.in_flight
     }
 
+    /// A start may become due because a request ends: a user waits for its answer, or an arrival that is due at `now` for
+    /// its place under the cap.
+    pub fn awaits_an_end(&self, now: Timestamp) -> bool {
+        let waits_for_a_place = || self.permits.are_taken() && self.source.peek().is_some_and(|due| due <= now);
+        self.in_flight > 0 && (self.source.follows_answers() || waits_for_a_place())
+    }
+
     /// The hash of all arrivals that were handed out, by `turn` or by `unissued`.
     pub fn schedule_hash(&self) -> ScheduleHash {
         self.hash

@@ -34,6 +34,11 @@ impl Permits {
         }
     }
 
+    /// None is left.
+    pub(super) fn are_taken(&self) -> bool {
+        self.fresh == Some(0) && self.freed.is_empty()
+    }
+
     /// Gives back a place that became free at `at`, which may be earlier than what was given back before: whoever reads
     /// many answers at once reports them in any order.
     pub(super) fn give_back(&mut self, at: Timestamp) {

@@ -66,6 +66,11 @@ impl Source {
         }
     }
 
+    /// What was answered may be followed by another arrival.
+    pub(super) fn follows_answers(&self) -> bool {
+        matches!(self, Source::Closed(_) | Source::PartlyOpen(_))
+    }
+
     pub(super) fn end_at(&mut self, end: Timestamp) {
         match self {
             Source::Open(source) => {

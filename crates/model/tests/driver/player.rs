@@ -79,6 +79,7 @@ impl<'a> Player<'a> {
                 }
                 Turn::Wait { until } => {
                     assert!(until > self.now, "a wait until now is a busy loop");
+                    self.check_what_is_awaited();
                     self.advance(until);
                 }
                 Turn::Expired => break Some(self.now),
@@ -90,6 +91,17 @@ impl<'a> Player<'a> {
             assert_eq!(self.driver.in_flight(), self.under_way.len() as u64);
         };
         self.end(expired_at)
+    }
+
+    /// Where no end is awaited, one that came now would start nothing now.
+    fn check_what_is_awaited(&self) {
+        if let Some((place, _)) = self.under_way.first()
+            && !self.driver.awaits_an_end(self.now)
+        {
+            let mut driver = self.driver.clone();
+            driver.finish(self.started[*place].start.user, self.now);
+            assert!(!matches!(driver.turn(self.now), Turn::Start(_)), "it started something");
+        }
     }
 
     fn stop_when_due(&mut self) {
