@@ -129,6 +129,9 @@ const PAIR_WITHIN: Nanos = Nanos::from_micros(5);
 const TRIES: u32 = 4;
 /// Linux steers both clocks alike, so that only a step moves them apart; what is less than this is the price of pairing.
 const STEP: u64 = 1_000_000;
+/// By so many nanoseconds one instant is certainly before another that the other clock gave: several times what pairing
+/// may be wrong by.
+const CERTAINLY: u64 = 20_000;
 
 /// The distance between wall clock and monotonic clock, as it was last seen.
 #[derive(Debug)]
@@ -175,6 +178,20 @@ impl Pairing {
         let origin = self.origin.filter(|_| !self.doubtful)?;
         let instant = Timestamp(stamp?.0.checked_sub(origin)?);
         (instant >= earliest && instant <= now).then_some(instant)
+    }
+
+    /// Whether the stamp is certainly from before `instant`: the clocks are compared again, so that one which was set in
+    /// between does not make it seem so.
+    pub(crate) fn is_before(&mut self, clock: &MonotonicClock, stamp: Option<WallTime>, instant: Timestamp) -> bool {
+        let (Some(WallTime(stamp)), Some(origin)) = (stamp, self.origin.filter(|_| !self.doubtful)) else {
+            return false;
+        };
+        let is_before = |origin: u64| stamp.saturating_add(CERTAINLY) < origin.saturating_add(instant.0);
+        if !is_before(origin) {
+            return false;
+        }
+        self.refresh(clock);
+        !self.doubtful && self.origin.is_some_and(is_before)
     }
 }
 
@@ -233,7 +250,26 @@ mod tests {
         assert_eq!(pairing.convert(None, earliest, now), None);
         pairing.paired(3_600_000_000_000, Timestamp(0));
         assert_eq!((convert(&pairing, 1_001_500), pairing.steps()), (None, 1), "the clock was set");
+        let clock = MonotonicClock::starting_now();
+        assert!(!pairing.is_before(&clock, Some(WallTime(5)), now), "nobody knows, as long as the clock was set");
         pairing.paired(3_600_000_000_100, Timestamp(100));
         assert_eq!(convert(&pairing, 3_600_000_001_500), Some(Timestamp(1_500)), "and is believed again");
+    }
+
+    #[test]
+    fn what_is_before_an_instant_is_so_by_both_clocks() {
+        let clock = MonotonicClock::starting_now();
+        let (stamp, instant) = (WallTime(wall_now()), clock.now());
+        let later = Timestamp(instant.0 + 10 * NANOS_PER_SECOND);
+        let mut pairing = Pairing::new();
+        assert!(!pairing.is_before(&clock, Some(stamp), later), "no pair yet");
+        while pairing.origin.is_none() {
+            pairing.refresh(&clock);
+        }
+        assert!(pairing.is_before(&clock, Some(stamp), later));
+        assert!(!pairing.is_before(&clock, Some(stamp), Timestamp::ZERO) && !pairing.is_before(&clock, None, later));
+        // Seen with a pair from before the clock was set, everything of now would be long ago.
+        pairing.origin = pairing.origin.map(|origin| origin + 60 * NANOS_PER_SECOND);
+        assert!(!pairing.is_before(&clock, Some(stamp), instant));
     }
 }

@@ -40,6 +40,10 @@ impl Pairing {
 
     pub(crate) fn refresh(&mut self, _clock: &MonotonicClock) {}
 
+    pub(crate) fn is_before(&mut self, _: &MonotonicClock, _: Option<WallTime>, _: Timestamp) -> bool {
+        false
+    }
+
     pub(crate) fn convert(&self, _: Option<WallTime>, _: Timestamp, _: Timestamp) -> Option<Timestamp> {
         None
     }

@@ -2,7 +2,7 @@
 
 use truetail_model::record::Cause;
 
-/// Most bytes of chunk extensions on one line, and of all trailers together.
+/// Most bytes of blanks and of extensions on the line of a chunk, each, and of all trailers together.
 const LINE_LIMIT: u32 = 16 * 1024;
 /// Hexadecimal digits of a chunk size that fit into 64 bits.
 const MOST_DIGITS: u8 = 16;
@@ -12,6 +12,10 @@ const MOST_DIGITS: u8 = 16;
 enum At {
     Size {
         digits: u8,
+    },
+    /// Blanks behind a size.
+    Blank {
+        length: u32,
     },
     Extension {
         length: u32,
@@ -69,7 +73,9 @@ impl Chunked {
     fn step(&mut self, byte: u8) -> Result<bool, Cause> {
         self.at = match (self.at, byte) {
             (At::Size { digits }, _) => self.size(digits, byte)?,
-            (At::Extension { .. }, b'\r') => At::SizeLineFeed,
+            (At::Blank { .. } | At::Extension { .. }, b'\r') => At::SizeLineFeed,
+            (At::Blank { .. }, b';') => At::Extension { length: 0 },
+            (At::Blank { length }, b' ' | b'\t') if length < LINE_LIMIT => At::Blank { length: length + 1 },
             (At::Extension { length }, _) if byte != b'\n' && length < LINE_LIMIT => {
                 At::Extension { length: length + 1 }
             }
@@ -100,7 +106,8 @@ impl Chunked {
         match byte {
             _ if digits == 0 => Err(Cause::BadChunk),
             b'\r' => Ok(At::SizeLineFeed),
-            b';' | b' ' | b'\t' => Ok(At::Extension { length: 0 }),
+            b';' => Ok(At::Extension { length: 0 }),
+            b' ' | b'\t' => Ok(At::Blank { length: 0 }),
             _ => Err(Cause::BadChunk),
         }
     }

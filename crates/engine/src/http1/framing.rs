@@ -30,7 +30,7 @@ pub(super) fn read(status: u16, version: u8, headers: &[Header<'_>], to_head: bo
             length = Some(content_length(header.value, length)?);
         } else if header.name.eq_ignore_ascii_case("transfer-encoding") {
             // Of several fields the last one decides: its coding was applied last.
-            coding = Some(last_coding_is_chunked(header.value));
+            coding = last_coding_is_chunked(header.value).or(coding).or(Some(false));
         } else if header.name.eq_ignore_ascii_case("connection") {
             close |= has_token(header.value, b"close");
             keep |= has_token(header.value, b"keep-alive");
@@ -76,9 +76,10 @@ fn decimal(digits: &[u8]) -> Option<u64> {
     })
 }
 
-fn last_coding_is_chunked(value: &[u8]) -> bool {
-    let last = value.rsplit(|b| *b == b',').next().unwrap_or_default();
-    last.trim_ascii().eq_ignore_ascii_case(b"chunked")
+/// `None`: no coding is named. Empty elements of a list count for nothing (RFC 9110, section 5.6.1).
+fn last_coding_is_chunked(value: &[u8]) -> Option<bool> {
+    let last = value.rsplit(|b| *b == b',').map(<[u8]>::trim_ascii).find(|coding| !coding.is_empty())?;
+    Some(last.eq_ignore_ascii_case(b"chunked"))
 }
 
 fn has_token(value: &[u8], token: &[u8]) -> bool {

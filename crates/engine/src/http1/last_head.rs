@@ -9,14 +9,14 @@ const LONGEST: usize = 1024;
 
 /// A head that was read, and what it said. The default knows none.
 #[derive(Default, Debug)]
-pub(crate) struct LastHead {
+pub struct LastHead {
     bytes: Vec<u8>,
     said: Option<(bool, Head)>,
 }
 
 impl LastHead {
     /// One that remembers; the default does only when it was given room by this.
-    pub(crate) fn remembering() -> LastHead {
+    pub fn remembering() -> LastHead {
         LastHead { bytes: Vec::with_capacity(LONGEST), said: None }
     }
 

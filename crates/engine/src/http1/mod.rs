@@ -3,7 +3,7 @@
 //! | part | what it does |
 //! |---|---|
 //! | [`ResponseParser`] | one answer: head, framing, end |
-//! | `last_head` | the head that was read last, which is often the next one too |
+//! | [`LastHead`] | the head that was read last, which is often the next one too |
 //! | `framing` | where the body of an answer ends (RFC 9112, section 6.3) |
 //! | `chunked` | the chunked coding (RFC 9112, section 7.1) |
 
@@ -12,5 +12,5 @@ mod framing;
 mod last_head;
 mod response;
 
-pub(crate) use last_head::LastHead;
+pub use last_head::LastHead;
 pub use response::{Fed, Finished, ResponseParser};

@@ -84,6 +84,11 @@ impl ResponseParser {
         self.received
     }
 
+    /// Bytes of memory that are kept for heads which come in parts: at most twice the limit on a head.
+    pub fn held(&self) -> usize {
+        self.partial.capacity()
+    }
+
     /// Takes bytes of the connection.
     ///
     /// # Errors
@@ -97,7 +102,7 @@ impl ResponseParser {
     ///
     /// # Errors
     /// As [`ResponseParser::feed`].
-    pub(crate) fn feed_knowing(&mut self, bytes: &[u8], last: &mut LastHead) -> Result<Fed, Cause> {
+    pub fn feed_knowing(&mut self, bytes: &[u8], last: &mut LastHead) -> Result<Fed, Cause> {
         self.received += bytes.len() as u64;
         let mut rest = bytes;
         loop {
@@ -144,28 +149,20 @@ impl ResponseParser {
             if let Some(head) = last.read(bytes, self.to_head)? {
                 return self.head_is_read(head).map(Some);
             }
-            return self.keep(bytes).map(|()| None);
+            self.partial.extend_from_slice(bytes);
+            return Ok(None);
         }
         let before = self.partial.len();
         let room = (HEAD_LIMIT + 1 - before).min(bytes.len());
         self.partial.extend_from_slice(&bytes[..room]);
         // Only a blank line can end a head: to parse at each segment would take quadratic time.
-        if has_blank_line(&self.partial[before.saturating_sub(3)..])
-            && let Some(head) = parse_head(&self.partial, self.to_head)?
-        {
+        let may_end = has_blank_line(&self.partial[before.saturating_sub(3)..]) || self.partial.len() > HEAD_LIMIT;
+        if may_end && let Some(head) = parse_head(&self.partial, self.to_head)? {
             let used = head.length - before;
             self.partial.clear();
             return self.head_is_read(Head { length: used, ..head }).map(Some);
         }
-        if self.partial.len() > HEAD_LIMIT { Err(Cause::HeadTooLarge) } else { Ok(None) }
-    }
-
-    fn keep(&mut self, bytes: &[u8]) -> Result<(), Cause> {
-        if bytes.len() > HEAD_LIMIT {
-            return Err(Cause::HeadTooLarge);
-        }
-        self.partial.extend_from_slice(bytes);
-        Ok(())
+        Ok(None)
     }
 
     fn head_is_read(&mut self, head: Head) -> Result<usize, Cause> {
@@ -202,19 +199,22 @@ pub(super) struct Head {
     keep_alive: bool,
 }
 
-/// `None` while the head has no end.
+/// `None` while the head has no end and is not too long.
 pub(super) fn parse_head(bytes: &[u8], to_head: bool) -> Result<Option<Head>, Cause> {
+    // A blank line before a head, which httparse would skip, is none of it.
+    if bytes.first().is_some_and(|first| *first != b'H') {
+        return Err(Cause::BadHead);
+    }
+    let bytes = &bytes[..bytes.len().min(HEAD_LIMIT + 1)];
     let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELD_LIMIT];
     let mut response = Response::new(&mut []);
     let mut config = ParserConfig::default();
     // A user agent must accept what folds a field over several lines (RFC 9112, section 5.2).
     config.allow_obsolete_multiline_headers_in_responses(true);
-    let parsed = config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
-    let length = match parsed {
-        Ok(Status::Complete(length)) if length > HEAD_LIMIT => return Err(Cause::HeadTooLarge),
-        Ok(Status::Complete(length)) => length,
-        Ok(Status::Partial) => return Ok(None),
-        Err(Error::TooManyHeaders) => return Err(Cause::HeadTooLarge),
+    let length = match config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields) {
+        Ok(Status::Complete(length)) if length <= HEAD_LIMIT => length,
+        Ok(Status::Partial) if bytes.len() <= HEAD_LIMIT => return Ok(None),
+        Ok(_) | Err(Error::TooManyHeaders) => return Err(Cause::HeadTooLarge),
         Err(_) => return Err(Cause::BadHead),
     };
     let (Some(status), Some(version)) = (response.code, response.version) else { return Err(Cause::BadHead) };

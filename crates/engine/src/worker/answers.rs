@@ -55,8 +55,7 @@ impl Worker {
             match connection.parser.feed_knowing(content, &mut self.last_head) {
                 Err(cause) => return self.end(token.slot(), now, Outcome::Malformed(cause)),
                 Ok(Fed::Finished(finished)) => {
-                    let moment = self.moment_of(token.slot(), stamp, now);
-                    return self.answered(token.slot(), moment, finished, may_have_ended);
+                    return self.answered(token.slot(), (stamp, now), finished, may_have_ended);
                 }
                 Ok(Fed::More) if broken.is_some() => return self.broken_off(token.slot(), now, broken),
                 Ok(Fed::More) if connection.transport.has_ended() => {
@@ -79,17 +78,27 @@ impl Worker {
         }
     }
 
-    /// When an answer that was read at `now` had arrived.
-    fn moment_of(&mut self, slot: u32, stamp: Option<WallTime>, now: Timestamp) -> Moment {
+    /// When an answer that was read at `now` had arrived. `None`: before it was asked for.
+    fn moment_of(&mut self, slot: u32, stamp: Option<WallTime>, now: Timestamp) -> Option<Moment> {
         let connection = self.pool.get(slot);
         let sent = connection.exchange.actual_start;
         let arrived =
             self.pairing.convert(stamp, sent, now).filter(|arrived| !connection.overtaken(now.since(*arrived)));
         if let Some(arrived) = arrived {
-            return Moment { arrived, read: now, stamped: true };
+            return Some(Moment { arrived, read: now, stamped: true });
+        }
+        if self.was_not_asked(slot, stamp) {
+            return None;
         }
         self.unstamped += u64::from(self.setting.stamped);
-        self.unstamped_moment(slot, now)
+        Some(self.unstamped_moment(slot, now))
+    }
+
+    /// On a connection that was kept, what had arrived before the request was sent answers nothing that was asked. A server
+    /// may speak first on a new one: it says there why it will not listen.
+    fn was_not_asked(&mut self, slot: u32, stamp: Option<WallTime>) -> bool {
+        let exchange = &self.pool.get(slot).exchange;
+        exchange.connect.is_none() && self.pairing.is_before(&self.setting.clock, stamp, exchange.actual_start)
     }
 
     /// When something arrived that was noticed at `now`. It was not there before the request was sent, nor when all was
@@ -102,7 +111,17 @@ impl Worker {
         Moment { arrived, read: now, stamped: !paused.is_zero() }
     }
 
-    fn answered(&mut self, slot: u32, moment: Moment, finished: Finished, may_have_ended: bool) {
+    /// A whole answer came, which bears this stamp where the kernel gave one and was read at `now`.
+    fn answered(
+        &mut self,
+        slot: u32,
+        (stamp, now): (Option<WallTime>, Timestamp),
+        finished: Finished,
+        may_have_ended: bool,
+    ) {
+        let Some(moment) = self.moment_of(slot, stamp, now) else {
+            return self.end(slot, now, Outcome::Malformed(Cause::EarlyAnswer));
+        };
         let connection = self.pool.get(slot);
         // Whoever answers before it has the whole request cannot be sent another one.
         let sent_all = connection.has_sent(self.setting.requests.bytes(connection.exchange.which).len());
@@ -118,10 +137,10 @@ impl Worker {
         let connection = self.pool.get(slot);
         let outcome = match connection.parser.end() {
             Ok(_) if !connection.transport.may_end() => Outcome::Malformed(Cause::Truncated),
-            Ok(finished) => {
-                let moment = self.moment_of(slot, stamp, now);
-                return self.end_at(slot, moment, Outcome::Response { status: finished.status }, false);
-            }
+            Ok(finished) => match self.moment_of(slot, stamp, now) {
+                Some(moment) => return self.end_at(slot, moment, Outcome::Response { status: finished.status }, false),
+                None => Outcome::Malformed(Cause::EarlyAnswer),
+            },
             Err(cause @ Cause::ClosedBeforeAnswer) => Outcome::Reset(cause),
             Err(cause) => Outcome::Malformed(cause),
         };
@@ -156,10 +175,7 @@ impl Worker {
         }
         match connection.parser.feed_knowing(&self.opened, &mut self.last_head) {
             Err(cause) => self.end(token.slot(), now, Outcome::Malformed(cause)),
-            Ok(Fed::Finished(finished)) => {
-                let moment = self.moment_of(token.slot(), None, now);
-                self.answered(token.slot(), moment, finished, true);
-            }
+            Ok(Fed::Finished(finished)) => self.answered(token.slot(), (None, now), finished, true),
             Ok(Fed::More) => {}
         }
     }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
-use truetail_model::record::{Metric, RecorderOptions, Tally};
+use truetail_model::record::{Metric, RecorderOptions, Snapshot, Tally};
 use truetail_model::time::Rate;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
@@ -18,6 +18,7 @@ use super::*;
 use crate::checkpoint::Mailbox;
 use crate::request::{Method, Origin};
 use crate::requests::{FeedOrder, Prepared};
+use crate::stamps;
 use crate::tls::TlsOptions;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
@@ -37,6 +38,18 @@ fn one_request() -> Requests {
     Requests::new(vec![only], 0, FeedOrder::InOrder, 1).unwrap()
 }
 
+/// All `requests` are due within their number of microseconds.
+fn workload(requests: u64, timeout: Option<Nanos>) -> Workload {
+    let schedule = Schedule {
+        profile: Profile::constant(Rate::per_second(1e6).unwrap()),
+        spacing: Spacing::Even,
+        seed: 1,
+        horizon: Horizon { duration: None, requests: Some(requests) },
+    };
+    let limits = Limits { timeout, ..Limits::default() };
+    Workload { model: LoadModel::Open(schedule), limits, warmup: Nanos::ZERO }
+}
+
 struct Stage {
     worker: Worker,
     events: Events,
@@ -44,16 +57,9 @@ struct Stage {
 }
 
 impl Stage {
-    /// All `requests` are due within their number of microseconds.
+    /// For a [`workload`].
     fn new(requests: u64, timeout: Option<Nanos>, stamped: bool) -> Stage {
-        let schedule = Schedule {
-            profile: Profile::constant(Rate::per_second(1e6).unwrap()),
-            spacing: Spacing::Even,
-            seed: 1,
-            horizon: Horizon { duration: None, requests: Some(requests) },
-        };
-        let limits = Limits { timeout, ..Limits::default() };
-        let workload = Workload { model: LoadModel::Open(schedule), limits, warmup: Nanos::ZERO };
+        let workload = workload(requests, timeout);
         let listener = listen();
         let options = RecorderOptions::default();
         let setting = Setting {
@@ -164,6 +170,35 @@ fn a_server_that_speaks_before_it_is_asked_is_heard() {
     stream.shutdown(std::net::Shutdown::Write).unwrap();
     stage.run_until(all_ended);
     assert_eq!(stage.tally().responses, 1);
+}
+
+/// One answer is asked for, then another comes after the worker has looked and before it sends the next request.
+fn one_answer_too_early() -> Snapshot {
+    let mut stage = Stage::new(1, None, true);
+    let mut stream = stage.send_all(1).pop().unwrap();
+    stream.write_all(ANSWER).unwrap();
+    stage.run_until(all_ended);
+    stream.write_all(ANSWER).unwrap();
+    sleep(Duration::from_millis(1));
+    stage.worker.setting.driver = Driver::new(&workload(1, None), Hand::ALONE);
+    stage.worker.start_due();
+    stage.run_until(all_ended);
+    let harvest = stage.worker.settle(CpuTime::default());
+    harvest.recorder.finish(harvest.driver.schedule_hash())
+}
+
+#[test]
+fn an_answer_that_had_come_before_its_request_was_sent_is_none() {
+    let _stamping = stamps::switch_on();
+    // The kernel begins to stamp a moment after it was asked to, and without a stamp nobody can know.
+    for _ in 0..1000 {
+        let snapshot = one_answer_too_early();
+        if let Some(early) = snapshot.causes.get(&Cause::EarlyAnswer) {
+            return assert_eq!((snapshot.tally.responses, *early), (1, 1), "{:?}", snapshot.tally);
+        }
+        assert_eq!(snapshot.tally.responses, 2, "{:?}", snapshot.tally);
+    }
+    panic!("an answer that came too early was taken for one a thousand times");
 }
 
 /// What a pause of the worker is not part of: the service time of an answer that came meanwhile, in whatever way the

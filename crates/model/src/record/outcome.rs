@@ -122,6 +122,8 @@ causes! {
     UnexpectedUpgrade = "unexpected_upgrade", "unasked switch of protocols";
     /// Bytes after the end of the answer that belong to no request.
     LeftoverBytes = "leftover_bytes", "bytes after the end of the answer";
+    /// On a connection that was kept, an answer that had come before its request was sent: it answers something else.
+    EarlyAnswer = "early_answer", "answer that had come before its request was sent";
     /// After the TLS handshake: the peer sent an alert, or a record that cannot be read.
     TlsBroken = "tls_broken", "TLS broken off after its handshake";
     /// A callable raised an error.

@@ -1,0 +1,196 @@
+//! The table, read by the parser.
+
+use proptest::prelude::*;
+use truetail_engine::http1::{Fed, Finished, LastHead, ResponseParser};
+use truetail_model::record::{Cause, Outcome};
+
+use crate::HEAD_LIMIT;
+use crate::table::{Sent, table};
+
+/// So much is fed of what has no end.
+const ENOUGH: usize = 1 << 20;
+/// Memory of one connection for a head without an end: the head, and as much again for its growth.
+const MOST_HELD: usize = 2 * (HEAD_LIMIT + 1);
+
+/// What a parser made of some bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Read {
+    /// `None`: it would wait for more.
+    is: Option<Result<Finished, Cause>>,
+    /// What was fed by then.
+    fed: u64,
+}
+
+/// Feeds `pieces` until the parser has decided, and looks after its books and its memory all the while.
+fn feed<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'a [u8]>) -> Read {
+    feed_knowing(parser, pieces, &mut LastHead::default())
+}
+
+/// The same with a head that was read before.
+fn feed_knowing<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'a [u8]>, last: &mut LastHead) -> Read {
+    let (mut fed, mut finished) = (0, None);
+    for piece in pieces {
+        if finished.is_some() {
+            // What a connection does with bytes that come when the answer is whole.
+            return Read { is: Some(Err(Cause::LeftoverBytes)), fed };
+        }
+        fed += piece.len() as u64;
+        let result = parser.feed_knowing(piece, last);
+        assert_eq!(parser.received(), fed);
+        assert!(parser.held() <= MOST_HELD, "{} bytes after {fed}", parser.held());
+        match result {
+            Ok(Fed::More) => {}
+            Ok(Fed::Finished(end)) => finished = Some(end),
+            Err(cause) => return Read { is: Some(Err(cause)), fed },
+        }
+    }
+    Read { is: finished.map(Ok), fed }
+}
+
+/// Reads `bytes` in pieces of `size`, and the end of the connection where it is `closed`.
+fn read(bytes: &[u8], size: usize, to_head: bool, closed: bool) -> Read {
+    let mut parser = ResponseParser::new();
+    parser.start(to_head);
+    let mut read = feed(&mut parser, bytes.chunks(size.max(1)));
+    if read.is.is_none() && closed {
+        read.is = Some(parser.end());
+    }
+    read
+}
+
+/// What the parser makes of a row without the end of the connection; `None`: it waits for more.
+pub fn without_an_end(sent: &Sent, to_head: bool) -> Option<Outcome> {
+    let read = read(&enough_of(sent), usize::MAX, to_head, false);
+    read.is.map(|is| outcome(Some(is)))
+}
+
+fn enough_of(sent: &Sent) -> Vec<u8> {
+    match sent {
+        Sent::Bytes(bytes) => bytes.clone(),
+        Sent::Endless(first, again) => first.iter().chain(again.iter().cycle()).copied().take(ENOUGH).collect(),
+    }
+}
+
+fn outcome(is: Option<Result<Finished, Cause>>) -> Outcome {
+    match is {
+        None => Outcome::TimedOut,
+        Some(Ok(finished)) => Outcome::Response { status: finished.status },
+        Some(Err(cause @ Cause::ClosedBeforeAnswer)) => Outcome::Reset(cause),
+        Some(Err(cause)) => Outcome::Malformed(cause),
+    }
+}
+
+#[test]
+fn every_row_is_what_the_table_says_however_it_is_cut() {
+    for row in table() {
+        let is_endless = matches!(row.sent, Sent::Endless(..));
+        let bytes = enough_of(&row.sent);
+        for size in [usize::MAX, 1, 2, 3, 7, 64, 1000, 65_536] {
+            let read = read(&bytes, size, row.to_head, !is_endless);
+            let shown = format!("pieces of {size}: {}", row.shown());
+            assert_eq!(outcome(read.is), row.outcome, "{shown}");
+            assert_eq!(matches!(read.is, Some(Ok(Finished { keep_alive: true, .. }))), row.kept, "{shown}");
+            if is_endless && row.outcome != Outcome::TimedOut && size <= HEAD_LIMIT {
+                assert!(read.fed <= (HEAD_LIMIT + size) as u64, "{} bytes before it was refused: {shown}", read.fed);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_of_a_body_is_held() {
+    for row in table().iter().filter(|row| row.outcome == Outcome::TimedOut) {
+        let mut parser = ResponseParser::new();
+        feed(&mut parser, enough_of(&row.sent).chunks(1000));
+        assert_eq!(parser.held(), 0, "{}", row.shown());
+    }
+}
+
+#[test]
+fn a_head_in_single_bytes_takes_linear_time() {
+    // 60 000 segments: to parse the whole at each would be two thousand million bytes.
+    let text = format!("HTTP/1.1 200 OK\r\nA: {}\r\nContent-Length: 0\r\n\r\n", "x".repeat(60_000));
+    let is = read(text.as_bytes(), 1, false, true).is;
+    assert_eq!(is, Some(Ok(Finished { status: 200, keep_alive: true })));
+}
+
+/// Rows that fit into a test of many cases.
+fn short_rows() -> Vec<(Vec<u8>, bool)> {
+    let rows = table().into_iter().filter_map(|row| match row.sent {
+        Sent::Bytes(bytes) if bytes.len() < 1000 => Some((bytes, row.to_head)),
+        _ => None,
+    });
+    rows.collect()
+}
+
+/// Cuts `bytes` behind each of these.
+fn cut(bytes: &[u8], mut cuts: Vec<usize>) -> Vec<&[u8]> {
+    cuts.push(bytes.len());
+    cuts.sort_unstable();
+    let mut start = 0;
+    let pieces = cuts.into_iter().map(|end| {
+        let piece = &bytes[start..end];
+        start = end;
+        piece
+    });
+    pieces.filter(|piece| !piece.is_empty()).collect()
+}
+
+proptest! {
+    /// Whatever a server sends, in whatever pieces: no panic, bounded memory.
+    #[test]
+    fn garbage_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..600), size in 1usize..50) {
+        read(&bytes, size, false, true);
+    }
+
+    /// Rows one after the other, each twice so that its head is known.
+    #[test]
+    fn to_remember_the_last_head_changes_nothing(
+        order in proptest::collection::vec((any::<prop::sample::Index>(), 1usize..300), 1..40),
+    ) {
+        let (rows, mut last, mut parser) = (short_rows(), LastHead::remembering(), ResponseParser::new());
+        for (row, size) in order {
+            let (bytes, to_head) = &rows[row.index(rows.len())];
+            for _ in 0..2 {
+                parser.start(*to_head);
+                let known = feed_knowing(&mut parser, bytes.chunks(size), &mut last);
+                let is = known.is.unwrap_or_else(|| parser.end());
+                prop_assert_eq!(Some(is), read(bytes, size, *to_head, true).is, "{}", bytes.escape_ascii());
+            }
+        }
+    }
+
+    /// The cut makes no difference to what damaged answers are.
+    #[test]
+    fn damaged_answers_are_the_same_in_all_pieces(
+        row in any::<prop::sample::Index>(),
+        damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+        cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..6),
+    ) {
+        let rows = short_rows();
+        let (mut bytes, to_head) = rows[row.index(rows.len())].clone();
+        if !bytes.is_empty() {
+            damage.iter().for_each(|(at, byte)| {
+                let at = at.index(bytes.len());
+                bytes[at] = *byte;
+            });
+        }
+        let cuts = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+        let mut parser = ResponseParser::new();
+        parser.start(to_head);
+        let in_pieces = feed(&mut parser, cut(&bytes, cuts).into_iter()).is.unwrap_or_else(|| parser.end());
+        prop_assert_eq!(Some(in_pieces), read(&bytes, usize::MAX, to_head, true).is);
+    }
+
+    #[test]
+    fn chunked_bodies_of_any_cut_are_whole(chunks in proptest::collection::vec(1usize..200, 0..20), size in 1usize..50) {
+        let mut text = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        for length in chunks {
+            text.extend(format!("{length:x}\r\n").bytes());
+            text.extend(std::iter::repeat_n(b'y', length));
+            text.extend(b"\r\n");
+        }
+        text.extend(b"0\r\n\r\n");
+        prop_assert_eq!(read(&text, size, false, true).is, Some(Ok(Finished { status: 200, keep_alive: true })));
+    }
+}

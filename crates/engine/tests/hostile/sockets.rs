@@ -1,0 +1,208 @@
+//! The table over sockets, and what only a connection can do: bytes before the question, and after the answer.
+
+use std::io::{BufReader, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
+
+use truetail_engine::{FeedOrder, Measured, Method, Plan, Prepared, Request, Requests, Target, Way};
+use truetail_model::record::{Cause, Metric, Outcome};
+use truetail_model::time::Nanos;
+
+use crate::HEAD_LIMIT;
+use crate::parser::without_an_end;
+use crate::support::tls::listen;
+use crate::support::{ok, open, read_request, run};
+use crate::table::{Row, Sent, table};
+
+/// After so long a request is given up. Only what never ends waits for it; the rest has it as room for a slow machine.
+const TIMEOUT: Nanos = Nanos::from_secs(2);
+/// The same where nothing waits for it: a row in drops takes many turns of a machine that may be busy.
+const LONG_TIMEOUT: Nanos = Nanos::from_secs(30);
+/// So much is sent of what has no end: more than a socket holds.
+const ENOUGH: usize = 16 << 20;
+/// Bytes that are read at once.
+const READ_BUFFER: usize = 64 * 1024;
+
+/// How a server sends a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum How {
+    /// At once; then it closes.
+    ThenClose,
+    /// At once; then it stays, and says nothing more.
+    ThenStay,
+    /// In pieces of so many bytes; then it closes.
+    Dripping(usize),
+}
+
+/// Answers a request for `/7` with row 7.
+fn serve(mut stream: TcpStream, rows: &[Row], how: How) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut line = Vec::new();
+    while !line.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        if reader.read_exact(&mut byte).is_err() {
+            return;
+        }
+        line.push(byte[0]);
+    }
+    let path = String::from_utf8(line).unwrap();
+    let row = &rows[path.split(['/', ' ']).nth(2).unwrap().parse::<usize>().unwrap()];
+    // The client may go whenever it has seen enough.
+    let sent = match (&row.sent, how) {
+        (Sent::Bytes(bytes), How::Dripping(size)) => drip(&mut stream, bytes, size),
+        (Sent::Bytes(bytes), _) => stream.write_all(bytes),
+        (Sent::Endless(first, again), _) => pour(&mut stream, first, again),
+    };
+    if sent.is_ok() && (how == How::ThenStay || matches!(row.sent, Sent::Endless(..))) {
+        let _ = stream.read(&mut [0; 16]);
+    }
+}
+
+fn drip(stream: &mut TcpStream, bytes: &[u8], size: usize) -> std::io::Result<()> {
+    bytes.chunks(size).try_for_each(|piece| {
+        sleep(Duration::from_micros(20));
+        stream.write_all(piece)
+    })
+}
+
+fn pour(stream: &mut TcpStream, first: &[u8], again: &[u8]) -> std::io::Result<()> {
+    let block = again.repeat(READ_BUFFER.div_ceil(again.len()));
+    stream.write_all(&[first, &block].concat())?;
+    (0..ENOUGH / block.len()).try_for_each(|_| stream.write_all(&block))
+}
+
+/// A plan that asks once for each row, each on a connection of its own.
+fn asking_for_each(origin: &str, method: &Method, rows: usize) -> Plan {
+    let mut all = Prepared::new(method.clone(), format!("{origin}/{{{{row}}}}"), 1);
+    for row in 0..rows {
+        let request = Request::new(method.clone(), &format!("{origin}/{row}"), &[], Vec::new()).unwrap();
+        all.push(&request.http1());
+    }
+    let requests = Requests::new(vec![all], rows as u32, FeedOrder::InOrder, 0).unwrap();
+    let origin = Request::new(method.clone(), origin, &[], Vec::new()).unwrap().origin();
+    let mut plan = open("http://127.0.0.1:1/", 1000.0, rows as u64);
+    plan.target = Target::of(requests, origin, &Way::default()).unwrap();
+    plan.keep_alive = false;
+    plan
+}
+
+/// Runs these rows, of one method, and compares each with `expected`.
+fn check(rows: Vec<Row>, how: How, expected: impl Fn(&Row) -> Outcome) {
+    let Some(first) = rows.first() else { return };
+    let method = if first.to_head { Method::Head } else { Method::Get };
+    let rows = Arc::new(rows);
+    let served = Arc::clone(&rows);
+    let address = listen(move |stream| serve(stream, &served, how));
+    let mut plan = asking_for_each(&format!("http://{address}"), &method, rows.len());
+    plan.workload.limits.timeout = Some(if matches!(how, How::Dripping(_)) { LONG_TIMEOUT } else { TIMEOUT });
+    let measured = run(&plan);
+    assert_eq!(measured.snapshot.tally.planned, rows.len() as u64);
+    let records = measured.snapshot.samples.even();
+    assert_eq!(records.len(), rows.len());
+    for record in records {
+        let row = &rows[record.index as usize];
+        assert_eq!(record.outcome, expected(row), "{how:?}: {}", row.shown());
+        let most =
+            if matches!(record.outcome, Outcome::Malformed(_)) { HEAD_LIMIT + 1 + READ_BUFFER } else { 2 * ENOUGH };
+        assert!(record.bytes_in <= most as u64, "{} bytes were read of {}", record.bytes_in, row.shown());
+    }
+}
+
+/// The rows that `chosen` picks, those to HEAD apart.
+fn by_method(chosen: impl Fn(&Row) -> bool) -> [Vec<Row>; 2] {
+    let (to_head, others) = table().into_iter().filter(chosen).partition(|row| row.to_head);
+    [others, to_head]
+}
+
+#[test]
+fn every_row_is_what_the_table_says() {
+    for rows in by_method(|_| true) {
+        check(rows, How::ThenClose, |row| row.outcome);
+    }
+}
+
+#[test]
+fn nothing_is_made_up_for_a_server_that_stays_and_is_silent() {
+    for rows in by_method(|_| true) {
+        check(rows, How::ThenStay, |row| without_an_end(&row.sent, row.to_head).unwrap_or(Outcome::TimedOut));
+    }
+}
+
+#[test]
+fn every_row_is_the_same_in_small_segments() {
+    // Where bytes follow an answer in a segment of their own, the answer stands: see the tests below.
+    let cut_alike = |row: &Row| row.outcome != Outcome::Malformed(Cause::LeftoverBytes);
+    let is_short = |row: &Row| matches!(&row.sent, Sent::Bytes(bytes) if bytes.len() < 300);
+    for rows in by_method(|row| cut_alike(row) && is_short(row)) {
+        check(rows, How::Dripping(5), |row| row.outcome);
+    }
+}
+
+/// Does `serve` with each connection that `requests` arrivals at `rate` make, of which each is asked by `GET /`.
+fn run_against(rate: f64, requests: u64, serve: impl Fn(TcpStream) + Send + Sync + 'static) -> Measured {
+    let address = listen(serve);
+    let mut plan = open(&format!("http://{address}/"), rate, requests);
+    plan.workload.limits.timeout = Some(TIMEOUT);
+    run(&plan)
+}
+
+#[test]
+fn what_comes_behind_an_answer_and_late_belongs_to_nobody() {
+    let measured = run_against(4.0, 3, |stream| {
+        let mut reader = BufReader::new(stream);
+        while read_request(&mut reader) {
+            let stream = reader.get_mut();
+            stream.write_all(&ok()).unwrap();
+            sleep(Duration::from_millis(20));
+            let _ = stream.write_all(&ok());
+        }
+    });
+    let (tally, generator) = (&measured.snapshot.tally, &measured.generator);
+    // Where this machine stalls, both are read at once, and then it is seen that one is too many.
+    assert_eq!(tally.responses + tally.malformed, 3, "{tally:?}");
+    // The run may be over before the last one comes.
+    assert!(generator.stray_answers + tally.malformed >= 2, "{tally:?} {generator:?}");
+    assert_eq!(generator.connections_opened, 3, "{tally:?}");
+}
+
+#[test]
+fn what_comes_before_any_request_is_read_as_what_it_is() {
+    let measured = run_against(200.0, 20, |mut stream| {
+        let _ = stream.write_all(b"220 mail.example ESMTP\r\n");
+        let _ = stream.read(&mut [0; 1024]);
+    });
+    assert_eq!(measured.snapshot.causes.get(&Cause::BadHead), Some(&20), "{:?}", measured.snapshot.causes);
+}
+
+#[test]
+fn who_answers_once_more_than_asked_gets_no_second_request() {
+    // Time enough between two requests that the second answer is there before the next one is due.
+    let measured = run_against(5.0, 4, |mut stream| {
+        let _ = stream.write_all(&ok());
+        let mut reader = BufReader::new(stream);
+        while read_request(&mut reader) && reader.get_mut().write_all(&ok()).is_ok() {}
+    });
+    let tally = &measured.snapshot.tally;
+    // Where both came at once it is seen that one is too many; where not, the first is the answer and the other nobody's.
+    assert_eq!(tally.responses + tally.malformed, 4, "{tally:?}");
+    assert_eq!(measured.generator.connections_opened, 4, "{tally:?}");
+}
+
+#[test]
+fn a_head_in_drops_ends_with_the_timeout() {
+    let address = listen(|mut stream| {
+        let _ = stream.read(&mut [0; 1024]);
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nA: ");
+        while stream.write_all(b"x").is_ok() {
+            sleep(Duration::from_millis(20));
+        }
+    });
+    let mut plan = open(&format!("http://{address}/"), 200.0, 10);
+    plan.workload.limits.timeout = Some(Nanos::from_millis(400));
+    let measured = run(&plan);
+    assert_eq!(measured.snapshot.tally.timed_out, 10, "{:?}", measured.snapshot.tally);
+    let waited = measured.snapshot.metric(Metric::Censored).min().unwrap();
+    assert!(waited >= Nanos::from_millis(400), "{waited}");
+}
