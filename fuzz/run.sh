@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes the parsers of the tools' outputs: fuzz/run.sh [TOOL …], without names all of them, FUZZ_SECONDS each (600).
+# Fuzzes what truetail reads that others wrote: fuzz/run.sh [NAME …], without names all of it, FUZZ_SECONDS each (600). A name
+# is one of our targets, or a tool, for the parser of its outputs.
 # Inputs that a run found worth keeping stay in fuzz/corpus, those that broke something in fuzz/artifacts.
 #
 # libFuzzer without a sanitizer: the parsers have no unsafe code, and so the stable compiler will do.
@@ -8,8 +9,9 @@ set -euo pipefail
 export RUSTC_BOOTSTRAP=1
 cd "$(dirname "${BASH_SOURCE[0]}")"
 readonly seconds="${FUZZ_SECONDS:-600}"
+readonly targets=(response requests run_folder scenario)
 # One line a parser; of two tools with one parser, such as the two ways of using k6, one.
-readonly every=(
+readonly tools=(
     ab
     autocannon
     gatling
@@ -28,13 +30,14 @@ readonly every=(
 if ! cargo fuzz --version >/dev/null 2>&1; then
     cargo install --quiet --locked cargo-fuzz
 fi
-tools=("$@")
-if [[ $# == 0 ]]; then tools=("${every[@]}"); fi
+names=("$@")
+if [[ $# == 0 ]]; then names=("${targets[@]}" "${tools[@]}"); fi
 cargo build --quiet --release --bin seeds
-cargo fuzz build --sanitizer none parse
-for tool in "${tools[@]}"; do
-    "${CARGO_TARGET_DIR:-target}/release/seeds" "$tool" "corpus/$tool"
-    mkdir -p "artifacts/$tool"
-    TRUETAIL_FUZZ_TOOL="$tool" cargo fuzz run --sanitizer none parse "corpus/$tool" -- \
-        "-max_total_time=$seconds" -timeout=10 -rss_limit_mb=2048 "-artifact_prefix=artifacts/$tool/" -print_final_stats=1
+for name in "${names[@]}"; do
+    target=parse
+    if [[ " ${targets[*]} " == *" $name "* ]]; then target="$name"; fi
+    "${CARGO_TARGET_DIR:-target}/release/seeds" "$name" "corpus/$name"
+    mkdir -p "artifacts/$name"
+    TRUETAIL_FUZZ_TOOL="$name" cargo fuzz run --sanitizer none "$target" "corpus/$name" -- \
+        "-max_total_time=$seconds" -timeout=10 -rss_limit_mb=2048 "-artifact_prefix=artifacts/$name/" -print_final_stats=1
 done

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs load tools for the laboratory: tools/install.sh [TOOL …], without names all of them. What is there already is
-# left alone, which takes seconds. One that fails does not stop the others; then the exit code is 1.
+# Installs load tools for the laboratory, and servers that the tests ask: tools/install.sh [TOOL …], without names all of
+# them. What is there already is left alone, which takes seconds. One that fails does not stop the others; then the exit
+# code is 1.
 #
 # What no package manager puts on the path goes to ${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools},
 # where truetail looks first. Each version is the one that truetail's parser was tested with.
@@ -9,7 +10,7 @@ set -euo pipefail
 
 readonly folder="${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools}"
 readonly sources="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/crates/tools/src"
-readonly every=(ab hey wrk h2load k6 jmeter gatling hyperfoil locust autocannon oha)
+readonly every=(ab hey wrk h2load k6 jmeter gatling hyperfoil locust autocannon oha nginx node)
 
 readonly k6_version=1.8.1 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
 readonly locust_version=2.47.0 autocannon_version=9.0.0 oha_version=1.16.0
@@ -77,6 +78,21 @@ install_oha() {
     if says "oha $oha_version" "$folder/bin/oha" --version; then return; fi
     needs cargo "Rust"
     cargo install --quiet --locked --root "$folder" --version "$oha_version" oha
+}
+
+install_node() { from_apt node nodejs; }
+
+# Installing its package would start it, on port 80: only the program is taken out.
+install_nginx() {
+    if type -P nginx >/dev/null || [[ -x "$folder/bin/nginx" ]]; then return; fi
+    needs apt-get "a Debian-like system; elsewhere, your package manager's nginx"
+    local new="$folder/nginx.new"
+    rm -rf "$new" && mkdir -p "$new"
+    (cd "$new" && { apt-get download -q nginx || { as_root apt-get update -q && apt-get download -q nginx; }; })
+    dpkg-deb -x "$new"/nginx_*.deb "$new"
+    mkdir -p "$folder/bin"
+    mv "$new/usr/sbin/nginx" "$folder/bin/nginx"
+    rm -rf "$new"
 }
 
 # from_apt PROGRAM PACKAGE

@@ -1,13 +1,24 @@
-//! An input of the fuzz target is all that a tool leaves: its exit code as a byte, then what it printed and each of its
-//! files, with [`SEPARATOR`] between them. An empty part is a file that is not there.
+//! How the bytes of a fuzzer become what truetail reads.
+//!
+//! | target | an input is |
+//! |---|---|
+//! | `parse` | all that a tool leaves: its exit code as a byte, then what it printed and each of its files, with [`SEPARATOR`] between them; an empty part is a file that is not there |
+//! | `response` | a [`Cut`]: the bytes of an answer, and where they are cut |
+//! | `requests` | a byte of flags, targets or a curl command, and after a [`SEPARATOR`] rows |
+//! | `run_folder` | the files of a run, [`RUN_FILES`], with [`SEPARATOR`] between them |
+//! | `scenario` | a scenario in TOML |
 
 use std::path::{Path, PathBuf};
 
 use truetail_model::time::{Nanos, Rate};
+use truetail_run::folder;
 use truetail_tools::{Found, Load, Output, Tool};
 
 /// Between what was printed and the files.
 pub const SEPARATOR: &[u8] = b"\x1e\x1e\x1e\x1e";
+
+/// The files of a run folder, in their order in an input.
+pub const RUN_FILES: [&str; 4] = [folder::RUN, folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES];
 
 /// What the parsers are told had been asked for.
 pub fn load() -> Load {
@@ -39,7 +50,8 @@ pub fn output(input: &[u8], keys: &[&'static str]) -> Output {
     Output { stdout, stderr: Vec::new(), exit_code, files }
 }
 
-fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+/// The parts of an input that stand between [`SEPARATOR`]s.
+pub fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(bytes);
     std::iter::from_fn(move || {
         let bytes = rest?;
@@ -52,4 +64,43 @@ fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The input that stands for these parts.
 pub fn input(exit: u8, parts: &[Vec<u8>]) -> Vec<u8> {
     [&[exit][..], &parts.join(SEPARATOR)].concat()
+}
+
+/// Bytes, and where they are cut: a flag as a byte, the number of cuts as a byte (its lowest bits), each cut as two bytes
+/// (little endian), then the bytes. A cut behind their end is none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cut<'a> {
+    /// For the target to use.
+    pub flag: bool,
+    /// The bytes, in order; pieces may be empty.
+    pub pieces: Vec<&'a [u8]>,
+}
+
+/// Most cuts of one input: a power of two, less one.
+const MOST_CUTS: u8 = 15;
+
+impl<'a> Cut<'a> {
+    /// The cut that an input stands for. Every input stands for one.
+    pub fn read(input: &'a [u8]) -> Cut<'a> {
+        let (flag, rest) = input.split_first().unwrap_or((&0, &[]));
+        let (count, rest) = rest.split_first().unwrap_or((&0, &[]));
+        let (places, bytes) = rest.split_at((usize::from(count & MOST_CUTS) * 2).min(rest.len()) & !1);
+        let mut places: Vec<usize> = places
+            .chunks_exact(2)
+            .map(|two| usize::from(u16::from_le_bytes([two[0], two[1]])).min(bytes.len()))
+            .collect();
+        places.push(bytes.len());
+        places.sort_unstable();
+        let mut start = 0;
+        let pieces = places.into_iter().map(|end| &bytes[std::mem::replace(&mut start, end)..end]);
+        Cut { flag: flag & 1 == 1, pieces: pieces.collect() }
+    }
+
+    /// The input that stands for these bytes, cut at these places, of which there are at most fifteen.
+    pub fn write(flag: bool, places: &[usize], bytes: &[u8]) -> Vec<u8> {
+        let mut input = vec![u8::from(flag), places.len() as u8 & MOST_CUTS];
+        places.iter().for_each(|place| input.extend((*place as u16).to_le_bytes()));
+        input.extend_from_slice(bytes);
+        input
+    }
 }

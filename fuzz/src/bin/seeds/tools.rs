@@ -1,5 +1,5 @@
-//! Makes the first inputs for one tool from its real outputs: `seeds TOOL FOLDER` reads `testdata/tools/TOOL` (where
-//! there is none, its name up to the first `-`) and writes into FOLDER.
+//! The first inputs for the parser of a tool, from its real outputs in `testdata/tools/TOOL` (where there is none, its name
+//! up to the first `-`).
 
 use std::error::Error;
 use std::fs;
@@ -11,22 +11,19 @@ use truetail_tools::{by_name, names};
 /// A larger file would slow the fuzzer down more than it teaches it.
 const LARGEST: usize = 48 << 10;
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let mut args = std::env::args().skip(1);
-    let (Some(name), Some(into)) = (args.next(), args.next()) else { return Err("seeds TOOL FOLDER".into()) };
-    let tool = by_name(&name).ok_or_else(|| format!("no tool {name}; there are {:?}", names()))?;
+/// The inputs for this tool.
+///
+/// # Errors
+/// Where there is no such tool, or no output of it that its parser reads.
+pub fn of(name: &str) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
+    let tool = by_name(name).ok_or_else(|| format!("no target or tool {name}; the tools are {:?}", names()))?;
     let keys = keys(tool);
-    fs::create_dir_all(&into)?;
-    let (mut made, mut read) = (0, 0);
-    for folder in situations(&name)? {
-        for seed in seeds(&folder, &keys)? {
-            made += 1;
-            read += u32::from(tool.parse(&output(&seed, &keys), &load()).is_ok());
-            fs::write(Path::new(&into).join(format!("seed-{made}")), seed)?;
-        }
+    let mut all = Vec::new();
+    for folder in situations(name)? {
+        all.extend(seeds(&folder, &keys)?);
     }
-    println!("{name}: {made} seeds, {read} of which the parser reads");
-    if read == 0 { Err("not one that it reads: look at how they are made".into()) } else { Ok(()) }
+    let is_read = |seed: &Vec<u8>| tool.parse(&output(seed, &keys), &load()).is_ok();
+    if all.iter().any(is_read) { Ok(all) } else { Err("not one that it reads: look at how they are made".into()) }
 }
 
 /// `testdata/tools/TOOL/VERSION/SITUATION`.

@@ -1,0 +1,112 @@
+//! What the servers are asked, and what each must answer.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+use serde_json::Value;
+
+use crate::support::Desk;
+
+/// A kind of request.
+struct Asked {
+    method: &'static str,
+    path: &'static str,
+    /// What follows in a file of targets: a header, or the file with the body.
+    more: &'static str,
+    status: u16,
+}
+
+impl Asked {
+    const fn new(method: &'static str, path: &'static str, status: u16) -> Asked {
+        Asked { method, path, more: "", status }
+    }
+
+    const fn with(mut self, more: &'static str) -> Asked {
+        self.more = more;
+        self
+    }
+}
+
+/// Bodies of stated length, in chunks and none at all; statuses of every class.
+const ASKED: &[Asked] = &[
+    Asked::new("GET", "/sized", 200),
+    Asked::new("GET", "/large", 200),
+    Asked::new("HEAD", "/large", 200),
+    Asked::new("GET", "/chunked", 200).with("Accept-Encoding: gzip"),
+    Asked::new("POST", "/posted", 201).with("@posted.txt"),
+    Asked::new("GET", "/empty", 204),
+    Asked::new("GET", "/moved", 302),
+    Asked::new("GET", "/same", 304).with("If-None-Match: *"),
+    Asked::new("GET", "/missing", 404),
+    Asked::new("GET", "/broken", 500),
+];
+
+/// The length of `/large`: more than a socket gives at once.
+pub const LARGE: usize = 200_000;
+
+/// Writes a file of targets with one of each kind, and what it needs. Gives its name.
+pub fn write_targets<'a>(desk: &Desk, name: &'a str, origin: &str) -> &'a str {
+    desk.file("posted.txt", &"a line that somebody posts\n".repeat(1000));
+    let target = |asked: &Asked| format!("{} {origin}{}\n{}\n\n", asked.method, asked.path, asked.more);
+    desk.file(name, &ASKED.iter().map(target).collect::<String>())
+}
+
+/// What a server says to `GET PATH`, at an origin without TLS.
+fn head_of(origin: &str, path: &str) -> String {
+    let address = origin.strip_prefix("http://").expect("no TLS");
+    let mut stream = TcpStream::connect(address).expect("it listens");
+    let ask = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept-Encoding: gzip\r\nConnection: close\r\n\r\n");
+    stream.write_all(ask.as_bytes()).expect("it reads");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("it answers");
+    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n").expect("a head");
+    String::from_utf8_lossy(&answer[..end]).to_ascii_lowercase()
+}
+
+/// The server has answers with each framing, so that all are tried.
+pub fn check_framing(origin: &str) {
+    for (path, framing) in
+        [("/chunked", "transfer-encoding: chunked"), ("/large", "content-length: "), ("/sized", "content-length: ")]
+    {
+        let head = head_of(origin, path);
+        assert!(head.contains(framing), "{path}: {head}");
+    }
+}
+
+/// A line of a server's own log: `METHOD PATH STATUS CLIENT-PORT`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Logged {
+    method: String,
+    path: String,
+    pub status: u16,
+    /// The connection, as long as no port is used twice.
+    pub client_port: u16,
+}
+
+impl Logged {
+    pub fn read(line: &str) -> Logged {
+        let mut words = line.split(' ');
+        let mut next = || words.next().unwrap_or_else(|| panic!("{line:?}"));
+        let (method, path) = (next().to_owned(), next().to_owned());
+        let mut number = || next().parse().unwrap_or_else(|error| panic!("{error} in {line:?}"));
+        Logged { method, path, status: number(), client_port: number() }
+    }
+}
+
+/// Every arrival was answered with the status that its request must get, and so says the server.
+pub fn check(run: &Value, log: &[Logged]) {
+    assert_eq!(run["tally"]["responses"], run["tally"]["planned"], "{} {}", run["tally"], run["causes"]);
+    let by_target = run["by_target"].as_array().expect("books of each target");
+    assert_eq!(by_target.len(), ASKED.len());
+    for (asked, books) in ASKED.iter().zip(by_target) {
+        let named = format!("{} {}", asked.method, asked.path);
+        let statuses: BTreeMap<u16, u64> = serde_json::from_value(books["statuses"].clone()).expect("statuses");
+        let seen = log.iter().filter(|line| line.method == asked.method && line.path == asked.path);
+        let mut seen_statuses = BTreeMap::new();
+        seen.for_each(|line| *seen_statuses.entry(line.status).or_insert(0) += 1);
+        assert_eq!(statuses, seen_statuses, "{named}, as it was seen by truetail and by the server");
+        assert_eq!(statuses.keys().collect::<Vec<_>>(), [&asked.status], "{named}");
+    }
+    assert_eq!(run["tally"]["responses"], log.len(), "and nothing else was asked");
+}

@@ -1,0 +1,113 @@
+//! Real servers, nginx and those of Go and Node: every answer is counted, each with its status, and the server's own count
+//! of what it was asked is the same.
+//!
+//! A server that is not on this machine is left out, and it is said how to get it.
+
+#[allow(dead_code, reason = "the other tests use the rest of it")]
+#[path = "../cli/support.rs"]
+mod support;
+
+mod asked;
+mod go;
+mod nginx;
+mod node;
+mod program;
+
+use std::collections::BTreeMap;
+
+use asked::{Logged, check, check_framing, write_targets};
+use program::Served;
+use serde_json::Value;
+use support::{Desk, assert_balanced};
+
+/// Arrivals of one run: many for each request.
+const ARRIVALS: &str = "300";
+/// Most connections at once.
+const CONNECTIONS: u64 = 6;
+/// Requests after which a server that is told to closes a connection.
+const MOST_ON_ONE: u32 = 7;
+
+/// How connections are used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// Again and again.
+    Kept,
+    /// Once, as the client wants it.
+    Once,
+    /// A few times, as the server wants it.
+    AFewTimes,
+}
+
+/// Offers the load to a server in each way, over TCP and over TLS, and compares what both have counted.
+fn in_each_way(start: impl Fn(&Desk, Option<u32>) -> Served) {
+    let desk = Desk::new();
+    check_framing(start(&desk, None).origin("http"));
+    for way in [Way::Kept, Way::Once, Way::AFewTimes] {
+        for scheme in ["http", "https"] {
+            let desk = Desk::new();
+            let served = start(&desk, (way == Way::AFewTimes).then_some(MOST_ON_ONE));
+            let run = offer(&desk, served.origin(scheme), way);
+            let log = served.stop();
+            assert_balanced(&run);
+            check(&run, &log);
+            check_connections(&run, &log, way);
+        }
+    }
+}
+
+/// What a run at `origin` says.
+fn offer(desk: &Desk, origin: &str, way: Way) -> Value {
+    let targets = write_targets(desk, "targets.txt", origin);
+    let connections = CONNECTIONS.to_string();
+    let mut arguments = vec!["run", "--targets", targets, "-r", "1000", "-n", ARRIVALS, "-c", &connections];
+    arguments.extend(["--no-preflight", "--json", "--quiet", "--no-save"]);
+    if origin.starts_with("https") {
+        arguments.extend(["--ca", "cert.pem"]);
+    }
+    if way == Way::Once {
+        arguments.push("--no-keepalive");
+    }
+    let told = desk.truetail(&arguments);
+    let run = told.json();
+    told.assert_code(&run, 0);
+    run
+}
+
+/// The server has seen the connections that the run says it opened, and no more requests on each than there may be.
+fn check_connections(run: &Value, log: &[Logged], way: Way) {
+    let mut on_each: BTreeMap<u16, u64> = BTreeMap::new();
+    log.iter().for_each(|line| *on_each.entry(line.client_port).or_default() += 1);
+    let opened = run["generator"]["connections_opened"].as_u64().expect("a count");
+    assert_eq!(opened, on_each.len() as u64, "{way:?}");
+    let most = on_each.values().max().copied().expect("a connection");
+    match way {
+        Way::Kept => {
+            // nginx closes a connection behind a 500.
+            let broken = log.iter().filter(|line| line.status == 500).count() as u64;
+            assert!(opened <= CONNECTIONS + broken, "{opened} connections were opened");
+        }
+        Way::Once => assert_eq!((opened, most), (log.len() as u64, 1)),
+        Way::AFewTimes => assert!(most <= u64::from(MOST_ON_ONE), "{most} requests on one connection"),
+    }
+}
+
+#[test]
+fn nginx() {
+    if let Some(program) = nginx::find() {
+        in_each_way(|desk, most_on_one| nginx::start(&program, desk, most_on_one));
+    }
+}
+
+#[test]
+fn go() {
+    if let Some(program) = go::build() {
+        in_each_way(|desk, most_on_one| go::start(&program, desk, most_on_one));
+    }
+}
+
+#[test]
+fn node() {
+    if node::is_here() {
+        in_each_way(node::start);
+    }
+}

@@ -1,0 +1,83 @@
+//! nginx.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use truetail_tools::Lookup;
+
+use crate::asked::LARGE;
+use crate::program::{Served, certify, skip, starts};
+use crate::support::Desk;
+
+/// Ports are free when they are chosen, and may be taken by others before it listens.
+const TRIES: u32 = 5;
+
+/// Where it is, if it is here. Not every user's path leads to where systems keep it.
+pub fn find() -> Option<PathBuf> {
+    let mut lookup = Lookup::from_env();
+    lookup.path.push("/usr/sbin".into());
+    let found = lookup.program("nginx").ok().filter(|program| starts(program, "-v"));
+    if found.is_none() {
+        skip("nginx", "tools/install.sh nginx");
+    }
+    found
+}
+
+pub fn start(program: &Path, desk: &Desk, most_on_one: Option<u32>) -> Served {
+    certify(desk);
+    desk.file("text", &"a line of text\n".repeat(LARGE / 15));
+    (0..TRIES).find_map(|_| start_once(program, desk, most_on_one)).expect("two free ports")
+}
+
+/// `None`: a port was taken by somebody else in the meantime.
+fn start_once(program: &Path, desk: &Desk, most_on_one: Option<u32>) -> Option<Served> {
+    // Held together, so that they are two.
+    let held = [0, 0].map(|port| TcpListener::bind(("127.0.0.1", port)).expect("a port"));
+    let [http, https] = held.map(|listener| listener.local_addr().expect("an address").port());
+    desk.file("nginx.conf", &configuration(http, https, most_on_one.unwrap_or(1_000_000)));
+    let mut command = Command::new(program);
+    command.arg("-p").arg(desk.path()).args(["-c", "nginx.conf", "-e", "error.log"]);
+    let origins = vec![format!("http://127.0.0.1:{http}"), format!("https://127.0.0.1:{https}")];
+    Served::start_at(command, origins, Signal::SIGQUIT, desk.path().join("access.log"))
+}
+
+fn configuration(http: u16, https: u16, most_on_one: u32) -> String {
+    format!(
+        r#"
+        daemon off;
+        master_process off;
+        pid nginx.pid;
+        error_log stderr;
+        events {{ worker_connections 256; }}
+        http {{
+            log_format counted '$request_method $uri $status $remote_port';
+            access_log access.log counted;
+            client_body_temp_path body;
+            proxy_temp_path proxy;
+            fastcgi_temp_path fastcgi;
+            uwsgi_temp_path uwsgi;
+            scgi_temp_path scgi;
+            default_type text/plain;
+            keepalive_requests {most_on_one};
+            gzip_types text/plain;
+            server {{
+                listen 127.0.0.1:{http};
+                listen 127.0.0.1:{https} ssl;
+                ssl_certificate cert.pem;
+                ssl_certificate_key key.pem;
+                location = /sized {{ return 200 "hello\n"; }}
+                location = /large {{ alias text; }}
+                location = /chunked {{ alias text; gzip on; }}
+                location = /posted {{ return 201 "made\n"; }}
+                location = /empty {{ return 204; }}
+                location = /moved {{ return 302 /sized; }}
+                location = /same {{ alias text; }}
+                location = /broken {{ return 500; }}
+                location / {{ return 404; }}
+            }}
+        }}
+        "#
+    )
+}

@@ -1,0 +1,115 @@
+//! A server as a program: started in a folder of its own, asked to end, and its log read.
+
+use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use rcgen::generate_simple_self_signed;
+
+use crate::asked::Logged;
+use crate::support::Desk;
+
+/// No server takes longer to start or to end, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(50);
+const LOG: &str = "access.log";
+
+/// Says what was left out and why. Not by a macro, whose text a test that passes keeps to itself.
+pub fn skip(server: &str, install: &str) {
+    let _ = writeln!(io::stderr(), "skipped: {server} not found, install with: {install}");
+}
+
+/// Whether this can be started, and ends well.
+pub fn starts(program: impl AsRef<OsStr>, argument: &str) -> bool {
+    let tried = Command::new(program).arg(argument).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    tried.is_ok_and(|status| status.success())
+}
+
+/// Writes `cert.pem` and `key.pem`, for 127.0.0.1.
+pub fn certify(desk: &Desk) {
+    let made = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+    desk.file("cert.pem", &made.cert.pem());
+    desk.file("key.pem", &made.signing_key.serialize_pem());
+}
+
+/// A server at work. Killed when it is dropped.
+pub struct Served {
+    child: Child,
+    origins: Vec<String>,
+    log: PathBuf,
+    quit: Signal,
+}
+
+impl Served {
+    /// Starts a program that says its origins, such as `http://127.0.0.1:4711 https://127.0.0.1:4712`, in its first line.
+    pub fn start(mut command: Command, desk: &Desk) -> Served {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("its origins");
+        let origins = line.split_whitespace().map(str::to_owned).collect();
+        Served { child, origins, log: desk.path().join(LOG), quit: Signal::SIGTERM }
+    }
+
+    /// Starts a program that listens at `origins`, ends well by `quit`, and says on standard error why it cannot start:
+    /// `None` when it does so, and that was because an address is in use.
+    pub fn start_at(mut command: Command, origins: Vec<String>, quit: Signal, log: PathBuf) -> Option<Served> {
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("the server starts");
+        let since = Instant::now();
+        while !origins.iter().all(|origin| answers(origin)) {
+            if child.try_wait().expect("a child").is_some() {
+                let mut told = String::new();
+                child.stderr.take().expect("piped").read_to_string(&mut told).expect("why");
+                assert!(told.contains("Address already in use"), "{told}");
+                return None;
+            }
+            assert!(since.elapsed() < PATIENCE, "it does not listen at {origins:?}");
+            sleep(Duration::from_millis(5));
+        }
+        Some(Served { child, origins, log, quit })
+    }
+
+    /// Where it listens for `http` or `https`.
+    pub fn origin(&self, scheme: &str) -> &str {
+        let found = self.origins.iter().find(|origin| origin.split_once(':').is_some_and(|(is, _)| is == scheme));
+        found.unwrap_or_else(|| panic!("no {scheme} among {:?}", self.origins))
+    }
+
+    /// Ends it when it has done all that it was asked. Gives its log.
+    pub fn stop(mut self) -> Vec<Logged> {
+        kill(Pid::from_raw(self.child.id() as i32), self.quit).expect("it is still there");
+        let since = Instant::now();
+        while self.child.try_wait().expect("a child").is_none() {
+            assert!(since.elapsed() < PATIENCE, "it does not end");
+            sleep(Duration::from_millis(5));
+        }
+        let text = std::fs::read_to_string(&self.log).expect("its log");
+        text.lines().map(Logged::read).collect()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn answers(origin: &str) -> bool {
+    origin.split_once("://").is_some_and(|(_, address)| std::net::TcpStream::connect(address).is_ok())
+}
+
+/// A file of these tests.
+pub fn source(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/servers").join(name)
+}
+
+/// The arguments of the programs that are ours: the log, the certificate, its key, and how many requests a connection may
+/// carry, 0 for any number.
+pub fn arguments(desk: &Desk, most_on_one: Option<u32>) -> Vec<String> {
+    let at = |name| desk.path().join(name).display().to_string();
+    vec![at(LOG), at("cert.pem"), at("key.pem"), most_on_one.unwrap_or(0).to_string()]
+}

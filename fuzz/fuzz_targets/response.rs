@@ -1,0 +1,42 @@
+//! An HTTP/1.1 answer, or what is sent in place of one, in pieces that the input cuts: what it is does not depend on the
+//! cuts, every byte is counted, and no more is kept than may be.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use truetail_engine::http1::{Fed, Finished, ResponseParser};
+use truetail_fuzz::Cut;
+use truetail_model::record::Cause;
+
+/// A head is at most 64 KiB, and its memory grows by doubling.
+const MOST_HELD: usize = 2 * (64 * 1024 + 1);
+
+type Read = Result<Finished, Cause>;
+
+fuzz_target!(|input: &[u8]| {
+    let cut = Cut::read(input);
+    let mut parser = ResponseParser::new();
+    let in_pieces = read(&mut parser, &cut.pieces, cut.flag);
+    let whole = cut.pieces.concat();
+    assert_eq!(read(&mut ResponseParser::new(), &[&whole], cut.flag), in_pieces, "in one piece");
+    assert_eq!(read(&mut parser, &cut.pieces, cut.flag), in_pieces, "by a parser that was used before");
+});
+
+/// What a connection makes of these pieces and its end behind them.
+fn read(parser: &mut ResponseParser, pieces: &[&[u8]], to_head: bool) -> Read {
+    parser.start(to_head);
+    let (mut fed, mut finished) = (0, None);
+    for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+        if finished.is_some() {
+            return Err(Cause::LeftoverBytes);
+        }
+        fed += piece.len() as u64;
+        let result = parser.feed(piece);
+        assert_eq!(parser.received(), fed);
+        assert!(parser.held() <= MOST_HELD, "{} bytes are kept", parser.held());
+        if let Fed::Finished(end) = result? {
+            assert!((200..=999).contains(&end.status), "{end:?}");
+            finished = Some(end);
+        }
+    }
+    finished.map_or_else(|| parser.end(), Ok)
+}

@@ -1,0 +1,58 @@
+//! A run folder, as anybody may have damaged it: refused with the file that is wrong, or a run whose books balance and whose
+//! parts agree.
+#![no_main]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use truetail_fuzz::{RUN_FILES, split};
+use truetail_model::record::Metric;
+use truetail_run::{Run, folder, wire};
+
+/// A folder of this process, in memory where the system has such.
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+    let memory = PathBuf::from("/dev/shm");
+    let place = if memory.is_dir() { memory } else { std::env::temp_dir() };
+    let folder = place.join(format!("truetail-fuzz-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    folder
+});
+
+fuzz_target!(|input: &[u8]| {
+    let parts: Vec<&[u8]> = split(input).collect();
+    for (at, name) in RUN_FILES.iter().enumerate() {
+        let path = FOLDER.join(name);
+        match parts.get(at) {
+            Some(bytes) if !bytes.is_empty() => fs::write(path, bytes).expect("a file"),
+            _ => drop(fs::remove_file(path)),
+        }
+    }
+    if let Some(Ok(text)) = parts.first().map(|bytes| std::str::from_utf8(bytes)) {
+        check_text(text);
+    }
+    match folder::load(&FOLDER) {
+        Ok(loaded) => check(&loaded.run),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+});
+
+/// What is read and written is read again as the same.
+fn check_text(text: &str) {
+    let Ok(file) = wire::parse(text) else { return };
+    let written = file.to_json();
+    let again = wire::parse(&written).unwrap_or_else(|error| panic!("{error}: {written}"));
+    assert_eq!(again.to_json(), written);
+}
+
+fn check(run: &Run) {
+    let snapshot = &run.snapshot;
+    for metric in Metric::ALL {
+        let histogram = snapshot.metric(metric);
+        let buckets: u64 = histogram.buckets().map(|(_, _, count)| count).sum();
+        assert_eq!(buckets, histogram.count(), "{}", metric.name());
+        let quantiles = [0.0, 0.5, 0.999, 1.0].map(|q| histogram.quantile(q));
+        assert!(quantiles.is_sorted(), "{quantiles:?}");
+    }
+}

@@ -1,0 +1,100 @@
+//! The first inputs for what truetail reads besides the outputs of tools.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use truetail_fuzz::{Cut, RUN_FILES, SEPARATOR};
+
+use crate::answers::{Sent, table};
+
+/// So often the part of an endless answer that comes again and again is there.
+const AGAIN: usize = 3;
+
+/// The inputs for one of our targets; `None` when it is none of them.
+///
+/// # Errors
+/// Where a file of this repository cannot be read.
+pub fn of(target: &str) -> io::Result<Option<Vec<Vec<u8>>>> {
+    Ok(Some(match target {
+        "response" => responses(),
+        "requests" => requests(),
+        "run_folder" => vec![run_folder()?],
+        "scenario" => scenarios()?,
+        _ => return Ok(None),
+    }))
+}
+
+/// The table of answers, each whole and in three pieces.
+fn responses() -> Vec<Vec<u8>> {
+    let rows = table().into_iter().flat_map(|row| {
+        let bytes = match row.sent {
+            Sent::Bytes(bytes) => bytes,
+            Sent::Endless(first, again) => [first, again.repeat(AGAIN)].concat(),
+        };
+        let third = bytes.len() / 3;
+        [Cut::write(row.to_head, &[], &bytes), Cut::write(row.to_head, &[third, 2 * third], &bytes)]
+    });
+    rows.collect()
+}
+
+/// Targets, commands and rows; the first byte says which.
+fn requests() -> Vec<Vec<u8>> {
+    const TARGETS: &str = "\
+# weight: 3
+GET http://127.0.0.1:8080/items/{{id}}?q={{name}}
+X-Name: {{name}}
+
+POST http://127.0.0.1:8080/items
+Content-Type: application/json
+@body.json
+
+curl 'http://127.0.0.1:8080/search' -H 'Accept: text/html' --data-raw 'q={{name}}' \\
+  -X PUT --compressed
+HEAD http://127.0.0.1:8080/health
+";
+    const FIXED: &str = "GET http://[::1]:8080/a\nHost: other\n\nDELETE http://[::1]:8080/b?c=d#e\n";
+    const COMMAND: &str =
+        r#"curl -G -d a=b --data-urlencode "c= d" -A 'x' -e http://r/ -b k=v -u me:word $'http://h/\x41'"#;
+    const CSV: &str = "id,name\n1,one\n2,\"two & a \"\"half\"\"\"\n";
+    const LINES: &str =
+        "{\"id\": 1, \"name\": \"one\"}\n{\"id\": 2.5, \"name\": null}\n{\"id\": true, \"name\": \"\\u00e9\"}\n";
+    let input = |flags: u8, parts: &[&str]| [&[flags][..], parts.join(SEPARATOR_TEXT).as_bytes()].concat();
+    vec![
+        input(0, &[FIXED]),
+        input(0, &[TARGETS, CSV]),
+        input(1, &[TARGETS, LINES]),
+        input(2, &[TARGETS, CSV]),
+        input(4, &[COMMAND]),
+        input(5, &["curl http://h/{{id}} --json '{\"n\": \"{{name}}\"}'", LINES]),
+    ]
+}
+
+/// [`SEPARATOR`], as text.
+const SEPARATOR_TEXT: &str = match std::str::from_utf8(SEPARATOR) {
+    Ok(text) => text,
+    Err(_) => panic!("it is ASCII"),
+};
+
+/// A run of forty requests in virtual time: `truetail simulate` wrote it.
+fn run_folder() -> io::Result<Vec<u8>> {
+    let folder = here().join("seeds/run_folder");
+    let files = RUN_FILES.iter().map(|name| fs::read(folder.join(name))).collect::<io::Result<Vec<_>>>()?;
+    Ok(files.join(SEPARATOR))
+}
+
+/// The scenarios that come with truetail.
+fn scenarios() -> io::Result<Vec<Vec<u8>>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(here().join("../scenarios"))? {
+        let file = entry?.path().join("scenario.toml");
+        if file.is_file() {
+            found.push(fs::read(file)?);
+        }
+    }
+    Ok(found)
+}
+
+fn here() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+}
