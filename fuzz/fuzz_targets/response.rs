@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use truetail_engine::http1::{Fed, Finished, ResponseParser};
+use truetail_engine::http1::{Fed, Finished, LastHead, ResponseParser};
 use truetail_fuzz::Cut;
 use truetail_model::record::Cause;
 
@@ -13,16 +13,21 @@ const MOST_HELD: usize = 2 * (64 * 1024 + 1);
 type Read = Result<Finished, Cause>;
 
 fuzz_target!(|input: &[u8]| {
-    let cut = Cut::read(input);
-    let mut parser = ResponseParser::new();
-    let in_pieces = read(&mut parser, &cut.pieces, cut.flag);
-    let whole = cut.pieces.concat();
-    assert_eq!(read(&mut ResponseParser::new(), &[&whole], cut.flag), in_pieces, "in one piece");
-    assert_eq!(read(&mut parser, &cut.pieces, cut.flag), in_pieces, "by a parser that was used before");
+    let Cut { flag: to_head, pieces } = Cut::read(input);
+    let whole = pieces.concat();
+    let (mut parser, mut last) = (ResponseParser::new(), LastHead::remembering());
+    let in_pieces = read(&mut parser, &pieces, to_head, &mut LastHead::default());
+    assert_eq!(read(&mut ResponseParser::new(), &[&whole], to_head, &mut last), in_pieces, "in one piece");
+    // Another time what came before is known.
+    assert_eq!(read(&mut parser, &pieces, to_head, &mut last), in_pieces, "by a parser that was used before");
+    assert_eq!(
+        read(&mut parser, &[&whole], !to_head, &mut last),
+        read(&mut ResponseParser::new(), &[&whole], !to_head, &mut LastHead::default())
+    );
 });
 
 /// What a connection makes of these pieces and its end behind them.
-fn read(parser: &mut ResponseParser, pieces: &[&[u8]], to_head: bool) -> Read {
+fn read(parser: &mut ResponseParser, pieces: &[&[u8]], to_head: bool, last: &mut LastHead) -> Read {
     parser.start(to_head);
     let (mut fed, mut finished) = (0, None);
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
@@ -30,7 +35,7 @@ fn read(parser: &mut ResponseParser, pieces: &[&[u8]], to_head: bool) -> Read {
             return Err(Cause::LeftoverBytes);
         }
         fed += piece.len() as u64;
-        let result = parser.feed(piece);
+        let result = parser.feed_knowing(piece, last);
         assert_eq!(parser.received(), fed);
         assert!(parser.held() <= MOST_HELD, "{} bytes are kept", parser.held());
         if let Fed::Finished(end) = result? {
