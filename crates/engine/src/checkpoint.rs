@@ -11,8 +11,9 @@ use truetail_model::record::{Recorder, RecorderOptions, Snapshot};
 /// A worker looks after each sleep, of 20 ms at most; one that takes this long was itself not running.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Between one worker and whoever asks.
+/// Between one worker and whoever asks. The worker looks in each turn, so nobody else writes into the lines that it is in.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(crate) struct Mailbox {
     options: RecorderOptions,
     asked: AtomicBool,

@@ -26,10 +26,15 @@ pub struct Control(Arc<Shared>);
 
 #[derive(Default, Debug)]
 struct Shared {
-    asked: AtomicU8,
+    asked: Alone<AtomicU8>,
     workers: Mutex<Vec<Attached>>,
     collected: Collected,
 }
+
+/// In cache lines of its own: every worker reads it in each turn, and what is beside it is written to.
+#[derive(Default, Debug)]
+#[repr(align(128))]
+struct Alone<T>(T);
 
 /// What is needed of a worker from outside.
 #[derive(Debug)]
@@ -67,7 +72,7 @@ impl Control {
     }
 
     pub(crate) fn asked(&self) -> Asked {
-        match self.0.asked.load(Ordering::Relaxed) {
+        match self.0.asked.0.load(Ordering::Relaxed) {
             0 => Asked::GoOn,
             1 => Asked::Stop,
             _ => Asked::StopNow,
@@ -98,7 +103,7 @@ impl Control {
     }
 
     fn ask(&self, what: Asked) {
-        self.0.asked.fetch_max(what as u8, Ordering::Relaxed);
+        self.0.asked.0.fetch_max(what as u8, Ordering::Relaxed);
         let workers = self.0.workers.lock().expect("no holder of this lock panics");
         workers.iter().for_each(|worker| worker.waker.wake());
     }

@@ -12,8 +12,10 @@ use truetail_model::time::Nanos;
 const SUB_BITS: u32 = 5;
 const BUCKETS: usize = ((64 - SUB_BITS as usize) << SUB_BITS) + (1 << SUB_BITS);
 
-/// The figures of one worker.
+/// The figures of one worker. Two cache lines, which processors fetch together, are its own: what one worker writes must not
+/// take from another what it reads.
 #[derive(Debug)]
+#[repr(align(128))]
 pub(crate) struct Live {
     sent: AtomicU64,
     responses: AtomicU64,

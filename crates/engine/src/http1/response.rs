@@ -11,6 +11,8 @@ use super::last_head::LastHead;
 
 /// Longest head that is accepted, interim answers each counted by themselves.
 const HEAD_LIMIT: usize = 64 * 1024;
+/// Room for the beginning of a head that is kept from one answer to the next.
+const PARTIAL_KEPT: usize = 4 * 1024;
 /// Most header fields of one head.
 const FIELD_LIMIT: usize = 128;
 /// Most interim (1xx) answers before the final one.
@@ -76,6 +78,10 @@ impl ResponseParser {
         self.to_head = to_head;
         self.interim = 0;
         self.partial.clear();
+        // One long head is no reason to keep 64 KiB for each of fifty thousand connections.
+        if self.partial.capacity() > PARTIAL_KEPT {
+            self.partial = Vec::new();
+        }
         self.received = 0;
     }
 
