@@ -1,5 +1,7 @@
 //! What came and what went, over the time in which arrivals were intended, in stretches of equal length.
 
+use std::ops::Range;
+
 use truetail_model::record::{Metric, Outcome, RequestRecord, Second, Snapshot, rank_of};
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 
@@ -100,33 +102,43 @@ fn count(record: &RequestRecord, stretches: &mut [Stretch], stretch_of: impl Fn(
     }
 }
 
-/// Whole seconds. The last one that holds arrivals may hold them in a part only, and is left out.
+/// Whole intervals, which are seconds but in a long run. The last one that holds arrivals may hold them in a part only,
+/// and is left out; so is a first one that is longer than a second and began before them.
 fn of_seconds(snapshot: &Snapshot) -> Option<Flow> {
-    let rows = &snapshot.seconds;
-    let first = rows.iter().position(|row| row.planned > 0)?;
-    let last = rows.iter().rposition(|row| row.planned > 0)?;
-    let rows = &rows[first..last.max(first + 1)];
-    let mut stretches: Vec<Stretch> = rows.iter().map(stretch).collect();
-    let mut times: Vec<Vec<(u64, u64)>> = vec![Vec::new(); rows.len()];
-    for (second, row) in rows.iter().enumerate() {
+    let (seconds, intervals) = (&snapshot.seconds, &snapshot.intervals);
+    let first = seconds.iter().position(|row| row.planned > 0)?;
+    let last = intervals.interval_of(seconds.iter().rposition(|row| row.planned > 0)?);
+    let first = intervals.interval_of(first) + usize::from(!intervals.begins_at(first));
+    let first = first.min(last);
+    let mut stretches: Vec<Stretch> = (first..last.max(first + 1))
+        .map(|interval| stretch(&seconds[clipped(intervals.seconds_of(interval), seconds.len())]))
+        .collect();
+    let mut times: Vec<Vec<(u64, u64)>> = vec![Vec::new(); stretches.len()];
+    let width_ns = intervals.width_s() * NANOS_PER_SECOND;
+    for (i, row) in intervals.rows().iter().skip(first).take(stretches.len()).enumerate() {
         for (value, count) in row.metric(Metric::ResponseTime).buckets() {
-            // The middle of a second stands for all of it, so this is true to half a second.
-            let ended = second + ((value.0 + NANOS_PER_SECOND / 2) / NANOS_PER_SECOND) as usize;
+            // The middle of an interval stands for all of it, so this is true to half an interval.
+            let ended = i + ((value.0 + width_ns / 2) / width_ns) as usize;
             if let Some(times) = times.get_mut(ended) {
-                times.push((value.0, u64::from(count)));
+                times.push((value.0, count));
             }
         }
     }
     set_medians(&mut stretches, &mut times);
-    Some(Flow { stretches, stretch_s: 1.0 })
+    Some(Flow { stretches, stretch_s: intervals.width_s() as f64 })
 }
 
-fn stretch(row: &Second) -> Stretch {
+fn clipped(range: Range<usize>, end: usize) -> Range<usize> {
+    range.start.min(end)..range.end.min(end)
+}
+
+fn stretch(rows: &[Second]) -> Stretch {
+    let sum = |count: fn(&Second) -> u64| rows.iter().map(count).sum();
     Stretch {
-        planned: row.planned,
-        sent: row.sent,
-        completed: row.completed,
-        ended: row.completed + row.failed,
+        planned: sum(|row| row.planned),
+        sent: sum(|row| row.sent),
+        completed: sum(|row| row.completed),
+        ended: sum(|row| row.completed + row.failed),
         median_ns: None,
     }
 }

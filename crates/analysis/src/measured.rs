@@ -75,7 +75,7 @@ fn was_issued(record: &RequestRecord) -> bool {
 }
 
 fn of_histograms(snapshot: &Snapshot) -> Measured {
-    let rows = snapshot.seconds.as_slice();
+    let rows = snapshot.intervals.rows();
     let of = |metric: Metric| {
         distribution(&Population::of_known_histogram(snapshot.metric(metric).clone(), Some((rows, metric))))
     };

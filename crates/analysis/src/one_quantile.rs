@@ -24,7 +24,7 @@ pub fn quantile(run: &Run, metric: Metric, q: f64) -> Quantile {
 }
 
 fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric) -> Population {
-    let rows = snapshot.seconds.as_slice();
+    let rows = snapshot.intervals.rows();
     match (every, metric) {
         (Some(records), Metric::ResponseTime) => Population::of_arrivals(records),
         (Some(records), _) => Population::of_known(

@@ -1,6 +1,6 @@
 //! How many arrivals were beyond a value, stretch by stretch of the run, for any value and at once.
 
-use truetail_model::record::{Metric, Second};
+use truetail_model::record::{Distributions, Metric};
 
 use crate::spectrum::Cosines;
 
@@ -16,7 +16,7 @@ const STRIDE: usize = 1024;
 struct Entry {
     value: u64,
     bin: u32,
-    count: u32,
+    count: u64,
 }
 
 /// The values of a run by size, each with the stretch that it belongs to.
@@ -43,11 +43,11 @@ impl Order {
         Some(Order::new(entries.collect(), bins, cosines))
     }
 
-    /// Of `metrics` by second; those after the first are of arrivals without an answer. `None` where there are too few
-    /// seconds, or where they do not hold all `total` arrivals.
-    pub(crate) fn of_seconds(rows: &[Second], metrics: &[Metric], total: u64) -> Option<Order> {
-        let in_row = |row: &Second| metrics.iter().map(|metric| row.metric(*metric).count()).sum::<u64>();
-        let rows: Vec<&Second> = rows.iter().filter(|row| in_row(row) > 0).collect();
+    /// Of `metrics` by interval; those after the first are of arrivals without an answer. `None` where there are too few
+    /// intervals, or where they do not hold all `total` arrivals.
+    pub(crate) fn of_intervals(rows: &[Distributions], metrics: &[Metric], total: u64) -> Option<Order> {
+        let in_row = |row: &Distributions| metrics.iter().map(|metric| row.metric(*metric).count()).sum::<u64>();
+        let rows: Vec<&Distributions> = rows.iter().filter(|row| in_row(row) > 0).collect();
         let bins = rows.len().min(MOST_BINS);
         let cosines = Cosines::over(bins)?;
         let entries =
@@ -95,12 +95,12 @@ impl Order {
 
 fn count(entries: &[Entry], sizes: &mut [u64]) {
     for entry in entries {
-        sizes[entry.bin as usize] += u64::from(entry.count);
+        sizes[entry.bin as usize] += entry.count;
     }
 }
 
-/// The entries of one second, in the stretch `bin`.
-fn entries_of<'a>(row: &'a Second, bin: u32, metrics: &'a [Metric]) -> impl Iterator<Item = Entry> + 'a {
+/// The entries of one interval, in the stretch `bin`.
+fn entries_of<'a>(row: &'a Distributions, bin: u32, metrics: &'a [Metric]) -> impl Iterator<Item = Entry> + 'a {
     metrics.iter().enumerate().flat_map(move |(i, metric)| {
         let value_of = move |lowest: u64| if i == 0 { lowest } else { u64::MAX };
         row.metric(*metric).buckets().map(move |(low, count)| Entry { value: value_of(low.0), bin, count })
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!((order.design_effect(0), order.design_effect(100)), (None, None));
         assert!(order.design_effect(50).is_some());
         assert!(Order::of_values(&[1; 19]).is_none() && Order::of_values(&[1; 20]).is_some());
-        assert!(Order::of_seconds(&[], &[Metric::ResponseTime], 0).is_none());
+        assert!(Order::of_intervals(&[], &[Metric::ResponseTime], 0).is_none());
     }
 
     proptest! {

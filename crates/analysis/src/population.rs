@@ -17,7 +17,7 @@
 //! printed as "≥", with the first of the two, and among the failed as "no answer". The first of the two is monotone in r
 //! and it is what is printed in either case, so the printed column never falls.
 
-use truetail_model::record::{Histogram, Metric, RequestRecord, Second, rank_of};
+use truetail_model::record::{Distributions, Histogram, Metric, RequestRecord, rank_of};
 
 use crate::interval::{self, Ranks};
 use crate::order::Order;
@@ -83,22 +83,22 @@ impl Population {
         Population::new(Values::each(values), none(), none(), order)
     }
 
-    /// Response times by bucket, of the whole run and second by second.
+    /// Response times by bucket, of the whole run and interval by interval.
     pub(crate) fn of_arrival_histograms(
         answered: &Histogram,
         censored: &Histogram,
         failed: &Histogram,
-        rows: &[Second],
+        rows: &[Distributions],
     ) -> Population {
         let metrics = [Metric::ResponseTime, Metric::Censored, Metric::Failed];
-        let order = Order::of_seconds(rows, &metrics, answered.count() + censored.count() + failed.count());
+        let order = Order::of_intervals(rows, &metrics, answered.count() + censored.count() + failed.count());
         let buckets = |histogram: &Histogram| Values::Buckets(histogram.clone());
         Population::new(buckets(answered), buckets(censored), buckets(failed), order)
     }
 
-    /// A value that each arrival of the population has, by bucket; `rows` hold `metric` second by second.
-    pub(crate) fn of_known_histogram(values: Histogram, rows: Option<(&[Second], Metric)>) -> Population {
-        let order = rows.and_then(|(rows, metric)| Order::of_seconds(rows, &[metric], values.count()));
+    /// A value that each arrival of the population has, by bucket; `rows` hold `metric` interval by interval.
+    pub(crate) fn of_known_histogram(values: Histogram, rows: Option<(&[Distributions], Metric)>) -> Population {
+        let order = rows.and_then(|(rows, metric)| Order::of_intervals(rows, &[metric], values.count()));
         let none = || Values::Buckets(Histogram::new());
         Population::new(Values::Buckets(values), none(), none(), order)
     }

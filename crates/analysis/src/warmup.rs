@@ -1,7 +1,7 @@
 //! A run without its warm-up.
 
 use truetail_model::record::{
-    Histogram, Metric, Recorder, RecorderOptions, RequestRecord, Samples, Second, SecondBooks, Snapshot,
+    Histogram, IntervalBooks, Metric, Recorder, RecorderOptions, RequestRecord, Samples, Second, Snapshot,
     SparseHistogram,
 };
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
@@ -12,21 +12,31 @@ use crate::measured;
 /// Why the beginning of a run cannot be cut off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CannotCut {
-    /// Not every request was kept, and the books of single seconds are not known: they are kept while a run goes on, and
+    /// Not every request was kept, and the books of single intervals are not known: they are kept while a run goes on, and
     /// not in a run folder.
-    NothingBySecond,
-    /// Not every request was kept, so that only whole seconds can be told apart.
-    NotAWholeSecond,
+    NothingByInterval,
+    /// Not every request was kept, so that only whole intervals can be told apart.
+    WithinAnInterval {
+        /// How long these are in this run, in seconds.
+        width_s: u64,
+    },
 }
 
 impl std::fmt::Display for CannotCut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            CannotCut::NothingBySecond => {
-                "the warm-up of this run cannot be cut: not every request was kept, nor the books of each second"
+        match self {
+            CannotCut::NothingByInterval => f.write_str(
+                "the warm-up of this run cannot be cut: not every request was kept, nor the books of each interval",
+            ),
+            CannotCut::WithinAnInterval { width_s: 1 } => {
+                f.write_str("not every request was kept, so a warm-up can only be cut at a whole second")
             }
-            CannotCut::NotAWholeSecond => "not every request was kept, so a warm-up can only be cut at a whole second",
-        })
+            CannotCut::WithinAnInterval { width_s } => write!(
+                f,
+                "not every request was kept, and a run of this length is kept in intervals of {width_s} s, so a warm-up \
+                 can only be cut at a multiple of {width_s} s"
+            ),
+        }
     }
 }
 
@@ -35,7 +45,7 @@ impl std::error::Error for CannotCut {}
 /// The run as it would be had its warm-up lasted until `from`: arrivals intended before are in the books of the warm-up and
 /// in nothing else. A note says that it was cut afterwards. The run itself where `from` is not after its warm-up.
 ///
-/// Where every request was kept, this is exact. Else it is put together from the seconds: all counts and distributions are
+/// Where every request was kept, this is exact. Else it is put together from the intervals: all counts and distributions are
 /// those of the arrivals intended from `from` on (the mean, and the smallest and largest value, to 0.1 %), but what
 /// warm-up arrivals sent and ended after `from` stays in the rows of the timeline. Books by target are left out.
 ///
@@ -47,7 +57,7 @@ pub fn without_warmup(run: &Run, from: Timestamp) -> Result<Run, CannotCut> {
     }
     let snapshot = match measured::every_arrival(&run.snapshot) {
         Some(records) => from_records(&run.snapshot, &records, from),
-        None => from_seconds(&run.snapshot, from)?,
+        None => from_intervals(&run.snapshot, from)?,
     };
     let mut facts = run.facts.clone();
     facts.offered.warmup_ns = from.0;
@@ -77,22 +87,27 @@ fn from_records(whole: &Snapshot, records: &[RequestRecord], from: Timestamp) ->
     rest
 }
 
-fn from_seconds(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, CannotCut> {
-    if !from.0.is_multiple_of(NANOS_PER_SECOND) {
-        return Err(CannotCut::NotAWholeSecond);
-    }
-    let first = from.second();
-    let planned = |rows: &[SecondBooks]| rows.iter().map(|row| row.tally.planned).sum::<u64>();
-    let in_rows = |metric| whole.seconds.iter().map(|row| row.metric(metric).count()).sum::<u64>();
+fn from_intervals(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, CannotCut> {
+    let (intervals, books) = (&whole.intervals, whole.books.rows());
+    let planned = |rows: &[IntervalBooks]| rows.iter().map(|row| row.tally.planned).sum::<u64>();
+    let in_rows = |metric| intervals.rows().iter().map(|row| row.metric(metric).count()).sum::<u64>();
     let known = |metric| in_rows(metric) == whole.metric(metric).count();
-    if planned(&whole.books) != whole.tally.planned || !Metric::ALL.into_iter().all(known) {
-        return Err(CannotCut::NothingBySecond);
+    if planned(books) != whole.tally.planned || !Metric::ALL.into_iter().all(known) {
+        return Err(CannotCut::NothingByInterval);
     }
-    let (head, rest) = whole.books.split_at(first.min(whole.books.len()));
+    let width_s = intervals.width_s().max(whole.books.width_s());
+    if !from.0.is_multiple_of(width_s * NANOS_PER_SECOND) {
+        return Err(CannotCut::WithinAnInterval { width_s });
+    }
+    let first = intervals.interval_of(from.second());
+    let first_book = whole.books.interval_of(from.second());
+    let (head, rest) = books.split_at(first_book.min(books.len()));
     let mut snapshot = Snapshot {
-        metrics: std::array::from_fn(|i| whole.metrics[i].without(&of_rows(&whole.seconds, first, Metric::ALL[i]))),
+        metrics: std::array::from_fn(|i| whole.metrics[i].without(&before(whole, first, Metric::ALL[i]))),
         error_status_time: whole.error_status_time.without(&sum(head.iter().map(|row| &row.error_status_time))),
-        seconds: seconds_from(&whole.seconds, first),
+        seconds: seconds_from(&whole.seconds, from.second()),
+        intervals: intervals.from_interval(first),
+        books: whole.books.from_interval(first_book),
         samples: samples_from(&whole.samples, from, planned(rest)),
         measure_from: from,
         last_end: rest.iter().map(|row| row.last_end).max().unwrap_or_default(),
@@ -104,25 +119,23 @@ fn from_seconds(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, CannotCut
     for row in rest {
         row.add_to(&mut snapshot);
     }
-    snapshot.books = vec![SecondBooks::default(); head.len()];
-    snapshot.books.extend_from_slice(rest);
     Ok(snapshot)
 }
 
-/// What the rows before `first` hold of a metric.
-fn of_rows(rows: &[Second], first: usize, metric: Metric) -> Histogram {
-    sum(rows[..first.min(rows.len())].iter().map(|row| row.metric(metric)))
+/// What the intervals before `first` hold of a metric.
+fn before(whole: &Snapshot, first: usize, metric: Metric) -> Histogram {
+    sum(whole.intervals.rows().iter().take(first).map(|row| row.metric(metric)))
 }
 
 fn sum<'a>(parts: impl Iterator<Item = &'a SparseHistogram>) -> Histogram {
     let mut sum = Histogram::new();
-    parts.flat_map(SparseHistogram::buckets).for_each(|(value, count)| sum.record_n(value, u64::from(count)));
+    parts.flat_map(SparseHistogram::buckets).for_each(|(value, count)| sum.record_n(value, count));
     sum
 }
 
 /// The rows with nothing in those before `first`.
 fn seconds_from(rows: &[Second], first: usize) -> Vec<Second> {
-    let keep = |(i, row): (usize, &Second)| if i < first { Second::default() } else { row.clone() };
+    let keep = |(i, row): (usize, &Second)| if i < first { Second::default() } else { *row };
     rows.iter().enumerate().map(keep).collect()
 }
 

@@ -56,7 +56,7 @@ fn contents(snapshot: &Snapshot) -> impl PartialEq + std::fmt::Debug + use<> {
         (snapshot.tally, snapshot.warmup, snapshot.statuses.clone(), snapshot.causes.clone()),
         Metric::ALL.map(|metric| exact(snapshot.metric(metric))),
         exact(&snapshot.error_status_time),
-        (snapshot.seconds.clone(), snapshot.books.clone()),
+        (snapshot.seconds.clone(), snapshot.intervals.clone(), snapshot.books.clone()),
         (snapshot.samples.seen(), snapshot.samples.one_in(), snapshot.samples.is_complete()),
         (indices(&mut snapshot.samples.even().iter()), indices(&mut snapshot.samples.only_slow())),
         (snapshot.bytes_in, snapshot.measure_from, snapshot.last_end, snapshot.schedule_hash),
@@ -108,14 +108,14 @@ proptest! {
         prop_assert_eq!(snapshot.seconds.iter().map(|second| second.planned).sum::<u64>(), n);
         prop_assert_eq!(snapshot.seconds.iter().map(|second| second.sent).sum::<u64>(), issued);
         let mut added_up = Snapshot::default();
-        snapshot.books.iter().for_each(|row| row.add_to(&mut added_up));
+        snapshot.books.rows().iter().for_each(|row| row.add_to(&mut added_up));
         prop_assert_eq!((added_up.tally, added_up.statuses, added_up.causes), (snapshot.tally, snapshot.statuses.clone(), snapshot.causes.clone()));
         prop_assert_eq!((added_up.bytes_in, added_up.last_end), (snapshot.bytes_in, snapshot.last_end));
-        let errors: u64 = snapshot.books.iter().map(|row| row.error_status_time.count()).sum();
+        let errors: u64 = snapshot.books.rows().iter().map(|row| row.error_status_time.count()).sum();
         prop_assert_eq!(errors, snapshot.error_status_time.count());
         for metric in Metric::ALL {
-            let by_second: u64 = snapshot.seconds.iter().map(|second| second.metric(metric).count()).sum();
-            prop_assert_eq!(by_second, of(metric), "{}", metric.name());
+            let by_interval: u64 = snapshot.intervals.rows().iter().map(|row| row.metric(metric).count()).sum();
+            prop_assert_eq!(by_interval, of(metric), "{}", metric.name());
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use serde::Serialize;
-use truetail_model::record::{Samples, SamplesOptions, Snapshot};
+use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot};
 
 use crate::facts::{EndClock, LONGEST_PAUSES, Surroundings};
 use crate::wire::v1::Intervals;
@@ -46,7 +46,8 @@ pub enum MergeError {
 /// Makes one run of several of the same workload. Only their seeds may differ; then the seed of the whole is unknown.
 ///
 /// Where several runs hold the same arrivals, so that they are repetitions and not stripes, a note says so: then the
-/// rates of the whole are sums over the repetitions. Where one of them kept no distributions by second, or no single
+/// rates of the whole are sums over the repetitions. Where they kept intervals of different length, the whole has the
+/// longest of them. Where one of them kept no distributions by second, or no single
 /// requests, the whole has none either, and a note says so.
 ///
 /// # Errors
@@ -64,6 +65,7 @@ pub fn merge(runs: Vec<Run>) -> Result<Run, MergeError> {
     }
     if !seconds {
         whole.snapshot.seconds.clear();
+        whole.snapshot.intervals = ByInterval::default();
     }
     if !samples {
         let seen = whole.snapshot.samples.seen();
@@ -141,7 +143,7 @@ fn differ<T: PartialEq + Serialize>(field: &'static str, a: &T, b: &T) -> Option
 }
 
 fn has_seconds(snapshot: &Snapshot) -> bool {
-    Intervals::of(snapshot) == Intervals::Second
+    Intervals::of(snapshot) != Intervals::WholeRun
 }
 
 fn has_samples(samples: &Samples) -> bool {

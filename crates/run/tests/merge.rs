@@ -3,7 +3,7 @@
 mod support;
 
 use proptest::prelude::*;
-use support::{assert_same_counts, assert_same_snapshot, facts, findings, options, run, schedules, steady};
+use support::{assert_same_counts, assert_same_snapshot, facts, findings, options, run, schedules, slow, steady};
 use tempfile::tempdir;
 use truetail_model::record::{RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
 use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, folder, merge};
@@ -31,6 +31,7 @@ proptest! {
         let has_values = whole.metrics.iter().any(|metric| !metric.is_empty());
         if !options.per_second && has_values {
             whole.seconds.clear();
+            whole.intervals = Default::default();
         }
         if options.samples == SamplesOptions::NONE {
             assert_same_counts(&merged, &whole);
@@ -38,6 +39,20 @@ proptest! {
         } else {
             assert_same_snapshot(&merged, &whole);
         }
+    }
+}
+
+/// Parts of different length have intervals of different length; the whole has the longest.
+#[test]
+fn a_short_part_and_a_long_one_have_the_longer_intervals_in_common() {
+    let records = slow(1_100);
+    let (begin, rest) = records.split_at(400);
+    let (short, long) = (run(RecorderOptions::default(), begin), run(RecorderOptions::default(), rest));
+    assert_eq!((short.snapshot.intervals.width_s(), long.snapshot.intervals.width_s()), (1, 4));
+    let whole = run(RecorderOptions::default(), &records).snapshot;
+    for parts in [[&short, &long], [&long, &short]] {
+        let merged = merge(parts.map(through_a_folder).into()).unwrap().snapshot;
+        assert_same_snapshot(&merged, &whole);
     }
 }
 
@@ -130,7 +145,7 @@ fn a_part_without_seconds_or_samples_leaves_the_whole_without_them() {
     b.snapshot = support::snapshot(options, &stripe(&steady(2), 1, 2));
     let merged = merge(vec![a, b]).unwrap();
     let whole = support::snapshot(RecorderOptions::default(), &steady(2));
-    assert_same_counts(&merged.snapshot, &Snapshot { seconds: Vec::new(), ..whole });
+    assert_same_counts(&merged.snapshot, &Snapshot { seconds: Vec::new(), intervals: Default::default(), ..whole });
     assert!(merged.snapshot.samples.even().is_empty() && merged.snapshot.samples.seen() == 2000);
     assert_eq!(merged.facts.notes.len(), facts(&merged.snapshot).notes.len() + 3, "{:?}", merged.facts.notes);
 }

@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 
 use proptest::prelude::*;
-use support::{assert_same_counts, assert_same_snapshot, findings, options, run, schedules, steady};
+use support::{assert_same_counts, assert_same_snapshot, findings, options, run, schedules, slow, steady};
 use tempfile::tempdir;
 use truetail_model::record::{Metric, RecorderOptions, Snapshot};
 use truetail_model::time::Nanos;
@@ -23,6 +23,16 @@ proptest! {
         prop_assert_eq!(&loaded.run.facts, &run.facts);
         assert_same_snapshot(&loaded.run.snapshot, &run.snapshot);
     }
+}
+
+#[test]
+fn a_run_of_long_intervals_comes_back_as_it_was() {
+    let folder = tempdir().unwrap();
+    let run = run(RecorderOptions::default(), &slow(700));
+    folder::save(folder.path(), &run, &findings(&run)).unwrap();
+    let loaded = folder::load(folder.path()).unwrap().run;
+    assert_eq!(loaded.snapshot.intervals.width_s(), 2);
+    assert_same_snapshot(&loaded.snapshot, &run.snapshot);
 }
 
 #[test]
@@ -76,6 +86,6 @@ fn a_run_does_without_timeline_and_samples() {
     let loaded = folder::load(folder.path()).unwrap();
     assert_eq!(loaded.lacking, [Lacking::Timeline, Lacking::Samples]);
     assert!(loaded.run.snapshot.seconds.is_empty());
-    let without_seconds = Snapshot { seconds: Vec::new(), ..run.snapshot };
+    let without_seconds = Snapshot { seconds: Vec::new(), intervals: Default::default(), ..run.snapshot };
     assert_same_counts(&loaded.run.snapshot, &without_seconds);
 }

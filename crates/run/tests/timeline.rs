@@ -5,7 +5,7 @@ mod support;
 use std::collections::HashMap;
 
 use proptest::prelude::*;
-use support::{findings, options, run, schedules, steady};
+use support::{findings, options, run, schedules, slow, steady};
 use tempfile::tempdir;
 use truetail_model::record::{Outcome, RecorderOptions, RequestRecord};
 use truetail_model::time::{Nanos, Timestamp};
@@ -59,6 +59,7 @@ fn three_axes_and_two_queues() {
         ("failed", [0, 1, 0, 0]),
         ("in_flight", [3, 1, 1, 1]),
         ("backlog", [1, 1, 1, 1]),
+        ("interval_s", [1, 1, 1, 1]),
         ("unanswered", [2, 1, 0, 0]),
     ] {
         assert_eq!(column(&rows, name), expected.map(Some), "{name}");
@@ -84,6 +85,22 @@ fn a_quantile_among_the_unanswered_is_blank() {
     assert!(near(104, first["service_time_max_ns"]) && near(10, rows[2]["response_time_max_ns"]), "{first:?}");
     assert_eq!(column(&rows, "unanswered"), [Some(5), Some(0), Some(0)]);
     assert!(rows[1].iter().filter(|(name, _)| name.contains("time")).all(|(_, value)| value.is_none()));
+}
+
+/// In a long run the first row of an interval speaks for it; counts are those of each second.
+#[test]
+fn an_interval_says_how_long_it_is_and_is_said_once() {
+    let rows = rows(&run(RecorderOptions::default(), &slow(700)));
+    assert_eq!(rows.len(), 700);
+    assert!(column(&rows, "planned").iter().all(|planned| *planned == Some(1)));
+    for (second, row) in rows.iter().enumerate() {
+        let first = second % 2 == 0;
+        assert_eq!(row["interval_s"], first.then_some(2), "second {second}");
+        let unanswered = u64::from(second % 10 == 2);
+        assert_eq!(row["unanswered"], first.then_some(unanswered), "second {second}");
+        assert_eq!(row["response_time_p50_ns"].is_some(), first, "second {second}");
+        assert_eq!(row["response_time_max_ns"].is_some(), first && unanswered == 0, "second {second}");
+    }
 }
 
 proptest! {

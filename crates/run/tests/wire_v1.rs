@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use support::{findings, run, steady};
+use support::{findings, run, slow, steady};
 use truetail_model::record::{RecorderOptions, SamplesOptions};
 use truetail_run::Run;
 use truetail_run::wire::{self, v1};
@@ -326,10 +326,18 @@ struct MirrorRecorded {
     measure_from_ns: u64,
     last_end_ns: u64,
     bytes_in: u64,
-    intervals: String,
+    intervals: MirrorIntervals,
     exact: BTreeMap<String, MirrorExact>,
     timeline: MirrorTimeline,
     samples: MirrorSamples,
+}
+
+/// `"second"`, `"whole_run"`, or `{"seconds": 8}`.
+#[derive(Deserialize, PartialEq, Debug)]
+#[serde(untagged, deny_unknown_fields)]
+enum MirrorIntervals {
+    Word(String),
+    Long { seconds: u64 },
 }
 
 #[derive(Deserialize)]
@@ -376,27 +384,45 @@ fn example() -> Run {
     run(options, &steady(3))
 }
 
+/// A run so long that its intervals are of some seconds.
+fn long_example() -> Run {
+    run(RecorderOptions { samples: SamplesOptions::NONE, ..RecorderOptions::default() }, &slow(1_500))
+}
+
 fn stored() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata/run-v1.json")
+    stored_as("run-v1.json")
+}
+
+fn stored_as(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("testdata").join(name)
 }
 
 #[test]
-fn the_stored_sample_is_what_is_written() {
-    let run = example();
-    let written = v1::run_file(&run, &findings(&run)).to_json();
-    if std::env::var_os("TRUETAIL_REFRESH").is_some() {
-        fs::write(stored(), &written).unwrap();
+fn the_stored_samples_are_what_is_written() {
+    for (name, run) in [("run-v1.json", example()), ("run-v1-long.json", long_example())] {
+        let written = v1::run_file(&run, &findings(&run)).to_json();
+        if std::env::var_os("TRUETAIL_REFRESH").is_some() {
+            fs::write(stored_as(name), &written).unwrap();
+        }
+        assert_eq!(written, fs::read_to_string(stored_as(name)).unwrap(), "{name}");
     }
-    assert_eq!(written, fs::read_to_string(stored()).unwrap());
 }
 
 #[test]
-fn the_stored_sample_reads_back() {
-    let text = fs::read_to_string(stored()).unwrap();
-    let run_file = wire::parse(&text).unwrap();
-    assert_eq!(run_file.to_json(), text);
-    let run = example();
-    assert_eq!(run_file, v1::run_file(&run, &findings(&run)));
+fn the_stored_samples_read_back() {
+    for (name, run) in [("run-v1.json", example()), ("run-v1-long.json", long_example())] {
+        let text = fs::read_to_string(stored_as(name)).unwrap();
+        let run_file = wire::parse(&text).unwrap();
+        assert_eq!(run_file.to_json(), text, "{name}");
+        assert_eq!(run_file, v1::run_file(&run, &findings(&run)), "{name}");
+    }
+}
+
+#[test]
+fn a_long_run_says_how_long_its_intervals_are() {
+    let mirror: Mirror = serde_json::from_str(&fs::read_to_string(stored_as("run-v1-long.json")).unwrap()).unwrap();
+    assert_eq!(mirror.recorded.intervals, MirrorIntervals::Long { seconds: 4 });
+    assert_eq!(mirror.recorded.timeline.seconds, 1_500);
 }
 
 #[test]
@@ -415,7 +441,7 @@ fn the_schema_is_the_one_declared_here() {
     assert_eq!(mirror.by_target[0].tally.planned, mirror.tally.planned);
     assert_eq!(mirror.scenario.mix.map(|mix| mix.targets[0].weight), Some(3));
     assert_eq!(mirror.causes.keys().collect::<Vec<_>>(), ["reset_by_peer"]);
-    assert_eq!(mirror.recorded.intervals, "second");
+    assert_eq!(mirror.recorded.intervals, MirrorIntervals::Word("second".to_owned()));
     assert_eq!(mirror.tally.planned + mirror.warmup_tally.planned, 3000);
 }
 

@@ -1,6 +1,6 @@
 //! The median response time over the time at which arrivals were intended.
 
-use truetail_model::record::{Metric, RequestRecord, Second, Snapshot, rank_of};
+use truetail_model::record::{Distributions, Metric, RequestRecord, Second, Snapshot, rank_of};
 use truetail_model::time::NANOS_PER_SECOND;
 
 /// At most about this many values: a longer run is cut into longer stretches.
@@ -33,11 +33,13 @@ struct Extent {
     /// From there to the last intended start.
     length_ns: u64,
     arrivals: u64,
+    /// Stretches can be cut at a multiple of this: of a second, or of what was put together.
+    grain_ns: u64,
 }
 
 impl Series {
     /// The series of a run; `None` where nothing was planned, or where neither single requests nor the distributions of
-    /// the seconds are known. `every` holds all arrivals in order, where each was kept.
+    /// the intervals are known. `every` holds all arrivals in order, where each was kept.
     pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<Series> {
         let extent = Extent::of(snapshot, every)?;
         let failed = slowest(snapshot).saturating_mul(2).max(2);
@@ -45,7 +47,7 @@ impl Series {
         let count = extent.length_ns / width_ns + 1;
         let medians = match every {
             Some(records) => of_records(records, extent.from_ns, width_ns, count, failed),
-            None => of_seconds(&snapshot.seconds, extent.from_ns, width_ns, count, failed)?,
+            None => of_intervals(snapshot, extent.from_ns, width_ns, count, failed)?,
         };
         let values = filled(medians, extent.arrivals / count / 2);
         let ln = |median: u64| libm::log(median.max(1) as f64);
@@ -88,8 +90,10 @@ impl Extent {
                 (first as u64 * NANOS_PER_SECOND, last as u64 * NANOS_PER_SECOND)
             }
         };
-        let from_ns = first_ns - first_ns % NANOS_PER_SECOND;
-        Some(Extent { from_ns, length_ns: last_ns - from_ns, arrivals: snapshot.tally.planned.max(1) })
+        let grain_s = if every.is_some() { 1 } else { snapshot.intervals.width_s() };
+        let grain_ns = grain_s * NANOS_PER_SECOND;
+        let from_ns = first_ns - first_ns % grain_ns;
+        Some(Extent { from_ns, length_ns: last_ns - from_ns, arrivals: snapshot.tally.planned.max(1), grain_ns })
     }
 
     fn width_ns(&self, single_requests: bool) -> u64 {
@@ -101,7 +105,7 @@ impl Extent {
         {
             return *width_ns;
         }
-        enough_ns.max(self.length_ns / MOST).div_ceil(NANOS_PER_SECOND).max(1) * NANOS_PER_SECOND
+        enough_ns.max(self.length_ns / MOST).div_ceil(self.grain_ns).max(1) * self.grain_ns
     }
 }
 
@@ -128,25 +132,32 @@ fn of_records(records: &[RequestRecord], from_ns: u64, width_ns: u64, count: u64
     (0..count).map(|i| median(i).map_or((None, 0), |(median, n)| (Some(median), n))).collect()
 }
 
-/// `None` where the run kept no distributions by second.
-fn of_seconds(rows: &[Second], from_ns: u64, width_ns: u64, count: u64, failed: u64) -> Option<Medians> {
+/// `None` where the run kept no distributions over time. `from_ns` and `width_ns` are multiples of an interval.
+fn of_intervals(snapshot: &Snapshot, from_ns: u64, width_ns: u64, count: u64, failed: u64) -> Option<Medians> {
     let (from, width) = ((from_ns / NANOS_PER_SECOND) as usize, (width_ns / NANOS_PER_SECOND) as usize);
+    let intervals = &snapshot.intervals;
     let stretch = |i: u64| {
-        let begin = (from + i as usize * width).min(rows.len());
-        median_of_rows(&rows[begin..(begin + width).min(rows.len())], failed)
+        let (begin, end) = (from + i as usize * width, from + (i as usize + 1) * width);
+        let seconds = part(&snapshot.seconds, begin, end);
+        let rows = part(intervals.rows(), intervals.interval_of(begin), intervals.interval_of(end));
+        median_of_rows(rows, seconds.iter().map(|row| row.planned).sum(), failed)
     };
     (0..count).map(stretch).collect()
 }
 
-fn median_of_rows(rows: &[Second], failed: u64) -> Option<(Option<u64>, u64)> {
+/// Those of `rows` from `begin` to before `end` that are there.
+fn part<T>(rows: &[T], begin: usize, end: usize) -> &[T] {
+    &rows[begin.min(rows.len())..end.min(rows.len())]
+}
+
+fn median_of_rows(rows: &[Distributions], planned: u64, failed: u64) -> Option<(Option<u64>, u64)> {
     let mut times: Vec<(u64, u64)> = Vec::new();
     for row in rows {
         let known = [Metric::ResponseTime, Metric::Censored].map(|metric| row.metric(metric).buckets());
-        times.extend(known.into_iter().flatten().map(|(value, count)| (value.0, u64::from(count))));
+        times.extend(known.into_iter().flatten().map(|(value, count)| (value.0, count)));
         times.push((failed, row.metric(Metric::Failed).count()));
     }
     let n: u64 = times.iter().map(|(_, count)| count).sum();
-    let planned: u64 = rows.iter().map(|row| row.planned).sum();
     times.sort_unstable();
     let (rank, mut seen) = (rank_of(0.5, n), 0);
     let middle = times.iter().find(|(_, count)| {

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod league;
+mod long_runs;
 mod quantiles;
 mod scenarios;
 mod settling;

@@ -1,16 +1,15 @@
-//! What became of the arrivals intended in each second, whenever it did: so that the beginning of a run can be told from
-//! the rest after it is over.
+//! What became of the arrivals intended in each interval, whenever it did: so that the beginning of a run can be told
+//! from the rest after it is over.
 
 use std::collections::BTreeMap;
 
 use super::recorder::STATUSES;
-use super::seconds::row_of;
-use super::{Cause, Outcome, RequestRecord, Snapshot, SparseHistogram, Tally};
+use super::{Cause, Fold, Outcome, RequestRecord, Snapshot, SparseHistogram, Tally};
 use crate::time::Timestamp;
 
-/// The books of one second, by intended start. Kept while a run goes on, and in no run folder.
+/// The books of one interval, by intended start. Kept while a run goes on, and in no run folder.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct SecondBooks {
+pub struct IntervalBooks {
     /// The measured arrivals intended in it.
     pub tally: Tally,
     /// Their answers by HTTP status.
@@ -25,8 +24,8 @@ pub struct SecondBooks {
     pub last_end: Timestamp,
 }
 
-impl SecondBooks {
-    fn count(&mut self, record: &RequestRecord) {
+impl IntervalBooks {
+    pub(super) fn count(&mut self, record: &RequestRecord) {
         self.tally.count(record.outcome);
         self.bytes_in += record.bytes_in;
         self.last_end = self.last_end.max(record.end);
@@ -41,15 +40,6 @@ impl SecondBooks {
         }
     }
 
-    fn merge(&mut self, other: &SecondBooks) {
-        self.tally.merge(&other.tally);
-        other.statuses.iter().for_each(|(status, n)| *self.statuses.entry(*status).or_default() += n);
-        other.causes.iter().for_each(|(cause, n)| *self.causes.entry(*cause).or_default() += n);
-        self.error_status_time.merge(&other.error_status_time);
-        self.bytes_in += other.bytes_in;
-        self.last_end = self.last_end.max(other.last_end);
-    }
-
     /// Adds what these books hold to those of a snapshot; its distributions and its rows are left as they are.
     pub fn add_to(&self, snapshot: &mut Snapshot) {
         snapshot.tally.merge(&self.tally);
@@ -60,24 +50,13 @@ impl SecondBooks {
     }
 }
 
-/// The row of the second of `instant`.
-pub(super) fn row(rows: &mut Vec<SecondBooks>, instant: Timestamp) -> &mut SecondBooks {
-    let row = row_of(instant.second());
-    if row >= rows.len() {
-        rows.resize_with(row + 1, SecondBooks::default);
+impl Fold for IntervalBooks {
+    fn merge(&mut self, other: &IntervalBooks) {
+        self.tally.merge(&other.tally);
+        other.statuses.iter().for_each(|(status, n)| *self.statuses.entry(*status).or_default() += n);
+        other.causes.iter().for_each(|(cause, n)| *self.causes.entry(*cause).or_default() += n);
+        self.error_status_time.merge(&other.error_status_time);
+        self.bytes_in += other.bytes_in;
+        self.last_end = self.last_end.max(other.last_end);
     }
-    &mut rows[row]
-}
-
-/// Counts what became of an arrival.
-pub(super) fn count(rows: &mut Vec<SecondBooks>, record: &RequestRecord) {
-    row(rows, record.intended_start).count(record);
-}
-
-/// Adds the rows of another hand.
-pub(super) fn merge(mine: &mut Vec<SecondBooks>, theirs: &[SecondBooks]) {
-    if theirs.len() > mine.len() {
-        mine.resize_with(theirs.len(), SecondBooks::default);
-    }
-    mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.merge(theirs));
 }

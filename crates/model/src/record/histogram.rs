@@ -13,14 +13,14 @@ const LINEAR: u64 = 1 << (HALF_BITS + 1);
 
 /// The bucket of a value.
 #[inline]
-fn bucket_of(value: u64) -> usize {
+pub(super) fn bucket_of(value: u64) -> usize {
     // `| (LINEAR - 1)` makes every linear value look like the largest of them, whose shift is 0.
     let shift = 63 - (value | (LINEAR - 1)).leading_zeros() - HALF_BITS;
     ((shift as usize) << HALF_BITS) + (value >> shift) as usize
 }
 
 /// The lowest value of a bucket, and how many values it holds.
-fn values_of(bucket: usize) -> (u64, u64) {
+pub(super) fn values_of(bucket: usize) -> (u64, u64) {
     if bucket < LINEAR as usize {
         return (bucket as u64, 1);
     }
@@ -212,104 +212,13 @@ pub fn rank_of(q: f64, n: u64) -> u64 {
     (rank as u64).clamp(1.min(n), n)
 }
 
-/// Counts of values in the buckets of a [`Histogram`], only those in use: for many small histograms, such as one a
-/// second.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct SparseHistogram {
-    counts: Vec<(u32, u32)>,
-}
-
-impl SparseHistogram {
-    /// Adds `n` to the bucket of `value`.
-    pub fn record_n(&mut self, value: Nanos, n: u32) {
-        let bucket = bucket_of(value.0) as u32;
-        match self.counts.binary_search_by_key(&bucket, |(b, _)| *b) {
-            Ok(i) => self.counts[i].1 += n,
-            Err(i) => self.counts.insert(i, (bucket, n)),
-        }
-    }
-
-    /// How many values were recorded.
-    pub fn count(&self) -> u64 {
-        self.counts.iter().map(|(_, count)| u64::from(*count)).sum()
-    }
-
-    /// Nothing was recorded.
-    pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
-    }
-
-    /// The value at rank `rank` (from 1): the highest value that its bucket stands for. `None` when `rank` is 0 or above
-    /// the count.
-    pub fn value_at_rank(&self, rank: u64) -> Option<Nanos> {
-        let mut seen = 0;
-        self.counts.iter().find_map(|(bucket, count)| {
-            seen += u64::from(*count);
-            let (lowest, width) = values_of(*bucket as usize);
-            (seen >= rank && rank > 0).then(|| Nanos(lowest + (width - 1)))
-        })
-    }
-
-    /// The smallest value (highest of its bucket) whose cumulative count reaches ceil(q·n). `None` when empty.
-    pub fn quantile(&self, q: f64) -> Option<Nanos> {
-        self.value_at_rank(rank_of(q, self.count()))
-    }
-
-    /// The buckets in use: (lowest value, count), ascending.
-    pub fn buckets(&self) -> impl Iterator<Item = (Nanos, u32)> + '_ {
-        self.counts.iter().map(|(bucket, count)| (Nanos(values_of(*bucket as usize).0), *count))
-    }
-
-    /// Adds all counts of another one. Lossless.
-    pub fn merge(&mut self, other: &SparseHistogram) {
-        for (bucket, count) in &other.counts {
-            self.record_n(Nanos(values_of(*bucket as usize).0), *count);
-        }
-    }
-}
-
-/// A histogram for the hot path of one second, emptied into a [`SparseHistogram`] when the second has passed.
-#[derive(Clone, Default, Debug)]
-pub(super) struct HotHistogram {
-    counts: Vec<u32>,
-    used: Option<(usize, usize)>,
-}
-
-impl HotHistogram {
-    #[inline]
-    pub(super) fn record(&mut self, value: Nanos) {
-        let bucket = bucket_of(value.0);
-        if bucket >= self.counts.len() {
-            self.counts.resize(bucket + 1, 0);
-        }
-        self.counts[bucket] += 1;
-        let (low, high) = self.used.unwrap_or((bucket, bucket));
-        self.used = Some((low.min(bucket), high.max(bucket)));
-    }
-
-    /// Moves all counts to `into` and is empty again, with its memory kept.
-    pub(super) fn cool_into(&mut self, into: &mut SparseHistogram) {
-        let Some((low, high)) = self.used.take() else { return };
-        if into.counts.is_empty() {
-            let in_use = self.counts[low..=high].iter().filter(|count| **count > 0).count();
-            into.counts.reserve_exact(in_use);
-        }
-        for bucket in low..=high {
-            let count = std::mem::take(&mut self.counts[bucket]);
-            if count > 0 {
-                into.record_n(Nanos(values_of(bucket).0), count);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
     /// Values over all magnitudes, not only the huge ones that uniform bits give.
-    fn values() -> impl Strategy<Value = u64> {
+    pub(in crate::record) fn values() -> impl Strategy<Value = u64> {
         (0u32..64, any::<u64>()).prop_map(|(shift, bits)| bits >> shift)
     }
 
@@ -341,16 +250,13 @@ mod tests {
         #[test]
         fn quantiles_are_those_of_the_sorted_values(mut values in proptest::collection::vec(values(), 1..300), q in 0.0..=1.0) {
             let mut histogram = Histogram::new();
-            let mut sparse = SparseHistogram::default();
             for value in &values {
                 histogram.record(Nanos(*value));
-                sparse.record_n(Nanos(*value), 1);
             }
             values.sort_unstable();
             let exact = values[(rank_of(q, values.len() as u64) - 1) as usize];
             let answer = histogram.quantile(q).unwrap().0;
             prop_assert!(answer >= exact && bucket_of(answer) == bucket_of(exact));
-            prop_assert_eq!(bucket_of(sparse.quantile(q).unwrap().0), bucket_of(exact));
         }
 
         #[test]
@@ -367,20 +273,6 @@ mod tests {
             prop_assert_eq!((merged.count(), merged.sum_ns(), merged.min(), merged.max()), (all.count(), all.sum_ns(), all.min(), all.max()));
             let rest = all.without(&of(&b));
             prop_assert!(rest.buckets().eq(of(&a).buckets()));
-        }
-
-        #[test]
-        fn cooling_loses_nothing(values in proptest::collection::vec(values().prop_map(|v| v >> 20), 0..200)) {
-            let (mut hot, mut cooled, mut direct) = (HotHistogram::default(), SparseHistogram::default(), SparseHistogram::default());
-            for (i, value) in values.iter().enumerate() {
-                hot.record(Nanos(*value));
-                direct.record_n(Nanos(*value), 1);
-                if i % 50 == 0 {
-                    hot.cool_into(&mut cooled);
-                }
-            }
-            hot.cool_into(&mut cooled);
-            prop_assert_eq!(cooled, direct);
         }
     }
 

@@ -2,6 +2,8 @@
 
 mod books;
 mod histogram;
+mod interval_recorder;
+mod intervals;
 mod outcome;
 mod recorder;
 mod request;
@@ -9,14 +11,17 @@ mod samples;
 mod seconds;
 mod slowest;
 mod snapshot;
+mod sparse;
 mod tally;
 
-pub use books::SecondBooks;
-pub use histogram::{Histogram, SparseHistogram, rank_of};
+pub use books::IntervalBooks;
+pub use histogram::{Histogram, rank_of};
+pub use intervals::{ByInterval, Distributions, Fold};
 pub use outcome::{Cause, Outcome};
 pub use recorder::{Recorder, RecorderOptions};
 pub use request::{Metric, RequestRecord, StartDelay};
 pub use samples::{Samples, SamplesOptions};
 pub use seconds::Second;
 pub use snapshot::Snapshot;
+pub use sparse::SparseHistogram;
 pub use tally::{Tally, Unbalanced};

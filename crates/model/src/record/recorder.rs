@@ -1,7 +1,7 @@
 //! Takes the records of one hand and makes a [`Snapshot`] of them.
 
-use super::seconds::Seconds;
-use super::{Histogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, SecondBooks, Snapshot, Tally, books};
+use super::interval_recorder::IntervalRecorder;
+use super::{Histogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, Second, Snapshot, Tally, seconds};
 use crate::arrival::ScheduleHash;
 use crate::time::{Nanos, Timestamp};
 
@@ -15,7 +15,8 @@ pub struct RecorderOptions {
     pub measure_from: Timestamp,
     /// How many seconds the run will probably take: room is made for them.
     pub expected_seconds: usize,
-    /// Keep the distributions and the books of each second, and not only of the whole run.
+    /// Keep distributions and books over time too, and not only of the whole run: of each second, and in a long run of
+    /// intervals of some seconds.
     pub per_second: bool,
     /// How many single requests to keep.
     pub samples: SamplesOptions,
@@ -42,15 +43,13 @@ pub struct Recorder {
     causes: [u64; super::Cause::ALL.len()],
     metrics: [Histogram; Metric::COUNT],
     error_status_time: Histogram,
-    seconds: Seconds,
-    books: Vec<SecondBooks>,
+    seconds: Vec<Second>,
+    intervals: Option<IntervalRecorder>,
     samples: Samples,
     bytes_in: u64,
     last_end: Timestamp,
 }
 
-/// Seconds for whose books room is made beforehand at most (an hour).
-const MOST_BOOKS_MADE_READY: usize = 3_600;
 /// Statuses from 0 to 999.
 pub(super) const STATUSES: usize = 1000;
 
@@ -65,12 +64,8 @@ impl Recorder {
             causes: [0; super::Cause::ALL.len()],
             metrics: std::array::from_fn(|_| Histogram::with_room_for(ROOM_FOR)),
             error_status_time: Histogram::new(),
-            seconds: Seconds::new(options.expected_seconds, options.per_second),
-            books: Vec::with_capacity(if options.per_second {
-                options.expected_seconds.min(MOST_BOOKS_MADE_READY)
-            } else {
-                0
-            }),
+            seconds: seconds::rows_for(options.expected_seconds),
+            intervals: options.per_second.then(|| IntervalRecorder::new(options.expected_seconds)),
             samples: Samples::new(options.samples),
             bytes_in: 0,
             last_end: Timestamp::ZERO,
@@ -80,14 +75,12 @@ impl Recorder {
     /// Counts an arrival as planned, when it is taken from the schedule. [`Recorder::record`] must follow for each.
     #[inline]
     pub fn plan(&mut self, intended_start: Timestamp) {
-        let warmup = intended_start < self.options.measure_from;
-        if warmup {
-            self.warmup.plan(1)
-        } else {
-            self.tally.plan(1)
+        if intended_start < self.options.measure_from {
+            return self.warmup.plan(1);
         }
-        if self.options.per_second && !warmup {
-            books::row(&mut self.books, intended_start).tally.plan(1);
+        self.tally.plan(1);
+        if let Some(intervals) = &mut self.intervals {
+            intervals.plan(intended_start);
         }
     }
 
@@ -101,56 +94,25 @@ impl Recorder {
         self.tally.count(record.outcome);
         self.bytes_in += record.bytes_in;
         self.last_end = self.last_end.max(record.end);
-        self.seconds.count(record);
-        if self.options.per_second {
-            books::count(&mut self.books, record);
-        }
-        self.record_end(record);
-        if record.outcome != Outcome::NeverIssued {
-            self.record_start(record);
+        seconds::count(&mut self.seconds, record);
+        self.count_end(record);
+        record.times(|metric, time| self.metrics[metric as usize].record(time));
+        if let Some(intervals) = &mut self.intervals {
+            intervals.record(record);
         }
         self.samples.offer(record);
     }
 
-    fn record_end(&mut self, record: &RequestRecord) {
-        match record.outcome {
-            Outcome::Response { status } => {
-                self.statuses[usize::from(status).min(STATUSES - 1)] += 1;
-                self.add(record, Metric::ResponseTime, record.response_time());
-                self.add(record, Metric::ServiceTime, record.service_time());
-                if let Some(lag) = record.read_lag {
-                    self.add(record, Metric::ReadLag, lag);
-                }
-                if status >= 400 {
-                    self.error_status_time.record(record.response_time());
-                }
-            }
-            outcome => {
-                let metric = if outcome.is_censored() { Metric::Censored } else { Metric::Failed };
-                self.add(record, metric, record.response_time());
-                if let Some(cause) = outcome.cause() {
-                    self.causes[cause as usize] += 1;
-                }
-            }
-        }
-    }
-
-    fn record_start(&mut self, record: &RequestRecord) {
-        self.add(record, Metric::StartDelay, record.delay.total());
-        self.add(record, Metric::GeneratorLag, record.delay.generator_lag);
-        self.add(record, Metric::ConnectionWait, record.delay.connection_wait);
-        if record.connected {
-            self.add(record, Metric::ConnectTime, record.delay.connect);
-        }
-        if let Some(time) = record.tls_handshake {
-            self.add(record, Metric::TlsHandshakeTime, time);
-        }
-    }
-
     #[inline]
-    fn add(&mut self, record: &RequestRecord, metric: Metric, value: Nanos) {
-        self.metrics[metric as usize].record(value);
-        self.seconds.record(record.intended_start.second(), metric, value);
+    fn count_end(&mut self, record: &RequestRecord) {
+        if let Outcome::Response { status } = record.outcome {
+            self.statuses[usize::from(status).min(STATUSES - 1)] += 1;
+            if status >= 400 {
+                self.error_status_time.record(record.response_time());
+            }
+        } else if let Some(cause) = record.outcome.cause() {
+            self.causes[cause as usize] += 1;
+        }
     }
 
     /// The books so far, without the warm-up.
@@ -166,6 +128,7 @@ impl Recorder {
     /// Everything that was recorded.
     pub fn finish(mut self, schedule_hash: ScheduleHash) -> Snapshot {
         self.samples.settle();
+        let (intervals, books) = self.intervals.map(IntervalRecorder::finish).unwrap_or_default();
         let count_of = |(i, count): (usize, &u64)| (*count > 0).then_some((i, *count));
         Snapshot {
             tally: self.tally,
@@ -180,8 +143,9 @@ impl Recorder {
                 .collect(),
             metrics: self.metrics,
             error_status_time: self.error_status_time,
-            seconds: self.seconds.finish(),
-            books: self.books,
+            seconds: self.seconds,
+            intervals,
+            books,
             samples: self.samples,
             bytes_in: self.bytes_in,
             measure_from: self.options.measure_from,

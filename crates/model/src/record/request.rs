@@ -69,6 +69,38 @@ impl RequestRecord {
         self.end.since(self.actual_start)
     }
 
+    /// Each of its times, with the distribution that it belongs to.
+    #[inline]
+    pub(super) fn times(&self, mut each: impl FnMut(Metric, Nanos)) {
+        match self.outcome {
+            Outcome::Response { .. } => {
+                each(Metric::ResponseTime, self.response_time());
+                each(Metric::ServiceTime, self.service_time());
+                if let Some(lag) = self.read_lag {
+                    each(Metric::ReadLag, lag);
+                }
+            }
+            outcome if outcome.is_censored() => each(Metric::Censored, self.response_time()),
+            _ => each(Metric::Failed, self.response_time()),
+        }
+        if self.outcome != Outcome::NeverIssued {
+            self.times_of_start(each);
+        }
+    }
+
+    #[inline]
+    fn times_of_start(&self, mut each: impl FnMut(Metric, Nanos)) {
+        each(Metric::StartDelay, self.delay.total());
+        each(Metric::GeneratorLag, self.delay.generator_lag);
+        each(Metric::ConnectionWait, self.delay.connection_wait);
+        if self.connected {
+            each(Metric::ConnectTime, self.delay.connect);
+        }
+        if let Some(time) = self.tls_handshake {
+            each(Metric::TlsHandshakeTime, time);
+        }
+    }
+
     /// The record of an arrival that was planned and never issued, counted out at `now`.
     pub fn never_issued(arrival: crate::arrival::Arrival, now: Timestamp) -> RequestRecord {
         let now = now.max(arrival.intended_start);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cause, Histogram, Metric, Samples, Second, SecondBooks, Tally};
+use super::{ByInterval, Cause, Distributions, Histogram, IntervalBooks, Metric, Samples, Second, Tally, seconds};
 use crate::arrival::ScheduleHash;
 use crate::time::Timestamp;
 
@@ -21,10 +21,13 @@ pub struct Snapshot {
     pub metrics: [Histogram; Metric::COUNT],
     /// Response time of the answers with an error status: a part of [`Metric::ResponseTime`].
     pub error_status_time: Histogram,
-    /// The run second by second, from the origin; after twelve days (2^20 s) all is in the last one.
+    /// The counts of each second, from the origin; after twelve days (2^20 s) all is in the last one.
     pub seconds: Vec<Second>,
-    /// The books second by second, by intended start; empty where they were not kept, and when read from a run folder.
-    pub books: Vec<SecondBooks>,
+    /// The distributions of each interval, by intended start: of each second, or in a long run of some seconds together.
+    /// Empty where they were not kept.
+    pub intervals: ByInterval<Distributions>,
+    /// The books of each interval, by intended start; empty where they were not kept, and when read from a run folder.
+    pub books: ByInterval<IntervalBooks>,
     /// Single requests.
     pub samples: Samples,
     /// Bytes of answers that were read.
@@ -57,8 +60,9 @@ impl Snapshot {
             mine.merge(theirs);
         }
         self.error_status_time.merge(&other.error_status_time);
-        super::seconds::merge(&mut self.seconds, &other.seconds);
-        super::books::merge(&mut self.books, &other.books);
+        seconds::merge(&mut self.seconds, &other.seconds);
+        self.intervals.merge(&other.intervals);
+        self.books.merge(&other.books);
         self.samples.merge(&other.samples);
         self.bytes_in += other.bytes_in;
         self.measure_from = self.measure_from.max(other.measure_from);

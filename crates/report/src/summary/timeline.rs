@@ -1,7 +1,7 @@
 //! How it went over time, in two lines that fit any terminal.
 
 use truetail_analysis::verdict::SATURATED;
-use truetail_model::record::{Metric, Second, rank_of};
+use truetail_model::record::{Distributions, Metric, rank_of};
 use truetail_run::{Findings, Run};
 
 use super::{MARGIN, labelled, number};
@@ -23,7 +23,11 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     if rows.len() < FEWEST_SECONDS {
         return Vec::new();
     }
-    let p99: Vec<Option<f64>> = rows.iter().map(p99_ns).collect();
+    // In a long run the seconds of an interval share its quantile.
+    let intervals = &run.snapshot.intervals;
+    let by_interval: Vec<Option<f64>> = intervals.rows().iter().map(p99_ns).collect();
+    let of_second = |second| by_interval.get(intervals.interval_of(second)).copied().flatten();
+    let p99: Vec<Option<f64>> = (from..from + rows.len()).map(of_second).collect();
     let sent: Vec<Option<f64>> = rows.iter().map(|row| Some(row.sent as f64)).collect();
     let saturated = findings.verdict.reasons.iter().any(|reason| reason.code == SATURATED);
     let label = if saturated { "waits" } else { "p99" };
@@ -66,9 +70,9 @@ fn caption(values: &[Option<f64>], text: impl Fn(f64) -> String) -> String {
     range.into_iter().chain(endless).collect::<Vec<_>>().join(" · ")
 }
 
-/// p99 over the arrivals intended in this second: the censored with what was waited for them, and without end where it
+/// p99 over the arrivals intended in this interval: the censored with what was waited for them, and without end where it
 /// falls among those that failed.
-fn p99_ns(row: &Second) -> Option<f64> {
+fn p99_ns(row: &Distributions) -> Option<f64> {
     let mut waited = row.metric(Metric::ResponseTime).clone();
     waited.merge(row.metric(Metric::Censored));
     let all = waited.count() + row.metric(Metric::Failed).count();

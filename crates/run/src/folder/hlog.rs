@@ -1,6 +1,7 @@
 //! `histograms.hlog`: an HdrHistogram interval log, V2 with deflate, that any HdrHistogram log tool opens.
 //!
-//! One line for each second and tag that has a value; a second holds the arrivals *intended* in it. Timestamps are
+//! One line for each interval and tag that has a value; an interval is a second, or in a long run some seconds, and holds the
+//! arrivals *intended* in it. Timestamps are
 //! seconds from the origin of the run, which is both StartTime and BaseTime (1970 in virtual time). Values are
 //! nanoseconds; the third field, the largest value, is in milliseconds, as Java's `HistogramLogWriter` has it.
 
@@ -14,7 +15,7 @@ use hdrhistogram::serialization::interval_log::{
     LogEntry, Tag,
 };
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializeError, V2DeflateSerializer};
-use truetail_model::record::{Histogram, Metric, Snapshot, SparseHistogram};
+use truetail_model::record::{ByInterval, Distributions, Histogram, Metric, Snapshot};
 use truetail_model::time::Nanos;
 
 use super::LineError;
@@ -53,15 +54,15 @@ pub(super) fn write(mut out: impl Write, facts: &Facts, snapshot: &Snapshot, int
     let mut lines = Lines { log, scratch: scratch(snapshot) };
     let whole = Interval::whole(snapshot);
     for (tag, histogram) in v1::tagged(snapshot) {
-        if tag == v1::ERROR_STATUS_TIME || intervals == Intervals::WholeRun {
+        if tag == v1::ERROR_STATUS_TIME || intervals.width_s().is_none() {
             lines.write(whole, tag, histogram.buckets().map(|(lowest, _, count)| (lowest, count)))?;
         }
     }
-    if intervals == Intervals::Second {
-        for (number, second) in snapshot.seconds.iter().enumerate() {
+    if intervals.width_s().is_some() {
+        for (i, row) in snapshot.intervals.rows().iter().enumerate() {
+            let interval = Interval::number(&snapshot.intervals, i);
             for metric in Metric::ALL {
-                let counts = second.metric(metric).buckets().map(|(lowest, count)| (lowest, u64::from(count)));
-                lines.write(Interval::second(number), metric.name(), counts)?;
+                lines.write(interval, metric.name(), row.metric(metric).buckets())?;
             }
         }
     }
@@ -92,8 +93,9 @@ struct Interval {
 }
 
 impl Interval {
-    fn second(number: usize) -> Interval {
-        Interval { start: Duration::from_secs(number as u64), length: Duration::from_secs(1) }
+    fn number(intervals: &ByInterval<Distributions>, i: usize) -> Interval {
+        let start = Duration::from_secs(intervals.seconds_of(i).start as u64);
+        Interval { start, length: Duration::from_secs(intervals.width_s()) }
     }
 
     /// Whole seconds from the first measured to the last end, so that it is never after a second that is in it.
@@ -132,13 +134,13 @@ impl<W: Write> Lines<'_, '_, W> {
 pub(super) struct Log {
     /// Of the whole run, by tag.
     pub(super) whole: BTreeMap<String, Histogram>,
-    /// By second and [`Metric`] number, those with a value; none for [`Intervals::WholeRun`].
-    pub(super) seconds: BTreeMap<usize, [SparseHistogram; Metric::COUNT]>,
+    /// By the second that they begin with, those with a value; none for [`Intervals::WholeRun`].
+    pub(super) intervals: BTreeMap<usize, Distributions>,
 }
 
 /// Reads a log that [`write`] wrote. Tags that are not known are kept in `whole` only.
 pub(super) fn read(text: &str, intervals: Intervals) -> Result<Log, LineError> {
-    let mut log = Log { whole: BTreeMap::new(), seconds: BTreeMap::new() };
+    let mut log = Log { whole: BTreeMap::new(), intervals: BTreeMap::new() };
     let mut reader = LineReader::default();
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let added = match reader.read(line) {
@@ -203,17 +205,18 @@ impl Log {
         for &(value, count) in &line.buckets {
             whole.record_n(value, count);
         }
-        match Metric::from_name(&line.tag) {
-            Some(metric) if intervals == Intervals::Second => self.add_to_second(&line, metric),
+        match (Metric::from_name(&line.tag), intervals.width_s()) {
+            (Some(metric), Some(width_s)) => self.add_to_interval(&line, metric, width_s),
             _ => Ok(()),
         }
     }
 
-    fn add_to_second(&mut self, line: &Line, metric: Metric) -> Result<(), String> {
-        let second = &mut self.seconds.entry(line.second).or_default()[metric as usize];
-        for &(value, count) in &line.buckets {
-            second.record_n(value, u32::try_from(count).map_err(|_| format!("{count} values in one second"))?);
+    fn add_to_interval(&mut self, line: &Line, metric: Metric, width_s: u64) -> Result<(), String> {
+        if !(line.second as u64).is_multiple_of(width_s) {
+            return Err(format!("an interval from second {}, where each is {width_s} s long", line.second));
         }
+        let row = &mut self.intervals.entry(line.second).or_default().metrics[metric as usize];
+        line.buckets.iter().for_each(|&(value, count)| row.record_n(value, count));
         Ok(())
     }
 }

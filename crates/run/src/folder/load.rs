@@ -8,13 +8,16 @@ use std::path::Path;
 
 use serde::Serialize;
 use truetail_model::arrival::ScheduleHash;
-use truetail_model::record::{Metric, Samples, SamplesOptions, Second, Snapshot, SparseHistogram};
+use truetail_model::record::{ByInterval, Distributions, Metric, Samples, SamplesOptions, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::hlog::{self, Log};
 use super::{HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, samples, timeline};
-use crate::wire::v1::{self, Exact, Recorded, RunFile, SampleFacts, TimelineFacts};
+use crate::wire::v1::{self, Exact, Intervals, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{Facts, Run, wire};
+
+/// Longer intervals than this nobody writes (two years).
+const LONGEST_INTERVAL_S: u64 = 1 << 26;
 
 /// A run that was read, and what could not be because its file is not there.
 #[derive(Clone, Debug)]
@@ -125,20 +128,20 @@ fn load_samples(folder: &Path, recorded: &Recorded, lacking: &mut Vec<Lacking>) 
     Ok(samples)
 }
 
-/// The distributions of the run and, where the timeline is there, of its seconds. All else is left empty.
+/// The distributions of the run and, where the timeline is there, of its seconds and intervals. All else is left empty.
 fn load_times(folder: &Path, recorded: &Recorded, lacking: &mut Vec<Lacking>) -> Result<Snapshot, LoadError> {
     let mut log = load_log(&folder.join(HISTOGRAMS), recorded)?;
     let path = folder.join(TIMELINE);
-    let seconds = match open(&path)? {
+    let (seconds, intervals) = match open(&path)? {
         None => {
             lacking.push(Lacking::Timeline);
-            Vec::new()
+            (Vec::new(), ByInterval::default())
         }
         Some(file) => {
-            let mut rows = timeline::read(BufReader::new(file)).map_err(|error| error.at(&path))?;
+            let rows = timeline::read(BufReader::new(file)).map_err(|error| error.at(&path))?;
             same(&path, "timeline", &TimelineFacts::of(&rows), &recorded.timeline)?;
-            add_distributions(&mut rows, log.seconds).map_err(|problem| LoadError::Disagree { path, problem })?;
-            rows
+            let intervals = by_interval(log.intervals, recorded.intervals, rows.len());
+            (rows, intervals.map_err(|problem| LoadError::Disagree { path, problem })?)
         }
     };
     let mut take = |tag: &str| log.whole.remove(tag).unwrap_or_default();
@@ -146,12 +149,14 @@ fn load_times(folder: &Path, recorded: &Recorded, lacking: &mut Vec<Lacking>) ->
         metrics: Metric::ALL.map(|metric| take(metric.name())),
         error_status_time: take(v1::ERROR_STATUS_TIME),
         seconds,
+        intervals,
         ..Snapshot::default()
     })
 }
 
 fn load_log(path: &Path, recorded: &Recorded) -> Result<Log, LoadError> {
     let text = fs::read_to_string(path).map_err(|source| LoadError::Io { path: path.to_owned(), source })?;
+    check_width(path, recorded.intervals)?;
     let mut log = hlog::read(&text, recorded.intervals).map_err(|error| error.at(path))?;
     for (tag, exact) in &recorded.exact {
         let histogram = log.whole.entry(tag.clone()).or_default();
@@ -163,16 +168,34 @@ fn load_log(path: &Path, recorded: &Recorded) -> Result<Log, LoadError> {
     Ok(log)
 }
 
-fn add_distributions(
-    rows: &mut [Second],
-    seconds: BTreeMap<usize, [SparseHistogram; Metric::COUNT]>,
-) -> Result<(), String> {
-    let count = rows.len();
-    for (number, metrics) in seconds {
-        let row = rows.get_mut(number);
-        row.ok_or_else(|| format!("{HISTOGRAMS} knows of second {number}, and here are {count}"))?.metrics = metrics;
+fn check_width(path: &Path, intervals: Intervals) -> Result<(), LoadError> {
+    match intervals.width_s() {
+        Some(width_s) if !width_s.is_power_of_two() || width_s > LONGEST_INTERVAL_S => Err(LoadError::Disagree {
+            path: path.to_owned(),
+            problem: format!(
+                "run.json says, under recorded.intervals, that each is {width_s} s long; it is a power of two, and at most \
+                 {LONGEST_INTERVAL_S}"
+            ),
+        }),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// The rows that begin with these seconds, of which there are `seconds`.
+fn by_interval(
+    rows: BTreeMap<usize, Distributions>,
+    intervals: Intervals,
+    seconds: usize,
+) -> Result<ByInterval<Distributions>, String> {
+    let Some(width_s) = intervals.width_s() else { return Ok(ByInterval::default()) };
+    if let Some((second, _)) = rows.last_key_value().filter(|(second, _)| **second >= seconds) {
+        return Err(format!("{HISTOGRAMS} knows of second {second}, and here are {seconds}"));
+    }
+    let row_of = |second: usize| second / width_s as usize;
+    let count = rows.last_key_value().map_or(0, |(last, _)| row_of(*last) + 1);
+    let mut by_interval = vec![Distributions::default(); count];
+    rows.into_iter().for_each(|(second, row)| by_interval[row_of(second)] = row);
+    Ok(ByInterval::from_rows(width_s, by_interval).expect("checked before the log was read"))
 }
 
 /// What a file holds must be what `run.json` says of it under `recorded`.

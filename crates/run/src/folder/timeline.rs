@@ -1,4 +1,5 @@
-//! `timeline.csv`: a row a second.
+//! `timeline.csv`: a row a second. In a long run the distributions are those of intervals of some seconds: then the first
+//! row of each says how long it is, and the columns that come from them are blank in the others.
 //!
 //! Three axes, never mixed: `planned`, `unanswered` and every time go by intended start, `sent` by actual start,
 //! `completed`, `failed` and `error_status` by end.
@@ -13,26 +14,30 @@
 //! | `error_status` | the part of `completed` with a status of 400 and above |
 //! | `in_flight` | sent and not ended when the second was over; in the last row: in flight at the end of the run |
 //! | `backlog` | planned and not sent when the second was over; in the last row: never issued |
-//! | `unanswered` | arrivals intended in it that never got an answer |
-//! | `…_p99_ns` | quantile of the arrivals intended in it, as the highest value of its histogram bucket |
+//! | `interval_s` | how many seconds, from this one on, the columns after this one are about; blank within an interval |
+//! | `unanswered` | arrivals intended in the interval that never got an answer |
+//! | `…_p99_ns` | quantile of the arrivals intended in the interval, as the highest value of its histogram bucket |
 //!
 //! A field is blank where there is no value. A quantile of the response time is over **all** arrivals intended in the
-//! second, and an arrival without an answer is slower than every answer: where the quantile falls among those, the field
+//! interval, and an arrival without an answer is slower than every answer: where the quantile falls among those, the field
 //! is blank, and `unanswered` says why.
 
 use std::io::{self, Read, Write};
 
 use serde::Deserialize;
-use truetail_model::record::{Metric, Second, Snapshot, rank_of};
+use truetail_model::record::{Distributions, Metric, Second, Snapshot, rank_of};
 use truetail_model::time::Nanos;
 
 use super::LineError;
+use crate::wire::v1::Intervals;
 
 /// The counts of a row, in order.
-const COUNTS: [&str; 9] =
-    ["second", "planned", "sent", "completed", "failed", "error_status", "in_flight", "backlog", "unanswered"];
+const COUNTS: [&str; 8] = ["second", "planned", "sent", "completed", "failed", "error_status", "in_flight", "backlog"];
 
-/// The quantiles of a row, in order.
+/// What is said of an interval before its quantiles.
+const INTERVAL: [&str; 2] = ["interval_s", "unanswered"];
+
+/// The quantiles of an interval, in order.
 const QUANTILES: [(&str, Metric, f64); 21] = [
     ("response_time_p50_ns", Metric::ResponseTime, 0.5),
     ("response_time_p90_ns", Metric::ResponseTime, 0.9),
@@ -60,15 +65,27 @@ const QUANTILES: [(&str, Metric, f64); 21] = [
 /// Writes the seconds of a snapshot.
 pub(super) fn write(out: impl Write, snapshot: &Snapshot) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(COUNTS.into_iter().chain(QUANTILES.map(|(name, ..)| name)))?;
+    csv.write_record(COUNTS.into_iter().chain(INTERVAL).chain(QUANTILES.map(|(name, ..)| name)))?;
+    let intervals = Intervals::of(snapshot);
     let mut running = Running::default();
     for (number, second) in snapshot.seconds.iter().enumerate() {
         running.add(second);
         let counts = counts(number, second, &running);
-        let quantiles = QUANTILES.map(|(_, metric, q)| quantile(snapshot, second, metric, q).map(|value| value.0));
-        csv.write_record(counts.into_iter().chain(quantiles).map(field))?;
+        csv.write_record(counts.into_iter().chain(of_interval(snapshot, intervals, number)).map(field))?;
     }
     csv.flush()
+}
+
+/// What is said of the interval that begins with second `number`, in the order of [`INTERVAL`] and [`QUANTILES`]; nothing
+/// where none does.
+fn of_interval(snapshot: &Snapshot, intervals: Intervals, number: usize) -> Vec<Option<u64>> {
+    let Some(width_s) = intervals.width_s().filter(|_| snapshot.intervals.begins_at(number)) else {
+        return vec![None; INTERVAL.len() + QUANTILES.len()];
+    };
+    let none = Distributions::default();
+    let row = snapshot.intervals.at(number).unwrap_or(&none);
+    let quantiles = QUANTILES.map(|(_, metric, q)| quantile(snapshot, row, metric, q).map(|value| value.0));
+    [Some(width_s), Some(unanswered(row))].into_iter().chain(quantiles).collect()
 }
 
 fn field(value: Option<u64>) -> String {
@@ -86,23 +103,17 @@ fn counts(number: usize, second: &Second, running: &Running) -> [Option<u64>; CO
         Some(second.error_status),
         Some(running.in_flight()),
         Some(running.backlog()),
-        has_distributions(second).then(|| unanswered(second)),
     ]
 }
 
-/// False where the run kept none by second.
-fn has_distributions(second: &Second) -> bool {
-    second.metric(Metric::ResponseTime).count() + unanswered(second) == second.planned
+fn unanswered(row: &Distributions) -> u64 {
+    row.metric(Metric::Censored).count() + row.metric(Metric::Failed).count()
 }
 
-fn unanswered(second: &Second) -> u64 {
-    second.metric(Metric::Censored).count() + second.metric(Metric::Failed).count()
-}
-
-/// A quantile of one second. No bucket is said to reach beyond the largest value of the run.
-fn quantile(snapshot: &Snapshot, second: &Second, metric: Metric, q: f64) -> Option<Nanos> {
-    let values = second.metric(metric);
-    let beyond = if metric == Metric::ResponseTime { unanswered(second) } else { 0 };
+/// A quantile of one interval. No bucket is said to reach beyond the largest value of the run.
+fn quantile(snapshot: &Snapshot, row: &Distributions, metric: Metric, q: f64) -> Option<Nanos> {
+    let values = row.metric(metric);
+    let beyond = if metric == Metric::ResponseTime { unanswered(row) } else { 0 };
     let value = values.value_at_rank(rank_of(q, values.count() + beyond))?;
     Some(snapshot.metric(metric).max().map_or(value, |max| value.min(max)))
 }
@@ -142,7 +153,7 @@ struct Counts {
     error_status: u64,
 }
 
-/// Reads the counts of the seconds back, without their distributions.
+/// Reads the counts of the seconds back.
 pub(super) fn read(input: impl Read) -> Result<Vec<Second>, LineError> {
     let mut seconds = Vec::new();
     for row in csv::Reader::from_reader(input).into_deserialize() {
@@ -154,7 +165,7 @@ pub(super) fn read(input: impl Read) -> Result<Vec<Second>, LineError> {
             });
         }
         let Counts { planned, sent, completed, failed, error_status, .. } = row;
-        seconds.push(Second { planned, sent, completed, failed, error_status, ..Second::default() });
+        seconds.push(Second { planned, sent, completed, failed, error_status });
     }
     Ok(seconds)
 }

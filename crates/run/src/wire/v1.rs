@@ -126,6 +126,8 @@ pub struct Recorded {
 pub enum Intervals {
     /// The arrivals intended in one second.
     Second,
+    /// The arrivals intended in so many seconds, a power of two: the run was so long that its seconds were put together.
+    Seconds(u64),
     /// All arrivals: the run did not keep distributions by second.
     WholeRun,
 }
@@ -257,11 +259,25 @@ impl Recorded {
 }
 
 impl Intervals {
-    /// Seconds where their distributions add up to those of the run, for every metric.
+    /// Those of the snapshot where their distributions add up to those of the run, for every metric.
     pub fn of(snapshot: &Snapshot) -> Intervals {
-        let in_seconds = |metric| snapshot.seconds.iter().map(|second| second.metric(metric).count()).sum::<u64>();
-        let all = Metric::ALL.into_iter().all(|metric| in_seconds(metric) == snapshot.metric(metric).count());
-        if all { Intervals::Second } else { Intervals::WholeRun }
+        let rows = snapshot.intervals.rows();
+        let in_rows = |metric| rows.iter().map(|row| row.metric(metric).count()).sum::<u64>();
+        let all = Metric::ALL.into_iter().all(|metric| in_rows(metric) == snapshot.metric(metric).count());
+        match snapshot.intervals.width_s() {
+            _ if !all => Intervals::WholeRun,
+            1 => Intervals::Second,
+            width_s => Intervals::Seconds(width_s),
+        }
+    }
+
+    /// How long each interval is, in seconds; `None` where there is but one, of the whole run.
+    pub fn width_s(self) -> Option<u64> {
+        match self {
+            Intervals::Second => Some(1),
+            Intervals::Seconds(width_s) => Some(width_s),
+            Intervals::WholeRun => None,
+        }
     }
 }
 

@@ -327,6 +327,21 @@ pub fn steady(seconds: u64) -> Vec<RequestRecord> {
     (0..seconds * 1000).map(record).collect()
 }
 
+/// An arrival a second for `seconds`, each answered within it but for every tenth.
+pub fn slow(seconds: u64) -> Vec<RequestRecord> {
+    let moved = |(index, record): (u64, RequestRecord)| {
+        let by = index * 1_000_000_000 - record.intended_start.0;
+        RequestRecord {
+            intended_start: record.intended_start + Nanos(by),
+            actual_start: record.actual_start + Nanos(by),
+            end: record.end + Nanos(by),
+            outcome: if index % 10 == 3 { Outcome::TimedOut } else { Outcome::Response { status: 200 } },
+            ..record
+        }
+    };
+    (0..seconds).zip(steady(seconds.div_ceil(1000))).map(moved).collect()
+}
+
 /// Asserts that two histograms hold the same, whatever room they have.
 #[track_caller]
 pub fn assert_same_histogram(name: &str, a: &Histogram, b: &Histogram) {
@@ -360,6 +375,7 @@ pub fn assert_same_counts(a: &Snapshot, b: &Snapshot) {
     }
     assert_same_histogram("error_status_time", &a.error_status_time, &b.error_status_time);
     assert_eq!(a.seconds, b.seconds);
+    assert_eq!(a.intervals, b.intervals);
 }
 
 /// Asserts that two snapshots hold the same.

@@ -1,0 +1,155 @@
+//! What is recorded by interval, in memory that stays bounded however long the run is.
+//!
+//! Intervals are one second long at first. When there are [`MOST_INTERVALS`], or when their distributions take
+//! [`MOST_BYTES`], all become twice as long: two are added up each second, so that no run ever stands still for it.
+
+use super::intervals::{ByInterval, Distributions, Folding};
+use super::seconds::row_of;
+use super::sparse::HotHistogram;
+use super::{IntervalBooks, Metric, RequestRecord};
+use crate::time::Timestamp;
+
+/// More intervals than this become half as many: four for each stretch that dependence is looked for in, and some.
+const MOST_INTERVALS: usize = 512;
+/// Distributions that take more bytes become half as many. While they are added up more may come.
+const MOST_BYTES: usize = 16 << 20;
+/// So many intervals, the newest, are written to in dense form.
+const HOT: usize = 2;
+/// However long an interval is, it is emptied this often.
+const LONGEST_HOT_S: usize = 3600;
+/// Shorter intervals that are added up each second.
+const FOLDED_AT_ONCE: usize = 2;
+
+/// Distributions and books by interval, of a run that is going on.
+#[derive(Clone, Debug)]
+pub(super) struct IntervalRecorder {
+    distributions: Folding<Distributions>,
+    books: Folding<IntervalBooks>,
+    /// Of the newest intervals, by number modulo [`HOT`].
+    hot: [[HotHistogram; Metric::COUNT]; HOT],
+    newest: usize,
+    /// The second after the newest.
+    next_second: usize,
+    /// What the distributions take, those that are hot left out.
+    bytes: usize,
+}
+
+impl IntervalRecorder {
+    /// With room for as many intervals as `expected` seconds make.
+    pub(super) fn new(expected: usize) -> IntervalRecorder {
+        let room = expected.min(MOST_INTERVALS);
+        IntervalRecorder {
+            distributions: Folding::with_room_for(room),
+            books: Folding::with_room_for(room),
+            hot: Default::default(),
+            newest: 0,
+            next_second: 1,
+            bytes: 0,
+        }
+    }
+
+    /// Counts an arrival as planned.
+    #[inline]
+    pub(super) fn plan(&mut self, intended_start: Timestamp) {
+        let interval = self.reach(intended_start);
+        self.books.row(interval).tally.plan(1);
+    }
+
+    /// Records what became of an arrival.
+    #[inline]
+    pub(super) fn record(&mut self, record: &RequestRecord) {
+        let interval = self.reach(record.intended_start);
+        self.books.row(interval).count(record);
+        if self.newest - interval < HOT {
+            let hot = &mut self.hot[interval % HOT];
+            record.times(|metric, time| hot[metric as usize].record(time));
+        } else {
+            self.record_late(interval, record);
+        }
+    }
+
+    /// Of an interval that is no longer hot.
+    #[inline(never)]
+    fn record_late(&mut self, interval: usize, record: &RequestRecord) {
+        let row = self.distributions.row(interval);
+        record.times(|metric, time| {
+            let times = &mut row.metrics[metric as usize];
+            let before = times.heap_bytes();
+            times.record_n(time, 1);
+            self.bytes += times.heap_bytes() - before;
+        });
+    }
+
+    /// The interval of an instant, which is the newest from now on if it is newer.
+    #[inline]
+    fn reach(&mut self, instant: Timestamp) -> usize {
+        let second = row_of(instant.second());
+        if second >= self.next_second {
+            self.advance(second);
+        }
+        self.books.interval_of(second)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn advance(&mut self, second: usize) {
+        // What is hot is counted in 32 bits, which an hour of any rate does not fill.
+        if second / LONGEST_HOT_S > (self.next_second - 1) / LONGEST_HOT_S {
+            self.hot_intervals().for_each(|interval| self.cool(interval));
+        }
+        self.next_second = second + 1;
+        self.make_newest(self.books.interval_of(second));
+        (0..FOLDED_AT_ONCE).for_each(|_| self.fold_one());
+        while self.newest >= MOST_INTERVALS || self.takes_too_much() {
+            self.double();
+        }
+    }
+
+    fn takes_too_much(&self) -> bool {
+        self.bytes > MOST_BYTES && self.newest > 0 && self.distributions.is_folded()
+    }
+
+    fn make_newest(&mut self, newest: usize) {
+        let first_hot = (newest + 1).saturating_sub(HOT);
+        self.hot_intervals().filter(|interval| *interval < first_hot).for_each(|interval| self.cool(interval));
+        self.newest = newest;
+    }
+
+    fn hot_intervals(&self) -> std::ops::RangeInclusive<usize> {
+        (self.newest + 1).saturating_sub(HOT)..=self.newest
+    }
+
+    fn cool(&mut self, interval: usize) {
+        // A row is made for what there is, and not for what there might have been.
+        if self.hot[interval % HOT].iter().all(HotHistogram::is_empty) {
+            return;
+        }
+        let row = self.distributions.row(interval);
+        let before = row.heap_bytes();
+        for (hot, cold) in self.hot[interval % HOT].iter_mut().zip(&mut row.metrics) {
+            hot.cool_into(cold);
+        }
+        self.bytes = self.bytes + row.heap_bytes() - before;
+    }
+
+    /// Adds the last shorter interval to the one it is a part of, if there are any.
+    fn fold_one(&mut self) {
+        self.books.fold_one();
+        self.bytes = self.distributions.fold_one_of(self.bytes);
+    }
+
+    fn double(&mut self) {
+        self.hot_intervals().for_each(|interval| self.cool(interval));
+        while !self.distributions.is_folded() {
+            self.fold_one();
+        }
+        self.distributions.double();
+        self.books.double();
+        self.newest /= 2;
+    }
+
+    pub(super) fn finish(mut self) -> (ByInterval<Distributions>, ByInterval<IntervalBooks>) {
+        self.hot_intervals().for_each(|interval| self.cool(interval));
+        (self.distributions.finish(), self.books.finish())
+    }
+}

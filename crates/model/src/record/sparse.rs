@@ -1,0 +1,350 @@
+//! Histograms of which there are many, such as one for each interval and metric: only the buckets in use are kept, in as
+//! few bytes as their counts need.
+
+use super::histogram::{bucket_of, rank_of, values_of};
+use crate::time::Nanos;
+
+/// Counts of values in the buckets of a [`Histogram`](super::Histogram), only those in use. A bucket takes two bytes and
+/// what the largest count of all needs: one, two, four or eight.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct SparseHistogram {
+    /// Ascending.
+    buckets: Vec<u16>,
+    counts: Counts,
+}
+
+const _: () = assert!(highest_bucket() <= u16::MAX as usize, "every bucket has a number of two bytes");
+
+/// The bucket of the largest value: see `bucket_of`.
+const fn highest_bucket() -> usize {
+    ((63 - 10) << 10) + (u64::MAX >> (63 - 10)) as usize
+}
+
+impl SparseHistogram {
+    fn with_room_for(buckets: usize, highest_count: u64) -> SparseHistogram {
+        SparseHistogram { buckets: Vec::with_capacity(buckets), counts: Counts::with_room_for(buckets, highest_count) }
+    }
+
+    /// Adds `n` to the bucket of `value`.
+    pub fn record_n(&mut self, value: Nanos, n: u64) {
+        if n == 0 {
+            return;
+        }
+        let bucket = bucket_of(value.0) as u16;
+        match self.buckets.binary_search(&bucket) {
+            Ok(i) => self.counts.set(i, self.counts.get(i) + n),
+            Err(i) => {
+                self.buckets.insert(i, bucket);
+                self.counts.insert(i, n);
+            }
+        }
+    }
+
+    /// Adds to a bucket that is above all others.
+    fn push(&mut self, bucket: u16, n: u64) {
+        self.buckets.push(bucket);
+        self.counts.insert(self.buckets.len() - 1, n);
+    }
+
+    /// How many values were recorded.
+    pub fn count(&self) -> u64 {
+        self.counts.sum()
+    }
+
+    /// Nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.buckets.is_empty()
+    }
+
+    /// The value at rank `rank` (from 1): the highest value that its bucket stands for. `None` when `rank` is 0 or above
+    /// the count.
+    pub fn value_at_rank(&self, rank: u64) -> Option<Nanos> {
+        let mut seen = 0;
+        self.entries().find_map(|(bucket, count)| {
+            seen += count;
+            let (lowest, width) = values_of(usize::from(bucket));
+            (seen >= rank && rank > 0).then(|| Nanos(lowest + (width - 1)))
+        })
+    }
+
+    /// The smallest value (highest of its bucket) whose cumulative count reaches ceil(q·n). `None` when empty.
+    pub fn quantile(&self, q: f64) -> Option<Nanos> {
+        self.value_at_rank(rank_of(q, self.count()))
+    }
+
+    /// The buckets in use: (lowest value, count), ascending.
+    pub fn buckets(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
+        self.entries().map(|(bucket, count)| (Nanos(values_of(usize::from(bucket)).0), count))
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        self.buckets.iter().enumerate().map(|(i, bucket)| (*bucket, self.counts.get(i)))
+    }
+
+    /// Adds all counts of another one. Lossless.
+    pub fn merge(&mut self, other: &SparseHistogram) {
+        if self.is_empty() {
+            self.clone_from(other);
+        } else if !other.is_empty() {
+            *self = self.with(other);
+        }
+    }
+
+    /// As [`SparseHistogram::merge`], of one that nobody needs any more.
+    pub(super) fn absorb(&mut self, other: SparseHistogram) {
+        if self.is_empty() { *self = other } else { self.merge(&other) }
+    }
+
+    /// Both together, with room for no more than that.
+    fn with(&self, other: &SparseHistogram) -> SparseHistogram {
+        let highest = self.counts.highest().max(other.counts.highest());
+        let mut sum = SparseHistogram::with_room_for(union(&self.buckets, &other.buckets), highest);
+        let (mut mine, mut theirs) = (self.entries().peekable(), other.entries().peekable());
+        loop {
+            let (bucket, n) = match (mine.peek(), theirs.peek()) {
+                (Some(&(a, n)), Some(&(b, m))) if a == b => {
+                    mine.next();
+                    theirs.next();
+                    (a, n + m)
+                }
+                (Some(a), Some(b)) => if a.0 < b.0 { mine.next() } else { theirs.next() }.expect("peeked"),
+                (Some(_), None) => mine.next().expect("peeked"),
+                (None, Some(_)) => theirs.next().expect("peeked"),
+                (None, None) => return sum,
+            };
+            sum.push(bucket, n);
+        }
+    }
+
+    /// Bytes beside the struct itself.
+    pub fn heap_bytes(&self) -> usize {
+        self.buckets.capacity() * size_of::<u16>() + self.counts.heap_bytes()
+    }
+}
+
+/// How many different values two ascending lists have.
+fn union(a: &[u16], b: &[u16]) -> usize {
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i], b[j]);
+        common += usize::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    a.len() + b.len() - common
+}
+
+/// Counts, all in as many bytes as the largest needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Counts {
+    One(Vec<u8>),
+    Two(Vec<u16>),
+    Four(Vec<u32>),
+    Eight(Vec<u64>),
+}
+
+impl Default for Counts {
+    fn default() -> Counts {
+        Counts::One(Vec::new())
+    }
+}
+
+/// The same for whichever list of counts it is.
+macro_rules! each {
+    ($counts:expr, $list:ident => $do:expr) => {
+        match $counts {
+            Counts::One($list) => $do,
+            Counts::Two($list) => $do,
+            Counts::Four($list) => $do,
+            Counts::Eight($list) => $do,
+        }
+    };
+}
+
+impl Counts {
+    fn with_room_for(n: usize, highest: u64) -> Counts {
+        match highest {
+            0..=0xFF => Counts::One(Vec::with_capacity(n)),
+            0x100..=0xFFFF => Counts::Two(Vec::with_capacity(n)),
+            0x1_0000..=0xFFFF_FFFF => Counts::Four(Vec::with_capacity(n)),
+            _ => Counts::Eight(Vec::with_capacity(n)),
+        }
+    }
+
+    fn get(&self, i: usize) -> u64 {
+        #[allow(clippy::useless_conversion, reason = "one of the four is a u64 already")]
+        {
+            each!(self, list => u64::from(list[i]))
+        }
+    }
+
+    fn set(&mut self, i: usize, n: u64) {
+        self.make_fit(n);
+        each!(self, list => list[i] = n as _);
+    }
+
+    fn insert(&mut self, i: usize, n: u64) {
+        self.make_fit(n);
+        each!(self, list => list.insert(i, n as _));
+    }
+
+    fn most(&self) -> u64 {
+        match self {
+            Counts::One(_) => u64::from(u8::MAX),
+            Counts::Two(_) => u64::from(u16::MAX),
+            Counts::Four(_) => u64::from(u32::MAX),
+            Counts::Eight(_) => u64::MAX,
+        }
+    }
+
+    fn make_fit(&mut self, n: u64) {
+        if n > self.most() {
+            self.widen(n);
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self, n: u64) {
+        let mut wider = Counts::with_room_for(each!(self, list => list.capacity()), n);
+        (0..each!(self, list => list.len())).for_each(|i| wider.insert(i, self.get(i)));
+        *self = wider;
+    }
+
+    fn sum(&self) -> u64 {
+        (0..each!(self, list => list.len())).map(|i| self.get(i)).sum()
+    }
+
+    fn highest(&self) -> u64 {
+        (0..each!(self, list => list.len())).map(|i| self.get(i)).max().unwrap_or(0)
+    }
+
+    fn heap_bytes(&self) -> usize {
+        each!(self, list => list.capacity() * size_of_val(list.first().unwrap_or(&0)))
+    }
+}
+
+/// A histogram that is written to often, emptied into a [`SparseHistogram`] when its time has passed, and before there are
+/// 2^32 values of one bucket.
+#[derive(Clone, Default, Debug)]
+pub(super) struct HotHistogram {
+    counts: Vec<u32>,
+    used: Option<(usize, usize)>,
+}
+
+impl HotHistogram {
+    #[inline]
+    pub(super) fn record(&mut self, value: Nanos) {
+        let bucket = bucket_of(value.0);
+        if bucket >= self.counts.len() {
+            self.make_room_for(bucket);
+        }
+        self.counts[bucket] += 1;
+        let (low, high) = self.used.unwrap_or((bucket, bucket));
+        self.used = Some((low.min(bucket), high.max(bucket)));
+    }
+
+    /// Apart, so that the usual way past it is short.
+    #[cold]
+    #[inline(never)]
+    fn make_room_for(&mut self, bucket: usize) {
+        self.counts.resize(bucket + 1, 0);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.used.is_none()
+    }
+
+    /// Moves all counts to `into` and is empty again, with its memory kept.
+    pub(super) fn cool_into(&mut self, into: &mut SparseHistogram) {
+        let Some((low, high)) = self.used.take() else { return };
+        let used = &mut self.counts[low..=high];
+        let in_use = used.iter().filter(|count| **count > 0).count();
+        let highest = used.iter().copied().max().unwrap_or(0);
+        let mut cooled = SparseHistogram::with_room_for(in_use, u64::from(highest));
+        for (i, count) in used.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+            cooled.push((low + i) as u16, u64::from(std::mem::take(count)));
+        }
+        into.absorb(cooled);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::super::histogram::tests::values;
+    use super::*;
+
+    /// Values, and how often each: mostly few, sometimes more than four bytes hold.
+    fn counted() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        let count = prop_oneof![6 => 1u64..300, 1 => 1u64..100_000, 1 => (1u64 << 31)..(1 << 34)];
+        proptest::collection::vec((values().prop_map(|value| value >> 20), count), 0..150)
+    }
+
+    fn sparse(values: &[(u64, u64)]) -> SparseHistogram {
+        let mut sparse = SparseHistogram::default();
+        values.iter().for_each(|(value, n)| sparse.record_n(Nanos(*value), *n));
+        sparse
+    }
+
+    fn model(values: &[(u64, u64)]) -> Vec<(Nanos, u64)> {
+        let mut model = BTreeMap::new();
+        for (value, n) in values {
+            *model.entry(Nanos(values_of(bucket_of(*value)).0)).or_default() += n;
+        }
+        model.into_iter().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn it_holds_what_was_recorded(values in counted()) {
+            let sparse = sparse(&values);
+            prop_assert!(sparse.buckets().eq(model(&values)));
+            prop_assert_eq!(sparse.count(), values.iter().map(|(_, n)| n).sum::<u64>());
+        }
+
+        #[test]
+        fn merging_is_recording_all_and_leaves_no_trace(a in counted(), b in counted()) {
+            let all = sparse(&[a.clone(), b.clone()].concat());
+            let (mut ab, mut ba) = (sparse(&a), sparse(&b));
+            ab.merge(&sparse(&b));
+            ba.absorb(sparse(&a));
+            prop_assert_eq!(&ab, &all);
+            prop_assert_eq!(&ba, &all);
+        }
+
+        #[test]
+        fn ranks_are_those_of_the_sorted_values(mut values in proptest::collection::vec(values(), 1..300), q in 0.0..=1.0) {
+            let sparse = sparse(&values.iter().map(|value| (*value, 1)).collect::<Vec<_>>());
+            values.sort_unstable();
+            let exact = values[(rank_of(q, values.len() as u64) - 1) as usize];
+            prop_assert_eq!(bucket_of(sparse.quantile(q).unwrap().0), bucket_of(exact));
+        }
+
+        #[test]
+        fn cooling_loses_nothing(values in proptest::collection::vec(values().prop_map(|v| v >> 20), 0..600)) {
+            let (mut hot, mut cooled) = (HotHistogram::default(), SparseHistogram::default());
+            for (i, value) in values.iter().enumerate() {
+                hot.record(Nanos(*value));
+                if i % 50 == 0 {
+                    hot.cool_into(&mut cooled);
+                }
+            }
+            hot.cool_into(&mut cooled);
+            prop_assert_eq!(cooled, sparse(&values.iter().map(|value| (*value, 1)).collect::<Vec<_>>()));
+        }
+    }
+
+    #[test]
+    fn a_bucket_takes_three_bytes_where_its_count_is_small() {
+        let mut hot = HotHistogram::default();
+        (0..2_000).for_each(|value| hot.record(Nanos(value)));
+        let mut cooled = SparseHistogram::default();
+        hot.cool_into(&mut cooled);
+        assert_eq!(cooled.heap_bytes(), 3 * 2_000);
+        let twice = cooled.with(&cooled);
+        assert_eq!(twice.heap_bytes(), 3 * 2_000, "no room for what does not come");
+    }
+}

@@ -1,0 +1,163 @@
+//! However long a run is, what a recorder holds stays bounded: counted in the bytes that are really allocated.
+
+use allocation_counter::measure;
+use truetail_model::arrival::{Horizon, Profile, Schedule, ScheduleHash, Spacing};
+use truetail_model::driver::{Driver, Hand, Start, Turn};
+use truetail_model::random::Random;
+use truetail_model::record::{Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot, StartDelay};
+use truetail_model::time::{Nanos, Rate, Timestamp};
+use truetail_model::workload::{Limits, LoadModel, Workload};
+
+const S: u64 = 1_000_000_000;
+const MIB: i64 = 1 << 20;
+/// What one worker's recorder may hold, samples included.
+const MOST: i64 = 64 * MIB;
+/// What all intervals may take together: 16 MiB of distributions, and what comes while they are folded, is hot, or is in
+/// the books.
+const OVER_TIME: i64 = 20 * MIB;
+/// What every second may add, for its counts.
+const A_SECOND: i64 = 100;
+
+/// A recorder that is fed in virtual time.
+struct Fed {
+    recorder: Recorder,
+    random: Random,
+    per_second: u64,
+    index: u64,
+}
+
+impl Fed {
+    fn new(per_second: u64) -> Fed {
+        let options = RecorderOptions { expected_seconds: 3600, ..RecorderOptions::default() };
+        Fed { recorder: Recorder::new(options), random: Random::new(1, 1), per_second, index: 0 }
+    }
+
+    /// Arrivals until `second`. In an interval of eight seconds every one of the times is in some 5 000 buckets, as it is in
+    /// a second of a run at 25 000/s.
+    fn until(&mut self, second: u64) {
+        while self.index < second * self.per_second {
+            let record = self.next();
+            self.recorder.plan(record.intended_start);
+            self.recorder.record(&record);
+        }
+    }
+
+    fn next(&mut self) -> RequestRecord {
+        let mut time = |least: f64| Nanos((least * (1.0 + self.random.exponential()).powi(3)) as u64);
+        let (generator_lag, service, read_lag) = (time(2e3), time(2e5), time(5e3));
+        let intended_start = Timestamp(self.index * (S / self.per_second));
+        let actual_start = intended_start + generator_lag;
+        // One in a thousand waits long, so that it is recorded when its second is long over.
+        let stall = if self.index.is_multiple_of(1000) { 30 * S } else { 0 };
+        let record = RequestRecord {
+            index: self.index,
+            intended_start,
+            actual_start,
+            end: actual_start + service + Nanos(stall),
+            delay: StartDelay { generator_lag, ..StartDelay::default() },
+            connected: false,
+            tls_handshake: None,
+            read_lag: Some(read_lag),
+            outcome: Outcome::Response { status: if self.index.is_multiple_of(7) { 503 } else { 200 } },
+            bytes_in: 100,
+        };
+        self.index += 1;
+        record
+    }
+
+    fn finish(self) -> Snapshot {
+        self.recorder.finish(ScheduleHash::default())
+    }
+}
+
+fn in_intervals(snapshot: &Snapshot, metric: Metric) -> u64 {
+    snapshot.intervals.rows().iter().map(|row| row.metric(metric).count()).sum()
+}
+
+#[test]
+fn an_hour_is_recorded_in_flat_memory() {
+    let mut fed = None;
+    let made = measure(|| fed = Some(Fed::new(800))).bytes_current;
+    let mut fed = fed.unwrap();
+    let mut held = made;
+    for quarter in 1..=4i64 {
+        let used = measure(|| fed.until(quarter as u64 * 900));
+        let most = held + used.bytes_max as i64;
+        held += used.bytes_current;
+        eprintln!("after {} minutes {} KiB are held; it was {} KiB at most", quarter * 15, held / 1024, most / 1024);
+        assert!(most <= made + OVER_TIME + quarter * 900 * A_SECOND, "{most} bytes, of them {made} from the beginning");
+        assert!(most < MOST, "{most} bytes");
+    }
+
+    let snapshot = fed.finish();
+    assert_eq!(snapshot.tally.planned, 3600 * 800);
+    for metric in Metric::ALL {
+        assert_eq!(in_intervals(&snapshot, metric), snapshot.metric(metric).count(), "{}", metric.name());
+    }
+    let width_s = snapshot.intervals.width_s();
+    assert!((8..=32).contains(&width_s), "{width_s} s");
+}
+
+/// Days with an arrival a second: intervals get longer by their number alone.
+#[test]
+fn days_are_recorded_in_flat_memory() {
+    let mut fed = Fed::new(1);
+    fed.until(1 << 16);
+    let later = measure(|| fed.until(1 << 17));
+    // A second's counts are allocated ahead: at most as many again.
+    assert!((later.bytes_max as i64) < (A_SECOND * 2 << 16) + 8 * MIB, "{later:?}");
+    assert!(fed.finish().intervals.rows().len() <= 512);
+}
+
+/// A million arrivals a second for a second.
+fn a_million(spacing: Spacing) -> Workload {
+    let schedule = Schedule {
+        profile: Profile::constant(Rate::per_second(1e6).unwrap()),
+        spacing,
+        seed: 1,
+        horizon: Horizon { duration: None, requests: Some(1_000_000) },
+    };
+    let limits = Limits { connections: Some(64), drain: Nanos::from_secs(60), ..Limits::default() };
+    Workload { model: LoadModel::Open(schedule), limits, warmup: Nanos::ZERO }
+}
+
+/// What is started at `now`, in order.
+fn started(driver: &mut Driver, now: Timestamp) -> Vec<Start> {
+    std::iter::from_fn(|| match driver.turn(now) {
+        Turn::Start(start) => Some(start),
+        _ => None,
+    })
+    .collect()
+}
+
+/// The server stands still until a million arrivals wait for one of 64 places. They are not in a queue: the schedule knows
+/// them, so that they take no memory, and what has no length cannot slow a turn.
+#[test]
+fn a_million_arrivals_that_wait_are_nowhere() {
+    for spacing in [Spacing::Even, Spacing::Poisson] {
+        let mut driver = Driver::new(&a_million(spacing), Hand::ALONE);
+        assert_eq!(started(&mut driver, Timestamp(S / 1000)).len(), 64);
+        let waited = measure(|| {
+            // The turns of ten seconds in which nothing is answered.
+            for turn in 1..=10_000 {
+                assert!(matches!(driver.turn(Timestamp(turn * S / 1000)), Turn::Wait { .. }));
+            }
+        });
+        assert_eq!((waited.count_total, waited.bytes_max), (0, 0));
+        let mut now = Timestamp(10 * S);
+        let mut next = 64;
+        let answered = measure(|| {
+            while driver.in_flight() > 0 {
+                now = now + Nanos(1000);
+                driver.finish(0, now);
+                if let Turn::Start(start) = driver.turn(now) {
+                    assert_eq!(start.arrival.index, next, "in the order of their intended starts");
+                    assert_eq!(start.connection_wait, now.since(start.arrival.intended_start), "nobody else's wait");
+                    next += 1;
+                }
+            }
+        });
+        assert_eq!((next, driver.in_flight()), (1_000_000, 0));
+        assert_eq!((answered.count_total, answered.bytes_max), (0, 0));
+    }
+}
