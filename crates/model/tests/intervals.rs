@@ -138,7 +138,7 @@ fn wide_distributions_are_folded_early_and_lose_nothing() {
     let record = |index: u64| {
         let intended_start = Timestamp(index * S / 6_000);
         // Every power of two is as likely as every other.
-        let wide = |salt: u64| Nanos(mix64(index ^ salt << 60) >> (24 + index % 24));
+        let wide = |salt: u64| Nanos(mix64(index ^ (salt << 60)) >> (24 + index % 24));
         RequestRecord {
             intended_start,
             actual_start: intended_start,

@@ -105,7 +105,7 @@ fn days_are_recorded_in_flat_memory() {
     fed.until(1 << 16);
     let later = measure(|| fed.until(1 << 17));
     // A second's counts are allocated ahead: at most as many again.
-    assert!((later.bytes_max as i64) < (A_SECOND * 2 << 16) + 8 * MIB, "{later:?}");
+    assert!((later.bytes_max as i64) < ((A_SECOND * 2) << 16) + 8 * MIB, "{later:?}");
     assert!(fed.finish().intervals.rows().len() <= 512);
 }
 
