@@ -137,6 +137,13 @@ impl Driver {
         self.source.answered(user, ended);
     }
 
+    /// From `now` on at most `cap` requests may be in flight (`None`: any number), whatever the workload said: for whoever
+    /// learns during a run what the other side allows. Those that are in flight stay so; an arrival that waited for the
+    /// new places is told that it waited until `now`.
+    pub fn set_cap(&mut self, cap: Option<u64>, now: Timestamp) {
+        self.permits.set_cap(cap, self.in_flight, now);
+    }
+
     /// Nothing starts any more; arrivals intended after `now` are not planned any more. What is in flight may still
     /// end until the drain limit, which counts from `now`.
     pub fn stop(&mut self, now: Timestamp) {

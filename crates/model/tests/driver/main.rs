@@ -1,6 +1,7 @@
 //! The driver under random interleavings in virtual time: random service times and orders of completion, a generator
 //! that is late, caps, stops at any instant, all load models, one to five hands.
 
+mod cap;
 mod cases;
 mod checks;
 mod player;
