@@ -114,6 +114,7 @@ fn start_worker(
         endpoint: plan.target.endpoint().clone(),
         tls: tls.map(Tls::for_one_worker),
         keep_alive: plan.keep_alive,
+        multiplexing: plan.multiplexing(hand.share_of(u64::from(workload.limits.connections.unwrap_or(1)))),
         requests: plan.target.requests().clone(),
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,

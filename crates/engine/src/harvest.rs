@@ -5,7 +5,7 @@ use truetail_model::record::{Recorder, RecorderOptions, RequestRecord, SamplesOp
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_reactor::MonotonicClock;
-use truetail_run::{CpuTime, Facts, Generator, Offered, Pause, Run, Source, TargetBooks};
+use truetail_run::{CpuTime, Facts, Generator, Offered, Pause, Run, Source, Streams, TargetBooks};
 
 use crate::by_target::ByTarget;
 use crate::host;
@@ -60,6 +60,8 @@ pub(crate) struct Harvest {
     pub(crate) cpu: CpuTime,
     pub(crate) connections_opened: u64,
     pub(crate) connections_peak: u64,
+    /// Requests that shared connections.
+    pub(crate) streams: Option<Streams>,
     pub(crate) stray_answers: u64,
     pub(crate) unstamped: u64,
     pub(crate) clock_steps: u64,
@@ -88,6 +90,7 @@ impl Harvest {
             cpu: cpu_since(cpu_before),
             connections_opened: 0,
             connections_peak: 0,
+            streams: None,
             stray_answers: 0,
             unstamped: 0,
             clock_steps: 0,
@@ -136,6 +139,10 @@ pub(crate) fn put_together(harvests: Vec<Harvest>, clock: MonotonicClock) -> Mea
         generator.cpu.system_ns += harvest.cpu.system_ns;
         generator.connections_opened += harvest.connections_opened;
         generator.connections_peak += harvest.connections_peak;
+        generator.streams = match (generator.streams, harvest.streams) {
+            (Some(whole), Some(part)) => Some(whole.and(part)),
+            (one, other) => one.or(other),
+        };
         generator.stray_answers += harvest.stray_answers;
         generator.unstamped += harvest.unstamped;
         generator.clock_steps = generator.clock_steps.max(harvest.clock_steps);

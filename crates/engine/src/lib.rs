@@ -30,6 +30,7 @@ mod engine;
 mod harvest;
 pub mod host;
 pub mod http1;
+mod http2;
 mod ledger;
 mod live;
 mod plan;

@@ -1,10 +1,13 @@
 //! What the engine is asked to do.
 
+use std::sync::Arc;
+
 use truetail_model::arrival::RateProfile;
 use truetail_model::record::SamplesOptions;
 use truetail_model::workload::{LoadModel, Workload};
-use truetail_run::{EndClock, Mix, MixTarget, Offered, Timing};
+use truetail_run::{EndClock, Http2, Mix, MixTarget, Offered, Timing};
 
+use crate::worker::Multiplexing;
 use crate::{Endpoint, Requests, Target, host};
 
 /// One run.
@@ -23,8 +26,10 @@ pub struct Plan {
     /// What workers do between two requests.
     pub timing: Timing,
     /// A connection is used again where the server allows it; else each request opens one of its own. The requests have to
-    /// say so themselves (`Connection: close`).
+    /// say so themselves (`Connection: close`). In HTTP/2 it is used again in any case.
     pub keep_alive: bool,
+    /// Most requests in flight at once on one connection of HTTP/2; the server may allow fewer. `None`: as many as it does.
+    pub max_streams: Option<u32>,
 }
 
 /// One worker for each so many requests a second, where the number of threads is left to the engine: about half of
@@ -57,6 +62,8 @@ pub enum CapReason {
     LocalPorts,
     /// More users than connections do not exist in the closed model.
     Users,
+    /// In HTTP/2 one connection carries many requests, and so each worker has one.
+    Multiplexed,
 }
 
 impl Plan {
@@ -70,6 +77,7 @@ impl Plan {
             end_clock: EndClock::Kernel,
             timing: Timing::Balanced,
             keep_alive: true,
+            max_streams: None,
         }
     }
 
@@ -77,6 +85,10 @@ impl Plan {
     pub fn effective_cap(&self) -> EffectiveCap {
         if let Some(connections) = self.workload.limits.connections {
             return EffectiveCap { connections, reason: CapReason::Asked };
+        }
+        if self.target.speaks_http2() {
+            let connections = self.threads_for_the_load().min(self.workload.most_hands());
+            return EffectiveCap { connections, reason: CapReason::Multiplexed };
         }
         if let LoadModel::Closed { users, .. } = self.workload.model {
             return EffectiveCap { connections: users, reason: CapReason::Users };
@@ -108,13 +120,23 @@ impl Plan {
             method: self.target.method().map(|method| method.as_str().to_owned()),
             mix: mix(self.target.requests()),
             connections: Some(self.effective_cap().connections),
+            http2: self.target.speaks_http2().then_some(Http2 { max_streams: self.max_streams }),
             ..Offered::of(&self.workload)
         }
     }
 
     /// How many workers there will be: never more than connections or users, so that each has work it can do.
     pub fn effective_threads(&self) -> u32 {
-        let wanted = self.threads.unwrap_or_else(|| {
+        let most = match self.workload.model {
+            LoadModel::Closed { users, .. } => users.min(self.effective_cap().connections),
+            _ => self.effective_cap().connections,
+        };
+        self.threads_for_the_load().min(most).max(1)
+    }
+
+    /// How many workers the load needs, if nothing else stands against it.
+    fn threads_for_the_load(&self) -> u32 {
+        self.threads.unwrap_or_else(|| {
             let by_load = match &self.workload.model {
                 LoadModel::Open(schedule) => schedule.profile.peak_per_second() / RATE_PER_WORKER,
                 LoadModel::PartlyOpen { sessions, requests_per_session, .. } => {
@@ -123,12 +145,14 @@ impl Plan {
                 LoadModel::Closed { .. } => f64::INFINITY,
             };
             by_load.ceil().clamp(1.0, f64::from(host::cpus())) as u32
-        });
-        let most = match self.workload.model {
-            LoadModel::Closed { users, .. } => users.min(self.effective_cap().connections),
-            _ => self.effective_cap().connections,
-        };
-        wanted.min(most).max(1)
+        })
+    }
+
+    /// How connections of HTTP/2 are shared among requests, for the worker that has `connections` of them; `None`: it is
+    /// not what is spoken.
+    pub(crate) fn multiplexing(&self, connections: u64) -> Option<Multiplexing> {
+        let blocks = Arc::clone(self.target.blocks()?);
+        Some(Multiplexing { blocks, most_streams: self.max_streams.unwrap_or(u32::MAX), connections })
     }
 }
 

@@ -3,8 +3,6 @@
 //! Idle connections are taken last in, first out, so that few stay warm and the surplus of a burst may age; a slot's
 //! number is used again, with a new generation, so that a late report for its former connection finds nobody.
 
-use crate::connection::Connection;
-
 /// Where a connection is, as the reactor knows it: generation in the high half, slot in the low one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Token(pub(crate) u64);
@@ -23,18 +21,18 @@ impl Token {
     }
 }
 
-#[derive(Debug, Default)]
-struct Slot {
+#[derive(Debug)]
+struct Slot<C> {
     generation: u32,
-    connection: Option<Box<Connection>>,
+    connection: Option<Box<C>>,
     /// Where this slot stands in the list of idle ones.
     idle_at: Option<u32>,
 }
 
 /// The connections of one worker.
-#[derive(Debug, Default)]
-pub(crate) struct Pool {
-    slots: Vec<Slot>,
+#[derive(Debug)]
+pub(crate) struct Pool<C> {
+    slots: Vec<Slot<C>>,
     vacant: Vec<u32>,
     idle: Vec<u32>,
     open: u64,
@@ -42,11 +40,17 @@ pub(crate) struct Pool {
     pub(crate) peak: u64,
 }
 
-impl Pool {
+impl<C> Default for Pool<C> {
+    fn default() -> Pool<C> {
+        Pool { slots: Vec::new(), vacant: Vec::new(), idle: Vec::new(), open: 0, opened: 0, peak: 0 }
+    }
+}
+
+impl<C> Pool<C> {
     /// Puts a new connection into a slot. Generations stay below 2^31, so a token is never the reactor's own.
-    pub(crate) fn insert(&mut self, connection: Connection) -> Token {
+    pub(crate) fn insert(&mut self, connection: C) -> Token {
         let slot = self.vacant.pop().unwrap_or_else(|| {
-            self.slots.push(Slot::default());
+            self.slots.push(Slot { generation: 0, connection: None, idle_at: None });
             (self.slots.len() - 1) as u32
         });
         let place = &mut self.slots[slot as usize];
@@ -64,7 +68,7 @@ impl Pool {
     }
 
     /// The connection that a report is about, if it is still there.
-    pub(crate) fn find(&mut self, token: Token) -> Option<&mut Connection> {
+    pub(crate) fn find(&mut self, token: Token) -> Option<&mut C> {
         let slot = self.slots.get_mut(token.slot() as usize)?;
         (slot.generation == token.generation()).then_some(slot.connection.as_deref_mut()).flatten()
     }
@@ -74,14 +78,8 @@ impl Pool {
         Token::new(slot, self.slots[slot as usize].generation)
     }
 
-    /// What the connection in a slot that is taken is doing.
-    #[cfg(test)]
-    pub(crate) fn phase(&self, slot: u32) -> crate::connection::Phase {
-        self.slots[slot as usize].connection.as_ref().expect("a slot that is taken").phase
-    }
-
     /// The connection in a slot that is known to be taken.
-    pub(crate) fn get(&mut self, slot: u32) -> &mut Connection {
+    pub(crate) fn get(&mut self, slot: u32) -> &mut C {
         self.slots[slot as usize].connection.as_deref_mut().expect("a slot that is taken")
     }
 
@@ -99,7 +97,7 @@ impl Pool {
     }
 
     /// Takes a connection out, idle or not; dropping it closes it.
-    pub(crate) fn remove(&mut self, slot: u32) -> Box<Connection> {
+    pub(crate) fn remove(&mut self, slot: u32) -> Box<C> {
         if let Some(at) = self.slots[slot as usize].idle_at.take() {
             self.idle.swap_remove(at as usize);
             if let Some(moved) = self.idle.get(at as usize) {
@@ -111,6 +109,21 @@ impl Pool {
         self.slots[slot as usize].connection.take().expect("a slot that is taken")
     }
 
+    /// There is a connection in this slot.
+    pub(crate) fn is_taken(&self, slot: u32) -> bool {
+        self.slots[slot as usize].connection.is_some()
+    }
+
+    /// Slots in which there is a connection.
+    pub(crate) fn taken(&self) -> Vec<u32> {
+        (0..self.slots.len() as u32).filter(|slot| self.is_taken(*slot)).collect()
+    }
+
+    /// All connections.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &C> {
+        self.slots.iter().filter_map(|slot| slot.connection.as_deref())
+    }
+
     /// Slots whose connection has a request under way.
     pub(crate) fn busy(&self) -> Vec<u32> {
         (0..self.slots.len() as u32).filter(|slot| self.is_busy(*slot)).collect()
@@ -120,5 +133,13 @@ impl Pool {
     pub(crate) fn is_busy(&self, slot: u32) -> bool {
         let slot = &self.slots[slot as usize];
         slot.connection.is_some() && slot.idle_at.is_none()
+    }
+}
+
+#[cfg(test)]
+impl Pool<crate::connection::Connection> {
+    /// What the connection in a slot that is taken is doing.
+    pub(crate) fn phase(&self, slot: u32) -> crate::connection::Phase {
+        self.slots[slot as usize].connection.as_ref().expect("a slot that is taken").phase
     }
 }

@@ -5,14 +5,15 @@ use std::time::{Duration, Instant};
 
 use rustls::{ClientConnection, StreamOwned};
 use socket2::{Socket, Type};
-use truetail_model::record::Cause;
+use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
 
 use crate::endpoint::Endpoint;
 use crate::http1::{Fed, Finished, ResponseParser};
-use crate::requests::{Requests, Which};
+use crate::http2::{Blocks, Session};
+use crate::requests::{FeedOrder, Prepared, Requests, Which};
 use crate::target::Target;
-use crate::tls::{Tls, TlsError, TlsFault};
+use crate::tls::{HTTP2, Tls, TlsError, TlsFault};
 
 /// Marks the request, so that a server which counts requests can leave it out.
 pub const PREFLIGHT_HEADER: &str = "truetail-preflight";
@@ -57,10 +58,12 @@ pub enum PreflightError {
         fault: TlsFault,
     },
     /// What came was no answer.
-    #[error("{endpoint} did not answer in HTTP/1.1: {}", cause.describe())]
+    #[error("{endpoint} did not answer in {protocol}: {}", cause.describe())]
     NoAnswer {
         /// Who was asked.
         endpoint: Endpoint,
+        /// `HTTP/1.1` or `HTTP/2`.
+        protocol: &'static str,
         /// What was wrong.
         cause: Cause,
     },
@@ -79,8 +82,9 @@ pub fn preflight(target: &mut Target, timeout: Nanos) -> Result<Preflight, Prefl
         match connect(&endpoint, left_until(until)) {
             Ok(socket) => {
                 target.prefer(&endpoint);
-                let asked = ask(socket, tls.as_ref(), target.requests(), until);
-                return asked.map_err(|problem| problem.at(endpoint, timeout));
+                let asked = ask(socket, tls.as_ref(), target, until);
+                let protocol = if target.speaks_http2() { "HTTP/2" } else { "HTTP/1.1" };
+                return asked.map_err(|problem| problem.at(endpoint, protocol, timeout));
             }
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 failed = Some(PreflightError::TimedOut { endpoint, timeout })
@@ -107,11 +111,11 @@ enum Problem {
 }
 
 impl Problem {
-    fn at(self, endpoint: Endpoint, timeout: Nanos) -> PreflightError {
+    fn at(self, endpoint: Endpoint, protocol: &'static str, timeout: Nanos) -> PreflightError {
         match self {
             Problem::TimedOut => PreflightError::TimedOut { endpoint, timeout },
             Problem::Tls(fault) => PreflightError::Tls { endpoint, fault },
-            Problem::NoAnswer(cause) => PreflightError::NoAnswer { endpoint, cause },
+            Problem::NoAnswer(cause) => PreflightError::NoAnswer { endpoint, protocol, cause },
         }
     }
 
@@ -138,18 +142,30 @@ trait Stream: Read + Write {}
 
 impl<S: Read + Write> Stream for S {}
 
-fn ask(socket: Socket, tls: Option<&Tls>, requests: &Requests, until: Instant) -> Result<Preflight, Problem> {
+fn ask(socket: Socket, tls: Option<&Tls>, target: &Target, until: Instant) -> Result<Preflight, Problem> {
     let io = |error: io::Error| Problem::from_io(&error);
     // The same socket under another number, to set its timeouts by.
     let timed = socket.try_clone().map_err(io)?;
     let mut stream: Box<dyn Stream> = match tls {
         None => Box::new(socket),
-        Some(tls) => Box::new(secured(socket, tls, until)?),
+        Some(tls) => {
+            let stream = secured(socket, tls, until)?;
+            let agreed = stream.conn.alpn_protocol() == Some(HTTP2);
+            if target.speaks_http2() && !agreed {
+                return Err(Problem::Tls(TlsFault::NoHttp2));
+            }
+            Box::new(stream)
+        }
     };
+    let requests = target.requests();
     let first = requests.which(0);
     let request = marked(requests, first);
     timed.set_write_timeout(Some(left_until(until))).map_err(io)?;
     let started = Instant::now();
+    if target.speaks_http2() {
+        let status = ask_in_http2(&mut stream, &timed, target, &request, until)?;
+        return Ok(Preflight { status, service_time: started.elapsed().into() });
+    }
     // A server may refuse a body by answering before it has read it all: then the answer is what counts.
     let _ = stream.write_all(&request);
     let finished = read_answer(&mut stream, &timed, requests.to_head(first), until)?;
@@ -191,6 +207,49 @@ fn marked(requests: &Requests, which: Which) -> Vec<u8> {
     let head_end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").map_or(request.len(), |at| at + 2);
     let (head, rest) = request.split_at(head_end);
     [head, format!("{PREFLIGHT_HEADER}: 1\r\n").as_bytes(), rest].concat()
+}
+
+/// Asks what `request` asks in HTTP/1.1, and gives the status of the answer.
+fn ask_in_http2(
+    stream: &mut dyn Stream,
+    timed: &Socket,
+    target: &Target,
+    request: &[u8],
+    until: Instant,
+) -> Result<u16, Problem> {
+    let first = target.first();
+    let mut only = Prepared::new(first.method().clone(), first.url().to_owned(), 1);
+    only.push(request);
+    let requests = Requests::new(vec![only], 0, FeedOrder::InOrder, 0).expect("there is one");
+    // The header that marks it has a place, and the others were looked at when the target was made.
+    let blocks = Blocks::new(&requests, &target.origin().scheme).expect("every header has a place");
+    let request = blocks.get(requests.which(0));
+    let (mut session, mut ended, mut buffer) = (Session::new(1), Vec::new(), vec![0; 16 * 1024]);
+    session.open(0, request);
+    loop {
+        while !session.to_send().is_empty() {
+            // Whoever does not want it all may have answered: then the answer is what counts.
+            let _ = stream.write_all(session.to_send());
+            session.sent(session.to_send().len());
+            session.go_on_with_bodies(|_| request.body);
+        }
+        if Instant::now() >= until {
+            return Err(Problem::TimedOut);
+        }
+        timed.set_read_timeout(Some(left_until(until))).map_err(|error| Problem::from_io(&error))?;
+        let n = match stream.read(&mut buffer) {
+            Ok(0) => return Err(Problem::NoAnswer(Cause::ClosedBeforeAnswer)),
+            Ok(n) => n,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(Problem::from_io(&error)),
+        };
+        let fed = session.feed(&buffer[..n], &mut ended);
+        match ended.first().map(|ended| ended.outcome) {
+            Some(Outcome::Response { status }) => return Ok(status),
+            Some(outcome) => return Err(Problem::NoAnswer(outcome.cause().unwrap_or(Cause::Truncated))),
+            None => fed.map_err(|broken| Problem::NoAnswer(broken.cause))?,
+        }
+    }
 }
 
 fn read_answer(stream: &mut dyn Stream, timed: &Socket, to_head: bool, until: Instant) -> Result<Finished, Problem> {

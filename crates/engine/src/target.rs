@@ -1,8 +1,10 @@
 //! Who is asked, and for what.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::endpoint::{Endpoint, Way};
+use crate::http2::Blocks;
 use crate::request::{Method, Origin, Request};
 use crate::requests::{Prepared, Requests};
 use crate::tls::{Tls, TlsError, TlsOptions};
@@ -56,6 +58,14 @@ pub enum TargetError {
     /// Not a header.
     #[error("'{0}' is not a header; write 'Name: value'")]
     Header(String),
+    /// A header that says something of its connection.
+    #[error("'{header}' of {target} is about a connection of its own, and HTTP/2 has no place for it; leave it out")]
+    NotInHttp2 {
+        /// The target, for people.
+        target: String,
+        /// The header.
+        header: String,
+    },
 }
 
 /// Who is asked, and for what: an origin, where connections to it lead, and the requests.
@@ -65,6 +75,8 @@ pub struct Target {
     endpoints: Vec<Endpoint>,
     requests: Requests,
     tls: Option<Tls>,
+    /// The requests in HTTP/2, where that is what is to be spoken.
+    http2: Option<Arc<Blocks>>,
 }
 
 impl Target {
@@ -82,7 +94,30 @@ impl Target {
     /// # Errors
     /// What stands in the way.
     pub fn of(requests: Requests, origin: Origin, way: &Way) -> Result<Target, TargetError> {
-        Ok(Target { endpoints: way.endpoints(&origin)?, origin, requests, tls: None })
+        Ok(Target { endpoints: way.endpoints(&origin)?, origin, requests, tls: None, http2: None })
+    }
+
+    /// Asks in HTTP/2 from now on: over TLS if the server agrees to it, over TCP because it is known to speak it.
+    ///
+    /// # Errors
+    /// [`TargetError::NotInHttp2`].
+    pub fn speak_http2(&mut self) -> Result<(), TargetError> {
+        let blocks = Blocks::new(&self.requests, &self.origin.scheme).map_err(|no_place| TargetError::NotInHttp2 {
+            target: self.requests.targets()[no_place.target].to_string(),
+            header: no_place.header,
+        })?;
+        self.http2 = Some(Arc::new(blocks));
+        Ok(())
+    }
+
+    /// It is HTTP/2 that is spoken.
+    pub fn speaks_http2(&self) -> bool {
+        self.http2.is_some()
+    }
+
+    /// The requests in HTTP/2, where that is what is spoken.
+    pub(crate) fn blocks(&self) -> Option<&Arc<Blocks>> {
+        self.http2.as_ref()
     }
 
     /// Secures connections as `options` say, where the requests are for https; else nothing changes.
@@ -102,10 +137,11 @@ impl Target {
     /// # Errors
     /// See [`TlsError`].
     pub fn tls(&self) -> Result<Option<Tls>, TlsError> {
-        match &self.tls {
-            None if self.origin.is_https() => Tls::new(&self.origin, &TlsOptions::default()).map(Some),
-            tls => Ok(tls.clone()),
-        }
+        let tls = match &self.tls {
+            None if self.origin.is_https() => Some(Tls::new(&self.origin, &TlsOptions::default())?),
+            tls => tls.clone(),
+        };
+        Ok(if self.speaks_http2() { tls.map(|tls| tls.for_http2()) } else { tls })
     }
 
     /// Whom the requests are for.

@@ -50,6 +50,14 @@ impl Transport {
         matches!(self, Transport::Tls(session) if session.ended)
     }
 
+    /// HTTP/2 may be spoken on it: over TLS that has to be agreed on, else it has to be known.
+    pub(crate) fn speaks_http2(&self) -> bool {
+        match self {
+            Transport::Plain => true,
+            Transport::Tls(session) => session.speaks_http2(),
+        }
+    }
+
     /// The end of the connection is to be believed: whoever can cut a connection cannot say the goodbye of TLS, and without
     /// it nobody knows whether something is missing.
     pub(crate) fn may_end(&self) -> bool {

@@ -3,6 +3,7 @@
 
 mod answers;
 mod connecting;
+mod multiplexed;
 mod sleep;
 
 use std::io;
@@ -13,7 +14,10 @@ use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::{Events, MonotonicClock, Reactor, Readiness, precise_sleeps};
 use truetail_run::{CpuTime, Timing};
 
-use crate::connection::{Exchange, Phase};
+use multiplexed::Links;
+pub(crate) use multiplexed::Multiplexing;
+
+use crate::connection::{Connection, Exchange, Phase};
 use crate::control::{Asked, Control};
 use crate::deadlines::Deadlines;
 use crate::endpoint::Endpoint;
@@ -54,6 +58,8 @@ pub(crate) struct Setting {
     pub(crate) tls: Option<Tls>,
     /// A connection is used again where the server allows it.
     pub(crate) keep_alive: bool,
+    /// Connections carry many requests at once, in HTTP/2.
+    pub(crate) multiplexing: Option<Multiplexing>,
     pub(crate) requests: Requests,
     pub(crate) timeout: Option<Nanos>,
     /// The kernel is to say when answers arrived.
@@ -94,7 +100,9 @@ enum Then {
 pub(crate) struct Worker {
     setting: Setting,
     reactor: Reactor,
-    pool: Pool,
+    pool: Pool<Connection>,
+    /// In place of the pool, where connections carry many requests at once.
+    links: Option<Box<Links>>,
     deadlines: Deadlines,
     watch: Watch,
     buffer: Box<[u8]>,
@@ -120,6 +128,7 @@ impl Worker {
         Worker {
             watch: Watch::new(setting.hand.index),
             ports: LocalPorts::new(setting.hand.index, setting.hand.of),
+            links: setting.multiplexing.clone().map(|how| Box::new(Links::new(how))),
             setting,
             reactor,
             pool: Pool::default(),
@@ -147,7 +156,9 @@ impl Worker {
         let mut events = Events::with_capacity(REPORTS);
         loop {
             self.obey();
-            match self.start_due() {
+            let then = self.start_due();
+            self.send_all();
+            match then {
                 Then::Over => break,
                 Then::Look => self.look(&mut events, Timestamp::ZERO)?,
                 Then::Sleep(until) => self.look(&mut events, until)?,
@@ -233,6 +244,7 @@ impl Worker {
         let now = self.now();
         if let Turn::Start(start) = self.setting.driver.turn(now) {
             self.begin(start, now);
+            self.send_all();
         }
     }
 
@@ -252,6 +264,9 @@ impl Worker {
             actual_start: now,
             written: 0,
         };
+        if self.links.is_some() {
+            return self.begin_stream(exchange);
+        }
         match self.pool.take_idle() {
             Some(slot) => self.begin_on(slot, exchange),
             None => self.begin_connecting(exchange),
@@ -307,6 +322,9 @@ impl Worker {
 
     /// Deals with one report of the reactor.
     fn attend(&mut self, readiness: Readiness) {
+        if self.links.is_some() {
+            return self.attend_link(readiness);
+        }
         let token = Token(readiness.token);
         let Some(connection) = self.pool.find(token) else { return };
         match connection.phase {
@@ -340,6 +358,10 @@ impl Worker {
     /// Times out whoever was overdue at `now`.
     fn expire(&mut self, now: Timestamp) {
         while let Some(slot) = self.overdue(now) {
+            if self.links.is_some() {
+                self.expire_stream(slot, now);
+                continue;
+            }
             self.read_before_giving_up(slot);
             if self.overdue(now) == Some(slot) {
                 let given_up = self.now();
@@ -404,6 +426,9 @@ impl Worker {
 
     /// Counts out what is in flight and what was never issued.
     fn settle(mut self, cpu_before: CpuTime) -> Harvest {
+        if self.links.is_some() {
+            self.settle_streams();
+        }
         for slot in self.pool.busy() {
             self.read_before_giving_up(slot);
             if self.pool.is_busy(slot) {
@@ -417,14 +442,19 @@ impl Worker {
             self.setting.ledger.never_issued(which, &RequestRecord::never_issued(arrival, ended));
         }
         let (recorder, by_target) = self.setting.ledger.close();
+        let (opened, peak) = match &self.links {
+            None => (self.pool.opened, self.pool.peak),
+            Some(links) => (links.pool.opened, links.pool.peak),
+        };
         Harvest {
             recorder,
             by_target,
             driver: self.setting.driver,
             watch: self.watch,
             cpu: cpu_since(cpu_before),
-            connections_opened: self.pool.opened,
-            connections_peak: self.pool.peak,
+            connections_opened: opened,
+            connections_peak: peak,
+            streams: self.links.as_ref().map(|links| links.seen()),
             stray_answers: self.stray_answers,
             unstamped: self.unstamped,
             clock_steps: self.pairing.steps(),

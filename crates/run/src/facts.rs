@@ -90,6 +90,9 @@ pub struct Offered {
     pub think_time_ns: Option<u64>,
     /// Cap on connections, as it was in force.
     pub connections: Option<u32>,
+    /// What was asked in HTTP/2; `None`: HTTP/1.1, or no HTTP at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http2: Option<Http2>,
     /// Timeout of a request.
     pub timeout_ns: Option<u64>,
     /// Drain limit.
@@ -127,10 +130,35 @@ impl Offered {
                 LoadModel::Closed { think_time, .. } | LoadModel::PartlyOpen { think_time, .. } => Some(think_time.0),
             },
             connections: limits.connections,
+            http2: None,
             timeout_ns: limits.timeout.map(|timeout| timeout.0),
             drain_ns: limits.drain.0,
             warmup_ns: workload.warmup.0,
         }
+    }
+}
+
+/// How HTTP/2 was to be spoken.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Http2 {
+    /// Cap on requests in flight at once on one connection; `None`: the server's alone.
+    pub max_streams: Option<u32>,
+}
+
+/// How HTTP/2 was spoken.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Streams {
+    /// Most requests that were in flight at once.
+    pub peak: u64,
+    /// The fewest requests at once that the server allowed on a connection; `None`: it set no limit.
+    pub allowed: Option<u32>,
+}
+
+impl Streams {
+    /// Both together. Peaks are added, for they may have been at the same time.
+    pub fn and(self, other: Streams) -> Streams {
+        let allowed = [self.allowed, other.allowed].into_iter().flatten().min();
+        Streams { peak: self.peak + other.peak, allowed }
     }
 }
 
@@ -312,6 +340,9 @@ pub struct Generator {
     pub connections_opened: u64,
     /// Most connections that were open at once.
     pub connections_peak: u64,
+    /// Requests that shared connections, in HTTP/2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Streams>,
     /// Idle connections on which bytes came that nobody had asked for; they were closed.
     pub stray_answers: u64,
     /// What its workers did between two requests.

@@ -121,6 +121,7 @@ fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
         .or_else(|| differ("scenario.requests_per_session", &x.requests_per_session, &y.requests_per_session))
         .or_else(|| differ("scenario.think_time_ns", &x.think_time_ns, &y.think_time_ns))
         .or_else(|| differ("scenario.connections", &x.connections, &y.connections))
+        .or_else(|| differ("scenario.http2", &x.http2, &y.http2))
         .or_else(|| differ("scenario.timeout_ns", &x.timeout_ns, &y.timeout_ns))
         .or_else(|| differ("scenario.drain_ns", &x.drain_ns, &y.drain_ns))
         .or_else(|| differ("scenario.warmup_ns", &x.warmup_ns, &y.warmup_ns))
@@ -256,6 +257,10 @@ fn sum(mut whole: Generator, part: Generator) -> Generator {
     whole.paused_ns += part.paused_ns;
     whole.connections_opened += part.connections_opened;
     whole.connections_peak += part.connections_peak;
+    whole.streams = match (whole.streams, part.streams) {
+        (Some(whole), Some(part)) => Some(whole.and(part)),
+        (one, other) => one.or(other),
+    };
     whole.stray_answers += part.stray_answers;
     whole.unstamped += part.unstamped;
     whole.busiest_worker_cpu_ns = whole.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);

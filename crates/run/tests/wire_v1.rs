@@ -86,6 +86,7 @@ struct MirrorScenario {
     requests_per_session: Option<u32>,
     think_time_ns: Option<u64>,
     connections: Option<u32>,
+    http2: Option<BTreeMap<String, Option<u32>>>,
     timeout_ns: Option<u64>,
     drain_ns: u64,
     warmup_ns: u64,
@@ -282,6 +283,14 @@ struct MirrorShadowQuantile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(dead_code)]
+struct MirrorStreams {
+    peak: u64,
+    allowed: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(dead_code)]
 struct MirrorGenerator {
     threads: u32,
     cpu: MirrorCpu,
@@ -291,6 +300,7 @@ struct MirrorGenerator {
     paused_ns: u64,
     connections_opened: u64,
     connections_peak: u64,
+    streams: Option<MirrorStreams>,
     stray_answers: u64,
     end_clock: String,
     busiest_worker_cpu_ns: u64,

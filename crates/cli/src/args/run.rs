@@ -139,6 +139,14 @@ pub struct RunArgs {
     /// Connect to this socket in the file system; the URL still says what is asked for
     #[arg(long, value_name = "PATH", help_heading = "Request")]
     pub unix_socket: Option<PathBuf>,
+    /// Speak HTTP/2: with https:// if the server agrees to it, with http:// as one that is known to speak it. Each worker
+    /// has one connection that carries many requests at once, or --connections so many together
+    #[arg(long, help_heading = "Request")]
+    pub http2: bool,
+    /// Most requests in flight on one connection of HTTP/2; an arrival that finds no room waits and keeps its intended
+    /// start [default: as many as the server allows]
+    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Limits")]
+    pub max_streams: Option<u32>,
     /// Open a new connection for each request and say 'Connection: close'; the time to connect is in each response time
     #[arg(long, help_heading = "Request")]
     pub no_keepalive: bool,

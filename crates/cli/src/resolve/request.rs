@@ -22,7 +22,11 @@ pub fn target(args: &RunArgs) -> Result<Target> {
     let rows = data.as_ref().map(|(format, file, bytes)| Rows { format: *format, file, bytes });
     let feed = rows.map(|rows| Feed { rows, order: order(args) });
     let ask = prepare(&drafts, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(wrong)?;
-    Target::of(ask.requests, ask.origin, &way(args)?).map_err(refused)
+    let mut target = Target::of(ask.requests, ask.origin, &way(args)?).map_err(refused)?;
+    if args.http2 {
+        target.speak_http2().map_err(refused)?;
+    }
+    Ok(target)
 }
 
 /// What was written, wherever it was written.
@@ -41,6 +45,7 @@ fn drafts(args: &RunArgs) -> Result<Vec<Draft>> {
 
 /// What is asked for stands in one place.
 fn refuse_contradictions(args: &RunArgs) -> Result<()> {
+    refuse_contradictions_of_http2(args)?;
     let sources = [
         ("a URL", args.url.is_some()),
         ("--targets", args.targets.is_some()),
@@ -64,6 +69,20 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
         ))),
         _ => Ok(()),
     }
+}
+
+fn refuse_contradictions_of_http2(args: &RunArgs) -> Result<()> {
+    if args.http2 && args.no_keepalive {
+        return Err(usage(
+            "--http2 and --no-keepalive contradict each other: in HTTP/2 one connection carries many requests at once",
+        ));
+    }
+    if args.max_streams.is_some() && !args.http2 {
+        return Err(usage(
+            "--max-streams says how many requests one connection of HTTP/2 carries at once; add --http2",
+        ));
+    }
+    Ok(())
 }
 
 fn of_arguments(args: &RunArgs, url: &str) -> Result<Draft> {

@@ -43,6 +43,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     tls::secure(&mut target, &args)?;
     let mut plan = Plan::new(workload, target);
     plan.keep_alive = !args.no_keepalive;
+    plan.max_streams = args.max_streams;
     plan.threads = args.threads;
     if args.user_timestamps {
         plan.end_clock = EndClock::User;
@@ -75,6 +76,10 @@ fn timing(args: &RunArgs) -> Result<Timing> {
         Some(TimingName::Cheap) if args.user_timestamps => Err(usage(
             "--timing cheap and --user-timestamps contradict each other: answers are read once a millisecond, so only \
              the kernel knows when they came; leave one out",
+        )),
+        Some(TimingName::Cheap) if args.http2 => Err(usage(
+            "--timing cheap and --http2 contradict each other: answers are read once a millisecond, and of those that share \
+             a connection the kernel only says when the last one came; leave one out",
         )),
         Some(TimingName::Cheap) => Ok(Timing::Cheap),
         Some(TimingName::Precise) => Ok(Timing::Precise),

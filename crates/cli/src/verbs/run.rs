@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use truetail_engine::{Plan, PreflightError, Target, TlsFault, preflight};
+use truetail_model::record::Cause;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Limits;
 use truetail_report::summary;
@@ -99,6 +100,7 @@ fn nobody_answers(target: &Target, error: &PreflightError) -> Failure {
             "install ca-certificates, give --ca FILE, or accept any certificate with --insecure"
         }
         PreflightError::Tls { fault, .. } => tls_help(fault),
+        PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "without --http2 it is asked in HTTP/1.1",
         _ => "is the server running? --no-preflight offers the load all the same",
     };
     could_not(format!("{} before the load: {error}; {help}", target.first()))
@@ -118,6 +120,7 @@ fn tls_help(fault: &TlsFault) -> &'static str {
         }
         TlsFault::NotTls => "does the server speak http:// on this port?",
         TlsFault::ClientCertificate(_) => "--cert FILE --key FILE shows one",
+        TlsFault::NoHttp2 => "without --http2 it is asked in HTTP/1.1",
         TlsFault::Ended | TlsFault::Other(_) => "--no-preflight offers the load all the same",
     }
 }

@@ -4,6 +4,7 @@ mod bad_input;
 mod docs;
 mod hard_times;
 mod help;
+mod http2;
 mod interrupt;
 mod lab;
 mod load;

@@ -37,6 +37,9 @@ pub enum TlsFault {
     /// The connection ended in mid-handshake.
     #[error("the connection ended in mid-handshake")]
     Ended,
+    /// HTTP/2 was offered, and the server does not take it.
+    #[error("it does not speak HTTP/2")]
+    NoHttp2,
     /// Anything else.
     #[error("{0}")]
     Other(String),
@@ -81,6 +84,8 @@ fn of_alert(alert: AlertDescription) -> TlsFault {
         | Alert::CertificateUnknown
         | Alert::UnknownCA
         | Alert::AccessDenied => TlsFault::ClientCertificate(format!("it says {alert:?}")),
+        // Whoever offers HTTP/1.1 is not told so by anybody.
+        Alert::NoApplicationProtocol => TlsFault::NoHttp2,
         other => TlsFault::Other(format!("it says {other:?}")),
     }
 }

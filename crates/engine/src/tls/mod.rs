@@ -20,9 +20,10 @@ use unverified::Unverified;
 
 use crate::request::Origin;
 
-/// What is offered by ALPN, the best first. HTTP/2 is to stand before it once it is spoken; what the server chose is what
-/// [`ClientConnection::alpn_protocol`] says when the handshake is over.
-const PROTOCOLS: [&[u8]; 1] = [b"http/1.1"];
+/// What is offered by ALPN, unless it is HTTP/2 that is to be spoken.
+const HTTP1: &[u8] = b"http/1.1";
+/// What is offered by ALPN where it is: nothing else, since it is what is to be measured.
+pub(crate) const HTTP2: &[u8] = b"h2";
 
 /// Sessions that a worker can resume; each server keeps up to eight tickets of one.
 const SESSIONS: usize = 32;
@@ -69,13 +70,20 @@ impl Tls {
                 builder.with_client_auth_cert(chain, key).map_err(|error| TlsError::Identity(error.to_string()))?
             }
         };
-        config.alpn_protocols = PROTOCOLS.iter().map(|protocol| protocol.to_vec()).collect();
+        config.alpn_protocols = vec![HTTP1.to_vec()];
         Ok(Tls { config: Arc::new(config), name, verifies: !options.insecure })
     }
 
     /// Whether the server has to prove who it is.
     pub fn verifies(&self) -> bool {
         self.verifies
+    }
+
+    /// The same, but HTTP/2 is what is offered.
+    pub(crate) fn for_http2(&self) -> Tls {
+        let mut config = ClientConfig::clone(&self.config);
+        config.alpn_protocols = vec![HTTP2.to_vec()];
+        Tls { config: Arc::new(config), ..self.clone() }
     }
 
     /// The same with sessions of its own to resume, so that workers share no lock.

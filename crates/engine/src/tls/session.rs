@@ -6,7 +6,7 @@ use rustls::ClientConnection;
 use socket2::Socket;
 use truetail_model::time::{Nanos, Timestamp};
 
-use super::Tls;
+use super::{HTTP2, Tls};
 
 /// One session.
 #[derive(Debug)]
@@ -32,6 +32,11 @@ impl Session {
 
     pub(crate) fn is_handshaking(&self) -> bool {
         self.connection.is_handshaking()
+    }
+
+    /// HTTP/2 was agreed on in the handshake.
+    pub(crate) fn speaks_http2(&self) -> bool {
+        self.connection.alpn_protocol() == Some(HTTP2)
     }
 
     /// There are sealed bytes that the socket has not taken yet.

@@ -5,7 +5,7 @@ use truetail_model::time::{Clock, Timestamp};
 use truetail_reactor::Readiness;
 
 use super::{Moment, READ_BUFFER, READS_AT_LAST, READS_IN_A_ROW, Worker};
-use crate::connection::Phase;
+use crate::connection::{Exchange, Phase};
 use crate::http1::{Fed, Finished};
 use crate::pool::Token;
 use crate::stamps::WallTime;
@@ -20,6 +20,9 @@ impl Worker {
 
     /// Reads on where others had to have their turn.
     pub(super) fn go_on_reading(&mut self, token: Token) {
+        if self.links.is_some() {
+            return self.go_on_reading_link(token);
+        }
         let Some(connection) = self.pool.find(token) else { return };
         connection.unread = false;
         self.read(token, true, READS_IN_A_ROW);
@@ -104,7 +107,12 @@ impl Worker {
     /// When something arrived that was noticed at `now`. It was not there before the request was sent, nor when all was
     /// read that had come; had this worker run ever since, it would have noticed it so much earlier.
     pub(super) fn unstamped_moment(&mut self, slot: u32, now: Timestamp) -> Moment {
-        let exchange = &self.pool.get(slot).exchange;
+        let exchange = self.pool.get(slot).exchange;
+        self.noticed(&exchange, now)
+    }
+
+    /// See [`Worker::unstamped_moment`].
+    pub(super) fn noticed(&self, exchange: &Exchange, now: Timestamp) -> Moment {
         let before = self.paused_when_all_was_read.max(exchange.paused_by_then);
         let paused = self.watch.total().saturating_sub(before);
         let arrived = Timestamp(now.0.saturating_sub(paused.0)).max(exchange.actual_start);

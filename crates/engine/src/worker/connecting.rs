@@ -69,15 +69,19 @@ impl Worker {
     /// The connection is there at `now`, and secured where it has to be.
     fn connected(&mut self, slot: u32, now: Timestamp) {
         let paused = self.watch.total();
-        // While this worker was not running it could not see that it was connected.
-        let took = |since: Timestamp, by_then: Nanos| now.since(since).saturating_sub(paused.saturating_sub(by_then));
         let connection = self.pool.get(slot);
         let exchange = &mut connection.exchange;
-        let connect = took(exchange.began, exchange.paused_by_then);
+        let connect = took(now, exchange.began, paused, exchange.paused_by_then);
         exchange.connect = Some(connect);
         if let Transport::Tls(session) = &connection.transport {
-            exchange.handshake = Some(took(session.began, session.paused_by_then).min(connect));
+            exchange.handshake = Some(took(now, session.began, paused, session.paused_by_then).min(connect));
         }
         self.send(slot, now);
     }
+}
+
+/// How long it took from `since` to `now`, when all pauses of the worker were `paused_by_then` and `paused` together: while
+/// it was not running it could not see that it was over.
+pub(super) fn took(now: Timestamp, since: Timestamp, paused: Nanos, paused_by_then: Nanos) -> Nanos {
+    now.since(since).saturating_sub(paused.saturating_sub(paused_by_then))
 }

@@ -70,6 +70,7 @@ impl Stage {
             endpoint: listener.local_addr().unwrap().into(),
             tls: None,
             keep_alive: true,
+            multiplexing: None,
             requests: one_request(),
             timeout,
             stamped,

@@ -1,6 +1,7 @@
 //! A server that does what a test tells it, request by request, and plans to run against it.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod http2;
 pub mod tls;
 
 use std::io::{BufRead, BufReader, Read, Write};

@@ -126,6 +126,18 @@ causes! {
     EarlyAnswer = "early_answer", "answer that had come before its request was sent";
     /// After the TLS handshake: the peer sent an alert, or a record that cannot be read.
     TlsBroken = "tls_broken", "TLS broken off after its handshake";
+    /// HTTP/2: what the server says is none of it, or TLS did not agree on it.
+    NoHttp2 = "no_http2", "the server does not speak HTTP/2";
+    /// HTTP/2: the server reset this request's stream, and had not begun with it (REFUSED_STREAM).
+    StreamRefused = "stream_refused", "request refused by the server (HTTP/2 REFUSED_STREAM)";
+    /// HTTP/2: the server reset this request's stream.
+    StreamReset = "stream_reset", "request reset by the server (HTTP/2 RST_STREAM)";
+    /// HTTP/2: the server went away before it took this request up.
+    GoneAway = "gone_away", "not taken up before the server went away (HTTP/2 GOAWAY)";
+    /// HTTP/2: a frame that may not be there.
+    Http2Protocol = "http2_protocol", "the server broke the rules of HTTP/2";
+    /// HTTP/2: more data than a window allows, or a window that is larger than any may be.
+    Http2Window = "http2_window", "the server broke the flow control of HTTP/2";
     /// A callable raised an error.
     Raised = "raised", "the callable failed";
 }

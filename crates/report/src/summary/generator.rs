@@ -1,6 +1,6 @@
 //! What the generator did between requests, what that cost, and what lag it had.
 
-use truetail_run::{Findings, Run, Source};
+use truetail_run::{Findings, Run, Source, Streams};
 
 use super::{labelled_text, number};
 use crate::style::Style;
@@ -31,5 +31,13 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
         lag(0.5),
         lag(0.99),
     );
-    labelled_text("Generator", &text, style)
+    labelled_text("Generator", &(text + &streams(generator.streams)), style)
+}
+
+/// How many requests shared connections at once, in HTTP/2.
+fn streams(streams: Option<Streams>) -> String {
+    let Some(Streams { peak, allowed }) = streams else { return String::new() };
+    let allowed =
+        allowed.map_or("sets no limit".to_owned(), |n| format!("allows {} on a connection", number::count(n.into())));
+    format!(" · at most {} streams at once, the server {allowed}", number::count(peak))
 }

@@ -1,0 +1,71 @@
+//! `truetail run --http2`, from the flags to what the run says.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+use super::raw_server::RawServer;
+use super::support::{Desk, assert_balanced};
+
+/// A server that answers every whole request of HTTP/2 with status 200 and allows `streams` at once; its URL.
+fn serve(streams: u8) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    thread::spawn(move || {
+        for socket in listener.incoming().flatten() {
+            thread::spawn(move || answer_all(socket, streams));
+        }
+    });
+    url
+}
+
+fn answer_all(mut socket: TcpStream, streams: u8) -> Option<()> {
+    socket.set_nodelay(true).ok()?;
+    socket.read_exact(&mut [0; 24]).ok()?;
+    // Settings with the third, the most streams at once.
+    socket.write_all(&[0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, streams]).ok()?;
+    loop {
+        let mut head = [0; 9];
+        socket.read_exact(&mut head).ok()?;
+        let [a, b, c, kind, flags, stream @ ..] = head;
+        let mut payload = vec![0; u32::from_be_bytes([0, a, b, c]) as usize];
+        socket.read_exact(&mut payload).ok()?;
+        // The last frame of a request: its data or its fields.
+        if kind <= 1 && flags & 1 == 1 {
+            let answer = [&[0, 0, 1, 1, 4][..], &stream, &[0x88, 0, 0, 2, 0, 1], &stream, b"ok"].concat();
+            socket.write_all(&answer).ok()?;
+        }
+    }
+}
+
+#[test]
+fn many_requests_on_one_connection_or_as_many_as_asked_for() {
+    let (url, desk) = (serve(7), Desk::new());
+    let run = |more: &[&str]| {
+        let told = desk.truetail(&[&["run", &url, "-r", "500", "-n", "60", "--http2", "--no-save"], more].concat());
+        assert_eq!(told.code, Some(0), "{told:?}");
+        told
+    };
+    let told = run(&["--json", "--quiet"]);
+    let one = told.json();
+    assert_balanced(&one);
+    assert_eq!((&one["statuses"]["200"], &one["generator"]["connections_opened"]), (&60.into(), &1.into()));
+    assert_eq!((&one["scenario"]["connections"], &one["generator"]["streams"]["allowed"]), (&1.into(), &7.into()));
+    assert!(one["scenario"]["http2"].is_object() && one["generator"]["streams"]["peak"].as_u64() > Some(0));
+    let three = run(&["--json", "--quiet", "-c", "3", "--max-streams", "2"]).json();
+    assert_eq!((&three["statuses"]["200"], &three["generator"]["connections_opened"]), (&60.into(), &3.into()));
+    assert_eq!(three["scenario"]["http2"]["max_streams"], 2);
+    let text = run(&["--quiet"]).stdout;
+    assert!(
+        text.contains("HTTP/2 on one connection") && text.contains("the server allows 7 on a connection"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_server_without_it_is_told_in_a_line() {
+    let (server, desk) = (RawServer::start(Some("HTTP/1.1 400 Bad Request\r\n\r\n"), "SM\r\n\r\n"), Desk::new());
+    let told = desk.truetail(&["run", &server.url, "-r", "1", "--http2"]);
+    assert_eq!((told.code, told.stderr.lines().count()), (Some(1), 1), "{told:?}");
+    assert!(told.stderr.contains("did not answer in HTTP/2"), "{told:?}");
+}

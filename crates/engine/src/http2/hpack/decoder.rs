@@ -1,0 +1,214 @@
+//! Blocks of fields, read.
+
+use truetail_model::record::Cause;
+
+use super::table::{Entry, Field, Name, Named, Table};
+use super::{OVERHEAD, Unreadable, huffman, integer};
+
+/// Most bytes of the fields of one head, counted as HPACK counts them.
+const HEAD_LIMIT: usize = 64 * 1024;
+/// Most fields of one head.
+const FIELD_LIMIT: u32 = 128;
+
+/// What matters of the fields of one block.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Head {
+    /// The status; `None` where there is none, as in trailers.
+    pub(crate) status: Option<u16>,
+    /// The stated length of the body.
+    pub(crate) length: Option<u64>,
+    /// Why it is no head of an answer, if it is none.
+    pub(crate) wrong: Option<Cause>,
+    fields: u32,
+    size: usize,
+}
+
+impl Head {
+    #[inline]
+    fn add(&mut self, field: Field, size: usize) {
+        self.fields += 1;
+        self.size += size;
+        match field {
+            Field::Other => {}
+            // Whatever begins with a colon stands before the others, and once.
+            Field::Status(Some(status)) if self.fields == 1 => self.status = Some(status),
+            Field::Status(_) | Field::Wrong => self.refuse(Cause::BadHead),
+            Field::Length(Some(length)) if self.length.is_none_or(|before| before == length) => {
+                self.length = Some(length);
+            }
+            Field::Length(_) => self.refuse(Cause::BadLength),
+        }
+    }
+
+    fn refuse(&mut self, cause: Cause) {
+        self.wrong.get_or_insert(cause);
+    }
+
+    fn finish(mut self) -> Head {
+        if self.size > HEAD_LIMIT || self.fields > FIELD_LIMIT {
+            self.wrong = Some(Cause::HeadTooLarge);
+        }
+        self
+    }
+}
+
+/// Reads the blocks of one connection, one after the other.
+#[derive(Debug)]
+pub(crate) struct Decoder {
+    table: Table,
+    /// A name or a value that came in Huffman code.
+    text: Vec<u8>,
+}
+
+impl Decoder {
+    pub(crate) fn new() -> Decoder {
+        Decoder { table: Table::new(), text: Vec::new() }
+    }
+
+    /// Reads a whole block. A block that is too large or no head of an answer is read to its end all the same, since those
+    /// after it build on it.
+    pub(crate) fn read(&mut self, block: &[u8]) -> Result<Head, Unreadable> {
+        let mut head = Head::default();
+        let mut rest = self.resize(block)?;
+        while let Some(first) = rest.first() {
+            if first & 0x80 != 0 {
+                let entry = self.table.get(integer::take(&mut rest, 7)?)?;
+                head.add(entry.field, entry.size);
+            } else if first & 0x40 != 0 {
+                let entry = self.literal(&mut rest, 6)?;
+                self.table.add(entry);
+                head.add(entry.field, entry.size);
+            } else if first & 0x20 != 0 {
+                return Err(Unreadable);
+            } else {
+                let entry = self.literal(&mut rest, 4)?;
+                head.add(entry.field, entry.size);
+            }
+        }
+        Ok(head.finish())
+    }
+
+    /// Changes of the table's size may stand at the beginning.
+    fn resize<'a>(&mut self, block: &'a [u8]) -> Result<&'a [u8], Unreadable> {
+        let mut rest = block;
+        while rest.first().is_some_and(|first| first & 0xe0 == 0x20) {
+            let most = integer::take(&mut rest, 5)?;
+            self.table.resize(most)?;
+        }
+        Ok(rest)
+    }
+
+    fn literal(&mut self, rest: &mut &[u8], bits: u32) -> Result<Entry, Unreadable> {
+        let named = match integer::take(rest, bits)? {
+            0 => {
+                let name = text(rest, &mut self.text)?;
+                Named { name: Name::of(name), length: name.len() }
+            }
+            index => self.table.name(index)?,
+        };
+        let value = text(rest, &mut self.text)?;
+        let size = named.length + value.len() + OVERHEAD;
+        Ok(Entry { field: Field::of(named.name, value), name: named.length, size })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn table_len(&self) -> usize {
+        self.table.len()
+    }
+}
+
+/// A name or a value.
+fn text<'o, 'r: 'o>(rest: &mut &'r [u8], decoded: &'o mut Vec<u8>) -> Result<&'o [u8], Unreadable> {
+    let is_coded = rest.first().is_some_and(|first| first & 0x80 != 0);
+    let length = integer::take(rest, 7)?;
+    let (text, after) = rest.split_at_checked(length).ok_or(Unreadable)?;
+    *rest = after;
+    if !is_coded {
+        return Ok(text);
+    }
+    huffman::decode(text, decoded)?;
+    Ok(decoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
+        digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_answers_of_the_standard() {
+        // RFC 7541, appendix C.6, but with the usual size of the table.
+        let mut decoder = Decoder::new();
+        let first = bytes(
+            "4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718 63c7 \
+             8f0b 97c8 e9ae 82ae 43d3",
+        );
+        let head = decoder.read(&first).unwrap();
+        assert_eq!((head.status, head.wrong, head.fields, head.size), (Some(302), None, 4, 222));
+        let head = decoder.read(&bytes("4883 640e ffc1 c0bf")).unwrap();
+        assert_eq!((head.status, head.wrong, head.fields, head.size), (Some(307), None, 4, 222));
+        assert_eq!(decoder.table_len(), 5);
+        let third = bytes(
+            "88c1 6196 d07a be94 1054 d444 a820 0595 040b 8166 e084 a62d 1bff c05a 839b d9ab 77ad 94e7 821d d7f2 e6c7 b335 \
+             dfdf cd5b 3960 d5af 2708 7f36 72c1 ab27 0fb5 291f 9587 3160 65c0 03ed 4ee5 b106 3d50 07",
+        );
+        let head = decoder.read(&third).unwrap();
+        assert_eq!((head.status, head.wrong, head.fields), (Some(200), None, 6));
+    }
+
+    #[test]
+    fn a_head_that_is_none_of_an_answer() {
+        let literal = |name: &str, value: &str| {
+            [&[0, name.len() as u8], name.as_bytes(), &[value.len() as u8], value.as_bytes()].concat()
+        };
+        for (fields, wrong) in [
+            (vec![literal("content-length", "3"), vec![0x88]], Cause::BadHead),
+            (vec![vec![0x88], vec![0x88]], Cause::BadHead),
+            (vec![vec![0x82]], Cause::BadHead),
+            (vec![vec![0x88], literal(":other", "")], Cause::BadHead),
+            (vec![vec![0x88], literal("Date", "")], Cause::BadHead),
+            (vec![vec![0x88], literal("", "x")], Cause::BadHead),
+            (vec![literal(":status", "20")], Cause::BadHead),
+            (vec![literal(":status", "+20")], Cause::BadHead),
+            (vec![vec![0x88], literal("content-length", "-1")], Cause::BadLength),
+            (vec![vec![0x88], literal("content-length", "1"), literal("content-length", "2")], Cause::BadLength),
+            (vec![vec![0x88], literal("content-length", "18446744073709551616")], Cause::BadLength),
+            (vec![vec![0x88], literal("a", "b").repeat(128)], Cause::HeadTooLarge),
+        ] {
+            assert_eq!(Decoder::new().read(&fields.concat()).unwrap().wrong, Some(wrong), "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_measured_and_not_unpacked() {
+        let mut decoder = Decoder::new();
+        let mut block = vec![0x88, 0x40, 1, b'a', 0x7f, 0x81, 0x1e];
+        block.extend(vec![b'x'; 4000]);
+        block.extend(vec![0xbe; 10_000]);
+        assert_eq!(decoder.read(&block).unwrap().wrong, Some(Cause::HeadTooLarge));
+        assert!(decoder.text.capacity() == 0 && decoder.table_len() == 1);
+    }
+
+    #[test]
+    fn what_cannot_be_read() {
+        for block in ["80", "be", "ff80808080ff", "40", "400161", "4001610562", "3fe21f", "8820", "4081ff00"] {
+            assert_eq!(Decoder::new().read(&bytes(block)), Err(Unreadable), "{block}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_leave_the_table_small(blocks in proptest::collection::vec(proptest::collection::vec(proptest::num::u8::ANY, 0..200), 0..20)) {
+            let mut decoder = Decoder::new();
+            for block in blocks {
+                let _ = decoder.read(&block);
+                proptest::prop_assert!(decoder.table_len() <= super::super::TABLE_SIZE / OVERHEAD);
+                proptest::prop_assert!(decoder.text.capacity() <= 1024);
+            }
+        }
+    }
+}

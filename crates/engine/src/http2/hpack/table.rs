@@ -1,0 +1,171 @@
+//! The tables of fields (RFC 7541, section 2.3 and appendix A).
+
+use std::collections::VecDeque;
+
+use super::{TABLE_SIZE, Unreadable};
+
+/// What a field counts above its name and value.
+pub(crate) const OVERHEAD: usize = 32;
+
+/// Names and values that both sides know, the first at index 1.
+#[rustfmt::skip]
+pub(crate) const STATIC: [(&str, &str); 61] = [
+    (":authority", ""), (":method", "GET"), (":method", "POST"), (":path", "/"), (":path", "/index.html"),
+    (":scheme", "http"), (":scheme", "https"), (":status", "200"), (":status", "204"), (":status", "206"),
+    (":status", "304"), (":status", "400"), (":status", "404"), (":status", "500"), ("accept-charset", ""),
+    ("accept-encoding", "gzip, deflate"), ("accept-language", ""), ("accept-ranges", ""), ("accept", ""),
+    ("access-control-allow-origin", ""), ("age", ""), ("allow", ""), ("authorization", ""), ("cache-control", ""),
+    ("content-disposition", ""), ("content-encoding", ""), ("content-language", ""), ("content-length", ""),
+    ("content-location", ""), ("content-range", ""), ("content-type", ""), ("cookie", ""), ("date", ""), ("etag", ""),
+    ("expect", ""), ("expires", ""), ("from", ""), ("host", ""), ("if-match", ""), ("if-modified-since", ""),
+    ("if-none-match", ""), ("if-range", ""), ("if-unmodified-since", ""), ("last-modified", ""), ("link", ""),
+    ("location", ""), ("max-forwards", ""), ("proxy-authenticate", ""), ("proxy-authorization", ""), ("range", ""),
+    ("referer", ""), ("refresh", ""), ("retry-after", ""), ("server", ""), ("set-cookie", ""),
+    ("strict-transport-security", ""), ("transfer-encoding", ""), ("user-agent", ""), ("vary", ""), ("via", ""),
+    ("www-authenticate", ""),
+];
+
+/// What matters of a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Name {
+    Status,
+    Length,
+    Other,
+    /// No name of an answer: a pseudo-header of requests or of nobody, an empty name, or one in upper case.
+    Wrong,
+}
+
+impl Name {
+    pub(super) fn of(name: &[u8]) -> Name {
+        match name {
+            b":status" => Name::Status,
+            b"content-length" => Name::Length,
+            [] | [b':', ..] => Name::Wrong,
+            _ if name.iter().any(u8::is_ascii_uppercase) => Name::Wrong,
+            _ => Name::Other,
+        }
+    }
+}
+
+/// What matters of a field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Field {
+    /// `None`: not three digits.
+    Status(Option<u16>),
+    /// `None`: no number.
+    Length(Option<u64>),
+    Other,
+    Wrong,
+}
+
+impl Field {
+    pub(super) fn of(name: Name, value: &[u8]) -> Field {
+        match name {
+            Name::Status => Field::Status(decimal(value).filter(|_| value.len() == 3).map(|status| status as u16)),
+            Name::Length => Field::Length(decimal(value)),
+            Name::Other => Field::Other,
+            Name::Wrong => Field::Wrong,
+        }
+    }
+
+    fn name(self) -> Name {
+        match self {
+            Field::Status(_) => Name::Status,
+            Field::Length(_) => Name::Length,
+            Field::Other => Name::Other,
+            Field::Wrong => Name::Wrong,
+        }
+    }
+}
+
+/// Only digits, no sign, no overflow.
+fn decimal(digits: &[u8]) -> Option<u64> {
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+    let add = |sum: u64, byte| sum.checked_mul(10)?.checked_add(digit(byte)?);
+    if digits.is_empty() { None } else { digits.iter().try_fold(0, add) }
+}
+
+/// A field and how long it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Entry {
+    pub(super) field: Field,
+    /// Bytes of its name.
+    pub(super) name: usize,
+    /// Bytes of its name and value, and [`OVERHEAD`].
+    pub(super) size: usize,
+}
+
+/// What is found at an index, without its value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Named {
+    pub(super) name: Name,
+    pub(super) length: usize,
+}
+
+/// The static table, as entries.
+static KNOWN: std::sync::LazyLock<[Entry; 61]> = std::sync::LazyLock::new(|| {
+    STATIC.map(|(name, value)| Entry {
+        field: Field::of(Name::of(name.as_bytes()), value.as_bytes()),
+        name: name.len(),
+        size: name.len() + value.len() + OVERHEAD,
+    })
+});
+
+/// Both tables of one direction of a connection.
+#[derive(Debug)]
+pub(super) struct Table {
+    known: &'static [Entry; 61],
+    /// The newest first.
+    added: VecDeque<Entry>,
+    size: usize,
+    most: usize,
+}
+
+impl Table {
+    pub(super) fn new() -> Table {
+        Table { known: &KNOWN, added: VecDeque::new(), size: 0, most: TABLE_SIZE }
+    }
+
+    /// The field at an index, counted from 1.
+    #[inline]
+    pub(super) fn get(&self, index: usize) -> Result<Entry, Unreadable> {
+        match index.checked_sub(1).ok_or(Unreadable)? {
+            at if at < self.known.len() => Ok(self.known[at]),
+            at => self.added.get(at - self.known.len()).copied().ok_or(Unreadable),
+        }
+    }
+
+    pub(super) fn name(&self, index: usize) -> Result<Named, Unreadable> {
+        self.get(index).map(|entry| Named { name: entry.field.name(), length: entry.name })
+    }
+
+    /// Adds a field; what is too large for the table empties it.
+    pub(super) fn add(&mut self, entry: Entry) {
+        self.evict(self.most.saturating_sub(entry.size));
+        if entry.size <= self.most {
+            self.size += entry.size;
+            self.added.push_front(entry);
+        }
+    }
+
+    /// The other side makes the table smaller, or larger again.
+    pub(super) fn resize(&mut self, most: usize) -> Result<(), Unreadable> {
+        if most > TABLE_SIZE {
+            return Err(Unreadable);
+        }
+        self.most = most;
+        self.evict(most);
+        Ok(())
+    }
+
+    fn evict(&mut self, most: usize) {
+        while self.size > most {
+            self.size -= self.added.pop_back().map_or(self.size, |entry| entry.size);
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.added.len()
+    }
+}

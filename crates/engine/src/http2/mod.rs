@@ -1,0 +1,18 @@
+//! HTTP/2 as a client speaks it (RFC 9113), without I/O: bytes come in and events go out, requests come in and bytes go out.
+//!
+//! | module | what is at home there |
+//! |---|---|
+//! | `session` | one connection: its streams, windows and limits |
+//! | `blocks` | the requests of a run as blocks of fields, made before it |
+//! | `fields` | the fields of a request, read from HTTP/1.1 |
+//! | `hpack` | the compression of fields |
+//! | `frame` | frames as they lie on the wire |
+
+mod blocks;
+mod fields;
+mod frame;
+mod hpack;
+mod session;
+
+pub(crate) use blocks::Blocks;
+pub(crate) use session::{Broken, Ended, Session};

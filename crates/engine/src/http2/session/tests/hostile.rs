@@ -1,0 +1,220 @@
+//! What a server may do to a client, and what becomes of the requests: a table.
+
+use truetail_model::record::{Cause, Outcome};
+
+use super::super::super::frame::{LONGEST, code, flag};
+use super::super::{Ended, Session, kind, setting};
+use super::{OK, Script, asked, blocks};
+
+/// Of three requests with tags 0, 1 and 2, on streams 1, 3 and 5, that of stream 3 meets this.
+fn outcomes(script: &Script) -> [Option<Outcome>; 3] {
+    let mut session = asked(3, &blocks("GET", &[], b""));
+    let mut events = Vec::new();
+    let all = Script([Script::settings(&[]).0, script.0.clone()].concat());
+    if let Err(broken) = session.feed(&all.0, &mut events) {
+        session.give_up(broken, &mut events);
+    }
+    is_bounded(&session);
+    let of = |tag: u32| events.iter().find(|ended: &&Ended| ended.tag == tag).map(|ended| ended.outcome);
+    assert!(events.len() <= 3);
+    [of(0), of(1), of(2)]
+}
+
+fn is_bounded(session: &Session) {
+    assert!(session.partial.capacity() <= 2 * (9 + LONGEST), "{}", session.partial.capacity());
+    assert!(session.out.capacity() <= 1 << 20, "{}", session.out.capacity());
+    assert!(session.assembling.as_ref().is_none_or(|one| one.size() <= 1 << 17));
+}
+
+fn script() -> Script {
+    Script::default()
+}
+
+fn literal(name: &str, value: &str) -> Vec<u8> {
+    [&[0, name.len() as u8], name.as_bytes(), &[value.len() as u8], value.as_bytes()].concat()
+}
+
+fn head(fields: &[&[u8]], flags: u8) -> Script {
+    script().frame(kind::HEADERS, flags | flag::END_HEADERS, 3, &fields.concat())
+}
+
+/// The request alone ends; the connection goes on for the others.
+#[test]
+fn what_ends_one_request() {
+    let malformed = |cause| Outcome::Malformed(cause);
+    let length = |length: &str| literal("content-length", length);
+    let table: Vec<(&str, Script, Outcome)> = vec![
+        ("an answer without a body", head(&[&[0x89]], flag::END_STREAM), Outcome::Response { status: 204 }),
+        ("an answer with padding", script().head(3).frame(kind::DATA, 9, 3, b"\x03ok\0\0\0"), OK),
+        (
+            "an answer with trailers",
+            script().head(3).data(3, b"x", false).frame(kind::HEADERS, 5, 3, &literal("a", "b")),
+            OK,
+        ),
+        ("interim answers", head(&[&literal(":status", "103")], 0).head(3).data(3, b"", true), OK),
+        ("a length that is right", head(&[&[0x88], &length("2")], 0).data(3, b"ok", true), OK),
+        ("unknown frames", script().frame(0x20, 0xff, 3, b"?").frame(0x21, 0, 0, b"").head(3).data(3, b"", true), OK),
+        ("no status", head(&[&literal("a", "b")], 0), malformed(Cause::BadHead)),
+        ("a status that is none", head(&[&literal(":status", "999x")], 0), malformed(Cause::BadHead)),
+        ("a status below 100", head(&[&literal(":status", "099")], 0), malformed(Cause::BadHead)),
+        ("upper case", head(&[&[0x88], &literal("A", "b")], 0), malformed(Cause::BadHead)),
+        ("a switch of protocols", head(&[&literal(":status", "101")], 0), malformed(Cause::UnexpectedUpgrade)),
+        (
+            "endless interim answers",
+            (0..40).fold(script(), |all, _| Script([all.0, head(&[&literal(":status", "100")], 0).0].concat())),
+            malformed(Cause::TooManyInterim),
+        ),
+        (
+            "an interim answer that ends",
+            head(&[&literal(":status", "100")], flag::END_STREAM),
+            malformed(Cause::Http2Protocol),
+        ),
+        ("data before a head", script().data(3, b"x", true), malformed(Cause::Http2Protocol)),
+        ("a second head", script().head(3).head(3), malformed(Cause::Http2Protocol)),
+        (
+            "a body that is too short",
+            head(&[&[0x88], &length("3")], 0).data(3, b"ok", true),
+            malformed(Cause::BadLength),
+        ),
+        (
+            "a body that is too long",
+            head(&[&[0x88], &length("1")], 0).data(3, b"ok", false),
+            malformed(Cause::BadLength),
+        ),
+        ("a negative length", head(&[&[0x88], &length("-1")], 0), malformed(Cause::BadLength)),
+        ("two lengths", head(&[&[0x88], &length("1"), &length("2")], 0), malformed(Cause::BadLength)),
+        ("too many fields", head(&[&[0x88], &literal("a", "b").repeat(200)], 0), malformed(Cause::HeadTooLarge)),
+        ("a bomb: an entry of the table again and again", bomb(), malformed(Cause::HeadTooLarge)),
+        (
+            "a reset before the answer",
+            script().number(kind::RST_STREAM, 3, code::CANCEL),
+            Outcome::Reset(Cause::StreamReset),
+        ),
+        ("a refusal", script().number(kind::RST_STREAM, 3, code::REFUSED_STREAM), Outcome::Reset(Cause::StreamRefused)),
+        ("a reset within the answer", script().head(3).number(kind::RST_STREAM, 3, 2), malformed(Cause::StreamReset)),
+        ("a window that grows by nothing", script().number(kind::WINDOW_UPDATE, 3, 0), malformed(Cause::Http2Protocol)),
+        (
+            "a window that is too large",
+            script().number(kind::WINDOW_UPDATE, 3, 0x7fff_ffff),
+            malformed(Cause::Http2Window),
+        ),
+    ];
+    for (name, script, wanted) in table {
+        let rest = Script::default().head(1).data(1, b"ok", true).head(5).data(5, b"ok", true);
+        let all = Script([script.0, rest.0].concat());
+        assert_eq!(outcomes(&all), [Some(OK), Some(wanted), Some(OK)], "{name}");
+    }
+}
+
+/// A field of 4000 bytes, named by its index ten thousand times.
+fn bomb() -> Script {
+    let mut block = vec![0x88, 0x40, 1, b'a', 0x7f, 0x81, 0x1e];
+    block.extend(vec![b'x'; 4000]);
+    block.extend(vec![0xbe; 10_000]);
+    script().frame(kind::HEADERS, flag::END_HEADERS, 3, &block)
+}
+
+/// The connection ends, and with it everything on it: a reset for whoever had heard nothing.
+#[test]
+fn what_ends_the_connection() {
+    let (protocol, window) = (Cause::Http2Protocol, Cause::Http2Window);
+    let open = |script: Script| script.frame(kind::HEADERS, 0, 3, &[0x88]);
+    let table: Vec<(&str, Script, Cause)> = vec![
+        ("data on a stream that never was", script().data(7, b"x", false), protocol),
+        ("a head on a stream of the server's own", script().head(2), protocol),
+        ("a reset of a stream that never was", script().number(kind::RST_STREAM, 7, 0), protocol),
+        ("a window for a stream that never was", script().number(kind::WINDOW_UPDATE, 9, 1), protocol),
+        ("a push", script().frame(kind::PUSH_PROMISE, 4, 1, &[0, 0, 0, 2, 0x88]), protocol),
+        ("data for nobody", script().data(0, b"x", false), protocol),
+        ("padding that is longer than its frame", script().frame(kind::DATA, 8, 1, b"\x09ok"), protocol),
+        ("a ping that is too short", script().frame(kind::PING, 0, 0, b"1234"), protocol),
+        ("settings that are cut off", script().frame(kind::SETTINGS, 0, 0, b"12345"), protocol),
+        ("settings on a stream", script().frame(kind::SETTINGS, 0, 1, b""), protocol),
+        ("frames of no allowed size", script().frame(kind::SETTINGS, 0, 0, &[0, 5, 0, 0, 0, 1]), protocol),
+        ("pushes that are allowed by the server", script().frame(kind::SETTINGS, 0, 0, &[0, 2, 0, 0, 0, 1]), protocol),
+        ("a window larger than any", script().frame(kind::SETTINGS, 0, 0, &[0, 4, 0x80, 0, 0, 0]), window),
+        ("a window of the connection that grows by nothing", script().number(kind::WINDOW_UPDATE, 0, 0), protocol),
+        ("a window of the connection that is too large", script().number(kind::WINDOW_UPDATE, 0, 0x7fff_ffff), window),
+        ("a frame that is too long", Script(vec![0, 0x40, 1, 0, 0, 0, 0, 0, 1]), protocol),
+        ("a head that is interrupted", open(script()).data(1, b"x", false), protocol),
+        ("a head that is continued by another", open(script()).frame(kind::CONTINUATION, 4, 1, b""), protocol),
+        ("a continuation of nothing", script().frame(kind::CONTINUATION, 4, 3, b""), protocol),
+        (
+            "a flood of continuations",
+            (0..70).fold(open(script()), |all, _| all.frame(kind::CONTINUATION, 0, 3, b"")),
+            Cause::HeadTooLarge,
+        ),
+        (
+            "a head without end",
+            (0..5).fold(open(script()), |all, _| all.frame(kind::CONTINUATION, 0, 3, &[0; LONGEST])),
+            Cause::HeadTooLarge,
+        ),
+        (
+            "fields that cannot be read",
+            script().frame(kind::HEADERS, 4, 3, &[0xff, 0xff, 0xff, 0xff, 0xff]),
+            Cause::BadHead,
+        ),
+        ("a flood of pings", (0..20_000).fold(script(), |all, _| all.frame(kind::PING, 0, 0, b"12345678")), protocol),
+        ("a flood of settings", (0..40_000).fold(script(), |all, _| all.frame(kind::SETTINGS, 0, 0, b"")), protocol),
+    ];
+    for (name, script, cause) in table {
+        let [first, middle, last] = outcomes(&script);
+        assert_eq!(last, Some(Outcome::Reset(cause)), "{name}");
+        for one in [first, middle] {
+            assert!(one == Some(Outcome::Reset(cause)) || one == Some(Outcome::Malformed(cause)), "{name}: {one:?}");
+        }
+    }
+}
+
+#[test]
+fn frames_after_the_end_of_an_answer_end_the_connection() {
+    for late in [script().data(3, b"x", false), script().head(3)] {
+        let all = Script([script().head(3).data(3, b"ok", true).0, late.0].concat());
+        let broken = Some(Outcome::Reset(Cause::Http2Protocol));
+        assert_eq!(outcomes(&all), [broken, Some(OK), broken], "the answer stays what it was");
+    }
+    let allowed =
+        script().head(3).data(3, b"ok", true).number(kind::RST_STREAM, 3, 0).number(kind::WINDOW_UPDATE, 3, 1);
+    assert_eq!(outcomes(&allowed), [None, Some(OK), None]);
+}
+
+#[test]
+fn what_is_not_http2_is_told_as_that() {
+    for said in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &Script::default().head(1).0, &script().data(1, b"", true).0]
+    {
+        let mut session = asked(1, &blocks("GET", &[], b""));
+        let mut events = Vec::new();
+        let broken = session.feed(said, &mut events).unwrap_err();
+        assert_eq!(broken.cause, Cause::NoHttp2);
+    }
+}
+
+#[test]
+fn rapid_resets_are_an_outcome_each_and_leave_nothing_behind() {
+    let mut session = asked(0, &blocks("GET", &[], b""));
+    session.feed(&Script::settings(&[(setting::MAX_CONCURRENT_STREAMS, 10)]).0, &mut Vec::new()).unwrap();
+    let blocks = blocks("GET", &[], b"");
+    let mut events = Vec::new();
+    for nth in 0..100_000 {
+        let (id, _) = session.open(nth, blocks.get(super::ANY));
+        session.sent(session.to_send().len());
+        session.feed(&script().number(kind::RST_STREAM, id, code::REFUSED_STREAM).0, &mut events).unwrap();
+    }
+    assert_eq!((events.len(), session.in_flight(), session.streams.remembered()), (100_000, 0, 0));
+    is_bounded(&session);
+}
+
+#[test]
+fn a_server_that_answers_what_was_given_up_costs_bounded_memory() {
+    let mut session = asked(0, &blocks("GET", &[], b""));
+    session.feed(&Script::settings(&[]).0, &mut Vec::new()).unwrap();
+    let blocks = blocks("GET", &[], b"");
+    for nth in 0..50_000 {
+        let (id, _) = session.open(nth, blocks.get(super::ANY));
+        session.cancel(id);
+        session.sent(session.to_send().len());
+    }
+    assert!(session.streams.remembered() <= 16 * 1024);
+    let late = script().head(99_999).data(99_999, b"late", true).head(1);
+    assert_eq!(session.feed(&late.0, &mut Vec::new()), Ok(()), "whoever was given up may be late");
+}
