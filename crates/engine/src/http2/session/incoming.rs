@@ -157,11 +157,15 @@ impl Session {
     /// Something for a stream that is not open.
     fn late(&mut self, id: u32, last: bool) -> Result<(), Broken> {
         match () {
-            // A stream of ours that never was, or one of the other side's, which it may not open.
-            _ if id >= self.next || id % 2 == 0 => Err(PROTOCOL),
+            _ if self.never_was(id) => Err(PROTOCOL),
             _ if self.streams.is_forgiven(id, last) => Ok(()),
             _ => Err(CLOSED),
         }
+    }
+
+    /// A stream that we have not opened: those of the other side have even numbers, and it may open none.
+    fn never_was(&self, id: u32) -> bool {
+        id >= self.next || id & 1 == 0
     }
 
     fn headers(&mut self, head: Head, payload: &[u8], events: &mut Vec<Ended>) -> Result<(), Broken> {
@@ -231,7 +235,7 @@ impl Session {
 
     fn rst_stream(&mut self, head: Head, payload: &[u8], events: &mut Vec<Ended>) -> Result<(), Broken> {
         let code = frame::number(payload).ok_or(FRAME_SIZE)?;
-        if head.stream >= self.next || head.stream % 2 == 0 {
+        if self.never_was(head.stream) {
             return Err(PROTOCOL);
         }
         let Some(stream) = self.streams.remove(head.stream) else {
@@ -328,7 +332,7 @@ impl Session {
             };
         }
         let Some(stream) = self.streams.get(head.stream) else {
-            return if head.stream >= self.next || head.stream % 2 == 0 { Err(PROTOCOL) } else { Ok(()) };
+            return if self.never_was(head.stream) { Err(PROTOCOL) } else { Ok(()) };
         };
         stream.send_window += more;
         if more == 0 {
@@ -371,9 +375,12 @@ fn judge(stream: &mut Stream, fields: hpack::Head, ends: bool) -> Result<(), Cau
     }
 }
 
-/// The frame at the beginning of `bytes`, and what is behind it; `None`: it is not whole.
+/// A frame with its payload, and what is behind it.
+type Whole<'a> = (Head, &'a [u8], &'a [u8]);
+
+/// The frame at the beginning of `bytes`; `None`: it is not whole.
 #[inline]
-fn whole(bytes: &[u8]) -> Result<Option<(Head, &[u8], &[u8])>, Broken> {
+fn whole(bytes: &[u8]) -> Result<Option<Whole<'_>>, Broken> {
     let Some(head) = Head::read(bytes) else { return Ok(None) };
     if head.length > LONGEST {
         return Err(FRAME_SIZE);

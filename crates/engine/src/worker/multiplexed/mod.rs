@@ -106,8 +106,10 @@ impl Worker {
         let links = self.links();
         let Stream { link, id, .. } = *links.stream(slot);
         if id == 0 {
-            self.end_stream(slot, Moment::read_at(now), outcome, 0);
-            return if link == NOWHERE { () } else { self.drop_link(link) };
+            if link != NOWHERE {
+                self.drop_link(link);
+            }
+            return self.end_stream(slot, Moment::read_at(now), outcome, 0);
         }
         let session = &mut links.pool.get(link).session;
         let received = session.cancel(id);
