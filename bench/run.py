@@ -71,14 +71,16 @@ class Server:
             stream.sendall(b"GET /end HTTP/1.1\r\n\r\n")
         self.process.wait(timeout=30)
         data = Path(self.stamps).read_bytes()
-        return list(struct.iter_unpack("=QQ", data))
+        return list(struct.iter_unpack("=QQQ", data))
 
 
 def measured(command):
     """Runs a command on the client's processor: output, CPU seconds, peak memory in bytes, wall seconds."""
     began = time.monotonic()
     # A failure says why on stderr; bars and warnings of some tools go there too, so it is kept and shown on failure only.
-    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=pinned(CLIENT_CPU))
+    # One thread each, also for what would take as many as there are processors.
+    one_thread = {**os.environ, "TOKIO_WORKER_THREADS": "1"}
+    process = subprocess.Popen([str(part) for part in command], env=one_thread, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=pinned(CLIENT_CPU))
     out, err = process.stdout.read(), process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -110,6 +112,10 @@ class Truetail:
             return None
         return json.loads(result["out"])["tally"]["responses"]
 
+    def median_us(self, result):
+        quantiles = json.loads(result["out"])["response_time"]["quantiles"]
+        return next(row["value_ns"] for row in quantiles if row["q"] == 0.5) / 1e3
+
 
 class Wrk:
     """wrk, or with a rate wrk2."""
@@ -125,11 +131,15 @@ class Wrk:
         return [self.path, "-t1", f"-c{connections}", f"-d{seconds}s", *unlimited, url]
 
     def open(self, url, rate, connections, seconds):
-        return None if self.name == "wrk" else [self.path, "-t1", f"-c{connections}", f"-d{seconds}s", "-R", rate, url]
+        return None if self.name == "wrk" else [self.path, "-t1", f"-c{connections}", f"-d{seconds}s", "-R", rate, "-L", url]
 
     def requests(self, result):
         found = re.search(r"(\d+) requests in", result["out"])
         return int(found.group(1)) if found and result["exit"] == 0 else None
+
+    def median_us(self, result):
+        value, unit = re.search(r"50\.000%\s+([\d.]+)(us|ms|s)", result["out"]).groups()
+        return float(value) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]
 
 
 class Oha:
@@ -152,6 +162,9 @@ class Oha:
             return None
         return sum(json.loads(result["out"])["statusCodeDistribution"].values())
 
+    def median_us(self, result):
+        return json.loads(result["out"])["latencyPercentiles"]["p50"] * 1e6
+
 
 CLOSED = [Truetail("truetail"), Truetail("truetail --user-timestamps", "--user-timestamps"), Wrk("wrk"), Wrk("wrk2"), Oha()]
 OPEN = [Truetail(f"truetail --timing {timing}", "--timing", timing) for timing in ("precise", "balanced", "cheap")] + [Wrk("wrk2"), Oha()]
@@ -160,7 +173,7 @@ OPEN = [Truetail(f"truetail --timing {timing}", "--timing", timing) for timing i
 def lags_us(stamps, rate, per_connection):
     """How much later than the schedule that fits best each request came, microseconds. Without a global schedule (wrk2 has
     one for each connection) each connection is fitted by itself, which favours it."""
-    seen = sorted((at, connection) for connection, at in stamps if at)
+    seen = sorted((at, connection) for connection, at, _ in stamps if at)
     if not seen:
         return []
     begin = seen[0][0] + LEFT_OUT_S * 1e9
@@ -206,6 +219,8 @@ def one_run(tool, build, rate=None, stamped=False, scratch=None):
     if stamped:
         lags = lags_us(stamps, rate, tool.name == "wrk2")
         figures["lag_us"] = {str(q): at(lags, q) for q in (0.5, 0.99, 0.999)}
+        figures["served_us"] = at([(sent - came) / 1e3 for _, came, sent in stamps if came], 0.5)
+        figures["said_us"] = tool.median_us(result)
     return figures
 
 
@@ -273,6 +288,7 @@ def open_loop(options, scratch):
             "CPU, us a request": summarize(runs, lambda run: run["cpu_us"], "wrk2"),
             "arrival lag p50, us": summarize(runs, lambda run: run["lag_us"]["0.5"], "wrk2"),
             "arrival lag p99, us": summarize(runs, lambda run: run["lag_us"]["0.99"], "wrk2"),
+            "median it reports beyond that from kernel to kernel, us": summarize(runs, lambda run: run["said_us"] - run["served_us"], "wrk2"),
             "achieved, % of the rate": summarize(runs, lambda run: run["requests"] / options.seconds / rate * 100, "wrk2"),
         }
         for unit, table in tables.items():

@@ -2,8 +2,10 @@
 //! ends. Load generators are compared against it, so that the server is not what is measured.
 //!
 //! `bench-server ADDRESS [STAMPS]`: with a second argument the kernel stamps every segment, and when a `GET /end` comes,
-//! the stamp of each request is written to that file and the server ends: pairs of native 64-bit numbers, the connection
-//! and nanoseconds since 1970. A request without a stamp has 0.
+//! the stamp of each request is written to that file and the server ends: triples of native 64-bit numbers, the connection,
+//! when the request had arrived and when its answer was sent, nanoseconds since 1970. A request without a stamp has 0. On a
+//! loopback interface an answer arrives at the other side within the call that sends it, so that the two instants are the
+//! time from kernel to kernel, and a little more.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IoSliceMut, Write};
@@ -37,7 +39,7 @@ fn main() -> io::Result<()> {
 struct Server {
     buffer: Vec<u8>,
     control: Option<Vec<u8>>,
-    stamps: Vec<(u64, u64)>,
+    stamps: Vec<[u64; 3]>,
     ended: bool,
 }
 
@@ -117,11 +119,11 @@ impl Server {
             self.ended |= self.buffer[..n].starts_with(END);
             let ends = heads_in(&self.buffer[..n], &mut connection.matched);
             for _ in 0..ends {
-                if self.control.is_some() {
-                    self.stamps.push((token, stamp));
-                }
                 if send(&connection.stream, ANSWER, SendFlags::NOSIGNAL) != Ok(ANSWER.len()) {
                     return false;
+                }
+                if self.control.is_some() {
+                    self.stamps.push([token, stamp, now()]);
                 }
             }
             if n < self.buffer.len() && !may_have_ended {
@@ -132,12 +134,17 @@ impl Server {
 
     fn write_stamps(&self, file: &str) -> io::Result<()> {
         let mut out = BufWriter::new(File::create(file)?);
-        for (connection, stamp) in &self.stamps {
-            out.write_all(&connection.to_ne_bytes())?;
-            out.write_all(&stamp.to_ne_bytes())?;
+        for number in self.stamps.iter().flatten() {
+            out.write_all(&number.to_ne_bytes())?;
         }
         out.flush()
     }
+}
+
+/// The wall clock, by which the kernel stamps too.
+fn now() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// How many heads end in `bytes`, of a connection on which so much of an end was seen before.

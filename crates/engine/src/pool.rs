@@ -83,6 +83,11 @@ impl<C> Pool<C> {
         self.slots[slot as usize].connection.as_deref_mut().expect("a slot that is taken")
     }
 
+    /// There is an idle connection.
+    pub(crate) fn has_idle(&self) -> bool {
+        !self.idle.is_empty()
+    }
+
     /// Takes the idle connection that was used last.
     pub(crate) fn take_idle(&mut self) -> Option<u32> {
         let slot = self.idle.pop()?;

@@ -109,6 +109,8 @@ pub(crate) struct Worker {
     /// What was in bytes that came over TLS.
     opened: Vec<u8>,
     last_head: LastHead,
+    /// Nothing was started since answers were last looked for.
+    looked: bool,
     stray_answers: u64,
     ports: LocalPorts,
     pairing: Pairing,
@@ -141,6 +143,7 @@ impl Worker {
             buffer: vec![0; READ_BUFFER].into_boxed_slice(),
             opened: Vec::new(),
             last_head: LastHead::remembering(),
+            looked: false,
             stray_answers: 0,
         }
     }
@@ -195,6 +198,9 @@ impl Worker {
     fn start_due(&mut self) -> Then {
         let most = if self.setting.scheduled { STARTS_IN_A_ROW } else { USERS_IN_A_ROW };
         for _ in 0..most {
+            if self.should_look_first() {
+                return Then::Look;
+            }
             let now = self.now();
             match self.setting.driver.turn(now) {
                 Turn::Start(start) => self.begin(start, now),
@@ -203,6 +209,12 @@ impl Worker {
             }
         }
         Then::Look
+    }
+
+    /// Before a connection is opened for an arrival, answers are looked for: one that has come has freed its connection, and
+    /// after a pause of this worker many have. A connection is opened for those alone that find none by then.
+    fn should_look_first(&self) -> bool {
+        self.setting.scheduled && !self.looked && !self.pool.has_idle() && self.pool.open() > 0
     }
 
     /// Waits until something happens, at most until `until`, and deals with it.
@@ -214,6 +226,7 @@ impl Worker {
         let until = until.min(deadline).min(latest).max(now);
         let paused_before = self.watch.total();
         self.sleep(events, now, until)?;
+        self.looked = true;
         self.now();
         let paused = self.watch.total();
         // A pause may have come after the system had said what is ready.
@@ -238,7 +251,8 @@ impl Worker {
 
     /// On a schedule, one start between two answers keeps it without starving the answers.
     fn start_one_if_due(&mut self) {
-        if !self.setting.scheduled {
+        // Without an idle connection one may come with the next answer.
+        if !self.setting.scheduled || !self.pool.has_idle() {
             return;
         }
         let now = self.now();
@@ -250,6 +264,7 @@ impl Worker {
 
     /// Begins a request at `now`, on an idle connection or on a new one.
     fn begin(&mut self, start: Start, now: Timestamp) {
+        self.looked = false;
         let which = self.setting.requests.which(start.arrival.index);
         self.setting.ledger.plan(which, start.arrival.intended_start);
         let exchange = Exchange {

@@ -202,6 +202,26 @@ fn an_answer_that_had_come_before_its_request_was_sent_is_none() {
     panic!("an answer that came too early was taken for one a thousand times");
 }
 
+/// Three are due at once, as after a pause, and the server answers fast: one connection is enough.
+#[test]
+fn an_answer_that_came_frees_its_connection_before_another_is_opened() {
+    let mut stage = Stage::new(3, None, true);
+    stage.worker.start_due();
+    let mut stream = stage.accept();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    for _ in 0..3 {
+        while stage.worker.pool.busy().iter().any(|slot| stage.worker.pool.phase(*slot) != Phase::Busy) {
+            stage.look();
+        }
+        stream.read_exact(&mut [0; REQUEST.len()]).unwrap();
+        stream.write_all(ANSWER).unwrap();
+        // The answer is there, and the next one is due.
+        stage.look();
+        stage.worker.start_due();
+    }
+    assert_eq!((stage.tally().responses, stage.worker.pool.opened), (3, 1));
+}
+
 /// What a pause of the worker is not part of: the service time of an answer that came meanwhile, in whatever way the
 /// answer ends and whatever the worker was about to do.
 #[test]
