@@ -100,10 +100,10 @@ impl Ledger {
         (*self.recorder, self.by_target)
     }
 
-    /// All that was written down.
+    /// All that was recorded so far.
     #[cfg(test)]
-    pub(crate) fn recorder(&mut self) -> &Recorder {
+    pub(crate) fn so_far(&mut self) -> truetail_model::record::Snapshot {
         self.write();
-        &self.recorder
+        self.recorder.clone().finish(truetail_model::arrival::ScheduleHash::default())
     }
 }

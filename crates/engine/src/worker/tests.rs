@@ -121,11 +121,11 @@ impl Stage {
     }
 
     fn tally(&mut self) -> Tally {
-        *self.worker.setting.ledger.recorder().tally()
+        self.worker.setting.ledger.so_far().tally
     }
 
     fn service_time(&mut self) -> Nanos {
-        self.worker.setting.ledger.recorder().metric(Metric::ServiceTime).max().unwrap()
+        self.worker.setting.ledger.so_far().metric(Metric::ServiceTime).max().unwrap()
     }
 }
 
@@ -248,7 +248,7 @@ fn a_failure_in_a_pause_is_not_as_late_as_the_pause() {
     drop(stage.send_all(1));
     sleep(Duration::from_millis(300));
     stage.run_until(all_ended);
-    let waited = stage.worker.setting.ledger.recorder().metric(Metric::Failed).max().unwrap();
+    let waited = stage.worker.setting.ledger.so_far().metric(Metric::Failed).max().unwrap();
     assert!(stage.tally().reset == 1 && waited < Nanos::from_millis(300), "{waited}");
 }
 
@@ -266,7 +266,7 @@ fn a_pause_before_a_request_was_sent_is_not_taken_from_its_service_time() {
     });
     stage.run_until(all_ended);
     answering.join().unwrap();
-    let fastest = stage.worker.setting.ledger.recorder().metric(Metric::ServiceTime).min().unwrap();
+    let fastest = stage.worker.setting.ledger.so_far().metric(Metric::ServiceTime).min().unwrap();
     // The service begins when the server has read, a moment after the actual start; a pause of the machine after that is
     // the one thing that may rightly be taken away.
     let paused_since = stage.worker.watch.total().saturating_sub(Nanos::from_millis(100));

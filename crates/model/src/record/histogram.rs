@@ -4,6 +4,7 @@
 //! Values below 2 048 ns have a bucket each; above, each power of two is split into 1 024 buckets, so that a value is
 //! known to better than 0.1 %. The whole of `u64` can be recorded: nothing is ever clipped or dropped.
 
+use super::SparseHistogram;
 use crate::time::Nanos;
 
 /// log2 of the buckets in each power of two.
@@ -73,10 +74,27 @@ impl Histogram {
             self.make_room_for(bucket);
         }
         self.counts[bucket] += n;
+        self.note(value, n);
+    }
+
+    /// Records all of a value but its bucket, which [`Histogram::add_buckets`] must add later.
+    #[inline]
+    pub(super) fn note(&mut self, value: Nanos, n: u64) {
         self.count += n;
         self.sum += u128::from(value.0) * u128::from(n);
         self.min = self.min.min(value.0);
         self.max = self.max.max(value.0);
+    }
+
+    /// Adds the buckets of values that were noted.
+    pub(super) fn add_buckets(&mut self, noted: &SparseHistogram) {
+        for (bucket, n) in noted.entries() {
+            let bucket = usize::from(bucket);
+            if bucket >= self.counts.len() {
+                self.make_room_for(bucket);
+            }
+            self.counts[bucket] += n;
+        }
     }
 
     /// Apart, so that the usual way past it is short.

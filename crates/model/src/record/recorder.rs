@@ -96,9 +96,13 @@ impl Recorder {
         self.last_end = self.last_end.max(record.end);
         seconds::count(&mut self.seconds, record);
         self.count_end(record);
-        record.times(|metric, time| self.metrics[metric as usize].record(time));
-        if let Some(intervals) = &mut self.intervals {
-            intervals.record(record);
+        match &mut self.intervals {
+            // The whole is the sum of its intervals: a bucket is counted once.
+            Some(intervals) => {
+                record.times(|metric, time| self.metrics[metric as usize].note(time, 1));
+                intervals.record(record);
+            }
+            None => record.times(|metric, time| self.metrics[metric as usize].record(time)),
         }
         self.samples.offer(record);
     }
@@ -120,15 +124,13 @@ impl Recorder {
         &self.tally
     }
 
-    /// The distribution of one metric so far.
-    pub fn metric(&self, metric: Metric) -> &Histogram {
-        &self.metrics[metric as usize]
-    }
-
     /// Everything that was recorded.
     pub fn finish(mut self, schedule_hash: ScheduleHash) -> Snapshot {
         self.samples.settle();
         let (intervals, books) = self.intervals.map(IntervalRecorder::finish).unwrap_or_default();
+        for of_interval in intervals.rows() {
+            self.metrics.iter_mut().zip(&of_interval.metrics).for_each(|(whole, part)| whole.add_buckets(part));
+        }
         let count_of = |(i, count): (usize, &u64)| (*count > 0).then_some((i, *count));
         Snapshot {
             tally: self.tally,

@@ -77,7 +77,8 @@ impl SparseHistogram {
         self.entries().map(|(bucket, count)| (Nanos(values_of(usize::from(bucket)).0), count))
     }
 
-    fn entries(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+    /// The buckets in use, by number, and their counts, ascending.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
         self.buckets.iter().enumerate().map(|(i, bucket)| (*bucket, self.counts.get(i)))
     }
 
