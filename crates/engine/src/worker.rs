@@ -36,8 +36,9 @@ use crate::watch::Watch;
 const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
 /// After so many starts in a row answers are looked at again, so that catching up does not make them look slow.
 const STARTS_IN_A_ROW: u32 = 32;
-/// The same for users who wait for their answers: who has one is behind none, and goes on when all that came are read.
-const USERS_IN_A_ROW: u32 = REPORTS as u32;
+/// The same where starts come in batches, and for users who wait for their answers: all that came are read, then all that
+/// is due is sent, which costs less than one after the other.
+const BATCH: u32 = REPORTS as u32;
 /// Reports taken from the reactor at once.
 const REPORTS: usize = 256;
 /// One for all connections of a worker; nothing of it is kept between reads.
@@ -69,6 +70,13 @@ pub(crate) struct Setting {
     /// Requests of this load model are due on a schedule, so that one may fall due between two answers.
     pub(crate) scheduled: bool,
     pub(crate) control: Control,
+}
+
+impl Setting {
+    /// Requests are to go out when they are due, and not in batches nor when their user is ready.
+    fn is_on_time(&self) -> bool {
+        self.scheduled && self.timing != Timing::Cheap
+    }
 }
 
 /// When a request ended: when its last byte had arrived, and when the worker had read it.
@@ -194,9 +202,9 @@ impl Worker {
         }
     }
 
-    /// Starts what is due, up to [`STARTS_IN_A_ROW`] or [`USERS_IN_A_ROW`].
+    /// Starts what is due, up to [`STARTS_IN_A_ROW`] or [`BATCH`].
     fn start_due(&mut self) -> Then {
-        let most = if self.setting.scheduled { STARTS_IN_A_ROW } else { USERS_IN_A_ROW };
+        let most = if self.setting.is_on_time() { STARTS_IN_A_ROW } else { BATCH };
         for _ in 0..most {
             if self.should_look_first() {
                 return Then::Look;
@@ -252,7 +260,7 @@ impl Worker {
     /// On a schedule, one start between two answers keeps it without starving the answers.
     fn start_one_if_due(&mut self) {
         // Without an idle connection one may come with the next answer.
-        if !self.setting.scheduled || !self.pool.has_idle() {
+        if !self.setting.is_on_time() || !self.pool.has_idle() {
             return;
         }
         let now = self.now();
