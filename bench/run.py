@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""truetail beside wrk, wrk2 and oha, in one session: make bench, or bench/run.py --help.
+"""truetail beside wrk, wrk2, oha and h2load, in one session: make bench, or bench/run.py --help.
 
 Every run is a fresh process on processor 1 against a fresh minimal server on processor 0, with one thread, alternating in a
 random order. Before and after each, a gate measures how long a cache line takes between the two processors: shared hosts
@@ -54,10 +54,10 @@ def pinned(cpu):
 
 
 class Server:
-    """The minimal server; with `stamps` it writes down when its kernel saw each request."""
+    """A minimal server; with `stamps` the plain one writes down when its kernel saw each request."""
 
-    def __init__(self, stamps=None):
-        command = [TARGET / "bench-server", "127.0.0.1:0"] + ([stamps] if stamps else [])
+    def __init__(self, stamps=None, name="bench-server"):
+        command = [TARGET / name, "127.0.0.1:0"] + ([stamps] if stamps else [])
         self.stamps = stamps
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=pinned(SERVER_CPU))
         self.url = self.process.stdout.readline().strip()
@@ -142,6 +142,28 @@ class Wrk:
         return float(value) * {"us": 1, "ms": 1e3, "s": 1e6}[unit]
 
 
+class H2load:
+    """h2load: so many streams on one connection."""
+
+    name = "h2load"
+
+    def __init__(self):
+        self.path = program("h2load")
+
+    def available(self):
+        return self.path
+
+    def closed(self, url, streams, seconds):
+        return [self.path, "-t1", "-c1", f"-m{streams}", f"-D{seconds}", url]
+
+    def open(self, url, rate, streams, seconds):
+        return [self.path, "-t1", "-c1", f"-m{streams}", f"-D{seconds}", f"--rps={rate}", url]
+
+    def requests(self, result):
+        found = re.search(r"requests: .* (\d+) succeeded", result["out"])
+        return int(found.group(1)) if found and result["exit"] == 0 else None
+
+
 class Oha:
     name = "oha"
 
@@ -195,10 +217,10 @@ def at(values, q):
     return ordered[max(0, -(-int(q * 1000) * len(ordered) // 1000) - 1)] if ordered else None
 
 
-def one_run(tool, build, rate=None, stamped=False, scratch=None):
+def one_run(tool, build, rate=None, stamped=False, scratch=None, server="bench-server"):
     """One gated run; None where the tool failed or the level changed."""
     before = gate()
-    server = Server(str(scratch / "stamps") if stamped else None)
+    server = Server(str(scratch / "stamps") if stamped else None, server)
     try:
         result = measured(build(tool, server.url))
         stamps = server.end()
@@ -308,11 +330,49 @@ def memory(options, scratch):
     return rows
 
 
-PARTS = {"closed": closed_loop, "open": open_loop, "memory": memory}
+def beside(title, tools, build, server, peer, options):
+    """CPU a request, and what was reached, of truetail beside one peer in front of a server; None without the peer."""
+    missing = [tool.name for tool in tools if not tool.available()]
+    if missing:
+        print(f"\n{title}: skipped, {' and '.join(missing)} is not here")
+        return None
+    runs = alternate(tools, build, options.rounds, server=server)
+    tables = {
+        "CPU, us a request": summarize(runs, lambda run: run["cpu_us"], peer),
+        "thousand requests a second": summarize(runs, lambda run: run["requests"] / options.seconds / 1e3, peer),
+    }
+    for unit, table in tables.items():
+        print_table(title, table, unit, peer)
+    print(f"  of {len(runs)} runs left out: {left_out(runs)}")
+    return {"runs": runs, "tables": tables}
+
+
+def http2(options, scratch):
+    """One connection, the same streams and the same rate; and as fast as it goes."""
+    streams, found = 32, {}
+    # --rps lets h2load ask as soon as it may, and not on a schedule: what it costs to ask is compared, not when it asks.
+    for rate in [rate for rate in options.rates if rate >= 10_000]:
+        tools = [Truetail("truetail --http2", "--http2", "--connections", 1, "--max-streams", streams), H2load()]
+        build = lambda tool, url: tool.open(url, rate, streams, options.seconds)
+        found[rate] = beside(f"HTTP/2, {streams} streams, {rate}/s", tools, build, "bench-http2-server", "h2load", options)
+    tools = [Truetail("truetail --http2", "--http2", "--connections", 1), H2load()]
+    build = lambda tool, url: tool.closed(url, streams, options.seconds)
+    found["closed"] = beside(f"HTTP/2, closed loop, {streams} streams", tools, build, "bench-http2-server", "h2load", options)
+    return found
+
+
+def tls(options, scratch):
+    """TLS 1.3 with connections that are kept, as fast as it goes."""
+    tools = [Truetail("truetail https", "--insecure"), Wrk("wrk")]
+    build = lambda tool, url: tool.closed(url, 64, options.seconds)
+    return beside("TLS 1.3, closed loop, 64 connections", tools, build, "bench-tls-server", "wrk", options)
+
+
+PARTS = {"closed": closed_loop, "open": open_loop, "memory": memory, "h2": http2, "tls": tls}
 
 
 def versions():
-    said = {"truetail": [TARGET / "truetail", "--version"], "wrk": [program("wrk"), "-v"], "wrk2": [program("wrk2"), "-v"], "oha": [program("oha"), "--version"]}
+    said = {"truetail": [TARGET / "truetail", "--version"], "wrk": [program("wrk"), "-v"], "wrk2": [program("wrk2"), "-v"], "oha": [program("oha"), "--version"], "h2load": [program("h2load"), "--version"]}
     first = lambda command: (subprocess.run([str(c) for c in command], capture_output=True, text=True).stdout.splitlines() or ["?"])[0]
     found = {name: first(command) for name, command in said.items() if command[0]}
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())

@@ -1,0 +1,120 @@
+//! The smallest server of HTTP/2 that load generators can be compared against: one thread, one answer, by prior knowledge.
+//! Fields of requests are not read, and what is answered is so short that no window ever shuts.
+//!
+//! `bench-http2-server ADDRESS`
+
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+use truetail_reactor::{Events, Reactor};
+
+const LISTENER: u64 = 0;
+const PREFACE: usize = 24;
+const HEAD: usize = 9;
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const SETTINGS: u8 = 4;
+const PING: u8 = 6;
+const ACK: u8 = 1;
+const END_STREAM: u8 = 1;
+const END_HEADERS: u8 = 4;
+/// Settings: 1 000 streams at once.
+const SETTINGS_FRAME: [u8; 15] = [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0x03, 0xe8];
+/// `:status: 200` and `content-type: text/plain`.
+const FIELDS: &[u8] = b"\x88\x0f\x10\x0atext/plain";
+const BODY: &[u8] = b"ok";
+
+struct Connection {
+    stream: TcpStream,
+    /// What was read and not used yet.
+    rest: Vec<u8>,
+    greeted: bool,
+}
+
+fn main() -> io::Result<()> {
+    let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:0".to_owned());
+    let listener = TcpListener::bind(&address)?;
+    listener.set_nonblocking(true)?;
+    println!("http://{}/", listener.local_addr()?);
+    let reactor = Reactor::new()?;
+    reactor.add(&listener, LISTENER)?;
+    let mut events = Events::with_capacity(256);
+    let mut connections: Vec<Option<Connection>> = vec![None];
+    let (mut buffer, mut out) = (vec![0; 64 * 1024], Vec::new());
+    loop {
+        reactor.wait(&mut events, None)?;
+        for event in events.iter() {
+            if event.token == LISTENER {
+                accept(&listener, &reactor, &mut connections)?;
+            } else if let Some(connection) = &mut connections[event.token as usize]
+                && !serve(connection, &mut buffer, &mut out)
+            {
+                connections[event.token as usize] = None;
+            }
+        }
+    }
+}
+
+fn accept(listener: &TcpListener, reactor: &Reactor, connections: &mut Vec<Option<Connection>>) -> io::Result<()> {
+    while let Ok((stream, _)) = listener.accept() {
+        stream.set_nonblocking(true)?;
+        stream.set_nodelay(true)?;
+        reactor.add(&stream, connections.len() as u64)?;
+        connections.push(Some(Connection { stream, rest: Vec::new(), greeted: false }));
+    }
+    Ok(())
+}
+
+/// Reads what there is and answers it, all of one read in one write. Says whether the connection goes on.
+fn serve(connection: &mut Connection, buffer: &mut [u8], out: &mut Vec<u8>) -> bool {
+    loop {
+        let n = match connection.stream.read(buffer) {
+            Ok(0) => return false,
+            Ok(n) => n,
+            Err(error) => return error.kind() == io::ErrorKind::WouldBlock,
+        };
+        connection.rest.extend_from_slice(&buffer[..n]);
+        out.clear();
+        answer(connection, out);
+        // What does not fit into the socket at once is more than any client of this bench waits for.
+        if connection.stream.write_all(out).is_err() {
+            return false;
+        }
+    }
+}
+
+fn answer(connection: &mut Connection, out: &mut Vec<u8>) {
+    let mut at = 0;
+    if !connection.greeted {
+        if connection.rest.len() < PREFACE {
+            return;
+        }
+        (connection.greeted, at) = (true, PREFACE);
+        out.extend_from_slice(&SETTINGS_FRAME);
+    }
+    while let Some(head) = connection.rest[at..].first_chunk::<HEAD>() {
+        let [a, b, c, kind, flags, stream @ ..] = *head;
+        let end = at + HEAD + u32::from_be_bytes([0, a, b, c]) as usize;
+        if connection.rest.len() < end {
+            break;
+        }
+        match (kind, flags & 1) {
+            (HEADERS | DATA, END_STREAM) => {
+                put(out, HEADERS, END_HEADERS, stream, FIELDS);
+                put(out, DATA, END_STREAM, stream, BODY);
+            }
+            (SETTINGS, 0) => put(out, SETTINGS, ACK, [0; 4], &[]),
+            (PING, 0) => put(out, PING, ACK, [0; 4], &connection.rest[at + HEAD..end]),
+            _ => {}
+        }
+        at = end;
+    }
+    connection.rest.drain(..at);
+}
+
+fn put(out: &mut Vec<u8>, kind: u8, flags: u8, stream: [u8; 4], payload: &[u8]) {
+    let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
+    out.extend_from_slice(&[a, b, c, kind, flags]);
+    out.extend_from_slice(&stream);
+    out.extend_from_slice(payload);
+}
