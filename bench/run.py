@@ -383,7 +383,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)}; all without")
     parser.add_argument("--rounds", type=int, default=9, help="runs of each tool [9]")
-    parser.add_argument("--seconds", type=int, default=4, help="length of a run [4]")
+    parser.add_argument("--seconds", type=int, default=6, help="length of a run [6]")
     parser.add_argument("--rates", type=lambda text: [int(rate) for rate in text.split(",")], default=[1_000, 10_000, 50_000, 100_000])
     parser.add_argument("--connections", type=lambda text: [int(n) for n in text.split(",")], default=[64, 1_000, 10_000], help="for the part memory")
     parser.add_argument("--out", type=Path, default=ROOT / "bench/results" / time.strftime("%Y-%m-%d"))
