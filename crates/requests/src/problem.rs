@@ -24,12 +24,12 @@ impl Place {
 
     /// That `what` is wrong here.
     pub fn wrong(&self, what: impl fmt::Display) -> Problem {
-        Problem::Wrong { place: self.clone(), what: what.to_string() }
+        Problem::Wrong { place: self.clone(), what: one_line(&what.to_string()) }
     }
 
     /// That a file which is named here cannot be read.
     pub fn unreadable(&self, what: String) -> Problem {
-        Problem::Unreadable { place: self.clone(), what }
+        Problem::Unreadable { place: self.clone(), what: one_line(&what) }
     }
 }
 
@@ -63,4 +63,31 @@ pub enum Problem {
         /// Which, and why.
         what: String,
     },
+}
+
+/// Line breaks and other control characters that stand in what is quoted, as they would be written in Rust.
+fn one_line(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut line, c| {
+        if c.is_control() {
+            line.extend(c.escape_default())
+        } else {
+            line.push(c)
+        }
+        line
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{curl, words};
+
+    #[test]
+    fn a_problem_is_one_line_whatever_it_quotes() {
+        let words = words("curl http://a $'http://b\\nc'").unwrap();
+        let problem = curl(&words[1..], &Place::named("--curl"), &|_| Err("no file".to_owned())).unwrap_err();
+        let text = problem.to_string();
+        assert!(text.contains(r"'http://b\nc'") && !text.contains('\n'), "{text}");
+        assert_eq!(Place::at("a", 3).unreadable("no\tfile\u{1b}".to_owned()).to_string(), r"a:3: no\tfile\u{1b}");
+    }
 }
