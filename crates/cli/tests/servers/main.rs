@@ -38,15 +38,22 @@ enum Way {
     AFewTimes,
 }
 
-/// Offers the load to a server in each way, over TCP and over TLS, and compares what both have counted.
+/// What is spoken to a server: the name of its origin, and whether it is HTTP/2.
+const PROTOCOLS: [(&str, bool); 4] = [("http", false), ("https", false), ("h2c", true), ("h2", true)];
+
+/// Offers the load to a server in each way and in each protocol, and compares what both have counted.
 fn in_each_way(start: impl Fn(&Desk, Option<u32>) -> Served) {
     let desk = Desk::new();
     check_framing(start(&desk, None).origin("http"));
     for way in [Way::Kept, Way::Once, Way::AFewTimes] {
-        for scheme in ["http", "https"] {
+        for (protocol, is_http2) in PROTOCOLS {
+            // Connections of HTTP/2 are always kept, and what their end is to requests under way is tested elsewhere.
+            if is_http2 && way != Way::Kept {
+                continue;
+            }
             let desk = Desk::new();
             let served = start(&desk, (way == Way::AFewTimes).then_some(MOST_ON_ONE));
-            let run = offer(&desk, served.origin(scheme), way);
+            let run = offer(&desk, served.origin(protocol), way, is_http2);
             let log = served.stop();
             assert_balanced(&run);
             check(&run, &log);
@@ -56,13 +63,16 @@ fn in_each_way(start: impl Fn(&Desk, Option<u32>) -> Served) {
 }
 
 /// What a run at `origin` says.
-fn offer(desk: &Desk, origin: &str, way: Way) -> Value {
+fn offer(desk: &Desk, origin: &str, way: Way, is_http2: bool) -> Value {
     let targets = write_targets(desk, "targets.txt", origin);
     let connections = CONNECTIONS.to_string();
     let mut arguments = vec!["run", "--targets", targets, "-r", "1000", "-n", ARRIVALS, "-c", &connections];
     arguments.extend(["--no-preflight", "--json", "--quiet", "--no-save"]);
     if origin.starts_with("https") {
         arguments.extend(["--ca", "cert.pem"]);
+    }
+    if is_http2 {
+        arguments.push("--http2");
     }
     if way == Way::Once {
         arguments.push("--no-keepalive");

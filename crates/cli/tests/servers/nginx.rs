@@ -28,22 +28,24 @@ pub fn find() -> Option<PathBuf> {
 pub fn start(program: &Path, desk: &Desk, most_on_one: Option<u32>) -> Served {
     certify(desk);
     desk.file("text", &"a line of text\n".repeat(LARGE / 15));
-    (0..TRIES).find_map(|_| start_once(program, desk, most_on_one)).expect("two free ports")
+    (0..TRIES).find_map(|_| start_once(program, desk, most_on_one)).expect("free ports")
 }
 
 /// `None`: a port was taken by somebody else in the meantime.
 fn start_once(program: &Path, desk: &Desk, most_on_one: Option<u32>) -> Option<Served> {
-    // Held together, so that they are two.
-    let held = [0, 0].map(|port| TcpListener::bind(("127.0.0.1", port)).expect("a port"));
-    let [http, https] = held.map(|listener| listener.local_addr().expect("an address").port());
-    desk.file("nginx.conf", &configuration(http, https, most_on_one.unwrap_or(1_000_000)));
+    // Held together, so that they differ.
+    let held = [0, 0, 0].map(|port| TcpListener::bind(("127.0.0.1", port)).expect("a port"));
+    let [http, https, h2c] = held.map(|listener| listener.local_addr().expect("an address").port());
+    desk.file("nginx.conf", &configuration([http, https, h2c], most_on_one.unwrap_or(1_000_000)));
     let mut command = Command::new(program);
     command.arg("-p").arg(desk.path()).args(["-c", "nginx.conf", "-e", "error.log"]);
-    let origins = vec![format!("http://127.0.0.1:{http}"), format!("https://127.0.0.1:{https}")];
+    let at = |name: &str, scheme, port| (name.to_owned(), format!("{scheme}://127.0.0.1:{port}"));
+    let origins =
+        vec![at("http", "http", http), at("https", "https", https), at("h2c", "http", h2c), at("h2", "https", https)];
     Served::start_at(command, origins, Signal::SIGQUIT, desk.path().join("access.log"))
 }
 
-fn configuration(http: u16, https: u16, most_on_one: u32) -> String {
+fn configuration([http, https, h2c]: [u16; 3], most_on_one: u32) -> String {
     format!(
         r#"
         daemon off;
@@ -64,7 +66,8 @@ fn configuration(http: u16, https: u16, most_on_one: u32) -> String {
             gzip_types text/plain;
             server {{
                 listen 127.0.0.1:{http};
-                listen 127.0.0.1:{https} ssl;
+                listen 127.0.0.1:{https} ssl http2;
+                listen 127.0.0.1:{h2c} http2;
                 ssl_certificate cert.pem;
                 ssl_certificate_key key.pem;
                 location = /sized {{ return 200 "hello\n"; }}

@@ -39,27 +39,35 @@ pub fn certify(desk: &Desk) {
 /// A server at work. Killed when it is dropped.
 pub struct Served {
     child: Child,
-    origins: Vec<String>,
+    /// What it speaks, and where.
+    origins: Vec<(String, String)>,
     log: PathBuf,
     quit: Signal,
 }
 
 impl Served {
-    /// Starts a program that says its origins, such as `http://127.0.0.1:4711 https://127.0.0.1:4712`, in its first line.
+    /// Starts a program that says its origins, such as `http=http://127.0.0.1:4711 h2=https://127.0.0.1:4712`, in its first
+    /// line.
     pub fn start(mut command: Command, desk: &Desk) -> Served {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("its origins");
-        let origins = line.split_whitespace().map(str::to_owned).collect();
+        let pair = |word: &str| word.split_once('=').map(|(name, origin)| (name.to_owned(), origin.to_owned()));
+        let origins = line.split_whitespace().map(|word| pair(word).unwrap_or_else(|| panic!("{line:?}"))).collect();
         Served { child, origins, log: desk.path().join(LOG), quit: Signal::SIGTERM }
     }
 
     /// Starts a program that listens at `origins`, ends well by `quit`, and says on standard error why it cannot start:
     /// `None` when it does so, and that was because an address is in use.
-    pub fn start_at(mut command: Command, origins: Vec<String>, quit: Signal, log: PathBuf) -> Option<Served> {
+    pub fn start_at(
+        mut command: Command,
+        origins: Vec<(String, String)>,
+        quit: Signal,
+        log: PathBuf,
+    ) -> Option<Served> {
         let mut child = command.stderr(Stdio::piped()).spawn().expect("the server starts");
         let since = Instant::now();
-        while !origins.iter().all(|origin| answers(origin)) {
+        while !origins.iter().all(|(_, origin)| answers(origin)) {
             if child.try_wait().expect("a child").is_some() {
                 let mut told = String::new();
                 child.stderr.take().expect("piped").read_to_string(&mut told).expect("why");
@@ -72,10 +80,10 @@ impl Served {
         Some(Served { child, origins, log, quit })
     }
 
-    /// Where it listens for `http` or `https`.
-    pub fn origin(&self, scheme: &str) -> &str {
-        let found = self.origins.iter().find(|origin| origin.split_once(':').is_some_and(|(is, _)| is == scheme));
-        found.unwrap_or_else(|| panic!("no {scheme} among {:?}", self.origins))
+    /// Where it speaks `http`, `https`, `h2c` or `h2`.
+    pub fn origin(&self, protocol: &str) -> &str {
+        let found = self.origins.iter().find(|(name, _)| name == protocol);
+        &found.unwrap_or_else(|| panic!("no {protocol} among {:?}", self.origins)).1
     }
 
     /// Ends it when it has done all that it was asked. Gives its log.

@@ -104,10 +104,14 @@ func main() {
 			return context.WithValue(ctx, onThis{}, new(atomic.Int64))
 		},
 	}
+	server.Protocols = new(http.Protocols)
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetHTTP2(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
 	plain, secured := listen(), listen()
 	go server.Serve(plain)
 	go server.ServeTLS(secured, certificate, key)
-	fmt.Printf("http://%s https://%s\n", plain.Addr(), secured.Addr())
+	fmt.Printf("http=http://%[1]s h2c=http://%[1]s https=https://%[2]s h2=https://%[2]s\n", plain.Addr(), secured.Addr())
 	end := make(chan os.Signal, 1)
 	signal.Notify(end, syscall.SIGTERM)
 	<-end

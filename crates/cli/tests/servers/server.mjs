@@ -7,7 +7,9 @@
 
 import { openSync, readFileSync, writeSync } from 'node:fs';
 import * as http from 'node:http';
+import * as http2 from 'node:http2';
 import * as https from 'node:https';
+import * as tls from 'node:tls';
 
 const [logName, certificate, key, most] = process.argv.slice(2);
 const log = openSync(logName, 'w');
@@ -40,19 +42,24 @@ function answer(request, response) {
     }
 }
 
-const servers = [
-    http.createServer(answer),
-    https.createServer({ cert: readFileSync(certificate), key: readFileSync(key) }, answer),
-];
-for (const server of servers) {
+const identity = { cert: readFileSync(certificate), key: readFileSync(key) };
+const servers = {
+    http: http.createServer(answer),
+    https: https.createServer(identity, answer),
+    h2c: http2.createServer(answer),
+    h2: http2.createSecureServer(identity, answer),
+};
+const origins = [];
+for (const [name, server] of Object.entries(servers)) {
     server.maxRequestsPerSocket = Number(most);
+    await new Promise((listens) => server.listen(0, '127.0.0.1', listens));
+    const scheme = server instanceof tls.Server ? 'https' : 'http';
+    origins.push(`${name}=${scheme}://127.0.0.1:${server.address().port}`);
 }
-const listening = servers.map((server) => new Promise((listens) => server.listen(0, '127.0.0.1', listens)));
-await Promise.all(listening);
-console.log(servers.map((server, of) => `${['http', 'https'][of]}://127.0.0.1:${server.address().port}`).join(' '));
+console.log(origins.join(' '));
 process.on('SIGTERM', () => {
-    for (const server of servers) {
+    for (const server of Object.values(servers)) {
         server.close();
-        server.closeIdleConnections();
+        server.closeIdleConnections?.();
     }
 });
