@@ -352,7 +352,8 @@ def http2(options, scratch):
     streams, found = 32, {}
     # --rps lets h2load ask as soon as it may, and not on a schedule: what it costs to ask is compared, not when it asks.
     for rate in [rate for rate in options.rates if rate >= 10_000]:
-        tools = [Truetail("truetail --http2", "--http2", "--connections", 1, "--max-streams", streams), H2load()]
+        flags = ["--http2", "--connections", 1, "--max-streams", streams]
+        tools = [Truetail(f"truetail --timing {timing}", *flags, "--timing", timing) for timing in ("balanced", "cheap")] + [H2load()]
         build = lambda tool, url: tool.open(url, rate, streams, options.seconds)
         found[rate] = beside(f"HTTP/2, {streams} streams, {rate}/s", tools, build, "bench-http2-server", "h2load", options)
     tools = [Truetail("truetail --http2", "--http2", "--connections", 1), H2load()]

@@ -117,6 +117,8 @@ pub(crate) struct Worker {
     /// What was in bytes that came over TLS.
     opened: Vec<u8>,
     last_head: LastHead,
+    /// Nothing is sent before this instant, where answers wake the worker between two ticks; zero elsewhere.
+    next_tick: Timestamp,
     /// Nothing was started since answers were last looked for.
     looked: bool,
     stray_answers: u64,
@@ -151,6 +153,7 @@ impl Worker {
             buffer: vec![0; READ_BUFFER].into_boxed_slice(),
             opened: Vec::new(),
             last_head: LastHead::remembering(),
+            next_tick: Timestamp::ZERO,
             looked: false,
             stray_answers: 0,
         }
@@ -204,6 +207,9 @@ impl Worker {
 
     /// Starts what is due, up to [`STARTS_IN_A_ROW`] or [`BATCH`].
     fn start_due(&mut self) -> Then {
+        if self.awaits_the_tick() {
+            return Then::Sleep(self.next_tick);
+        }
         let most = if self.setting.is_on_time() { STARTS_IN_A_ROW } else { BATCH };
         for _ in 0..most {
             if self.should_look_first() {
@@ -217,6 +223,11 @@ impl Worker {
             }
         }
         Then::Look
+    }
+
+    /// In batches, what is due waits for its tick, also where answers wake the worker before it.
+    fn awaits_the_tick(&mut self) -> bool {
+        self.next_tick > Timestamp::ZERO && self.now() < self.next_tick
     }
 
     /// Before a connection is opened for an arrival, answers are looked for: one that has come has freed its connection, and
@@ -259,8 +270,8 @@ impl Worker {
 
     /// On a schedule, one start between two answers keeps it without starving the answers.
     fn start_one_if_due(&mut self) {
-        // Without an idle connection one may come with the next answer.
-        if !self.setting.is_on_time() || !self.pool.has_idle() {
+        // Without an idle connection one may come with the next answer; in HTTP/2 the driver knows whether there is room.
+        if !self.setting.is_on_time() || (self.links.is_none() && !self.pool.has_idle()) {
             return;
         }
         let now = self.now();

@@ -55,6 +55,15 @@ fn answers_bear_the_kernels_stamp() {
 }
 
 #[test]
+fn in_batches_answers_wake_the_worker_and_requests_wait_for_their_tick() {
+    let server = Honest::start(100, NOTHING, b"ok".to_vec());
+    let mut plan = in_http2(open(&server.url(), 5000.0, 500));
+    plan.timing = truetail_run::Timing::Cheap;
+    let measured = run(&plan);
+    assert_eq!((measured.snapshot.tally.responses, server.seen()), (500, 500));
+}
+
+#[test]
 fn connections_are_as_many_as_asked_for_and_requests_are_spread_over_them() {
     let server = Honest::start(100, NOTHING, b"ok".to_vec());
     let mut plan = in_http2(open(&server.url(), 2000.0, 200));

@@ -77,10 +77,6 @@ fn timing(args: &RunArgs) -> Result<Timing> {
             "--timing cheap and --user-timestamps contradict each other: answers are read once a millisecond, so only \
              the kernel knows when they came; leave one out",
         )),
-        Some(TimingName::Cheap) if args.http2 => Err(usage(
-            "--timing cheap and --http2 contradict each other: answers are read once a millisecond, and of those that share \
-             a connection the kernel only says when the last one came; leave one out",
-        )),
         Some(TimingName::Cheap) => Ok(Timing::Cheap),
         Some(TimingName::Precise) => Ok(Timing::Precise),
         Some(TimingName::Balanced) | None => Ok(Timing::Balanced),

@@ -27,6 +27,11 @@ impl Worker {
             Timing::Cheap => {
                 let wake = tick(self.setting.driver.awaits_an_end(now), now, until);
                 self.watch.sleeping(wake);
+                if self.links.is_some() {
+                    // Of answers that share a connection the kernel stamps what is read last, so they wake the worker.
+                    self.next_tick = wake;
+                    return self.reactor.wait(events, Some(wake.since(now)));
+                }
                 thread::sleep(wake.since(now).into());
                 self.reactor.wait(events, Some(Nanos::ZERO))
             }
