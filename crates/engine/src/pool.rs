@@ -36,13 +36,15 @@ pub(crate) struct Pool<C> {
     vacant: Vec<u32>,
     idle: Vec<u32>,
     open: u64,
+    /// Some connection was idle once, so that they are not closed after each answer.
+    pub(crate) reuses: bool,
     pub(crate) opened: u64,
     pub(crate) peak: u64,
 }
 
 impl<C> Default for Pool<C> {
     fn default() -> Pool<C> {
-        Pool { slots: Vec::new(), vacant: Vec::new(), idle: Vec::new(), open: 0, opened: 0, peak: 0 }
+        Pool { slots: Vec::new(), vacant: Vec::new(), idle: Vec::new(), open: 0, reuses: false, opened: 0, peak: 0 }
     }
 }
 
@@ -97,6 +99,7 @@ impl<C> Pool<C> {
 
     /// Makes a connection available for the next request.
     pub(crate) fn make_idle(&mut self, slot: u32) {
+        self.reuses = true;
         self.slots[slot as usize].idle_at = Some(self.idle.len() as u32);
         self.idle.push(slot);
     }

@@ -212,10 +212,10 @@ impl Worker {
         }
         let most = if self.setting.is_on_time() { STARTS_IN_A_ROW } else { BATCH };
         for _ in 0..most {
-            if self.should_look_first() {
+            let now = self.now();
+            if self.should_look_first(now) {
                 return Then::Look;
             }
-            let now = self.now();
             match self.setting.driver.turn(now) {
                 Turn::Start(start) => self.begin(start, now),
                 Turn::Wait { until } => return Then::Sleep(until),
@@ -232,8 +232,13 @@ impl Worker {
 
     /// Before a connection is opened for an arrival, answers are looked for: one that has come has freed its connection, and
     /// after a pause of this worker many have. A connection is opened for those alone that find none by then.
-    fn should_look_first(&self) -> bool {
-        self.setting.scheduled && !self.looked && !self.pool.has_idle() && self.pool.open() > 0
+    fn should_look_first(&self, now: Timestamp) -> bool {
+        self.setting.scheduled && !self.looked && self.one_may_become_idle() && self.setting.driver.may_start(now)
+    }
+
+    /// None is idle, and an answer may free one: not where the server closes each, nor in HTTP/2.
+    fn one_may_become_idle(&self) -> bool {
+        !self.pool.has_idle() && self.pool.reuses && self.pool.open() > 0
     }
 
     /// Waits until something happens, at most until `until`, and deals with it.
@@ -270,8 +275,8 @@ impl Worker {
 
     /// On a schedule, one start between two answers keeps it without starving the answers.
     fn start_one_if_due(&mut self) {
-        // Without an idle connection one may come with the next answer; in HTTP/2 the driver knows whether there is room.
-        if !self.setting.is_on_time() || (self.links.is_none() && !self.pool.has_idle()) {
+        // The next answer may bring a connection.
+        if !self.setting.is_on_time() || self.one_may_become_idle() {
             return;
         }
         let now = self.now();

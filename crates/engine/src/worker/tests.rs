@@ -206,6 +206,7 @@ fn an_answer_that_had_come_before_its_request_was_sent_is_none() {
 #[test]
 fn an_answer_that_came_frees_its_connection_before_another_is_opened() {
     let mut stage = Stage::new(3, None, true);
+    stage.worker.pool.reuses = true;
     stage.worker.start_due();
     let mut stream = stage.accept();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();

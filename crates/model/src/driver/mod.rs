@@ -180,6 +180,12 @@ impl Driver {
         self.in_flight > 0 && (self.source.follows_answers() || waits_for_a_place())
     }
 
+    /// An arrival is due at `now` and there is a place for it: [`Driver::turn`] may start it.
+    #[inline]
+    pub fn may_start(&self, now: Timestamp) -> bool {
+        self.source.peek().is_some_and(|due| due <= now) && !self.permits.are_taken()
+    }
+
     /// The hash of all arrivals that were handed out, by `turn` or by `unissued`.
     pub fn schedule_hash(&self) -> ScheduleHash {
         self.hash

@@ -71,9 +71,10 @@ impl<'a> Player<'a> {
     fn play(mut self) -> Played {
         let expired_at = loop {
             self.stop_when_due();
-            let deadline = self.driver.deadline();
+            let (deadline, may_start) = (self.driver.deadline(), self.driver.may_start(self.now));
             match self.driver.turn(self.now) {
                 Turn::Start(start) => {
+                    assert!(may_start, "it was said that none would");
                     assert!(self.now < deadline, "started when the drain was over");
                     self.start(start);
                 }
