@@ -157,6 +157,15 @@ fn complaints_about_the_log_name_the_line() {
     assert!(complaint(folder::HISTOGRAMS, |text| text[..text.len() - 9].to_owned()).contains("the line is cut off"));
 }
 
+/// Found by fuzzing.
+#[test]
+fn a_count_that_has_no_negative_is_refused() {
+    // One histogram whose only count is -2⁶³.
+    const LOWEST: &str = "HISTFAAAACR42pNpmSzMwMDAyQABzFCaEch0M9ixgMH+A0TgPwwAAKMpDUs=";
+    let complaint = complaint(folder::HISTOGRAMS, |text| format!("{text}Tag=x,0.000,1.000,0.0,{LOWEST}\n"));
+    assert!(complaint.contains("the histogram cannot be decoded"), "{complaint}");
+}
+
 #[test]
 fn files_of_different_runs_are_told_apart() {
     let without_last_line = |text: String| text[..=text[..text.len() - 1].rfind('\n').unwrap()].to_owned();
