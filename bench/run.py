@@ -388,11 +388,13 @@ def main():
     parser.add_argument("--rates", type=lambda text: [int(rate) for rate in text.split(",")], default=[1_000, 10_000, 50_000, 100_000])
     parser.add_argument("--connections", type=lambda text: [int(n) for n in text.split(",")], default=[64, 1_000, 10_000], help="for the part memory")
     parser.add_argument("--out", type=Path, default=ROOT / "bench/results" / time.strftime("%Y-%m-%d"))
+    parser.add_argument("--no-build", action="store_true", help="measure the release build that is there")
     options = parser.parse_args()
     for part in options.parts:
         if part not in PARTS:
             parser.error(f"'{part}' is no part; there are {', '.join(PARTS)}")
-    subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "-p", "truetail", "-p", "truetail-bench"], cwd=ROOT, check=True)
+    if not options.no_build:
+        subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "-p", "truetail", "-p", "truetail-bench"], cwd=ROOT, check=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     options.out.mkdir(parents=True, exist_ok=True)
     scratch = options.out

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Writes the figures of a session into docs/performance.md, between its marks: bench/page.py bench/results/DATE"""
+
+import json
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parent.parent / "docs/performance.md"
+BEGIN, END = "<!-- figures: bench/page.py -->", "<!-- end of figures -->"
+# Arrival lag at the 99th percentile that a run must not exceed to count as one that kept its goal, microseconds.
+GOALS = {"truetail --timing balanced": 35, "truetail --timing precise": 10}
+
+
+def number(value):
+    return f"{value:,.0f}".replace(",", " ") if value >= 1000 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def table(unit, rows, peer):
+    out = [f"| {unit} | level | runs | median | lowest to highest | x {peer} |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        ratio = f"{row['ratio']:.2f}" if row["ratio"] else "–"
+        out.append(f"| {row['tool']} | {row['level']} | {row['n']} | {number(row['median'])} | {number(row['low'])} to {number(row['high'])} | {ratio} |")
+    return "\n".join(out)
+
+
+def part(title, found, peer):
+    if not found:
+        return f"### {title}\n\nNot measured: the peer was not there."
+    left = {level: sum(run["level"] == level for run in found["runs"]) for level in ("mixed", "disturbed")}
+    out = [f"### {title}"] + [table(unit, rows, peer) for unit, rows in found["tables"].items()]
+    out += kept(found["runs"])
+    out.append(f"Of {len(found['runs'])} runs {left['mixed']} were left out because the level changed, {left['disturbed']} because the client was pushed aside.")
+    return "\n\n".join(out)
+
+
+def kept(runs):
+    """How many of the runs in the tables kept the goal of their timing."""
+    out = []
+    for tool, most in GOALS.items():
+        lags = [run["lag_us"]["0.99"] for run in runs if run["tool"] == tool and run["level"] in ("near", "far") and "lag_us" in run]
+        if lags:
+            out.append(f"`{tool}`: {sum(lag <= most for lag in lags)} of {len(lags)} runs had an arrival lag of at most {most} µs at p99.")
+    return out
+
+
+def memory(rows):
+    out = ["### Memory", "| connections | most that was resident, MiB |", "|---|---|"]
+    return "\n".join([out[0], ""] + out[1:] + [f"| {row['connections']} | {row['memory'] / 2**20:.1f} |" for row in rows])
+
+
+def figures(folder):
+    found = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    versions = next(iter(found.values()))["versions"]
+    out = ["Measured with " + ", ".join(f"{name}: {said.strip()}" for name, said in versions.items() if name not in ("cpus",)) + f", {versions['cpus']} processors."]
+    if "closed" in found:
+        out.append(part("Closed loop, 64 connections", found["closed"]["closed"], "wrk"))
+    for rate, data in found.get("open", {}).get("open", {}).items():
+        out.append(part(f"Open loop, {number(int(rate))}/s", data, "wrk2"))
+    for rate, data in found.get("h2", {}).get("h2", {}).items():
+        title = "HTTP/2, 32 streams, closed loop" if rate == "closed" else f"HTTP/2, 32 streams, {number(int(rate))}/s"
+        out.append(part(title, data, "h2load"))
+    if "tls" in found:
+        out.append(part("TLS 1.3, closed loop, 64 connections", found["tls"]["tls"], "wrk"))
+    if "memory" in found:
+        out.append(memory(found["memory"]["memory"]))
+    return "\n\n".join(out)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    before, rest = PAGE.read_text().split(BEGIN)
+    _, after = rest.split(END)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{figures(Path(sys.argv[1]))}\n\n{END}{after}")
+
+
+if __name__ == "__main__":
+    main()
