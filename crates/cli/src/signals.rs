@@ -1,9 +1,10 @@
-//! Ctrl-C and SIGTERM.
+//! Ctrl-C, SIGTERM, and the end of the terminal (SIGHUP).
 
+use std::fs;
 use std::io;
 use std::thread::{self, JoinHandle};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 use truetail_lab::Stop;
@@ -18,13 +19,13 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Calls `on_signal` with 1 for the first SIGINT or SIGTERM, 2 for the second, and so on, in a thread of its own. It
-    /// answers whether it wants to go on: when it does not, the signal does what it would have done by itself.
+    /// Calls `on_signal` with 1 for the first SIGINT, SIGTERM or SIGHUP, 2 for the second, and so on, in a thread of its
+    /// own. It answers whether it wants to go on: when it does not, the signal does what it would have done by itself.
     ///
     /// # Errors
     /// When the system does not allow to catch signals.
     pub fn start(on_signal: impl Fn(u32) -> bool + Send + 'static) -> io::Result<Watch> {
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let mut signals = caught()?;
         let handle = signals.handle();
         let thread = thread::Builder::new().name("truetail-signals".to_owned()).spawn(move || {
             for (number, signal) in (1..).zip(signals.forever()) {
@@ -47,7 +48,7 @@ impl Drop for Watch {
 }
 
 /// Hands Ctrl-C to a laboratory until what is returned is dropped: the first ends the tool that runs, the second is
-/// patient, since a tool that does not hear is ended after 3 s, the third ends this process.
+/// patient, since a tool that does not hear is ended after 3 s, the third ends the tool and its children, and this process.
 ///
 /// # Errors
 /// When the system does not allow to catch signals.
@@ -58,25 +59,43 @@ pub fn end_tool_on_signal(stop: &Stop) -> Result<Watch> {
             output::note("ending the tool that runs; what others left is kept");
             stop.now();
         }
+        if number > 2 {
+            stop.kill();
+        }
         number <= 2
     };
     Watch::start(on_signal).map_err(|error| could_not(format!("cannot watch for Ctrl-C: {error}")))
 }
 
-/// SIGINT or SIGTERM, whichever comes first.
+/// SIGINT, SIGTERM or SIGHUP, whichever comes first.
 pub struct Ending(Signals);
 
 impl Ending {
-    /// From now on neither ends the process by itself.
+    /// From now on none of them ends the process by itself.
     ///
     /// # Errors
     /// When the system does not allow to catch signals.
     pub fn expect() -> io::Result<Ending> {
-        Signals::new([SIGINT, SIGTERM]).map(Ending)
+        caught().map(Ending)
     }
 
     /// Waits for it, however long ago it came.
     pub fn wait(mut self) {
         self.0.forever().next();
     }
+}
+
+/// The signals that end things. Where somebody has this process ignore the end of its terminal, as `nohup` does, it stays
+/// ignored.
+fn caught() -> io::Result<Signals> {
+    if ignores_hang_up() { Signals::new([SIGINT, SIGTERM]) } else { Signals::new([SIGINT, SIGTERM, SIGHUP]) }
+}
+
+/// Read from Linux's `/proc/self/status`, whose `SigIgn` has signal n in bit n - 1; `false` where that is not there.
+fn ignores_hang_up() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
 }

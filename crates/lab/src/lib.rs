@@ -11,6 +11,7 @@
 //! | `stdout`, `stderr`, `stdin` | what it printed, what it complained of, what it was fed |
 //! | `files/` | its working folder: what it was given and what it wrote |
 //! | `before-N.txt`, `after.txt` | what its compiler, or the decoder of its files, said |
+//! | `.truetail-trial` | nothing to know: that the folder is the laboratory's, and the next trial may empty it |
 //! | `report.json` | the figures that were read from all that; made anew by each reading |
 //!
 //! Nothing here judges: rows and their order are `truetail_analysis::league`.
@@ -33,4 +34,4 @@ pub use reading::Reading;
 pub use setting::{CONNECTIONS, Setting, USERS, Unfit};
 pub use stop::Stop;
 pub use survey::{Entry, Event, Survey};
-pub use trial::perform;
+pub use trial::{check_own, perform};

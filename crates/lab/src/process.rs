@@ -93,13 +93,14 @@ pub fn run(job: Job<'_>, stop: &Stop) -> io::Result<Ended> {
     command.stdin(job.stdin.map_or(Stdio::null(), Stdio::from)).stdout(job.stdout).stderr(job.stderr);
     let clock = MonotonicClock::starting_now();
     // Never waited for by this handle: `reap` does it, and asks what was used.
-    let child = command.spawn()?;
+    let child = stop.starting(|| command.spawn())?;
     let pid = Pid::from_child(&child);
     let mut memory = Memory::of_group(child.id());
     let by = watch(pid, &clock, job.limit, stop, &mut memory);
     let wall_ns = clock.now().since_origin().0;
     // While its leader is not reaped, the number of the group cannot be anybody else's.
     let _ = kill_process_group(pid, Signal::KILL);
+    stop.ended();
     let (exit_code, signal, cpu) = reap(pid)?;
     Ok(Ended { by, exit_code, signal, wall_ns, cpu, peak_memory_bytes: memory.peak_bytes() })
 }

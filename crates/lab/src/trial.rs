@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use truetail_model::time::Nanos;
 use truetail_reactor::MonotonicClock;
@@ -16,14 +16,17 @@ use crate::{Ran, Setting, Stop};
 
 /// The server's own truth of each request.
 pub(crate) const TRUTH: &str = "truth.csv";
+/// The file that says, from before the tool is started, that a folder is a trial's and may be emptied by the next one.
+const MARKER: &str = ".truetail-trial";
 /// What commands before and after a tool may take, each.
 const SIDE_COMMAND_LIMIT: Nanos = Nanos::from_secs(120);
 
 /// Runs `tool` in `setting` against a server of its own, whose fault clock starts at the tool's first request. Everything
-/// it leaves is in `folder`, which is emptied first. What goes wrong with the tool is in the answer.
+/// it leaves is in `folder`, which is emptied first where [`check_own`] allows it. What goes wrong with the tool is in
+/// the answer.
 ///
 /// # Errors
-/// When no server can be had or the folder cannot be written: then no tool can be run.
+/// When no server can be had, when the folder holds what is somebody else's or cannot be written: then no tool can be run.
 pub fn perform(tool: &dyn Tool, found: &Found, setting: &Setting, folder: &Path, stop: &Stop) -> io::Result<Ran> {
     let work = emptied(folder)?;
     let truth = File::create(folder.join(TRUTH))?;
@@ -49,11 +52,30 @@ pub fn perform(tool: &dyn Tool, found: &Found, setting: &Setting, folder: &Path,
     Ok(ran)
 }
 
-fn emptied(folder: &Path) -> io::Result<std::path::PathBuf> {
+/// May [`perform`] empty `folder`? It is not there, is empty, or is an earlier trial's, interrupted or not.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] for a folder with anything else in it; the system's where it cannot be read.
+pub fn check_own(folder: &Path) -> io::Result<()> {
+    let mut inside = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        inside => inside?,
+    };
+    if inside.next().is_none() || folder.join(MARKER).is_file() || Ran::read(folder).is_some() {
+        return Ok(());
+    }
+    let message = "it holds files that are no earlier results, and would be emptied; choose another folder with --out";
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, message))
+}
+
+fn emptied(folder: &Path) -> io::Result<PathBuf> {
+    check_own(folder)?;
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join(MARKER), "The next trial of truetail's laboratory here empties this folder.\n")?;
     let work = folder.join(WORK);
     fs::create_dir_all(&work)?;
     work.canonicalize()

@@ -1,18 +1,19 @@
 //! `truetail certify`: what kind of load generator a command is.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use truetail_analysis::league::{Certificate, Kind, Trial, certify as judge, window};
 use truetail_engine::host;
-use truetail_lab::{CommandLine, Reading, Setting, Stop, USERS, perform};
+use truetail_lab::{CommandLine, Reading, Setting, Stop, USERS, check_own, perform};
 use truetail_model::arrival::Profile;
 use truetail_model::scenario::builtin;
 use truetail_model::workload::LoadModel;
 use truetail_tools::{Found, Lookup, Tool};
 
 use crate::args::certify::CertifyArgs;
-use crate::outcome::{Exit, Result, could_not, usage};
+use crate::outcome::{Exit, Failure, Result, could_not, usage};
 use crate::{output, signals};
 
 /// A service that is well, one that stands still once, one that stands still again and again.
@@ -34,6 +35,10 @@ pub fn certify(args: CertifyArgs) -> Result<Exit> {
     let found = command.find(&Lookup::from_env()).map_err(could_not)?;
     let _ = host::raise_open_files();
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
+    for name in SCENARIOS {
+        let place = folder.join(name);
+        check_own(&place).map_err(|error| cannot(&place, error))?;
+    }
     let stop = Stop::new();
     let _watch = signals::end_tool_on_signal(&stop)?;
     let mut trials = Vec::new();
@@ -69,17 +74,20 @@ fn setting(name: &str, args: &CertifyArgs) -> Result<Setting> {
 }
 
 fn tried(command: &CommandLine, found: &Found, setting: &Setting, folder: &Path, stop: &Stop) -> Result<Trial> {
-    let cannot = |error| could_not(format!("cannot put the command through it in {}: {error}", folder.display()));
-    perform(command, found, setting, folder, stop).map_err(cannot)?;
+    perform(command, found, setting, folder, stop).map_err(|error| cannot(folder, error))?;
     let window = window(&setting.scenario, USERS);
     let planned = setting.truth.count();
     let Some(reading) = Reading::of(command, folder) else {
         return Err(could_not("ended before all three scenarios had run"));
     };
-    reading.write_report(folder).map_err(cannot)?;
+    reading.write_report(folder).map_err(|error| cannot(folder, error))?;
     let row = reading.row(command, setting, &window);
     let truth_p99_ns = setting.truth.quantile(0.99).map(|p99| p99.0);
     Ok(Trial { scenario: setting.scenario.name.clone(), planned, truth_p99_ns, row })
+}
+
+fn cannot(folder: &Path, error: io::Error) -> Failure {
+    could_not(format!("cannot put the command through it in {}: {error}", folder.display()))
 }
 
 fn text(args: &CertifyArgs, command: &CommandLine, certificate: &Certificate, folder: &Path) -> String {

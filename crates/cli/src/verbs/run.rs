@@ -24,8 +24,9 @@ use crate::threshold::{Judgement, Threshold};
 /// Whatever stood against it before the load, or against saving and printing after it.
 pub fn run(args: RunArgs) -> Result<Exit> {
     let mut resolved = resolve(args)?;
-    let folder = TargetFolder::prepare(&resolved.place, &name_of(&resolved.plan.target))?;
+    // A signal during the request before the load ends the process as it is: nothing was made by then.
     let mut notes = if resolved.preflight { ask_once(&mut resolved.plan)? } else { Vec::new() };
+    let folder = TargetFolder::prepare(&resolved.place, &name_of(&resolved.plan.target))?;
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
     let terms = resolved.terms;

@@ -1,5 +1,8 @@
 //! Ctrl-C, once and twice.
 
+use std::io::Read;
+use std::net::TcpListener;
+
 use nix::sys::signal::Signal;
 
 use super::support::{Desk, Running, Served, assert_balanced, assert_complete};
@@ -22,6 +25,53 @@ fn the_first_stops_sending_and_the_run_is_saved() {
     assert!(of("planned") > 0 && of("planned") < 120_000, "{}", run["tally"]);
     assert_eq!(of("responses"), of("issued"), "what was sent was waited for: {}", run["tally"]);
     assert_eq!(served.stop().1.len() as u64, of("issued"));
+}
+
+/// The terminal is closed, or the connection to it breaks.
+#[test]
+fn the_end_of_the_terminal_stops_sending_and_the_run_is_saved() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    // Where the tests themselves run under nohup, SIGHUP is ignored; this sees to it that it is not.
+    let arguments = ["run", &served.api(), "-r", "200", "-d", "10m", "--json", "--out", "here"];
+    let mut running = Running::start(desk.command_by(&["env", "--default-signal=HUP"], &arguments));
+    running.hear("p99");
+    running.signal(Signal::SIGHUP);
+    let told = running.end();
+    let run = told.json();
+    told.assert_code(&run, 0);
+    assert_eq!(assert_complete(&desk.path().join("here")), run);
+    assert_balanced(&run);
+    assert_eq!(run["interrupted"], true);
+}
+
+#[test]
+fn under_nohup_the_end_of_the_terminal_changes_nothing() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    let arguments = ["run", &served.api(), "-r", "100", "-n", "300", "--json", "--no-save"];
+    let mut running = Running::start(desk.command_after("trap '' HUP", &arguments));
+    running.hear("p99");
+    running.signal(Signal::SIGHUP);
+    let told = running.end();
+    let run = told.json();
+    told.assert_code(&run, 0);
+    assert_eq!((run["interrupted"].as_bool(), run["tally"]["planned"].as_u64()), (Some(false), Some(300)));
+}
+
+/// It had not begun: the process ends as any other, and leaves nothing.
+#[test]
+fn in_the_request_before_the_load_nothing_was_made_yet() {
+    let desk = Desk::new();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    let running = Running::start(desk.command(&["run", &url, "-r", "10", "-n", "10"]));
+    // It is asked, and does not answer.
+    let (mut stream, _) = listener.accept().expect("it is asked before the load");
+    assert!(stream.read(&mut [0; 1]).is_ok_and(|read| read == 1));
+    running.signal(Signal::SIGINT);
+    assert_eq!(running.end().code, None);
+    assert!(!desk.path().join("truetail-runs").exists());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -143,6 +144,77 @@ fn ctrl_c_ends_the_tool_that_runs() {
     let ended = running.end();
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.stderr.contains("goes on from here") && !ended.stderr.contains("2 of 2"), "{ended:?}");
+}
+
+/// A tool that hears nothing, with a child that hears nothing: what the third Ctrl-C leaves of them is nothing.
+#[test]
+fn the_third_ctrl_c_ends_the_tool_and_its_children_without_asking() {
+    let desk = Desk::new();
+    let script = "trap '' INT TERM; sleep 600 & echo $! > child; echo $$ > leader; sleep 600";
+    let arguments = ["certify", "--duration", "20m", "--out", "here", "--", "sh", "-c", script, "{url}"];
+    let mut running = Running::start(desk.command(&arguments));
+    running.hear("01-healthy");
+    let number = |name: &str| -> u32 {
+        let until = Instant::now() + Duration::from_secs(30);
+        loop {
+            let text = std::fs::read_to_string(desk.path().join(name)).unwrap_or_default();
+            if let Some(number) = text.strip_suffix('\n').and_then(|text| text.parse().ok()) {
+                return number;
+            }
+            assert!(Instant::now() < until, "the tool does not start");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    let group = [number("leader"), number("child")];
+    running.signal(Signal::SIGINT);
+    running.hear("ending the tool that runs");
+    // Of signals that come while one of their kind waits, one remains: so more than two more.
+    for _ in 0..50 {
+        running.signal(Signal::SIGINT);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(running.end().code, None, "the signal ends it");
+    let until = Instant::now() + Duration::from_secs(30);
+    while group.into_iter().any(is_alive) {
+        assert!(Instant::now() < until, "something of it is left");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Is there a process of this number that still does something?
+fn is_alive(pid: u32) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+    !matches!(state, Some('Z' | 'X') | None)
+}
+
+#[test]
+fn certify_empties_no_folder_that_is_not_its_own() {
+    let desk = Desk::new();
+    let mine = desk.path().join("here/04-gc-pauses");
+    std::fs::create_dir_all(&mine).expect("a folder");
+    std::fs::write(mine.join("thesis.tex"), "years of work").expect("a file");
+    let command = ["sh", "-c", "true", "{url}"];
+    let refused = certified(&desk, &["--duration", "1s", "--out", "here"], &command);
+    assert_eq!((refused.code, refused.stderr.lines().count()), (Some(1), 1), "{refused:?}");
+    assert!(["04-gc-pauses", "--out"].iter().all(|word| refused.stderr.contains(word)), "{refused:?}");
+    assert_eq!(std::fs::read_to_string(mine.join("thesis.tex")).expect("it is there"), "years of work");
+    assert!(!desk.path().join("here/01-healthy").exists(), "nothing was begun");
+    // Its own, and an empty one, are used again.
+    std::fs::remove_file(mine.join("thesis.tex")).expect("it was there");
+    for _ in 0..2 {
+        let done = certified(&desk, &["--duration", "1s", "--out", "here"], &command);
+        assert!(done.json()["kind"].is_string(), "{done:?}");
+    }
+}
+
+#[test]
+fn where_no_tool_could_be_run_the_laboratory_says_so() {
+    let desk = Desk::new();
+    program(&desk, "hey", "exit 3");
+    let ran = told(alone(&desk, &["lab", "run", "02", "--tools", "ab,hey", "--duration", "1s", "--out", "here"]));
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("missing") && ran.stderr.contains("none of the tools"), "{ran:?}");
 }
 
 fn certified(desk: &Desk, options: &[&str], command: &[&str]) -> Told {

@@ -48,6 +48,13 @@ impl Desk {
         command
     }
 
+    /// The same, by a program that ends in executing it.
+    pub fn command_by(&self, wrapper: &[&str], arguments: &[&str]) -> Command {
+        let mut command = self.bare(wrapper[0]);
+        command.args(&wrapper[1..]).arg(env!("CARGO_BIN_EXE_truetail")).args(arguments);
+        command
+    }
+
     fn bare(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.path()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use truetail_analysis::league::State;
 use truetail_engine::host;
 use truetail_lab::{Entry, Setting, Stop, Survey};
 use truetail_tools::{Lookup, Tool};
@@ -20,7 +21,8 @@ const PARENT: &str = "truetail-lab";
 /// Does it.
 ///
 /// # Errors
-/// When there is no such scenario or tool, when no server can be had, or when results cannot be written.
+/// When there is no such scenario or tool, when no server can be had, when results cannot be written, or when none of the
+/// tools gave one.
 pub fn run(args: LabRunArgs) -> Result<Exit> {
     let tools = named(&args.tools)?;
     let setting = setting(&args)?;
@@ -32,11 +34,17 @@ pub fn run(args: LabRunArgs) -> Result<Exit> {
     let results = Results::of(&survey, &entries);
     results.write(&folder)?;
     output::print(&if args.json { results.json() } else { shown(&results, &folder) })?;
-    if interrupted {
-        Err(could_not("ended before all tools had run; the same command goes on from here"))
-    } else {
-        Ok(Exit::Done)
+    match entries.iter().any(|entry| is_result(entry, &tools)) {
+        _ if interrupted => Err(could_not("ended before all tools had run; the same command goes on from here")),
+        true => Ok(Exit::Done),
+        false => Err(could_not("none of the tools that were to run gave a result; the table says why")),
     }
+}
+
+/// Was it asked for, and did it run to a good end, now or earlier?
+fn is_result(entry: &Entry, tools: &[&'static dyn Tool]) -> bool {
+    let asked_for = tools.iter().any(|tool| tool.name() == entry.tool.name());
+    asked_for && entry.reading.as_ref().is_some_and(|reading| reading.state == State::Ok)
 }
 
 /// Runs the tools, and adds what is there of others. Ctrl-C ends the tool that runs.
