@@ -1,6 +1,5 @@
 //! `truetail.serve`: the misbehaving server, inside this process.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -8,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use truetail_engine::host as machine;
-use truetail_server::ServerOptions;
+use truetail_server::{LogFile, ServerOptions};
 
 use crate::arguments::{time, wrong};
 use crate::simulate::find;
@@ -40,7 +39,7 @@ impl Server {
             scenario.service.baseline = time("baseline", given)?;
         }
         machine::raise_open_files();
-        let truth = truth.map(File::create).transpose()?.map(|file| Box::new(file) as Box<dyn Write + Send>);
+        let truth = truth.map(|path| Box::new(LogFile::at(path)) as Box<dyn Write + Send>);
         let options =
             ServerOptions { truth, keep_truth: false, ..ServerOptions::new(scenario.service, address(host, port)?) };
         let running = truetail_server::Server::start(options)?;

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use truetail_run::{Verdict, VerdictState};
+
 use crate::output;
 
 /// How a command ended, as scripts see it.
@@ -18,6 +20,13 @@ pub enum Exit {
     /// The measurement is INVALID, or the load tool that was to be certified did not keep its schedule, so that its own
     /// measurements are. It outweighs a failed threshold, which an invalid number cannot decide.
     Invalid = 4,
+}
+
+impl Exit {
+    /// What a measurement with this verdict comes to, where no threshold was asked for.
+    pub fn of(verdict: &Verdict) -> Exit {
+        if verdict.state == VerdictState::Invalid { Exit::Invalid } else { Exit::Done }
+    }
 }
 
 impl From<Exit> for u8 {

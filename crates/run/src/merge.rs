@@ -21,7 +21,7 @@ pub enum MergeError {
     Nothing,
     /// They are runs of different things.
     #[error(
-        "run 1 and run {run} are no parts of one: {field} is {first} in one and {other} in the other; merge only runs of the same workload, and use compare for others"
+        "run 1 and run {run} are no parts of one: {field} is {first} in one and {other} in the other; merge only runs of the same workload"
     )]
     Different {
         /// Which run, counted from 1.

@@ -27,11 +27,13 @@ mod fault_clock;
 mod house;
 mod http;
 mod ledger;
+mod log_file;
 mod server;
 mod slots;
 mod timers;
 mod truth;
 mod truth_log;
 
+pub use log_file::LogFile;
 pub use server::{Server, ServerOptions};
 pub use truth::{Ending, Totals, Truth, TruthRow};

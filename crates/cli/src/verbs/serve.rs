@@ -1,20 +1,19 @@
 //! `truetail serve`: a server that misbehaves as a scenario says.
 
-use std::fs::File;
 use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::Path;
 
 use truetail_engine::host;
 use truetail_report::number;
-use truetail_server::{Ending, Server, ServerOptions, Truth};
+use truetail_server::{Ending, LogFile, Server, ServerOptions, Truth};
 
 use crate::args::serve::ServeArgs;
 use crate::outcome::{Exit, Result, could_not, usage};
 use crate::resolve::scenario::scenario;
 use crate::{output, signals};
 
-/// Serves until SIGINT or SIGTERM.
+/// Serves until SIGINT, SIGTERM or SIGHUP.
 ///
 /// # Errors
 /// What stands against it: no such scenario, an address that cannot be had, a truth log that cannot be written.
@@ -22,7 +21,7 @@ pub fn serve(args: ServeArgs) -> Result<Exit> {
     let scenario = scenario(&args.scenario)?;
     let listen = address(&args.listen)?;
     host::raise_open_files();
-    let truth = args.truth.as_deref().map(create).transpose()?;
+    let truth = args.truth.as_deref().map(|path| Box::new(LogFile::at(path)) as Box<dyn Write + Send>);
     let options = ServerOptions { truth, keep_truth: false, ..ServerOptions::new(scenario.service.clone(), listen) };
     // Signals are caught before anybody can know that there is something to end.
     let ending = signals::Ending::expect().map_err(|error| could_not(format!("cannot watch for signals: {error}")))?;
@@ -41,13 +40,6 @@ fn address(text: &str) -> Result<SocketAddr> {
     };
     let mut found = text.to_socket_addrs().map_err(|error| wrong(error.to_string()))?;
     found.next().ok_or_else(|| wrong("it has none".to_owned()))
-}
-
-fn create(path: &Path) -> Result<Box<dyn Write + Send>> {
-    match File::create(path) {
-        Ok(file) => Ok(Box::new(file)),
-        Err(error) => Err(could_not(format!("cannot write the truth log {}: {error}", path.display()))),
-    }
 }
 
 fn tell(truth: Truth, log: Option<&Path>) -> Result<Exit> {

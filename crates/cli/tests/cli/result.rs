@@ -1,5 +1,7 @@
 //! Where results go, and that they can be had again.
 
+use std::net::TcpListener;
+
 use super::support::{Desk, Running, Served, assert_balanced, assert_complete};
 
 #[test]
@@ -18,7 +20,8 @@ fn a_run_is_saved_printed_and_printed_again() {
     assert!(!told.stdout.contains('\x1b') && !told.stderr.contains('\x1b'), "no colours into a pipe");
     let folder = format!("truetail-runs/{name}");
     let again = desk.truetail(&["report", &folder]);
-    assert_eq!((again.code, again.stdout), (Some(0), told.stdout));
+    again.assert_code(&saved, 0);
+    assert_eq!(again.stdout, told.stdout);
     let json = desk.truetail(&["report", "--json", &folder]).json();
     assert_eq!(json, saved);
 }
@@ -50,13 +53,36 @@ fn runs_merge_without_loss() {
         desk.truetail(&[&arguments[..], &["--seed", seed, "--out", out]].concat());
     }
     let told = desk.truetail(&["merge", "a", "b", "--out", "whole"]);
-    assert_eq!(told.code, Some(0), "{told:?}");
     let whole = assert_complete(&desk.path().join("whole"));
+    told.assert_code(&whole, 0);
     assert_eq!((whole["tally"]["planned"].as_u64(), whole["statuses"]["200"].as_u64()), (Some(100), Some(100)));
     assert_balanced(&whole);
     let twice = desk.truetail(&["merge", "a", "a", "--out", "twice"]);
     assert_eq!((twice.code, twice.stderr.lines().count()), (Some(1), 1), "{twice:?}");
     assert!(!desk.path().join("twice").exists());
+    let a = assert_complete(&desk.path().join("a"));
+    let over = desk.truetail(&["merge", "a", "b", "--out", "b/../a"]);
+    assert_eq!((over.code, over.stderr.lines().count()), (Some(2), 1), "{over:?}");
+    assert!(over.stderr.contains("--out b/../a is a, one of the runs"), "{over:?}");
+    assert_eq!(assert_complete(&desk.path().join("a")), a, "nothing was overwritten");
+}
+
+/// Nothing was answered, so that nothing can be said.
+#[test]
+fn an_invalid_run_is_invalid_again_when_it_is_printed_or_merged() {
+    let desk = Desk::new();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    for seed in ["1", "2"] {
+        let load = ["-r", "100", "-n", "10", "--drain", "0s", "--spacing", "poisson", "--seed", seed];
+        let told = desk.truetail(&[&["run", &url, "--no-preflight", "--quiet", "--out", seed], &load[..]].concat());
+        assert_eq!(told.code, Some(4), "{told:?}");
+    }
+    let again = desk.truetail(&["report", "1"]);
+    assert_eq!(again.code, Some(4), "{again:?}");
+    let whole = desk.truetail(&["merge", "1", "2", "--out", "whole"]);
+    assert_eq!(whole.code, Some(4), "{whole:?}");
+    assert_eq!(assert_complete(&desk.path().join("whole"))["verdict"]["state"], "INVALID");
 }
 
 #[test]

@@ -43,4 +43,16 @@ fn a_port_that_is_taken() {
     let told = desk.truetail(&["serve", "--listen", &address]);
     assert_eq!((told.code, told.stdout.as_str(), told.stderr.lines().count()), (Some(1), "", 1), "{told:?}");
     assert!(told.stderr.starts_with("truetail: ") && told.stderr.contains(&address), "{told:?}");
+    desk.file("truth.csv", "of the server that listens\n");
+    assert_eq!(desk.truetail(&["serve", "--listen", &address, "--truth", "truth.csv"]).code, Some(1));
+    let kept = std::fs::read_to_string(desk.path().join("truth.csv")).expect("it is there");
+    assert_eq!(kept, "of the server that listens\n", "one that has no port takes nothing away");
+}
+
+#[test]
+fn a_truth_log_that_cannot_be_written() {
+    let desk = Desk::new();
+    let told = desk.truetail(&["serve", "--listen", "127.0.0.1:0", "--truth", "nowhere/truth.csv"]);
+    assert_eq!((told.code, told.stdout.as_str(), told.stderr.lines().count()), (Some(1), "", 1), "{told:?}");
+    assert!(told.stderr.contains("cannot write the truth log nowhere/truth.csv: "), "{told:?}");
 }
