@@ -92,13 +92,14 @@ impl Tool for CommandLine {
             line: None,
             what: "no parser knows this program, so nothing is said of its own numbers".to_owned(),
         };
-        self.known.ok_or_else(unknown)?.parse(output, load)
+        self.known.ok_or_else(unknown)?.parse_of(&self.argv, output, load)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use truetail_model::time::{Nanos, Rate};
+    use truetail_run::LatencyFrom;
 
     use super::*;
 
@@ -106,19 +107,38 @@ mod tests {
         CommandLine::new(words.split(' ').map(str::to_owned).collect())
     }
 
-    #[test]
-    fn places_are_filled_in() {
-        let load = Load {
+    fn load() -> Load {
+        Load {
             url: "http://127.0.0.1:1/api".to_owned(),
             rate: Rate::per_second(500.0).unwrap(),
             duration: Nanos::from_secs(20),
             users: 1,
             connections: 1,
             timeout: None,
-        };
+        }
+    }
+
+    #[test]
+    fn places_are_filled_in() {
+        let load = load();
         let command = of("gun -d{duration} -t {seconds} --rate={rate} {url}?a={b}");
         assert_eq!(command.filled(&load)[1..], ["-d20s", "-t", "20", "--rate=500", "http://127.0.0.1:1/api?a={b}"]);
         assert!(command.has("url") && !of("gun url").has("url"));
+    }
+
+    /// oha's CSV is the same with and without its correction.
+    #[test]
+    fn what_the_command_says_decides_where_the_single_latency_of_oha_starts() {
+        let csv =
+            "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status\n0.1,0,0,0.01,0.01,5,200\n";
+        let output = Output { stdout: csv.into(), ..Output::default() };
+        let from = |words: &str| {
+            let report = of(words).parse(&output, &load()).unwrap_or_else(|error| panic!("{error}"));
+            report.claims.latency_from
+        };
+        assert_eq!(from("oha -q 1000 --output-format csv {url}"), LatencyFrom::Send);
+        assert_eq!(from("oha -q1000 --latency-correction --output-format csv {url}"), LatencyFrom::Intended);
+        assert_eq!(from("oha --latency-correction --output-format csv {url}"), LatencyFrom::Send, "ignored without -q");
     }
 
     #[test]

@@ -47,6 +47,13 @@ impl Tool for Oha {
     }
 
     fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
-        parse::parse(output)
+        parse::parse(output, parse::Correction::Unknown)
+    }
+
+    /// Without a rate oha ignores the correction.
+    fn parse_of(&self, argv: &[String], output: &Output, _load: &Load) -> Result<Report, ParseError> {
+        let has_rate = argv.iter().any(|word| word.starts_with("-q"));
+        let corrected = has_rate && argv.iter().any(|word| word == "--latency-correction");
+        parse::parse(output, if corrected { parse::Correction::On } else { parse::Correction::Off })
     }
 }

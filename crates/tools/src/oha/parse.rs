@@ -14,25 +14,49 @@ const STDOUT: Reading = Reading::stdout(NAME, TESTED);
 /// Requests that were under way at the end.
 const ABORTED: &str = "aborted due to deadline";
 
-/// Reads any of the three. None of them says whether `--latency-correction` was on. The CSV is what the laboratory's
-/// command line gives, and that has it; JSON and text are read as oha's default, which has not.
+/// Was `--latency-correction` on?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Correction {
+    /// The command line says so.
+    On,
+    /// The command line says not.
+    Off,
+    /// The command line is not known.
+    Unknown,
+}
+
+/// Reads any of the three. None of them says whether `--latency-correction` was on. Where the command line is not known,
+/// CSV is taken for the laboratory's, which has it; JSON and text for oha's default, which has not.
 ///
 /// # Errors
 /// [`ParseError`] for what is none of them, and for what is not as oha writes it.
-pub fn parse(output: &Output) -> Result<Report, ParseError> {
+pub fn parse(output: &Output, correction: Correction) -> Result<Report, ParseError> {
     let text = output.text();
-    let (mut report, corrected) = match text.trim_start() {
+    let (mut report, usual) = match text.trim_start() {
         start if start.starts_with("request-start,") => (csv::parse(&output.stdout)?, true),
         start if start.starts_with('{') => (json::parse(&output.stdout)?, false),
         start if start.starts_with("Summary:") => (page::parse(&text)?, false),
         _ => return Err(STDOUT.nothing(output, "CSV, JSON or summary of oha")),
     };
+    let corrected = if correction == Correction::Unknown { usual } else { correction == Correction::On };
     report.claims.latency_from = if corrected { LatencyFrom::Intended } else { LatencyFrom::Send };
-    report.notes.push(format!(
-        "oha's output does not say whether --latency-correction was on; read as {}",
-        if corrected { "with it, as the laboratory runs it" } else { "without it, its default" }
-    ));
+    report.notes.push(note(correction, corrected).to_owned());
     Ok(report)
+}
+
+fn note(correction: Correction, corrected: bool) -> &'static str {
+    match (correction, corrected) {
+        (Correction::On, _) => "read as with --latency-correction, which its command has, and a rate",
+        (Correction::Off, _) => {
+            "read as without --latency-correction, which needs to be in its command with a rate (-q)"
+        }
+        (Correction::Unknown, true) => {
+            "oha's output does not say whether --latency-correction was on; read as with it, as the laboratory runs it"
+        }
+        (Correction::Unknown, false) => {
+            "oha's output does not say whether --latency-correction was on; read as without it, its default"
+        }
+    }
 }
 
 /// What became of the requests without an answer.
