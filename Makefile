@@ -20,8 +20,8 @@ demo:
 	$(CARGO) build --release --locked -p truetail
 	$${CARGO_TARGET_DIR:-target}/release/truetail demo
 
-# The log of a run is also read by another implementation, in Python. Where that cannot be had (no venv module, no
-# registry), its test says SKIPPED and the rest goes on.
+# The log of a run is also read by another implementation, in Python, and the Python package has tests of its own. Where
+# what they need cannot be had (Python 3.11, its venv module, a registry), they say SKIPPED and the rest goes on.
 test: lint tools
 	@$(MAKE) --no-print-directory $(VENV)/ready || echo "no Python environment: the test that needs it will say SKIPPED"
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \

@@ -10,7 +10,7 @@ set -euo pipefail
 
 readonly folder="${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools}"
 readonly sources="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/crates/tools/src"
-readonly every=(ab hey wrk h2load k6 jmeter gatling hyperfoil locust autocannon oha nginx node)
+readonly every=(ab hey wrk h2load k6 jmeter gatling hyperfoil locust node autocannon oha nginx)
 
 readonly k6_version=1.8.1 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
 readonly locust_version=2.47.0 autocannon_version=9.0.0 oha_version=1.16.0
@@ -22,7 +22,7 @@ install_h2load() { from_apt h2load nghttp2-client; }
 
 install_k6() {
     if says "v$k6_version" "$folder/bin/k6" version; then return; fi
-    needs go "Go, 1.24 or later"
+    needs go "Go, 1.24 or later" 1.24 go version
     GOBIN="$folder/bin" go install "go.k6.io/k6@v$k6_version"
 }
 
@@ -60,7 +60,7 @@ install_hyperfoil() {
 
 install_locust() {
     if says "locust $locust_version " "$folder/bin/locust" --version; then return; fi
-    needs python3 "Python 3.10 or later"
+    needs python3 "Python 3.10 or later" 3.10 python3 --version
     rm -rf "$folder/locust"
     python3 -m venv "$folder/locust"
     "$folder/locust/bin/pip" install --quiet --disable-pip-version-check "locust==$locust_version"
@@ -69,6 +69,7 @@ install_locust() {
 
 install_autocannon() {
     if says "v$autocannon_version" "$folder/bin/autocannon" --version; then return; fi
+    needs node "Node.js, 20 or later" 20 node --version
     needs npm "Node.js, 20 or later"
     npm install --silent --no-audit --no-fund --prefix "$folder/autocannon" "autocannon@$autocannon_version"
     link autocannon "$folder/autocannon/node_modules/.bin/autocannon"
@@ -105,14 +106,20 @@ from_apt() {
     fi
 }
 
+# Nobody is asked for a password: `make test` would wait for it. Where sudo wants one, the tool is not installed.
 as_root() {
-    if [[ "$(id -u)" == 0 ]]; then DEBIAN_FRONTEND=noninteractive "$@"; else sudo DEBIAN_FRONTEND=noninteractive "$@"; fi
+    if [[ "$(id -u)" == 0 ]]; then
+        DEBIAN_FRONTEND=noninteractive "$@"
+    else
+        sudo -n DEBIAN_FRONTEND=noninteractive "$@"
+    fi
 }
 
 # jars FOLDER GROUP:ARTIFACT:VERSION…: those and all that they stand on, in an emptied folder.
 jars() {
     local into="$1" group artifact version
     needs mvn "Maven and a Java development kit, 17 or later"
+    needs javac "a Java development kit, 17 or later" 17 javac -version
     rm -rf "$into" && mkdir -p "$into"
     {
         echo '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
@@ -155,11 +162,25 @@ says() {
     type -P "$2" >/dev/null && "${@:2}" 2>&1 | grep -F -- "$1" >/dev/null
 }
 
-# needs PROGRAM WHAT-IT-IS-PART-OF
+# needs PROGRAM WHAT-IT-IS-PART-OF [VERSION COMMAND…]: it is there, and the first number that the command prints is not
+# below the version.
 needs() {
-    if type -P "$1" >/dev/null; then return; fi
-    echo "  there is no $1: it needs $2" >&2
-    return 1
+    if ! type -P "$1" >/dev/null; then
+        echo "  there is no $1: it needs $2" >&2
+        return 1
+    fi
+    if [[ $# == 2 ]]; then return; fi
+    local said
+    said="$("${@:4}" 2>&1 | grep -oE '[0-9]+(\.[0-9]+)*' | head -n 1)" || true
+    if is_older "$said" "$3"; then
+        echo "  there is $1 ${said:-of an unknown version}: it needs $2" >&2
+        return 1
+    fi
+}
+
+# is_older VERSION VERSION: the first is below the second.
+is_older() {
+    [[ "$1" != "$2" && "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" == "$1" ]]
 }
 
 main() {

@@ -23,7 +23,7 @@ fn a_narrow_quantile_ends_the_run_at_the_first_look() {
     let planned = run["tally"]["planned"].as_u64().expect("a count");
     // The first look is after 10 s; a machine that stalls may let a look or two pass.
     assert!((1990..=8000).contains(&planned), "{planned}");
-    assert!(notes(&run).contains("--until 'p50 ±50%' was reached after 1"), "{}", notes(&run));
+    assert!(notes(&run).contains("--until 'p50 ±50%' was reached after "), "{}", notes(&run));
     assert_eq!(run["interrupted"], true);
 }
 
@@ -55,8 +55,10 @@ fn a_saturated_run_says_so_while_it_goes_on_and_stops_if_asked() {
     let saturated = &run["verdict"]["reasons"][0];
     assert_eq!(saturated["code"], "saturated", "{}", run["verdict"]);
     let capacity = saturated["capacity_per_second"].as_f64().expect("a rate");
-    assert!((48.0..=52.0).contains(&capacity), "{capacity}");
-    assert!(notes(&run).contains("--stop-when-saturated stopped the load after 1"), "{}", notes(&run));
+    // A machine that stalls can only take from the 50 a second that the server is able to answer, but for what it holds at
+    // both ends of the time that is looked at.
+    assert!((35.0..=53.0).contains(&capacity), "{capacity}");
+    assert!(notes(&run).contains("--stop-when-saturated stopped the load after "), "{}", notes(&run));
 }
 
 #[test]

@@ -26,7 +26,7 @@ const ABOUT: About = About {
     install: Install {
         origin: "source",
         debian: "apt-get install -y git golang && git clone https://github.com/tsenart/vegeta && \
-                 go build -C vegeta -ldflags '-X main.Version=12.13.0' -o ~/.cache/truetail/tools/bin/vegeta .",
+                 (cd vegeta && go build -ldflags '-X main.Version=12.13.0' -o ~/.cache/truetail/tools/bin/vegeta .)  # Go 1.24 or later",
         macos: Some("brew install vegeta"),
     },
     tested_version: TESTED,
