@@ -9,7 +9,7 @@ use crate::time::{Nanos, Timestamp};
 pub(super) struct Permits {
     /// Places never used so far; `None`: no cap at all.
     fresh: Option<u64>,
-    /// Since when there are these.
+    /// Since when there are these, or no cap.
     fresh_since: Timestamp,
     /// When each place that is free again was given back, oldest first.
     freed: VecDeque<Timestamp>,
@@ -30,7 +30,8 @@ impl Permits {
     /// Takes a place for a request intended at `intended`, and says how long it had to wait for one.
     pub(super) fn take(&mut self, intended: Timestamp) -> Option<Nanos> {
         match &mut self.fresh {
-            None => Some(Nanos::ZERO),
+            // Whoever was due when there was a cap waited for its end.
+            None => Some(self.fresh_since.since(intended)),
             // A place that was used and free by then is as good as a fresh one, and to keep it would cost memory.
             Some(_) if self.freed.front().is_some_and(|freed_at| *freed_at <= intended) => {
                 self.freed.pop_front().map(|_| Nanos::ZERO)
@@ -62,11 +63,7 @@ impl Permits {
     /// From `now` on there are `cap` places, of which requests in flight hold `taken`; what is more than that is gone
     /// when it is given back.
     pub(super) fn set_cap(&mut self, cap: Option<u64>, taken: u64, now: Timestamp) {
-        let Some(cap) = cap else {
-            self.freed.clear();
-            (self.fresh, self.surplus) = (None, 0);
-            return;
-        };
+        let Some(cap) = cap else { return self.lift(now) };
         self.surplus = taken.saturating_sub(cap);
         let (free, wanted) = (self.free(), cap.saturating_sub(taken));
         match &mut self.fresh {
@@ -79,6 +76,15 @@ impl Permits {
             Some(fresh) if *fresh > 0 => *fresh += wanted - free,
             _ => (self.fresh, self.fresh_since) = (Some(wanted - self.freed.len() as u64), now),
         }
+    }
+
+    /// From `now` on there is no cap: whoever was due before, and found no place, waited for one until then.
+    fn lift(&mut self, now: Timestamp) {
+        if self.fresh == Some(0) {
+            self.fresh_since = self.freed.front().copied().unwrap_or(now);
+        }
+        self.freed.clear();
+        (self.fresh, self.surplus) = (None, 0);
     }
 
     /// Places that nobody holds.

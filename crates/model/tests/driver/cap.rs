@@ -56,6 +56,21 @@ fn a_cap_that_is_raised_ends_the_wait_and_one_that_is_lowered_takes_back_what_is
     assert_eq!(start_all(&mut driver, at(30)).len(), 1);
 }
 
+#[test]
+fn a_cap_that_is_lifted_was_what_arrivals_waited_for() {
+    let mut driver = capped(1000.0, 1);
+    let at = |ms: u64| Timestamp(ms * MS);
+    assert_eq!(start_all(&mut driver, at(4)), [0]);
+    driver.set_cap(None, at(5));
+    let waited = start_all(&mut driver, at(9));
+    assert_eq!(waited[..4], [4, 3, 2, 1], "each until there was no cap, not until it was started: {waited:?}");
+    assert!(waited[4..].iter().all(|wait| *wait == 0), "whoever was due later waited for nothing: {waited:?}");
+    // Where a place was free nobody waited for the end of the cap.
+    let mut driver = capped(1000.0, 9);
+    driver.set_cap(None, at(5));
+    assert!(start_all(&mut driver, at(9)).iter().all(|wait| *wait == 0));
+}
+
 proptest! {
     /// Whatever the cap is changed to and when: never are there more starts than it allows, and none is held back.
     #[test]
