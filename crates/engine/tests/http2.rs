@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -265,10 +266,36 @@ fn a_server_that_speaks_something_else_is_told_so() {
 
 #[test]
 fn nobody_listening_is_connect_failed_for_each_arrival() {
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_held, address) = support::nobody();
     let measured = run(&in_http2(open(&format!("http://{address}/"), 1000.0, 50)));
     assert_eq!((measured.snapshot.tally.planned, measured.snapshot.tally.connect_failed), (50, 50));
     assert_eq!(measured.snapshot.causes.get(&Cause::Refused), Some(&50));
+}
+
+/// Takes one connection to `server`, and nobody listens any more.
+fn one_connection_to(server: std::net::SocketAddr) -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (mut from, mut to) = (listener.accept().unwrap().0, TcpStream::connect(server).unwrap());
+        drop(listener);
+        let (mut back, mut forth) = (to.try_clone().unwrap(), from.try_clone().unwrap());
+        std::thread::spawn(move || std::io::copy(&mut back, &mut forth));
+        let _ = std::io::copy(&mut from, &mut to);
+        let _ = to.shutdown(std::net::Shutdown::Both);
+    });
+    address
+}
+
+#[test]
+fn a_connection_that_cannot_be_opened_costs_one_request_while_others_have_room() {
+    let server = Honest::start(100, NOTHING, b"ok".to_vec());
+    let mut plan = in_http2(open(&format!("http://{}/", one_connection_to(server.address)), 400.0, 100));
+    (plan.workload.limits.connections, plan.threads) = (Some(2), Some(1));
+    let tally = run(&plan).snapshot.tally;
+    // The second may still be taken into the backlog and reset, and the next is tried a second later.
+    assert!(tally.planned == 100 && tally.responses >= 90, "{tally:?}");
+    assert!(tally.connect_failed + tally.reset >= 1, "{tally:?}");
 }
 
 #[test]

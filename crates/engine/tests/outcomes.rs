@@ -95,10 +95,7 @@ fn a_timeout_includes_the_time_to_connect() {
 
 #[test]
 fn nobody_listening_is_connect_failed_for_each_arrival() {
-    // Held, so that nobody else listens there meanwhile.
-    let held = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
-    held.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
-    let address = held.local_addr().unwrap().as_socket().unwrap();
+    let (_held, address) = support::nobody();
     let measured = run(&open(&format!("http://{address}/"), 1000.0, 50));
     assert_eq!((measured.snapshot.tally.planned, measured.snapshot.tally.connect_failed), (50, 50));
     assert_eq!(measured.snapshot.causes.get(&Cause::Refused), Some(&50));

@@ -2,7 +2,6 @@
 
 mod support;
 
-use std::net::TcpListener;
 use std::time::Duration;
 
 use support::{Act, Puppet, ok};
@@ -27,7 +26,7 @@ fn any_answer_will_do() {
 
 #[test]
 fn no_answer_is_told_with_its_cause() {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (_held, address) = support::nobody();
     let refused = PreflightError::Connect { endpoint: address.into(), cause: Cause::Refused };
     assert_eq!(ask(&format!("http://{address}/"), 5000), Err(refused.clone()));
     assert_eq!(refused.to_string(), format!("could not connect to {address}: connection refused"));

@@ -26,6 +26,8 @@ const LARGEST_WINDOW: i64 = (1 << 31) - 1;
 const LAST_STREAM: u32 = (1 << 31) - 1;
 /// Bytes of replies (to pings, settings and broken streams) that wait to be taken.
 const MOST_REPLIES: usize = 256 * 1024;
+/// With so many bytes waiting to be taken nothing new is opened: the other side does not read.
+const MOST_UNSENT: usize = 1024 * 1024;
 /// Largest head that we ask for; what is larger is counted as such.
 const OUR_HEAD_LIMIT: u32 = 64 * 1024;
 
@@ -63,8 +65,10 @@ struct Peer {
 /// One connection.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// What is to be handed to the transport.
+    /// What is to be handed to the transport, behind what it took already.
     out: Vec<u8>,
+    /// So many bytes of `out` it took.
+    gone: usize,
     /// Bytes that were taken from `out` so far.
     taken: u64,
     /// Of what was put into `out` since it was last empty, replies to the other side.
@@ -94,6 +98,7 @@ impl Session {
     pub(crate) fn new(most_streams: u32) -> Session {
         let mut session = Session {
             out: Vec::with_capacity(4096),
+            gone: 0,
             taken: 0,
             replies: 0,
             streams: Streams::default(),
@@ -130,9 +135,9 @@ impl Session {
     }
 
     /// How many requests may be in flight at once, as far as is known: one until the other side has said how many, and
-    /// those that are, once it takes up no more.
+    /// those that are, once it takes up no more or does not read what it was sent.
     pub(crate) fn capacity(&self) -> u64 {
-        if self.is_closing() {
+        if self.is_full() {
             return self.in_flight() as u64;
         }
         let allowed = if self.peer.known { self.peer.streams } else { 1 };
@@ -146,12 +151,22 @@ impl Session {
 
     /// Another request may be opened.
     pub(crate) fn has_room(&self) -> bool {
-        !self.is_closing() && (self.in_flight() as u64) < self.capacity()
+        !self.is_full() && (self.in_flight() as u64) < self.capacity()
     }
 
     /// Nothing new is taken up: the other side has said so, or the numbers for streams are used up.
     pub(crate) fn is_closing(&self) -> bool {
         self.last_taken.is_some() || self.next > LAST_STREAM
+    }
+
+    /// Nothing new is opened now: a request that ends leaves no room for another.
+    fn is_full(&self) -> bool {
+        self.is_closing() || self.is_backed_up()
+    }
+
+    /// The other side does not read: so much waits for it that nothing is put behind it.
+    pub(crate) fn is_backed_up(&self) -> bool {
+        self.to_send().len() >= MOST_UNSENT
     }
 
     /// The other side has said that it goes away.
@@ -162,6 +177,11 @@ impl Session {
     /// Requests that have not ended.
     pub(crate) fn in_flight(&self) -> usize {
         self.streams.len()
+    }
+
+    /// What [`Session::take_changed`] will say.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.changed
     }
 
     /// Whether [`Session::capacity`] may have changed since the last call.

@@ -178,3 +178,11 @@ pub fn run_with(plan: &Plan, control: &Control) -> Measured {
     }
     measured
 }
+
+/// An address where nobody listens, as long as the socket is held: nobody else can bind it meanwhile.
+pub fn nobody() -> (socket2::Socket, std::net::SocketAddr) {
+    let held = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
+    held.bind(&"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap().into()).unwrap();
+    let address = held.local_addr().unwrap().as_socket().unwrap();
+    (held, address)
+}

@@ -221,7 +221,7 @@ impl Session {
         }
         // Whoever answers before it has the whole request does not want the rest of it.
         let stream = if unsent { self.reset(id, code::NO_ERROR) } else { self.streams.remove(id) };
-        self.changed |= self.is_closing();
+        self.changed |= self.is_full();
         let outcome = Outcome::Response { status };
         events.extend(stream.map(|stream| Ended { tag: stream.tag, outcome, received: stream.received }));
     }
@@ -242,7 +242,7 @@ impl Session {
             self.streams.is_forgiven(head.stream, true);
             return Ok(());
         };
-        self.changed |= self.is_closing();
+        self.changed |= self.is_full();
         let outcome = match code {
             _ if stream.received > 0 => Outcome::Malformed(Cause::StreamReset),
             code::REFUSED_STREAM => Outcome::Reset(Cause::StreamRefused),
@@ -313,6 +313,7 @@ impl Session {
         let last = u32::from_be_bytes(*last) & 0x7fff_ffff;
         self.last_taken = Some(self.last_taken.map_or(last, |before| before.min(last)));
         self.changed = true;
+        self.take_back(last);
         for id in self.streams.above(last) {
             let stream = self.streams.forgive(id);
             let outcome = Outcome::Reset(Cause::GoneAway);

@@ -15,7 +15,7 @@ impl Session {
     ///
     /// To be called only where [`Session::has_room`].
     pub(crate) fn open(&mut self, tag: u32, request: Block<'_>) -> (u32, u64) {
-        let (id, at) = (self.next, self.taken + self.out.len() as u64);
+        let (id, at) = (self.next, self.taken + self.to_send().len() as u64);
         self.next += 2;
         let stream = Stream {
             tag,
@@ -29,12 +29,14 @@ impl Session {
             length: None,
             data: 0,
             received: 0,
+            at,
         };
         self.streams.insert(id, stream);
         self.put_fields(id, request);
         if !request.body.is_empty() && !self.put_body(id, request.body) {
             self.streams.waiting.push(id);
         }
+        self.changed |= self.is_full();
         (id, at)
     }
 
@@ -75,7 +77,7 @@ impl Session {
     fn put_body(&mut self, id: u32, body: &[u8]) -> bool {
         loop {
             let Some(stream) = self.streams.get(id) else { return true };
-            let ahead = BODIES_AHEAD.saturating_sub(self.out.len());
+            let ahead = BODIES_AHEAD.saturating_sub(self.out.len() - self.gone);
             let allowed = self.send_window.min(stream.send_window).clamp(0, LONGEST as i64) as usize;
             let length = (stream.body - stream.sent).min(allowed).min(ahead);
             if length == 0 {
@@ -111,26 +113,47 @@ impl Session {
 
     pub(super) fn reset(&mut self, id: u32, code: u32) -> Option<Stream> {
         let stream = self.streams.forgive(id)?;
-        self.changed |= self.is_closing();
+        self.changed |= self.is_full();
         frame::put_number(&mut self.out, kind::RST_STREAM, id, code);
         Some(stream)
     }
 
     /// What is to be handed to the transport.
     pub(crate) fn to_send(&self) -> &[u8] {
-        &self.out
+        &self.out[self.gone..]
     }
 
     /// The transport took the first `n` bytes of it. Returns how many it took of all.
     pub(crate) fn sent(&mut self, n: usize) -> u64 {
+        let was_backed_up = self.is_backed_up();
         self.taken += n as u64;
-        if n == self.out.len() {
+        self.gone += n;
+        if self.gone == self.out.len() {
             self.out.clear();
-            self.replies = 0;
-        } else {
-            self.out.drain(..n);
+            (self.gone, self.replies) = (0, 0);
+        } else if self.gone > self.out.len() / 2 {
+            // Less is moved than was taken since it was last moved.
+            self.out.drain(..self.gone);
+            self.gone = 0;
         }
+        self.changed |= was_backed_up && !self.is_backed_up();
         self.taken
+    }
+
+    /// Takes back the frames of streams above `last` of which nothing was taken. Since all that was put later is above
+    /// `last` too, and nothing will be opened any more, what remains can be read without them.
+    pub(super) fn take_back(&mut self, last: u32) {
+        let Some(first) = self.streams.first_unsent(last, self.taken) else { return };
+        let behind = self.out.split_off(self.gone + (first.at - self.taken) as usize);
+        let mut rest = &behind[..];
+        while let Some(head) = Head::read(rest) {
+            let (frame, after) = rest.split_at(frame::HEAD + head.length);
+            // A body that was begun is gone on with nowhere: its stream is reset by the other side.
+            if head.stream <= last {
+                self.out.extend_from_slice(frame);
+            }
+            rest = after;
+        }
     }
 
     /// A reply of so many bytes was put.

@@ -27,6 +27,8 @@ pub(super) struct Stream {
     pub(super) data: u64,
     /// Bytes of the frames of the answer.
     pub(super) received: u64,
+    /// Where among all bytes of the connection it begins.
+    pub(super) at: u64,
 }
 
 /// Numbers of streams count up by two: a multiplication spreads them well enough.
@@ -102,6 +104,12 @@ impl Streams {
     /// The numbers of those above `last`.
     pub(super) fn above(&self, last: u32) -> Vec<u32> {
         self.open.keys().copied().filter(|id| *id > last).collect()
+    }
+
+    /// That of the lowest number above `last` of which nothing was taken by the transport that had taken `taken`.
+    pub(super) fn first_unsent(&self, last: u32, taken: u64) -> Option<&Stream> {
+        let unsent = self.open.iter().filter(|(id, stream)| **id > last && stream.at >= taken);
+        unsent.min_by_key(|(id, _)| **id).map(|(_, stream)| stream)
     }
 
     pub(super) fn take_all(&mut self) -> Vec<(u32, Stream)> {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use truetail_model::time::Timestamp;
 use truetail_run::Streams;
 
 use crate::connection::{Connection, Exchange, Phase};
@@ -81,6 +82,8 @@ pub(crate) struct Links {
     pub(super) homeless: VecDeque<u32>,
     /// Slots of connections that may have something to send.
     pub(super) dirty: Vec<u32>,
+    /// No connection could be opened: until then others are preferred.
+    pub(super) opening_rests: Option<Timestamp>,
     /// What is to be said of all requests together.
     seen: Streams,
     /// What ended by the last read; kept for its room.
@@ -98,6 +101,7 @@ impl Links {
             vacant: Vec::new(),
             homeless: VecDeque::new(),
             dirty: Vec::new(),
+            opening_rests: None,
             seen: Streams::default(),
             ended: Vec::new(),
         }
@@ -152,6 +156,13 @@ impl Links {
         let allowed = self.pool.iter().filter_map(|link| link.session.allowed()).min();
         self.seen.allowed = [self.seen.allowed, allowed].into_iter().flatten().min();
         self.pool.iter().map(|link| link.session.capacity()).fold(unopened, u64::saturating_add)
+    }
+
+    /// Takes a request from its connection; another is to be found for it.
+    pub(super) fn make_homeless(&mut self, request: u32) {
+        let stream = self.stream(request);
+        (stream.link, stream.id) = (super::NOWHERE, 0);
+        self.homeless.push_back(request);
     }
 
     pub(super) fn begin(&mut self, stream: Stream) -> u32 {
@@ -216,7 +227,13 @@ impl Links {
     /// The transport has taken nothing of this request.
     pub(super) fn is_unsent(&mut self, request: u32) -> bool {
         let Stream { link, id, .. } = *self.stream(request);
-        self.pool.get(link).unsent.iter().any(|unsent| unsent.id == id)
+        // Numbers ascend.
+        self.pool.get(link).unsent.binary_search_by_key(&id, |unsent| unsent.id).is_ok()
+    }
+
+    /// The transport has taken nothing of this request, and it has not opened a connection of its own before.
+    pub(super) fn may_go_elsewhere(&mut self, request: u32) -> bool {
+        self.is_unsent(request) && self.stream(request).exchange.connect.is_none()
     }
 
     /// Goes on with bodies that waited for a window or for room.

@@ -10,7 +10,7 @@ mod reading;
 mod sending;
 
 use truetail_model::record::Outcome;
-use truetail_model::time::Timestamp;
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_reactor::Readiness;
 
 use super::{Moment, READS_AT_LAST, Worker};
@@ -24,6 +24,8 @@ pub(crate) use links::{Links, Multiplexing};
 const NO_CAP: u64 = 1 << 31;
 /// The connection of a request that has none.
 const NOWHERE: u32 = u32::MAX;
+/// After a connection could not be opened, requests that have room on others are not risked on the next for so long.
+const REST: Nanos = Nanos::from_secs(1);
 
 impl Worker {
     /// What a worker of HTTP/2 has.
@@ -40,15 +42,25 @@ impl Worker {
 
     /// Finds a connection for a request that was begun.
     fn place(&mut self, slot: u32) {
-        let links = self.links();
-        if links.may_open() {
-            return self.open_link(slot);
-        }
-        match links.choose() {
-            Some(link) => links.open(slot, link),
+        let may_open = self.links().may_open();
+        let chosen = if may_open && !self.opening_rests() { None } else { self.links().choose() };
+        match chosen {
+            Some(link) => {
+                self.links().open(slot, link);
+                if self.links().pool.get(link).session.is_backed_up() {
+                    let now = self.now();
+                    self.tidy(link, now);
+                }
+            }
+            None if may_open => self.open_link(slot),
             // So it is when a connection was lost of which more had not been sent than another one takes.
-            None => links.homeless.push_back(slot),
+            None => self.links().homeless.push_back(slot),
         }
+    }
+
+    /// A connection could not be opened just now.
+    fn opening_rests(&mut self) -> bool {
+        self.links().opening_rests.is_some_and(|until| self.now() < until)
     }
 
     /// Finds connections for requests that lost theirs; that they had to wait is nobody's fault but the connection's.
@@ -56,7 +68,10 @@ impl Worker {
         for _ in 0..self.links().homeless.len() {
             let Some(slot) = self.links().homeless.pop_front() else { return };
             if self.links().is_homeless(slot) {
+                let paused = self.watch.total();
                 let exchange = &mut self.links().stream(slot).exchange;
+                // The time on the lost connection is none of what the next one takes to open.
+                (exchange.began, exchange.actual_start, exchange.paused_by_then) = (now, now, paused);
                 exchange.connection_wait = now.since(exchange.arrival.intended_start);
                 self.place(slot);
             }
@@ -106,16 +121,25 @@ impl Worker {
         let links = self.links();
         let Stream { link, id, .. } = *links.stream(slot);
         if id == 0 {
-            if link != NOWHERE {
-                self.drop_link(link);
-            }
-            return self.end_stream(slot, Moment::read_at(now), outcome, 0);
+            return self.give_up_opening(slot, link, now, outcome);
         }
         let session = &mut links.pool.get(link).session;
         let received = session.cancel(id);
         links.touch(link);
         self.end_stream(slot, Moment::read_at(now), outcome, received);
         self.tidy(link, now);
+    }
+
+    /// Ends a request that has no connection, or whose connection was being opened: there is room for another then.
+    fn give_up_opening(&mut self, slot: u32, link: u32, now: Timestamp, outcome: Outcome) {
+        if link != NOWHERE {
+            self.drop_link(link);
+            self.links().opening_rests = Some(now + REST);
+        }
+        self.end_stream(slot, Moment::read_at(now), outcome, 0);
+        if outcome != Outcome::InFlightAtEnd {
+            self.tell_capacity(now);
+        }
     }
 
     fn end_stream(&mut self, slot: u32, moment: Moment, outcome: Outcome, received: u64) {

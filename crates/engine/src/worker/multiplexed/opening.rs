@@ -7,6 +7,7 @@ use truetail_model::time::Timestamp;
 
 use super::super::connecting::took;
 use super::super::{Moment, READS_IN_A_ROW, Worker};
+use super::REST;
 use super::links::Link;
 use crate::connection::{Connection, Phase};
 use crate::pool::Token;
@@ -23,6 +24,7 @@ impl Worker {
             Ok(connection) => connection,
             Err(cause) => {
                 let now = self.now();
+                self.links().opening_rests = Some(now + REST);
                 return self.end_stream(slot, Moment::read_at(now), Outcome::ConnectFailed(cause), 0);
             }
         };
@@ -43,6 +45,7 @@ impl Worker {
         let slot = self.links().pool.get(link).opener.expect("a connection that is being opened");
         let moment = self.unstamped_stream_moment(slot, now);
         self.drop_link(link);
+        self.links().opening_rests = Some(now + REST);
         self.end_stream(slot, moment, Outcome::ConnectFailed(cause), 0);
         self.tell_capacity(now);
     }
@@ -81,6 +84,7 @@ impl Worker {
     fn link_is_there(&mut self, token: Token, now: Timestamp) {
         let (link, paused) = (token.slot(), self.watch.total());
         let links = self.links();
+        links.opening_rests = None;
         let connection = links.pool.get(link);
         connection.connection.phase = Phase::Busy;
         let slot = connection.opener.take().expect("a connection that is being opened");

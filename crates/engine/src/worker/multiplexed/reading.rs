@@ -4,7 +4,6 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::{Clock, Timestamp};
 
 use super::super::{Moment, READ_BUFFER, READS_IN_A_ROW, Worker};
-use super::{Links, NOWHERE};
 use crate::connection::Phase;
 use crate::http2::{Broken, Ended};
 use crate::pool::Token;
@@ -132,6 +131,11 @@ impl Worker {
         let arrived = if ended.is_empty() { None } else { self.arrival(slot, stamp, now) };
         let count = ended.len();
         for (nth, one) in ended.drain(..).enumerate() {
+            // What the server goes away from without having been sent it was not asked.
+            if one.outcome == Outcome::Reset(Cause::GoneAway) && self.links().may_go_elsewhere(one.tag) {
+                self.links().make_homeless(one.tag);
+                continue;
+            }
             let moment = self.stream_moment(one.tag, arrived, now, nth + 1 == count);
             self.end_stream(one.tag, moment, one.outcome, one.received);
         }
@@ -194,9 +198,8 @@ impl Worker {
         let links = self.links();
         let mut ended = std::mem::take(&mut links.ended);
         links.pool.get(slot).session.give_up(Broken::by_the_end(end.cause()), &mut ended);
-        let is_new = |links: &mut Links, request| links.stream(request).exchange.connect.is_some();
         let (again, mut lost): (Vec<Ended>, Vec<Ended>) =
-            ended.drain(..).partition(|one| links.is_unsent(one.tag) && !is_new(links, one.tag));
+            ended.drain(..).partition(|one| links.may_go_elsewhere(one.tag));
         links.ended = ended;
         links.pool.get(slot).connection.phase = Phase::Idle;
         self.drop_link(slot);
@@ -205,9 +208,7 @@ impl Worker {
         }
         self.fail_streams(&lost, now);
         for one in again {
-            let stream = self.links().stream(one.tag);
-            (stream.link, stream.id) = (NOWHERE, 0);
-            self.links().homeless.push_back(one.tag);
+            self.links().make_homeless(one.tag);
         }
         self.tell_capacity(now);
     }

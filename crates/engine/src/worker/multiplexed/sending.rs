@@ -24,7 +24,14 @@ impl Worker {
     /// Hands to the transport what a connection has to say, as much as it takes. The instant just before it took the first
     /// byte of a request is the actual start of that.
     pub(super) fn send_on(&mut self, link: u32) {
-        if !self.hand_over(link) {
+        if self.hand_over(link) {
+            let links = self.links();
+            // It may read again, after it had not.
+            if links.pool.is_taken(link) && links.pool.get(link).session.has_changed() {
+                let now = self.now();
+                self.tidy(link, now);
+            }
+        } else {
             // What has come before may explain it, and some of it may be answers.
             let token = self.links().pool.token(link);
             self.read_link(token, true, READS_AT_LAST);

@@ -328,3 +328,47 @@ proptest! {
         prop_assert!(session.out.len() <= script.0.len() * 2 + 4096);
     }
 }
+
+#[test]
+fn who_does_not_read_gets_nothing_new_until_it_does() {
+    let blocks = blocks("GET", &[&format!("A: {}", "x".repeat(4000))], b"");
+    let mut session = Session::new(u32::MAX);
+    session.feed(&Script::settings(&[]).0, &mut Vec::new()).unwrap();
+    assert!(session.take_changed());
+    let mut opened = 0;
+    while session.has_room() {
+        session.open(opened, blocks.get(ANY));
+        opened += 1;
+        // Whoever is given up leaves no room for another.
+        session.cancel(2 * opened - 1);
+        assert!(session.to_send().len() < MOST_UNSENT + 8192);
+    }
+    assert!(session.take_changed(), "the driver is to be told");
+    assert_eq!(session.capacity(), 0);
+    let mut sent = Vec::new();
+    while !session.to_send().is_empty() {
+        let some = session.to_send().len().min(1000);
+        sent.extend_from_slice(&session.to_send()[..some]);
+        assert_eq!(session.sent(some), sent.len() as u64);
+    }
+    assert!(session.take_changed() && session.has_room());
+    let resets = frames(&sent[frame::PREFACE.len()..]).iter().filter(|(head, _)| head.kind == kind::RST_STREAM).count();
+    assert_eq!(resets as u32, opened, "in pieces it is what it was");
+}
+
+#[test]
+fn what_a_server_goes_away_from_before_it_was_sent_is_not_sent() {
+    let blocks = blocks("PUT", &[], b"body");
+    let mut session = asked(2, &blocks);
+    session.feed(&Script::settings(&[]).0, &mut Vec::new()).unwrap();
+    (2..5).for_each(|tag| {
+        session.open(tag, blocks.get(ANY));
+    });
+    let mut events = Vec::new();
+    session.feed(&Script::default().goaway(5, 0).0, &mut events).unwrap();
+    let mut gone: Vec<u32> = events.iter().map(|ended| ended.tag).collect();
+    gone.sort();
+    assert_eq!(gone, [3, 4]);
+    let said: Vec<(u8, u32)> = frames(&take(&mut session)).iter().map(|(head, _)| (head.kind, head.stream)).collect();
+    assert_eq!(said, [(kind::SETTINGS, 0), (kind::HEADERS, 5), (kind::DATA, 5)]);
+}
