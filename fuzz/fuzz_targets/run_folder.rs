@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use truetail_fuzz::{RUN_FILES, split};
-use truetail_model::record::Metric;
+use truetail_model::record::{Metric, Snapshot, SparseHistogram};
 use truetail_run::{Run, folder, wire};
 
 /// A folder of this process, in memory where the system has such.
@@ -48,11 +48,36 @@ fn check_text(text: &str) {
 
 fn check(run: &Run) {
     let snapshot = &run.snapshot;
+    check_books(snapshot);
+    if !snapshot.intervals.rows().is_empty() {
+        check_intervals(snapshot);
+    }
     for metric in Metric::ALL {
         let histogram = snapshot.metric(metric);
         let buckets: u64 = histogram.buckets().map(|(_, _, count)| count).sum();
         assert_eq!(buckets, histogram.count(), "{}", metric.name());
         let quantiles = [0.0, 0.5, 0.999, 1.0].map(|q| histogram.quantile(q));
         assert!(quantiles.is_sorted(), "{quantiles:?}");
+    }
+}
+
+/// Every arrival has one outcome, and each outcome its time.
+fn check_books(snapshot: &Snapshot) {
+    let tally = &snapshot.tally;
+    tally.check().expect("books that balance");
+    snapshot.warmup.check().expect("books that balance");
+    let [answered, censored, failed] =
+        [Metric::ResponseTime, Metric::Censored, Metric::Failed].map(|metric| snapshot.metric(metric).count());
+    assert_eq!((answered, censored, failed), (tally.responses, tally.censored(), tally.failed()));
+    assert_eq!(answered + censored + failed, tally.planned);
+}
+
+/// The whole is the sum of its intervals.
+fn check_intervals(snapshot: &Snapshot) {
+    for metric in Metric::ALL {
+        let mut sum = SparseHistogram::default();
+        snapshot.intervals.rows().iter().for_each(|row| sum.merge(row.metric(metric)));
+        let whole = snapshot.metric(metric).buckets().map(|(lowest, _, count)| (lowest, count));
+        assert!(sum.buckets().eq(whole), "{}", metric.name());
     }
 }

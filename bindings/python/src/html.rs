@@ -20,9 +20,9 @@ pub fn html(run: &Run, findings: &Findings) -> String {
         "<div><b style=\"color:{color}\">{state}</b> {} · {} arrivals at {} · {} answered at {}<ul>{reasons}</ul></div>",
         escape(run.facts.offered.name.as_deref().or(run.facts.offered.url.as_deref()).unwrap_or_default()),
         number::count(findings.response_time.count),
-        number::rate(findings.offered_per_second),
+        number::rate_if_any(findings.offered_per_second),
         number::count(findings.tally.responses),
-        number::rate(findings.throughput_per_second),
+        number::rate_if_any(findings.throughput_per_second),
     );
     let rows: String = findings.response_time.quantiles.iter().map(|quantile| row(quantile, findings)).collect();
     format!(

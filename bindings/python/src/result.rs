@@ -147,15 +147,15 @@ impl RunResult {
         Verdict(self.findings.verdict.clone())
     }
 
-    /// Planned arrivals per second of the schedule.
+    /// Planned arrivals per second of the schedule; `None` for fewer than two.
     #[getter]
-    fn offered_per_second(&self) -> f64 {
+    fn offered_per_second(&self) -> Option<f64> {
         self.findings.offered_per_second
     }
 
-    /// Answers per second from the first intended start to the last end.
+    /// Answers per second from the first intended start to the last end; `None` for fewer than two arrivals.
     #[getter]
-    fn throughput_per_second(&self) -> f64 {
+    fn throughput_per_second(&self) -> Option<f64> {
         self.findings.throughput_per_second
     }
 
@@ -233,7 +233,7 @@ impl RunResult {
         let (state, count) = (verdict.state_name(), number::count(self.count()));
         format!(
             "<truetail.Result{name}: {state}, {count} arrivals at {}{quantiles}>",
-            number::rate(self.offered_per_second())
+            number::rate_if_any(self.offered_per_second())
         )
     }
 }

@@ -42,7 +42,7 @@ const MOST_USERS: f64 = 1e6;
 /// missing.
 pub(crate) fn of_findings(run: &Run, findings: &Findings) -> Option<ClosedLoopShadow> {
     let median = findings.service_time.quantiles.iter().find(|quantile| quantile.q == 0.5)?.value_ns?;
-    let users = (findings.offered_per_second * median as f64 / 1e9).round().clamp(1.0, MOST_USERS) as u32;
+    let users = (findings.offered_per_second? * median as f64 / 1e9).round().clamp(1.0, MOST_USERS) as u32;
     if findings.verdict.state == VerdictState::Invalid {
         return None;
     }

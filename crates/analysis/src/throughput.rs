@@ -4,25 +4,35 @@ use truetail_model::record::{RequestRecord, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_run::Run;
 
-/// Whole answers per second, from the first intended start to the last end; 0 when nothing was planned.
-pub(crate) fn answered_per_second(run: &Run, every: Option<&[RequestRecord]>) -> f64 {
+/// Fewer arrivals have no rate: what would divide them is a time that nobody chose.
+const FEWEST: u64 = 2;
+
+/// Whole answers per second, from the first intended start to the last end; `None` for fewer than two arrivals.
+pub(crate) fn answered_per_second(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     let snapshot = &run.snapshot;
+    if snapshot.tally.planned < FEWEST {
+        return None;
+    }
     let from = first_intended(snapshot, every).unwrap_or(snapshot.measure_from);
-    per_second(snapshot.tally.responses, snapshot.last_end.since(from).0)
+    Some(per_second(snapshot.tally.responses, snapshot.last_end.since(from).0))
 }
 
 /// Planned arrivals per second of the schedule. The schedule's length is its duration where it has one and ran to its
-/// end; else the time from the first to the last intended start, which n arrivals divide into n − 1 gaps.
-pub(crate) fn offered_per_second(run: &Run, every: Option<&[RequestRecord]>) -> f64 {
+/// end; else the time from the first to the last intended start, which n arrivals divide into n − 1 gaps. `None` for fewer
+/// than two.
+pub(crate) fn offered_per_second(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     let planned = run.snapshot.tally.planned;
+    if planned < FEWEST {
+        return None;
+    }
     let complete = !run.facts.interrupted && run.facts.offered.requests.is_none();
     if let Some(duration_ns) = run.facts.offered.duration_ns.filter(|_| complete) {
-        return per_second(planned, duration_ns.saturating_sub(run.facts.offered.warmup_ns));
+        return Some(per_second(planned, duration_ns.saturating_sub(run.facts.offered.warmup_ns)));
     }
-    match every {
+    Some(match every {
         Some([first, .., last]) => per_second(planned - 1, last.intended_start.since(first.intended_start).0),
         _ => per_second(planned, busy_seconds(&run.snapshot) * NANOS_PER_SECOND),
-    }
+    })
 }
 
 fn first_intended(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<Timestamp> {

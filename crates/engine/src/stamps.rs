@@ -127,11 +127,10 @@ fn wall_time(t: libc::timespec) -> Option<WallTime> {
 const PAIR_WITHIN: Nanos = Nanos::from_micros(5);
 /// Readings of a pair that was interrupted are taken again so often.
 const TRIES: u32 = 4;
-/// Linux steers both clocks alike, so that only a step moves them apart; what is less than this is the price of pairing.
-const STEP: u64 = 1_000_000;
-/// By so many nanoseconds one instant is certainly before another that the other clock gave: several times what pairing
-/// may be wrong by.
-const CERTAINLY: u64 = 20_000;
+/// Several times what two pairs may differ by because of pairing, in nanoseconds. Linux steers both clocks alike, so that
+/// what moves them apart by more was a step; and by so much one instant is certainly before another that the other clock
+/// gave, when no step came between.
+const CERTAINLY: u64 = 4 * PAIR_WITHIN.0;
 
 /// The distance between wall clock and monotonic clock, as it was last seen.
 #[derive(Debug)]
@@ -153,21 +152,24 @@ impl Pairing {
         self.steps
     }
 
-    /// Reads both clocks. To be called once each time the worker wakes, before it reads.
-    pub(crate) fn refresh(&mut self, clock: &MonotonicClock) {
+    /// Reads both clocks; false where something always came between. To be called once each time the worker wakes, before
+    /// it reads.
+    pub(crate) fn refresh(&mut self, clock: &MonotonicClock) -> bool {
         for _ in 0..TRIES {
             let before = clock.now();
             let wall = wall_now();
             let after = clock.now();
             if after.since(before) <= PAIR_WITHIN {
-                return self.paired(wall, before + Nanos(after.since(before).0 / 2));
+                self.paired(wall, before + Nanos(after.since(before).0 / 2));
+                return true;
             }
         }
+        false
     }
 
     fn paired(&mut self, wall: u64, monotonic: Timestamp) {
         let origin = wall.wrapping_sub(monotonic.0);
-        self.doubtful = self.origin.is_some_and(|before| before.abs_diff(origin) > STEP);
+        self.doubtful = self.origin.is_some_and(|before| before.abs_diff(origin) > CERTAINLY);
         self.steps += u64::from(self.doubtful);
         self.origin = Some(origin);
     }
@@ -180,8 +182,8 @@ impl Pairing {
         (instant >= earliest && instant <= now).then_some(instant)
     }
 
-    /// Whether the stamp is certainly from before `instant`: the clocks are compared again, so that one which was set in
-    /// between does not make it seem so.
+    /// Whether the stamp is certainly from before `instant`: the clocks are compared again, and are as far apart as before,
+    /// so that one which was set in between does not make it seem so. False where they cannot be compared.
     pub(crate) fn is_before(&mut self, clock: &MonotonicClock, stamp: Option<WallTime>, instant: Timestamp) -> bool {
         let (Some(WallTime(stamp)), Some(origin)) = (stamp, self.origin.filter(|_| !self.doubtful)) else {
             return false;
@@ -190,8 +192,7 @@ impl Pairing {
         if !is_before(origin) {
             return false;
         }
-        self.refresh(clock);
-        !self.doubtful && self.origin.is_some_and(is_before)
+        self.refresh(clock) && !self.doubtful && self.origin.is_some_and(is_before)
     }
 }
 
@@ -271,5 +272,21 @@ mod tests {
         // Seen with a pair from before the clock was set, everything of now would be long ago.
         pairing.origin = pairing.origin.map(|origin| origin + 60 * NANOS_PER_SECOND);
         assert!(!pairing.is_before(&clock, Some(stamp), instant));
+    }
+
+    /// Set forward by 0.9 ms after the stamp: by the new distance, an answer to what was sent seems to be older than it.
+    #[test]
+    fn a_small_step_makes_no_answer_early() {
+        const STEP: u64 = 900_000;
+        let clock = MonotonicClock::starting_now();
+        let mut pairing = Pairing::new();
+        while !pairing.refresh(&clock) {}
+        pairing.origin = pairing.origin.map(|origin| origin - STEP);
+        let sent = clock.now();
+        let stamp = Some(WallTime(wall_now() - STEP));
+        while !pairing.refresh(&clock) {}
+        assert!(!pairing.is_before(&clock, stamp, sent));
+        assert_eq!(pairing.convert(stamp, Timestamp::ZERO, clock.now()), None);
+        assert_eq!(pairing.steps(), 1);
     }
 }

@@ -98,6 +98,33 @@ fn an_hour_is_recorded_in_flat_memory() {
     assert!((8..=32).contains(&width_s), "{width_s} s");
 }
 
+/// Times that grow from a microsecond to 100 s, within one interval and after the first record of each kind.
+#[test]
+fn recording_within_an_interval_allocates_nothing() {
+    let record = |index: u64| {
+        let sent = Timestamp(index * 1_000);
+        RequestRecord {
+            index,
+            intended_start: sent,
+            actual_start: sent,
+            end: sent + Nanos(1_000 + index * index * 10),
+            delay: StartDelay { generator_lag: Nanos(index), ..StartDelay::default() },
+            connected: false,
+            tls_handshake: None,
+            read_lag: Some(Nanos(index)),
+            outcome: Outcome::Response { status: 200 },
+            bytes_in: 100,
+        }
+    };
+    for per_second in [true, false] {
+        let mut recorder =
+            Recorder::new(RecorderOptions { expected_seconds: 200, per_second, ..RecorderOptions::default() });
+        recorder.record(&record(0));
+        let allocated = measure(|| (1..100_000).for_each(|index| recorder.record(&record(index))));
+        assert_eq!(allocated.count_total, 0, "{allocated:?}");
+    }
+}
+
 /// Days with an arrival a second: intervals get longer by their number alone.
 #[test]
 fn days_are_recorded_in_flat_memory() {

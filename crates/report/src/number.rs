@@ -73,6 +73,11 @@ pub fn count(n: u64) -> String {
     text
 }
 
+/// As [`rate`]; `–` where there is none.
+pub fn rate_if_any(per_second: Option<f64>) -> String {
+    per_second.map_or("–".to_owned(), rate)
+}
+
 /// Events per second, to four significant digits: `1 000/s`, `998.3/s`, `0.5/s`.
 pub fn rate(per_second: f64) -> String {
     let rounded = per_second.max(0.0);

@@ -131,15 +131,15 @@ pub struct Findings {
     pub read_lag: Distribution,
     /// The TLS part of the time to connect, over the arrivals that shook hands; empty over plain TCP.
     pub tls_handshake_time: Distribution,
-    /// Answers per second from the first intended start to the last end.
-    pub throughput_per_second: f64,
-    /// Planned arrivals per second of the schedule.
-    pub offered_per_second: f64,
+    /// Answers per second from the first intended start to the last end; `None` for fewer than two arrivals.
+    pub throughput_per_second: Option<f64>,
+    /// Planned arrivals per second of the schedule; `None` for fewer than two.
+    pub offered_per_second: Option<f64>,
     /// Where the uncertainty of the response time comes from, for each quantile that is a number.
     pub uncertainty: Vec<Uncertainty>,
     /// Where the response time settles.
     pub settling: Settling,
-    /// How far the arrivals were those that were planned; `None` where none was issued.
+    /// How far the arrivals were those that were planned; `None` where none was issued, or fewer than two planned.
     pub arrival_fidelity: Option<ArrivalFidelity>,
     /// What a closed-loop tool would have reported; `None` where that cannot be said.
     pub closed_loop_shadow: Option<ClosedLoopShadow>,

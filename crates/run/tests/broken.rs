@@ -176,6 +176,36 @@ fn files_of_different_runs_are_told_apart() {
 }
 
 #[test]
+fn books_that_do_not_balance_are_refused() {
+    // 2000 arrivals, of which 4 each time out and are reset.
+    for (from, to, says) in [
+        ("\"planned\": 2000", "\"planned\": 2001", "its tally plans 2001 arrivals and accounts for 2000"),
+        (
+            "\"responses\": 1992",
+            "\"responses\": 18446744073709551615",
+            "its tally plans 2000 arrivals and accounts for 1844",
+        ),
+        ("\"issued\": 0", "\"issued\": 1", "its warmup_tally plans 0 arrivals"),
+        ("\"timed_out\": 4", "\"timed_out\": 3,\n\"later\": 1", "its tally plans 2000 arrivals and accounts for 1999"),
+    ] {
+        let complaint = complaint(folder::RUN, |text| {
+            assert!(text.contains(from), "{from}");
+            text.replacen(from, to, 1)
+        });
+        assert!(complaint.starts_with("run.json: ") && complaint.contains(says), "{complaint}");
+    }
+    let swapped = |text: String| {
+        text.replacen("\"responses\": 1992", "\"responses\": 1991", 1).replacen(
+            "\"timed_out\": 4",
+            "\"timed_out\": 5",
+            1,
+        )
+    };
+    let complaint = complaint(folder::RUN, swapped);
+    assert!(complaint.contains("1991 arrivals were answered; recorded.exact.response_time counts 1992"), "{complaint}");
+}
+
+#[test]
 fn a_sample_that_lost_rows_is_found_out() {
     let folder = tempdir().unwrap();
     let samples = SamplesOptions { capacity: 100, slowest: 10 };

@@ -1,388 +1,21 @@
-//! `run.json`, version 1, may gain fields and must never change them. The schema is declared here a second time, with
-//! every unknown field refused, so that no change goes by unseen.
+//! `run.json`, version 1, may gain fields and must never change them. The schema is declared a second time, in `mirror`,
+//! with every unknown field refused, so that no change goes by unseen.
 //!
-//! Where the change is meant and only adds: add the field here, and refresh the stored sample with
+//! Where the change is meant and only adds: add the field there, and refresh the stored sample with
 //! `TRUETAIL_REFRESH=1 cargo test -p truetail-run --test wire_v1`.
 
+mod mirror;
 mod support;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use mirror::{Mirror, MirrorIntervals};
+use serde_json::Value;
 use support::{findings, run, slow, steady};
 use truetail_model::record::{RecorderOptions, SamplesOptions};
-use truetail_run::Run;
 use truetail_run::wire::{self, v1};
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct Mirror {
-    schema: String,
-    verdict: MirrorVerdict,
-    scenario: MirrorScenario,
-    seed: Option<u64>,
-    schedule_hash: String,
-    host: Option<MirrorHost>,
-    version: String,
-    source: Map<String, Value>,
-    started_at_unix_ns: Option<u64>,
-    elapsed_ns: u64,
-    interrupted: bool,
-    notes: Vec<String>,
-    tally: MirrorTally,
-    warmup_tally: MirrorTally,
-    statuses: BTreeMap<String, u64>,
-    by_target: Vec<MirrorTargetBooks>,
-    causes: BTreeMap<String, u64>,
-    throughput_per_second: Option<f64>,
-    offered_per_second: Option<f64>,
-    response_time: MirrorDistribution,
-    response_time_success: Option<MirrorDistribution>,
-    response_time_error_status: Option<MirrorDistribution>,
-    service_time: MirrorDistribution,
-    start_delay: MirrorDistribution,
-    generator_lag: MirrorDistribution,
-    connection_wait: MirrorDistribution,
-    connect_time: MirrorDistribution,
-    read_lag: MirrorDistribution,
-    tls_handshake_time: MirrorDistribution,
-    settling: Option<MirrorSettling>,
-    arrival_fidelity: Option<MirrorFidelity>,
-    closed_loop_shadow: Option<MirrorShadow>,
-    uncertainty: Vec<MirrorUncertainty>,
-    generator: Option<MirrorGenerator>,
-    bytes_in: u64,
-    recorded: MirrorRecorded,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorVerdict {
-    state: String,
-    /// `code`, `state`, `message`, and numbers by whatever name.
-    reasons: Vec<Map<String, Value>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorScenario {
-    name: Option<String>,
-    model: String,
-    url: Option<String>,
-    method: Option<String>,
-    mix: Option<MirrorMix>,
-    profile: Option<String>,
-    spacing: Option<String>,
-    seed: Option<u64>,
-    duration_ns: Option<u64>,
-    requests: Option<u64>,
-    users: Option<u32>,
-    requests_per_session: Option<u32>,
-    think_time_ns: Option<u64>,
-    connections: Option<u32>,
-    http2: Option<BTreeMap<String, Option<u32>>>,
-    timeout_ns: Option<u64>,
-    drain_ns: u64,
-    warmup_ns: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorMix {
-    targets: Vec<MirrorMixTarget>,
-    rows: u32,
-    order: Option<String>,
-    seed: Option<u64>,
-    hash: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorMixTarget {
-    method: String,
-    url: String,
-    weight: u32,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorTargetBooks {
-    method: String,
-    url: String,
-    tally: MirrorTally,
-    statuses: BTreeMap<String, u64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorHost {
-    os: String,
-    kernel: Option<String>,
-    arch: String,
-    cpu_model: Option<String>,
-    cpus: u32,
-    memory_bytes: Option<u64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorTally {
-    planned: u64,
-    issued: u64,
-    never_issued: u64,
-    responses: u64,
-    connect_failed: u64,
-    reset: u64,
-    malformed: u64,
-    timed_out: u64,
-    in_flight_at_end: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorDistribution {
-    count: u64,
-    censored: u64,
-    failed: u64,
-    mean_ns: Option<f64>,
-    min_ns: Option<u64>,
-    max_ns: Option<u64>,
-    quantiles: Vec<MirrorQuantile>,
-    exact: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorUncertainty {
-    q: f64,
-    value_ns: u64,
-    sampling_ns: Option<u64>,
-    histogram_ns: u64,
-    clock_ns: u64,
-    generator_lag_ns: Option<u64>,
-    read_lag_ns: Option<u64>,
-    largest: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorQuantile {
-    q: f64,
-    value_ns: Option<u64>,
-    low_ns: Option<u64>,
-    high_ns: Option<u64>,
-    at_least: bool,
-    no_answer: bool,
-    supported: bool,
-    needs_n: Option<u64>,
-    #[serde(default)]
-    effective_n: Option<u64>,
-    unresolved: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorSettling {
-    state: String,
-    why: String,
-    cut_ns: Option<u64>,
-    cut_arrivals: Option<u64>,
-    shift: Option<MirrorShift>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorShift {
-    at_ns: u64,
-    until_ns: u64,
-    from_ns: Option<u64>,
-    to_ns: Option<u64>,
-    lowest_ns: Option<u64>,
-    highest_ns: Option<u64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorFidelity {
-    issued: u64,
-    within_1ms: f64,
-    mean_gap_ns: u64,
-    within_tenth_of_gap: f64,
-    displaced_by_generator: u64,
-    gaps: Option<MirrorGaps>,
-    dispersion: Option<MirrorDispersion>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorGaps {
-    count: u64,
-    distance: f64,
-    tolerance_ns: u64,
-    exponential: Option<MirrorExponential>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorExponential {
-    planned_distance: f64,
-    actual_distance: f64,
-    critical_distance: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorDispersion {
-    window_ns: u64,
-    planned: f64,
-    actual: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorShadow {
-    users: u32,
-    requests: u64,
-    unanswered: u64,
-    quantiles: Vec<MirrorShadowQuantile>,
-    one_in: u64,
-    resolution_ns: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorShadowQuantile {
-    q: f64,
-    value_ns: Option<u64>,
-    omission_factor: Option<f64>,
-    at_least: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorStreams {
-    peak: u64,
-    allowed: Option<u32>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorGenerator {
-    threads: u32,
-    cpu: MirrorCpu,
-    peak_memory_bytes: Option<u64>,
-    pauses: Vec<MirrorPause>,
-    pause_count: u64,
-    paused_ns: u64,
-    connections_opened: u64,
-    connections_peak: u64,
-    streams: Option<MirrorStreams>,
-    stray_answers: u64,
-    end_clock: String,
-    busiest_worker_cpu_ns: u64,
-    surroundings: BTreeMap<String, Option<u64>>,
-    timing: String,
-    clock_reading_ns: Option<u64>,
-    unstamped: u64,
-    clock_steps: u64,
-    open_files_limit: Option<u64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorCpu {
-    user_ns: u64,
-    system_ns: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorPause {
-    worker: u32,
-    at_ns: u64,
-    length_ns: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorRecorded {
-    measure_from_ns: u64,
-    last_end_ns: u64,
-    bytes_in: u64,
-    intervals: MirrorIntervals,
-    exact: BTreeMap<String, MirrorExact>,
-    timeline: MirrorTimeline,
-    samples: MirrorSamples,
-}
-
-/// `"second"`, `"whole_run"`, or `{"seconds": 8}`.
-#[derive(Deserialize, PartialEq, Debug)]
-#[serde(untagged, deny_unknown_fields)]
-enum MirrorIntervals {
-    Word(String),
-    Long { seconds: u64 },
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorExact {
-    count: u64,
-    sum_ns: u128,
-    min_ns: u64,
-    max_ns: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorTimeline {
-    seconds: u64,
-    planned: u64,
-    sent: u64,
-    completed: u64,
-    failed: u64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(dead_code)]
-struct MirrorSamples {
-    complete: bool,
-    even: u64,
-    one_in: u64,
-    only_slow: u64,
-    seen: u64,
-    capacity: u64,
-    slowest: u64,
-}
+use truetail_run::{Findings, Run};
 
 /// A run of which every part of the file has something to say.
 fn example() -> Run {
@@ -456,6 +89,14 @@ fn the_schema_is_the_one_declared_here() {
 }
 
 #[test]
+fn a_run_of_one_arrival_has_no_rate() {
+    let run = run(RecorderOptions::default(), &steady(1)[..1]);
+    let none = Findings { offered_per_second: None, throughput_per_second: None, ..findings(&run) };
+    let text = v1::run_file(&run, &none).to_json();
+    assert!(text.contains("\"offered_per_second\": null") && text.contains("\"throughput_per_second\": null"));
+}
+
+#[test]
 fn what_the_contract_names_is_there() {
     let file: Value = serde_json::from_str(&fs::read_to_string(stored()).unwrap()).unwrap();
     let metrics = "response_time service_time start_delay generator_lag connection_wait connect_time read_lag \
@@ -477,9 +118,11 @@ fn what_the_contract_names_is_there() {
 fn what_is_no_run_of_this_version_is_refused_in_one_line() {
     let stored = fs::read_to_string(stored()).unwrap();
     let newer = stored.replacen("truetail.run/1", "truetail.run/2", 1);
+    let further = stored.replacen("\"intervals\": \"second\"", "\"intervals\": {\"minutes\": 1}", 1);
     let broken = stored.replacen("\"planned\": ", "\"planned\": -", 1);
     for (text, says) in [
         (newer.as_str(), "\"truetail.run/2\" and this truetail reads \"truetail.run/1\""),
+        (further.as_str(), "unknown variant `minutes`"),
         (broken.as_str(), "invalid value: integer `-"),
         ("{\"schema\": \"truetail.run/1\"}", "missing field `verdict`"),
         ("{\"latencies\": {}}", "its schema is missing, not \"truetail.run/1\""),

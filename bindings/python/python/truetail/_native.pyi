@@ -160,11 +160,11 @@ class Result:
     def verdict(self) -> Verdict:
         """Can the numbers be trusted, and if not, why?"""
     @property
-    def offered_per_second(self) -> float:
-        """Planned arrivals per second of the schedule."""
+    def offered_per_second(self) -> Optional[float]:
+        """Planned arrivals per second of the schedule; None for fewer than two."""
     @property
-    def throughput_per_second(self) -> float:
-        """Answers per second from the first intended start to the last end."""
+    def throughput_per_second(self) -> Optional[float]:
+        """Answers per second from the first intended start to the last end; None for fewer than two arrivals."""
     @property
     def interrupted(self) -> bool:
         """The run was ended before its time."""

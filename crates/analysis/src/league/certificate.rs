@@ -65,8 +65,9 @@ pub struct Trial {
 pub struct Certificate {
     /// What kind of generator it is.
     pub kind: Kind,
-    /// It offered its rate, evenly or at random, and went on while the service stood still.
-    pub kept_schedule: bool,
+    /// It offered its rate, evenly or at random, and went on while the service stood still; `None` where that could not be
+    /// told.
+    pub kept_schedule: Option<bool>,
     /// Why: sentences with numbers.
     pub evidence: Vec<String>,
     /// The scenarios.
@@ -77,7 +78,8 @@ pub struct Certificate {
 pub fn certify(trials: Vec<Trial>) -> Certificate {
     let kind = kind(&trials);
     let evidence = trials.iter().flat_map(evidence).collect();
-    Certificate { kind, kept_schedule: kind == Kind::Open, evidence, trials }
+    let kept_schedule = (kind != Kind::Unknown).then_some(kind == Kind::Open);
+    Certificate { kind, kept_schedule, evidence, trials }
 }
 
 fn kind(trials: &[Trial]) -> Kind {

@@ -211,7 +211,13 @@ fn nothing_answered_is_invalid() {
     assert!(refused.response_time.quantiles.iter().all(|quantile| quantile.no_answer));
     let nothing = findings(&recorded(&run, &[]));
     assert_eq!((nothing.verdict.state, codes(&nothing)), (Invalid, vec!["no_responses"]));
-    assert_eq!((nothing.throughput_per_second, nothing.offered_per_second), (0.0, 0.0));
+    assert_eq!((nothing.throughput_per_second, nothing.offered_per_second), (None, None));
+    let every = run.snapshot.samples.even();
+    let rates = |n: usize| {
+        let found = findings(&recorded(&run, &every[..n]));
+        (found.throughput_per_second.is_some(), found.offered_per_second.is_some())
+    };
+    assert_eq!((rates(1), rates(2)), ((false, false), (true, true)));
 }
 
 #[test]

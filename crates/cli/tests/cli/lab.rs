@@ -261,6 +261,7 @@ fn what_cannot_be_certified_is_told() {
     let silent = certified(&desk, &["--duration", "1s"], &["sh", "-c", "echo no such option >&2; exit 3", "{url}"]);
     assert_eq!((silent.code, &silent.json()["kind"]), (Some(1), &Value::from("unknown")), "{silent:?}");
     assert!(silent.stdout.contains("no such option"), "{silent:?}");
+    assert!(silent.json()["kept_schedule"].is_null(), "nobody knows: {silent:?}");
     let nowhere = certified(&desk, &[], &["sh", "-c", "true"]);
     assert_eq!(nowhere.code, Some(2), "{nowhere:?}");
     assert!(nowhere.stderr.contains("{url}"), "{nowhere:?}");

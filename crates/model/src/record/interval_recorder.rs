@@ -3,11 +3,13 @@
 //! Intervals are one second long at first. When there are [`MOST_INTERVALS`], or when their distributions take
 //! [`MOST_BYTES`], all become twice as long: two are added up each second, so that no run ever stands still for it.
 
+use std::array;
+
 use super::intervals::{ByInterval, Distributions, Folding};
 use super::seconds::row_of;
 use super::sparse::HotHistogram;
 use super::{IntervalBooks, Metric, RequestRecord};
-use crate::time::Timestamp;
+use crate::time::{Nanos, Timestamp};
 
 /// More intervals than this become half as many: four for each stretch that dependence is looked for in, and some.
 const MOST_INTERVALS: usize = 512;
@@ -15,8 +17,8 @@ const MOST_INTERVALS: usize = 512;
 const MOST_BYTES: usize = 16 << 20;
 /// So many intervals, the newest, are written to in dense form.
 const HOT: usize = 2;
-/// However long an interval is, it is emptied this often.
-const LONGEST_HOT_S: usize = 3600;
+/// So many records fit in dense form at most, even if all fall into one bucket: its counts have 32 bits.
+const MOST_HOT: u32 = u32::MAX;
 /// Shorter intervals that are added up each second.
 const FOLDED_AT_ONCE: usize = 2;
 
@@ -27,6 +29,8 @@ pub(super) struct IntervalRecorder {
     books: Folding<IntervalBooks>,
     /// Of the newest intervals, by number modulo [`HOT`].
     hot: [[HotHistogram; Metric::COUNT]; HOT],
+    /// So many records more, and what is hot is emptied.
+    until_cooled: u32,
     newest: usize,
     /// The second after the newest.
     next_second: usize,
@@ -35,13 +39,14 @@ pub(super) struct IntervalRecorder {
 }
 
 impl IntervalRecorder {
-    /// With room for as many intervals as `expected` seconds make.
-    pub(super) fn new(expected: usize) -> IntervalRecorder {
+    /// With room for as many intervals as `expected` seconds make, and in the hot ones for times up to `highest`.
+    pub(super) fn new(expected: usize, highest: Nanos) -> IntervalRecorder {
         let room = expected.min(MOST_INTERVALS);
         IntervalRecorder {
             distributions: Folding::with_room_for(room),
             books: Folding::with_room_for(room),
-            hot: Default::default(),
+            hot: array::from_fn(|_| array::from_fn(|_| HotHistogram::with_room_for(highest))),
+            until_cooled: MOST_HOT,
             newest: 0,
             next_second: 1,
             bytes: 0,
@@ -63,6 +68,10 @@ impl IntervalRecorder {
         if self.newest - interval < HOT {
             let hot = &mut self.hot[interval % HOT];
             record.times(|metric, time| hot[metric as usize].record(time));
+            self.until_cooled -= 1;
+            if self.until_cooled == 0 {
+                self.cool_all();
+            }
         } else {
             self.record_late(interval, record);
         }
@@ -93,10 +102,6 @@ impl IntervalRecorder {
     #[cold]
     #[inline(never)]
     fn advance(&mut self, second: usize) {
-        // What is hot is counted in 32 bits, which an hour of any rate does not fill.
-        if second / LONGEST_HOT_S > (self.next_second - 1) / LONGEST_HOT_S {
-            self.hot_intervals().for_each(|interval| self.cool(interval));
-        }
         self.next_second = second + 1;
         self.make_newest(self.books.interval_of(second));
         (0..FOLDED_AT_ONCE).for_each(|_| self.fold_one());
@@ -138,8 +143,16 @@ impl IntervalRecorder {
         self.bytes = self.distributions.fold_one_of(self.bytes);
     }
 
-    fn double(&mut self) {
+    /// The intervals stay hot, with nothing in them.
+    #[cold]
+    #[inline(never)]
+    fn cool_all(&mut self) {
         self.hot_intervals().for_each(|interval| self.cool(interval));
+        self.until_cooled = MOST_HOT;
+    }
+
+    fn double(&mut self) {
+        self.cool_all();
         while !self.distributions.is_folded() {
             self.fold_one();
         }
@@ -149,7 +162,34 @@ impl IntervalRecorder {
     }
 
     pub(super) fn finish(mut self) -> (ByInterval<Distributions>, ByInterval<IntervalBooks>) {
-        self.hot_intervals().for_each(|interval| self.cool(interval));
+        self.cool_all();
         (self.distributions.finish(), self.books.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrival::Arrival;
+
+    /// After the last second that has a row of its own, when no second is ever newer.
+    #[test]
+    fn counts_never_overflow_however_long_a_run_is() {
+        let late = Timestamp::ZERO + Nanos::from_secs(13 * 86_400);
+        let (arrival, time) = (Arrival { index: 0, intended_start: late }, Nanos(5));
+        let record = RequestRecord::never_issued(arrival, late + time);
+        let mut recorder = IntervalRecorder::new(1, Nanos::ZERO);
+        recorder.record(&record);
+        // As if so many had been recorded since then that three more fit.
+        let interval = recorder.newest;
+        recorder.hot[interval % HOT][Metric::Censored as usize].record_n(time, MOST_HOT - 4);
+        recorder.until_cooled = 3;
+        let emptied = [(); 5].map(|()| {
+            recorder.record(&record);
+            recorder.hot[interval % HOT].iter().all(HotHistogram::is_empty)
+        });
+        assert_eq!(emptied, [false, false, true, false, false]);
+        let (distributions, _) = recorder.finish();
+        assert_eq!(distributions.rows()[interval].metric(Metric::Censored).count(), u64::from(MOST_HOT) + 2);
     }
 }

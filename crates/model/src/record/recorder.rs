@@ -5,7 +5,7 @@ use super::{Histogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, 
 use crate::arrival::ScheduleHash;
 use crate::time::{Nanos, Timestamp};
 
-/// Room for times up to this is made before a run (about 137 s); longer ones are recorded all the same.
+/// Room for times up to this is made with a recorder (about 137 s), where it is written to; longer ones are recorded all the same.
 const ROOM_FOR: Nanos = Nanos((1 << 37) - 1);
 
 /// What a recorder keeps.
@@ -33,7 +33,8 @@ impl Default for RecorderOptions {
     }
 }
 
-/// Records of one hand. In the steady state [`Recorder::record`] allocates nothing.
+/// Records of one hand. [`Recorder::record`] allocates nothing but what the first status or cause of an interval needs, and,
+/// where distributions are kept over time, the compact form of an interval that is over.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     options: RecorderOptions,
@@ -62,10 +63,14 @@ impl Recorder {
             warmup: Tally::default(),
             statuses: Box::new([0; STATUSES]),
             causes: [0; super::Cause::ALL.len()],
-            metrics: std::array::from_fn(|_| Histogram::with_room_for(ROOM_FOR)),
+            // Where there are intervals, their buckets are added up in the end only.
+            metrics: std::array::from_fn(|_| match options.per_second {
+                true => Histogram::new(),
+                false => Histogram::with_room_for(ROOM_FOR),
+            }),
             error_status_time: Histogram::new(),
             seconds: seconds::rows_for(options.expected_seconds),
-            intervals: options.per_second.then(|| IntervalRecorder::new(options.expected_seconds)),
+            intervals: options.per_second.then(|| IntervalRecorder::new(options.expected_seconds, ROOM_FOR)),
             samples: Samples::new(options.samples),
             bytes_in: 0,
             last_end: Timestamp::ZERO,

@@ -224,8 +224,8 @@ impl Counts {
     }
 }
 
-/// A histogram that is written to often, emptied into a [`SparseHistogram`] when its time has passed, and before there are
-/// 2^32 values of one bucket.
+/// A histogram that is written to often, emptied into a [`SparseHistogram`] when its time has passed. A count holds
+/// `u32::MAX` values: whoever records empties it before there may be more.
 #[derive(Clone, Default, Debug)]
 pub(super) struct HotHistogram {
     counts: Vec<u32>,
@@ -233,13 +233,23 @@ pub(super) struct HotHistogram {
 }
 
 impl HotHistogram {
+    /// Empty, with room for values up to `highest` made beforehand. Higher ones are recorded all the same.
+    pub(super) fn with_room_for(highest: Nanos) -> HotHistogram {
+        HotHistogram { counts: vec![0; bucket_of(highest.0) + 1], used: None }
+    }
+
     #[inline]
     pub(super) fn record(&mut self, value: Nanos) {
+        self.record_n(value, 1);
+    }
+
+    #[inline]
+    pub(super) fn record_n(&mut self, value: Nanos, n: u32) {
         let bucket = bucket_of(value.0);
         if bucket >= self.counts.len() {
             self.make_room_for(bucket);
         }
-        self.counts[bucket] += 1;
+        self.counts[bucket] += n;
         let (low, high) = self.used.unwrap_or((bucket, bucket));
         self.used = Some((low.min(bucket), high.max(bucket)));
     }

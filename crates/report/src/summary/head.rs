@@ -44,8 +44,8 @@ pub(super) fn offered(run: &Run, findings: &Findings, style: Style) -> Vec<Strin
     lines.extend(labelled_text("Load", &format!("{}{limits}", load(offered)), style));
     let rates = format!(
         "{} offered · {} answered",
-        number::rate(findings.offered_per_second),
-        number::rate(findings.throughput_per_second)
+        number::rate_if_any(findings.offered_per_second),
+        number::rate_if_any(findings.throughput_per_second)
     );
     lines.extend(labelled_text("Rate", &rates, style));
     lines
@@ -124,7 +124,10 @@ fn limits(offered: &Offered) -> String {
 pub(super) fn notes(run: &Run, saved: Option<&str>, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     if run.facts.interrupted {
-        let early = "ended before its time: arrivals after that were not planned";
+        let early = match all_planned(run) {
+            true => "the wait for the last answers was ended before its time",
+            false => "ended before its time: arrivals after that were not planned",
+        };
         lines.extend(labelled_text("Note", early, style));
     }
     for note in &run.facts.notes {
@@ -134,4 +137,12 @@ pub(super) fn notes(run: &Run, saved: Option<&str>, style: Style) -> Vec<String>
         lines.push(super::labelled("Saved", &style.spell(saved), style));
     }
     lines
+}
+
+/// The schedule had come to its end: what was ended early is the wait for answers.
+fn all_planned(run: &Run) -> bool {
+    let (offered, snapshot) = (&run.facts.offered, &run.snapshot);
+    let planned = snapshot.tally.planned + snapshot.warmup.planned;
+    offered.requests.is_some_and(|requests| planned >= requests)
+        || offered.duration_ns.is_some_and(|duration_ns| run.facts.elapsed_ns >= duration_ns)
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use truetail_analysis::{findings, omission, truth};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_report::{Style, comparison, explanation, summary};
+use truetail_run::Findings;
 
 use crate::fixtures;
 
@@ -87,4 +88,24 @@ fn no_difference_no_explanation() {
     let truth = truth::truth(&healthy).unwrap();
     let three = omission::comparison((&closed, &findings(&closed)), (&open, &findings(&open)), &truth, stall);
     assert_eq!(explanation(&three, WIDE), "");
+}
+
+#[test]
+fn what_was_not_planned_is_told_from_what_was_not_waited_for() {
+    let fixtures = fixtures::all();
+    let few = fixtures.iter().find(|fixture| fixture.name == "few").unwrap();
+    for (requests, says) in [(71, "wait for the last answers was ended"), (72, "arrivals after that were not planned")]
+    {
+        let mut run = few.run.clone();
+        run.facts.offered.requests = Some(requests);
+        assert!(summary(&run, &few.findings, None, WIDE).contains(says), "{requests}");
+    }
+}
+
+#[test]
+fn one_arrival_has_no_rate() {
+    let fixtures = fixtures::all();
+    let few = fixtures.iter().find(|fixture| fixture.name == "few").unwrap();
+    let none = Findings { offered_per_second: None, throughput_per_second: None, ..few.findings.clone() };
+    assert!(summary(&few.run, &none, None, WIDE).contains("– offered · – answered"));
 }

@@ -1,6 +1,6 @@
 //! Load tools beside each other: tables for people and programs, and pictures.
 
-use truetail_analysis::league::{Heard, Row, Saw, State, Subject, rank, row, window};
+use truetail_analysis::league::{Certificate, Heard, Kind, Row, Saw, State, Subject, rank, row, window};
 use truetail_analysis::truth::{Truth, truth};
 use truetail_model::record::Snapshot;
 use truetail_model::scenario::{Scenario, builtin};
@@ -114,4 +114,14 @@ fn pictures_are_of_the_tools_that_gave_something() {
     let svg = drawn[0].1.svg();
     assert!(svg.contains(">wrk<") && svg.contains(">the truth<") && !svg.contains(">ab<"), "{svg}");
     assert!(!svg.contains("NaN") && drawn[0].1.png().is_ok());
+}
+
+#[test]
+fn who_could_not_be_told_is_not_convicted() {
+    let of = |kind, kept_schedule| Certificate { kind, kept_schedule, evidence: Vec::new(), trials: Vec::new() };
+    let style = Style { color: false, width: 100, unicode: true };
+    let drawn = |certificate| truetail_report::league::certificate("x", &certificate, style);
+    assert!(!drawn(of(Kind::Unknown, None)).contains("schedule"));
+    assert!(drawn(of(Kind::Closed, Some(false))).contains("It did not keep its schedule."));
+    assert!(drawn(of(Kind::Open, Some(true))).contains("It kept its schedule."));
 }

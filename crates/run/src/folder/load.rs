@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use truetail_model::arrival::ScheduleHash;
-use truetail_model::record::{ByInterval, Distributions, Metric, Samples, SamplesOptions, Snapshot};
+use truetail_model::record::{ByInterval, Distributions, Metric, Samples, SamplesOptions, Snapshot, Unbalanced};
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::hlog::{self, Log};
@@ -49,9 +49,11 @@ impl fmt::Display for Lacking {
 /// Reads the run in `folder`, as it was before it was saved. `timeline.csv` and `samples.csv` may be missing.
 ///
 /// # Errors
-/// [`LoadError`], which names the file, and the line where there is one. The counts of all files must agree.
+/// [`LoadError`], which names the file, and the line where there is one. The counts of all files must agree, and the books
+/// must balance.
 pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let run_file = load_run_file(folder)?;
+    check_books(&run_file).map_err(|problem| LoadError::Disagree { path: folder.join(RUN), problem })?;
     let mut lacking = Vec::new();
     let times = load_times(folder, &run_file.recorded, &mut lacking)?;
     let snapshot = Snapshot {
@@ -82,6 +84,33 @@ pub fn load_run_file(folder: &Path) -> Result<RunFile, LoadError> {
         }
         Err(source) => Err(LoadError::Io { path, source }),
     }
+}
+
+/// Every planned arrival has one outcome, and the response time of each was recorded with others of its kind.
+fn check_books(run_file: &RunFile) -> Result<(), String> {
+    for (name, tally) in [("tally", run_file.tally), ("warmup_tally", run_file.warmup_tally)] {
+        tally.check().map_err(|Unbalanced { planned, accounted }| {
+            format!(
+                "its {name} plans {planned} arrivals and accounts for {accounted}, or counts them as issued otherwise"
+            )
+        })?;
+    }
+    let tally = &run_file.tally;
+    let kinds = [
+        (Metric::ResponseTime, "answered", tally.responses),
+        (Metric::Censored, "never answered", tally.censored()),
+        (Metric::Failed, "failed", tally.failed()),
+    ];
+    for (metric, kind, arrivals) in kinds {
+        let recorded = run_file.recorded.exact.get(metric.name()).map_or(0, |exact| exact.count);
+        if recorded != arrivals {
+            return Err(format!(
+                "by its tally, {arrivals} arrivals were {kind}; recorded.exact.{} counts {recorded}",
+                metric.name()
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn schedule_hash(folder: &Path, run_file: &RunFile) -> Result<ScheduleHash, LoadError> {

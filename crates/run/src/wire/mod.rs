@@ -1,5 +1,5 @@
 //! What files say, apart from what the program holds: one module a version. A version never changes its meaning; fields
-//! may be added to it.
+//! may be added to it, and further forms of a value, which an older program refuses.
 
 pub mod v1;
 

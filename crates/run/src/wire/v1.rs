@@ -191,7 +191,7 @@ pub fn tagged(snapshot: &Snapshot) -> impl Iterator<Item = (&'static str, &Histo
 /// What `run.json` says of a run.
 pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
     let Run { facts, snapshot } = run;
-    let finite = |number: f64| number.is_finite().then_some(number);
+    let finite = |number: Option<f64>| number.filter(|number| number.is_finite());
     RunFile {
         schema: SCHEMA.to_owned(),
         verdict: findings.verdict.clone(),

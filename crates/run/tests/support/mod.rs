@@ -161,8 +161,8 @@ pub fn findings(run: &Run) -> Findings {
         connect_time: distribution.clone(),
         read_lag: distribution.clone(),
         tls_handshake_time: distribution,
-        throughput_per_second: 995.5,
-        offered_per_second: 1000.0,
+        throughput_per_second: Some(995.5),
+        offered_per_second: Some(1000.0),
         uncertainty: vec![Uncertainty {
             q: 0.5,
             value_ns: 1_000,
