@@ -229,6 +229,8 @@ def flat_memory():
         def watch(process):
             for second in range(300):
                 time.sleep(1)
+                if process.poll() is not None:
+                    return
                 try:
                     status = Path(f"/proc/{process.pid}/status").read_text()
                 except OSError:
@@ -261,6 +263,8 @@ CHECKS = {
 
 
 def main():
+    # As Ctrl-C: servers are ended, files removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     for name in sys.argv[1:] or CHECKS:
         if name not in CHECKS:
             sys.exit(f"unknown check '{name}'; there are {', '.join(CHECKS)}")

@@ -299,6 +299,28 @@ fn a_connection_that_cannot_be_opened_costs_one_request_while_others_have_room()
 }
 
 #[test]
+fn a_server_that_does_not_read_gets_no_more_than_fits() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let mut socket = listener.accept().unwrap().0;
+        std::io::Write::write_all(&mut socket, &settings(&[])).unwrap();
+        std::thread::sleep(Duration::from_secs(30));
+    });
+    // Forty megabytes, of which the sockets take ten and the session one.
+    let mut plan = in_http2(open(&url, 5000.0, 5000));
+    let bulky = [format!("A: {}", "x".repeat(8000))];
+    plan.target = Target::resolve(Method::Get, &url, &bulky, Vec::new()).unwrap();
+    plan.target.speak_http2().unwrap();
+    (plan.workload.limits.timeout, plan.workload.limits.drain) =
+        (Some(Nanos::from_millis(100)), Nanos::from_millis(300));
+    plan.threads = Some(1);
+    let tally = run(&plan).snapshot.tally;
+    assert_eq!((tally.planned, tally.responses), (5000, 0), "{tally:?}");
+    assert!(tally.timed_out > 100 && tally.never_issued > 1000, "{tally:?}");
+}
+
+#[test]
 fn a_run_that_is_over_counts_out_what_is_in_flight() {
     let server = Raw::start(settings(&[]), |_, _| Say::Bytes(Vec::new()));
     let mut plan = in_http2(open(&server.url(), 1000.0, 30));
