@@ -69,7 +69,8 @@ fn in_the_request_before_the_load_nothing_was_made_yet() {
     // It is asked, and does not answer.
     let (mut stream, _) = listener.accept().expect("it is asked before the load");
     assert!(stream.read(&mut [0; 1]).is_ok_and(|read| read == 1));
-    running.signal(Signal::SIGINT);
+    // Not SIGINT, which whoever is started in the background may have to ignore.
+    running.signal(Signal::SIGTERM);
     assert_eq!(running.end().code, None);
     assert!(!desk.path().join("truetail-runs").exists());
 }
