@@ -374,7 +374,7 @@ PARTS = {"closed": closed_loop, "open": open_loop, "memory": memory, "h2": http2
 
 def versions():
     said = {"truetail": [TARGET / "truetail", "--version"], "wrk": [program("wrk"), "-v"], "wrk2": [program("wrk2"), "-v"], "oha": [program("oha"), "--version"], "h2load": [program("h2load"), "--version"]}
-    first = lambda command: (subprocess.run([str(c) for c in command], capture_output=True, text=True).stdout.splitlines() or ["?"])[0]
+    first = lambda command: (subprocess.run([str(c) for c in command], capture_output=True, text=True).stdout.splitlines() or ["?"])[0].split(" Copyright")[0]
     found = {name: first(command) for name, command in said.items() if command[0]}
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     return {**found, "kernel": platform.release(), "cpu": cpu.group(1) if cpu else platform.machine(), "cpus": os.cpu_count()}
