@@ -9,7 +9,7 @@ set -euo pipefail
 export RUSTC_BOOTSTRAP=1
 cd "$(dirname "${BASH_SOURCE[0]}")"
 readonly seconds="${FUZZ_SECONDS:-600}"
-readonly targets=(response requests run_folder scenario)
+readonly targets=(http2 response requests run_folder scenario)
 # One line a parser; of two tools with one parser, such as the two ways of using k6, one.
 readonly tools=(
     ab

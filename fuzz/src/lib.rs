@@ -3,6 +3,7 @@
 //! | target | an input is |
 //! |---|---|
 //! | `parse` | all that a tool leaves: its exit code as a byte, then what it printed and each of its files, with [`SEPARATOR`] between them; an empty part is a file that is not there |
+//! | `http2` | a [`Cut`]: the bytes of a connection of HTTP/2, and where they are cut |
 //! | `response` | a [`Cut`]: the bytes of an answer, and where they are cut |
 //! | `requests` | a byte of flags, targets or a curl command, and after a [`SEPARATOR`] rows |
 //! | `run_folder` | the files of a run, [`RUN_FILES`], with [`SEPARATOR`] between them |

@@ -30,7 +30,8 @@ mod engine;
 mod harvest;
 pub mod host;
 pub mod http1;
-mod http2;
+#[doc(hidden)]
+pub mod http2;
 mod ledger;
 mod live;
 mod plan;

@@ -7,12 +7,15 @@
 //! | `fields` | the fields of a request, read from HTTP/1.1 |
 //! | `hpack` | the compression of fields |
 //! | `frame` | frames as they lie on the wire |
+//! | `spoken` | a conversation for whoever tests from outside |
 
 mod blocks;
 mod fields;
 mod frame;
 mod hpack;
 mod session;
+mod spoken;
 
 pub(crate) use blocks::Blocks;
 pub(crate) use session::{Broken, Ended, Session};
+pub use spoken::Spoken;

@@ -179,6 +179,11 @@ impl Session {
         self.streams.len()
     }
 
+    /// Bytes that are kept: parts of frames and of blocks, and what waits to be taken.
+    pub(crate) fn held(&self) -> usize {
+        self.partial.capacity() + self.out.capacity() + self.assembling.as_ref().map_or(0, Assembling::size)
+    }
+
     /// What [`Session::take_changed`] will say.
     pub(crate) fn has_changed(&self) -> bool {
         self.changed

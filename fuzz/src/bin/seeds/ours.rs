@@ -17,6 +17,7 @@ const AGAIN: usize = 3;
 /// Where a file of this repository cannot be read.
 pub fn of(target: &str) -> io::Result<Option<Vec<Vec<u8>>>> {
     Ok(Some(match target {
+        "http2" => conversations(),
         "response" => responses(),
         "requests" => requests(),
         "run_folder" => vec![run_folder()?],
@@ -36,6 +37,30 @@ fn responses() -> Vec<Vec<u8>> {
         [Cut::write(row.to_head, &[], &bytes), Cut::write(row.to_head, &[third, 2 * third], &bytes)]
     });
     rows.collect()
+}
+
+/// Answers on several streams, in HTTP/2, whole and in pieces, and frames about the connection.
+fn conversations() -> Vec<Vec<u8>> {
+    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+        [&[0, 0, payload.len() as u8, kind, flags, 0, 0, 0, stream], payload].concat()
+    };
+    let settings = frame(4, 0, 0, &[0, 3, 0, 0, 0, 100]);
+    let answer = |stream| [frame(1, 4, stream, b"\x88\x40\x01x\x03abc"), frame(0, 1, stream, b"body")].concat();
+    let split = |stream| [frame(1, 1, stream, b"\x88"), frame(9, 4, stream, b"\xbe")].concat();
+    let parts = [
+        answer(1),
+        split(3),
+        frame(3, 0, 5, &[0, 0, 0, 8]),
+        frame(6, 0, 0, &[1; 8]),
+        frame(8, 0, 0, &[0, 0, 1, 0]),
+        frame(7, 0, 0, &[0, 0, 0, 7, 0, 0, 0, 0]),
+        frame(0, 8, 7, b"\x02ok\0\0"),
+    ];
+    let all = [settings.clone(), parts.concat()].concat();
+    let mut seeds: Vec<Vec<u8>> =
+        parts.iter().map(|part| Cut::write(false, &[], &[&settings[..], part].concat())).collect();
+    seeds.extend([Cut::write(false, &[5, 20, 33], &all), Cut::write(true, &[], &all)]);
+    seeds
 }
 
 /// Targets, commands and rows; the first byte says which.

@@ -24,8 +24,8 @@ pub(super) struct Assembling {
     block: Vec<u8>,
 }
 
-#[cfg(test)]
 impl Assembling {
+    /// Bytes that it keeps.
     pub(super) fn size(&self) -> usize {
         self.block.capacity()
     }
