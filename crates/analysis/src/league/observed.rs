@@ -85,16 +85,15 @@ mod tests {
     use super::super::Stretch;
     use super::*;
 
+    /// A stall, in which a schedule sends 1 000 and ten users send ten.
+    fn stalled(from_ns: u64, to_ns: u64) -> Window {
+        Window { stretches: vec![Stretch { from_ns, to_ns }], open: 1_000, closed: 10, users: 10, stalls: true }
+    }
+
     /// A schedule that is as slow as the service, because it has filled what connections it has.
     #[test]
     fn a_schedule_that_is_used_up_is_no_closed_loop() {
-        let window = Window {
-            stretches: vec![Stretch { from_ns: 0, to_ns: 10_000 }],
-            open: 1_000,
-            closed: 500,
-            users: 10,
-            stalls: false,
-        };
+        let window = Window { closed: 500, stalls: false, ..stalled(0, 10_000) };
         let with = |at_once: u64| Saw::new((0..500).map(|n| (n * 20, Some((n + at_once) * 20))).collect());
         let model = |at_once| Observation::of(&window, &with(at_once)).model;
         assert_eq!([1, 10, 20, 21, 100].map(|n| with(n).most_at_once()), [1, 10, 20, 21, 100]);
@@ -105,15 +104,9 @@ mod tests {
     }
 
     fn observed(seen: u64) -> Observed {
-        let window = Window {
-            stretches: vec![Stretch { from_ns: 1_000, to_ns: 3_000 }],
-            open: 1_000,
-            closed: 10,
-            users: 10,
-            stalls: true,
-        };
         let in_it = (0..seen).map(|n| (1_000 + n, Some(1_001 + n)));
-        Observation::of(&window, &Saw::new(in_it.chain([(0, Some(1)), (3_000, Some(3_001))]).collect())).model
+        Observation::of(&stalled(1_000, 3_000), &Saw::new(in_it.chain([(0, Some(1)), (3_000, Some(3_001))]).collect()))
+            .model
     }
 
     #[test]
@@ -125,13 +118,6 @@ mod tests {
 
     #[test]
     fn who_sent_nothing_shows_nothing() {
-        let window = Window {
-            stretches: vec![Stretch { from_ns: 0, to_ns: 9 }],
-            open: 1_000,
-            closed: 10,
-            users: 10,
-            stalls: true,
-        };
-        assert_eq!(Observation::of(&window, &Saw::default()).model, Observed::NotShown);
+        assert_eq!(Observation::of(&stalled(0, 9), &Saw::default()).model, Observed::NotShown);
     }
 }

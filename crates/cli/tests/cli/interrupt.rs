@@ -7,20 +7,27 @@ use nix::sys::signal::Signal;
 
 use super::support::{Desk, Running, Served, assert_balanced, assert_complete};
 
-#[test]
-fn the_first_stops_sending_and_the_run_is_saved() {
-    let desk = Desk::new();
-    let served = Served::start(&desk, "01-healthy");
+/// A run that is asked to end while it goes on: saved whole, with balanced books.
+fn stopped_by(signal: Signal, desk: &Desk, served: &Served) -> serde_json::Value {
     let arguments = ["run", &served.api(), "-r", "200", "-d", "10m", "--json", "--out", "here"];
-    let mut running = Running::start(desk.command(&arguments));
+    // Where the tests themselves run under nohup, SIGHUP is ignored; this sees to it that it is not.
+    let mut running = Running::start(desk.command_by(&["env", "--default-signal=HUP,INT"], &arguments));
     running.hear("p99");
-    running.signal(Signal::SIGINT);
+    running.signal(signal);
     let told = running.end();
     let run = told.json();
     told.assert_code(&run, 0);
     assert_eq!(assert_complete(&desk.path().join("here")), run);
     assert_balanced(&run);
     assert_eq!(run["interrupted"], true);
+    run
+}
+
+#[test]
+fn the_first_stops_sending_and_the_run_is_saved() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    let run = stopped_by(Signal::SIGINT, &desk, &served);
     let of = |name: &str| run["tally"][name].as_u64().expect("a count");
     assert!(of("planned") > 0 && of("planned") < 120_000, "{}", run["tally"]);
     assert_eq!(of("responses"), of("issued"), "what was sent was waited for: {}", run["tally"]);
@@ -32,17 +39,7 @@ fn the_first_stops_sending_and_the_run_is_saved() {
 fn the_end_of_the_terminal_stops_sending_and_the_run_is_saved() {
     let desk = Desk::new();
     let served = Served::start(&desk, "01-healthy");
-    // Where the tests themselves run under nohup, SIGHUP is ignored; this sees to it that it is not.
-    let arguments = ["run", &served.api(), "-r", "200", "-d", "10m", "--json", "--out", "here"];
-    let mut running = Running::start(desk.command_by(&["env", "--default-signal=HUP"], &arguments));
-    running.hear("p99");
-    running.signal(Signal::SIGHUP);
-    let told = running.end();
-    let run = told.json();
-    told.assert_code(&run, 0);
-    assert_eq!(assert_complete(&desk.path().join("here")), run);
-    assert_balanced(&run);
-    assert_eq!(run["interrupted"], true);
+    stopped_by(Signal::SIGHUP, &desk, &served);
 }
 
 #[test]

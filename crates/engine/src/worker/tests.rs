@@ -10,15 +10,21 @@ use std::time::{Duration, Instant};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
-use truetail_model::record::{Metric, RecorderOptions, Snapshot, Tally};
+use truetail_model::driver::{Driver, Hand};
+use truetail_model::record::{Cause, Metric, RecorderOptions, Snapshot, Tally};
 use truetail_model::time::Rate;
 use truetail_model::workload::{Limits, LoadModel, Workload};
+use truetail_reactor::MonotonicClock;
+use truetail_run::{CpuTime, Timing};
 
 use super::*;
 use crate::checkpoint::Mailbox;
+use crate::control::Control;
+use crate::ledger::Ledger;
 use crate::request::{Method, Origin};
-use crate::requests::{FeedOrder, Prepared};
+use crate::requests::{FeedOrder, Prepared, Requests};
 use crate::stamps;
+use crate::tls::Tls;
 use crate::tls::TlsOptions;
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";

@@ -1,0 +1,44 @@
+//! What a worker is given.
+
+use truetail_model::driver::{Driver, Hand};
+use truetail_model::time::Nanos;
+use truetail_reactor::MonotonicClock;
+use truetail_run::Timing;
+
+use super::Multiplexing;
+use crate::control::Control;
+use crate::endpoint::Endpoint;
+use crate::ledger::Ledger;
+use crate::requests::Requests;
+use crate::tls::Tls;
+
+/// What a worker needs from the rest of the engine.
+pub(crate) struct Setting {
+    pub(crate) hand: Hand,
+    pub(crate) driver: Driver,
+    pub(crate) ledger: Ledger,
+    pub(crate) clock: MonotonicClock,
+    pub(crate) endpoint: Endpoint,
+    /// How connections are secured, if they are.
+    pub(crate) tls: Option<Tls>,
+    /// A connection is used again where the server allows it.
+    pub(crate) keep_alive: bool,
+    /// Connections carry many requests at once, in HTTP/2.
+    pub(crate) multiplexing: Option<Multiplexing>,
+    pub(crate) requests: Requests,
+    pub(crate) timeout: Option<Nanos>,
+    /// The kernel is to say when answers arrived.
+    pub(crate) stamped: bool,
+    /// What to do between two requests.
+    pub(crate) timing: Timing,
+    /// Requests of this load model are due on a schedule, so that one may fall due between two answers.
+    pub(crate) scheduled: bool,
+    pub(crate) control: Control,
+}
+
+impl Setting {
+    /// Requests are to go out when they are due, and not in batches nor when their user is ready.
+    pub(super) fn is_on_time(&self) -> bool {
+        self.scheduled && self.timing != Timing::Cheap
+    }
+}
