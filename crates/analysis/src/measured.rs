@@ -10,7 +10,9 @@ use crate::population::Population;
 /// Every distribution that findings hold.
 pub(crate) struct Measured {
     pub(crate) response_time: Distribution,
+    /// Only where there are both kinds of answers.
     pub(crate) success: Option<Distribution>,
+    /// Wherever there are any.
     pub(crate) error_status: Option<Distribution>,
     pub(crate) service_time: Distribution,
     pub(crate) start_delay: Distribution,
@@ -46,13 +48,11 @@ fn of_records(records: &[RequestRecord]) -> Measured {
         let values = records.iter().filter(|record| keep(record)).map(|record| value(record).0).collect();
         distribution(&Population::of_known(values))
     };
-    let success = of(|r| status(r).is_some_and(|status| status < 400), RequestRecord::response_time);
-    let error_status = of(|r| status(r).is_some_and(|status| status >= 400), RequestRecord::response_time);
-    let (success, error_status) = split(success, error_status);
+    let (of_success, of_errors) = (records.iter().any(is_success), records.iter().any(is_error));
     Measured {
         response_time: distribution(&Population::of_arrivals(records)),
-        success,
-        error_status,
+        success: (of_success && of_errors).then(|| of(is_success, RequestRecord::response_time)),
+        error_status: of_errors.then(|| of(is_error, RequestRecord::response_time)),
         service_time: of(|r| r.outcome.is_response(), RequestRecord::service_time),
         start_delay: of(was_issued, |r| r.delay.total()),
         generator_lag: of(was_issued, |r| r.delay.generator_lag),
@@ -63,11 +63,12 @@ fn of_records(records: &[RequestRecord]) -> Measured {
     }
 }
 
-fn status(record: &RequestRecord) -> Option<u16> {
-    match record.outcome {
-        Outcome::Response { status } => Some(status),
-        _ => None,
-    }
+fn is_success(record: &RequestRecord) -> bool {
+    matches!(record.outcome, Outcome::Response { status } if status < 400)
+}
+
+fn is_error(record: &RequestRecord) -> bool {
+    matches!(record.outcome, Outcome::Response { status } if status >= 400)
 }
 
 fn was_issued(record: &RequestRecord) -> bool {
@@ -81,8 +82,8 @@ fn of_histograms(snapshot: &Snapshot) -> Measured {
     };
     let unordered = |values: Histogram| distribution(&Population::of_known_histogram(values, None));
     let answered = snapshot.metric(Metric::ResponseTime);
-    let success = unordered(answered.without(&snapshot.error_status_time));
-    let (success, error_status) = split(success, unordered(snapshot.error_status_time.clone()));
+    let (successes, errors) = (answered.without(&snapshot.error_status_time), &snapshot.error_status_time);
+    let (of_success, of_errors) = (successes.count() > 0, errors.count() > 0);
     Measured {
         response_time: distribution(&Population::of_arrival_histograms(
             answered,
@@ -90,8 +91,8 @@ fn of_histograms(snapshot: &Snapshot) -> Measured {
             snapshot.metric(Metric::Failed),
             rows,
         )),
-        success,
-        error_status,
+        success: (of_success && of_errors).then(|| unordered(successes)),
+        error_status: of_errors.then(|| unordered(errors.clone())),
         service_time: of(Metric::ServiceTime),
         start_delay: of(Metric::StartDelay),
         generator_lag: of(Metric::GeneratorLag),
@@ -100,10 +101,4 @@ fn of_histograms(snapshot: &Snapshot) -> Measured {
         read_lag: of(Metric::ReadLag),
         tls_handshake_time: of(Metric::TlsHandshakeTime),
     }
-}
-
-/// Successes are shown apart only where there are both kinds of answers; error statuses wherever there are any.
-fn split(success: Distribution, error_status: Distribution) -> (Option<Distribution>, Option<Distribution>) {
-    let both = success.count > 0 && error_status.count > 0;
-    (both.then_some(success), (error_status.count > 0).then_some(error_status))
 }

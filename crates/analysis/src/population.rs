@@ -65,22 +65,20 @@ impl Population {
     /// Response times of `records`, which are all arrivals in the order of their intended start.
     pub(crate) fn of_arrivals(records: &[RequestRecord]) -> Population {
         let of = |keep: fn(&RequestRecord) -> bool| {
-            Values::each(records.iter().filter(|r| keep(r)).map(|r| r.response_time().0).collect())
+            records.iter().filter(|r| keep(r)).map(|r| r.response_time().0).collect::<Vec<u64>>()
         };
         let in_order = |r: &RequestRecord| if r.outcome.is_response() { r.response_time().0 } else { u64::MAX };
-        Population::new(
-            of(|r| r.outcome.is_response()),
-            of(|r| r.outcome.is_censored()),
-            of(|r| r.outcome.is_failed()),
-            Order::of_values(&records.iter().map(in_order).collect::<Vec<_>>()),
-        )
+        let order = Order::of_values(&records.iter().map(in_order).collect::<Vec<_>>());
+        let answered = by_size(order.as_ref(), of(|r| r.outcome.is_response()));
+        let (censored, failed) = (of(|r| r.outcome.is_censored()), of(|r| r.outcome.is_failed()));
+        Population::new(answered, Values::each(censored), Values::each(failed), order)
     }
 
     /// A value that each arrival of the population has, in the order of the intended starts.
     pub(crate) fn of_known(values: Vec<u64>) -> Population {
         let none = || Values::Each(Vec::new());
         let order = Order::of_values(&values);
-        Population::new(Values::each(values), none(), none(), order)
+        Population::new(by_size(order.as_ref(), values), none(), none(), order)
     }
 
     /// Response times by bucket, of the whole run and interval by interval.
@@ -168,6 +166,14 @@ impl Population {
         let reading = |from: u64| order.design_effect(from).map_or(1.0, interval::shrinkage);
         let (with, without) = (reading(value.low), reading(value.high.saturating_add(1)));
         Shrinkage { least: with.min(without), most: with.max(without) }
+    }
+}
+
+/// `values` by size: they are the smallest of `order`, which has sorted them already, where there is one.
+fn by_size(order: Option<&Order>, values: Vec<u64>) -> Values {
+    match order.and_then(|order| order.smallest(values.len())) {
+        Some(sorted) => Values::Each(sorted),
+        None => Values::each(values),
     }
 }
 
