@@ -5,6 +5,7 @@
 //! known to better than 0.1 %. The whole of `u64` can be recorded: nothing is ever clipped or dropped.
 
 use super::SparseHistogram;
+use super::totals::Totals;
 use crate::time::Nanos;
 
 /// log2 of the buckets in each power of two.
@@ -31,19 +32,10 @@ pub(super) fn values_of(bucket: usize) -> (u64, u64) {
 }
 
 /// Counts of values by bucket, with exact count, sum, minimum and maximum.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Histogram {
     counts: Vec<u64>,
-    count: u64,
-    sum: u128,
-    min: u64,
-    max: u64,
-}
-
-impl Default for Histogram {
-    fn default() -> Histogram {
-        Histogram { counts: Vec::new(), count: 0, sum: 0, min: u64::MAX, max: 0 }
-    }
+    totals: Totals,
 }
 
 impl Histogram {
@@ -74,21 +66,17 @@ impl Histogram {
             self.make_room_for(bucket);
         }
         self.counts[bucket] += n;
-        self.note(value, n);
+        self.totals.add(value, n);
     }
 
-    /// Records all of a value but its bucket, which [`Histogram::add_buckets`] must add later.
-    #[inline]
-    pub(super) fn note(&mut self, value: Nanos, n: u64) {
-        self.count += n;
-        self.sum += u128::from(value.0) * u128::from(n);
-        self.min = self.min.min(value.0);
-        self.max = self.max.max(value.0);
+    /// Values whose totals are known, in buckets that [`Histogram::add_buckets`] must add later.
+    pub(super) fn of_totals(totals: Totals) -> Histogram {
+        Histogram { counts: Vec::new(), totals }
     }
 
-    /// Adds the buckets of values that were noted.
-    pub(super) fn add_buckets(&mut self, noted: &SparseHistogram) {
-        for (bucket, n) in noted.entries() {
+    /// Adds the buckets of values that are in the totals already.
+    pub(super) fn add_buckets(&mut self, counted: &SparseHistogram) {
+        for (bucket, n) in counted.entries() {
             let bucket = usize::from(bucket);
             if bucket >= self.counts.len() {
                 self.make_room_for(bucket);
@@ -106,38 +94,38 @@ impl Histogram {
 
     /// How many values were recorded.
     pub fn count(&self) -> u64 {
-        self.count
+        self.totals.count
     }
 
     /// Nothing was recorded.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.totals.count == 0
     }
 
     /// The exact sum of the values, in nanoseconds.
     pub fn sum_ns(&self) -> u128 {
-        self.sum
+        self.totals.sum
     }
 
     /// The exact mean; `None` when empty.
     pub fn mean_ns(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+        (self.totals.count > 0).then(|| self.totals.sum as f64 / self.totals.count as f64)
     }
 
     /// The exact smallest value; `None` when empty.
     pub fn min(&self) -> Option<Nanos> {
-        (self.count > 0).then_some(Nanos(self.min))
+        (self.totals.count > 0).then_some(Nanos(self.totals.min))
     }
 
     /// The exact largest value; `None` when empty.
     pub fn max(&self) -> Option<Nanos> {
-        (self.count > 0).then_some(Nanos(self.max))
+        (self.totals.count > 0).then_some(Nanos(self.totals.max))
     }
 
     /// The value at rank `rank` (from 1): the highest value that its bucket stands for, as HdrHistogram answers, but
     /// never beyond the exact maximum. `None` when `rank` is 0 or above the count.
     pub fn value_at_rank(&self, rank: u64) -> Option<Nanos> {
-        if rank == 0 || rank > self.count {
+        if rank == 0 || rank > self.totals.count {
             return None;
         }
         let mut seen = 0;
@@ -145,7 +133,7 @@ impl Histogram {
             seen += count;
             if seen >= rank {
                 let (lowest, width) = values_of(bucket);
-                return Some(Nanos((lowest + (width - 1)).min(self.max)));
+                return Some(Nanos((lowest + (width - 1)).min(self.totals.max)));
             }
         }
         unreachable!("the counts add up to the count")
@@ -153,7 +141,7 @@ impl Histogram {
 
     /// The smallest value whose cumulative count reaches ceil(q·n), q in [0, 1]. `None` when empty.
     pub fn quantile(&self, q: f64) -> Option<Nanos> {
-        self.value_at_rank(rank_of(q, self.count))
+        self.value_at_rank(rank_of(q, self.totals.count))
     }
 
     /// How many values are at most `value`, to the resolution of the buckets.
@@ -177,10 +165,7 @@ impl Histogram {
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             *mine += theirs;
         }
-        self.count += other.count;
-        self.sum += other.sum;
-        self.min = self.min.min(other.min);
-        self.max = self.max.max(other.max);
+        self.totals.merge(&other.totals);
     }
 
     /// Takes the counts of `other`, a part of this histogram, away. The sum stays exact; minimum and maximum are
@@ -196,26 +181,26 @@ impl Histogram {
             if left > 0 {
                 let (lowest, width) = values_of(bucket);
                 rest.record_n(Nanos(lowest), left);
-                rest.max = (lowest + (width - 1)).min(self.max);
+                rest.totals.max = (lowest + (width - 1)).min(self.totals.max);
             }
         }
-        rest.sum = self.sum - other.sum;
-        rest.min = rest.min.max(self.min);
+        rest.totals.sum = self.totals.sum - other.totals.sum;
+        rest.totals.min = rest.totals.min.max(self.totals.min);
         rest
     }
 
     /// Restores the exact sum, minimum and maximum of counts that were rebuilt from buckets. Values that the buckets
     /// rule out are ignored.
     pub fn restore_exact(&mut self, sum_ns: u128, min: Nanos, max: Nanos) {
-        if self.count == 0 {
+        if self.totals.count == 0 {
             return;
         }
-        self.sum = sum_ns;
-        if bucket_of(min.0) == bucket_of(self.min) {
-            self.min = min.0;
+        self.totals.sum = sum_ns;
+        if bucket_of(min.0) == bucket_of(self.totals.min) {
+            self.totals.min = min.0;
         }
-        if bucket_of(max.0) == bucket_of(self.max) {
-            self.max = max.0;
+        if bucket_of(max.0) == bucket_of(self.totals.max) {
+            self.totals.max = max.0;
         }
     }
 }

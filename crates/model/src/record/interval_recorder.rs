@@ -8,7 +8,8 @@ use std::array;
 use super::intervals::{ByInterval, Distributions, Folding};
 use super::seconds::row_of;
 use super::sparse::HotHistogram;
-use super::{IntervalBooks, Metric, RequestRecord};
+use super::totals::Totals;
+use super::{Histogram, IntervalBooks, Metric, RequestRecord};
 use crate::time::{Nanos, Timestamp};
 
 /// More intervals than this become half as many: four for each stretch that dependence is looked for in, and some.
@@ -29,6 +30,8 @@ pub(super) struct IntervalRecorder {
     books: Folding<IntervalBooks>,
     /// Of the newest intervals, by number modulo [`HOT`].
     hot: [[HotHistogram; Metric::COUNT]; HOT],
+    /// Of all that is not hot.
+    totals: [Totals; Metric::COUNT],
     /// So many records more, and what is hot is emptied.
     until_cooled: u32,
     newest: usize,
@@ -46,6 +49,7 @@ impl IntervalRecorder {
             distributions: Folding::with_room_for(room),
             books: Folding::with_room_for(room),
             hot: array::from_fn(|_| array::from_fn(|_| HotHistogram::with_room_for(highest))),
+            totals: [Totals::default(); Metric::COUNT],
             until_cooled: MOST_HOT,
             newest: 0,
             next_second: 1,
@@ -85,6 +89,7 @@ impl IntervalRecorder {
             let times = &mut row.metrics[metric as usize];
             let before = times.heap_bytes();
             times.record_n(time, 1);
+            self.totals[metric as usize].add(time, 1);
             self.bytes += times.heap_bytes() - before;
         });
     }
@@ -131,8 +136,8 @@ impl IntervalRecorder {
         }
         let row = self.distributions.row(interval);
         let before = row.heap_bytes();
-        for (hot, cold) in self.hot[interval % HOT].iter_mut().zip(&mut row.metrics) {
-            hot.cool_into(cold);
+        for ((hot, cold), totals) in self.hot[interval % HOT].iter_mut().zip(&mut row.metrics).zip(&mut self.totals) {
+            totals.merge(&hot.cool_into(cold));
         }
         self.bytes = self.bytes + row.heap_bytes() - before;
     }
@@ -161,9 +166,17 @@ impl IntervalRecorder {
         self.newest /= 2;
     }
 
-    pub(super) fn finish(mut self) -> (ByInterval<Distributions>, ByInterval<IntervalBooks>) {
+    /// Distributions and books by interval, and the distributions of the whole, which is the sum of its intervals.
+    pub(super) fn finish(
+        mut self,
+    ) -> (ByInterval<Distributions>, ByInterval<IntervalBooks>, [Histogram; Metric::COUNT]) {
         self.cool_all();
-        (self.distributions.finish(), self.books.finish())
+        let distributions = self.distributions.finish();
+        let mut whole = self.totals.map(Histogram::of_totals);
+        for of_interval in distributions.rows() {
+            whole.iter_mut().zip(&of_interval.metrics).for_each(|(whole, part)| whole.add_buckets(part));
+        }
+        (distributions, self.books.finish(), whole)
     }
 }
 
@@ -189,7 +202,7 @@ mod tests {
             recorder.hot[interval % HOT].iter().all(HotHistogram::is_empty)
         });
         assert_eq!(emptied, [false, false, true, false, false]);
-        let (distributions, _) = recorder.finish();
+        let (distributions, _, _) = recorder.finish();
         assert_eq!(distributions.rows()[interval].metric(Metric::Censored).count(), u64::from(MOST_HOT) + 2);
     }
 }

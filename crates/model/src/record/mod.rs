@@ -13,6 +13,7 @@ mod slowest;
 mod snapshot;
 mod sparse;
 mod tally;
+mod totals;
 
 pub use books::IntervalBooks;
 pub use histogram::{Histogram, rank_of};

@@ -1,7 +1,9 @@
 //! Takes the records of one hand and makes a [`Snapshot`] of them.
 
 use super::interval_recorder::IntervalRecorder;
-use super::{Histogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, Second, Snapshot, Tally, seconds};
+use super::{
+    ByInterval, Histogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, Second, Snapshot, Tally, seconds,
+};
 use crate::arrival::ScheduleHash;
 use crate::time::{Nanos, Timestamp};
 
@@ -42,6 +44,7 @@ pub struct Recorder {
     warmup: Tally,
     statuses: Box<[u64; STATUSES]>,
     causes: [u64; super::Cause::ALL.len()],
+    /// Where there are intervals, the whole is their sum, and these stay empty.
     metrics: [Histogram; Metric::COUNT],
     error_status_time: Histogram,
     seconds: Vec<Second>,
@@ -63,7 +66,6 @@ impl Recorder {
             warmup: Tally::default(),
             statuses: Box::new([0; STATUSES]),
             causes: [0; super::Cause::ALL.len()],
-            // Where there are intervals, their buckets are added up in the end only.
             metrics: std::array::from_fn(|_| match options.per_second {
                 true => Histogram::new(),
                 false => Histogram::with_room_for(ROOM_FOR),
@@ -102,11 +104,7 @@ impl Recorder {
         seconds::count(&mut self.seconds, record);
         self.count_end(record);
         match &mut self.intervals {
-            // The whole is the sum of its intervals: a bucket is counted once.
-            Some(intervals) => {
-                record.times(|metric, time| self.metrics[metric as usize].note(time, 1));
-                intervals.record(record);
-            }
+            Some(intervals) => intervals.record(record),
             None => record.times(|metric, time| self.metrics[metric as usize].record(time)),
         }
         self.samples.offer(record);
@@ -132,10 +130,10 @@ impl Recorder {
     /// Everything that was recorded.
     pub fn finish(mut self, schedule_hash: ScheduleHash) -> Snapshot {
         self.samples.settle();
-        let (intervals, books) = self.intervals.map(IntervalRecorder::finish).unwrap_or_default();
-        for of_interval in intervals.rows() {
-            self.metrics.iter_mut().zip(&of_interval.metrics).for_each(|(whole, part)| whole.add_buckets(part));
-        }
+        let (intervals, books, metrics) = match self.intervals {
+            Some(intervals) => intervals.finish(),
+            None => (ByInterval::default(), ByInterval::default(), self.metrics),
+        };
         let count_of = |(i, count): (usize, &u64)| (*count > 0).then_some((i, *count));
         Snapshot {
             tally: self.tally,
@@ -148,7 +146,7 @@ impl Recorder {
                 .filter_map(count_of)
                 .map(|(i, n)| (super::Cause::ALL[i], n))
                 .collect(),
-            metrics: self.metrics,
+            metrics,
             error_status_time: self.error_status_time,
             seconds: self.seconds,
             intervals,

@@ -9,7 +9,7 @@ use crate::random::mix64;
 pub struct SamplesOptions {
     /// At most this many are kept as all, or as an even part of all.
     pub capacity: usize,
-    /// When not all fit: this many of the slowest are kept besides.
+    /// When not all fit: this many are kept besides, the slowest of those that are left out.
     pub slowest: usize,
 }
 
@@ -28,7 +28,8 @@ impl Default for SamplesOptions {
 /// Single requests of a run.
 ///
 /// While all fit, all are kept (`one_in == 1`). When they no longer do, the even part is halved: a request stays when a
-/// hash of its index says so, whatever hand recorded it, so that two samples merge into one. The slowest are kept apart.
+/// hash of its index says so, whatever hand recorded it, so that two samples merge into one. The slowest of those that are
+/// left out are kept apart.
 /// [`Samples::settle`] comes between the last request and the first question.
 #[derive(Clone, Debug)]
 pub struct Samples {
@@ -66,14 +67,14 @@ impl Samples {
     pub fn offer(&mut self, record: &RequestRecord) {
         self.seen += 1;
         if self.options.capacity > 0 {
-            self.slowest.offer(record);
-            self.offer_to_even(record);
+            self.take(record);
         }
     }
 
-    fn offer_to_even(&mut self, record: &RequestRecord) {
+    #[inline]
+    fn take(&mut self, record: &RequestRecord) {
         match belongs(record.index, self.halvings) {
-            false => {}
+            false => self.slowest.offer(record),
             true if self.even.len() < self.options.capacity => self.even.push(*record),
             true => self.replace(record),
         }
@@ -87,9 +88,9 @@ impl Samples {
             match rest.iter().position(|kept| !belongs(kept.index, self.halvings)) {
                 Some(steps) => {
                     let place = self.halved_up_to + steps;
-                    self.even[place] = *record;
+                    let left_out = std::mem::replace(&mut self.even[place], *record);
                     self.halved_up_to = place + 1;
-                    return;
+                    return self.slowest.offer(&left_out);
                 }
                 None => {
                     self.halvings += 1;
@@ -97,13 +98,20 @@ impl Samples {
                 }
             }
         }
+        self.slowest.offer(record);
     }
 
     /// Drops what the halvings left out, at the end of a run: to be called before anything is asked, once more than the
     /// capacity was offered.
     pub fn settle(&mut self) {
-        let halvings = self.halvings;
-        self.even.retain(|record| belongs(record.index, halvings));
+        let (halvings, slowest) = (self.halvings, &mut self.slowest);
+        self.even.retain(|record| {
+            let stays = belongs(record.index, halvings);
+            if !stays {
+                slowest.offer(record);
+            }
+            stays
+        });
         self.halved_up_to = 0;
     }
 
@@ -127,10 +135,10 @@ impl Samples {
         &self.even
     }
 
-    /// Requests that are here only because they are among the slowest, in no stated order.
+    /// Requests that are here only because they are among the slowest of those that the even part left out, in no stated
+    /// order.
     pub fn only_slow(&self) -> impl Iterator<Item = &RequestRecord> {
-        let halvings = self.halvings;
-        self.slowest.iter().filter(move |record| !belongs(record.index, halvings))
+        self.slowest.iter()
     }
 
     /// Adds the samples of another hand.
@@ -142,7 +150,7 @@ impl Samples {
         self.seen += other.seen;
         other.slowest.iter().for_each(|record| self.slowest.offer(record));
         if self.options.capacity > 0 {
-            other.even.iter().for_each(|record| self.offer_to_even(record));
+            other.even.iter().for_each(|record| self.take(record));
         }
         self.settle();
     }
@@ -163,10 +171,8 @@ impl Samples {
     ) -> Samples {
         let halvings = one_in.max(1).trailing_zeros();
         let slowest = Slowest::new(options.slowest);
-        let mut samples = Samples { options, even: Vec::new(), halvings, halved_up_to: 0, slowest, seen };
-        // The slowest are found among both parts, so that a merge that halves the even part keeps the tail.
-        even.iter().chain(only_slow).for_each(|record| samples.slowest.offer(record));
-        samples.even = even;
+        let mut samples = Samples { options, even, halvings, halved_up_to: 0, slowest, seen };
+        only_slow.iter().for_each(|record| samples.slowest.offer(record));
         samples
     }
 }

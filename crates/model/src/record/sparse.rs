@@ -2,6 +2,7 @@
 //! few bytes as their counts need.
 
 use super::histogram::{bucket_of, rank_of, values_of};
+use super::totals::Totals;
 use crate::time::Nanos;
 
 /// Counts of values in the buckets of a [`Histogram`](super::Histogram), only those in use. A bucket takes two bytes and
@@ -229,13 +230,13 @@ impl Counts {
 #[derive(Clone, Default, Debug)]
 pub(super) struct HotHistogram {
     counts: Vec<u32>,
-    used: Option<(usize, usize)>,
+    totals: Totals,
 }
 
 impl HotHistogram {
     /// Empty, with room for values up to `highest` made beforehand. Higher ones are recorded all the same.
     pub(super) fn with_room_for(highest: Nanos) -> HotHistogram {
-        HotHistogram { counts: vec![0; bucket_of(highest.0) + 1], used: None }
+        HotHistogram { counts: vec![0; bucket_of(highest.0) + 1], ..HotHistogram::default() }
     }
 
     #[inline]
@@ -250,8 +251,7 @@ impl HotHistogram {
             self.make_room_for(bucket);
         }
         self.counts[bucket] += n;
-        let (low, high) = self.used.unwrap_or((bucket, bucket));
-        self.used = Some((low.min(bucket), high.max(bucket)));
+        self.totals.add(value, u64::from(n));
     }
 
     /// Apart, so that the usual way past it is short.
@@ -262,12 +262,16 @@ impl HotHistogram {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.used.is_none()
+        self.totals.count == 0
     }
 
-    /// Moves all counts to `into` and is empty again, with its memory kept.
-    pub(super) fn cool_into(&mut self, into: &mut SparseHistogram) {
-        let Some((low, high)) = self.used.take() else { return };
+    /// Moves all counts to `into`, says what is known of them exactly, and is empty again, with its memory kept.
+    pub(super) fn cool_into(&mut self, into: &mut SparseHistogram) -> Totals {
+        let totals = std::mem::take(&mut self.totals);
+        if totals.count == 0 {
+            return totals;
+        }
+        let (low, high) = (bucket_of(totals.min), bucket_of(totals.max));
         let used = &mut self.counts[low..=high];
         let in_use = used.iter().filter(|count| **count > 0).count();
         let highest = used.iter().copied().max().unwrap_or(0);
@@ -276,6 +280,7 @@ impl HotHistogram {
             cooled.push((low + i) as u16, u64::from(std::mem::take(count)));
         }
         into.absorb(cooled);
+        totals
     }
 }
 
@@ -337,13 +342,16 @@ mod tests {
         #[test]
         fn cooling_loses_nothing(values in proptest::collection::vec(values().prop_map(|v| v >> 20), 0..600)) {
             let (mut hot, mut cooled) = (HotHistogram::default(), SparseHistogram::default());
+            let (mut totals, mut all) = (Totals::default(), Totals::default());
             for (i, value) in values.iter().enumerate() {
                 hot.record(Nanos(*value));
+                all.add(Nanos(*value), 1);
                 if i % 50 == 0 {
-                    hot.cool_into(&mut cooled);
+                    totals.merge(&hot.cool_into(&mut cooled));
                 }
             }
-            hot.cool_into(&mut cooled);
+            totals.merge(&hot.cool_into(&mut cooled));
+            prop_assert_eq!(totals, all);
             prop_assert_eq!(cooled, sparse(&values.iter().map(|value| (*value, 1)).collect::<Vec<_>>()));
         }
     }

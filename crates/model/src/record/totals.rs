@@ -1,0 +1,39 @@
+//! What is known exactly of many values, beside the buckets that they fell into.
+
+use crate::time::Nanos;
+
+/// How many values there are, their sum, and the smallest and the largest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Totals {
+    pub(super) count: u64,
+    pub(super) sum: u128,
+    /// `u64::MAX` where there is none.
+    pub(super) min: u64,
+    /// 0 where there is none.
+    pub(super) max: u64,
+}
+
+impl Default for Totals {
+    fn default() -> Totals {
+        Totals { count: 0, sum: 0, min: u64::MAX, max: 0 }
+    }
+}
+
+impl Totals {
+    /// The same value `n` times.
+    #[inline]
+    pub(super) fn add(&mut self, value: Nanos, n: u64) {
+        self.count += n;
+        self.sum += u128::from(value.0) * u128::from(n);
+        self.min = self.min.min(value.0);
+        self.max = self.max.max(value.0);
+    }
+
+    /// Those of other values.
+    pub(super) fn merge(&mut self, other: &Totals) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+}
