@@ -194,6 +194,23 @@ fn books_that_do_not_balance_are_refused() {
         });
         assert!(complaint.starts_with("run.json: ") && complaint.contains(says), "{complaint}");
     }
+    // The books of the run, then of its warm-up: their sums do not fit in 64 bits, or they do and those of several would not.
+    let counted = |books: &str, planned: u64, issued: [(&str, u64); 2]| {
+        complaint(folder::RUN, |text| {
+            let mut file: serde_json::Value = serde_json::from_str(&text).unwrap();
+            let books = file[books].as_object_mut().unwrap();
+            books.values_mut().for_each(|count| *count = 0.into());
+            let issued = issued.into_iter().chain([("planned", planned), ("issued", planned)]);
+            issued.for_each(|(name, count)| books[name] = count.into());
+            serde_json::to_string(&file).unwrap()
+        })
+    };
+    for books in ["tally", "warmup_tally"] {
+        let over = counted(books, u64::MAX, [("connect_failed", u64::MAX), ("reset", 1)]);
+        assert!(over.contains(&format!("its {books} plans {} arrivals and accounts for", u64::MAX)), "{over}");
+        let many = counted(books, u64::MAX, [("connect_failed", u64::MAX), ("reset", 0)]);
+        assert!(many.contains(&format!("its {books} plans {} arrivals, more than", u64::MAX)), "{many}");
+    }
     let swapped = |text: String| {
         text.replacen("\"responses\": 1992", "\"responses\": 1991", 1).replacen(
             "\"timed_out\": 4",

@@ -78,17 +78,19 @@ impl Tally {
         self.connect_failed + self.reset + self.malformed
     }
 
-    /// planned = issued + never issued, and issued = the sum of its outcomes.
+    /// planned = issued + never issued, and issued = the sum of its outcomes. Where it is so, no sum of this tally overflows.
     ///
     /// # Errors
-    /// [`Unbalanced`] with both sides, where they differ.
+    /// [`Unbalanced`] with both sides, where they differ; what is accounted for is `u64::MAX` at most.
     pub fn check(&self) -> Result<(), Unbalanced> {
-        // Books that somebody else wrote may hold any numbers.
-        let sum = |counts: &[u64]| counts.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
+        // Books that somebody else wrote may hold any numbers: their sums are those of integers, not of 64 bits.
+        let [planned, issued, never_issued] = [self.planned, self.issued, self.never_issued].map(u128::from);
         let failed = [self.connect_failed, self.reset, self.malformed];
-        let outcomes = sum(&[self.responses, sum(&failed), self.timed_out, self.in_flight_at_end]);
-        if self.issued != outcomes || self.planned != sum(&[self.issued, self.never_issued]) {
-            return Err(Unbalanced { planned: self.planned, accounted: sum(&[outcomes, self.never_issued]) });
+        let others = [self.responses, self.timed_out, self.in_flight_at_end];
+        let outcomes: u128 = failed.into_iter().chain(others).map(u128::from).sum();
+        if issued != outcomes || planned != issued + never_issued {
+            let accounted = u64::try_from(outcomes + never_issued).unwrap_or(u64::MAX);
+            return Err(Unbalanced { planned: self.planned, accounted });
         }
         Ok(())
     }

@@ -86,6 +86,9 @@ pub fn load_run_file(folder: &Path) -> Result<RunFile, LoadError> {
     }
 }
 
+/// More arrivals than a run can have: a million a second for a decade. So books of many runs can be added up.
+const MOST_ARRIVALS: u64 = 1 << 48;
+
 /// Every planned arrival has one outcome, and the response time of each was recorded with others of its kind.
 fn check_books(run_file: &RunFile) -> Result<(), String> {
     for (name, tally) in [("tally", run_file.tally), ("warmup_tally", run_file.warmup_tally)] {
@@ -94,6 +97,9 @@ fn check_books(run_file: &RunFile) -> Result<(), String> {
                 "its {name} plans {planned} arrivals and accounts for {accounted}, or counts them as issued otherwise"
             )
         })?;
+        if tally.planned > MOST_ARRIVALS {
+            return Err(format!("its {name} plans {} arrivals, more than a run can have", tally.planned));
+        }
     }
     let tally = &run_file.tally;
     let kinds = [
