@@ -8,24 +8,31 @@ use truetail_fuzz::Cut;
 use truetail_model::record::{Cause, Outcome};
 
 const REQUESTS: u32 = 5;
-/// A frame of 16 KiB, a block of 64 KiB and replies of 256 KiB, whose memory grows by doubling.
-const MOST_HELD: usize = 2 * (16 + 64 + 256 + 16) * 1024;
+/// The fourth fits into the window of a connection in part, and the fifth not at all.
+const BODY: usize = 20_000;
+/// A frame of 16 KiB, a block of 64 KiB, replies of 256 KiB and bodies of 128 KiB, whose memory grows by doubling.
+const MOST_HELD: usize = 2 * (16 + 64 + 256 + 128 + 16) * 1024;
+/// The window of a connection that nobody has changed.
+const WINDOW: i64 = 65_535;
 /// An empty frame of settings: without it nothing else is listened to.
 const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
 
-/// What ended, and what the connection came to, and what is replied.
-type Heard = (Vec<(u32, Outcome, u64)>, Result<(), Cause>, Vec<u8>);
+/// What ended, and what the connection came to, what is replied, and the bytes of bodies that were sent in the end.
+type Heard = (Vec<(u32, Outcome, u64)>, Result<(), Cause>, Vec<u8>, i64);
 
 fuzz_target!(|input: &[u8]| {
     let Cut { flag, pieces } = Cut::read(input);
     let whole = pieces.concat();
-    assert_eq!(heard(&[&whole], flag), heard(&pieces, flag));
     let greeted = [SETTINGS, &whole].concat();
-    assert_eq!(heard(&[&greeted], flag), heard(&[&[SETTINGS], &pieces[..]].concat(), flag));
+    let sent = if flag { 2 } else { 4 };
+    let posted = || Spoken::posted(sent, REQUESTS - sent, vec![b'x'; BODY]);
+    for begin in [&(|| Spoken::asked(REQUESTS, flag)) as &dyn Fn() -> Spoken, &posted] {
+        assert_eq!(heard(&[&whole], begin()), heard(&pieces, begin()));
+        assert_eq!(heard(&[&greeted], begin()), heard(&[&[SETTINGS], &pieces[..]].concat(), begin()));
+    }
 });
 
-fn heard(pieces: &[&[u8]], to_head: bool) -> Heard {
-    let mut spoken = Spoken::asked(REQUESTS, to_head);
+fn heard(pieces: &[&[u8]], mut spoken: Spoken) -> Heard {
     let mut came_to = Ok(());
     for piece in pieces {
         came_to = spoken.hear(piece);
@@ -39,5 +46,25 @@ fn heard(pieces: &[&[u8]], to_head: bool) -> Heard {
     ended.sort_by_key(|(request, ..)| *request);
     assert_eq!(ended.len() + spoken.in_flight(), REQUESTS as usize);
     assert!(ended.windows(2).all(|two| two[0].0 < two[1].0), "one end for a request: {ended:?}");
-    (ended, came_to, spoken.to_send().to_vec())
+    let replies = spoken.to_send().to_vec();
+    if came_to.is_ok() {
+        spoken.send_all();
+        assert_eq!(spoken.window() + spoken.bodies_sent, WINDOW + opened(&pieces.concat()), "no window is lost");
+    }
+    (ended, came_to, replies, spoken.bodies_sent)
+}
+
+/// How much wider whole frames open the window of the connection.
+fn opened(mut bytes: &[u8]) -> i64 {
+    let mut opened = 0;
+    while let Some((head, rest)) = bytes.split_first_chunk::<9>() {
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        let Some((payload, after)) = rest.split_at_checked(length) else { break };
+        let of_connection = u32::from_be_bytes([head[5] & 0x7f, head[6], head[7], head[8]]) == 0;
+        if let (8, true, Some(more)) = (head[3], of_connection, payload.first_chunk()) {
+            opened += i64::from(u32::from_be_bytes(*more) & 0x7fff_ffff);
+        }
+        bytes = after;
+    }
+    opened
 }

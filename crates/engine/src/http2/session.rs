@@ -179,6 +179,11 @@ impl Session {
         self.streams.len()
     }
 
+    /// How many bytes of bodies the other side takes on the connection, beside those that wait to be taken.
+    pub(crate) fn send_window(&self) -> i64 {
+        self.send_window
+    }
+
     /// Bytes that are kept: parts of frames and of blocks, and what waits to be taken.
     pub(crate) fn held(&self) -> usize {
         self.partial.capacity() + self.out.capacity() + self.assembling.as_ref().map_or(0, Assembling::size)

@@ -140,8 +140,9 @@ impl Session {
         self.taken
     }
 
-    /// Takes back the frames of streams above `last` of which nothing was taken. Since all that was put later is above
-    /// `last` too, and nothing will be opened any more, what remains can be read without them.
+    /// Takes back the frames of streams above `last` of which nothing was taken, and the window of the connection that
+    /// their bodies took. Since all that was put later is above `last` too, and nothing will be opened any more, what
+    /// remains can be read without them.
     pub(super) fn take_back(&mut self, last: u32) {
         let Some(first) = self.streams.first_unsent(last, self.taken) else { return };
         let behind = self.out.split_off(self.gone + (first.at - self.taken) as usize);
@@ -151,6 +152,8 @@ impl Session {
             // A body that was begun is gone on with nowhere: its stream is reset by the other side.
             if head.stream <= last {
                 self.out.extend_from_slice(frame);
+            } else if head.kind == kind::DATA {
+                self.send_window += head.length as i64;
             }
             rest = after;
         }

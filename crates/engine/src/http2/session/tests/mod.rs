@@ -3,6 +3,7 @@ mod hostile;
 use proptest::prelude::*;
 use truetail_model::record::{Cause, Outcome};
 
+use super::super::Spoken;
 use super::super::blocks::Blocks;
 use super::super::frame::{Head, LONGEST, code, put, put_number};
 use super::*;
@@ -310,6 +311,28 @@ proptest! {
         prop_assert_eq!(parts, whole);
     }
 
+    /// The window of a connection is what the other side has opened, less the bodies that were sent, whatever else it does.
+    #[test]
+    fn no_window_is_lost(sent in 1u32..5, list in prop::collection::vec((0u32..6, 0u32..6, 1u32..50_000), 0..20)) {
+        let mut spoken = Spoken::posted(sent, 5 - sent, vec![b'x'; 20_000]);
+        let (mut script, mut opened) = (Script::settings(&[]), 0);
+        for (what, nth, number) in list {
+            let stream = nth * 2 + 1;
+            script = match what {
+                0 => script.number(kind::WINDOW_UPDATE, stream.min(9), number),
+                1 => script.number(kind::RST_STREAM, stream.min(9), code::CANCEL),
+                2 => script.goaway(stream, code::NO_ERROR),
+                3 => script.head(stream.min(9)),
+                _ => script.number(kind::WINDOW_UPDATE, 0, number),
+            };
+            opened += if what > 3 { i64::from(number) } else { 0 };
+        }
+        if spoken.hear(&script.0).is_ok() {
+            spoken.send_all();
+            prop_assert_eq!(spoken.window() + spoken.bodies_sent, USUAL_WINDOW + opened);
+        }
+    }
+
     /// Whatever a server says: no panic, no memory without bound, and never more than one end for a request.
     #[test]
     fn any_frames_leave_memory_bounded(list in prop::collection::vec((0u8..11, any::<u8>(), 0u32..12, prop::collection::vec(any::<u8>(), 0..64)), 0..200)) {
@@ -371,4 +394,22 @@ fn what_a_server_goes_away_from_before_it_was_sent_is_not_sent() {
     assert_eq!(gone, [3, 4]);
     let said: Vec<(u8, u32)> = frames(&take(&mut session)).iter().map(|(head, _)| (head.kind, head.stream)).collect();
     assert_eq!(said, [(kind::SETTINGS, 0), (kind::HEADERS, 5), (kind::DATA, 5)]);
+}
+
+#[test]
+fn a_body_that_is_not_sent_leaves_its_window_to_those_that_go_on() {
+    let body = vec![b'x'; 60_000];
+    let blocks = blocks("PUT", &[], &body);
+    let mut session = asked(0, &blocks);
+    fed(&mut session, &Script::settings(&[(setting::INITIAL_WINDOW_SIZE, 40_000)]));
+    session.open(0, blocks.get(ANY));
+    take(&mut session);
+    session.open(1, blocks.get(ANY));
+    assert_eq!(session.send_window, 0, "40 000 bytes of the first were sent, and the second has taken the rest");
+    fed(&mut session, &Script::default().goaway(1, 0).number(kind::WINDOW_UPDATE, 1, 20_000));
+    session.go_on_with_bodies(|_| &body[..]);
+    let said = frames(&take(&mut session));
+    let said: Vec<_> = said.iter().map(|(head, _)| (head.kind, head.flags, head.stream, head.length)).collect();
+    assert_eq!(said, [(kind::DATA, 0, 1, LONGEST), (kind::DATA, frame::flag::END_STREAM, 1, 20_000 - LONGEST)]);
+    assert_eq!(session.send_window, 65_535 - 60_000);
 }
