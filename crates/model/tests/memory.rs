@@ -98,30 +98,51 @@ fn an_hour_is_recorded_in_flat_memory() {
     assert!((8..=32).contains(&width_s), "{width_s} s");
 }
 
+/// An answer that was sent so many microseconds after the origin; its times grow with their square.
+fn answer(index: u64, status: u16) -> RequestRecord {
+    let sent = Timestamp(index * 1_000);
+    RequestRecord {
+        index,
+        intended_start: sent,
+        actual_start: sent,
+        end: sent + Nanos(1_000 + index * index * 10),
+        delay: StartDelay { generator_lag: Nanos(index), ..StartDelay::default() },
+        connected: false,
+        tls_handshake: None,
+        read_lag: Some(Nanos(index)),
+        outcome: Outcome::Response { status },
+        bytes_in: 100,
+    }
+}
+
+fn recorder(per_second: bool) -> Recorder {
+    Recorder::new(RecorderOptions { expected_seconds: 200, per_second, ..RecorderOptions::default() })
+}
+
 /// Times that grow from a microsecond to 100 s, within one interval and after the first record of each kind.
 #[test]
 fn recording_within_an_interval_allocates_nothing() {
-    let record = |index: u64| {
-        let sent = Timestamp(index * 1_000);
-        RequestRecord {
-            index,
-            intended_start: sent,
-            actual_start: sent,
-            end: sent + Nanos(1_000 + index * index * 10),
-            delay: StartDelay { generator_lag: Nanos(index), ..StartDelay::default() },
-            connected: false,
-            tls_handshake: None,
-            read_lag: Some(Nanos(index)),
-            outcome: Outcome::Response { status: 200 },
-            bytes_in: 100,
-        }
-    };
-    for per_second in [true, false] {
-        let mut recorder =
-            Recorder::new(RecorderOptions { expected_seconds: 200, per_second, ..RecorderOptions::default() });
-        recorder.record(&record(0));
-        let allocated = measure(|| (1..100_000).for_each(|index| recorder.record(&record(index))));
+    for (per_second, status) in [(true, 200), (false, 200), (false, 503)] {
+        let mut recorder = recorder(per_second);
+        recorder.record(&answer(0, status));
+        let allocated = measure(|| (1..100_000).for_each(|index| recorder.record(&answer(index, status))));
         assert_eq!(allocated.count_total, 0, "{allocated:?}");
+    }
+}
+
+/// Error statuses in an interval that is written to, and whatever comes late in one that is over.
+#[test]
+fn what_is_new_in_an_interval_is_allocated_once() {
+    for (status, is_over) in [(503, false), (200, true), (503, true)] {
+        let mut recorder = recorder(true);
+        recorder.record(&answer(0, status));
+        if is_over {
+            recorder.plan(Timestamp(10 * S));
+        }
+        let mut record_all = || measure(|| (1..1000).for_each(|index| recorder.record(&answer(index, status))));
+        let (new, again) = (record_all(), record_all());
+        assert!((1..200).contains(&new.count_total), "{new:?}");
+        assert_eq!(again.count_total, 0, "{again:?}");
     }
 }
 

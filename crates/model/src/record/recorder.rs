@@ -35,8 +35,9 @@ impl Default for RecorderOptions {
     }
 }
 
-/// Records of one hand. [`Recorder::record`] allocates nothing but what the first status or cause of an interval needs, and,
-/// where distributions are kept over time, the compact form of an interval that is over.
+/// Records of one hand. [`Recorder::record`] allocates nothing for times up to 137 s, but where distributions are kept over
+/// time for what is new in an interval: its first status or cause, a response time with an error status in a bucket that had
+/// none, its compact form when it is over, and then a time that comes late, in a bucket that had none.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     options: RecorderOptions,
@@ -70,7 +71,7 @@ impl Recorder {
                 true => Histogram::new(),
                 false => Histogram::with_room_for(ROOM_FOR),
             }),
-            error_status_time: Histogram::new(),
+            error_status_time: Histogram::with_room_for(ROOM_FOR),
             seconds: seconds::rows_for(options.expected_seconds),
             intervals: options.per_second.then(|| IntervalRecorder::new(options.expected_seconds, ROOM_FOR)),
             samples: Samples::new(options.samples),
