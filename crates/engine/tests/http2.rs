@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -296,6 +296,72 @@ fn a_connection_that_cannot_be_opened_costs_one_request_while_others_have_room()
     // The second may still be taken into the backlog and reset, and the next is tried a second later.
     assert!(tally.planned == 100 && tally.responses >= 90, "{tally:?}");
     assert!(tally.connect_failed + tally.reset >= 1, "{tally:?}");
+}
+
+/// Before `server`: the first connection is told `first` and closed after a while, and nothing of it is ever read; those
+/// after it lead to the server.
+fn behind_a_black_hole(server: SocketAddr, first: Vec<u8>, time: Duration) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut black_hole = listener.accept().unwrap().0;
+        std::io::Write::write_all(&mut black_hole, &first).unwrap();
+        std::thread::spawn(move || {
+            std::thread::sleep(time);
+            drop(black_hole);
+        });
+        for from in listener.incoming().flatten() {
+            let to = TcpStream::connect(server).unwrap();
+            let (mut back, mut forth) = (to.try_clone().unwrap(), from.try_clone().unwrap());
+            std::thread::spawn(move || std::io::copy(&mut back, &mut forth));
+            std::thread::spawn(move || std::io::copy(&mut &from, &mut &to));
+        }
+    });
+    address
+}
+
+#[test]
+fn what_a_lost_connection_had_not_sent_is_asked_on_the_next_which_took_no_longer_for_it() {
+    let server = Honest::start(1000, NOTHING, b"ok".to_vec());
+    let address = behind_a_black_hole(server.address, settings(&[]), Duration::from_secs(2));
+    // Sixteen megabytes, of which the sockets take ten and the session one.
+    let mut plan = in_http2(open(&format!("http://{address}/"), 5000.0, 2000));
+    let bulky = [format!("A: {}", "x".repeat(8000))];
+    plan.target = Target::resolve(Method::Get, &format!("http://{address}/"), &bulky, Vec::new()).unwrap();
+    plan.target.speak_http2().unwrap();
+    plan.workload.limits.timeout = Some(Nanos::from_secs(30));
+    (plan.workload.limits.drain, plan.threads) = (Nanos::from_secs(30), Some(1));
+    let measured = run(&plan);
+    let (tally, snapshot) = (measured.snapshot.tally, &measured.snapshot);
+    assert_eq!((tally.planned, tally.responses + tally.reset), (2000, 2000), "{tally:?}");
+    assert!(tally.responses > 0 && tally.reset > 0, "{tally:?}");
+    assert_eq!((tally.responses, measured.generator.connections_opened), (server.seen(), 2));
+    // Both were accepted by the kernel at once. What was asked on the second had waited for the end of the first since it
+    // was begun, which is none of the time to connect; nor is the wait of those behind it for this connection.
+    let connect = snapshot.metric(Metric::ConnectTime);
+    assert_eq!(connect.count(), 2);
+    assert!(connect.max().unwrap() < Nanos::from_millis(500), "{}", connect.max().unwrap());
+    let waited = snapshot.metric(Metric::ConnectionWait).max().unwrap();
+    assert!(waited >= Nanos::from_millis(500), "{waited}");
+}
+
+#[test]
+fn a_connection_that_never_comes_to_be_costs_the_request_that_opened_it_and_no_other() {
+    let server = Honest::over(Some(support::tls::usual()), 100, NOTHING, b"ok".to_vec());
+    let address = behind_a_black_hole(server.address, Vec::new(), Duration::from_secs(60));
+    // All are due within 0.3 s, and wait for the first, which waits for the end of its TLS handshake.
+    let mut plan = in_http2(open(&format!("https://{address}/"), 200.0, 60));
+    (plan.workload.limits.timeout, plan.workload.limits.drain) = (Some(Nanos::from_millis(1500)), Nanos::from_secs(30));
+    plan.threads = Some(1);
+    let measured = run(&support::tls::secured(plan, &TlsOptions { insecure: true, ..TlsOptions::default() }));
+    let (tally, snapshot) = (measured.snapshot.tally, &measured.snapshot);
+    assert_eq!((tally.planned, tally.responses, tally.timed_out), (60, 59, 1), "{tally:?}");
+    let first = snapshot.samples.even().iter().find(|record| record.index == 0).unwrap();
+    assert_eq!((first.outcome, first.connected), (Outcome::TimedOut, false));
+    // That the second request opened the next connection when the first was given up is no part of its time to connect.
+    let connect = snapshot.metric(Metric::ConnectTime);
+    assert!(connect.count() == 1 && connect.max().unwrap() < Nanos::from_millis(1000), "{connect:?}");
+    assert!(snapshot.metric(Metric::ConnectionWait).max().unwrap() >= Nanos::from_millis(1000));
 }
 
 #[test]
