@@ -97,6 +97,11 @@ impl Logged {
 /// Every arrival was answered with the status that its request must get, and so says the server.
 pub fn check(run: &Value, log: &[Logged]) {
     assert_eq!(run["tally"]["responses"], run["tally"]["planned"], "{} {}", run["tally"], run["causes"]);
+    check_answers(run, log);
+}
+
+/// Those that were answered were so with the status that their request must get, and so says the server.
+pub fn check_answers(run: &Value, log: &[Logged]) {
     let by_target = run["by_target"].as_array().expect("books of each target");
     assert_eq!(by_target.len(), ASKED.len());
     for (asked, books) in ASKED.iter().zip(by_target) {

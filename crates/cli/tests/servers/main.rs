@@ -15,7 +15,7 @@ mod program;
 
 use std::collections::BTreeMap;
 
-use asked::{Logged, check, check_framing, write_targets};
+use asked::{Logged, check, check_answers, check_framing, write_targets};
 use program::Served;
 use serde_json::Value;
 use support::{Desk, assert_balanced};
@@ -26,6 +26,9 @@ const ARRIVALS: &str = "300";
 const CONNECTIONS: u64 = 6;
 /// Requests after which a server that is told to closes a connection.
 const MOST_ON_ONE: u32 = 7;
+
+/// The same in HTTP/2, where more requests are under way when it happens.
+const MOST_STREAMS_ON_ONE: u32 = 100;
 
 /// How connections are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,13 +50,13 @@ fn in_each_way(start: impl Fn(&Desk, Option<u32>) -> Served) {
     check_framing(start(&desk, None).origin("http"));
     for way in [Way::Kept, Way::Once, Way::AFewTimes] {
         for (protocol, is_http2) in PROTOCOLS {
-            // Connections of HTTP/2 are always kept, and what their end is to requests under way is tested elsewhere.
+            // Connections of HTTP/2 are always kept, and what their end is to requests under way is tested below.
             if is_http2 && way != Way::Kept {
                 continue;
             }
             let desk = Desk::new();
             let served = start(&desk, (way == Way::AFewTimes).then_some(MOST_ON_ONE));
-            let run = offer(&desk, served.origin(protocol), way, is_http2);
+            let run = offer(&desk, served.origin(protocol), way, is_http2, ("1000", CONNECTIONS));
             let log = served.stop();
             assert_balanced(&run);
             check(&run, &log);
@@ -63,10 +66,10 @@ fn in_each_way(start: impl Fn(&Desk, Option<u32>) -> Served) {
 }
 
 /// What a run at `origin` says.
-fn offer(desk: &Desk, origin: &str, way: Way, is_http2: bool) -> Value {
+fn offer(desk: &Desk, origin: &str, way: Way, is_http2: bool, (rate, connections): (&str, u64)) -> Value {
     let targets = write_targets(desk, "targets.txt", origin);
-    let connections = CONNECTIONS.to_string();
-    let mut arguments = vec!["run", "--targets", targets, "-r", "1000", "-n", ARRIVALS, "-c", &connections];
+    let connections = connections.to_string();
+    let mut arguments = vec!["run", "--targets", targets, "-r", rate, "-n", ARRIVALS, "-c", &connections];
     arguments.extend(["--no-preflight", "--json", "--quiet", "--no-save"]);
     if origin.starts_with("https") {
         arguments.extend(["--ca", "cert.pem"]);
@@ -83,10 +86,16 @@ fn offer(desk: &Desk, origin: &str, way: Way, is_http2: bool) -> Value {
     run
 }
 
+/// How many requests the server saw on each connection.
+fn requests_on_each(log: &[Logged]) -> BTreeMap<u16, u64> {
+    let mut on_each = BTreeMap::new();
+    log.iter().for_each(|line| *on_each.entry(line.client_port).or_default() += 1);
+    on_each
+}
+
 /// The server has seen the connections that the run says it opened, and no more requests on each than there may be.
 fn check_connections(run: &Value, log: &[Logged], way: Way) {
-    let mut on_each: BTreeMap<u16, u64> = BTreeMap::new();
-    log.iter().for_each(|line| *on_each.entry(line.client_port).or_default() += 1);
+    let on_each = requests_on_each(log);
     let opened = run["generator"]["connections_opened"].as_u64().expect("a count");
     assert_eq!(opened, on_each.len() as u64, "{way:?}");
     let most = on_each.values().max().copied().expect("a connection");
@@ -105,6 +114,27 @@ fn check_connections(run: &Value, log: &[Logged], way: Way) {
 fn nginx() {
     if let Some(program) = nginx::find() {
         in_each_way(|desk, most_on_one| nginx::start(&program, desk, most_on_one));
+    }
+}
+
+/// In HTTP/2 nginx says with GOAWAY which requests it took up last. Those that were sent after it are told to be reset, and
+/// no arrival is lost.
+#[test]
+fn nginx_goes_away_from_connections_of_http2() {
+    let Some(program) = nginx::find() else { return };
+    for (protocol, rate) in [("h2c", "300"), ("h2", "300"), ("h2c", "20000")] {
+        let desk = Desk::new();
+        let served = nginx::start(&program, &desk, Some(MOST_STREAMS_ON_ONE));
+        let run = offer(&desk, served.origin(protocol), Way::Kept, true, (rate, 1));
+        let log = served.stop();
+        assert_balanced(&run);
+        check_answers(&run, &log);
+        let of = |value: &Value| value.as_u64().unwrap_or_default();
+        let (answered, gone) = (of(&run["tally"]["responses"]), of(&run["causes"]["gone_away"]));
+        assert_eq!(answered + gone, of(&run["tally"]["planned"]), "{} {}", run["tally"], run["causes"]);
+        let on_each = requests_on_each(&log);
+        assert!(on_each.len() > 1 && on_each.values().all(|n| *n <= u64::from(MOST_STREAMS_ON_ONE)), "{on_each:?}");
+        eprintln!("{protocol} {rate}: {on_each:?} {} {}", run["tally"], run["causes"]);
     }
 }
 
