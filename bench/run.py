@@ -188,8 +188,30 @@ class Oha:
         return json.loads(result["out"])["latencyPercentiles"]["p50"] * 1e6
 
 
-CLOSED = [Truetail("truetail"), Truetail("truetail --user-timestamps", "--user-timestamps"), Wrk("wrk"), Wrk("wrk2"), Oha()]
-OPEN = [Truetail(f"truetail --timing {timing}", "--timing", timing) for timing in ("precise", "balanced", "cheap")] + [Wrk("wrk2"), Oha()]
+class Floor:
+    """The least that a client can do: no parser, no books, no schedule but k / rate. Not a peer, but the bottom of a scale."""
+
+    def __init__(self, name, spin_us=0):
+        self.name, self.spin_us = name, spin_us
+
+    def available(self):
+        return True
+
+    def closed(self, url, connections, seconds):
+        return [TARGET / "bench-floor", url, "closed", seconds]
+
+    def open(self, url, rate, connections, seconds):
+        return [TARGET / "bench-floor", url, rate, seconds, self.spin_us]
+
+    def requests(self, result):
+        return json.loads(result["out"])["responses"] if result["exit"] == 0 else None
+
+    def median_us(self, result):
+        return None
+
+
+CLOSED = [Floor("floor"), Truetail("truetail"), Truetail("truetail --user-timestamps", "--user-timestamps"), Wrk("wrk"), Wrk("wrk2"), Oha()]
+OPEN = [Floor("floor"), Floor("floor, spinning", 30)] + [Truetail(f"truetail --timing {timing}", "--timing", timing) for timing in ("precise", "balanced", "cheap")] + [Wrk("wrk2"), Oha()]
 
 
 def lags_us(stamps, rate, per_connection):
@@ -257,7 +279,7 @@ def alternate(tools, build, rounds, **how):
 
 
 def median_of(runs, figure):
-    values = [figure(run) for run in runs]
+    values = [value for value in map(figure, runs) if value is not None]
     return {"n": len(values), "median": statistics.median(values), "low": min(values), "high": max(values)} if values else None
 
 
@@ -299,6 +321,11 @@ def closed_loop(options, scratch):
     return {"runs": runs, "tables": tables}
 
 
+def beyond_kernel(run):
+    """The median that a tool reports, beyond that from kernel to kernel, of which the server knows the least it can have been."""
+    return None if run["said_us"] is None else run["said_us"] - run["served_us"]
+
+
 def open_loop(options, scratch):
     found = {}
     for rate in options.rates:
@@ -310,7 +337,7 @@ def open_loop(options, scratch):
             "CPU, us a request": summarize(runs, lambda run: run["cpu_us"], "wrk2"),
             "arrival lag p50, us": summarize(runs, lambda run: run["lag_us"]["0.5"], "wrk2"),
             "arrival lag p99, us": summarize(runs, lambda run: run["lag_us"]["0.99"], "wrk2"),
-            "median it reports beyond that from kernel to kernel, us": summarize(runs, lambda run: run["said_us"] - run["served_us"], "wrk2"),
+            "median it reports beyond that from kernel to kernel, us": summarize(runs, beyond_kernel, "wrk2"),
             "achieved, % of the rate": summarize(runs, lambda run: run["requests"] / options.seconds / rate * 100, "wrk2"),
         }
         for unit, table in tables.items():

@@ -3,9 +3,9 @@
 //!
 //! `bench-server ADDRESS [STAMPS]`: with a second argument the kernel stamps every segment, and when a `GET /end` comes,
 //! the stamp of each request is written to that file and the server ends: triples of native 64-bit numbers, the connection,
-//! when the request had arrived and when its answer was sent, nanoseconds since 1970. A request without a stamp has 0. On a
-//! loopback interface an answer arrives at the other side within the call that sends it, so that the two instants are the
-//! time from kernel to kernel, and a little more.
+//! when the request had arrived and just before its answer was handed to the kernel, nanoseconds since 1970. A request
+//! without a stamp has 0. On a loopback interface an answer arrives at the other side within the call that sends it, so that
+//! the two instants are the time from kernel to kernel but for the part of that call, some microseconds: never more.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IoSliceMut, Write};
@@ -119,11 +119,11 @@ impl Server {
             self.ended |= self.buffer[..n].starts_with(END);
             let ends = heads_in(&self.buffer[..n], &mut connection.matched);
             for _ in 0..ends {
-                if send(&connection.stream, ANSWER, SendFlags::NOSIGNAL) != Ok(ANSWER.len()) {
-                    return false;
-                }
                 if self.control.is_some() {
                     self.stamps.push([token, stamp, now()]);
+                }
+                if send(&connection.stream, ANSWER, SendFlags::NOSIGNAL) != Ok(ANSWER.len()) {
+                    return false;
                 }
             }
             if n < self.buffer.len() && !may_have_ended {

@@ -1,0 +1,149 @@
+//! The least that a client with kernel stamps can do: nothing is parsed, recorded or decided, an answer is whatever one read
+//! gives. What a load generator takes beyond this is its own; what this takes is the system's and the machine's.
+//!
+//! `bench-floor URL closed SECONDS`: 64 connections, of which each asks again when it is answered; all that came is read,
+//! then all is sent. `bench-floor URL RATE SECONDS [SPIN_US]`: request k is sent at k/RATE on a connection that is idle; in
+//! between it sleeps, but for the last SPIN_US microseconds (0). Prints `{"responses": N}`.
+
+use std::io::{self, IoSliceMut};
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+use std::process::ExitCode;
+
+use nix::errno::Errno;
+use nix::sys::socket::sockopt::ReceiveTimestampns;
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
+use rustix::net::{SendFlags, send};
+use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos, Timestamp};
+use truetail_reactor::{Events, MonotonicClock, Reactor, precise_sleeps};
+
+const CONNECTIONS: usize = 64;
+/// How long it waits for answers after the last request.
+const DRAIN: Nanos = Nanos::from_secs(1);
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |text: &str| text.parse::<u64>().ok().filter(|n| *n > 0);
+    let ran = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [url, "closed", seconds] => {
+            number(seconds).map(|s| Floor::connect(url).and_then(|f| f.closed(Nanos::from_secs(s))))
+        }
+        [url, rate, seconds] => open(url, number(rate), number(seconds), Some(0)),
+        [url, rate, seconds, spin_us] => open(url, number(rate), number(seconds), spin_us.parse().ok()),
+        _ => None,
+    };
+    match ran {
+        None => eprintln!("usage: bench-floor URL closed SECONDS | bench-floor URL RATE SECONDS [SPIN_US]"),
+        Some(Err(error)) => eprintln!("bench-floor: {error}"),
+        Some(Ok(responses)) => {
+            println!("{{\"responses\": {responses}}}");
+            return ExitCode::SUCCESS;
+        }
+    }
+    ExitCode::FAILURE
+}
+
+fn open(url: &str, rate: Option<u64>, seconds: Option<u64>, spin_us: Option<u64>) -> Option<io::Result<u64>> {
+    let (rate, seconds, spin) = (rate?, seconds?, Nanos::from_micros(spin_us?));
+    Some(Floor::connect(url).and_then(|floor| floor.open(rate, seconds, spin)))
+}
+
+struct Floor {
+    reactor: Reactor,
+    clock: MonotonicClock,
+    connections: Vec<TcpStream>,
+    request: Vec<u8>,
+    buffer: Vec<u8>,
+    control: Vec<u8>,
+    responses: u64,
+}
+
+impl Floor {
+    fn connect(url: &str) -> io::Result<Floor> {
+        let address = url.trim_start_matches("http://").trim_end_matches('/');
+        precise_sleeps();
+        let (reactor, mut connections) = (Reactor::new()?, Vec::new());
+        for token in 0..CONNECTIONS {
+            let stream = TcpStream::connect(address)?;
+            stream.set_nonblocking(true)?;
+            stream.set_nodelay(true)?;
+            setsockopt(&stream, ReceiveTimestampns, &true)?;
+            reactor.add(&stream, token as u64)?;
+            connections.push(stream);
+        }
+        Ok(Floor {
+            reactor,
+            clock: MonotonicClock::starting_now(),
+            connections,
+            request: format!("GET / HTTP/1.1\r\nHost: {address}\r\nUser-Agent: bench-floor\r\nAccept: */*\r\n\r\n")
+                .into(),
+            buffer: vec![0; 64 * 1024],
+            control: nix::cmsg_space!(nix::sys::time::TimeSpec),
+            responses: 0,
+        })
+    }
+
+    fn closed(mut self, duration: Nanos) -> io::Result<u64> {
+        let (mut events, mut answered) = (Events::with_capacity(256), (0..CONNECTIONS).collect::<Vec<_>>());
+        let end = self.clock.now() + duration;
+        while self.clock.now() < end {
+            for connection in answered.drain(..) {
+                self.send(connection)?;
+            }
+            self.reactor.wait(&mut events, Some(Nanos::from_millis(20)))?;
+            self.read_all(&events, &mut answered)?;
+        }
+        Ok(self.responses)
+    }
+
+    fn open(mut self, rate: u64, seconds: u64, spin: Nanos) -> io::Result<u64> {
+        let (mut events, mut idle) = (Events::with_capacity(256), (0..CONNECTIONS).collect::<Vec<_>>());
+        let (origin, planned) = (self.clock.now(), rate * seconds);
+        let due = |k: u64| origin + Nanos((u128::from(k) * u128::from(NANOS_PER_SECOND) / u128::from(rate)) as u64);
+        let (mut sent, end) = (0, due(planned) + DRAIN);
+        while self.responses < planned && self.clock.now() < end {
+            let next = if sent < planned { due(sent) } else { end };
+            let now = self.clock.now();
+            if next > now || idle.is_empty() {
+                self.reactor.wait(&mut events, Some(self.pause(now, next, spin)))?;
+                self.read_all(&events, &mut idle)?;
+            } else if let Some(connection) = idle.pop() {
+                self.send(connection)?;
+                sent += 1;
+            }
+        }
+        Ok(self.responses)
+    }
+
+    /// Until `next`, but for the time that is spun; where every connection is taken, until one is free.
+    fn pause(&self, now: Timestamp, next: Timestamp, spin: Nanos) -> Nanos {
+        if next > now { next.since(now).saturating_sub(spin) } else { Nanos::from_millis(20) }
+    }
+
+    fn send(&mut self, connection: usize) -> io::Result<()> {
+        // When it is sent and when it was read is what any generator must know.
+        self.clock.now();
+        send(&self.connections[connection], &self.request, SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+
+    fn read_all(&mut self, events: &Events, answered: &mut Vec<usize>) -> io::Result<()> {
+        for event in events.iter().filter(|event| event.readable) {
+            let mut parts = [IoSliceMut::new(&mut self.buffer)];
+            let socket = self.connections[event.token as usize].as_raw_fd();
+            match recvmsg::<()>(socket, &mut parts, Some(&mut self.control), MsgFlags::empty()) {
+                Ok(message) if message.bytes > 0 => {
+                    let stamped = |part| matches!(part, ControlMessageOwned::ScmTimestampns(_));
+                    std::hint::black_box(message.cmsgs()?.any(stamped));
+                    self.clock.now();
+                    self.responses += 1;
+                    answered.push(event.token as usize);
+                }
+                Err(Errno::EAGAIN) => {}
+                Ok(_) => return Err(io::Error::other("the server closed a connection")),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
