@@ -112,6 +112,9 @@ class Truetail:
             return None
         return json.loads(result["out"])["tally"]["responses"]
 
+    def per_second(self, result):
+        return json.loads(result["out"])["throughput_per_second"]
+
     def median_us(self, result):
         quantiles = json.loads(result["out"])["response_time"]["quantiles"]
         return next(row["value_ns"] for row in quantiles if row["q"] == 0.5) / 1e3
@@ -136,6 +139,9 @@ class Wrk:
     def requests(self, result):
         found = re.search(r"(\d+) requests in", result["out"])
         return int(found.group(1)) if found and result["exit"] == 0 else None
+
+    def per_second(self, result):
+        return float(re.search(r"Requests/sec: +([\d.]+)", result["out"]).group(1))
 
     def median_us(self, result):
         value, unit = re.search(r"50\.000%\s+([\d.]+)(us|ms|s)", result["out"]).groups()
@@ -163,6 +169,9 @@ class H2load:
         found = re.search(r"requests: .* (\d+) succeeded", result["out"])
         return int(found.group(1)) if found and result["exit"] == 0 else None
 
+    def per_second(self, result):
+        return float(re.search(r"finished in .*, ([\d.]+) req/s", result["out"]).group(1))
+
 
 class Oha:
     name = "oha"
@@ -183,6 +192,9 @@ class Oha:
         if result["exit"] != 0:
             return None
         return sum(json.loads(result["out"])["statusCodeDistribution"].values())
+
+    def per_second(self, result):
+        return json.loads(result["out"])["summary"]["requestsPerSec"]
 
     def median_us(self, result):
         return json.loads(result["out"])["latencyPercentiles"]["p50"] * 1e6
@@ -205,6 +217,9 @@ class Floor:
 
     def requests(self, result):
         return json.loads(result["out"])["responses"] if result["exit"] == 0 else None
+
+    def per_second(self, result):
+        return json.loads(result["out"])["per_second"]
 
     def median_us(self, result):
         return None
@@ -256,12 +271,15 @@ def one_run(tool, build, rate=None, stamped=False, scratch=None, server="bench-s
         print(f"  {tool.name} failed (exit {result['exit']}): {result['err'][-300:] or result['out'][-300:]}", file=sys.stderr)
         return None
     figures = {
-        "tool": tool.name, "requests": requests, "cpu_us": result["cpu_s"] * 1e6 / requests, "memory": result["memory"],
+        "tool": tool.name, "requests": requests, "per_second": tool.per_second(result), "cpu_us": result["cpu_s"] * 1e6 / requests, "memory": result["memory"],
         "wall_s": result["wall_s"], "round_trip_ns": trips, "stalls_per_second": max(before["stalls_per_second"], after["stalls_per_second"]),
         "level": "disturbed" if result["pushed_aside"] > MOST_PUSHED_ASIDE * result["wall_s"] else "mixed" if trips[1] > trips[0] * SAME_LEVEL else "far" if trips[0] >= FAR_FROM_NS else "near",
     }
     if stamped:
         lags = lags_us(stamps, rate, tool.name == "wrk2")
+        seen = sorted(at for _, at, _ in stamps if at)
+        # Answers that come after the end, because requests went out late, are no part of the rate.
+        figures["reached"] = (len(seen) - 1) / ((seen[-1] - seen[0]) / 1e9) if len(seen) > 1 else None
         figures["lag_us"] = {str(q): at(lags, q) for q in (0.5, 0.99, 0.999)}
         figures["served_us"] = at([(sent - came) / 1e3 for _, came, sent in stamps if came], 0.5)
         figures["said_us"] = tool.median_us(result)
@@ -310,7 +328,7 @@ def print_table(title, table, unit, peer):
 def closed_loop(options, scratch):
     tools = [tool for tool in CLOSED if tool.available()]
     runs = alternate(tools, lambda tool, url: tool.closed(url, 64, options.seconds), options.rounds)
-    rate = lambda run: run["requests"] / options.seconds / 1e3
+    rate = lambda run: run["per_second"] / 1e3
     tables = {
         "thousand requests a second": summarize(runs, rate, "wrk"),
         "CPU, us a request": summarize(runs, lambda run: run["cpu_us"], "wrk"),
@@ -338,7 +356,7 @@ def open_loop(options, scratch):
             "arrival lag p50, us": summarize(runs, lambda run: run["lag_us"]["0.5"], "wrk2"),
             "arrival lag p99, us": summarize(runs, lambda run: run["lag_us"]["0.99"], "wrk2"),
             "median it reports beyond that from kernel to kernel, us": summarize(runs, beyond_kernel, "wrk2"),
-            "achieved, % of the rate": summarize(runs, lambda run: run["requests"] / options.seconds / rate * 100, "wrk2"),
+            "achieved, % of the rate": summarize(runs, lambda run: run["reached"] and run["reached"] / rate * 100, "wrk2"),
         }
         for unit, table in tables.items():
             print_table(f"open loop, {rate}/s", table, unit, "wrk2")
@@ -366,7 +384,7 @@ def beside(title, tools, build, server, peer, options):
     runs = alternate(tools, build, options.rounds, server=server)
     tables = {
         "CPU, us a request": summarize(runs, lambda run: run["cpu_us"], peer),
-        "thousand requests a second": summarize(runs, lambda run: run["requests"] / options.seconds / 1e3, peer),
+        "thousand requests a second": summarize(runs, lambda run: run["per_second"] / 1e3, peer),
     }
     for unit, table in tables.items():
         print_table(title, table, unit, peer)

@@ -3,7 +3,8 @@
 //!
 //! `bench-floor URL closed SECONDS`: 64 connections, of which each asks again when it is answered; all that came is read,
 //! then all is sent. `bench-floor URL RATE SECONDS [SPIN_US]`: request k is sent at k/RATE on a connection that is idle; in
-//! between it sleeps, but for the last SPIN_US microseconds (0). Prints `{"responses": N}`.
+//! between it sleeps, but for the last SPIN_US microseconds (0). Prints how many answers it read,
+//! and how many a second.
 
 use std::io::{self, IoSliceMut};
 use std::net::TcpStream;
@@ -35,15 +36,15 @@ fn main() -> ExitCode {
     match ran {
         None => eprintln!("usage: bench-floor URL closed SECONDS | bench-floor URL RATE SECONDS [SPIN_US]"),
         Some(Err(error)) => eprintln!("bench-floor: {error}"),
-        Some(Ok(responses)) => {
-            println!("{{\"responses\": {responses}}}");
+        Some(Ok((responses, per_second))) => {
+            println!("{{\"responses\": {responses}, \"per_second\": {per_second}}}");
             return ExitCode::SUCCESS;
         }
     }
     ExitCode::FAILURE
 }
 
-fn open(url: &str, rate: Option<u64>, seconds: Option<u64>, spin_us: Option<u64>) -> Option<io::Result<u64>> {
+fn open(url: &str, rate: Option<u64>, seconds: Option<u64>, spin_us: Option<u64>) -> Option<io::Result<(u64, f64)>> {
     let (rate, seconds, spin) = (rate?, seconds?, Nanos::from_micros(spin_us?));
     Some(Floor::connect(url).and_then(|floor| floor.open(rate, seconds, spin)))
 }
@@ -83,9 +84,10 @@ impl Floor {
         })
     }
 
-    fn closed(mut self, duration: Nanos) -> io::Result<u64> {
+    fn closed(mut self, duration: Nanos) -> io::Result<(u64, f64)> {
         let (mut events, mut answered) = (Events::with_capacity(256), (0..CONNECTIONS).collect::<Vec<_>>());
-        let end = self.clock.now() + duration;
+        let begin = self.clock.now();
+        let end = begin + duration;
         while self.clock.now() < end {
             for connection in answered.drain(..) {
                 self.send(connection)?;
@@ -93,10 +95,10 @@ impl Floor {
             self.reactor.wait(&mut events, Some(Nanos::from_millis(20)))?;
             self.read_all(&events, &mut answered)?;
         }
-        Ok(self.responses)
+        Ok(self.result(self.clock.now().since(begin)))
     }
 
-    fn open(mut self, rate: u64, seconds: u64, spin: Nanos) -> io::Result<u64> {
+    fn open(mut self, rate: u64, seconds: u64, spin: Nanos) -> io::Result<(u64, f64)> {
         let (mut events, mut idle) = (Events::with_capacity(256), (0..CONNECTIONS).collect::<Vec<_>>());
         let (origin, planned) = (self.clock.now(), rate * seconds);
         let due = |k: u64| origin + Nanos((u128::from(k) * u128::from(NANOS_PER_SECOND) / u128::from(rate)) as u64);
@@ -112,7 +114,11 @@ impl Floor {
                 sent += 1;
             }
         }
-        Ok(self.responses)
+        Ok(self.result(self.clock.now().since(origin)))
+    }
+
+    fn result(&self, took: Nanos) -> (u64, f64) {
+        (self.responses, self.responses as f64 * NANOS_PER_SECOND as f64 / took.0.max(1) as f64)
     }
 
     /// Until `next`, but for the time that is spun; where every connection is taken, until one is free.

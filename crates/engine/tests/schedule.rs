@@ -251,17 +251,21 @@ fn every_timing_keeps_the_schedule() {
     }
 }
 
-/// In batches answers wake nobody, but an arrival that waits for a place under the cap is not left until the next one is
-/// due.
+/// In batches answers wake nobody, but for an arrival that has waited for its tick and has no place under the cap: else a
+/// request a tick and place were the most, however fast the server is.
 #[test]
-fn in_batches_a_full_cap_is_looked_after_at_each_tick() {
+fn in_batches_what_waits_for_a_place_goes_as_soon_as_there_is_one() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
     let mut plan = open(&puppet.url(), 100_000.0, 1000);
-    plan.workload.limits.connections = Some(10);
+    plan.workload.limits.connections = Some(1);
     plan.timing = Timing::Cheap;
     plan.threads = Some(1);
-    let measured = run(&plan);
-    assert_eq!(measured.snapshot.tally.responses, 1000);
-    // A hundred times ten, each answered within a tick of 1 ms or a few of them; in sleeps of 20 ms it would be 2 s.
-    assert!(measured.elapsed < Nanos::from_secs(1), "{}", measured.elapsed);
+    let ran = || {
+        let measured = run(&plan);
+        assert_eq!(measured.snapshot.tally.responses, 1000);
+        measured.elapsed
+    };
+    // One each tick of 1 ms would be a second, always. A machine that does other things may be as slow, but not each time.
+    let least = (0..8).map(|_| ran()).find(|elapsed| *elapsed < Nanos::from_millis(900));
+    assert!(least.is_some(), "eight runs took a second and more");
 }

@@ -24,6 +24,12 @@ impl Worker {
                 self.reactor.wait(events, Some(left.saturating_sub(spin)))
             }
             Timing::Cheap if left.is_zero() => self.reactor.wait(events, Some(left)),
+            // It has waited for its tick. Were its place to wait for another, so many requests a tick were the most there are.
+            Timing::Cheap if self.setting.driver.waits_for_a_place(now) => {
+                self.watch.sleeping(until);
+                self.next_tick = Timestamp::ZERO;
+                self.reactor.wait(events, Some(left))
+            }
             Timing::Cheap => {
                 let wake = tick(self.setting.driver.awaits_an_end(now), now, until);
                 self.watch.sleeping(wake);

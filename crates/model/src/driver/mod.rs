@@ -173,11 +173,15 @@ impl Driver {
         self.in_flight
     }
 
-    /// A start may become due because a request ends: a user waits for its answer, or an arrival that is due at `now` for
-    /// its place under the cap.
+    /// A start may become due because a request ends: a user waits for its answer, or an arrival for its place.
     pub fn awaits_an_end(&self, now: Timestamp) -> bool {
-        let waits_for_a_place = || self.permits.are_taken() && self.source.peek().is_some_and(|due| due <= now);
-        self.in_flight > 0 && (self.source.follows_answers() || waits_for_a_place())
+        self.in_flight > 0 && (self.source.follows_answers() || self.waits_for_a_place(now))
+    }
+
+    /// An arrival is due at `now`, and the cap is reached.
+    #[inline]
+    pub fn waits_for_a_place(&self, now: Timestamp) -> bool {
+        self.permits.are_taken() && self.source.peek().is_some_and(|due| due <= now)
     }
 
     /// An arrival is due at `now` and there is a place for it: [`Driver::turn`] may start it.
