@@ -140,11 +140,28 @@ pub(crate) struct Pairing {
     /// The wall clock was set since the pair before: stamps from before and after cannot be told apart.
     doubtful: bool,
     steps: u64,
+    /// The worker has slept since the last pair.
+    stale: bool,
 }
 
 impl Pairing {
     pub(crate) fn new() -> Pairing {
-        Pairing { origin: None, doubtful: false, steps: 0 }
+        Pairing { origin: None, doubtful: false, steps: 0, stale: true }
+    }
+
+    /// The clocks are to be read again before anything is converted: to be called each time the worker wakes. Where nothing
+    /// has come there is nothing to read them for.
+    #[inline]
+    pub(crate) fn woke(&mut self) {
+        self.stale = true;
+    }
+
+    /// Reads both clocks, once after each sleep.
+    #[inline]
+    pub(crate) fn freshen(&mut self, clock: &MonotonicClock) {
+        if self.stale {
+            self.refresh(clock);
+        }
     }
 
     /// How often the wall clock was set.
@@ -152,9 +169,9 @@ impl Pairing {
         self.steps
     }
 
-    /// Reads both clocks; false where something always came between. To be called once each time the worker wakes, before
-    /// it reads.
-    pub(crate) fn refresh(&mut self, clock: &MonotonicClock) -> bool {
+    /// Reads both clocks; false where something always came between.
+    fn refresh(&mut self, clock: &MonotonicClock) -> bool {
+        self.stale = false;
         for _ in 0..TRIES {
             let before = clock.now();
             let wall = wall_now();

@@ -4,6 +4,7 @@
 mod answers;
 mod connecting;
 mod ending;
+mod lateness;
 mod multiplexed;
 mod setting;
 mod sleep;
@@ -14,8 +15,10 @@ use std::io;
 use truetail_model::record::Outcome;
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::{Events, Reactor, Readiness, precise_sleeps};
+use truetail_run::Timing;
 
 use ending::Moment;
+use lateness::Lateness;
 use multiplexed::Links;
 pub(crate) use multiplexed::Multiplexing;
 pub(crate) use setting::Setting;
@@ -51,6 +54,8 @@ pub(crate) struct Worker {
     links: Option<Box<Links>>,
     deadlines: Deadlines,
     watch: Watch,
+    /// By how much earlier than at what is due a sleep is to end.
+    lateness: Lateness,
     buffer: Box<[u8]>,
     /// What was in bytes that came over TLS.
     opened: Vec<u8>,
@@ -78,6 +83,10 @@ impl Worker {
         Worker {
             watch: Watch::new(setting.hand.index),
             ports: LocalPorts::new(setting.hand.index, setting.hand.of),
+            lateness: match setting.timing {
+                Timing::Precise => Lateness::rare(Nanos(Timing::SPIN_NS)),
+                Timing::Balanced | Timing::Cheap => Lateness::typical(),
+            },
             links: setting.multiplexing.clone().map(|how| Box::new(Links::new(how))),
             setting,
             reactor,
@@ -157,9 +166,7 @@ impl Worker {
         let paused = self.watch.total();
         // A pause may have come after the system had said what is ready.
         self.look_again = paused > paused_before;
-        if self.setting.stamped {
-            self.pairing.refresh(&self.setting.clock);
-        }
+        self.pairing.woke();
         for token in std::mem::take(&mut self.unread) {
             self.go_on_reading(token);
             self.start_one_if_due();

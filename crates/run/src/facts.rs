@@ -290,9 +290,10 @@ pub enum EndClock {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timing {
-    /// Sleeps, and spins for the last [`Timing::SPIN_NS`] before a request is due.
+    /// Sleeps, and spins before a request is due: for [`Timing::SPIN_NS`], and for longer where more than one sleep in a hundred
+    /// ended later than that.
     Precise,
-    /// Sleeps until a request is due or an answer comes.
+    /// Sleeps until a request is due or an answer comes, for as much less as its sleeps usually end late.
     #[default]
     Balanced,
     /// Sleeps until the next tick of [`Timing::TICK_NS`] and does all that has come due by then at once.
@@ -300,7 +301,7 @@ pub enum Timing {
 }
 
 impl Timing {
-    /// A timed sleep ends some 25 µs late on a machine of today; what is left of this is waited for without sleeping.
+    /// A timed sleep ends some 25 µs late on a machine of today; this, at least, is waited for without sleeping.
     pub const SPIN_NS: u64 = 30_000;
     /// No request is sent later than this for the sake of cheapness.
     pub const TICK_NS: u64 = 1_000_000;

@@ -97,8 +97,8 @@ pub struct RunArgs {
     /// End response times when this program had read the answer, not when the kernel had received it
     #[arg(long, help_heading = "Result")]
     pub user_timestamps: bool,
-    /// Precision against processor time: 'precise' spins for the last 30 us before a request, 'balanced' sleeps, 'cheap'
-    /// sends all that is due once a millisecond [default: balanced]
+    /// Precision against processor time: 'precise' spins for the last 30 us and more before a request, 'balanced' sleeps and
+    /// wakes early by what its sleeps are late, 'cheap' sends all that is due once a millisecond [default: balanced]
     #[arg(long, value_name = "HOW", help_heading = "Limits")]
     pub timing: Option<TimingName>,
     /// Worker threads [default: what the load needs, at most one a processor]

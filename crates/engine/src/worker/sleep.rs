@@ -3,7 +3,7 @@
 use std::io;
 use std::thread;
 
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::Events;
 use truetail_run::Timing;
 
@@ -14,14 +14,17 @@ impl Worker {
     pub(super) fn sleep(&mut self, events: &mut Events, now: Timestamp, until: Timestamp) -> io::Result<()> {
         let left = until.since(now);
         match self.setting.timing {
-            Timing::Balanced => {
-                self.watch.sleeping(until);
-                self.reactor.wait(events, Some(left))
-            }
-            Timing::Precise => {
-                let spin = Nanos(Timing::SPIN_NS);
-                self.watch.sleeping(Timestamp(until.0.saturating_sub(spin.0)).max(now));
-                self.reactor.wait(events, Some(left.saturating_sub(spin)))
+            Timing::Balanced | Timing::Precise => {
+                let early = self.lateness.estimate();
+                // The rest is waited for awake.
+                let asleep = left.saturating_sub(early);
+                self.watch.sleeping(now + asleep);
+                self.reactor.wait(events, Some(asleep))?;
+                if events.is_empty() && !asleep.is_zero() {
+                    let late = self.setting.clock.now().since(now + asleep);
+                    self.lateness.note(late);
+                }
+                Ok(())
             }
             Timing::Cheap if left.is_zero() => self.reactor.wait(events, Some(left)),
             // It has waited for its tick. Were its place to wait for another, so many requests a tick were the most there are.
