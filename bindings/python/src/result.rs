@@ -147,7 +147,7 @@ impl RunResult {
         Verdict(self.findings.verdict.clone())
     }
 
-    /// Planned arrivals per second of the schedule; `None` for fewer than two.
+    /// Planned arrivals per second of the schedule; `None` for fewer than two in a time that nobody chose.
     #[getter]
     fn offered_per_second(&self) -> Option<f64> {
         self.findings.offered_per_second

@@ -26,8 +26,8 @@ const WINDOW_ARRIVALS: u64 = 10;
 /// (Smirnov's table, for large n).
 const SMIRNOV_5_PERCENT: f64 = 1.3581;
 
-/// How far the arrivals of a run were those of its schedule; `None` where none was issued or fewer than two were
-/// planned, and for a closed loop, which has none. `every` holds all arrivals in order, where each was kept.
+/// How far the arrivals of a run were those of its schedule; `None` where none was issued or no rate was
+/// offered, and for a closed loop, which has no schedule. `every` holds all arrivals in order, where each was kept.
 pub(crate) fn arrival_fidelity(run: &Run, every: Option<&[RequestRecord]>) -> Option<ArrivalFidelity> {
     let snapshot = &run.snapshot;
     let issued = snapshot.metric(Metric::StartDelay).count();

@@ -112,7 +112,7 @@ impl Seen {
         let mut requests: Vec<Met> = issued.map(met).collect();
         requests.sort_unstable_by_key(|request| request.at);
         let last = requests.last().filter(|_| run.facts.offered.model == LoadModelKind::Open)?.at;
-        let complete = !run.facts.interrupted && run.facts.offered.requests.is_none();
+        let complete = run.facts.is_whole() && run.facts.offered.requests.is_none();
         let until = run.facts.offered.duration_ns.filter(|_| complete).unwrap_or(last + 1);
         Some(Seen { requests, until })
     }

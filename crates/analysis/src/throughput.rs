@@ -4,7 +4,7 @@ use truetail_model::record::{RequestRecord, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_run::Run;
 
-/// Fewer arrivals have no rate: what would divide them is a time that nobody chose.
+/// Fewer arrivals have no length of their own, and so no rate: what would divide them is a time that nobody chose.
 const FEWEST: u64 = 2;
 
 /// Whole answers per second, from the first intended start to the last end; `None` for fewer than two arrivals.
@@ -18,16 +18,16 @@ pub(crate) fn answered_per_second(run: &Run, every: Option<&[RequestRecord]>) ->
 }
 
 /// Planned arrivals per second of the schedule. The schedule's length is its duration where it has one and ran to its
-/// end; else the time from the first to the last intended start, which n arrivals divide into n − 1 gaps. `None` for fewer
-/// than two.
+/// end; else the time from the first to the last intended start, which n arrivals divide into n − 1 gaps, and fewer than
+/// two into none: `None`.
 pub(crate) fn offered_per_second(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     let planned = run.snapshot.tally.planned;
-    if planned < FEWEST {
-        return None;
-    }
-    let complete = !run.facts.interrupted && run.facts.offered.requests.is_none();
+    let complete = run.facts.is_whole() && run.facts.offered.requests.is_none();
     if let Some(duration_ns) = run.facts.offered.duration_ns.filter(|_| complete) {
         return Some(per_second(planned, duration_ns.saturating_sub(run.facts.offered.warmup_ns)));
+    }
+    if planned < FEWEST {
+        return None;
     }
     Some(match every {
         Some([first, .., last]) => per_second(planned - 1, last.intended_start.since(first.intended_start).0),

@@ -46,7 +46,8 @@ pub fn measure(plan: &Plan, mut circumstances: Circumstances) -> Result<Run> {
 /// What was recorded of a run that goes on, as a run of its own.
 pub fn run_so_far(plan: &Plan, snapshot: Snapshot, elapsed: Nanos) -> Run {
     let generator = Generator::default();
-    let measured = Measured { snapshot, by_target: Vec::new(), generator, started_at_unix_ns: 0, elapsed };
+    let measured =
+        Measured { snapshot, by_target: Vec::new(), generator, started_at_unix_ns: 0, elapsed, cut_short: true };
     run_of(plan, Circumstances::default(), measured, true)
 }
 

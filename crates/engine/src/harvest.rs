@@ -27,6 +27,8 @@ pub struct Measured {
     pub started_at_unix_ns: u64,
     /// From the origin to the end of the last worker.
     pub elapsed: Nanos,
+    /// Arrivals that were still to come were not planned, because the run was ended before its time.
+    pub cut_short: bool,
 }
 
 impl Measured {
@@ -41,6 +43,7 @@ impl Measured {
             host: Some(host::describe()),
             generator: Some(self.generator),
             interrupted: false,
+            cut_short: Some(self.cut_short),
             bytes_in: self.snapshot.bytes_in,
             notes: Vec::new(),
             claims: None,
@@ -131,6 +134,7 @@ pub(crate) fn put_together(harvests: Vec<Harvest>, clock: MonotonicClock) -> Mea
         ..Generator::default()
     };
     let mut elapsed = Nanos::ZERO;
+    let cut_short = harvests.iter().any(|harvest| harvest.driver.was_cut_short());
     for harvest in harvests {
         elapsed = elapsed.max(harvest.ended.since_origin());
         generator.busiest_worker_cpu_ns =
@@ -160,6 +164,7 @@ pub(crate) fn put_together(harvests: Vec<Harvest>, clock: MonotonicClock) -> Mea
         generator,
         started_at_unix_ns: clock.origin_unix_ns(),
         elapsed,
+        cut_short,
     }
 }
 

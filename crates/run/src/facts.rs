@@ -46,6 +46,9 @@ pub struct Facts {
     pub generator: Option<Generator>,
     /// The run was ended before its time, by the user or by a rule such as `--until`, which a note then names.
     pub interrupted: bool,
+    /// Arrivals that were still to come were not planned because of that. `None`: nobody knows, as of runs that were saved
+    /// before it was written down.
+    pub cut_short: Option<bool>,
     /// Bytes of answers that were read.
     pub bytes_in: u64,
     /// Things to say that belong to no number, such as a preflight that met a status 404.
@@ -56,6 +59,13 @@ pub struct Facts {
     /// The books of each target, in the order of [`Mix::targets`]; empty where there is but one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_target: Vec<TargetBooks>,
+}
+
+impl Facts {
+    /// The schedule went to its end, as far as is known.
+    pub fn is_whole(&self) -> bool {
+        !self.interrupted || self.cut_short == Some(false)
+    }
 }
 
 /// What was offered. `scenario` in `run.json`.

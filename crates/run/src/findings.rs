@@ -133,7 +133,7 @@ pub struct Findings {
     pub tls_handshake_time: Distribution,
     /// Answers per second from the first intended start to the last end; `None` for fewer than two arrivals.
     pub throughput_per_second: Option<f64>,
-    /// Planned arrivals per second of the schedule; `None` for fewer than two.
+    /// Planned arrivals per second of the schedule; `None` for fewer than two in a time that nobody chose.
     pub offered_per_second: Option<f64>,
     /// Where the uncertainty of the response time comes from, for each quantile that is a number.
     pub uncertainty: Vec<Uncertainty>,

@@ -205,6 +205,7 @@ fn add_facts(whole: &mut Facts, part: Facts) {
     whole.started_at_unix_ns = earlier(whole.started_at_unix_ns, part.started_at_unix_ns);
     whole.elapsed_ns = whole.elapsed_ns.max(part.elapsed_ns);
     whole.interrupted |= part.interrupted;
+    whole.cut_short = either(whole.cut_short, part.cut_short);
     whole.bytes_in += part.bytes_in;
     if whole.offered.seed != part.offered.seed {
         whole.offered.seed = None;
@@ -232,6 +233,14 @@ fn add_facts(whole: &mut Facts, part: Facts) {
 fn add_note(notes: &mut Vec<String>, note: String) {
     if !notes.contains(&note) {
         notes.push(note);
+    }
+}
+
+/// One that is true decides; else both must be known.
+fn either(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+    match (a, b) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (a, b) => a.and(b),
     }
 }
 

@@ -72,6 +72,7 @@ fn facts_of_two_machines_add_up() {
     let (a, mut b) = stripes_of_steady();
     b.facts.started_at_unix_ns = b.facts.started_at_unix_ns.map(|ns| ns - 5);
     b.facts.interrupted = true;
+    b.facts.cut_short = Some(true);
     b.facts.host.as_mut().unwrap().cpus = 64;
     let (bytes_in, elapsed_ns) = (a.facts.bytes_in + b.facts.bytes_in, a.facts.elapsed_ns.max(b.facts.elapsed_ns));
     let generator = b.facts.generator.as_mut().unwrap();
@@ -80,6 +81,7 @@ fn facts_of_two_machines_add_up() {
 
     let merged = merge(vec![a.clone(), b]).unwrap().facts;
     assert_eq!((merged.bytes_in, merged.elapsed_ns, merged.interrupted), (bytes_in, elapsed_ns, true));
+    assert_eq!(merged.cut_short, Some(true), "one of them was");
     assert_eq!(merged.started_at_unix_ns, a.facts.started_at_unix_ns.map(|ns| ns - 5));
     assert_eq!(merged.offered, a.facts.offered);
     let generator = merged.generator.unwrap();

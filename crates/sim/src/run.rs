@@ -74,6 +74,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, closing: Closing) -> Facts 
         host: None,
         generator: None,
         interrupted: false,
+        cut_short: Some(false),
         bytes_in: 0,
         notes: stuck_note(closing).into_iter().collect(),
         claims: None,

@@ -161,7 +161,7 @@ class Result:
         """Can the numbers be trusted, and if not, why?"""
     @property
     def offered_per_second(self) -> Optional[float]:
-        """Planned arrivals per second of the schedule; None for fewer than two."""
+        """Planned arrivals per second of the schedule; None for fewer than two in a time that nobody chose."""
     @property
     def throughput_per_second(self) -> Optional[float]:
         """Answers per second from the first intended start to the last end; None for fewer than two arrivals."""

@@ -211,13 +211,26 @@ fn nothing_answered_is_invalid() {
     assert!(refused.response_time.quantiles.iter().all(|quantile| quantile.no_answer));
     let nothing = findings(&recorded(&run, &[]));
     assert_eq!((nothing.verdict.state, codes(&nothing)), (Invalid, vec!["no_responses"]));
-    assert_eq!((nothing.throughput_per_second, nothing.offered_per_second), (None, None));
-    let every = run.snapshot.samples.even();
-    let rates = |n: usize| {
-        let found = findings(&recorded(&run, &every[..n]));
-        (found.throughput_per_second.is_some(), found.offered_per_second.is_some())
+}
+
+/// The duration is a minute. Where a count ends the run, or somebody does, the length is that of the arrivals.
+#[test]
+fn one_arrival_has_a_rate_only_in_a_time_that_was_chosen() {
+    let mut run = simulated(&scenario("01"));
+    let first = run.snapshot.samples.even()[..2].to_vec();
+    let rates = |run: &Run, n: usize| {
+        let found = findings(&recorded(run, &first[..n]));
+        (found.offered_per_second, found.throughput_per_second.is_some())
     };
-    assert_eq!((rates(1), rates(2)), ((false, false), (true, true)));
+    let minute = |n: f64| Some(n / 60.0);
+    assert_eq!([0, 1].map(|n| rates(&run, n)), [(Some(0.0), false), (minute(1.0), false)]);
+    assert_eq!(rates(&run, 2), (minute(2.0), true));
+    run.facts.interrupted = true;
+    assert_eq!(rates(&run, 1), (minute(1.0), false), "all arrivals had been planned");
+    run.facts.cut_short = Some(true);
+    assert_eq!([0, 1, 2].map(|n| rates(&run, n).0.is_some()), [false, false, true]);
+    (run.facts.interrupted, run.facts.offered.requests) = (false, Some(2));
+    assert_eq!([0, 1, 2].map(|n| rates(&run, n).0.is_some()), [false, false, true]);
 }
 
 #[test]

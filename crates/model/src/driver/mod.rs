@@ -70,6 +70,8 @@ pub struct Driver {
     in_flight: u64,
     /// Arrivals are not intended at or after this instant.
     end: Timestamp,
+    /// The same, had nobody asked to stop.
+    planned_end: Timestamp,
     last_start: Timestamp,
     drain: Nanos,
     stopped: bool,
@@ -84,12 +86,14 @@ impl Driver {
     pub fn new(workload: &Workload, hand: Hand) -> Driver {
         let working = Hand { of: hand.of.min(workload.most_hands()), ..hand };
         let idle = working.index >= working.of;
+        let end = source::end_of(&workload.model);
         let cap = workload.limits.connections.filter(|_| !idle).map(|total| working.share_of(u64::from(total)));
         Driver {
             source: if idle { Source::Idle } else { Source::new(&workload.model, working) },
             permits: Permits::new(cap),
             in_flight: 0,
-            end: source::end_of(&workload.model),
+            end,
+            planned_end: end,
             last_start: Timestamp::ZERO,
             drain: workload.limits.drain,
             stopped: false,
@@ -166,6 +170,12 @@ impl Driver {
         let arrival = self.source.pop()?.0;
         self.hash.add(arrival);
         Some(arrival)
+    }
+
+    /// Arrivals that were still to come were not planned, because of [`Driver::stop`]. Known once [`Driver::unissued`] has
+    /// answered `None`.
+    pub fn was_cut_short(&self) -> bool {
+        self.source.kept_back(self.planned_end)
     }
 
     /// Requests that were started and have not ended.

@@ -73,13 +73,21 @@ impl Source {
 
     pub(super) fn end_at(&mut self, end: Timestamp) {
         match self {
-            Source::Open(source) => {
-                source.end = end;
-                source.next = source.next.filter(|next| next.intended_start < end);
-            }
+            Source::Open(source) => source.end_at(end),
             Source::Closed(source) => source.end = source.end.min(end),
             Source::PartlyOpen(source) => source.end_at(end),
             Source::Idle => {}
+        }
+    }
+
+    /// When nothing is left to pop: is there something that would have been, had the end stayed at `planned_end`?
+    pub(super) fn kept_back(&self, planned_end: Timestamp) -> bool {
+        let is_before = |due: Option<Timestamp>| due.is_some_and(|due| due < planned_end);
+        match self {
+            Source::Open(source) => source.kept_back,
+            Source::Closed(source) => source.remaining > 0 && is_before(source.ready.first()),
+            Source::PartlyOpen(source) => source.sessions.kept_back || is_before(source.follow_ups.first()),
+            Source::Idle => false,
         }
     }
 
@@ -99,20 +107,35 @@ pub(super) struct OpenSource {
     arrivals: Arrivals,
     next: Option<Arrival>,
     end: Timestamp,
+    /// An arrival was not taken, because it is not before the end.
+    kept_back: bool,
 }
 
 impl OpenSource {
     fn new(schedule: &Schedule, hand: Hand) -> OpenSource {
         let mut arrivals = schedule.stripe(u64::from(hand.index), u64::from(hand.of));
         let next = arrivals.next();
-        OpenSource { arrivals, next, end: Timestamp::NEVER }
+        OpenSource { arrivals, next, end: Timestamp::NEVER, kept_back: false }
     }
 
     fn pop(&mut self) -> Option<Arrival> {
-        let end = self.end;
         self.next.take().inspect(|_| {
-            self.next = self.arrivals.next().filter(|next| next.intended_start < end);
+            self.next = self.arrivals.next();
+            self.keep_to_end();
         })
+    }
+
+    fn end_at(&mut self, end: Timestamp) {
+        self.end = end;
+        self.keep_to_end();
+    }
+
+    #[inline]
+    fn keep_to_end(&mut self) {
+        if self.next.is_some_and(|next| next.intended_start >= self.end) {
+            self.next = None;
+            self.kept_back = true;
+        }
     }
 }
 
@@ -231,7 +254,6 @@ impl PartlyOpenSource {
 
     fn end_at(&mut self, end: Timestamp) {
         self.end = self.end.min(end);
-        self.sessions.end = self.end;
-        self.sessions.next = self.sessions.next.filter(|next| next.intended_start < end);
+        self.sessions.end_at(self.end);
     }
 }

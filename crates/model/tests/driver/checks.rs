@@ -26,6 +26,7 @@ fn check_books(played: &[Played]) {
             hash.add(arrival);
         }
         assert_eq!(hash, hand.hash);
+        assert!(hand.stopped_at.is_some() || !hand.cut_short, "cut short, and nobody asked for it");
         merged.merge(&hand.snapshot);
     }
     merged.tally.check().unwrap();
@@ -53,6 +54,8 @@ fn check_open(schedule: &Schedule, limits: &Limits, played: &[Played]) {
             let stopped_at = hand.stopped_at.unwrap_or(Timestamp::NEVER);
             let by_then = schedule.stripe(i as u64, hands).take_while(|arrival| arrival.intended_start <= stopped_at);
             assert!(by_then.eq(hand.arrivals()), "hand {i} was responsible for what was intended by {stopped_at:?}");
+            let comes_later = schedule.stripe(i as u64, hands).any(|arrival| arrival.intended_start > stopped_at);
+            assert_eq!(hand.cut_short, comes_later, "hand {i}, stopped at {stopped_at:?}");
         }
     }
     let by_time = schedule.horizon.duration.map(|duration| Timestamp(duration.0));

@@ -108,6 +108,28 @@ fn a_second_stop_ends_the_drain() {
     assert_eq!(driver.unissued(), None);
 }
 
+/// A user goes on when answered: whether that would have been before the end decides.
+#[test]
+fn a_closed_loop_is_cut_short_where_a_user_would_have_asked_again() {
+    let horizon = |duration, requests| Horizon { duration, requests };
+    let cases = [
+        (horizon(Some(SECOND), None), 999, true),
+        (horizon(Some(SECOND), None), 1_000, false),
+        (horizon(None, Some(2)), 999, true),
+        (horizon(None, Some(1)), 999, false),
+    ];
+    for (horizon, answered_at, cut_short) in cases {
+        let model = LoadModel::Closed { users: 1, think_time: Nanos::ZERO, horizon };
+        let workload = Workload { model, limits: limits(None, SECOND), warmup: Nanos::ZERO };
+        let mut driver = Driver::new(&workload, Hand::ALONE);
+        assert!(matches!(driver.turn(Timestamp(0)), Turn::Start(_)));
+        driver.stop(Timestamp(500 * MS));
+        driver.finish(0, Timestamp(answered_at * MS));
+        assert_eq!((driver.turn(Timestamp(answered_at * MS)), driver.unissued()), (Turn::Finished, None));
+        assert_eq!(driver.was_cut_short(), cut_short, "{horizon:?}, answered at {answered_at} ms");
+    }
+}
+
 #[test]
 #[should_panic(expected = "a request ends that was started")]
 fn an_end_without_a_start_is_a_bug() {

@@ -124,9 +124,10 @@ fn limits(offered: &Offered) -> String {
 pub(super) fn notes(run: &Run, saved: Option<&str>, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     if run.facts.interrupted {
-        let early = match all_planned(run) {
-            true => "the wait for the last answers was ended before its time",
-            false => "ended before its time: arrivals after that were not planned",
+        let early = match run.facts.cut_short {
+            Some(true) => "ended before its time: arrivals after that were not planned",
+            Some(false) => "asked to end when all arrivals were planned: at most the wait for answers was shorter",
+            None => "ended before its time",
         };
         lines.extend(labelled_text("Note", early, style));
     }
@@ -137,12 +138,4 @@ pub(super) fn notes(run: &Run, saved: Option<&str>, style: Style) -> Vec<String>
         lines.push(super::labelled("Saved", &style.spell(saved), style));
     }
     lines
-}
-
-/// The schedule had come to its end: what was ended early is the wait for answers.
-fn all_planned(run: &Run) -> bool {
-    let (offered, snapshot) = (&run.facts.offered, &run.snapshot);
-    let planned = snapshot.tally.planned + snapshot.warmup.planned;
-    offered.requests.is_some_and(|requests| planned >= requests)
-        || offered.duration_ns.is_some_and(|duration_ns| run.facts.elapsed_ns >= duration_ns)
 }

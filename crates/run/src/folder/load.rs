@@ -136,6 +136,7 @@ fn facts_of(run_file: RunFile) -> Facts {
         host: run_file.host,
         generator: run_file.generator,
         interrupted: run_file.interrupted,
+        cut_short: run_file.cut_short,
         bytes_in: run_file.bytes_in,
         notes: run_file.notes,
         claims: run_file.claims,

@@ -37,8 +37,11 @@ pub struct RunFile {
     pub started_at_unix_ns: Option<u64>,
     /// From the origin to the end of the drain.
     pub elapsed_ns: u64,
-    /// Ended by the user before its time.
+    /// Ended before its time, by the user or by a rule.
     pub interrupted: bool,
+    /// Arrivals that were still to come were not planned because of that; left out where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_short: Option<bool>,
     /// Things to say that belong to no number.
     pub notes: Vec<String>,
     /// The books of the measured arrivals.
@@ -204,6 +207,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         started_at_unix_ns: facts.started_at_unix_ns,
         elapsed_ns: facts.elapsed_ns,
         interrupted: facts.interrupted,
+        cut_short: facts.cut_short,
         notes: facts.notes.clone(),
         tally: snapshot.tally,
         warmup_tally: snapshot.warmup,

@@ -21,6 +21,7 @@ pub struct Mirror {
     pub started_at_unix_ns: Option<u64>,
     pub elapsed_ns: u64,
     pub interrupted: bool,
+    pub cut_short: Option<bool>,
     pub notes: Vec<String>,
     pub tally: MirrorTally,
     pub warmup_tally: MirrorTally,

@@ -50,6 +50,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         }),
         generator: Some(generator()),
         interrupted: false,
+        cut_short: Some(false),
         bytes_in: snapshot.bytes_in,
         notes: vec!["the preflight met status 404".to_owned()],
         claims: None,
