@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::thread::{self, JoinHandle};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 use truetail_lab::Stop;
@@ -12,10 +15,45 @@ use truetail_lab::Stop;
 use crate::outcome::{Result, could_not};
 use crate::output;
 
+/// The signals that end things.
+const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+
+/// Set while nobody hears the signals: then each does what it does by itself, but for those that this process was started
+/// to ignore. A signal that was caught once would do nothing else ever after.
+static UNHEARD: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
+    let unheard = Arc::new(AtomicBool::new(true));
+    for signal in ENDING.into_iter().filter(|signal| !is_ignored(*signal)) {
+        // Where this is refused, so is the catching that follows, which says why.
+        let _ = register_conditional_default(signal, Arc::clone(&unheard));
+    }
+    unheard
+});
+
+/// Somebody hears the signals until this is dropped. One at a time.
+struct Hearing;
+
+impl Hearing {
+    /// Where somebody has this process ignore the end of its terminal, as `nohup` does, it stays ignored.
+    fn start() -> io::Result<(Signals, Hearing)> {
+        let unheard = &*UNHEARD;
+        let caught = ENDING.into_iter().filter(|signal| *signal != SIGHUP || !is_ignored(SIGHUP));
+        let signals = Signals::new(caught)?;
+        unheard.store(false, Ordering::SeqCst);
+        Ok((signals, Hearing))
+    }
+}
+
+impl Drop for Hearing {
+    fn drop(&mut self) {
+        UNHEARD.store(true, Ordering::SeqCst);
+    }
+}
+
 /// Signals are handed to somebody until this is dropped. After that they are as before: they end the process.
 pub struct Watch {
     handle: Handle,
     thread: Option<JoinHandle<()>>,
+    _hearing: Hearing,
 }
 
 impl Watch {
@@ -25,7 +63,7 @@ impl Watch {
     /// # Errors
     /// When the system does not allow to catch signals.
     pub fn start(on_signal: impl Fn(u32) -> bool + Send + 'static) -> io::Result<Watch> {
-        let mut signals = caught()?;
+        let (mut signals, hearing) = Hearing::start()?;
         let handle = signals.handle();
         let thread = thread::Builder::new().name("truetail-signals".to_owned()).spawn(move || {
             for (number, signal) in (1..).zip(signals.forever()) {
@@ -34,7 +72,7 @@ impl Watch {
                 }
             }
         })?;
-        Ok(Watch { handle, thread: Some(thread) })
+        Ok(Watch { handle, thread: Some(thread), _hearing: hearing })
     }
 }
 
@@ -67,8 +105,8 @@ pub fn end_tool_on_signal(stop: &Stop) -> Result<Watch> {
     Watch::start(on_signal).map_err(|error| could_not(format!("cannot watch for Ctrl-C: {error}")))
 }
 
-/// SIGINT, SIGTERM or SIGHUP, whichever comes first.
-pub struct Ending(Signals);
+/// SIGINT, SIGTERM or SIGHUP, whichever comes first; those that come after it end the process.
+pub struct Ending(Signals, Hearing);
 
 impl Ending {
     /// From now on none of them ends the process by itself.
@@ -76,7 +114,7 @@ impl Ending {
     /// # Errors
     /// When the system does not allow to catch signals.
     pub fn expect() -> io::Result<Ending> {
-        caught().map(Ending)
+        Hearing::start().map(|(signals, hearing)| Ending(signals, hearing))
     }
 
     /// Waits for it, however long ago it came.
@@ -85,17 +123,11 @@ impl Ending {
     }
 }
 
-/// The signals that end things. Where somebody has this process ignore the end of its terminal, as `nohup` does, it stays
-/// ignored.
-fn caught() -> io::Result<Signals> {
-    if ignores_hang_up() { Signals::new([SIGINT, SIGTERM]) } else { Signals::new([SIGINT, SIGTERM, SIGHUP]) }
-}
-
 /// Read from Linux's `/proc/self/status`, whose `SigIgn` has signal n in bit n - 1; `false` where that is not there.
-fn ignores_hang_up() -> bool {
+fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     ignored
         .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .is_some_and(|mask| mask & (1 << (SIGHUP - 1)) != 0)
+        .is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }

@@ -1,7 +1,9 @@
 //! Ctrl-C, once and twice.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 
 use nix::sys::signal::Signal;
 
@@ -19,7 +21,7 @@ fn stopped_by(signal: Signal, desk: &Desk, served: &Served) -> serde_json::Value
     told.assert_code(&run, 0);
     assert_eq!(assert_complete(&desk.path().join("here")), run);
     assert_balanced(&run);
-    assert_eq!(run["interrupted"], true);
+    assert_eq!((&run["interrupted"], &run["cut_short"]), (&true.into(), &true.into()));
     run
 }
 
@@ -96,4 +98,45 @@ fn the_second_stops_at_once() {
     assert!(of("in_flight_at_end") > 0, "{}", run["tally"]);
     let unanswered = of("in_flight_at_end") + of("never_issued");
     assert_eq!(run["response_time"]["censored"].as_u64(), Some(unanswered), "they stay in the distribution: {run}");
+}
+
+/// The duration is not over, and no arrival is to come any more: nothing was left unplanned.
+#[test]
+fn after_the_last_arrival_nothing_is_cut_short() {
+    let desk = Desk::new();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    let mut arguments = vec!["run", &url, "-r", "1000", "-n", "20", "-d", "10m", "--out", "here", "--no-preflight"];
+    arguments.extend(["--timeout", "none", "--drain", "10m"]);
+    let mut running = Running::start(desk.command(&arguments));
+    // The first line comes long after the twentieth millisecond, and nobody answers.
+    running.hear("p99");
+    for _ in 0..2 {
+        running.signal(Signal::SIGTERM);
+        running.hear("stopping");
+    }
+    let told = running.end();
+    let run = assert_complete(&desk.path().join("here"));
+    assert_eq!((&run["interrupted"], &run["cut_short"]), (&true.into(), &false.into()), "{told:?}");
+    assert!(told.stdout.contains("asked to end when all arrivals were planned"), "{told:?}");
+}
+
+/// What was measured is saved, and whoever takes what is printed does not.
+#[test]
+fn after_the_load_a_signal_ends_the_process() {
+    let desk = Desk::new();
+    let served = Served::start(&desk, "01-healthy");
+    let (mut full, _unread) = UnixStream::pair().expect("a pair of sockets");
+    full.set_nonblocking(true).expect("a socket");
+    for bytes in [4_096, 1] {
+        while full.write(&vec![b' '; bytes]).is_ok() {}
+    }
+    full.set_nonblocking(false).expect("a socket");
+    let mut command = desk.command(&["run", &served.api(), "-r", "100", "-n", "10", "--quiet", "--out", "here"]);
+    command.stdout(OwnedFd::from(full));
+    let running = Running::start(command);
+    running.leaves(&desk.path().join("here/run.json"));
+    // Not SIGINT, which whoever is started in the background may have to ignore.
+    running.signal(Signal::SIGTERM);
+    assert_eq!(running.end().code, None);
 }

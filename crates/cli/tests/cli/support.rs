@@ -151,6 +151,15 @@ impl Running {
         kill(Pid::from_raw(self.child.id() as i32), signal).expect("it is still there");
     }
 
+    /// Waits for a file.
+    pub fn leaves(&self, file: &Path) {
+        let until = Instant::now() + PATIENCE;
+        while !file.exists() {
+            assert!(Instant::now() < until, "no {}; it said {:?}", file.display(), self.heard);
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     pub fn end(mut self) -> Told {
         let until = Instant::now() + PATIENCE;
         let status = loop {
