@@ -8,7 +8,8 @@ use truetail_model::time::Nanos;
 use truetail_tools::{Found, Lookup, Missing, Tool};
 
 use crate::setting::USERS;
-use crate::{Ran, Reading, Setting, Stop, trial};
+use crate::trial::{check_own, perform};
+use crate::{Ran, Reading, Setting, Stop};
 
 /// Starting a tool and tidying up, in an estimate of the time left.
 const OVERHEAD: Nanos = Nanos::from_secs(3);
@@ -85,7 +86,8 @@ impl Survey<'_> {
     /// of the same scenario and version, are read only. `stop` ends the one that runs, and begins no other.
     ///
     /// # Errors
-    /// When no server can be had or the folder cannot be written.
+    /// Before any is run, where the folder of one of them holds what is somebody else's: see [`check_own`]. When no server
+    /// can be had or a folder cannot be written.
     pub fn run(
         &self,
         tools: &[&'static dyn Tool],
@@ -94,10 +96,13 @@ impl Survey<'_> {
         tell: &mut dyn FnMut(Event<'_>),
     ) -> io::Result<Vec<Entry>> {
         let mut entries: Vec<Entry> = tools.iter().map(|tool| self.entry(*tool, lookup)).collect();
+        let due: Vec<usize> = (0..entries.len()).filter(|i| is_due(&entries[*i])).collect();
+        for index in &due {
+            check_own(&self.folder_of(entries[*index].tool))?;
+        }
         for entry in &entries {
             self.tell_of(entry, tell);
         }
-        let due: Vec<usize> = (0..entries.len()).filter(|i| is_due(&entries[*i])).collect();
         for (number, index) in due.iter().enumerate() {
             let entry = &mut entries[*index];
             let Ok(found) = &entry.found else { continue };
@@ -109,7 +114,7 @@ impl Survey<'_> {
                 of: due.len(),
                 left,
             });
-            let ran = trial::perform(entry.tool, found, self.setting, &self.folder_of(entry.tool), stop)?;
+            let ran = perform(entry.tool, found, self.setting, &self.folder_of(entry.tool), stop)?;
             entry.reading = self.read(entry.tool)?;
             let reading = entry.reading.as_ref().filter(|_| !ran.was_interrupted());
             tell(Event::Ended { tool: entry.tool.name(), reading });

@@ -64,18 +64,26 @@ pub fn check_own(folder: &Path) -> io::Result<()> {
     if inside.next().is_none() || folder.join(MARKER).is_file() || Ran::read(folder).is_some() {
         return Ok(());
     }
-    let message = "it holds files that are no earlier results, and would be emptied; choose another folder with --out";
+    let message = format!(
+        "{} holds files that are no earlier results, and would be emptied; choose another folder with --out",
+        folder.display()
+    );
     Err(io::Error::new(io::ErrorKind::AlreadyExists, message))
 }
 
 fn emptied(folder: &Path) -> io::Result<PathBuf> {
     check_own(folder)?;
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
     fs::create_dir_all(folder)?;
+    // Whatever ends this on its way leaves a folder that the next trial may empty: the marker comes first, and stays.
     fs::write(folder.join(MARKER), "The next trial of truetail's laboratory here empties this folder.\n")?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false if entry.file_name() != MARKER => fs::remove_file(entry.path())?,
+            false => {}
+        }
+    }
     let work = folder.join(WORK);
     fs::create_dir_all(&work)?;
     work.canonicalize()
@@ -172,4 +180,29 @@ pub(crate) fn last_line(text: &[u8]) -> String {
     let tail = String::from_utf8_lossy(tail);
     let line = tail.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
     line.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    /// A second name of the marker tells whether it was ever gone.
+    #[test]
+    fn a_folder_is_emptied_around_its_marker() {
+        let root = tempfile::tempdir().unwrap();
+        let (folder, second_name) = (root.path().join("wrk"), root.path().join("marker"));
+        for work in [emptied(&folder).unwrap(), emptied(&folder).unwrap()] {
+            fs::write(work.join("script.lua"), "").unwrap();
+            fs::write(folder.join(STDOUT), "").unwrap();
+        }
+        fs::hard_link(folder.join(MARKER), &second_name).unwrap();
+        emptied(&folder).unwrap();
+        assert_eq!(fs::metadata(&second_name).unwrap().nlink(), 2);
+        let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [MARKER, WORK]);
+        assert_eq!(fs::read_dir(folder.join(WORK)).unwrap().count(), 0);
+    }
 }

@@ -209,6 +209,21 @@ fn certify_empties_no_folder_that_is_not_its_own() {
 }
 
 #[test]
+fn no_tool_is_run_where_the_folder_of_one_is_not_its_own() {
+    let desk = Desk::new();
+    program(&desk, "hey", "exit 0");
+    let mine = desk.path().join("here/02-single-hiccup-1s/truetail");
+    std::fs::create_dir_all(&mine).expect("a folder");
+    std::fs::write(mine.join("thesis.tex"), "years of work").expect("a file");
+    let tools = ["lab", "run", "02", "--tools", "hey,truetail", "--duration", "1s", "--out", "here"];
+    let refused = told(alone(&desk, &tools));
+    assert_eq!((refused.code, refused.stderr.lines().count()), (Some(1), 1), "{refused:?}");
+    assert!(["02-single-hiccup-1s/truetail holds", "--out"].iter().all(|word| refused.stderr.contains(word)));
+    assert_eq!(std::fs::read_to_string(mine.join("thesis.tex")).expect("it is there"), "years of work");
+    assert!(!desk.path().join("here/02-single-hiccup-1s/hey").exists(), "hey comes first, and was not run");
+}
+
+#[test]
 fn where_no_tool_could_be_run_the_laboratory_says_so() {
     let desk = Desk::new();
     program(&desk, "hey", "exit 3");
