@@ -138,7 +138,12 @@ mod tests {
         };
         assert_eq!(from("oha -q 1000 --output-format csv {url}"), LatencyFrom::Send);
         assert_eq!(from("oha -q1000 --latency-correction --output-format csv {url}"), LatencyFrom::Intended);
-        assert_eq!(from("oha --latency-correction --output-format csv {url}"), LatencyFrom::Send, "ignored without -q");
+        for rate in ["-q {rate}", "-q=1000", "--burst-delay 1s --burst-rate 100", "--burst-delay=1s --burst-rate=100"] {
+            assert_eq!(from(&format!("oha {rate} --latency-correction {{url}}")), LatencyFrom::Intended, "{rate}");
+        }
+        for none in ["-c 1", "-q 0", "-q0.0", "-q=0"] {
+            assert_eq!(from(&format!("oha {none} --latency-correction {{url}}")), LatencyFrom::Send, "no rate: {none}");
+        }
     }
 
     #[test]

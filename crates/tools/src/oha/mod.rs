@@ -52,8 +52,18 @@ impl Tool for Oha {
 
     /// Without a rate oha ignores the correction.
     fn parse_of(&self, argv: &[String], output: &Output, _load: &Load) -> Result<Report, ParseError> {
-        let has_rate = argv.iter().any(|word| word.starts_with("-q"));
-        let corrected = has_rate && argv.iter().any(|word| word == "--latency-correction");
+        let corrected = has_rate(argv) && argv.iter().any(|word| word == "--latency-correction");
         parse::parse(output, if corrected { parse::Correction::On } else { parse::Correction::Off })
     }
+}
+
+/// A rate, or bursts, which are one for oha. `-q 0` is none.
+fn has_rate(argv: &[String]) -> bool {
+    let is_none = |rate: &str| rate.parse() == Ok(0.0);
+    let next = argv.iter().skip(1).map(String::as_str).chain([""]);
+    argv.iter().zip(next).any(|(word, next)| match word.strip_prefix("-q") {
+        Some("") => !is_none(next),
+        Some(rate) => !is_none(rate.trim_start_matches('=')),
+        None => word.starts_with("--burst-"),
+    })
 }

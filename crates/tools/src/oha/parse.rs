@@ -48,7 +48,7 @@ fn note(correction: Correction, corrected: bool) -> &'static str {
     match (correction, corrected) {
         (Correction::On, _) => "read as with --latency-correction, which its command has, and a rate",
         (Correction::Off, _) => {
-            "read as without --latency-correction, which needs to be in its command with a rate (-q)"
+            "read as without --latency-correction, which needs to be in its command with a rate (-q, or a burst)"
         }
         (Correction::Unknown, true) => {
             "oha's output does not say whether --latency-correction was on; read as with it, as the laboratory runs it"
