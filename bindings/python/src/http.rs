@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyConnectionError, PyRuntimeError, PyTimeoutError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use truetail_engine::{Control, EngineError, Measured, Plan, PreflightError, Target, TargetError, host, preflight};
-use truetail_model::time::Nanos;
+use truetail_engine::{Control, EngineError, Measured, Plan, PreflightError, Target, TargetError, TooFewFiles};
 use truetail_model::workload::Limits;
 use truetail_run::Source;
 
@@ -66,7 +65,7 @@ impl HttpRun {
         let workload = load.workload(None, limits)?;
         let mut plan = Plan::new(workload, target(py, url, method, &headers, body(data.as_ref())?)?);
         plan.threads = threads.as_ref().map(|given| count("threads", given)).transpose()?;
-        check_open_files(&plan)?;
+        plan.check_open_files().map_err(too_few_files)?;
         Ok(HttpRun { plan, preflight, control: Control::new(), created: Instant::now() })
     }
 
@@ -147,22 +146,14 @@ fn body(data: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
     Ok(bytes.as_bytes().to_vec())
 }
 
-fn check_open_files(plan: &Plan) -> PyResult<()> {
-    let limit = host::raise_open_files().map_or("unknown".to_owned(), |limits| limits.soft.to_string());
-    plan.check_open_files().map_err(|fit| {
-        wrong("connections", format!("the limit on open files is {limit}, which leaves room for {fit} connections; raise it, or ask for fewer"))
-    })
+fn too_few_files(error: TooFewFiles) -> PyErr {
+    wrong("connections", format!("{error}; raise it, or ask for fewer"))
 }
 
 /// One request before the load. Returns what is worth a note.
 fn ask_once(plan: &mut Plan) -> PyResult<Option<String>> {
-    let usual = Limits::default().timeout.unwrap_or(Nanos::MAX);
-    let patience = plan.workload.limits.timeout.map_or(usual, |timeout| timeout.min(usual));
-    let answer = preflight(&mut plan.target, patience).map_err(|error| nobody_answers(&plan.target, &error))?;
-    Ok((answer.status >= 400).then(|| {
-        let status = answer.status;
-        format!("the request before the load was answered with status {status}; the load was offered all the same")
-    }))
+    let answer = plan.ask_once().map_err(|error| nobody_answers(&plan.target, &error))?;
+    Ok(answer.note())
 }
 
 fn nobody_answers(target: &Target, error: &PreflightError) -> PyErr {

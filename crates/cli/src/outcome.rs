@@ -23,9 +23,10 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// What a measurement with this verdict comes to, where no threshold was asked for.
-    pub fn of(verdict: &Verdict) -> Exit {
-        if verdict.state == VerdictState::Invalid { Exit::Invalid } else { Exit::Done }
+    /// What measurements with these verdicts come to, where no threshold was asked for.
+    pub fn of<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> Exit {
+        let invalid = verdicts.into_iter().any(|verdict| verdict.state == VerdictState::Invalid);
+        if invalid { Exit::Invalid } else { Exit::Done }
     }
 }
 

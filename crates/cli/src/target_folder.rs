@@ -33,6 +33,17 @@ pub struct TargetFolder {
 }
 
 impl TargetFolder {
+    /// Makes sure that nothing of somebody else's is at `place`, and makes nothing.
+    ///
+    /// # Errors
+    /// When there is something.
+    pub fn check(place: &Place) -> Result<()> {
+        match place {
+            Place::Chosen(path) => folder::check_free(path).map_err(could_not),
+            Place::Nowhere | Place::Fresh => Ok(()),
+        }
+    }
+
     /// Makes sure that a run called `name` can be saved at `place`; `None` when it is not to be.
     ///
     /// # Errors

@@ -57,7 +57,7 @@ pub use endpoint::{Endpoint, Resolve, Way};
 pub use engine::{EngineError, run};
 pub use harvest::Measured;
 pub use live::Progress;
-pub use plan::{CapReason, EffectiveCap, Plan};
+pub use plan::{CapReason, EffectiveCap, Plan, TooFewFiles};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
 pub use request::{Method, Origin, Request, is_header_value};
 pub use requests::{FeedOrder, MOST_BYTES, Prepared, Requests, RequestsError, Which};

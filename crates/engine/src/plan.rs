@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use truetail_model::arrival::RateProfile;
 use truetail_model::record::SamplesOptions;
-use truetail_model::workload::{LoadModel, Workload};
+use truetail_model::time::Nanos;
+use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{EndClock, Http2, Mix, MixTarget, Offered, Timing};
 
+use crate::preflight::{Preflight, PreflightError, preflight};
 use crate::worker::Multiplexing;
 use crate::{Endpoint, Requests, Target, host};
 
@@ -178,16 +180,46 @@ fn connections_for_files(soft_limit: Option<u64>) -> u32 {
     u32::try_from(free).unwrap_or(u32::MAX).max(1)
 }
 
+/// More connections were asked for than files may be open at once.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the limit on open files is {}, which leaves room for {room} connections", self.limit_name())]
+pub struct TooFewFiles {
+    /// How many were asked for.
+    pub asked: u32,
+    /// The limit, as far as it could be raised; `None`: unknown.
+    pub limit: Option<u64>,
+    /// How many would fit.
+    pub room: u32,
+}
+
+impl TooFewFiles {
+    fn limit_name(&self) -> String {
+        self.limit.map_or("unknown".to_owned(), |limit| limit.to_string())
+    }
+}
+
 impl Plan {
-    /// Whether the connections that the user asked for can be open at once under the limit on files in force.
+    /// Raises the limit on open files as far as this process may, and looks whether the connections that the user asked for
+    /// can be open at once under it.
     ///
     /// # Errors
-    /// The number that would fit.
-    pub fn check_open_files(&self) -> Result<(), u32> {
-        let fit = connections_for_files(host::open_files().map(|limit| limit.soft));
+    /// When they cannot.
+    pub fn check_open_files(&self) -> Result<(), TooFewFiles> {
+        let limit = host::raise_open_files().map(|limits| limits.soft);
+        let room = connections_for_files(limit);
         match self.workload.limits.connections {
-            Some(asked) if asked > fit => Err(fit),
+            Some(asked) if asked > room => Err(TooFewFiles { asked, limit, room }),
             _ => Ok(()),
         }
+    }
+
+    /// One request before the load: [`preflight`], with the patience of the run, and of a usual one at most.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn ask_once(&mut self) -> Result<Preflight, PreflightError> {
+        let usual = Limits::default().timeout.unwrap_or(Nanos::MAX);
+        let patience = self.workload.limits.timeout.map_or(usual, |timeout| timeout.min(usual));
+        preflight(&mut self.target, patience)
     }
 }

@@ -27,6 +27,16 @@ pub struct Preflight {
     pub service_time: Nanos,
 }
 
+impl Preflight {
+    /// What is to be said of a run that was offered in spite of this answer; `None` where nothing is.
+    pub fn note(&self) -> Option<String> {
+        let status = self.status;
+        (status >= 400).then(|| {
+            format!("the request before the load was answered with status {status}; the load was offered all the same")
+        })
+    }
+}
+
 /// Why there was no answer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PreflightError {

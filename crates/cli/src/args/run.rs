@@ -169,7 +169,7 @@ pub struct RunArgs {
 
     /// Exit with 3 if this holds, or if the run cannot show that it does not: METRIC > LIMIT, also >=, < and <=.
     /// METRIC is the response time at p50, p99.9 or any other percentile, or max (limit 50ms), or error-rate (answers
-    /// from status 400, and no answer) or unanswered (limit 1%). Repeatable
+    /// from status 400, and no answer) or unanswered (limit 1%). Repeatable. An INVALID run exits with 4 whatever holds
     #[arg(long, value_name = "CONDITION", help_heading = "Result")]
     pub fail_if: Vec<Threshold>,
     /// Save the run in this folder [default: a new one under truetail-runs]

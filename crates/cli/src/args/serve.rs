@@ -11,7 +11,7 @@ Example:
 /// A server that misbehaves as a scenario says, and keeps the truth of every request
 ///
 /// Prints 'listening on http://ADDRESS' when it is ready. The fault clock starts at the first request that is not a
-/// health check (GET /healthy), or at POST /clock. Ctrl-C or SIGTERM ends it, with the truth log complete.
+/// health check (GET /healthy), or at POST /clock. Ctrl-C, SIGTERM or SIGHUP ends it, with the truth log complete.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct ServeArgs {

@@ -1,11 +1,11 @@
 //! `truetail run`, resolved.
 
-use truetail_engine::{Plan, host};
+use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
 use super::{load, request, tls};
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
-use crate::outcome::{Result, could_not, usage};
+use crate::outcome::{Failure, Result, could_not, usage};
 use crate::supervise::Terms;
 use crate::target_folder::Place;
 use crate::threshold::Threshold;
@@ -49,7 +49,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         plan.end_clock = EndClock::User;
     }
     plan.timing = timing;
-    check_open_files(&plan)?;
+    plan.check_open_files().map_err(too_few_files)?;
     Ok(ResolvedRun {
         plan,
         notes: tls::notes(&args),
@@ -92,13 +92,10 @@ fn place(args: &RunArgs) -> Result<Place> {
     }
 }
 
-fn check_open_files(plan: &Plan) -> Result<()> {
-    let limit = host::raise_open_files().map_or("unknown".to_owned(), |limits| limits.soft.to_string());
-    plan.check_open_files().map_err(|fit| {
-        let asked = plan.workload.limits.connections.unwrap_or_default();
-        could_not(format!(
-            "--connections {asked} is more than the limit on open files allows: the limit is {limit}, which leaves room \
-             for {fit} connections; raise it with ulimit -n, or ask for fewer"
-        ))
-    })
+fn too_few_files(error: TooFewFiles) -> Failure {
+    let asked = error.asked;
+    could_not(format!(
+        "--connections {asked} is more than the limit on open files allows: {error}; raise it with ulimit -n, or ask for \
+         fewer"
+    ))
 }

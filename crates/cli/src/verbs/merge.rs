@@ -25,7 +25,7 @@ pub fn merge(args: MergeArgs) -> Result<Exit> {
     let folder = TargetFolder::prepare(&Place::Chosen(args.out), "")?;
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     output::print(&super::run::result(&run, &findings, saved.as_deref(), false))?;
-    Ok(Exit::of(&findings.verdict))
+    Ok(Exit::of([&findings.verdict]))
 }
 
 /// The whole must not take the place of a part: the part would be lost, and the next merge would count the others twice.

@@ -16,7 +16,7 @@ pub fn report(args: ReportArgs) -> Result<Exit> {
     let run = load(&args.run)?;
     let findings = truetail_analysis::findings(&run);
     output::print(&super::run::result(&run, &findings, Some(&args.run), args.json))?;
-    Ok(Exit::of(&findings.verdict))
+    Ok(Exit::of([&findings.verdict]))
 }
 
 /// The run in a folder; a file that it can do without and that is missing is told.

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use truetail_engine::{Plan, PreflightError, Target, TlsFault, preflight};
+use truetail_engine::{Plan, PreflightError, Target, TlsFault};
 use truetail_model::record::Cause;
-use truetail_model::time::{Nanos, Timestamp};
-use truetail_model::workload::Limits;
+use truetail_model::time::Timestamp;
 use truetail_report::summary;
-use truetail_run::{Findings, Run, VerdictState, wire};
+use truetail_run::{Findings, Run, wire};
 
 use crate::args::run::RunArgs;
 use crate::measure::{Circumstances, measure};
@@ -24,6 +23,7 @@ use crate::threshold::{Judgement, Threshold};
 /// Whatever stood against it before the load, or against saving and printing after it.
 pub fn run(args: RunArgs) -> Result<Exit> {
     let mut resolved = resolve(args)?;
+    TargetFolder::check(&resolved.place)?;
     // A signal during the request before the load ends the process as it is: nothing was made by then.
     let mut notes = if resolved.preflight { ask_once(&mut resolved.plan)? } else { Vec::new() };
     let folder = TargetFolder::prepare(&resolved.place, &name_of(&resolved.plan.target))?;
@@ -79,15 +79,8 @@ fn name_of(target: &Target) -> String {
 
 /// One request before the load. Returns what is worth a note.
 fn ask_once(plan: &mut Plan) -> Result<Vec<String>> {
-    let usual = Limits::default().timeout.unwrap_or(Nanos::MAX);
-    let patience = plan.workload.limits.timeout.map_or(usual, |timeout| timeout.min(usual));
-    let answer = preflight(&mut plan.target, patience).map_err(|error| nobody_answers(&plan.target, &error))?;
-    let note = (answer.status >= 400).then(|| {
-        format!(
-            "the request before the load was answered with status {}; the load was offered all the same",
-            answer.status
-        )
-    });
+    let answer = plan.ask_once().map_err(|error| nobody_answers(&plan.target, &error))?;
+    let note = answer.note();
     if note.is_some() {
         let (first, status) = (plan.target.first(), answer.status);
         output::note(&format!("{first} answers with status {status}; the load is offered all the same"));
@@ -138,5 +131,8 @@ fn judge(run: &Run, findings: &Findings, thresholds: &[Threshold]) -> Exit {
             }
         }
     }
-    if findings.verdict.state == VerdictState::Invalid { Exit::Invalid } else { exit }
+    match Exit::of([&findings.verdict]) {
+        Exit::Done => exit,
+        invalid => invalid,
+    }
 }

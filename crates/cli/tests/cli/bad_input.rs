@@ -1,5 +1,7 @@
 //! What bad input gets: one line, the right exit code, and no load.
 
+use std::net::TcpListener;
+
 use super::raw_server::{ClosedPort, RawServer};
 use super::support::{Desk, Running, Served, Told};
 
@@ -243,15 +245,23 @@ fn a_refused_run_sends_nothing() {
     let desk = Desk::new();
     let served = Served::start(&desk, "01-healthy");
     desk.file("occupied", "");
+    std::fs::create_dir(desk.path().join("folder")).expect("a folder");
+    desk.file("folder/thesis.tex", "years of work");
+    // Who would see the request before the load, too, which the server's log leaves out.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.set_nonblocking(true).expect("a listener");
+    let unasked = format!("http://{}/", listener.local_addr().expect("an address"));
     check(
         &desk,
         &[
-            (&["run", &served.api(), "-r", "100", "--out", "occupied"], 1, &["occupied"]),
+            (&["run", &unasked, "-r", "100", "-X", "POST", "--out", "occupied"], 1, &["occupied"]),
+            (&["run", &unasked, "-r", "100", "-X", "POST", "--out", "folder"], 1, &["folder", "thesis.tex"]),
             (&["run", &served.api(), "-r", "100", "--out", "/proc/no/such"], 1, &["/proc/no/such"]),
             (&["run", &served.api(), "-r", "100", "-c", "100000000"], 1, &["100000000"]),
         ],
     );
     assert_eq!(served.stop(), (Some(0), Vec::new()));
+    assert!(listener.accept().is_err(), "nobody was asked where the run could not be saved");
 }
 
 #[test]

@@ -50,10 +50,21 @@ fn io_error(path: &Path) -> impl Fn(io::Error) -> SaveError {
 }
 
 fn prepare(folder: &Path) -> Result<(), SaveError> {
-    if folder.exists() && !folder.is_dir() {
+    check_free(folder)?;
+    fs::create_dir_all(folder).map_err(io_error(folder))
+}
+
+/// Makes sure that `folder` holds nothing but a run, if it is there at all, and makes nothing.
+///
+/// # Errors
+/// As [`check_writable`].
+pub fn check_free(folder: &Path) -> Result<(), SaveError> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    if !folder.is_dir() {
         return Err(SaveError::NotAFolder(folder.to_owned()));
     }
-    fs::create_dir_all(folder).map_err(io_error(folder))?;
     match first_entry(folder).map_err(io_error(folder))? {
         Some(found) if !holds_a_run(folder) => Err(SaveError::Occupied { folder: folder.to_owned(), found }),
         _ => Ok(()),

@@ -6,7 +6,6 @@ use truetail_analysis::omission::{self, Comparison};
 use truetail_analysis::truth::{Truth, truth};
 use truetail_engine::host;
 use truetail_report::{comparison, explanation};
-use truetail_run::VerdictState;
 
 use crate::args::demo::DemoArgs;
 use crate::outcome::{Exit, Result, could_not, usage};
@@ -30,8 +29,7 @@ pub fn demo(args: DemoArgs) -> Result<Exit> {
         return Err(could_not("the demo was ended before both loops were through, so there is nothing to compare"));
     };
     output::print(&told(&stage, &truth, &closed, &open))?;
-    let invalid = [&closed, &open].iter().any(|seen| seen.findings.verdict.state == VerdictState::Invalid);
-    Ok(if invalid { Exit::Invalid } else { Exit::Done })
+    Ok(Exit::of([&closed, &open].map(|seen| &seen.findings.verdict)))
 }
 
 /// Where the runs of the closed and of the open loop are saved.

@@ -5,7 +5,7 @@ use std::path::Path;
 use truetail_model::time::Nanos;
 use truetail_report::number;
 use truetail_report::plot::{self, Curve, Picture, Role};
-use truetail_run::{Findings, Run, VerdictState};
+use truetail_run::{Findings, Run};
 use truetail_sim::labs::{LabError, Series};
 
 use super::experiment::{Clock, Experiment};
@@ -105,8 +105,7 @@ pub fn perform(experiment: Experiment, out: Option<&Path>, as_json: bool) -> Res
     let folders = Folders::prepare(experiment.series(), out)?;
     let lab = run(experiment)?;
     let text = if as_json { json::of_lab(&lab) } else { text(&lab, out) };
-    let invalid = |line: &Line| line.measured && line.findings.verdict.state == VerdictState::Invalid;
-    let exit = if lab.lines.iter().any(invalid) { Exit::Invalid } else { Exit::Done };
+    let exit = Exit::of(lab.lines.iter().filter(|line| line.measured).map(|line| &line.findings.verdict));
     folders.save(lab)?;
     output::print(&text).map(|()| exit)
 }
