@@ -7,6 +7,7 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::service::{Fault, Select};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 use truetail_model::workload::LoadModel;
+use truetail_run::Run;
 use truetail_run::VerdictState::{Invalid, Suspect, Valid};
 
 #[test]
