@@ -94,11 +94,14 @@ fn no_difference_no_explanation() {
 fn what_was_not_planned_is_told_from_what_was_not_waited_for() {
     let fixtures = fixtures::all();
     let few = fixtures.iter().find(|fixture| fixture.name == "few").unwrap();
-    for (requests, says) in [(71, "wait for the last answers was ended"), (72, "arrivals after that were not planned")]
-    {
+    for (cut_short, says) in [
+        (Some(true), "arrivals after that were not planned"),
+        (Some(false), "all arrivals were planned: at most the wait for answers was shorter"),
+        (None, "ended before its time\n"),
+    ] {
         let mut run = few.run.clone();
-        run.facts.offered.requests = Some(requests);
-        assert!(summary(&run, &few.findings, None, WIDE).contains(says), "{requests}");
+        run.facts.cut_short = cut_short;
+        assert!(summary(&run, &few.findings, None, WIDE).contains(says), "{cut_short:?}");
     }
 }
 
