@@ -220,7 +220,7 @@ fn what_a_server_does_to_one_request_is_its_outcome() {
 }
 
 #[test]
-fn going_away_ends_what_was_not_taken_up_and_the_next_requests_open_a_connection() {
+fn what_was_not_taken_up_before_going_away_is_asked_again_on_another_connection() {
     // The first connection takes up ten requests, goes away when the eleventh comes, and answers the ten then.
     let going = |connection: u64, heard: &Heard| match heard.stream {
         _ if connection > 0 || !heard.ends_request() => answer(heard),
@@ -234,11 +234,28 @@ fn going_away_ends_what_was_not_taken_up_and_the_next_requests_open_a_connection
     let mut plan = in_http2(open(&server.url(), 200.0, 30));
     plan.workload.limits.timeout = Some(Nanos::from_secs(5));
     let measured = run(&plan);
-    let gone = measured.snapshot.causes.get(&Cause::GoneAway).copied().unwrap_or(0);
-    let tally = measured.snapshot.tally;
+    assert_eq!(measured.snapshot.tally.responses, 30, "{:?}", measured.snapshot.tally);
     // Whatever was sent before the word came shares the fate of the eleventh.
-    assert!(gone >= 1 && tally.responses + gone == 30 && tally.reset == gone, "{tally:?}");
+    let again = measured.generator.streams.unwrap().sent_again;
+    assert!((1..=20).contains(&again), "{again}");
     assert_eq!(server.connections.load(Ordering::SeqCst), 2);
+}
+
+/// From each connection, without taking up anything: each costs the request that opened it, and no more.
+#[test]
+fn a_server_that_always_goes_away_is_not_asked_for_ever() {
+    let server = Raw::start(settings(&[(3, 100)]), |_, heard| match heard.ends_request() {
+        true => Say::Close(frame(GOAWAY, 0, 0, &[0; 8])),
+        false => Say::Bytes(Vec::new()),
+    });
+    let measured = run(&in_http2(open(&server.url(), 200.0, 20)));
+    assert_eq!(
+        (measured.snapshot.tally.planned, measured.snapshot.tally.reset),
+        (20, 20),
+        "{:?}",
+        measured.snapshot.tally
+    );
+    assert_eq!(server.connections.load(Ordering::SeqCst), 20);
 }
 
 #[test]

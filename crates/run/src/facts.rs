@@ -162,13 +162,17 @@ pub struct Streams {
     pub peak: u64,
     /// The fewest requests at once that the server allowed on a connection; `None`: it set no limit.
     pub allowed: Option<u32>,
+    /// Requests that were sent again on another connection, because the server had gone away from theirs and said that it had
+    /// not taken them up.
+    #[serde(default)]
+    pub sent_again: u64,
 }
 
 impl Streams {
     /// Both together. Peaks are added, for they may have been at the same time.
     pub fn and(self, other: Streams) -> Streams {
         let allowed = [self.allowed, other.allowed].into_iter().flatten().min();
-        Streams { peak: self.peak + other.peak, allowed }
+        Streams { peak: self.peak + other.peak, allowed, sent_again: self.sent_again + other.sent_again }
     }
 }
 

@@ -117,8 +117,8 @@ fn nginx() {
     }
 }
 
-/// In HTTP/2 nginx says with GOAWAY which requests it took up last. Those that were sent after it are told to be reset, and
-/// no arrival is lost.
+/// In HTTP/2 nginx says with GOAWAY which requests it took up last. Those that were sent after it are sent again on another
+/// connection, and no arrival is lost.
 #[test]
 fn nginx_goes_away_from_connections_of_http2() {
     let Some(program) = nginx::find() else { return };

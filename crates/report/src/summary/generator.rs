@@ -36,8 +36,12 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
 
 /// How many requests shared connections at once, in HTTP/2.
 fn streams(streams: Option<Streams>) -> String {
-    let Some(Streams { peak, allowed }) = streams else { return String::new() };
+    let Some(Streams { peak, allowed, sent_again }) = streams else { return String::new() };
     let allowed =
         allowed.map_or("sets no limit".to_owned(), |n| format!("allows {} on a connection", number::count(n.into())));
-    format!(" · at most {} streams at once, the server {allowed}", number::count(peak))
+    let again = match sent_again {
+        0 => String::new(),
+        n => format!(" · {} sent again, because the server had gone away without taking them up", number::count(n)),
+    };
+    format!(" · at most {} streams at once, the server {allowed}{again}", number::count(peak))
 }

@@ -257,6 +257,7 @@ pub struct MirrorShadowQuantile {
 pub struct MirrorStreams {
     pub peak: u64,
     pub allowed: Option<u32>,
+    pub sent_again: u64,
 }
 
 #[derive(Deserialize)]

@@ -110,7 +110,7 @@ pub fn generator() -> Generator {
         paused_ns: 7_000_000,
         connections_opened: 64,
         connections_peak: 64,
-        streams: Some(truetail_run::Streams { peak: 37, allowed: Some(128) }),
+        streams: Some(truetail_run::Streams { peak: 37, allowed: Some(128), sent_again: 5 }),
         stray_answers: 0,
         timing: truetail_run::Timing::Precise,
         clock_reading_ns: Some(21),

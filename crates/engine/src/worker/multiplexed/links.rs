@@ -233,7 +233,21 @@ impl Links {
 
     /// The transport has taken nothing of this request, and it has not opened a connection of its own before.
     pub(super) fn may_go_elsewhere(&mut self, request: u32) -> bool {
-        self.is_unsent(request) && self.stream(request).exchange.connect.is_none()
+        self.is_unsent(request) && !self.has_opened(request)
+    }
+
+    /// The server has not taken up this request, and it has not opened a connection of its own before. Counts it, if it was
+    /// sent.
+    pub(super) fn may_be_asked_again(&mut self, request: u32) -> bool {
+        let may = !self.has_opened(request);
+        self.seen.sent_again += u64::from(may && !self.is_unsent(request));
+        may
+    }
+
+    /// One that has opened a connection opens no other: a server that goes away from each costs a request each time, and is
+    /// not asked for ever.
+    fn has_opened(&mut self, request: u32) -> bool {
+        self.stream(request).exchange.connect.is_some()
     }
 
     /// Goes on with bodies that waited for a window or for room.

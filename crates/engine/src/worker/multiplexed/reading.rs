@@ -131,8 +131,9 @@ impl Worker {
         let arrived = if ended.is_empty() { None } else { self.arrival(slot, stamp, now) };
         let count = ended.len();
         for (nth, one) in ended.drain(..).enumerate() {
-            // What the server goes away from without having been sent it was not asked.
-            if one.outcome == Outcome::Reset(Cause::GoneAway) && self.links().may_go_elsewhere(one.tag) {
+            // What the server says it has not taken up may be asked again, whatever it is (RFC 9113, 6.8).
+            let not_taken_up = one.outcome == Outcome::Reset(Cause::GoneAway) && one.received == 0;
+            if not_taken_up && self.links().may_be_asked_again(one.tag) {
                 self.links().make_homeless(one.tag);
                 continue;
             }
