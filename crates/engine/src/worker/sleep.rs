@@ -9,6 +9,10 @@ use truetail_run::Timing;
 
 use super::Worker;
 
+/// A sleep takes some 20 µs of the processor, however short it is, and ends late: for less than this it is dearer than to wait
+/// awake.
+const WORTH_SLEEPING: Nanos = Nanos::from_micros(10);
+
 impl Worker {
     /// Sleeps at `now` until `until` at the latest, and takes up what has happened.
     pub(super) fn sleep(&mut self, events: &mut Events, now: Timestamp, until: Timestamp) -> io::Result<()> {
@@ -17,7 +21,8 @@ impl Worker {
             Timing::Balanced | Timing::Precise => {
                 let early = self.lateness.estimate();
                 // The rest is waited for awake.
-                let asleep = left.saturating_sub(early);
+                let asleep =
+                    Some(left.saturating_sub(early)).filter(|asleep| *asleep >= WORTH_SLEEPING).unwrap_or_default();
                 self.watch.sleeping(now + asleep);
                 self.reactor.wait(events, Some(asleep))?;
                 if events.is_empty() && !asleep.is_zero() {
