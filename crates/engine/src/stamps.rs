@@ -156,12 +156,19 @@ impl Pairing {
         self.stale = true;
     }
 
-    /// Reads both clocks, once after each sleep.
+    /// As [`Pairing::convert`], by clocks that were read since the last sleep.
     #[inline]
-    pub(crate) fn freshen(&mut self, clock: &MonotonicClock) {
-        if self.stale {
+    pub(crate) fn instant(
+        &mut self,
+        clock: &MonotonicClock,
+        stamp: Option<WallTime>,
+        earliest: Timestamp,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        if self.stale && stamp.is_some() {
             self.refresh(clock);
         }
+        self.convert(stamp, earliest, now)
     }
 
     /// How often the wall clock was set.
@@ -193,7 +200,7 @@ impl Pairing {
 
     /// The stamp on the run's clock, when it can be believed: not before `earliest` (nothing arrives before it was asked
     /// for) and not after `now`.
-    pub(crate) fn convert(&self, stamp: Option<WallTime>, earliest: Timestamp, now: Timestamp) -> Option<Timestamp> {
+    fn convert(&self, stamp: Option<WallTime>, earliest: Timestamp, now: Timestamp) -> Option<Timestamp> {
         let origin = self.origin.filter(|_| !self.doubtful)?;
         let instant = Timestamp(stamp?.0.checked_sub(origin)?);
         (instant >= earliest && instant <= now).then_some(instant)

@@ -245,6 +245,11 @@ fn every_timing_keeps_the_schedule() {
         open.timing = timing;
         let measured = run(&open);
         assert_eq!((measured.snapshot.tally.responses, measured.generator.timing), (400, timing));
+        let samples = &measured.snapshot.samples;
+        assert!(
+            samples.is_complete() && samples.even().iter().all(|r| r.actual_start >= r.intended_start),
+            "{timing:?}"
+        );
         let mut closed = closed(&puppet.url(), 4, 200);
         closed.timing = timing;
         assert_eq!(run(&closed).snapshot.tally.responses, 200, "{timing:?}");

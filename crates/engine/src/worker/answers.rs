@@ -85,11 +85,9 @@ impl Worker {
     fn moment_of(&mut self, slot: u32, stamp: Option<WallTime>, now: Timestamp) -> Option<Moment> {
         let connection = self.pool.get(slot);
         let sent = connection.exchange.actual_start;
-        if stamp.is_some() {
-            self.pairing.freshen(&self.setting.clock);
-        }
+        let clock = &self.setting.clock;
         let arrived =
-            self.pairing.convert(stamp, sent, now).filter(|arrived| !connection.overtaken(now.since(*arrived)));
+            self.pairing.instant(clock, stamp, sent, now).filter(|arrived| !connection.overtaken(now.since(*arrived)));
         if let Some(arrived) = arrived {
             return Some(Moment { arrived, read: now, stamped: true });
         }

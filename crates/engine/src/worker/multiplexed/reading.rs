@@ -149,8 +149,7 @@ impl Worker {
 
     /// When the last segment of what was read at `now` had arrived, where that is known.
     fn arrival(&mut self, slot: u32, stamp: Option<WallTime>, now: Timestamp) -> Option<Timestamp> {
-        self.pairing.freshen(&self.setting.clock);
-        let arrived = self.pairing.convert(stamp, Timestamp::ZERO, now)?;
+        let arrived = self.pairing.instant(&self.setting.clock, stamp, Timestamp::ZERO, now)?;
         let connection = &mut self.links().pool.get(slot).connection;
         (!connection.overtaken(now.since(arrived))).then_some(arrived)
     }
