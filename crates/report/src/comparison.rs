@@ -102,6 +102,8 @@ fn why(closed: u64, open: u64, stall: &Stall) -> String {
     let of_them = |n: u64| match n {
         0 => "none of them".to_owned(),
         n if n == stall.truth => format!("all {}", number::count(n)),
+        // Some that were due just before it, and were late.
+        n if n > stall.truth => format!("{} requests in it", number::count(n)),
         n => format!("{} of them", number::count(n)),
     };
     let never_measured = match stall.truth.saturating_sub(closed) {
@@ -113,4 +115,22 @@ fn why(closed: u64, open: u64, stall: &Stall) -> String {
         of_them(open),
         of_them(closed)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use truetail_model::time::{Nanos, Timestamp};
+
+    #[test]
+    fn nobody_began_more_of_them_than_there_were() {
+        let stall =
+            Stall { at: Timestamp(0), length: Nanos::from_secs(1), truth: 1_000, closed: Some(0), open: Some(0) };
+        for (open, says) in
+            [(0, "none of them"), (996, "996 of them"), (1_000, "all 1 000"), (1_001, "1 001 requests in it")]
+        {
+            let why = why(0, open, &stall).replace(['\u{2009}', '\u{a0}', '\u{202f}'], " ");
+            assert!(why.starts_with(&format!("The open loop began {says};")), "{why}");
+        }
+    }
 }
