@@ -90,15 +90,15 @@ impl Population {
     ) -> Population {
         let metrics = [Metric::ResponseTime, Metric::Censored, Metric::Failed];
         let order = Order::of_intervals(rows, &metrics, answered.count() + censored.count() + failed.count());
-        let buckets = |histogram: &Histogram| Values::Buckets(histogram.clone());
+        let buckets = |histogram: &Histogram| Values::buckets(histogram.clone());
         Population::new(buckets(answered), buckets(censored), buckets(failed), order)
     }
 
     /// A value that each arrival of the population has, by bucket; `rows` hold `metric` interval by interval.
     pub(crate) fn of_known_histogram(values: Histogram, rows: Option<(&[Distributions], Metric)>) -> Population {
         let order = rows.and_then(|(rows, metric)| Order::of_intervals(rows, &[metric], values.count()));
-        let none = || Values::Buckets(Histogram::new());
-        Population::new(Values::Buckets(values), none(), none(), order)
+        let none = || Values::buckets(Histogram::new());
+        Population::new(Values::buckets(values), none(), none(), order)
     }
 
     pub(crate) fn count(&self) -> u64 {

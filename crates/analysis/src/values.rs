@@ -16,7 +16,15 @@ pub(crate) enum Values {
     /// Every single one, sorted.
     Each(Vec<u64>),
     /// By bucket.
-    Buckets(Histogram),
+    Buckets(Buckets),
+}
+
+/// A histogram in which a rank is found without counting up to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Buckets {
+    histogram: Histogram,
+    /// Of each bucket in use, ascending: the highest rank in it, and its values.
+    up_to: Vec<(u64, Known)>,
 }
 
 impl Values {
@@ -26,10 +34,21 @@ impl Values {
         Values::Each(values)
     }
 
+    pub(crate) fn buckets(histogram: Histogram) -> Values {
+        let (min, max) = (histogram.min().map_or(0, |min| min.0), histogram.max().map_or(0, |max| max.0));
+        let mut seen = 0;
+        let count_up = |(low, high, count): (Nanos, Nanos, u64)| {
+            seen += count;
+            (seen, Known { low: low.0.max(min), high: high.0.min(max) })
+        };
+        let up_to = histogram.buckets().map(count_up).collect();
+        Values::Buckets(Buckets { histogram, up_to })
+    }
+
     pub(crate) fn count(&self) -> u64 {
         match self {
             Values::Each(values) => values.len() as u64,
-            Values::Buckets(histogram) => histogram.count(),
+            Values::Buckets(buckets) => buckets.histogram.count(),
         }
     }
 
@@ -43,7 +62,7 @@ impl Values {
                 let value = values[(rank - 1) as usize];
                 Known { low: value, high: value }
             }
-            Values::Buckets(histogram) => bucket_at(histogram, rank),
+            Values::Buckets(buckets) => buckets.at(rank),
         }
     }
 
@@ -54,14 +73,14 @@ impl Values {
             _ => {
                 let mut all = self.to_histogram();
                 all.merge(&others.to_histogram());
-                Values::Buckets(all)
+                Values::buckets(all)
             }
         }
     }
 
     fn to_histogram(&self) -> Histogram {
         match self {
-            Values::Buckets(histogram) => histogram.clone(),
+            Values::Buckets(buckets) => buckets.histogram.clone(),
             Values::Each(values) => {
                 let mut histogram = Histogram::new();
                 values.iter().for_each(|value| histogram.record(Nanos(*value)));
@@ -77,21 +96,21 @@ impl Values {
                 let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
                 Some(sum as f64 / values.len() as f64)
             }
-            Values::Buckets(histogram) => histogram.mean_ns(),
+            Values::Buckets(buckets) => buckets.histogram.mean_ns(),
         }
     }
 
     pub(crate) fn min(&self) -> Option<u64> {
         match self {
             Values::Each(values) => values.first().copied(),
-            Values::Buckets(histogram) => histogram.min().map(|value| value.0),
+            Values::Buckets(buckets) => buckets.histogram.min().map(|value| value.0),
         }
     }
 
     pub(crate) fn max(&self) -> Option<u64> {
         match self {
             Values::Each(values) => values.last().copied(),
-            Values::Buckets(histogram) => histogram.max().map(|value| value.0),
+            Values::Buckets(buckets) => buckets.histogram.max().map(|value| value.0),
         }
     }
 
@@ -100,16 +119,12 @@ impl Values {
     }
 }
 
-fn bucket_at(histogram: &Histogram, rank: u64) -> Known {
-    let (min, max) = (histogram.min().map_or(0, |min| min.0), histogram.max().map_or(0, |max| max.0));
-    let mut seen = 0;
-    for (low, high, count) in histogram.buckets() {
-        seen += count;
-        if rank > 0 && seen >= rank {
-            return Known { low: low.0.max(min), high: high.0.min(max) };
-        }
+impl Buckets {
+    fn at(&self, rank: u64) -> Known {
+        let place = self.up_to.partition_point(|(highest, _)| *highest < rank);
+        assert!(rank > 0 && place < self.up_to.len(), "rank {rank} of {}", self.histogram.count());
+        self.up_to[place].1
     }
-    panic!("rank {rank} of {seen}");
 }
 
 #[cfg(test)]
@@ -120,7 +135,7 @@ mod tests {
     proptest! {
         #[test]
         fn buckets_hold_the_sorted_values(mut values in proptest::collection::vec(0u64..1 << 40, 1..200)) {
-            let buckets = Values::Buckets(Values::each(values.clone()).to_histogram());
+            let buckets = Values::buckets(Values::each(values.clone()).to_histogram());
             let each = Values::each(values.clone());
             values.sort_unstable();
             for (i, value) in values.iter().enumerate() {
@@ -138,7 +153,7 @@ mod tests {
         fn together_is_all(a in proptest::collection::vec(0u64..1000, 0..50), b in proptest::collection::vec(0u64..1000, 0..50)) {
             let all = Values::each([a.clone(), b.clone()].concat());
             let (a, b) = (Values::each(a), Values::each(b));
-            let mixed = a.with(&Values::Buckets(b.to_histogram()));
+            let mixed = a.with(&Values::buckets(b.to_histogram()));
             prop_assert_eq!(mixed.count(), all.count());
             for rank in 1..=all.count() {
                 prop_assert_eq!(a.with(&b).at(rank), all.at(rank));

@@ -35,7 +35,7 @@ use crate::ports::LocalPorts;
 use crate::stamps::Pairing;
 use crate::watch::Watch;
 
-/// Longest sleep, so that a worker that was not allowed to run notices it soon.
+/// Longest sleep, so that a worker that was not allowed to run notices it soon; half of it at least.
 const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
 /// Reports taken from the reactor at once.
 const REPORTS: usize = 256;
@@ -62,6 +62,8 @@ pub(crate) struct Worker {
     last_head: LastHead,
     /// Nothing is sent before this instant, where answers wake the worker between two ticks; zero elsewhere.
     next_tick: Timestamp,
+    /// The last wait for a place, in batches, saw no answer.
+    waited_in_vain: bool,
     /// Nothing was started since answers were last looked for.
     looked: bool,
     stray_answers: u64,
@@ -101,6 +103,7 @@ impl Worker {
             opened: Vec::new(),
             last_head: LastHead::remembering(),
             next_tick: Timestamp::ZERO,
+            waited_in_vain: false,
             looked: false,
             stray_answers: 0,
         }
@@ -157,7 +160,7 @@ impl Worker {
         self.setting.ledger.write();
         let now = self.now();
         let deadline = self.deadlines.first().map_or(Timestamp::NEVER, |(_, deadline)| deadline);
-        let latest = if self.unread.is_empty() && !self.look_again { now + LONGEST_SLEEP } else { now };
+        let latest = if self.unread.is_empty() && !self.look_again { longest_from(now) } else { now };
         let until = until.min(deadline).min(latest).max(now);
         let paused_before = self.watch.total();
         self.sleep(events, now, until)?;
@@ -235,6 +238,12 @@ impl Worker {
     fn overdue(&self, now: Timestamp) -> Option<u32> {
         self.deadlines.first().filter(|(_, deadline)| *deadline <= now).map(|(slot, _)| slot)
     }
+}
+
+/// The same for many sleeps in a row, so that the timer needs not be set for each.
+fn longest_from(now: Timestamp) -> Timestamp {
+    let step = LONGEST_SLEEP.0 / 2;
+    Timestamp((now.0 / step + 2) * step)
 }
 
 #[cfg(test)]

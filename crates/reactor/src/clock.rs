@@ -36,6 +36,11 @@ impl MonotonicClock {
         Nanos::from(since).0
     }
 
+    /// An instant of this clock by the system's monotonic clock.
+    pub(crate) fn to_monotonic_ns(self, instant: Timestamp) -> u64 {
+        self.origin_ns.saturating_add(instant.0)
+    }
+
     /// Sleeps until the origin.
     pub fn wait_for_origin(&self) {
         while let Some(left) = self.origin_ns.checked_sub(monotonic_ns()).filter(|left| *left > 0) {
@@ -53,7 +58,7 @@ impl Clock for MonotonicClock {
 
 /// One number, which is quicker to tell than an instant of the standard library: it is asked for several times a request.
 #[inline]
-fn monotonic_ns() -> u64 {
+pub(crate) fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * NANOS_PER_SECOND + now.tv_nsec as u64
 }

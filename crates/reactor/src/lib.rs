@@ -10,7 +10,7 @@ mod portable;
 use std::io;
 use std::os::fd::AsFd;
 
-use truetail_model::time::Nanos;
+use truetail_model::time::{Nanos, Timestamp};
 
 pub use clock::{MonotonicClock, precise_sleeps, reading_ns};
 
@@ -32,8 +32,12 @@ pub struct Readiness {
     pub may_have_ended: bool,
 }
 
-/// The token that no source may have: it stands for [`Waker::wake`].
+/// The largest token that a source may have.
+pub const LARGEST_TOKEN: u64 = TIMER - 1;
+/// Stands for [`Waker::wake`].
 const WAKE: u64 = u64::MAX;
+/// Stands for the timer of [`Reactor::wait_until`].
+const TIMER: u64 = WAKE - 1;
 
 /// Waits for many sockets at once. Edge-triggered: a source is reported when its state *changes*, so after a report it
 /// must be read (or written) until that comes back short or would block.
@@ -70,8 +74,8 @@ impl Events {
 
     /// There may have been more than there was room for.
     pub fn is_full(&self) -> bool {
-        // One place may have been taken by a wake, which is not reported.
-        self.happened.len() + 1 >= self.capacity
+        // Two places may have been taken by a wake and by the timer, which are not reported.
+        self.happened.len() + 2 >= self.capacity
     }
 
     /// Nothing happened.
@@ -90,12 +94,12 @@ impl Reactor {
     }
 
     /// Watches `source` in both directions, once and for all, until [`Reactor::remove`]. `token` comes back with each
-    /// report and is not `u64::MAX`.
+    /// report, and is [`LARGEST_TOKEN`] at most.
     ///
     /// # Errors
     /// When the source is watched already, or the system's limit on watches is reached.
     pub fn add(&self, source: impl AsFd, token: u64) -> io::Result<()> {
-        assert_ne!(token, WAKE, "a token that is kept for the waker");
+        assert!(token <= LARGEST_TOKEN, "a token that is kept for the waker or the timer");
         self.0.add(source.as_fd(), token)
     }
 
@@ -116,6 +120,16 @@ impl Reactor {
     pub fn wait(&self, events: &mut Events, timeout: Option<Nanos>) -> io::Result<()> {
         events.happened.clear();
         self.0.wait(&mut events.raw, &mut events.happened, timeout)
+    }
+
+    /// The same, until `deadline` of `clock` at the latest. Cheaper than a timeout, above all where what happens comes before
+    /// the deadline and the next wait is for the same one.
+    ///
+    /// # Errors
+    /// Only what would be a bug of the caller.
+    pub fn wait_until(&self, events: &mut Events, clock: &MonotonicClock, deadline: Timestamp) -> io::Result<()> {
+        events.happened.clear();
+        self.0.wait_until(&mut events.raw, &mut events.happened, clock.to_monotonic_ns(deadline))
     }
 
     /// A handle that ends a wait from another thread.

@@ -1,5 +1,6 @@
-//! Linux: epoll with `epoll_pwait2`, whose timeout is in nanoseconds.
+//! Linux: epoll with `epoll_pwait2`, whose timeout is in nanoseconds, and a timer of its own for instants.
 
+use std::cell::Cell;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -8,9 +9,10 @@ use std::sync::Arc;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::io::Errno;
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 
-use crate::{Readiness, WAKE};
+use crate::{Readiness, TIMER, WAKE};
 
 const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
@@ -18,6 +20,9 @@ const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 pub(crate) struct Backend {
     epoll: OwnedFd,
     wake: Arc<OwnedFd>,
+    timer: OwnedFd,
+    /// When the timer is to go off, by the system's monotonic clock; 0: it is not set.
+    set_to: Cell<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -37,7 +42,10 @@ impl Backend {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(&epoll, &wake, EventData::new_u64(WAKE), EventFlags::IN)?;
-        Ok(Backend { epoll, wake: Arc::new(wake) })
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+        // Setting it again takes back that it has gone off, so it is never read.
+        epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN | EventFlags::ET)?;
+        Ok(Backend { epoll, wake: Arc::new(wake), timer, set_to: Cell::new(0) })
     }
 
     pub(crate) fn add(&self, source: BorrowedFd<'_>, token: u64) -> io::Result<()> {
@@ -55,34 +63,75 @@ impl Backend {
         happened: &mut Vec<Readiness>,
         timeout: Option<Nanos>,
     ) -> io::Result<()> {
-        let timeout = timeout
-            .map(|t| Timespec { tv_sec: (t.0 / NANOS_PER_SECOND) as i64, tv_nsec: (t.0 % NANOS_PER_SECOND) as i64 });
-        let waited = match epoll::wait(&self.epoll, &mut raw.0[..], timeout.as_ref()) {
+        self.poll(raw, happened, timeout.map(timespec).as_ref()).map(|_| ())
+    }
+
+    /// To give a wait a timeout is dear where the processor is virtual: setting the processor's timer, and setting it back
+    /// when something happened first, each leaves the machine. So the timer is set where it is not set to this already, and
+    /// only once there is really something to wait for.
+    pub(crate) fn wait_until(
+        &self,
+        raw: &mut RawEvents,
+        happened: &mut Vec<Readiness>,
+        monotonic_ns: u64,
+    ) -> io::Result<()> {
+        if self.poll(raw, happened, Some(&NO_TIME))? {
+            return Ok(());
+        }
+        if self.set_to.get() != monotonic_ns {
+            self.set_timer(monotonic_ns)?;
+        }
+        self.poll(raw, happened, None).map(|_| ())
+    }
+
+    fn set_timer(&self, monotonic_ns: u64) -> io::Result<()> {
+        // To set it to zero would be to switch it off.
+        let instant = timespec(Nanos(monotonic_ns.max(1)));
+        let once = Itimerspec { it_interval: NO_TIME, it_value: instant };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once)?;
+        self.set_to.set(monotonic_ns);
+        Ok(())
+    }
+
+    /// Whether anything happened, a wake included.
+    fn poll(&self, raw: &mut RawEvents, happened: &mut Vec<Readiness>, timeout: Option<&Timespec>) -> io::Result<bool> {
+        let waited = match epoll::wait(&self.epoll, &mut raw.0[..], timeout) {
             // A signal ends a wait without a look at what is ready: so it is when the process was stopped for a while.
             Err(Errno::INTR) => epoll::wait(&self.epoll, &mut raw.0[..], Some(&NO_TIME)),
             waited => waited,
         };
         let (events, _) = waited?;
+        let mut woken = false;
         for event in events.iter() {
-            let token = event.data.u64();
-            if token == WAKE {
-                let _ = rustix::io::read(&*self.wake, &mut [0u8; 8]);
-                continue;
+            match event.data.u64() {
+                WAKE => {
+                    woken = true;
+                    let _ = rustix::io::read(&*self.wake, &mut [0u8; 8]);
+                }
+                TIMER => self.set_to.set(0),
+                token => happened.push(readiness(token, event.flags)),
             }
-            let flags = event.flags;
-            let ended = flags.intersects(EventFlags::ERR | EventFlags::HUP);
-            happened.push(Readiness {
-                token,
-                readable: ended || flags.intersects(EventFlags::IN | EventFlags::RDHUP),
-                writable: ended || flags.contains(EventFlags::OUT),
-                may_have_ended: ended || flags.contains(EventFlags::RDHUP),
-            });
         }
-        Ok(())
+        Ok(woken || !happened.is_empty())
     }
 
     pub(crate) fn waker(&self) -> BackendWaker {
         BackendWaker(Arc::clone(&self.wake))
+    }
+}
+
+fn timespec(t: Nanos) -> Timespec {
+    Timespec { tv_sec: (t.0 / NANOS_PER_SECOND) as i64, tv_nsec: (t.0 % NANOS_PER_SECOND) as i64 }
+}
+
+#[inline]
+fn readiness(token: u64, flags: EventFlags) -> Readiness {
+    let ended = flags.intersects(EventFlags::ERR | EventFlags::HUP);
+    Readiness {
+        token,
+        readable: ended || flags.intersects(EventFlags::IN | EventFlags::RDHUP),
+        writable: ended || flags.contains(EventFlags::OUT),
+        may_have_ended: ended || flags.contains(EventFlags::RDHUP),
     }
 }
 

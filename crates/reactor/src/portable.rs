@@ -59,6 +59,15 @@ impl Backend {
         Ok(())
     }
 
+    pub(crate) fn wait_until(
+        &self,
+        raw: &mut RawEvents,
+        happened: &mut Vec<Readiness>,
+        monotonic_ns: u64,
+    ) -> io::Result<()> {
+        self.wait(raw, happened, Some(Nanos(monotonic_ns.saturating_sub(crate::clock::monotonic_ns()))))
+    }
+
     pub(crate) fn waker(&self) -> BackendWaker {
         BackendWaker(Arc::clone(&self.0))
     }

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use truetail_model::time::{Clock, Nanos};
 
+use super::clock::monotonic_ns;
 use super::{MonotonicClock, Readiness};
 
 const LONG: Option<Nanos> = Some(Nanos::from_secs(5));
@@ -64,7 +65,42 @@ macro_rules! suite {
                 let thread = std::thread::spawn(move || waker.wake());
                 backend.wait(&mut raw, &mut happened, Some(Nanos::from_secs(60))).unwrap();
                 thread.join().unwrap();
+                let waker = backend.waker();
+                let thread = std::thread::spawn(move || waker.wake());
+                backend.wait_until(&mut raw, &mut happened, monotonic_ns() + 60_000_000_000).unwrap();
+                thread.join().unwrap();
                 assert!(happened.is_empty() && started.elapsed().as_secs() < 60);
+            }
+
+            #[test]
+            fn a_deadline_is_not_early_and_stands_when_something_comes_first() {
+                let backend = Backend::new().unwrap();
+                let (near, mut far) = pair();
+                backend.add(near.as_fd(), 7).unwrap();
+                wait_for(&backend, |r| r.writable);
+                let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
+                let in_ms = |ms: u64| monotonic_ns() + ms * 1_000_000;
+                let mut wait_until = |deadline: u64| {
+                    happened.clear();
+                    backend.wait_until(&mut raw, &mut happened, deadline).unwrap();
+                    (happened.len(), monotonic_ns() >= deadline)
+                };
+                let far_away = in_ms(60_000);
+                far.write_all(b"x").unwrap();
+                assert_eq!(wait_until(far_away), (1, false), "what has come already");
+                let late = std::thread::spawn(move || {
+                    std::thread::sleep(std::time::Duration::from_millis(30));
+                    far.write_all(b"y").unwrap();
+                    far
+                });
+                assert_eq!(wait_until(far_away), (1, false), "what comes while it waits");
+                let _far = late.join().unwrap();
+                // Nearer, nearer still, the same one that is over, farther.
+                for deadline in [in_ms(40), in_ms(20), in_ms(60)] {
+                    assert_eq!(wait_until(deadline), (0, true));
+                    assert_eq!(wait_until(deadline), (0, true));
+                }
+                assert_eq!(wait_until(0), (0, true));
             }
 
             #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use socket2::SockRef;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_reactor::{Events, Reactor, Readiness};
+use truetail_reactor::{Events, LARGEST_TOKEN, Reactor, Readiness};
 
 use crate::connection::{Connection, Over};
 use crate::house::House;
@@ -16,7 +16,7 @@ use crate::slots::Slots;
 use crate::truth::{Ending, Truth};
 
 /// The token of the listening socket; no connection ever has it.
-const LISTENER: u64 = u64::MAX - 1;
+const LISTENER: u64 = LARGEST_TOKEN;
 /// Reports of one wait, and so the most connections that are read before what is due is written.
 const REPORTS_PER_TURN: usize = 256;
 /// Timers that are served before arrivals are looked for again.

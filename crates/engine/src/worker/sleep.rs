@@ -24,8 +24,11 @@ impl Worker {
                 let asleep =
                     Some(left.saturating_sub(early)).filter(|asleep| *asleep >= WORTH_SLEEPING).unwrap_or_default();
                 self.watch.sleeping(now + asleep);
-                self.reactor.wait(events, Some(asleep))?;
-                if events.is_empty() && !asleep.is_zero() {
+                if asleep.is_zero() {
+                    return self.reactor.wait(events, Some(asleep));
+                }
+                self.reactor.wait_until(events, &self.setting.clock, now + asleep)?;
+                if events.is_empty() {
                     let late = self.setting.clock.now().since(now + asleep);
                     self.lateness.note(late);
                 }
@@ -34,9 +37,13 @@ impl Worker {
             Timing::Cheap if left.is_zero() => self.reactor.wait(events, Some(left)),
             // It has waited for its tick. Were its place to wait for another, so many requests a tick were the most there are.
             Timing::Cheap if self.setting.driver.waits_for_a_place(now) => {
+                // Places free soon, as a rule, and the next wait is for the tick: to wait for it now spares setting the timer.
+                let until = if self.waited_in_vain { until } else { until.min(tick(true, now, until)) };
                 self.watch.sleeping(until);
                 self.next_tick = Timestamp::ZERO;
-                self.reactor.wait(events, Some(left))
+                self.reactor.wait_until(events, &self.setting.clock, until)?;
+                self.waited_in_vain = events.is_empty();
+                Ok(())
             }
             Timing::Cheap => {
                 let wake = tick(self.setting.driver.awaits_an_end(now), now, until);
@@ -44,7 +51,7 @@ impl Worker {
                 if self.links.is_some() {
                     // Of answers that share a connection the kernel stamps what is read last, so they wake the worker.
                     self.next_tick = wake;
-                    return self.reactor.wait(events, Some(wake.since(now)));
+                    return self.reactor.wait_until(events, &self.setting.clock, wake);
                 }
                 thread::sleep(wake.since(now).into());
                 self.reactor.wait(events, Some(Nanos::ZERO))
