@@ -203,8 +203,9 @@ class Oha:
 class Floor:
     """The least that a client can do: no parser, no books, no schedule but k / rate. Not a peer, but the bottom of a scale."""
 
-    def __init__(self, name, spin_us=0):
-        self.name, self.spin_us = name, spin_us
+    def __init__(self, name, between=0):
+        """`between` two requests: the microseconds of the last that are spun, or "batches"."""
+        self.name, self.between = name, between
 
     def available(self):
         return True
@@ -213,7 +214,7 @@ class Floor:
         return [TARGET / "bench-floor", url, "closed", seconds]
 
     def open(self, url, rate, connections, seconds):
-        return [TARGET / "bench-floor", url, rate, seconds, self.spin_us]
+        return [TARGET / "bench-floor", url, rate, seconds, self.between]
 
     def requests(self, result):
         return json.loads(result["out"])["responses"] if result["exit"] == 0 else None
@@ -226,7 +227,7 @@ class Floor:
 
 
 CLOSED = [Floor("floor"), Truetail("truetail"), Truetail("truetail --user-timestamps", "--user-timestamps"), Wrk("wrk"), Wrk("wrk2"), Oha()]
-OPEN = [Floor("floor"), Floor("floor, spinning", 30)] + [Truetail(f"truetail --timing {timing}", "--timing", timing) for timing in ("precise", "balanced", "cheap")] + [Wrk("wrk2"), Oha()]
+OPEN = [Floor("floor"), Floor("floor, spinning", 30), Floor("floor, in batches", "batches")] + [Truetail(f"truetail --timing {timing}", "--timing", timing) for timing in ("precise", "balanced", "cheap")] + [Wrk("wrk2"), Oha()]
 
 
 def lags_us(stamps, rate, per_connection):

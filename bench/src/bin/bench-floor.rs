@@ -3,8 +3,8 @@
 //!
 //! `bench-floor URL closed SECONDS`: 64 connections, of which each asks again when it is answered; all that came is read,
 //! then all is sent. `bench-floor URL RATE SECONDS [SPIN_US]`: request k is sent at k/RATE on a connection that is idle; in
-//! between it sleeps, but for the last SPIN_US microseconds (0). Prints how many answers it read,
-//! and how many a second.
+//! between it sleeps, but for the last SPIN_US microseconds (0). `bench-floor URL RATE SECONDS batches`: what is due is sent
+//! once a millisecond, and answers are read then. Prints how many answers it read, and how many a second.
 
 use std::io::{self, IoSliceMut};
 use std::net::TcpStream;
@@ -19,6 +19,8 @@ use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_reactor::{Events, MonotonicClock, Reactor, precise_sleeps};
 
 const CONNECTIONS: usize = 64;
+/// What is due is sent together so often, in batches.
+const TICK: Nanos = Nanos::from_millis(1);
 /// How long it waits for answers after the last request.
 const DRAIN: Nanos = Nanos::from_secs(1);
 
@@ -29,12 +31,16 @@ fn main() -> ExitCode {
         [url, "closed", seconds] => {
             number(seconds).map(|s| Floor::connect(url).and_then(|f| f.closed(Nanos::from_secs(s))))
         }
-        [url, rate, seconds] => open(url, number(rate), number(seconds), Some(0)),
-        [url, rate, seconds, spin_us] => open(url, number(rate), number(seconds), spin_us.parse().ok()),
+        [url, rate, seconds] => open(url, number(rate), number(seconds), Some(Between::Sleep { spin: Nanos::ZERO })),
+        [url, rate, seconds, "batches"] => open(url, number(rate), number(seconds), Some(Between::Batches)),
+        [url, rate, seconds, spin_us] => {
+            let spin = spin_us.parse().ok().map(|us| Between::Sleep { spin: Nanos::from_micros(us) });
+            open(url, number(rate), number(seconds), spin)
+        }
         _ => None,
     };
     match ran {
-        None => eprintln!("usage: bench-floor URL closed SECONDS | bench-floor URL RATE SECONDS [SPIN_US]"),
+        None => eprintln!("usage: bench-floor URL closed SECONDS | bench-floor URL RATE SECONDS [SPIN_US | batches]"),
         Some(Err(error)) => eprintln!("bench-floor: {error}"),
         Some(Ok((responses, per_second))) => {
             println!("{{\"responses\": {responses}, \"per_second\": {per_second}}}");
@@ -44,9 +50,23 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn open(url: &str, rate: Option<u64>, seconds: Option<u64>, spin_us: Option<u64>) -> Option<io::Result<(u64, f64)>> {
-    let (rate, seconds, spin) = (rate?, seconds?, Nanos::from_micros(spin_us?));
-    Some(Floor::connect(url).and_then(|floor| floor.open(rate, seconds, spin)))
+/// What is done between two requests.
+#[derive(Clone, Copy, PartialEq)]
+enum Between {
+    /// Sleep, but for the last `spin`; answers end the sleep.
+    Sleep { spin: Nanos },
+    /// Sleep until the next tick; answers are read then.
+    Batches,
+}
+
+fn open(
+    url: &str,
+    rate: Option<u64>,
+    seconds: Option<u64>,
+    between: Option<Between>,
+) -> Option<io::Result<(u64, f64)>> {
+    let (rate, seconds, between) = (rate?, seconds?, between?);
+    Some(Floor::connect(url).and_then(|floor| floor.open(rate, seconds, between)))
 }
 
 struct Floor {
@@ -98,16 +118,20 @@ impl Floor {
         Ok(self.result(self.clock.now().since(begin)))
     }
 
-    fn open(mut self, rate: u64, seconds: u64, spin: Nanos) -> io::Result<(u64, f64)> {
+    fn open(mut self, rate: u64, seconds: u64, between: Between) -> io::Result<(u64, f64)> {
         let (mut events, mut idle) = (Events::with_capacity(256), (0..CONNECTIONS).collect::<Vec<_>>());
         let (origin, planned) = (self.clock.now(), rate * seconds);
-        let due = |k: u64| origin + Nanos((u128::from(k) * u128::from(NANOS_PER_SECOND) / u128::from(rate)) as u64);
+        let due = |k: u64| {
+            let after = (u128::from(k) * u128::from(NANOS_PER_SECOND) / u128::from(rate)) as u64;
+            let ticks = if between == Between::Batches { TICK.0 } else { 1 };
+            origin + Nanos(after.div_ceil(ticks) * ticks)
+        };
         let (mut sent, end) = (0, due(planned) + DRAIN);
         while self.responses < planned && self.clock.now() < end {
-            let next = if sent < planned { due(sent) } else { end };
             let now = self.clock.now();
+            let next = if sent < planned { due(sent) } else { end.min(now + TICK) };
             if next > now || idle.is_empty() {
-                self.reactor.wait(&mut events, Some(self.pause(now, next, spin)))?;
+                self.pause(&mut events, now, next, between)?;
                 self.read_all(&events, &mut idle)?;
             } else if let Some(connection) = idle.pop() {
                 self.send(connection)?;
@@ -122,8 +146,16 @@ impl Floor {
     }
 
     /// Until `next`, but for the time that is spun; where every connection is taken, until one is free.
-    fn pause(&self, now: Timestamp, next: Timestamp, spin: Nanos) -> Nanos {
-        if next > now { next.since(now).saturating_sub(spin) } else { Nanos::from_millis(20) }
+    fn pause(&self, events: &mut Events, now: Timestamp, next: Timestamp, between: Between) -> io::Result<()> {
+        let left = next.since(now);
+        match between {
+            _ if left.is_zero() => self.reactor.wait(events, Some(Nanos::from_millis(20))),
+            Between::Sleep { spin } => self.reactor.wait(events, Some(left.saturating_sub(spin))),
+            Between::Batches => {
+                std::thread::sleep(left.into());
+                self.reactor.wait(events, Some(Nanos::ZERO))
+            }
+        }
     }
 
     fn send(&mut self, connection: usize) -> io::Result<()> {

@@ -19,9 +19,6 @@ use crate::transport::{Broken, Content, Transport};
 /// Local ports that are tried for one connection before it is given up.
 const PORTS_TRIED: u32 = 64;
 
-/// A retransmission that was faster is not looked for: so much may be missing of a time.
-const RETRANSMITTED_WITHIN: Nanos = Nanos::from_millis(1);
-
 /// What a connection is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
@@ -198,10 +195,9 @@ impl Connection {
 
     /// Whether a stamp of `age` may be that of a segment which had to wait for one that was lost. The kernel stamps what
     /// it reads last with its own arrival, and not with that of the segment which made it readable, so that the time of
-    /// a retransmission would be missing. It takes longer than [`RETRANSMITTED_WITHIN`], so younger stamps are not asked
-    /// about.
-    pub(crate) fn overtaken(&mut self, age: Nanos) -> bool {
-        if age < RETRANSMITTED_WITHIN {
+    /// a retransmission would be missing. Stamps younger than `unasked` are not asked about: so much may be missing.
+    pub(crate) fn overtaken(&mut self, age: Nanos, unasked: Nanos) -> bool {
+        if age < unasked {
             return false;
         }
         let seen = stamps::out_of_order(self.socket.as_fd());

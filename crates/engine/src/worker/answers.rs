@@ -85,9 +85,11 @@ impl Worker {
     fn moment_of(&mut self, slot: u32, stamp: Option<WallTime>, now: Timestamp) -> Option<Moment> {
         let connection = self.pool.get(slot);
         let sent = connection.exchange.actual_start;
-        let clock = &self.setting.clock;
-        let arrived =
-            self.pairing.instant(clock, stamp, sent, now).filter(|arrived| !connection.overtaken(now.since(*arrived)));
+        let (clock, unasked) = (&self.setting.clock, self.setting.unasked_age());
+        let arrived = self
+            .pairing
+            .instant(clock, stamp, sent, now)
+            .filter(|arrived| !connection.overtaken(now.since(*arrived), unasked));
         if let Some(arrived) = arrived {
             return Some(Moment { arrived, read: now, stamped: true });
         }

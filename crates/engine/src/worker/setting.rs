@@ -36,9 +36,21 @@ pub(crate) struct Setting {
     pub(crate) control: Control,
 }
 
+/// A retransmission that was faster than this is not looked for: so much may be missing of a time.
+const RETRANSMITTED_WITHIN: Nanos = Nanos::from_millis(1);
+
 impl Setting {
     /// Requests are to go out when they are due, and not in batches nor when their user is ready.
     pub(super) fn is_on_time(&self) -> bool {
         self.scheduled && self.timing != Timing::Cheap
+    }
+
+    /// Younger stamps need not be asked whether a retransmission came between. In batches an answer waits a tick for being
+    /// read as a rule, and to ask about each would cost more than a hundredth of all.
+    pub(super) fn unasked_age(&self) -> Nanos {
+        match self.timing {
+            Timing::Precise | Timing::Balanced => RETRANSMITTED_WITHIN,
+            Timing::Cheap => RETRANSMITTED_WITHIN + Nanos(Timing::TICK_NS),
+        }
     }
 }

@@ -150,8 +150,9 @@ impl Worker {
     /// When the last segment of what was read at `now` had arrived, where that is known.
     fn arrival(&mut self, slot: u32, stamp: Option<WallTime>, now: Timestamp) -> Option<Timestamp> {
         let arrived = self.pairing.instant(&self.setting.clock, stamp, Timestamp::ZERO, now)?;
+        let unasked = self.setting.unasked_age();
         let connection = &mut self.links().pool.get(slot).connection;
-        (!connection.overtaken(now.since(arrived))).then_some(arrived)
+        (!connection.overtaken(now.since(arrived), unasked)).then_some(arrived)
     }
 
     /// When an answer had arrived that was read at `now` together with others, of which the last segment had `arrived`
