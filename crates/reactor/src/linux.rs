@@ -21,8 +21,8 @@ pub(crate) struct Backend {
     epoll: OwnedFd,
     wake: Arc<OwnedFd>,
     timer: OwnedFd,
-    /// When the timer is to go off, by the system's monotonic clock; 0: it is not set.
-    set_to: Cell<u64>,
+    /// When the timer is to go off, by the system's monotonic clock, where it is set.
+    set_to: Cell<Option<u64>>,
 }
 
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ impl Backend {
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
         // Setting it again takes back that it has gone off, so it is never read.
         epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN | EventFlags::ET)?;
-        Ok(Backend { epoll, wake: Arc::new(wake), timer, set_to: Cell::new(0) })
+        Ok(Backend { epoll, wake: Arc::new(wake), timer, set_to: Cell::new(None) })
     }
 
     pub(crate) fn add(&self, source: BorrowedFd<'_>, token: u64) -> io::Result<()> {
@@ -78,7 +78,7 @@ impl Backend {
         if self.poll(raw, happened, Some(&NO_TIME))? {
             return Ok(());
         }
-        if self.set_to.get() != monotonic_ns {
+        if self.set_to.get() != Some(monotonic_ns) {
             self.set_timer(monotonic_ns)?;
         }
         self.poll(raw, happened, None).map(|_| ())
@@ -89,7 +89,7 @@ impl Backend {
         let instant = timespec(Nanos(monotonic_ns.max(1)));
         let once = Itimerspec { it_interval: NO_TIME, it_value: instant };
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once)?;
-        self.set_to.set(monotonic_ns);
+        self.set_to.set(Some(monotonic_ns));
         Ok(())
     }
 
@@ -108,7 +108,7 @@ impl Backend {
                     woken = true;
                     let _ = rustix::io::read(&*self.wake, &mut [0u8; 8]);
                 }
-                TIMER => self.set_to.set(0),
+                TIMER => self.set_to.set(None),
                 token => happened.push(readiness(token, event.flags)),
             }
         }
