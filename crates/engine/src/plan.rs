@@ -39,7 +39,9 @@ pub struct Plan {
 const RATE_PER_WORKER: f64 = 25_000.0;
 
 /// Files that are kept free for everything that is not a connection of the load.
-const RESERVED_FILES: u64 = 24;
+const RESERVED_FILES: u64 = 18;
+/// And of each worker: what it waits with.
+const FILES_OF_A_WORKER: u64 = 3;
 
 /// Local ports that Linux hands out by default for one destination: 32768 to 60999.
 const USUAL_LOCAL_PORTS: u32 = 28_232;
@@ -95,7 +97,7 @@ impl Plan {
         if let LoadModel::Closed { users, .. } = self.workload.model {
             return EffectiveCap { connections: users, reason: CapReason::Users };
         }
-        let files = connections_for_files(host::open_files().map(|limit| limit.soft));
+        let files = self.connections_for_files(host::open_files().map(|limit| limit.soft));
         let ports = match self.target.endpoint() {
             Endpoint::Tcp(_) => host::local_ports().unwrap_or(USUAL_LOCAL_PORTS),
             Endpoint::Unix(_) => u32::MAX,
@@ -136,6 +138,13 @@ impl Plan {
         self.threads_for_the_load().min(most).max(1)
     }
 
+    /// How many connections fit under a limit on open files.
+    fn connections_for_files(&self, soft_limit: Option<u64>) -> u32 {
+        let others = RESERVED_FILES + FILES_OF_A_WORKER * u64::from(self.threads_for_the_load());
+        let free = soft_limit.unwrap_or(u64::MAX).saturating_sub(host::files_in_use() + others);
+        u32::try_from(free).unwrap_or(u32::MAX).max(1)
+    }
+
     /// How many workers the load needs, if nothing else stands against it.
     fn threads_for_the_load(&self) -> u32 {
         self.threads.unwrap_or_else(|| {
@@ -174,12 +183,6 @@ fn mix(requests: &Requests) -> Option<Mix> {
     })
 }
 
-/// How many connections fit under a limit on open files.
-fn connections_for_files(soft_limit: Option<u64>) -> u32 {
-    let free = soft_limit.unwrap_or(u64::MAX).saturating_sub(host::files_in_use() + RESERVED_FILES);
-    u32::try_from(free).unwrap_or(u32::MAX).max(1)
-}
-
 /// More connections were asked for than files may be open at once.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the limit on open files is {}, which leaves room for {room} connections", self.limit_name())]
@@ -206,7 +209,7 @@ impl Plan {
     /// When they cannot.
     pub fn check_open_files(&self) -> Result<(), TooFewFiles> {
         let limit = host::raise_open_files().map(|limits| limits.soft);
-        let room = connections_for_files(limit);
+        let room = self.connections_for_files(limit);
         match self.workload.limits.connections {
             Some(asked) if asked > room => Err(TooFewFiles { asked, limit, room }),
             _ => Ok(()),

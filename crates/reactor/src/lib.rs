@@ -112,8 +112,8 @@ impl Reactor {
     }
 
     /// Waits until something happens, for at most `timeout` (`None`: for ever), and puts it into `events`. Returns early
-    /// when woken, when a signal came, or at the deadline of an earlier [`Reactor::wait_until`]. Whatever had happened by the call is among the events, unless there is no room
-    /// left in them.
+    /// when woken, when a signal came, or at the deadline of an earlier [`Reactor::wait_until`]. Whatever had happened by the
+    /// call is among the events, unless there is no room left in them.
     ///
     /// # Errors
     /// Only what would be a bug of the caller.
