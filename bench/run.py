@@ -350,7 +350,7 @@ def beyond_kernel(run):
 def open_loop(options, scratch):
     found = {}
     for rate in options.rates:
-        tools = [tool for tool in OPEN if tool.available() and tool.name in (options.tools or [tool.name])]
+        tools = [tool for tool in OPEN if tool.available() and (not options.tools or tool.name in options.tools)]
         connections = 64
         build = lambda tool, url: tool.open(url, rate, connections, options.seconds)
         runs = alternate(tools, build, options.rounds, rate=rate, stamped=True, scratch=scratch)
@@ -442,6 +442,9 @@ def main():
     for part in options.parts:
         if part not in PARTS:
             parser.error(f"'{part}' is no part; there are {', '.join(PARTS)}")
+    for tool in options.tools or []:
+        if tool not in [known.name for known in OPEN]:
+            parser.error(f"'{tool}' is no tool of the part open; there are {'; '.join(known.name for known in OPEN)}")
     if not options.no_build:
         subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "-p", "truetail", "-p", "truetail-bench"], cwd=ROOT, check=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))

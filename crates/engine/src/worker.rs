@@ -35,8 +35,6 @@ use crate::ports::LocalPorts;
 use crate::stamps::Pairing;
 use crate::watch::Watch;
 
-/// Longest sleep, so that a worker that was not allowed to run notices it soon; half of it at least.
-const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
 /// Reports taken from the reactor at once.
 const REPORTS: usize = 256;
 /// One for all connections of a worker; nothing of it is kept between reads.
@@ -160,7 +158,7 @@ impl Worker {
         self.setting.ledger.write();
         let now = self.now();
         let deadline = self.deadlines.first().map_or(Timestamp::NEVER, |(_, deadline)| deadline);
-        let latest = if self.unread.is_empty() && !self.look_again { longest_from(now) } else { now };
+        let latest = if self.unread.is_empty() && !self.look_again { sleep::longest_from(now) } else { now };
         let until = until.min(deadline).min(latest).max(now);
         let paused_before = self.watch.total();
         self.sleep(events, now, until)?;
@@ -238,12 +236,6 @@ impl Worker {
     fn overdue(&self, now: Timestamp) -> Option<u32> {
         self.deadlines.first().filter(|(_, deadline)| *deadline <= now).map(|(slot, _)| slot)
     }
-}
-
-/// The same for many sleeps in a row, so that the timer needs not be set for each.
-fn longest_from(now: Timestamp) -> Timestamp {
-    let step = LONGEST_SLEEP.0 / 2;
-    Timestamp((now.0 / step + 2) * step)
 }
 
 #[cfg(test)]

@@ -45,12 +45,16 @@ impl Setting {
         self.scheduled && self.timing != Timing::Cheap
     }
 
-    /// Younger stamps need not be asked whether a retransmission came between. In batches an answer waits a tick for being
-    /// read as a rule, and to ask about each would cost more than a hundredth of all.
+    /// Answers wait for the next tick to be read: nothing wakes the worker before it. In HTTP/2 they share connections, and
+    /// of what is read together the kernel stamps the last only, so there they wake it.
+    pub(super) fn reads_in_ticks(&self) -> bool {
+        self.timing == Timing::Cheap && self.multiplexing.is_none()
+    }
+
+    /// Younger stamps need not be asked whether a retransmission came between. Where answers are read in ticks they are
+    /// older by up to a tick as a rule, and to ask about those would cost more than a hundredth of all.
     pub(super) fn unasked_age(&self) -> Nanos {
-        match self.timing {
-            Timing::Precise | Timing::Balanced => RETRANSMITTED_WITHIN,
-            Timing::Cheap => RETRANSMITTED_WITHIN + Nanos(Timing::TICK_NS),
-        }
+        let waits = if self.reads_in_ticks() { Nanos(Timing::TICK_NS) } else { Nanos::ZERO };
+        RETRANSMITTED_WITHIN + waits
     }
 }

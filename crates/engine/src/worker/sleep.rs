@@ -12,6 +12,15 @@ use super::Worker;
 /// A sleep takes some 20 µs of the processor, however short it is, and ends late: for less than this it is dearer than to wait
 /// awake.
 const WORTH_SLEEPING: Nanos = Nanos::from_micros(10);
+/// Longest sleep, so that a worker that was not allowed to run notices it soon.
+const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
+
+/// When a sleep that begins at `now` ends at the latest: after [`LONGEST_SLEEP`] or up to half of it earlier, so that it is the
+/// same instant for many sleeps in a row and the timer needs not be set for each.
+pub(super) fn longest_from(now: Timestamp) -> Timestamp {
+    let step = LONGEST_SLEEP.0 / 2;
+    Timestamp((now.0 / step + 2) * step)
+}
 
 impl Worker {
     /// Sleeps at `now` until `until` at the latest, and takes up what has happened.
@@ -23,14 +32,18 @@ impl Worker {
                 // The rest is waited for awake.
                 let asleep =
                     Some(left.saturating_sub(early)).filter(|asleep| *asleep >= WORTH_SLEEPING).unwrap_or_default();
-                self.watch.sleeping(now + asleep);
+                let wake = now + asleep;
+                self.watch.sleeping(wake);
                 if asleep.is_zero() {
                     return self.reactor.wait(events, Some(asleep));
                 }
-                self.reactor.wait_until(events, &self.setting.clock, now + asleep)?;
+                self.reactor.wait_until(events, &self.setting.clock, wake)?;
                 if events.is_empty() {
-                    let late = self.setting.clock.now().since(now + asleep);
-                    self.lateness.note(late);
+                    let woke = self.setting.clock.now();
+                    // A signal may have ended it before.
+                    if woke >= wake {
+                        self.lateness.note(woke.since(wake));
+                    }
                 }
                 Ok(())
             }
@@ -48,13 +61,12 @@ impl Worker {
             Timing::Cheap => {
                 let wake = tick(self.setting.driver.awaits_an_end(now), now, until);
                 self.watch.sleeping(wake);
-                if self.links.is_some() {
-                    // Of answers that share a connection the kernel stamps what is read last, so they wake the worker.
-                    self.next_tick = wake;
-                    return self.reactor.wait_until(events, &self.setting.clock, wake);
+                if self.setting.reads_in_ticks() {
+                    thread::sleep(wake.since(now).into());
+                    return self.reactor.wait(events, Some(Nanos::ZERO));
                 }
-                thread::sleep(wake.since(now).into());
-                self.reactor.wait(events, Some(Nanos::ZERO))
+                self.next_tick = wake;
+                self.reactor.wait_until(events, &self.setting.clock, wake)
             }
         }
     }
@@ -70,6 +82,16 @@ fn tick(awaits_an_end: bool, now: Timestamp, until: Timestamp) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sleeps_in_a_row_have_one_longest_instant() {
+        let ms = Nanos::from_millis(1).0;
+        for now in [0, 1, 9 * ms, 10 * ms - 1, 10 * ms, 123_456_789] {
+            let left = longest_from(Timestamp(now)).0 - now;
+            assert!(left > LONGEST_SLEEP.0 / 2 && left <= LONGEST_SLEEP.0, "{now}: {left}");
+        }
+        assert_eq!(longest_from(Timestamp(0)), longest_from(Timestamp(10 * ms - 1)));
+    }
 
     #[test]
     fn nothing_is_early_and_nothing_waits_longer_than_a_tick() {
