@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
 use truetail_model::record::Snapshot;
-use truetail_reactor::Waker;
 
 use crate::checkpoint::{Collected, Mailbox};
 use crate::live::{Live, Progress};
@@ -39,7 +38,6 @@ struct Alone<T>(T);
 /// What is needed of a worker from outside.
 #[derive(Debug)]
 struct Attached {
-    waker: Waker,
     live: Arc<Live>,
     mailbox: Option<Arc<Mailbox>>,
 }
@@ -50,12 +48,12 @@ impl Control {
         Control::default()
     }
 
-    /// Stop sending, drain, report. Arrivals intended after this moment are not planned any more.
+    /// Stop sending, drain, report. Each worker obeys within 20 ms; what is intended after that is not planned any more.
     pub fn stop(&self) {
         self.ask(Asked::Stop);
     }
 
-    /// Stop at once: what is in flight is counted as in flight at the end.
+    /// Stop now, within as much: what is in flight is counted as in flight at the end.
     pub fn stop_now(&self) {
         self.ask(Asked::StopNow);
     }
@@ -98,13 +96,12 @@ impl Control {
         self.0.collected.collect(&mailboxes.iter().map(|mailbox| &**mailbox).collect::<Vec<_>>(), ask)
     }
 
-    pub(crate) fn attach(&self, waker: Waker, live: Arc<Live>, mailbox: Option<Arc<Mailbox>>) {
-        self.0.workers.lock().expect("no holder of this lock panics").push(Attached { waker, live, mailbox });
+    pub(crate) fn attach(&self, live: Arc<Live>, mailbox: Option<Arc<Mailbox>>) {
+        self.0.workers.lock().expect("no holder of this lock panics").push(Attached { live, mailbox });
     }
 
+    /// Nobody is woken for it: no sleep of a worker is longer.
     fn ask(&self, what: Asked) {
         self.0.asked.0.fetch_max(what as u8, Ordering::Relaxed);
-        let workers = self.0.workers.lock().expect("no holder of this lock panics");
-        workers.iter().for_each(|worker| worker.waker.wake());
     }
 }

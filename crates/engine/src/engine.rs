@@ -18,6 +18,7 @@ use crate::control::Control;
 use crate::harvest::{Harvest, Measured, put_together, recorder_options};
 use crate::ledger::Ledger;
 use crate::live::Live;
+use crate::own_files;
 use crate::stamps;
 use crate::surroundings;
 use crate::tls::{Tls, TlsError};
@@ -69,7 +70,8 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     let clock = MonotonicClock::starting_in(LEAD);
     let mut running = Vec::new();
     for (hand, driver) in drivers {
-        match start_worker(plan, &workload, (hand, driver), tls.as_ref(), clock, control) {
+        let setting = setting_of(plan, &workload, (hand, driver), tls.as_ref(), clock, control);
+        match thread::Builder::new().name(format!("truetail-{}", hand.index)).spawn(move || work(setting)) {
             Ok(worker) => running.push(worker),
             Err(source) => {
                 control.stop_now();
@@ -91,22 +93,19 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     Ok(measured)
 }
 
-type Running = thread::JoinHandle<io::Result<Harvest>>;
-
-fn start_worker(
+fn setting_of(
     plan: &Plan,
     workload: &Workload,
     (hand, driver): (Hand, Driver),
     tls: Option<&Tls>,
     clock: MonotonicClock,
     control: &Control,
-) -> io::Result<Running> {
-    let reactor = Reactor::new()?;
+) -> Setting {
     let live = Arc::new(Live::default());
     let options = recorder_options(workload, plan.samples);
     let mailbox = Arc::new(Mailbox::new(options));
-    control.attach(reactor.waker(), Arc::clone(&live), Some(Arc::clone(&mailbox)));
-    let setting = Setting {
+    control.attach(Arc::clone(&live), Some(Arc::clone(&mailbox)));
+    Setting {
         hand,
         driver,
         ledger: Ledger::new(options, plan.target.requests(), workload, live, mailbox),
@@ -121,16 +120,51 @@ fn start_worker(
         timing: plan.timing,
         scheduled: workload.model.kind() != LoadModelKind::Closed,
         control: control.clone(),
-    };
-    let worker = Worker::new(setting, reactor);
-    thread::Builder::new().name(format!("truetail-{}", hand.index)).spawn(move || worker.run())
+    }
 }
 
-fn reap(worker: u32, thread: Running) -> Result<Harvest, EngineError> {
+/// Why a worker brings nothing home.
+enum Trouble {
+    /// It could not begin.
+    SettingUp(io::Error),
+    /// It could not go on.
+    Running(io::Error),
+}
+
+/// What a worker does, in its thread.
+fn work(setting: Setting) -> Result<Harvest, Trouble> {
+    let others = StopsTheOthers(Some(setting.control.clone()));
+    // SAFETY: a setting holds no descriptor, this thread has opened none so far, and a harvest holds none either.
+    unsafe { own_files::take() };
+    let reactor = Reactor::new().map_err(Trouble::SettingUp)?;
+    let harvest = Worker::new(setting, reactor).run().map_err(Trouble::Running)?;
+    others.may_go_on();
+    Ok(harvest)
+}
+
+/// Ends the run when a worker fails or panics: the schedule is not whole without it.
+struct StopsTheOthers(Option<Control>);
+
+impl StopsTheOthers {
+    fn may_go_on(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for StopsTheOthers {
+    fn drop(&mut self) {
+        if let Some(control) = &self.0 {
+            control.stop_now();
+        }
+    }
+}
+
+fn reap(worker: u32, thread: thread::JoinHandle<Result<Harvest, Trouble>>) -> Result<Harvest, EngineError> {
     let failed = |problem: String| EngineError::Failed { worker, problem };
     match thread.join() {
         Ok(Ok(harvest)) => Ok(harvest),
-        Ok(Err(error)) => Err(failed(error.to_string())),
+        Ok(Err(Trouble::SettingUp(source))) => Err(EngineError::Worker { worker, source }),
+        Ok(Err(Trouble::Running(error))) => Err(failed(error.to_string())),
         Err(_) => Err(failed("it panicked".into())),
     }
 }

@@ -34,6 +34,7 @@ pub mod http1;
 pub mod http2;
 mod ledger;
 mod live;
+mod own_files;
 mod plan;
 mod pool;
 mod ports;

@@ -8,7 +8,7 @@ use truetail_model::driver::{Driver, Hand, Start, Turn};
 use truetail_model::record::{Recorder, RequestRecord, StartDelay};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_model::workload::Workload;
-use truetail_reactor::{MonotonicClock, Reactor, precise_sleeps};
+use truetail_reactor::{MonotonicClock, precise_sleeps};
 
 use super::{Call, CallOutcome, CallPlan, Callable, Waiting};
 use crate::control::{Asked, Control};
@@ -110,9 +110,7 @@ pub struct Caller {
 impl Caller {
     fn new(plan: &CallPlan, workload: &Workload, hand: Hand, clock: MonotonicClock, control: &Control) -> Caller {
         let live = Arc::new(Live::default());
-        if let Ok(reactor) = Reactor::new() {
-            control.attach(reactor.waker(), Arc::clone(&live), None);
-        }
+        control.attach(Arc::clone(&live), None);
         Caller {
             number: hand.index,
             driver: Driver::new(workload, hand),

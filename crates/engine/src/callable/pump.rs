@@ -13,7 +13,7 @@ use truetail_model::arrival::Arrival;
 use truetail_model::driver::{Driver, Hand, Start, Turn};
 use truetail_model::record::{Cause, Outcome, Recorder, RequestRecord, StartDelay};
 use truetail_model::time::{Clock, Nanos, Timestamp};
-use truetail_reactor::{MonotonicClock, Reactor, precise_sleeps};
+use truetail_reactor::{MonotonicClock, precise_sleeps};
 
 use super::CallPlan;
 use crate::control::{Asked, Control};
@@ -86,9 +86,7 @@ impl Drop for Ticket {
 pub fn bench_launched(plan: &CallPlan, control: &Control, launcher: impl Launch) -> Measured {
     let clock = MonotonicClock::starting_in(LEAD);
     let live = Arc::new(Live::default());
-    if let Ok(reactor) = Reactor::new() {
-        control.attach(reactor.waker(), Arc::clone(&live), None);
-    }
+    control.attach(Arc::clone(&live), None);
     let (sender, receiver) = channel();
     let pump = Pump {
         driver: Driver::new(&plan.workload, Hand::ALONE),
