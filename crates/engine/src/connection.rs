@@ -109,6 +109,10 @@ impl Connection {
     }
 
     /// Hands what is left of `request` to the socket, as much as it takes.
+    ///
+    /// Always inlined, as is all that reads and sends: after a call of the system a processor has forgotten, as a rule, where
+    /// functions return to, and each return on the way out is guessed wrong.
+    #[inline(always)]
     pub(crate) fn write(&mut self, request: &[u8]) -> io::Result<()> {
         if let Transport::Tls(session) = &mut self.transport {
             return session.write(&self.socket, request, &mut self.exchange.written);
@@ -178,6 +182,7 @@ impl Connection {
 
     /// Reads once, and says when the last of it arrived, where the kernel was asked and says so. `None`: there is
     /// nothing to read now.
+    #[inline(always)]
     pub(crate) fn read(&mut self, buffer: &mut [u8], stamped: bool) -> io::Result<Option<(usize, Option<WallTime>)>> {
         loop {
             let read = match stamped {
@@ -208,6 +213,7 @@ impl Connection {
 
 /// Without a detour through libc, which makes ready to be cancelled around each call.
 #[cfg(target_os = "linux")]
+#[inline(always)]
 fn send(socket: &Socket, bytes: &[u8]) -> io::Result<usize> {
     Ok(rustix::net::send(socket, bytes, rustix::net::SendFlags::NOSIGNAL)?)
 }
@@ -217,6 +223,7 @@ fn send(mut socket: &Socket, bytes: &[u8]) -> io::Result<usize> {
     io::Write::write(&mut socket, bytes)
 }
 
+#[inline(always)]
 fn receive(socket: &Socket, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(rustix::net::recv(socket, buffer, rustix::net::RecvFlags::empty())?.0)
 }

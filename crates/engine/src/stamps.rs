@@ -8,6 +8,7 @@ use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use socket2::{Domain, Socket, Type};
+use syscalls::{Sysno, syscall};
 use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
 
@@ -54,6 +55,7 @@ pub(crate) fn enable(socket: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 /// Reads once, and says when the last segment of what was read had arrived, where the kernel says so.
+#[inline(always)]
 pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Option<WallTime>)> {
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     let mut control = MaybeUninit::<ControlBuffer>::uninit();
@@ -63,22 +65,20 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(
     message.msg_iovlen = 1;
     message.msg_control = control.as_mut_ptr().cast();
     message.msg_controllen = size_of::<ControlBuffer>() as _;
-    // Not by the function of libc: where threads may be cancelled, that makes ready for it and takes it back each time.
     // SAFETY: `message` points to one part that is `buffer`, borrowed for writing, and to a control buffer of the stated
     // length; both outlive the call, and the kernel writes within the lengths.
-    let n = unsafe { libc::syscall(libc::SYS_recvmsg, socket.as_raw_fd(), &raw mut message, 0) };
-    if n < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    let n = unsafe { syscall!(Sysno::recvmsg, socket.as_raw_fd(), &raw mut message, 0) };
+    let n = n.map_err(|error| io::Error::from_raw_os_error(error.into_raw()))?;
     // SAFETY: `message` was filled by a successful `recvmsg`, and its control buffer is still alive.
     let stamp = unsafe { software_stamp(&message) };
-    Ok((n as usize, stamp))
+    Ok((n, stamp))
 }
 
 /// The software stamp among the control messages.
 ///
 /// # Safety
 /// `message` was filled by a successful `recvmsg`, and its control buffer is alive.
+#[inline(always)]
 unsafe fn software_stamp(message: &libc::msghdr) -> Option<WallTime> {
     // SAFETY: by the contract, the control part of `message` is valid, which is all that these macros ask for; each
     // header they give lies within it. The payload is read without regard to alignment, and only when the header says

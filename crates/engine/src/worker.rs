@@ -184,6 +184,7 @@ impl Worker {
     }
 
     /// Deals with one report of the reactor.
+    #[inline(always)]
     fn attend(&mut self, readiness: Readiness) {
         if self.links.is_some() {
             return self.attend_link(readiness);

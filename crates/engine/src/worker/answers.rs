@@ -12,6 +12,7 @@ use crate::stamps::WallTime;
 use crate::transport::{Broken, Content};
 
 impl Worker {
+    #[inline(always)]
     pub(super) fn read_if_ready(&mut self, token: Token, readiness: Readiness) {
         if readiness.readable {
             self.read(token, readiness.may_have_ended, READS_IN_A_ROW);
@@ -35,6 +36,7 @@ impl Worker {
     }
 
     /// Reads what there is of an answer, `most` times at most.
+    #[inline(always)]
     pub(super) fn read(&mut self, token: Token, may_have_ended: bool, most: u32) {
         for _ in 0..most {
             let Some(connection) = self.pool.find(token) else { return };

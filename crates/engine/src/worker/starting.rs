@@ -74,6 +74,7 @@ impl Worker {
     }
 
     /// Begins a request at `now`, on an idle connection or on a new one.
+    #[inline(always)]
     pub(super) fn begin(&mut self, start: Start, now: Timestamp) {
         self.looked = false;
         let which = self.setting.requests.which(start.arrival.index);
@@ -100,6 +101,7 @@ impl Worker {
     }
 
     /// Sends on a connection that was idle.
+    #[inline(always)]
     fn begin_on(&mut self, slot: u32, exchange: Exchange) {
         let connection = self.pool.get(slot);
         connection.exchange = exchange;
@@ -120,6 +122,7 @@ impl Worker {
     }
 
     /// Hands the request to the socket; `now` is its actual start.
+    #[inline(always)]
     pub(super) fn send(&mut self, slot: u32, now: Timestamp) {
         let connection = self.pool.get(slot);
         connection.phase = Phase::Busy;
