@@ -170,11 +170,11 @@ impl Worker {
         self.pairing.woke();
         for token in std::mem::take(&mut self.unread) {
             self.go_on_reading(token);
-            self.start_one_if_due();
+            self.start_between_answers(1);
         }
-        for readiness in events.iter() {
+        for (before, readiness) in (0..).zip(events.iter()) {
             self.attend(readiness);
-            self.start_one_if_due();
+            self.start_between_answers(before + 1);
         }
         self.expire(now);
         if self.unread.is_empty() && !events.is_full() && !self.look_again {

@@ -13,6 +13,10 @@ const STARTS_IN_A_ROW: u32 = 32;
 /// is due is sent, which costs less than one after the other.
 const BATCH: u32 = REPORTS as u32;
 
+/// Linux frees the buffers of what was read on the processor that made them, and where 32 wait for that it interrupts it.
+/// When it sends something by itself it frees them without.
+const ANSWERS_IN_A_ROW: u32 = 31;
+
 /// What to do after the starts that are due.
 pub(super) enum Then {
     /// Sleep until this instant at the latest.
@@ -60,14 +64,26 @@ impl Worker {
         !self.pool.has_idle() && self.pool.reuses && self.pool.open() > 0
     }
 
-    /// On a schedule, one start between two answers keeps it without starving the answers.
-    pub(super) fn start_one_if_due(&mut self) {
-        // The next answer may bring a connection.
-        if !self.setting.is_on_time() || self.one_may_become_idle() {
-            return;
+    /// After so many `answers` of one look. On a schedule, one start between two answers keeps it without starving the
+    /// answers. Where starts come in batches, all that is due is sent after each [`ANSWERS_IN_A_ROW`].
+    #[inline]
+    pub(super) fn start_between_answers(&mut self, answers: u32) {
+        if self.setting.is_on_time() {
+            self.start_on_idle(1);
+        } else if answers.is_multiple_of(ANSWERS_IN_A_ROW) && self.links.is_none() {
+            self.start_on_idle(BATCH);
         }
-        let now = self.now();
-        if let Turn::Start(start) = self.setting.driver.turn(now) {
+    }
+
+    /// Starts what is due, `most` at most, for as long as no answer that is still to be read may bring a connection for it.
+    #[inline(never)]
+    fn start_on_idle(&mut self, most: u32) {
+        for _ in 0..most {
+            if self.one_may_become_idle() {
+                return;
+            }
+            let now = self.now();
+            let Turn::Start(start) = self.setting.driver.turn(now) else { return };
             self.begin(start, now);
             self.send_all();
         }
