@@ -1,6 +1,6 @@
 //! When the bytes of an answer reached this host, as the kernel saw it, and not when a worker came round to reading them.
 //!
-//! The kernel stamps each segment with the wall clock (`SO_TIMESTAMPING`, software receive stamps); a run lives on the
+//! The kernel stamps each segment with the wall clock (`SO_TIMESTAMPNS`); a run lives on the
 //! monotonic clock. Paired readings of both convert the one into the other, and show when the wall clock was set.
 
 use std::io;
@@ -16,14 +16,11 @@ use truetail_reactor::MonotonicClock;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct WallTime(u64);
 
-/// `struct scm_timestamping` of the kernel: software stamp, an unused one, hardware stamp.
-type Stamps = [libc::timespec; 3];
-
 /// Room for one control message with stamps, aligned as its header must be.
 #[repr(C)]
 union ControlBuffer {
     _align: libc::cmsghdr,
-    bytes: [u8; 128],
+    bytes: [u8; 64],
 }
 
 /// Switches stamping on, for as long as what is returned is kept. The kernel begins to stamp a moment after the first
@@ -39,16 +36,16 @@ pub(crate) fn switch_on() -> Option<Socket> {
 /// # Errors
 /// Where the system cannot do it.
 pub(crate) fn enable(socket: BorrowedFd<'_>) -> io::Result<()> {
-    let flags: libc::c_uint = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
-    // SAFETY: the descriptor is open for as long as it is borrowed, and the kernel reads exactly the bytes of `flags`,
+    let on: libc::c_int = 1;
+    // SAFETY: the descriptor is open for as long as it is borrowed, and the kernel reads exactly the bytes of `on`,
     // which is the type that this option takes.
     let result = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPING,
-            (&raw const flags).cast(),
-            size_of::<libc::c_uint>() as libc::socklen_t,
+            libc::SO_TIMESTAMPNS,
+            (&raw const on).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
         )
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -70,26 +67,25 @@ pub(crate) fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(
     let n = unsafe { syscall!(Sysno::recvmsg, socket.as_raw_fd(), &raw mut message, 0) };
     let n = n.map_err(|error| io::Error::from_raw_os_error(error.into_raw()))?;
     // SAFETY: `message` was filled by a successful `recvmsg`, and its control buffer is still alive.
-    let stamp = unsafe { software_stamp(&message) };
+    let stamp = unsafe { stamp_of(&message) };
     Ok((n, stamp))
 }
 
-/// The software stamp among the control messages.
+/// The stamp among the control messages.
 ///
 /// # Safety
 /// `message` was filled by a successful `recvmsg`, and its control buffer is alive.
 #[inline(always)]
-unsafe fn software_stamp(message: &libc::msghdr) -> Option<WallTime> {
+unsafe fn stamp_of(message: &libc::msghdr) -> Option<WallTime> {
     // SAFETY: by the contract, the control part of `message` is valid, which is all that these macros ask for; each
     // header they give lies within it. The payload is read without regard to alignment, and only when the header says
     // that it has the length of the type that is read.
     unsafe {
         let mut header = libc::CMSG_FIRSTHDR(message);
         while let Some(control) = header.as_ref() {
-            let whole = control.cmsg_len >= libc::CMSG_LEN(size_of::<Stamps>() as u32) as _;
-            if control.cmsg_level == libc::SOL_SOCKET && control.cmsg_type == libc::SCM_TIMESTAMPING && whole {
-                let stamps: Stamps = libc::CMSG_DATA(header).cast::<Stamps>().read_unaligned();
-                return wall_time(stamps[0]);
+            let whole = control.cmsg_len >= libc::CMSG_LEN(size_of::<libc::timespec>() as u32) as _;
+            if control.cmsg_level == libc::SOL_SOCKET && control.cmsg_type == libc::SCM_TIMESTAMPNS && whole {
+                return wall_time(libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned());
             }
             header = libc::CMSG_NXTHDR(message, header);
         }
