@@ -168,3 +168,22 @@ fn reap(worker: u32, thread: thread::JoinHandle<Result<Harvest, Trouble>>) -> Re
         Err(_) => Err(failed("it panicked".into())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_ends_before_its_time_ends_the_run() {
+        let control = Control::new();
+        StopsTheOthers(Some(control.clone())).may_go_on();
+        assert!(!control.was_stopped());
+        let worker = control.clone();
+        let ended = thread::spawn(move || {
+            let _others = StopsTheOthers(Some(worker));
+            panic!("as a bug in a worker would");
+        });
+        assert!(matches!(reap(3, thread::spawn(|| panic!("as above"))), Err(EngineError::Failed { worker: 3, .. })));
+        assert!(ended.join().is_err() && control.was_stopped());
+    }
+}

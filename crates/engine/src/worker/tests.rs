@@ -167,6 +167,28 @@ fn answers_that_came_before_the_end_are_not_in_flight_at_the_end_because_they_ar
     assert_eq!((tally.responses, tally.in_flight_at_end), (SEVERAL_REPORTS - 5, hung.len() as u64));
 }
 
+/// 40 places, all taken, and as many arrivals that wait for one. All 40 answers are there when the worker looks.
+fn started_between_answers(timing: Timing) -> (u64, u64) {
+    const PLACES: u64 = 40;
+    let mut stage = Stage::new(2 * PLACES, None, true);
+    stage.worker.setting.timing = timing;
+    stage.worker.setting.driver.set_cap(Some(PLACES), Timestamp::ZERO);
+    let mut streams = stage.send_all(PLACES);
+    answer_all(&mut streams);
+    stage.look();
+    let started = stage.worker.setting.driver.in_flight();
+    let opened = stage.worker.pool.opened;
+    assert_eq!((stage.tally().responses, opened), (PLACES, PLACES), "{timing:?}");
+    stage.worker.start_due();
+    (started, stage.worker.pool.opened)
+}
+
+#[test]
+fn in_batches_what_is_due_is_sent_after_31_answers_and_else_after_each() {
+    assert_eq!(started_between_answers(Timing::Cheap), (31, 40));
+    assert_eq!(started_between_answers(Timing::Balanced), (40, 40));
+}
+
 #[test]
 fn a_server_that_speaks_before_it_is_asked_is_heard() {
     let mut stage = Stage::new(1, None, true);
