@@ -110,8 +110,8 @@ impl Connection {
 
     /// Hands what is left of `request` to the socket, as much as it takes.
     ///
-    /// Always inlined, as is all that reads and sends: after a call of the system a processor has forgotten, as a rule, where
-    /// functions return to, and each return on the way out is guessed wrong.
+    /// Always inlined, as is what reads and sends without TLS: after a call of the system a processor has forgotten, as a rule,
+    /// where functions return to, and each return on the way out is guessed wrong.
     #[inline(always)]
     pub(crate) fn write(&mut self, request: &[u8]) -> io::Result<()> {
         if let Transport::Tls(session) = &mut self.transport {

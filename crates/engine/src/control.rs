@@ -48,17 +48,18 @@ impl Control {
         Control::default()
     }
 
-    /// Stop sending, drain, report. Each worker obeys within 20 ms; what is intended after that is not planned any more.
+    /// Stop sending, drain, report. Each worker obeys when it looks, which is after 20 ms of sleep at most, or after a call that
+    /// blocks; what is intended after that is not planned any more.
     pub fn stop(&self) {
         self.ask(Asked::Stop);
     }
 
-    /// Stop now, within as much: what is in flight is counted as in flight at the end.
+    /// Stop as soon: what is in flight is counted as in flight at the end.
     pub fn stop_now(&self) {
         self.ask(Asked::StopNow);
     }
 
-    /// Somebody asked the run to end before its time.
+    /// Somebody asked the run to end before its time, or a worker failed.
     pub fn was_stopped(&self) -> bool {
         self.asked() != Asked::GoOn
     }
@@ -100,7 +101,7 @@ impl Control {
         self.0.workers.lock().expect("no holder of this lock panics").push(Attached { live, mailbox });
     }
 
-    /// Nobody is woken for it: no sleep of a worker is longer.
+    /// Nobody is woken for it: see [`Control::stop`].
     fn ask(&self, what: Asked) {
         self.0.asked.0.fetch_max(what as u8, Ordering::Relaxed);
     }

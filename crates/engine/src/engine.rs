@@ -33,7 +33,7 @@ pub enum EngineError {
     /// The requests are for https, and there can be no TLS.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// A worker could not be set up.
+    /// A worker could not be set up. Others may have begun, and were stopped within 20 ms.
     #[error("worker {worker} could not be set up: {source}")]
     Worker {
         /// Which one.
@@ -134,7 +134,9 @@ enum Trouble {
 /// What a worker does, in its thread.
 fn work(setting: Setting) -> Result<Harvest, Trouble> {
     let others = StopsTheOthers(Some(setting.control.clone()));
-    // SAFETY: a setting holds no descriptor, this thread has opened none so far, and a harvest holds none either.
+    // SAFETY: a setting holds no descriptor, this thread has opened none so far, and a harvest holds none either. Of the
+    // libraries that a worker calls, those that make random numbers would keep one for all threads, and only where there is
+    // no other way to have them, which `take` looks at.
     unsafe { own_files::take() };
     let reactor = Reactor::new().map_err(Trouble::SettingUp)?;
     let harvest = Worker::new(setting, reactor).run().map_err(Trouble::Running)?;

@@ -9,12 +9,13 @@ use crate::connection::{Exchange, Phase};
 
 /// After so many starts in a row answers are looked at again, so that catching up does not make them look slow.
 const STARTS_IN_A_ROW: u32 = 32;
-/// The same where starts come in batches, and for users who wait for their answers: all that came are read, then all that
-/// is due is sent, which costs less than one after the other.
+/// The same where starts come in batches, and for users who wait for their answers: to read many and then to send all that is
+/// due costs less than one after the other.
 const BATCH: u32 = REPORTS as u32;
 
-/// Linux frees the buffers of what was read on the processor that made them, and where 32 wait for that it interrupts it.
-/// When it sends something by itself it frees them without.
+/// After so many reports of a look, as many requests that are due are sent, where starts come in batches. On loopback Linux
+/// frees the buffer of a small answer on the processor that sent it, and interrupts that one when 32 wait for it (half of
+/// `net.core.skb_defer_max`); when it sends the next answer it frees them without.
 const ANSWERS_IN_A_ROW: u32 = 31;
 
 /// What to do after the starts that are due.
@@ -64,14 +65,15 @@ impl Worker {
         !self.pool.has_idle() && self.pool.reuses && self.pool.open() > 0
     }
 
-    /// After so many `answers` of one look. On a schedule, one start between two answers keeps it without starving the
-    /// answers. Where starts come in batches, all that is due is sent after each [`ANSWERS_IN_A_ROW`].
+    /// After so many `reports` of one look. On a schedule, one start between two answers keeps it without starving the
+    /// answers. Where starts come in batches see [`ANSWERS_IN_A_ROW`]; not where the kernel does not say when answers came: those
+    /// still to be read would look slower by what is sent before.
     #[inline]
-    pub(super) fn start_between_answers(&mut self, answers: u32) {
+    pub(super) fn start_between_answers(&mut self, reports: u32) {
         if self.setting.is_on_time() {
             self.start_on_idle(1);
-        } else if answers.is_multiple_of(ANSWERS_IN_A_ROW) && self.links.is_none() {
-            self.start_on_idle(BATCH);
+        } else if reports.is_multiple_of(ANSWERS_IN_A_ROW) && self.setting.stamped && self.links.is_none() {
+            self.start_on_idle(ANSWERS_IN_A_ROW);
         }
     }
 
