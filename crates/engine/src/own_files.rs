@@ -66,11 +66,19 @@ pub(crate) unsafe fn take() -> bool {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::fs;
     use std::io::{Read, Write};
+    use std::net::TcpListener;
     use std::os::fd::AsRawFd;
+    use std::path::PathBuf;
     use std::thread;
 
+    use truetail_model::arrival::Horizon;
+    use truetail_model::time::Nanos;
+    use truetail_model::workload::{Limits, LoadModel, Workload};
+
     use super::*;
+    use crate::{Control, Method, Plan, Target};
 
     /// Whether a descriptor is open, by the table of the calling thread.
     fn is_open(descriptor: i32) -> bool {
@@ -82,13 +90,8 @@ mod tests {
     fn what_one_thread_has_open_is_nothing_to_the_others() {
         let (mut reading, mut writing) = std::io::pipe().unwrap();
         let number = writing.as_raw_fd();
-        let (own, before, after) = thread::spawn(move || {
-            let before = is_open(number);
-            // SAFETY: the pipe belongs to another thread, and this one opens nothing.
-            (unsafe { take() }, before, is_open(number))
-        })
-        .join()
-        .unwrap();
+        let theirs = thread::spawn(move || (is_open(number), take_and_do_nothing(), is_open(number)));
+        let (before, own, after) = theirs.join().unwrap();
         if !own {
             eprintln!("SKIPPED: this system gives no thread a table of its own");
             return;
@@ -101,13 +104,52 @@ mod tests {
         assert_eq!(all, b"x", "here the pipe is open, and ends when it is closed here");
     }
 
+    /// What the threads of this process that run workers have open.
+    fn files_of_workers() -> Vec<PathBuf> {
+        let tasks = fs::read_dir("/proc/self/task").unwrap().filter_map(|task| Some(task.ok()?.path()));
+        let workers =
+            tasks.filter(|task| fs::read(task.join("comm")).is_ok_and(|name| name.starts_with(b"truetail-0")));
+        let files = workers.filter_map(|worker| fs::read_dir(worker.join("fd")).ok()).flatten();
+        files.filter_map(|file| fs::read_link(file.ok()?.path()).ok()).collect()
+    }
+
+    #[test]
+    fn a_worker_in_a_run_has_connections_and_none_of_its_callers_files() {
+        if !thread::spawn(take_and_do_nothing).join().unwrap() {
+            eprintln!("SKIPPED: this system gives no thread a table of its own");
+            return;
+        }
+        let (_reading, writing) = std::io::pipe().unwrap();
+        let callers = fs::read_link(format!("/proc/self/fd/{}", writing.as_raw_fd())).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        // Nobody answers: the one connection is there until the run is stopped.
+        let model = LoadModel::Closed { users: 1, think_time: Nanos::ZERO, horizon: Horizon::default() };
+        let workload = Workload { model, limits: Limits::default(), warmup: Nanos::ZERO };
+        let plan = Plan::new(workload, Target::resolve(Method::Get, &url, &[], Vec::new()).unwrap());
+        let control = Control::new();
+        let running = thread::spawn({
+            let control = control.clone();
+            move || crate::run(&plan, &control).map(|measured| measured.snapshot.tally.in_flight_at_end)
+        });
+        let accepted = listener.accept().unwrap();
+        let files = files_of_workers();
+        control.stop_now();
+        assert_eq!(running.join().unwrap().unwrap(), 1);
+        drop(accepted);
+        assert!(files.iter().any(|file| file.to_string_lossy().starts_with("socket:")), "{files:?}");
+        assert!(!files.contains(&callers), "{files:?}");
+    }
+
+    fn take_and_do_nothing() -> bool {
+        // SAFETY: whoever calls it opens and uses no file before its thread ends.
+        unsafe { take() }
+    }
+
     #[test]
     fn signals_are_for_the_others_but_for_faults() {
         use nix::sys::signal::{SIGFPE, SIGINT, SIGPROF, SIGSEGV, SIGTERM};
-        let blocked = thread::spawn(|| {
-            // SAFETY: this thread uses no file at all.
-            (unsafe { take() }, SigSet::thread_get_mask().unwrap())
-        });
+        let blocked = thread::spawn(|| (take_and_do_nothing(), SigSet::thread_get_mask().unwrap()));
         let (own, blocked) = blocked.join().unwrap();
         for signal in [SIGINT, SIGTERM, SIGPROF] {
             assert_eq!(blocked.contains(signal), own, "{signal}");

@@ -40,7 +40,7 @@ const RATE_PER_WORKER: f64 = 25_000.0;
 
 /// Files that are kept free for everything that is not a connection of the load.
 const RESERVED_FILES: u64 = 18;
-/// And of each worker: what it waits with.
+/// And of each worker: what it waits with. Reckoned as if all shared one table, as they do where none can have its own.
 const FILES_OF_A_WORKER: u64 = 3;
 
 /// Local ports that Linux hands out by default for one destination: 32768 to 60999.

@@ -1,7 +1,7 @@
 //! When the bytes of an answer reached this host, as the kernel saw it, and not when a worker came round to reading them.
 //!
-//! The kernel stamps each segment with the wall clock (`SO_TIMESTAMPNS`); a run lives on the
-//! monotonic clock. Paired readings of both convert the one into the other, and show when the wall clock was set.
+//! The kernel stamps each segment with the wall clock (`SO_TIMESTAMPNS`); a run lives on the monotonic clock. Paired readings
+//! of both convert the one into the other, and show when the wall clock was set.
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};

@@ -38,13 +38,19 @@ impl Pairing {
         0
     }
 
-    pub(crate) fn refresh(&mut self, _clock: &MonotonicClock) {}
+    pub(crate) fn woke(&mut self) {}
 
     pub(crate) fn is_before(&mut self, _: &MonotonicClock, _: Option<WallTime>, _: Timestamp) -> bool {
         false
     }
 
-    pub(crate) fn convert(&self, _: Option<WallTime>, _: Timestamp, _: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn instant(
+        &mut self,
+        _: &MonotonicClock,
+        _: Option<WallTime>,
+        _: Timestamp,
+        _: Timestamp,
+    ) -> Option<Timestamp> {
         None
     }
 }

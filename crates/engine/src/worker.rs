@@ -172,9 +172,9 @@ impl Worker {
             self.go_on_reading(token);
             self.start_between_answers(1);
         }
-        for (before, readiness) in (0..).zip(events.iter()) {
+        for (reports, readiness) in (1..).zip(events.iter()) {
             self.attend(readiness);
-            self.start_between_answers(before + 1);
+            self.start_between_answers(reports);
         }
         self.expire(now);
         if self.unread.is_empty() && !events.is_full() && !self.look_again {

@@ -194,6 +194,25 @@ fn stop_now_counts_what_is_in_flight() {
     assert!(tally.in_flight_at_end >= 50 && tally.responses == 50, "{tally:?}");
 }
 
+/// Nobody wakes it, and the next arrival is a minute away.
+#[test]
+fn a_worker_that_sleeps_obeys_too() {
+    for (timing, end) in [
+        (Timing::Balanced, Control::stop as fn(&Control)),
+        (Timing::Precise, Control::stop_now),
+        (Timing::Cheap, Control::stop),
+    ] {
+        let puppet = Puppet::start(|_| Act::Send(ok()));
+        let mut plan = open(&puppet.url(), 1.0 / 60.0, 3);
+        plan.timing = timing;
+        let began = std::time::Instant::now();
+        let measured = run_until_seen(plan, &puppet, 1, end);
+        assert_eq!((measured.snapshot.tally.planned, measured.cut_short), (1, true), "{timing:?}");
+        // It takes some 20 ms; a machine that stalls may take longer, and the next arrival a minute.
+        assert!(began.elapsed() < Duration::from_secs(20), "{timing:?} {:?}", began.elapsed());
+    }
+}
+
 #[test]
 fn progress_is_seen_from_outside() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
