@@ -37,7 +37,7 @@ fn drafts(text: &str, is_a_command: bool) -> Result<Vec<Draft>, Problem> {
 
 fn check(ask: &Ask) {
     for arrival in 0..ARRIVALS {
-        let which = ask.requests.which(arrival);
+        let which = ask.requests.choose(arrival);
         let bytes = ask.requests.bytes(which);
         let shown = || String::from_utf8_lossy(bytes).into_owned();
         let mut headers = [EMPTY_HEADER; 256];
@@ -49,7 +49,7 @@ fn check(ask: &Ask) {
         };
         assert_eq!(
             (request.version, request.method == Some("HEAD")),
-            (Some(1), ask.requests.to_head(which)),
+            (Some(1), ask.requests.is_head_request(which)),
             "{:?}",
             shown()
         );

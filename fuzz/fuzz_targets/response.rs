@@ -13,22 +13,22 @@ const MOST_HELD: usize = 2 * (64 * 1024 + 1);
 type Read = Result<Finished, Cause>;
 
 fuzz_target!(|input: &[u8]| {
-    let Cut { flag: to_head, pieces } = Cut::read(input);
+    let Cut { flag: is_head_request, pieces } = Cut::read(input);
     let whole = pieces.concat();
     let (mut parser, mut last) = (ResponseParser::new(), LastHead::remembering());
-    let in_pieces = read(&mut parser, &pieces, to_head, &mut LastHead::default());
-    assert_eq!(read(&mut ResponseParser::new(), &[&whole], to_head, &mut last), in_pieces, "in one piece");
+    let in_pieces = read(&mut parser, &pieces, is_head_request, &mut LastHead::default());
+    assert_eq!(read(&mut ResponseParser::new(), &[&whole], is_head_request, &mut last), in_pieces, "in one piece");
     // Another time what came before is known.
-    assert_eq!(read(&mut parser, &pieces, to_head, &mut last), in_pieces, "by a parser that was used before");
+    assert_eq!(read(&mut parser, &pieces, is_head_request, &mut last), in_pieces, "by a parser that was used before");
     assert_eq!(
-        read(&mut parser, &[&whole], !to_head, &mut last),
-        read(&mut ResponseParser::new(), &[&whole], !to_head, &mut LastHead::default())
+        read(&mut parser, &[&whole], !is_head_request, &mut last),
+        read(&mut ResponseParser::new(), &[&whole], !is_head_request, &mut LastHead::default())
     );
 });
 
 /// What a connection makes of these pieces and its end behind them.
-fn read(parser: &mut ResponseParser, pieces: &[&[u8]], to_head: bool, last: &mut LastHead) -> Read {
-    parser.start(to_head);
+fn read(parser: &mut ResponseParser, pieces: &[&[u8]], is_head_request: bool, last: &mut LastHead) -> Read {
+    parser.start(is_head_request);
     let (mut fed, mut finished) = (0, None);
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
         if finished.is_some() {

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use truetail_engine::callable::{CallPlan, Waiting, bench_here};
-use truetail_engine::{Control, Measured};
+use truetail_engine::callable::{CallPlan, WaitStrategy, bench_here};
+use truetail_engine::{Control, RunOutput};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::Limits;
 use truetail_report::{Progress, Style, number, progress_text};
@@ -135,7 +135,7 @@ impl Bench {
     fn settle(
         &self,
         py: Python<'_>,
-        measured: Measured,
+        measured: RunOutput,
         offered: Offered,
         name: Option<String>,
         kept: Kept,
@@ -184,7 +184,8 @@ impl How<'_> {
             drain: time("drain", &self.drain)?,
         };
         let workload = load.workload(Some(Rate::per_second(USUAL_RATE).expect("a rate")), limits)?;
-        let waiting = choice("waiting", &self.waiting, &[("sleep", Waiting::Sleep), ("spin", Waiting::Spin)])?;
+        let waiting =
+            choice("waiting", &self.waiting, &[("sleep", WaitStrategy::Sleep), ("spin", WaitStrategy::Spin)])?;
         let max_failures = self.max_failures.as_ref().map(|given| whole("max_failures", given, 1)).transpose()?;
         let workers = match (&self.workers, load.users.as_ref()) {
             (Some(given), _) => count("workers", given)?,

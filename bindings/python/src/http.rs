@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyConnectionError, PyRuntimeError, PyTimeoutError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-use truetail_engine::{Control, EngineError, Measured, Plan, PreflightError, Target, TargetError, TooFewFiles};
+use truetail_engine::{Control, EngineError, Plan, PreflightError, RunOutput, Target, TargetError, TooFewFiles};
 use truetail_model::workload::Limits;
 use truetail_run::Source;
 
@@ -91,7 +91,7 @@ impl HttpRun {
 
 impl HttpRun {
     /// Runs, and looks for signals meanwhile: the first stops sending, the second ends at once.
-    fn watched(&self, py: Python<'_>, plan: &Plan) -> (Result<Measured, EngineError>, Option<PyErr>) {
+    fn watched(&self, py: Python<'_>, plan: &Plan) -> (Result<RunOutput, EngineError>, Option<PyErr>) {
         let mut ended_by = None;
         let measured = thread::scope(|scope| {
             let (sender, mut receiver) = channel();
@@ -152,13 +152,13 @@ fn too_few_files(error: TooFewFiles) -> PyErr {
 
 /// One request before the load. Returns what is worth a note.
 fn ask_once(plan: &mut Plan) -> PyResult<Option<String>> {
-    let answer = plan.ask_once().map_err(|error| nobody_answers(&plan.target, &error))?;
+    let answer = plan.preflight().map_err(|error| nobody_answers(&plan.target, &error))?;
     Ok(answer.note())
 }
 
 fn nobody_answers(target: &Target, error: &PreflightError) -> PyErr {
     let help = "is the server running? preflight=False offers the load all the same";
-    let message = format!("{} before the load: {error}; {help}", target.first());
+    let message = format!("{} before the load: {error}; {help}", target.first_requests());
     match error {
         PreflightError::TimedOut { .. } => PyTimeoutError::new_err(message),
         _ => PyConnectionError::new_err(message),

@@ -9,15 +9,15 @@ use std::thread::{self, JoinHandle};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use truetail_engine::callable::{CallPlan, Launch, Ticket, bench_launched};
-use truetail_engine::{Control, Measured};
+use truetail_engine::callable::{CallHandle, CallLauncher, CallPlan, bench_launched};
+use truetail_engine::{Control, RunOutput};
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
 
 use crate::calls::{Failures, Kept};
 
 /// Calls that are due and that the event loop has not taken yet.
-type Queue = Arc<Mutex<Vec<Ticket>>>;
+type Queue = Arc<Mutex<Vec<CallHandle>>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -31,7 +31,7 @@ pub struct Pump {
     failures: Arc<Failures>,
     timeout: Option<Nanos>,
     name: Option<String>,
-    thread: Mutex<Option<JoinHandle<Measured>>>,
+    thread: Mutex<Option<JoinHandle<RunOutput>>>,
 }
 
 impl Pump {
@@ -50,7 +50,7 @@ impl Pump {
     }
 
     /// What was measured, when the run is over.
-    pub fn finish(&self, py: Python<'_>) -> PyResult<(Measured, Option<String>, Kept)> {
+    pub fn finish(&self, py: Python<'_>) -> PyResult<(RunOutput, Option<String>, Kept)> {
         let thread =
             lock(&self.thread).take().ok_or_else(|| PyRuntimeError::new_err("the run was already finished"))?;
         let measured = py.detach(|| thread.join());
@@ -102,8 +102,8 @@ struct Launcher {
     queue: Queue,
 }
 
-impl Launch for Launcher {
-    fn launch(&mut self, ticket: Ticket) {
+impl CallLauncher for Launcher {
+    fn launch(&mut self, ticket: CallHandle) {
         let mut queue = lock(&self.queue);
         queue.push(ticket);
         if queue.len() == 1 {
@@ -116,7 +116,7 @@ impl Launch for Launcher {
 /// One call of a coroutine function. What becomes of it is said once; later words are not heard.
 #[pyclass(module = "truetail._native", frozen)]
 pub struct AsyncCall {
-    ticket: Mutex<Option<Ticket>>,
+    ticket: Mutex<Option<CallHandle>>,
     failures: Arc<Failures>,
 }
 

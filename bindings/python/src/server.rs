@@ -38,7 +38,7 @@ impl Server {
         if let Some(given) = baseline {
             scenario.service.baseline = time("baseline", given)?;
         }
-        machine::raise_open_files();
+        machine::raise_open_file_limit();
         let truth = truth.map(|path| Box::new(LogFile::at(path)) as Box<dyn Write + Send>);
         let options =
             ServerOptions { truth, keep_truth: false, ..ServerOptions::new(scenario.service, address(host, port)?) };

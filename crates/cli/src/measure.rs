@@ -1,6 +1,6 @@
 //! A run on real sockets, watched and interruptible.
 
-use truetail_engine::{Control, Measured, Plan};
+use truetail_engine::{Control, Plan, RunOutput};
 use truetail_model::record::Snapshot;
 use truetail_model::time::Nanos;
 use truetail_run::{Generator, Offered, Run, Source};
@@ -47,7 +47,7 @@ pub fn measure(plan: &Plan, mut circumstances: Circumstances) -> Result<Run> {
 pub fn run_so_far(plan: &Plan, snapshot: Snapshot, elapsed: Nanos) -> Run {
     let generator = Generator::default();
     let measured =
-        Measured { snapshot, by_target: Vec::new(), generator, started_at_unix_ns: 0, elapsed, cut_short: true };
+        RunOutput { snapshot, by_target: Vec::new(), generator, started_at_unix_ns: 0, elapsed, cut_short: true };
     run_of(plan, Circumstances::default(), measured, true)
 }
 
@@ -76,7 +76,7 @@ pub fn stop_on_signal(control: &Control) -> Result<signals::Watch> {
     signals::Watch::start(on_signal).map_err(|error| could_not(format!("cannot watch for Ctrl-C: {error}")))
 }
 
-fn run_of(plan: &Plan, circumstances: Circumstances, measured: Measured, interrupted: bool) -> Run {
+fn run_of(plan: &Plan, circumstances: Circumstances, measured: RunOutput, interrupted: bool) -> Run {
     let offered = Offered { name: circumstances.scenario, ..plan.offered() };
     let mut run = measured.into_run(Source::Sockets, offered);
     run.facts.interrupted = interrupted;

@@ -50,7 +50,7 @@ impl Supervisor {
         let (end, ended) = channel();
         let watched = Watched::new(plan.clone(), terms, control, quiet);
         let look = move || {
-            host::let_others_go_first();
+            host::lower_thread_priority();
             watched.look_after(&ended)
         };
         Supervisor { end, thread: thread::Builder::new().name("truetail-supervisor".to_owned()).spawn(look).ok() }

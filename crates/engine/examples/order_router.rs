@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use truetail_engine::Control;
-use truetail_engine::callable::{CallPlan, Waiting, bench};
+use truetail_engine::callable::{CallPlan, WaitStrategy, bench};
 use truetail_model::time::{Nanos, Rate};
 use truetail_report::{Style, number, summary};
 use truetail_run::Source;
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut plan = CallPlan::at_rate(Rate::per_second(20_000.0)?, Nanos::from_secs(5));
     plan.workload.warmup = Nanos::from_secs(1);
     if std::env::args().any(|argument| argument == "spin") {
-        plan.waiting = Waiting::Spin;
+        plan.waiting = WaitStrategy::Spin;
     }
     let measured = bench(&plan, &Control::new(), |_worker| {
         let mut router = Router::new();

@@ -7,7 +7,7 @@ use truetail_model::time::Timestamp;
 use truetail_model::workload::Workload;
 use truetail_run::TargetBooks;
 
-use crate::requests::{Requests, Which};
+use crate::requests::{RequestId, RequestSet};
 
 /// The books of one worker.
 #[derive(Default, Debug)]
@@ -18,19 +18,19 @@ pub(crate) struct ByTarget {
 }
 
 impl ByTarget {
-    pub(crate) fn new(requests: &Requests, workload: &Workload) -> ByTarget {
+    pub(crate) fn new(requests: &RequestSet, workload: &Workload) -> ByTarget {
         let several = requests.only().is_none();
         let books = if several { vec![Default::default(); requests.targets().len()] } else { Vec::new() };
         ByTarget { measure_from: Timestamp(workload.warmup.0), books }
     }
 
-    fn books(&mut self, which: Which, intended: Timestamp) -> Option<&mut (Tally, BTreeMap<u16, u64>)> {
+    fn books(&mut self, which: RequestId, intended: Timestamp) -> Option<&mut (Tally, BTreeMap<u16, u64>)> {
         if intended < self.measure_from { None } else { self.books.get_mut(which.target as usize) }
     }
 
     /// An arrival was taken from the schedule.
     #[inline]
-    pub(crate) fn plan(&mut self, which: Which, intended: Timestamp) {
+    pub(crate) fn plan(&mut self, which: RequestId, intended: Timestamp) {
         if let Some((tally, _)) = self.books(which, intended) {
             tally.plan(1);
         }
@@ -38,7 +38,7 @@ impl ByTarget {
 
     /// An arrival ended.
     #[inline]
-    pub(crate) fn record(&mut self, which: Which, record: &RequestRecord) {
+    pub(crate) fn record(&mut self, which: RequestId, record: &RequestRecord) {
         let Some((tally, statuses)) = self.books(which, record.intended_start) else { return };
         tally.count(record.outcome);
         if let Outcome::Response { status } = record.outcome {
@@ -48,7 +48,7 @@ impl ByTarget {
 }
 
 /// The books of all workers together.
-pub(crate) fn put_together<'a>(requests: &Requests, parts: impl Iterator<Item = &'a ByTarget>) -> Vec<TargetBooks> {
+pub(crate) fn put_together<'a>(requests: &RequestSet, parts: impl Iterator<Item = &'a ByTarget>) -> Vec<TargetBooks> {
     let mut whole: Vec<TargetBooks> = Vec::new();
     for part in parts {
         let of_part = requests.targets().iter().zip(&part.books).map(|(target, (tally, statuses))| TargetBooks {

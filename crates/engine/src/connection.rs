@@ -11,9 +11,9 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use crate::endpoint::Endpoint;
 use crate::http1::ResponseParser;
-use crate::requests::Which;
+use crate::requests::RequestId;
 use crate::stamps::{self, WallTime};
-use crate::tls::{Session, Tls};
+use crate::tls::{Tls, TlsSession};
 use crate::transport::{Broken, Content, Transport};
 
 /// Local ports that are tried for one connection before it is given up.
@@ -37,7 +37,7 @@ pub(crate) enum Phase {
 pub(crate) struct Exchange {
     pub(crate) arrival: Arrival,
     /// The request that this arrival gets.
-    pub(crate) which: Which,
+    pub(crate) which: RequestId,
     pub(crate) user: u32,
     pub(crate) connection_wait: Nanos,
     /// When the attempt began: to connect, or on an open connection to send.
@@ -139,7 +139,7 @@ impl Connection {
     /// # Errors
     /// When the system gives no random numbers.
     pub(crate) fn begin_securing(&mut self, tls: &Tls, now: Timestamp, paused: Nanos) -> Result<(), Cause> {
-        let session = Session::new(tls, now, paused).map_err(|_| Cause::Tls)?;
+        let session = TlsSession::new(tls, now, paused).map_err(|_| Cause::Tls)?;
         self.transport = Transport::Tls(Box::new(session));
         self.phase = Phase::Securing;
         Ok(())

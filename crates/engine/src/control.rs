@@ -10,13 +10,13 @@ use crate::live::{Live, Progress};
 
 /// What was asked of the workers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Asked {
+pub(crate) enum StopRequest {
     /// Nothing: go on.
-    GoOn,
+    None,
     /// Send nothing more, wait for what is in flight, within the drain limit.
-    Stop,
+    Drain,
     /// End now.
-    StopNow,
+    Now,
 }
 
 /// A handle to a run, to be kept while [`crate::run`] is busy. Clones are the same handle.
@@ -51,17 +51,17 @@ impl Control {
     /// Stop sending, drain, report. Each worker obeys when it looks, which is after 20 ms of sleep at most, or after a call that
     /// blocks; what is intended after that is not planned any more.
     pub fn stop(&self) {
-        self.ask(Asked::Stop);
+        self.ask(StopRequest::Drain);
     }
 
     /// Stop as soon: what is in flight is counted as in flight at the end.
     pub fn stop_now(&self) {
-        self.ask(Asked::StopNow);
+        self.ask(StopRequest::Now);
     }
 
     /// Somebody asked the run to end before its time, or a worker failed.
     pub fn was_stopped(&self) -> bool {
-        self.asked() != Asked::GoOn
+        self.stop_request() != StopRequest::None
     }
 
     /// How the run stands. All zero before it begins.
@@ -70,11 +70,11 @@ impl Control {
         Progress::of(workers.iter().map(|worker| &*worker.live))
     }
 
-    pub(crate) fn asked(&self) -> Asked {
+    pub(crate) fn stop_request(&self) -> StopRequest {
         match self.0.asked.0.load(Ordering::Relaxed) {
-            0 => Asked::GoOn,
-            1 => Asked::Stop,
-            _ => Asked::StopNow,
+            0 => StopRequest::None,
+            1 => StopRequest::Drain,
+            _ => StopRequest::Now,
         }
     }
 
@@ -86,7 +86,7 @@ impl Control {
     }
 
     /// What workers gave away during the run, all of it.
-    pub(crate) fn given_away(&self) -> Option<Snapshot> {
+    pub(crate) fn published_so_far(&self) -> Option<Snapshot> {
         self.collect(false)
     }
 
@@ -102,7 +102,7 @@ impl Control {
     }
 
     /// Nobody is woken for it: see [`Control::stop`].
-    fn ask(&self, what: Asked) {
+    fn ask(&self, what: StopRequest) {
         self.0.asked.0.fetch_max(what as u8, Ordering::Relaxed);
     }
 }

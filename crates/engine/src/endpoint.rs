@@ -49,7 +49,7 @@ impl Endpoint {
     /// As the system takes it.
     ///
     /// # Errors
-    /// When the path of a socket is longer than the system's limit, which [`Way::endpoints`] has ruled out.
+    /// When the path of a socket is longer than the system's limit, which [`AddressOverrides::endpoints`] has ruled out.
     pub(crate) fn address(&self) -> io::Result<SockAddr> {
         match self {
             Endpoint::Tcp(address) => Ok((*address).into()),
@@ -110,14 +110,14 @@ impl Resolve {
 
 /// How an origin is reached, where its name is not simply looked up.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Way {
+pub struct AddressOverrides {
     /// Names that are not looked up; the first that fits counts.
     pub resolve: Vec<Resolve>,
     /// A socket in the file system, whatever the URL says.
     pub unix_socket: Option<PathBuf>,
 }
 
-impl Way {
+impl AddressOverrides {
     /// Where connections to `origin` lead, the one to try first at the front; at least one.
     ///
     /// # Errors
@@ -161,11 +161,11 @@ mod tests {
         Origin { scheme: "http".to_owned(), host: host.to_owned(), port }
     }
 
-    fn way(entries: &[&str]) -> Way {
-        Way { resolve: entries.iter().map(|entry| entry.parse().unwrap()).collect(), unix_socket: None }
+    fn way(entries: &[&str]) -> AddressOverrides {
+        AddressOverrides { resolve: entries.iter().map(|entry| entry.parse().unwrap()).collect(), unix_socket: None }
     }
 
-    fn endpoints(way: &Way, origin: &Origin) -> Vec<String> {
+    fn endpoints(way: &AddressOverrides, origin: &Origin) -> Vec<String> {
         way.endpoints(origin).unwrap().iter().map(Endpoint::to_string).collect()
     }
 
@@ -187,11 +187,11 @@ mod tests {
             assert!(text.parse::<Resolve>().is_err(), "{text}");
         }
         for (path, part) in [("/no/such", "No such file"), (".", "no socket")] {
-            let way = Way { unix_socket: Some(path.into()), ..Way::default() };
+            let way = AddressOverrides { unix_socket: Some(path.into()), ..AddressOverrides::default() };
             let error = way.endpoints(&origin("a", 1)).unwrap_err().to_string();
             assert!(error.contains(path) && error.contains(part), "{error}");
         }
-        let long = Way { unix_socket: Some("x".repeat(200).into()), ..Way::default() };
+        let long = AddressOverrides { unix_socket: Some("x".repeat(200).into()), ..AddressOverrides::default() };
         assert!(long.endpoints(&origin("a", 1)).unwrap_err().to_string().contains("longer"));
     }
 
@@ -204,8 +204,8 @@ mod tests {
 
     #[test]
     fn addresses_need_no_lookup() {
-        assert_eq!(endpoints(&Way::default(), &origin("[::1]", 81)), ["[::1]:81"]);
-        let error = Way::default().endpoints(&origin("no-such-host.invalid", 80)).unwrap_err();
+        assert_eq!(endpoints(&AddressOverrides::default(), &origin("[::1]", 81)), ["[::1]:81"]);
+        let error = AddressOverrides::default().endpoints(&origin("no-such-host.invalid", 80)).unwrap_err();
         assert!(matches!(error, TargetError::Resolve { .. }), "{error}");
     }
 }

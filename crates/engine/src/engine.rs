@@ -15,14 +15,14 @@ use crate::Plan;
 use crate::by_target;
 use crate::checkpoint::Mailbox;
 use crate::control::Control;
-use crate::harvest::{Harvest, Measured, put_together, recorder_options};
+use crate::harvest::{RunOutput, WorkerResult, put_together, recorder_options};
 use crate::ledger::Ledger;
 use crate::live::Live;
 use crate::own_files;
 use crate::stamps;
 use crate::surroundings;
 use crate::tls::{Tls, TlsError};
-use crate::worker::{Setting, Worker};
+use crate::worker::{Worker, WorkerConfig};
 
 /// From the call to the first intended start: time for every worker to be ready.
 const LEAD: Nanos = Nanos::from_millis(20);
@@ -56,7 +56,7 @@ pub enum EngineError {
 ///
 /// # Errors
 /// See [`EngineError`]. Whatever the *server* does is no error but an outcome.
-pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
+pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
     let threads = plan.effective_threads();
     let tls = plan.target.tls()?;
     let mut workload = plan.workload.clone();
@@ -83,8 +83,8 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     let harvests = (0..threads).zip(running).map(|(worker, thread)| reap(worker, thread)).collect::<Vec<_>>();
     let harvests = harvests.into_iter().collect::<Result<Vec<_>, _>>()?;
     let by_target = by_target::put_together(plan.target.requests(), harvests.iter().map(|harvest| &harvest.by_target));
-    let mut measured = Measured { by_target, ..put_together(harvests, clock) };
-    if let Some(given_away) = control.given_away() {
+    let mut measured = RunOutput { by_target, ..put_together(harvests, clock) };
+    if let Some(given_away) = control.published_so_far() {
         measured.snapshot.merge(&given_away);
     }
     measured.generator.end_clock = plan.effective_end_clock();
@@ -100,12 +100,12 @@ fn setting_of(
     tls: Option<&Tls>,
     clock: MonotonicClock,
     control: &Control,
-) -> Setting {
+) -> WorkerConfig {
     let live = Arc::new(Live::default());
     let options = recorder_options(workload, plan.samples);
     let mailbox = Arc::new(Mailbox::new(options));
     control.attach(Arc::clone(&live), Some(Arc::clone(&mailbox)));
-    Setting {
+    WorkerConfig {
         hand,
         driver,
         ledger: Ledger::new(options, plan.target.requests(), workload, live, mailbox),
@@ -132,7 +132,7 @@ enum Trouble {
 }
 
 /// What a worker does, in its thread.
-fn work(setting: Setting) -> Result<Harvest, Trouble> {
+fn work(setting: WorkerConfig) -> Result<WorkerResult, Trouble> {
     let others = StopsTheOthers(Some(setting.control.clone()));
     // SAFETY: a setting holds no descriptor, this thread has opened none so far, and a harvest holds none either. Of the
     // libraries that a worker calls, those that make random numbers would keep one for all threads, and only where there is
@@ -161,7 +161,7 @@ impl Drop for StopsTheOthers {
     }
 }
 
-fn reap(worker: u32, thread: thread::JoinHandle<Result<Harvest, Trouble>>) -> Result<Harvest, EngineError> {
+fn reap(worker: u32, thread: thread::JoinHandle<Result<WorkerResult, Trouble>>) -> Result<WorkerResult, EngineError> {
     let failed = |problem: String| EngineError::Failed { worker, problem };
     match thread.join() {
         Ok(Ok(harvest)) => Ok(harvest),

@@ -16,7 +16,7 @@ const PAUSES_KEPT: usize = 100;
 
 /// What was measured.
 #[derive(Debug)]
-pub struct Measured {
+pub struct RunOutput {
     /// All that was recorded.
     pub snapshot: Snapshot,
     /// The books of each target, where there are several; empty else.
@@ -31,7 +31,7 @@ pub struct Measured {
     pub cut_short: bool,
 }
 
-impl Measured {
+impl RunOutput {
     /// The run, on this machine. Who ended it and what else is to be said of it, the caller adds.
     pub fn into_run(self, source: Source, offered: Offered) -> Run {
         let facts = Facts {
@@ -55,7 +55,7 @@ impl Measured {
 
 /// What one worker brings home.
 #[derive(Debug)]
-pub(crate) struct Harvest {
+pub(crate) struct WorkerResult {
     pub(crate) recorder: Recorder,
     pub(crate) by_target: ByTarget,
     pub(crate) driver: Driver,
@@ -71,7 +71,7 @@ pub(crate) struct Harvest {
     pub(crate) ended: Timestamp,
 }
 
-impl Harvest {
+impl WorkerResult {
     /// Of calls, which have no connections, once those in flight are counted out: counts out what was never issued.
     /// `cpu_before` is the processor time of the thread at its beginning.
     pub(crate) fn of_calls(
@@ -80,12 +80,12 @@ impl Harvest {
         watch: Watch,
         cpu_before: CpuTime,
         ended: Timestamp,
-    ) -> Harvest {
+    ) -> WorkerResult {
         while let Some(arrival) = driver.unissued() {
             recorder.plan(arrival.intended_start);
             recorder.record(&RequestRecord::never_issued(arrival, ended));
         }
-        Harvest {
+        WorkerResult {
             recorder,
             by_target: ByTarget::default(),
             driver,
@@ -124,12 +124,12 @@ pub(crate) fn cpu_since(before: CpuTime) -> CpuTime {
     }
 }
 
-pub(crate) fn put_together(harvests: Vec<Harvest>, clock: MonotonicClock) -> Measured {
+pub(crate) fn put_together(harvests: Vec<WorkerResult>, clock: MonotonicClock) -> RunOutput {
     let mut snapshot: Option<Snapshot> = None;
     let mut generator = Generator {
         threads: harvests.len() as u32,
         peak_memory_bytes: host::peak_memory_bytes(),
-        open_files_limit: host::open_files().map(|limits| limits.soft),
+        open_files_limit: host::open_file_limits().map(|limits| limits.soft),
         clock_reading_ns: Some(truetail_reactor::reading_ns()),
         ..Generator::default()
     };
@@ -158,7 +158,7 @@ pub(crate) fn put_together(harvests: Vec<Harvest>, clock: MonotonicClock) -> Mea
             Some(whole) => whole.merge(&part),
         }
     }
-    Measured {
+    RunOutput {
         snapshot: snapshot.unwrap_or_default(),
         by_target: Vec::new(),
         generator,

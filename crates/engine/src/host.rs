@@ -7,7 +7,7 @@ use truetail_run::{CpuTime, Host};
 
 /// Limits on open files of this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct OpenFiles {
+pub struct OpenFileLimits {
     /// In force.
     pub soft: u64,
     /// The highest the process may set by itself.
@@ -15,22 +15,22 @@ pub struct OpenFiles {
 }
 
 /// The limits on open files; `None` where the system does not say.
-pub fn open_files() -> Option<OpenFiles> {
-    getrlimit(Resource::RLIMIT_NOFILE).ok().map(|(soft, hard)| OpenFiles { soft, hard })
+pub fn open_file_limits() -> Option<OpenFileLimits> {
+    getrlimit(Resource::RLIMIT_NOFILE).ok().map(|(soft, hard)| OpenFileLimits { soft, hard })
 }
 
 /// Raises the soft limit on open files to the hard one, and says what is in force then.
-pub fn raise_open_files() -> Option<OpenFiles> {
-    let limits = open_files()?;
+pub fn raise_open_file_limit() -> Option<OpenFileLimits> {
+    let limits = open_file_limits()?;
     if limits.soft < limits.hard {
         // A refusal leaves the limit as it is, which the answer then says.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, limits.hard, limits.hard);
     }
-    open_files()
+    open_file_limits()
 }
 
 /// Files that this process has open.
-pub fn files_in_use() -> u64 {
+pub fn open_file_count() -> u64 {
     fs::read_dir("/proc/self/fd").map_or(8, |entries| entries.count() as u64)
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn thread_cpu() -> CpuTime {
 
 /// Gives the calling thread a low priority, so that the workers of a run go first; without effect where the system knows
 /// no priority of a thread.
-pub fn let_others_go_first() {
+pub fn lower_thread_priority() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 10);
 }

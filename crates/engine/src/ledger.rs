@@ -10,7 +10,7 @@ use truetail_model::workload::Workload;
 use crate::by_target::ByTarget;
 use crate::checkpoint::Mailbox;
 use crate::live::Live;
-use crate::requests::{Requests, Which};
+use crate::requests::{RequestId, RequestSet};
 
 /// So many ends are written down at once at most: a few microseconds.
 const MOST_AT_ONCE: usize = 64;
@@ -22,14 +22,14 @@ pub(crate) struct Ledger {
     by_target: ByTarget,
     live: Arc<Live>,
     mailbox: Arc<Mailbox>,
-    planned: Vec<(Which, Timestamp)>,
-    ended: Vec<(Which, RequestRecord)>,
+    planned: Vec<(RequestId, Timestamp)>,
+    ended: Vec<(RequestId, RequestRecord)>,
 }
 
 impl Ledger {
     pub(crate) fn new(
         options: RecorderOptions,
-        requests: &Requests,
+        requests: &RequestSet,
         workload: &Workload,
         live: Arc<Live>,
         mailbox: Arc<Mailbox>,
@@ -46,7 +46,7 @@ impl Ledger {
 
     /// An arrival was taken from the schedule. [`Ledger::record`] must follow for each.
     #[inline]
-    pub(crate) fn plan(&mut self, which: Which, intended_start: Timestamp) {
+    pub(crate) fn plan(&mut self, which: RequestId, intended_start: Timestamp) {
         self.planned.push((which, intended_start));
         if self.planned.len() == MOST_AT_ONCE {
             self.write();
@@ -55,7 +55,7 @@ impl Ledger {
 
     /// What became of an arrival.
     #[inline]
-    pub(crate) fn record(&mut self, which: Which, record: RequestRecord) {
+    pub(crate) fn record(&mut self, which: RequestId, record: RequestRecord) {
         self.ended.push((which, record));
         if self.ended.len() == MOST_AT_ONCE {
             self.write();
@@ -78,7 +78,7 @@ impl Ledger {
     }
 
     /// An arrival for which there was no time, at the end of the run.
-    pub(crate) fn never_issued(&mut self, which: Which, record: &RequestRecord) {
+    pub(crate) fn never_issued(&mut self, which: RequestId, record: &RequestRecord) {
         self.recorder.plan(record.intended_start);
         self.by_target.plan(which, record.intended_start);
         self.recorder.record(record);

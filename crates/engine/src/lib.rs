@@ -54,13 +54,13 @@ mod watch;
 mod worker;
 
 pub use control::Control;
-pub use endpoint::{Endpoint, Resolve, Way};
+pub use endpoint::{AddressOverrides, Endpoint, Resolve};
 pub use engine::{EngineError, run};
-pub use harvest::Measured;
+pub use harvest::RunOutput;
 pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan, TooFewFiles};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
 pub use request::{Method, Origin, Request, is_header_value};
-pub use requests::{FeedOrder, MOST_BYTES, Prepared, Requests, RequestsError, Which};
+pub use requests::{FeedOrder, MAX_REQUEST_SET_BYTES, RequestId, RequestSet, RequestSetError, TargetRequests};
 pub use target::{Target, TargetError};
 pub use tls::{Identity, Tls, TlsError, TlsFault, TlsOptions};

@@ -10,7 +10,7 @@ use truetail_run::{EndClock, Http2, Mix, MixTarget, Offered, Timing};
 
 use crate::preflight::{Preflight, PreflightError, preflight};
 use crate::worker::Multiplexing;
-use crate::{Endpoint, Requests, Target, host};
+use crate::{Endpoint, RequestSet, Target, host};
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub struct EffectiveCap {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CapReason {
     /// The user asked for it.
-    Asked,
+    UserLimit,
     /// The limit on open files.
     OpenFiles,
     /// The local ports for one destination.
@@ -88,16 +88,16 @@ impl Plan {
     /// The cap on connections that will be in force: what the user asked for, or what this machine can have.
     pub fn effective_cap(&self) -> EffectiveCap {
         if let Some(connections) = self.workload.limits.connections {
-            return EffectiveCap { connections, reason: CapReason::Asked };
+            return EffectiveCap { connections, reason: CapReason::UserLimit };
         }
-        if self.target.speaks_http2() {
+        if self.target.uses_http2() {
             let connections = self.threads_for_the_load().min(self.workload.most_hands());
             return EffectiveCap { connections, reason: CapReason::Multiplexed };
         }
         if let LoadModel::Closed { users, .. } = self.workload.model {
             return EffectiveCap { connections: users, reason: CapReason::Users };
         }
-        let files = self.connections_for_files(host::open_files().map(|limit| limit.soft));
+        let files = self.connections_for_files(host::open_file_limits().map(|limit| limit.soft));
         let ports = match self.target.endpoint() {
             Endpoint::Tcp(_) => host::local_ports().unwrap_or(USUAL_LOCAL_PORTS),
             Endpoint::Unix(_) => u32::MAX,
@@ -124,7 +124,7 @@ impl Plan {
             method: self.target.method().map(|method| method.as_str().to_owned()),
             mix: mix(self.target.requests()),
             connections: Some(self.effective_cap().connections),
-            http2: self.target.speaks_http2().then_some(Http2 { max_streams: self.max_streams }),
+            http2: self.target.uses_http2().then_some(Http2 { max_streams: self.max_streams }),
             ..Offered::of(&self.workload)
         }
     }
@@ -141,7 +141,7 @@ impl Plan {
     /// How many connections fit under a limit on open files.
     fn connections_for_files(&self, soft_limit: Option<u64>) -> u32 {
         let others = RESERVED_FILES + FILES_OF_A_WORKER * u64::from(self.threads_for_the_load());
-        let free = soft_limit.unwrap_or(u64::MAX).saturating_sub(host::files_in_use() + others);
+        let free = soft_limit.unwrap_or(u64::MAX).saturating_sub(host::open_file_count() + others);
         u32::try_from(free).unwrap_or(u32::MAX).max(1)
     }
 
@@ -168,13 +168,13 @@ impl Plan {
 }
 
 /// What the arrivals ask for, where they do not all ask for the same.
-fn mix(requests: &Requests) -> Option<Mix> {
+fn mix(requests: &RequestSet) -> Option<Mix> {
     let targets = requests.targets().iter().map(|target| MixTarget {
         method: target.method().as_str().to_owned(),
         url: target.url().to_owned(),
         weight: target.weight(),
     });
-    (!requests.are_all_the_same()).then(|| Mix {
+    (!requests.is_uniform()).then(|| Mix {
         targets: targets.collect(),
         rows: requests.rows(),
         order: (requests.rows() > 0).then(|| requests.order().name().to_owned()),
@@ -208,7 +208,7 @@ impl Plan {
     /// # Errors
     /// When they cannot.
     pub fn check_open_files(&self) -> Result<(), TooFewFiles> {
-        let limit = host::raise_open_files().map(|limits| limits.soft);
+        let limit = host::raise_open_file_limit().map(|limits| limits.soft);
         let room = self.connections_for_files(limit);
         match self.workload.limits.connections {
             Some(asked) if asked > room => Err(TooFewFiles { asked, limit, room }),
@@ -220,7 +220,7 @@ impl Plan {
     ///
     /// # Errors
     /// As there.
-    pub fn ask_once(&mut self) -> Result<Preflight, PreflightError> {
+    pub fn preflight(&mut self) -> Result<Preflight, PreflightError> {
         let usual = Limits::default().timeout.unwrap_or(Nanos::MAX);
         let patience = self.workload.limits.timeout.map_or(usual, |timeout| timeout.min(usual));
         preflight(&mut self.target, patience)

@@ -11,7 +11,7 @@ use truetail_model::time::Nanos;
 use crate::endpoint::Endpoint;
 use crate::http1::{Fed, Finished, ResponseParser};
 use crate::http2::{Blocks, Session};
-use crate::requests::{FeedOrder, Prepared, Requests, Which};
+use crate::requests::{FeedOrder, RequestId, RequestSet, TargetRequests};
 use crate::target::Target;
 use crate::tls::{HTTP2, Tls, TlsError, TlsFault};
 
@@ -93,7 +93,7 @@ pub fn preflight(target: &mut Target, timeout: Nanos) -> Result<Preflight, Prefl
             Ok(socket) => {
                 target.prefer(&endpoint);
                 let asked = ask(socket, tls.as_ref(), target, until);
-                let protocol = if target.speaks_http2() { "HTTP/2" } else { "HTTP/1.1" };
+                let protocol = if target.uses_http2() { "HTTP/2" } else { "HTTP/1.1" };
                 return asked.map_err(|problem| problem.at(endpoint, protocol, timeout));
             }
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
@@ -161,24 +161,24 @@ fn ask(socket: Socket, tls: Option<&Tls>, target: &Target, until: Instant) -> Re
         Some(tls) => {
             let stream = secured(socket, tls, until)?;
             let agreed = stream.conn.alpn_protocol() == Some(HTTP2);
-            if target.speaks_http2() && !agreed {
+            if target.uses_http2() && !agreed {
                 return Err(Problem::Tls(TlsFault::NoHttp2));
             }
             Box::new(stream)
         }
     };
     let requests = target.requests();
-    let first = requests.which(0);
+    let first = requests.choose(0);
     let request = marked(requests, first);
     timed.set_write_timeout(Some(left_until(until))).map_err(io)?;
     let started = Instant::now();
-    if target.speaks_http2() {
+    if target.uses_http2() {
         let status = ask_in_http2(&mut stream, &timed, target, &request, until)?;
         return Ok(Preflight { status, service_time: started.elapsed().into() });
     }
     // A server may refuse a body by answering before it has read it all: then the answer is what counts.
     let _ = stream.write_all(&request);
-    let finished = read_answer(&mut stream, &timed, requests.to_head(first), until)?;
+    let finished = read_answer(&mut stream, &timed, requests.is_head_request(first), until)?;
     Ok(Preflight { status: finished.status, service_time: started.elapsed().into() })
 }
 
@@ -212,7 +212,7 @@ fn secured(mut socket: Socket, tls: &Tls, until: Instant) -> Result<StreamOwned<
 }
 
 /// A request with [`PREFLIGHT_HEADER`] as its last header.
-fn marked(requests: &Requests, which: Which) -> Vec<u8> {
+fn marked(requests: &RequestSet, which: RequestId) -> Vec<u8> {
     let request = requests.bytes(which);
     let head_end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").map_or(request.len(), |at| at + 2);
     let (head, rest) = request.split_at(head_end);
@@ -227,13 +227,13 @@ fn ask_in_http2(
     request: &[u8],
     until: Instant,
 ) -> Result<u16, Problem> {
-    let first = target.first();
-    let mut only = Prepared::new(first.method().clone(), first.url().to_owned(), 1);
+    let first = target.first_requests();
+    let mut only = TargetRequests::new(first.method().clone(), first.url().to_owned(), 1);
     only.push(request);
-    let requests = Requests::new(vec![only], 0, FeedOrder::InOrder, 0).expect("there is one");
+    let requests = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 0).expect("there is one");
     // The header that marks it has a place, and the others were looked at when the target was made.
     let blocks = Blocks::new(&requests, &target.origin().scheme).expect("every header has a place");
-    let request = blocks.get(requests.which(0));
+    let request = blocks.get(requests.choose(0));
     let (mut session, mut ended, mut buffer) = (Session::new(1), Vec::new(), vec![0; 16 * 1024]);
     session.open(0, request);
     loop {
@@ -262,9 +262,14 @@ fn ask_in_http2(
     }
 }
 
-fn read_answer(stream: &mut dyn Stream, timed: &Socket, to_head: bool, until: Instant) -> Result<Finished, Problem> {
+fn read_answer(
+    stream: &mut dyn Stream,
+    timed: &Socket,
+    is_head_request: bool,
+    until: Instant,
+) -> Result<Finished, Problem> {
     let mut parser = ResponseParser::new();
-    parser.start(to_head);
+    parser.start(is_head_request);
     let mut buffer = [0; 16 * 1024];
     loop {
         if Instant::now() >= until {

@@ -75,7 +75,7 @@ impl Origin {
     }
 
     /// The port is the one that the scheme has of itself.
-    pub fn has_usual_port(&self) -> bool {
+    pub fn has_default_port(&self) -> bool {
         self.port == if self.is_https() { 443 } else { 80 }
     }
 
@@ -89,7 +89,7 @@ impl Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", self.scheme, self.host)?;
-        if self.has_usual_port() { Ok(()) } else { write!(f, ":{}", self.port) }
+        if self.has_default_port() { Ok(()) } else { write!(f, ":{}", self.port) }
     }
 }
 
@@ -116,7 +116,7 @@ impl Request {
     }
 
     /// The same without these default headers.
-    pub fn leaving_out(mut self, names: &[String]) -> Request {
+    pub fn without_default_headers(mut self, names: &[String]) -> Request {
         self.left_out = names.to_vec();
         self
     }
@@ -146,7 +146,7 @@ impl Request {
     }
 
     /// All of it in HTTP/1.1.
-    pub fn http1(&self) -> Vec<u8> {
+    pub fn http1_bytes(&self) -> Vec<u8> {
         let mut request = self.http1_head(&self.body.len()).into_bytes();
         request.extend_from_slice(&self.body);
         request
@@ -240,7 +240,7 @@ mod tests {
     }
 
     fn text(request: &Request) -> String {
-        String::from_utf8(request.http1()).unwrap()
+        String::from_utf8(request.http1_bytes()).unwrap()
     }
 
     #[test]
@@ -261,7 +261,7 @@ mod tests {
     #[test]
     fn defaults_can_be_left_out() {
         let bare = request("GET", "http://127.0.0.1/", &[], b"").unwrap();
-        let bare = bare.leaving_out(&["ACCEPT".to_owned(), "user-agent".to_owned()]);
+        let bare = bare.without_default_headers(&["ACCEPT".to_owned(), "user-agent".to_owned()]);
         assert_eq!(text(&bare), "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
     }
 

@@ -10,11 +10,11 @@ use truetail_model::random::mix64;
 use crate::request::{Method, Request};
 
 /// The bytes of all requests of a run are at most this much: 1 GiB.
-pub const MOST_BYTES: u64 = 1 << 30;
+pub const MAX_REQUEST_SET_BYTES: u64 = 1 << 30;
 
 /// The requests of one target: one that never changes, or one for each row of data.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Prepared {
+pub struct TargetRequests {
     method: Method,
     url: String,
     weight: u32,
@@ -23,10 +23,10 @@ pub struct Prepared {
     ends: Vec<usize>,
 }
 
-impl Prepared {
+impl TargetRequests {
     /// A target without a request yet; `url` is for people and may have placeholders. A weight of 0 counts as 1.
-    pub fn new(method: Method, url: String, weight: u32) -> Prepared {
-        Prepared { method, url, weight: weight.max(1), bytes: Vec::new(), ends: Vec::new() }
+    pub fn new(method: Method, url: String, weight: u32) -> TargetRequests {
+        TargetRequests { method, url, weight: weight.max(1), bytes: Vec::new(), ends: Vec::new() }
     }
 
     /// Adds the request of the next row, head and body.
@@ -61,7 +61,7 @@ impl Prepared {
     }
 
     /// Nothing is added any more: without room for more.
-    fn shrunk(mut self) -> Prepared {
+    fn shrunk(mut self) -> TargetRequests {
         self.bytes.shrink_to_fit();
         self.ends.shrink_to_fit();
         self
@@ -75,13 +75,13 @@ impl Prepared {
 }
 
 /// `GET http://127.0.0.1/`.
-impl fmt::Display for Prepared {
+impl fmt::Display for TargetRequests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.method.as_str(), self.url)
     }
 }
 
-impl fmt::Debug for Prepared {
+impl fmt::Debug for TargetRequests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self} × {} ({} requests)", self.weight, self.ends.len())
     }
@@ -107,9 +107,9 @@ impl FeedOrder {
     }
 }
 
-/// Which request, as [`Requests::which`] found it.
+/// Which request, as [`RequestSet::choose`] found it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Which {
+pub struct RequestId {
     /// Its target.
     pub target: u32,
     /// Its row; 0 where the target has one request for all rows.
@@ -118,15 +118,15 @@ pub struct Which {
 
 /// All requests of a run, and which arrival gets which. Clones share the bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Requests {
-    targets: Arc<[Prepared]>,
+pub struct RequestSet {
+    targets: Arc<[TargetRequests]>,
     choice: Choice,
     hash: u64,
 }
 
 /// What is wrong with a set of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum RequestsError {
+pub enum RequestSetError {
     /// There is no target, or one without a request.
     #[error("there is nothing to ask for")]
     Nothing,
@@ -140,38 +140,43 @@ pub enum RequestsError {
     },
 }
 
-impl Requests {
+impl RequestSet {
     /// These targets, each with one request for all arrivals or with one for each of `rows` rows (0: there are no rows).
     ///
     /// # Errors
-    /// See [`RequestsError`].
-    pub fn new(targets: Vec<Prepared>, rows: u32, order: FeedOrder, seed: u64) -> Result<Requests, RequestsError> {
-        if targets.is_empty() || targets.iter().any(Prepared::is_empty) {
-            return Err(RequestsError::Nothing);
+    /// See [`RequestSetError`].
+    pub fn new(
+        targets: Vec<TargetRequests>,
+        rows: u32,
+        order: FeedOrder,
+        seed: u64,
+    ) -> Result<RequestSet, RequestSetError> {
+        if targets.is_empty() || targets.iter().any(TargetRequests::is_empty) {
+            return Err(RequestSetError::Nothing);
         }
         if let Some(other) = targets.iter().find(|target| target.len() != 1 && target.len() != rows as usize) {
-            return Err(RequestsError::Rows { found: other.len(), rows });
+            return Err(RequestSetError::Rows { found: other.len(), rows });
         }
         let choice = Choice::new(&targets, rows, order, seed);
-        let targets: Vec<Prepared> = targets.into_iter().map(Prepared::shrunk).collect();
-        Ok(Requests { hash: hash(&targets, rows), targets: targets.into(), choice })
+        let targets: Vec<TargetRequests> = targets.into_iter().map(TargetRequests::shrunk).collect();
+        Ok(RequestSet { hash: hash(&targets, rows), targets: targets.into(), choice })
     }
 
     /// One request for all arrivals.
-    pub fn single(request: &Request) -> Requests {
-        let mut only = Prepared::new(request.method().clone(), request.url().to_string(), 1);
-        only.push(&request.http1());
+    pub fn single(request: &Request) -> RequestSet {
+        let mut only = TargetRequests::new(request.method().clone(), request.url().to_string(), 1);
+        only.push(&request.http1_bytes());
         let choice = Choice::new(std::slice::from_ref(&only), 0, FeedOrder::InOrder, 0);
-        Requests { hash: hash(std::slice::from_ref(&only), 0), targets: [only].into(), choice }
+        RequestSet { hash: hash(std::slice::from_ref(&only), 0), targets: [only].into(), choice }
     }
 
     /// The targets, in the order in which they were given.
-    pub fn targets(&self) -> &[Prepared] {
+    pub fn targets(&self) -> &[TargetRequests] {
         &self.targets
     }
 
     /// The target, where there is one.
-    pub fn only(&self) -> Option<&Prepared> {
+    pub fn only(&self) -> Option<&TargetRequests> {
         match &*self.targets {
             [only] => Some(only),
             _ => None,
@@ -194,19 +199,19 @@ impl Requests {
     }
 
     /// Every arrival gets the same.
-    pub fn are_all_the_same(&self) -> bool {
+    pub fn is_uniform(&self) -> bool {
         self.targets.len() == 1 && self.targets[0].len() == 1
     }
 
     /// Which request arrival `index` gets. Pure, and it allocates nothing.
     #[inline]
-    pub fn which(&self, index: u64) -> Which {
-        if self.are_all_the_same() {
-            return Which { target: 0, row: 0 };
+    pub fn choose(&self, index: u64) -> RequestId {
+        if self.is_uniform() {
+            return RequestId { target: 0, row: 0 };
         }
         let target = self.choice.target(index);
         let row = if self.targets[target as usize].len() == 1 { 0 } else { self.choice.row(index) };
-        Which { target, row }
+        RequestId { target, row }
     }
 
     /// Its bytes, head and body.
@@ -214,13 +219,13 @@ impl Requests {
     /// # Panics
     /// When it is none of these.
     #[inline]
-    pub fn bytes(&self, which: Which) -> &[u8] {
+    pub fn bytes(&self, which: RequestId) -> &[u8] {
         self.targets[which.target as usize].request(which.row)
     }
 
     /// It is a HEAD request, whose answer has no body.
     #[inline]
-    pub fn to_head(&self, which: Which) -> bool {
+    pub fn is_head_request(&self, which: RequestId) -> bool {
         self.targets[which.target as usize].method == Method::Head
     }
 
@@ -230,7 +235,7 @@ impl Requests {
     }
 }
 
-fn hash(targets: &[Prepared], rows: u32) -> u64 {
+fn hash(targets: &[TargetRequests], rows: u32) -> u64 {
     targets.iter().fold(u64::from(rows), |hash, target| {
         let weighed = mix64(hash ^ u64::from(target.weight));
         let ends = target.ends.iter().fold(weighed, |hash, end| mix64(hash ^ *end as u64));
@@ -264,7 +269,7 @@ struct Choice {
 }
 
 impl Choice {
-    fn new(targets: &[Prepared], rows: u32, order: FeedOrder, seed: u64) -> Choice {
+    fn new(targets: &[TargetRequests], rows: u32, order: FeedOrder, seed: u64) -> Choice {
         let mut sum = 0;
         let up_to = targets.iter().map(|target| {
             sum += u64::from(target.weight);

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::endpoint::{Endpoint, Way};
+use crate::endpoint::{AddressOverrides, Endpoint};
 use crate::http2::Blocks;
 use crate::request::{Method, Origin, Request};
-use crate::requests::{Prepared, Requests};
+use crate::requests::{RequestSet, TargetRequests};
 use crate::tls::{Tls, TlsError, TlsOptions};
 
 /// Why a target is none.
@@ -73,7 +73,7 @@ pub enum TargetError {
 pub struct Target {
     origin: Origin,
     endpoints: Vec<Endpoint>,
-    requests: Requests,
+    requests: RequestSet,
     tls: Option<Tls>,
     /// The requests in HTTP/2, where that is what is to be spoken.
     http2: Option<Arc<Blocks>>,
@@ -86,14 +86,14 @@ impl Target {
     /// See [`TargetError`].
     pub fn resolve(method: Method, url: &str, headers: &[String], body: Vec<u8>) -> Result<Target, TargetError> {
         let request = Request::new(method, url, headers, body)?;
-        Target::of(Requests::single(&request), request.origin(), &Way::default())
+        Target::of(RequestSet::single(&request), request.origin(), &AddressOverrides::default())
     }
 
     /// Several requests of one origin, which is reached by `way`.
     ///
     /// # Errors
     /// What stands in the way.
-    pub fn of(requests: Requests, origin: Origin, way: &Way) -> Result<Target, TargetError> {
+    pub fn of(requests: RequestSet, origin: Origin, way: &AddressOverrides) -> Result<Target, TargetError> {
         Ok(Target { endpoints: way.endpoints(&origin)?, origin, requests, tls: None, http2: None })
     }
 
@@ -101,7 +101,7 @@ impl Target {
     ///
     /// # Errors
     /// [`TargetError::NotInHttp2`].
-    pub fn speak_http2(&mut self) -> Result<(), TargetError> {
+    pub fn use_http2(&mut self) -> Result<(), TargetError> {
         let blocks = Blocks::new(&self.requests, &self.origin.scheme).map_err(|no_place| TargetError::NotInHttp2 {
             target: self.requests.targets()[no_place.target].to_string(),
             header: no_place.header,
@@ -111,7 +111,7 @@ impl Target {
     }
 
     /// It is HTTP/2 that is spoken.
-    pub fn speaks_http2(&self) -> bool {
+    pub fn uses_http2(&self) -> bool {
         self.http2.is_some()
     }
 
@@ -141,7 +141,7 @@ impl Target {
             None if self.origin.is_https() => Some(Tls::new(&self.origin, &TlsOptions::default())?),
             tls => tls.clone(),
         };
-        Ok(if self.speaks_http2() { tls.map(|tls| tls.for_http2()) } else { tls })
+        Ok(if self.uses_http2() { tls.map(|tls| tls.for_http2()) } else { tls })
     }
 
     /// Whom the requests are for.
@@ -150,7 +150,7 @@ impl Target {
     }
 
     /// What is asked for.
-    pub fn requests(&self) -> &Requests {
+    pub fn requests(&self) -> &RequestSet {
         &self.requests
     }
 
@@ -171,8 +171,8 @@ impl Target {
     }
 
     /// The target of arrival 0, which is asked before the load too.
-    pub fn first(&self) -> &Prepared {
-        &self.requests.targets()[self.requests.which(0).target as usize]
+    pub fn first_requests(&self) -> &TargetRequests {
+        &self.requests.targets()[self.requests.choose(0).target as usize]
     }
 
     /// The method, where there is one for all.

@@ -2,7 +2,7 @@
 
 use socket2::Socket;
 
-use crate::tls::Session;
+use crate::tls::TlsSession;
 
 /// What lies between a socket and the bytes of HTTP.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub(crate) enum Transport {
     /// Nothing.
     Plain,
     /// TLS.
-    Tls(Box<Session>),
+    Tls(Box<TlsSession>),
 }
 
 /// Where the bytes for the parser are.

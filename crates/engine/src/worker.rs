@@ -21,13 +21,13 @@ use ending::Moment;
 use lateness::Lateness;
 use multiplexed::Links;
 pub(crate) use multiplexed::Multiplexing;
-pub(crate) use setting::Setting;
+pub(crate) use setting::WorkerConfig;
 use starting::Then;
 
 use crate::connection::{Connection, Phase};
-use crate::control::Asked;
+use crate::control::StopRequest;
 use crate::deadlines::Deadlines;
-use crate::harvest::Harvest;
+use crate::harvest::WorkerResult;
 use crate::host;
 use crate::http1::LastHead;
 use crate::pool::{Pool, Token};
@@ -45,7 +45,7 @@ const READS_IN_A_ROW: u32 = 4;
 const READS_AT_LAST: u32 = 256;
 
 pub(crate) struct Worker {
-    setting: Setting,
+    setting: WorkerConfig,
     reactor: Reactor,
     pool: Pool<Connection>,
     /// In place of the pool, where connections carry many requests at once.
@@ -79,7 +79,7 @@ pub(crate) struct Worker {
 
 impl Worker {
     /// A worker that is ready to run.
-    pub(crate) fn new(setting: Setting, reactor: Reactor) -> Worker {
+    pub(crate) fn new(setting: WorkerConfig, reactor: Reactor) -> Worker {
         Worker {
             watch: Watch::new(setting.hand.index),
             ports: LocalPorts::new(setting.hand.index, setting.hand.of),
@@ -111,7 +111,7 @@ impl Worker {
     ///
     /// # Errors
     /// Only when the reactor itself fails.
-    pub(crate) fn run(mut self) -> io::Result<Harvest> {
+    pub(crate) fn run(mut self) -> io::Result<WorkerResult> {
         precise_sleeps();
         let cpu_before = host::thread_cpu();
         self.setting.clock.wait_for_origin();
@@ -140,13 +140,13 @@ impl Worker {
 
     fn obey(&mut self) {
         self.setting.ledger.exchange();
-        match self.setting.control.asked() {
-            Asked::GoOn => {}
-            Asked::Stop => {
+        match self.setting.control.stop_request() {
+            StopRequest::None => {}
+            StopRequest::Drain => {
                 let now = self.now();
                 self.setting.driver.stop(now);
             }
-            Asked::StopNow => {
+            StopRequest::Now => {
                 let now = self.now();
                 self.setting.driver.stop_now(now);
             }

@@ -4,8 +4,10 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use truetail_engine::callable::{Call, CallPlan, Callable, Launch, Ticket, Waiting, bench, bench_here, bench_launched};
-use truetail_engine::{Control, Measured};
+use truetail_engine::callable::{
+    Call, CallHandle, CallLauncher, CallPlan, Callable, WaitStrategy, bench, bench_here, bench_launched,
+};
+use truetail_engine::{Control, RunOutput};
 use truetail_model::arrival::Horizon;
 use truetail_model::record::{Cause, Metric, Outcome};
 use truetail_model::time::{Nanos, Rate};
@@ -16,7 +18,7 @@ fn at_rate(per_second: f64, millis: u64) -> CallPlan {
     CallPlan::at_rate(Rate::per_second(per_second).unwrap(), Nanos::from_millis(millis))
 }
 
-fn checked(measured: Measured) -> Measured {
+fn checked(measured: RunOutput) -> RunOutput {
     measured.snapshot.tally.check().unwrap();
     for record in measured.snapshot.samples.even() {
         assert!(record.intended_start <= record.actual_start && record.actual_start <= record.end, "{record:?}");
@@ -26,7 +28,7 @@ fn checked(measured: Measured) -> Measured {
 
 #[test]
 fn every_planned_call_is_made_by_each_way_of_waiting() {
-    for waiting in [Waiting::Sleep, Waiting::Spin] {
+    for waiting in [WaitStrategy::Sleep, WaitStrategy::Spin] {
         for workers in [1, 3] {
             let calls = AtomicU64::new(0);
             let plan = CallPlan { waiting, workers, ..at_rate(1000.0, 200) };
@@ -172,8 +174,8 @@ fn the_first_worker_may_be_the_calling_thread() {
 /// Hands each call to a thread of its own.
 struct Threads;
 
-impl Launch for Threads {
-    fn launch(&mut self, mut ticket: Ticket) {
+impl CallLauncher for Threads {
+    fn launch(&mut self, mut ticket: CallHandle) {
         std::thread::spawn(move || {
             ticket.begin();
             match ticket.arrival().index {

@@ -12,8 +12,8 @@ use support::http2::{
 };
 use support::{closed, open, run};
 use truetail_engine::{
-    FeedOrder, Method, Origin, Plan, PreflightError, Prepared, Request, Requests, Target, TargetError, TlsFault,
-    TlsOptions, Way, preflight,
+    AddressOverrides, FeedOrder, Method, Origin, Plan, PreflightError, Request, RequestSet, Target, TargetError,
+    TargetRequests, TlsFault, TlsOptions, preflight,
 };
 use truetail_model::record::{Cause, Metric, Outcome};
 use truetail_model::time::Nanos;
@@ -104,25 +104,25 @@ fn methods_headers_and_bodies_arrive_as_they_were_written() {
     let origin = Origin { scheme: "http".into(), host: "127.0.0.1".into(), port: server.address.port() };
     let prepared = |method: &str, path: &str, header: &str, bodies: &[&[u8]]| {
         let (method, url): (Method, _) = (method.parse().unwrap(), format!("{origin}{path}"));
-        let mut prepared = Prepared::new(method.clone(), url.clone(), 1);
+        let mut prepared = TargetRequests::new(method.clone(), url.clone(), 1);
         for body in bodies {
             let headers = [format!("X-Test: {header}"), "X-Same: same".to_owned()];
-            prepared.push(&Request::new(method.clone(), &url, &headers, body.to_vec()).unwrap().http1());
+            prepared.push(&Request::new(method.clone(), &url, &headers, body.to_vec()).unwrap().http1_bytes());
         }
         prepared
     };
     let targets =
         vec![prepared("GET", "/a?b=c", "one", &[b""]), prepared("PUT", "/", "two", &[b"abc", b"", &[b'x'; 70_000]])];
-    let requests = Requests::new(targets, 3, FeedOrder::InOrder, 1).unwrap();
+    let requests = RequestSet::new(targets, 3, FeedOrder::InOrder, 1).unwrap();
     let mut plan = in_http2(Plan::new(
         open(&server.url(), 1000.0, 90).workload,
-        Target::of(requests.clone(), origin, &Way::default()).unwrap(),
+        Target::of(requests.clone(), origin, &AddressOverrides::default()).unwrap(),
     ));
     assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
     assert_eq!(run(&plan).snapshot.tally.responses, 90);
     let mut wanted: Vec<String> = (0..90)
         .map(|index| {
-            let which = requests.which(index);
+            let which = requests.choose(index);
             let (method, path, header) = [("GET", "a?b=c", "one"), ("PUT", "", "two")][which.target as usize];
             let length = if which.target == 0 { 0 } else { [3, 0, 70_000][which.row as usize] };
             format!("{method} {}{path} {header} {length}", server.url())
@@ -345,7 +345,7 @@ fn what_a_lost_connection_had_not_sent_is_asked_on_the_next_which_took_no_longer
     let mut plan = in_http2(open(&format!("http://{address}/"), 5000.0, 2000));
     let bulky = [format!("A: {}", "x".repeat(8000))];
     plan.target = Target::resolve(Method::Get, &format!("http://{address}/"), &bulky, Vec::new()).unwrap();
-    plan.target.speak_http2().unwrap();
+    plan.target.use_http2().unwrap();
     plan.workload.limits.timeout = Some(Nanos::from_secs(30));
     (plan.workload.limits.drain, plan.threads) = (Nanos::from_secs(30), Some(1));
     let measured = run(&plan);
@@ -394,7 +394,7 @@ fn a_server_that_does_not_read_gets_no_more_than_fits() {
     let mut plan = in_http2(open(&url, 5000.0, 5000));
     let bulky = [format!("A: {}", "x".repeat(8000))];
     plan.target = Target::resolve(Method::Get, &url, &bulky, Vec::new()).unwrap();
-    plan.target.speak_http2().unwrap();
+    plan.target.use_http2().unwrap();
     (plan.workload.limits.timeout, plan.workload.limits.drain) =
         (Some(Nanos::from_millis(100)), Nanos::from_millis(300));
     plan.threads = Some(1);
@@ -450,7 +450,7 @@ fn over_tls_it_is_agreed_on_or_there_is_no_connection() {
 fn what_http2_has_no_place_for_is_refused_by_name() {
     let headers = ["Upgrade: websocket".to_owned()];
     let mut target = Target::resolve(Method::Get, "http://127.0.0.1:1/x", &headers, Vec::new()).unwrap();
-    let refused = target.speak_http2().unwrap_err();
+    let refused = target.use_http2().unwrap_err();
     assert!(matches!(refused, TargetError::NotInHttp2 { .. }));
     let line = refused.to_string();
     assert!(line.contains("'Upgrade: websocket'") && line.contains("GET http://127.0.0.1:1/x"), "{line}");

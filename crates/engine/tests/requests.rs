@@ -11,7 +11,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use support::{closed, open, run};
-use truetail_engine::{Endpoint, FeedOrder, Method, Plan, Prepared, Request, Requests, Target, Way, preflight};
+use truetail_engine::{
+    AddressOverrides, Endpoint, FeedOrder, Method, Plan, Request, RequestSet, Target, TargetRequests, preflight,
+};
 use truetail_model::record::Tally;
 use truetail_model::time::Nanos;
 use truetail_run::EndClock;
@@ -57,12 +59,12 @@ fn listen(address: &str) -> (String, Seen) {
 }
 
 /// Three targets: weight 3 with a row for each of five, weight 2 with HEAD, weight 1 that is missing.
-fn three(origin: &str, order: FeedOrder, seed: u64) -> Requests {
+fn three(origin: &str, order: FeedOrder, seed: u64) -> RequestSet {
     let request = |method: &Method, path: String| {
-        Request::new(method.clone(), &format!("{origin}/{path}"), &[], Vec::new()).unwrap().http1()
+        Request::new(method.clone(), &format!("{origin}/{path}"), &[], Vec::new()).unwrap().http1_bytes()
     };
     let target = |method: Method, weight, paths: Vec<String>| {
-        let mut target = Prepared::new(method.clone(), format!("{origin}/{{{{path}}}}"), weight);
+        let mut target = TargetRequests::new(method.clone(), format!("{origin}/{{{{path}}}}"), weight);
         paths.into_iter().for_each(|path| target.push(&request(&method, path)));
         target
     };
@@ -71,21 +73,21 @@ fn three(origin: &str, order: FeedOrder, seed: u64) -> Requests {
         target(Method::Head, 2, vec!["head".to_owned()]),
         target(Method::Get, 1, vec!["missing".to_owned()]),
     ];
-    Requests::new(targets, 5, order, seed).unwrap()
+    RequestSet::new(targets, 5, order, seed).unwrap()
 }
 
 /// What the choice says that `arrivals` arrivals ask for.
-fn expected(requests: &Requests, arrivals: u64) -> BTreeMap<String, u64> {
+fn expected(requests: &RequestSet, arrivals: u64) -> BTreeMap<String, u64> {
     (0..arrivals).fold(BTreeMap::new(), |mut counts, index| {
-        let head = String::from_utf8(requests.bytes(requests.which(index)).to_vec()).unwrap();
+        let head = String::from_utf8(requests.bytes(requests.choose(index)).to_vec()).unwrap();
         *counts.entry(head).or_default() += 1;
         counts
     })
 }
 
-fn asking(mut plan: Plan, requests: &Requests) -> Plan {
+fn asking(mut plan: Plan, requests: &RequestSet) -> Plan {
     let origin = Request::new(Method::Get, &plan.target.url(), &[], Vec::new()).unwrap().origin();
-    plan.target = Target::of(requests.clone(), origin, &Way::default()).unwrap();
+    plan.target = Target::of(requests.clone(), origin, &AddressOverrides::default()).unwrap();
     plan
 }
 
@@ -128,7 +130,7 @@ fn each_target_has_its_books_and_they_add_up() {
         books.tally.check().unwrap();
         sum.merge(&books.tally);
         // 2000/s for 50 ms: the first hundred are warm-up.
-        let mine = (100..300).filter(|index| requests.which(*index).target == number as u32).count() as u64;
+        let mine = (100..300).filter(|index| requests.choose(*index).target == number as u32).count() as u64;
         assert_eq!(books.tally.planned, mine, "{}", books.url);
         let status = if number == 2 { 404 } else { 200 };
         assert_eq!(books.statuses, BTreeMap::from([(status, mine)]), "{}", books.url);
@@ -172,7 +174,7 @@ fn the_request_before_the_load_is_that_of_arrival_0_and_marked() {
     let requests = three(&origin, FeedOrder::InOrder, 1);
     let mut plan = asking(open(&format!("{origin}/"), 1.0, 1), &requests);
     preflight(&mut plan.target, Nanos::from_secs(10)).unwrap();
-    let first = String::from_utf8(requests.bytes(requests.which(0)).to_vec()).unwrap();
+    let first = String::from_utf8(requests.bytes(requests.choose(0)).to_vec()).unwrap();
     let marked = first.replace("\r\n\r\n", "\r\ntruetail-preflight: 1\r\n\r\n");
     assert_eq!(*seen.lock().unwrap(), BTreeMap::from([(marked, 1)]));
 }
@@ -206,9 +208,9 @@ fn a_socket_in_the_file_system_is_asked_whatever_the_url_says() {
     let folder = tempfile::tempdir().unwrap();
     let (path, seen) = listen_in(folder.path());
     let request = Request::new(Method::Get, "http://no-such-host.invalid/x", &[], Vec::new()).unwrap();
-    let way = Way { unix_socket: Some(path.clone()), ..Way::default() };
+    let way = AddressOverrides { unix_socket: Some(path.clone()), ..AddressOverrides::default() };
     let mut plan = open("http://127.0.0.1:9/", 1000.0, 50);
-    plan.target = Target::of(Requests::single(&request), request.origin(), &way).unwrap();
+    plan.target = Target::of(RequestSet::single(&request), request.origin(), &way).unwrap();
     assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
     let measured = run(&plan);
     assert_eq!((measured.snapshot.tally.responses, plan.target.endpoint()), (50, &Endpoint::Unix(path)));
@@ -223,9 +225,9 @@ fn a_socket_that_nobody_listens_on_refuses() {
     let path = folder.path().join("socket");
     drop(UnixListener::bind(&path).unwrap());
     let request = Request::new(Method::Get, "http://a/", &[], Vec::new()).unwrap();
-    let way = Way { unix_socket: Some(path), ..Way::default() };
+    let way = AddressOverrides { unix_socket: Some(path), ..AddressOverrides::default() };
     let mut plan = open("http://127.0.0.1:9/", 1000.0, 10);
-    plan.target = Target::of(Requests::single(&request), request.origin(), &way).unwrap();
+    plan.target = Target::of(RequestSet::single(&request), request.origin(), &way).unwrap();
     let error = preflight(&mut plan.target, Nanos::from_secs(10)).unwrap_err().to_string();
     assert!(error.contains("the socket ") && error.contains("connection refused"), "{error}");
     assert_eq!(run(&plan).snapshot.tally.connect_failed, 10);

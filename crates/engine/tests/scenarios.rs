@@ -12,7 +12,7 @@ use truetail_sim::{SimOptions, simulate};
 
 struct Both {
     sim: truetail_run::Run,
-    sockets: truetail_engine::Measured,
+    sockets: truetail_engine::RunOutput,
     truth: Truth,
 }
 

@@ -147,7 +147,7 @@ fn a_schedule_that_takes_long_to_find_the_end_of_begins_on_time() {
 }
 
 /// Runs an endless plan and calls `end` when the server has seen `after` requests.
-fn run_until(puppet: &Puppet, after: u64, end: impl FnOnce(&Control) + Send + 'static) -> truetail_engine::Measured {
+fn run_until(puppet: &Puppet, after: u64, end: impl FnOnce(&Control) + Send + 'static) -> truetail_engine::RunOutput {
     let mut endless = open(&puppet.url(), 1000.0, 1);
     let LoadModel::Open(schedule) = &mut endless.workload.model else { unreachable!() };
     schedule.horizon = Horizon::default();
@@ -160,7 +160,7 @@ fn run_until_seen(
     puppet: &Puppet,
     after: u64,
     end: impl FnOnce(&Control) + Send + 'static,
-) -> truetail_engine::Measured {
+) -> truetail_engine::RunOutput {
     let (control, seen, over) = (Control::new(), Arc::clone(&puppet.requests), Arc::new(AtomicBool::new(false)));
     let (handle, watch) = (control.clone(), Arc::clone(&over));
     let ender = std::thread::spawn(move || {

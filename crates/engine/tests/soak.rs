@@ -9,7 +9,7 @@ mod support;
 use std::thread;
 use std::time::Duration;
 
-use truetail_engine::{Control, Measured, Plan};
+use truetail_engine::{Control, Plan, RunOutput};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::random::{Random, mix64};
 use truetail_model::service::{Fault, Gate, Select, Service};
@@ -95,12 +95,12 @@ fn one(seed: u64) {
     check(&measured, &truth, goes_away);
 }
 
-fn run(plan: &Plan, server: Server) -> (Measured, Truth) {
+fn run(plan: &Plan, server: Server) -> (RunOutput, Truth) {
     let measured = support::run(plan);
     (measured, server.stop())
 }
 
-fn run_while_it_goes_away(plan: &Plan, server: Server) -> (Measured, Truth) {
+fn run_while_it_goes_away(plan: &Plan, server: Server) -> (RunOutput, Truth) {
     thread::scope(|scope| {
         let truth = scope.spawn(|| {
             thread::sleep(Duration::from_nanos(LENGTH.0 / 2));
@@ -112,7 +112,7 @@ fn run_while_it_goes_away(plan: &Plan, server: Server) -> (Measured, Truth) {
 
 /// Each request that the server admitted is one that the client issued, and what became of it on one side bounds what
 /// became of it on the other: only a client that gave up may have another opinion.
-fn check(measured: &Measured, truth: &Truth, goes_away: bool) {
+fn check(measured: &RunOutput, truth: &Truth, goes_away: bool) {
     let tally = measured.snapshot.tally;
     tally.check().unwrap();
     let ended = |endings: &[Ending]| truth.rows.iter().filter(|row| endings.contains(&row.ending)).count() as u64;

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use support::tls::{self, Act, TlsPuppet, config, insecure, listen, secured, trusting, usual, valid};
 use support::{Puppet, closed, ok, open, run};
-use truetail_engine::{Measured, Method, Plan, PreflightError, Target, TlsFault, TlsOptions, preflight};
+use truetail_engine::{Method, Plan, PreflightError, RunOutput, Target, TlsFault, TlsOptions, preflight};
 use truetail_model::record::{Cause, Metric, Outcome, Tally};
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModel;
 
 const EACH: u64 = 12;
 
-fn run_at(url: &str, options: &TlsOptions) -> Measured {
+fn run_at(url: &str, options: &TlsOptions) -> RunOutput {
     run(&secured(open(url, 400.0, EACH), options))
 }
 
@@ -25,7 +25,7 @@ fn at(count: &AtomicU64) -> u64 {
 }
 
 /// The one cause of all arrivals, none of which may have been answered.
-fn cause_of_all(measured: &Measured, tally: impl Fn(&Tally) -> u64) -> Cause {
+fn cause_of_all(measured: &RunOutput, tally: impl Fn(&Tally) -> u64) -> Cause {
     let snapshot = &measured.snapshot;
     assert_eq!(
         (tally(&snapshot.tally), snapshot.causes.len()),
@@ -37,7 +37,7 @@ fn cause_of_all(measured: &Measured, tally: impl Fn(&Tally) -> u64) -> Cause {
     *snapshot.causes.first_key_value().unwrap().0
 }
 
-fn connect_failed(measured: &Measured) -> Cause {
+fn connect_failed(measured: &RunOutput) -> Cause {
     cause_of_all(measured, |tally| tally.connect_failed)
 }
 
@@ -157,7 +157,7 @@ fn outcome_over_tls(act: Act) -> Outcome {
     only(&measured)
 }
 
-fn only(measured: &Measured) -> Outcome {
+fn only(measured: &RunOutput) -> Outcome {
     let [record] = measured.snapshot.samples.even() else { panic!("{:?}", measured.snapshot.tally) };
     record.outcome
 }

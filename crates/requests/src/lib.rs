@@ -1,5 +1,5 @@
 //! What a run asks for, as its users write it down: files of targets, curl commands, rows of data; and the bytes that
-//! come of them before the run, for [`truetail_engine::Requests`].
+//! come of them before the run, for [`truetail_engine::RequestSet`].
 //!
 //! Text goes in and values come out: nothing here opens a file, a socket or a terminal.
 //!

@@ -1,6 +1,6 @@
 //! Drafts and rows become requests, before the run.
 
-use truetail_engine::{FeedOrder, MOST_BYTES, Origin, Prepared, Request, Requests};
+use truetail_engine::{FeedOrder, MAX_REQUEST_SET_BYTES, Origin, Request, RequestSet, TargetRequests};
 
 use crate::rows::Field;
 use crate::template::{Template, has_placeholder};
@@ -19,7 +19,7 @@ pub struct Feed<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ask {
     /// All requests.
-    pub requests: Requests,
+    pub requests: RequestSet,
     /// Whom they are for.
     pub origin: Origin,
 }
@@ -29,9 +29,9 @@ pub struct Ask {
 ///
 /// # Errors
 /// What is wrong, with its place: drafts that are no requests or of different origins, placeholders without a field, rows
-/// that are none, or more than [`MOST_BYTES`] of requests.
+/// that are none, or more than [`MAX_REQUEST_SET_BYTES`] of requests.
 pub fn prepare(drafts: &[Draft], feed: Option<Feed<'_>>, seed: u64) -> Result<Ask, Problem> {
-    prepare_within(drafts, feed, seed, Size { bytes: 0, most: MOST_BYTES })
+    prepare_within(drafts, feed, seed, Size { bytes: 0, most: MAX_REQUEST_SET_BYTES })
 }
 
 fn prepare_within(drafts: &[Draft], feed: Option<Feed<'_>>, seed: u64, size: Size) -> Result<Ask, Problem> {
@@ -50,10 +50,10 @@ fn prepare_fixed(drafts: &[Draft], seed: u64, mut size: Size) -> Result<Ask, Pro
             return Err(draft.place.wrong(format!("'{}': {problem}; {help}", draft.url)));
         }
         let request = Request::new(draft.method.clone(), &draft.url, &draft.headers, draft.body.clone());
-        let request = request.map_err(|error| draft.place.wrong(error))?.leaving_out(&draft.left_out);
+        let request = request.map_err(|error| draft.place.wrong(error))?.without_default_headers(&draft.left_out);
         origins.add(request.origin(), &draft.place)?;
-        let mut target = Prepared::new(draft.method.clone(), request.url().to_string(), draft.weight);
-        let bytes = request.http1();
+        let mut target = TargetRequests::new(draft.method.clone(), request.url().to_string(), draft.weight);
+        let bytes = request.http1_bytes();
         size.add(bytes.len(), &draft.place)?;
         target.push(&bytes);
         targets.push(target);
@@ -67,7 +67,7 @@ fn prepare_fed(drafts: &[Draft], feed: Feed<'_>, seed: u64, size: Size) -> Resul
     for draft in drafts {
         let template = Template::new(draft, &mut fields)?;
         origins.add(template.origin.clone(), &draft.place)?;
-        let target = Prepared::new(template.method.clone(), template.url.clone(), draft.weight);
+        let target = TargetRequests::new(template.method.clone(), template.url.clone(), draft.weight);
         parts.push((template, target));
     }
     if fields.is_empty() {
@@ -80,7 +80,7 @@ fn prepare_fed(drafts: &[Draft], feed: Feed<'_>, seed: u64, size: Size) -> Resul
 
 /// Makes the requests of each row. Says how many rows there were.
 fn fill_in(
-    parts: &mut [(Template, Prepared)],
+    parts: &mut [(Template, TargetRequests)],
     fields: &[Field],
     rows: &Rows<'_>,
     mut size: Size,
@@ -105,10 +105,10 @@ fn fill_in(
     u32::try_from(count).map_err(|_| Place::named(rows.file).wrong("more than 4 294 967 295 rows"))
 }
 
-fn ask(targets: Vec<Prepared>, rows: u32, order: FeedOrder, seed: u64, origins: Origins) -> Result<Ask, Problem> {
+fn ask(targets: Vec<TargetRequests>, rows: u32, order: FeedOrder, seed: u64, origins: Origins) -> Result<Ask, Problem> {
     let nowhere = Place::named("");
     let origin = origins.origin.ok_or_else(|| nowhere.wrong("there is nothing to ask for"))?;
-    let requests = Requests::new(targets, rows, order, seed).map_err(|error| nowhere.wrong(error))?;
+    let requests = RequestSet::new(targets, rows, order, seed).map_err(|error| nowhere.wrong(error))?;
     Ok(Ask { requests, origin })
 }
 
@@ -163,8 +163,8 @@ mod tests {
         prepare(&drafts(text), Some(feed), 1).map_err(|problem| problem.to_string())
     }
 
-    fn first_line(requests: &Requests, index: u64) -> String {
-        let text = String::from_utf8_lossy(requests.bytes(requests.which(index))).into_owned();
+    fn first_line(requests: &RequestSet, index: u64) -> String {
+        let text = String::from_utf8_lossy(requests.bytes(requests.choose(index))).into_owned();
         text.lines().next().unwrap_or_default().to_owned()
     }
 
@@ -207,7 +207,7 @@ mod tests {
     fn braces_in_a_body_or_a_header_are_braces_where_there_are_no_rows() {
         let draft = Draft { body: b"{{x}}".to_vec(), ..drafts("POST http://a/\nX: {{y}}").remove(0) };
         let requests = prepare(&[draft], None, 1).unwrap().requests;
-        let text = String::from_utf8(requests.bytes(requests.which(0)).to_vec()).unwrap();
+        let text = String::from_utf8(requests.bytes(requests.choose(0)).to_vec()).unwrap();
         assert!(text.contains("X: {{y}}\r\n") && text.ends_with("\r\n\r\n{{x}}"), "{text}");
     }
 

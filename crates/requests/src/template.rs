@@ -54,7 +54,7 @@ impl Template {
         let request = Request::new(draft.method.clone(), &url, &headers, draft.body.clone());
         // What is refused is told as it was written.
         let request = request.map_err(|error| draft.place.wrong(marks.written(&error.to_string(), fields)))?;
-        let request = request.leaving_out(&draft.left_out);
+        let request = request.without_default_headers(&draft.left_out);
         let head = request.http1_head(&marks.of_length());
         Ok(Template {
             method: draft.method.clone(),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use truetail_engine::{FeedOrder, MOST_BYTES, Method, Target, TargetError, Way};
+use truetail_engine::{AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError};
 use truetail_requests::{Draft, Feed, Format, Place, Problem, Rows, curl, prepare, targets, words};
 
 use super::input;
@@ -24,7 +24,7 @@ pub fn target(args: &RunArgs) -> Result<Target> {
     let ask = prepare(&drafts, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(wrong)?;
     let mut target = Target::of(ask.requests, ask.origin, &way(args)?).map_err(refused)?;
     if args.http2 {
-        target.speak_http2().map_err(refused)?;
+        target.use_http2().map_err(refused)?;
     }
     Ok(target)
 }
@@ -170,10 +170,10 @@ fn data(args: &RunArgs) -> Result<Option<(Format, String, Vec<u8>)>> {
     let name = file.display().to_string();
     let help = "its name has to end in .csv, or in .jsonl or .ndjson with a JSON object a line";
     let format = Format::of(&name).ok_or_else(|| usage(format!("--data-from: {name}: {help}")))?;
-    if std::fs::metadata(file).is_ok_and(|there| there.len() > MOST_BYTES) {
+    if std::fs::metadata(file).is_ok_and(|there| there.len() > MAX_REQUEST_SET_BYTES) {
         return Err(could_not(format!(
             "{name} is larger than {} MiB, which is the limit; give fewer rows",
-            MOST_BYTES >> 20
+            MAX_REQUEST_SET_BYTES >> 20
         )));
     }
     Ok(Some((format, name, input::bytes(file)?)))
@@ -186,9 +186,9 @@ fn order(args: &RunArgs) -> FeedOrder {
     }
 }
 
-fn way(args: &RunArgs) -> Result<Way> {
+fn way(args: &RunArgs) -> Result<AddressOverrides> {
     if args.unix_socket.is_some() && !args.resolve.is_empty() {
         return Err(usage("--unix-socket and --resolve contradict each other; no address is used with a socket"));
     }
-    Ok(Way { resolve: args.resolve.clone(), unix_socket: args.unix_socket.clone() })
+    Ok(AddressOverrides { resolve: args.resolve.clone(), unix_socket: args.unix_socket.clone() })
 }

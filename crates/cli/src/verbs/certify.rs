@@ -33,7 +33,7 @@ pub fn certify(args: CertifyArgs) -> Result<Exit> {
         ));
     }
     let found = command.find(&Lookup::from_env()).map_err(could_not)?;
-    let _ = host::raise_open_files();
+    let _ = host::raise_open_file_limit();
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
     for name in SCENARIOS {
         let place = folder.join(name);

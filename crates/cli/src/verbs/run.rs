@@ -73,16 +73,16 @@ pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool) 
 
 fn name_of(target: &Target) -> String {
     let origin = target.origin();
-    let port = if origin.has_usual_port() { String::new() } else { format!("-{}", origin.port) };
+    let port = if origin.has_default_port() { String::new() } else { format!("-{}", origin.port) };
     format!("{}{port}", origin.host)
 }
 
 /// One request before the load. Returns what is worth a note.
 fn ask_once(plan: &mut Plan) -> Result<Vec<String>> {
-    let answer = plan.ask_once().map_err(|error| nobody_answers(&plan.target, &error))?;
+    let answer = plan.preflight().map_err(|error| nobody_answers(&plan.target, &error))?;
     let note = answer.note();
     if note.is_some() {
-        let (first, status) = (plan.target.first(), answer.status);
+        let (first, status) = (plan.target.first_requests(), answer.status);
         output::note(&format!("{first} answers with status {status}; the load is offered all the same"));
     }
     Ok(note.into_iter().collect())
@@ -97,7 +97,7 @@ fn nobody_answers(target: &Target, error: &PreflightError) -> Failure {
         PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "without --http2 it is asked in HTTP/1.1",
         _ => "is the server running? --no-preflight offers the load all the same",
     };
-    could_not(format!("{} before the load: {error}; {help}", target.first()))
+    could_not(format!("{} before the load: {error}; {help}", target.first_requests()))
 }
 
 fn tls_help(fault: &TlsFault) -> &'static str {

@@ -20,7 +20,7 @@ use crate::{output, signals};
 pub fn serve(args: ServeArgs) -> Result<Exit> {
     let scenario = scenario(&args.scenario)?;
     let listen = address(&args.listen)?;
-    host::raise_open_files();
+    host::raise_open_file_limit();
     let truth = args.truth.as_deref().map(|path| Box::new(LogFile::at(path)) as Box<dyn Write + Send>);
     let options = ServerOptions { truth, keep_truth: false, ..ServerOptions::new(scenario.service.clone(), listen) };
     // Signals are caught before anybody can know that there is something to end.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 
-use truetail_engine::{FeedOrder, Requests};
+use truetail_engine::{FeedOrder, RequestSet};
 use truetail_requests::{Feed, Format, Rows, prepare, targets};
 
 use super::raw_server::RawServer;
@@ -45,9 +45,9 @@ const ROWS: &str = "id,name\n1,one\n2,\"two & a half\"\n3,drei\n4,vier\n";
 fn as_the_choice_says(text: &str, order: FeedOrder, seed: u64, arrivals: u64) -> BTreeMap<String, u64> {
     let drafts = targets(text, "targets", &|_| Err("no file".to_owned())).expect("targets");
     let rows = Rows { format: Format::Csv, file: "rows.csv", bytes: ROWS.as_bytes() };
-    let requests: Requests = prepare(&drafts, Some(Feed { rows, order }), seed).expect("requests").requests;
+    let requests: RequestSet = prepare(&drafts, Some(Feed { rows, order }), seed).expect("requests").requests;
     (0..arrivals).fold(BTreeMap::new(), |mut counts, index| {
-        let request = String::from_utf8(requests.bytes(requests.which(index)).to_vec()).expect("UTF-8");
+        let request = String::from_utf8(requests.bytes(requests.choose(index)).to_vec()).expect("UTF-8");
         *counts.entry(request).or_default() += 1;
         counts
     })

@@ -7,10 +7,10 @@ use tokio::task::JoinSet;
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
 
-use super::pump::{Launch, Ticket, bench_launched};
+use super::pump::{CallHandle, CallLauncher, bench_launched};
 use super::{CallOutcome, CallPlan};
 use crate::control::Control;
-use crate::harvest::Measured;
+use crate::harvest::RunOutput;
 
 /// Starts `call()` on `runtime` at each intended start, whether or not earlier calls have ended, and measures each from
 /// its intended start. To be called from a thread that is not one of the runtime's workers; it returns when the run is
@@ -20,7 +20,7 @@ use crate::harvest::Measured;
 /// generator's lag and not the callable's time. `limits.connections` caps the calls in flight; `limits.timeout` gives a
 /// call up (it is cancelled and counted as timed out); what is in flight when the drain is over is cancelled and counted
 /// as in flight at the end.
-pub fn bench_async<F, Fut>(plan: &CallPlan, control: &Control, runtime: &Handle, call: F) -> Measured
+pub fn bench_async<F, Fut>(plan: &CallPlan, control: &Control, runtime: &Handle, call: F) -> RunOutput
 where
     F: Fn() -> Fut,
     Fut: Future + Send + 'static,
@@ -41,20 +41,20 @@ struct Tasks<F> {
     tasks: JoinSet<()>,
 }
 
-impl<F, Fut> Launch for Tasks<F>
+impl<F, Fut> CallLauncher for Tasks<F>
 where
     F: Fn() -> Fut,
     Fut: Future + Send + 'static,
     Fut::Output: CallOutcome,
 {
-    fn launch(&mut self, ticket: Ticket) {
+    fn launch(&mut self, ticket: CallHandle) {
         self.tasks.spawn_on(measured((self.call)(), ticket, self.timeout), &self.runtime);
         // A task that panicked dropped its ticket, which told so.
         while self.tasks.try_join_next().is_some() {}
     }
 }
 
-async fn measured<Fut>(future: Fut, mut ticket: Ticket, timeout: Option<Nanos>)
+async fn measured<Fut>(future: Fut, mut ticket: CallHandle, timeout: Option<Nanos>)
 where
     Fut: Future,
     Fut::Output: CallOutcome,

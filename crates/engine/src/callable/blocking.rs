@@ -10,9 +10,9 @@ use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_reactor::{MonotonicClock, precise_sleeps};
 
-use super::{Call, CallOutcome, CallPlan, Callable, Waiting};
-use crate::control::{Asked, Control};
-use crate::harvest::{Harvest, Measured, put_together, recorder_options};
+use super::{Call, CallOutcome, CallPlan, Callable, WaitStrategy};
+use crate::control::{Control, StopRequest};
+use crate::harvest::{RunOutput, WorkerResult, put_together, recorder_options};
 use crate::host;
 use crate::live::Live;
 use crate::watch::Watch;
@@ -32,7 +32,7 @@ const SPIN_FOR: Nanos = Nanos::from_micros(100);
 ///
 /// # Panics
 /// When a callable panics, after the other workers were told to end.
-pub fn bench<C: Callable>(plan: &CallPlan, control: &Control, make: impl Fn(u32) -> C + Sync) -> Measured {
+pub fn bench<C: Callable>(plan: &CallPlan, control: &Control, make: impl Fn(u32) -> C + Sync) -> RunOutput {
     run_team(plan, control, First::InAThread, |caller| {
         let callable = make(caller.number());
         caller.run(callable)
@@ -44,7 +44,11 @@ pub fn bench<C: Callable>(plan: &CallPlan, control: &Control, make: impl Fn(u32)
 ///
 /// # Panics
 /// When `work` panics, after the other workers were told to end.
-pub fn bench_here(plan: &CallPlan, control: &Control, work: impl Fn(Caller) -> Called + Sync) -> Measured {
+pub fn bench_here(
+    plan: &CallPlan,
+    control: &Control,
+    work: impl Fn(CallWorker) -> CallWorkerResult + Sync,
+) -> RunOutput {
     run_team(plan, control, First::Here, work)
 }
 
@@ -55,12 +59,17 @@ enum First {
     InAThread,
 }
 
-fn run_team(plan: &CallPlan, control: &Control, first: First, work: impl Fn(Caller) -> Called + Sync) -> Measured {
+fn run_team(
+    plan: &CallPlan,
+    control: &Control,
+    first: First,
+    work: impl Fn(CallWorker) -> CallWorkerResult + Sync,
+) -> RunOutput {
     let hands = plan.hands();
     let workload = plan.workload_of_hands();
     let clock = MonotonicClock::starting_in(LEAD);
     let mut callers = (0..hands)
-        .map(|index| Caller::new(plan, &workload, Hand { index, of: hands }, clock, control))
+        .map(|index| CallWorker::new(plan, &workload, Hand { index, of: hands }, clock, control))
         .collect::<Vec<_>>();
     let work = |caller| {
         let _guard = EndWithPanic(control);
@@ -90,28 +99,28 @@ impl Drop for EndWithPanic<'_> {
 
 /// What a worker brings home: proof that it ran.
 #[derive(Debug)]
-pub struct Called(Harvest);
+pub struct CallWorkerResult(WorkerResult);
 
 /// One worker of a run that has not begun.
 #[derive(Debug)]
-pub struct Caller {
+pub struct CallWorker {
     number: u32,
     driver: Driver,
     recorder: Recorder,
     clock: MonotonicClock,
     watch: Watch,
-    waiting: Waiting,
+    waiting: WaitStrategy,
     give_up_after: Option<NonZeroU64>,
     failures_in_a_row: u64,
     control: Control,
     live: Arc<Live>,
 }
 
-impl Caller {
-    fn new(plan: &CallPlan, workload: &Workload, hand: Hand, clock: MonotonicClock, control: &Control) -> Caller {
+impl CallWorker {
+    fn new(plan: &CallPlan, workload: &Workload, hand: Hand, clock: MonotonicClock, control: &Control) -> CallWorker {
         let live = Arc::new(Live::default());
         control.attach(Arc::clone(&live), None);
-        Caller {
+        CallWorker {
             number: hand.index,
             driver: Driver::new(workload, hand),
             recorder: Recorder::new(recorder_options(workload, plan.samples)),
@@ -131,7 +140,7 @@ impl Caller {
     }
 
     /// Calls at the schedule until the run is over.
-    pub fn run(mut self, mut callable: impl Callable) -> Called {
+    pub fn run(mut self, mut callable: impl Callable) -> CallWorkerResult {
         precise_sleeps();
         let cpu_before = host::thread_cpu();
         self.clock.wait_for_origin();
@@ -150,20 +159,20 @@ impl Caller {
             }
         }
         let ended = self.clock.now();
-        Called(Harvest::of_calls(self.driver, self.recorder, self.watch, cpu_before, ended))
+        CallWorkerResult(WorkerResult::of_calls(self.driver, self.recorder, self.watch, cpu_before, ended))
     }
 
     fn obey(&mut self, now: Timestamp) {
         let gives_up = self.give_up_after.is_some_and(|limit| self.failures_in_a_row >= limit.get());
-        match self.control.asked() {
-            Asked::GoOn if gives_up => {
+        match self.control.stop_request() {
+            StopRequest::None if gives_up => {
                 self.control.stop_now();
                 // Nor is one made that is due in this very turn.
                 self.driver.stop_now(now);
             }
-            Asked::GoOn => {}
-            Asked::Stop => self.driver.stop(now),
-            Asked::StopNow => self.driver.stop_now(now),
+            StopRequest::None => {}
+            StopRequest::Drain => self.driver.stop(now),
+            StopRequest::Now => self.driver.stop_now(now),
         }
     }
 
@@ -199,8 +208,8 @@ impl Caller {
         let until = until.min(now + LONGEST_SLEEP);
         self.watch.sleeping(until);
         match self.waiting {
-            Waiting::Sleep => thread::sleep(until.since(now).into()),
-            Waiting::Spin => {
+            WaitStrategy::Sleep => thread::sleep(until.since(now).into()),
+            WaitStrategy::Spin => {
                 thread::sleep(until.since(now).saturating_sub(SPIN_FOR).into());
                 while self.clock.now() < until {
                     std::hint::spin_loop();

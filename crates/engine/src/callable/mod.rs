@@ -35,8 +35,8 @@ mod pump;
 
 #[cfg(feature = "tokio")]
 pub use asynchronous::bench_async;
-pub use blocking::{Called, Caller, bench, bench_here};
+pub use blocking::{CallWorker, CallWorkerResult, bench, bench_here};
 pub use call::{Call, Callable};
 pub use outcome::CallOutcome;
-pub use plan::{CallPlan, Waiting};
-pub use pump::{Launch, Ticket, bench_launched};
+pub use plan::{CallPlan, WaitStrategy};
+pub use pump::{CallHandle, CallLauncher, bench_launched};

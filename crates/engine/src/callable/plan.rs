@@ -10,7 +10,7 @@ use truetail_run::Offered;
 
 /// How a worker waits for the next intended start.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Waiting {
+pub enum WaitStrategy {
     /// Sleeps. Costs no CPU while it waits, and wakes some 20 to 60 µs late on a quiet Linux machine; that lateness is
     /// recorded as generator lag and is inside the response time.
     #[default]
@@ -29,7 +29,7 @@ pub struct CallPlan {
     /// Threads that call, each with its stripe of the schedule. At least 1. Async calls have one pump whatever this is.
     pub workers: u32,
     /// How they wait.
-    pub waiting: Waiting,
+    pub waiting: WaitStrategy,
     /// How many single calls to keep.
     pub samples: SamplesOptions,
     /// After so many failures without a success between them the run ends; `None`: never.
@@ -57,7 +57,7 @@ impl CallPlan {
         CallPlan {
             workload: Workload { model, limits, warmup: Nanos::ZERO },
             workers: 1,
-            waiting: Waiting::default(),
+            waiting: WaitStrategy::default(),
             samples: SamplesOptions::default(),
             give_up_after: Some(GIVE_UP_AFTER),
         }

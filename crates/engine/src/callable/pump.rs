@@ -16,8 +16,8 @@ use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::{MonotonicClock, precise_sleeps};
 
 use super::CallPlan;
-use crate::control::{Asked, Control};
-use crate::harvest::{Harvest, Measured, put_together, recorder_options};
+use crate::control::{Control, StopRequest};
+use crate::harvest::{RunOutput, WorkerResult, put_together, recorder_options};
 use crate::host;
 use crate::live::Live;
 use crate::watch::Watch;
@@ -28,14 +28,14 @@ const LEAD: Nanos = Nanos::from_millis(10);
 const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
 
 /// Where calls run that the pump only starts.
-pub trait Launch {
+pub trait CallLauncher {
     /// Starts a call now and does not wait for it. What becomes of it is told through the ticket, from any thread.
-    fn launch(&mut self, ticket: Ticket);
+    fn launch(&mut self, ticket: CallHandle);
 }
 
 /// The pump's hold on one call. A ticket that is dropped says that the call failed.
 #[derive(Debug)]
-pub struct Ticket {
+pub struct CallHandle {
     sender: Sender<Ended>,
     clock: MonotonicClock,
     start: Start,
@@ -52,7 +52,7 @@ struct Ended {
     outcome: Outcome,
 }
 
-impl Ticket {
+impl CallHandle {
     /// The arrival that the call answers.
     pub fn arrival(&self) -> Arrival {
         self.start.arrival
@@ -70,7 +70,7 @@ impl Ticket {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for CallHandle {
     fn drop(&mut self) {
         let (start, actual_start, outcome) = (self.start, self.actual_start, self.outcome);
         // The pump is gone only when this call was already counted out.
@@ -83,7 +83,7 @@ impl Drop for Ticket {
 /// the end, whatever its ticket says later.
 ///
 /// `limits.connections` caps the calls in flight; the timeout of the limits is the launcher's business.
-pub fn bench_launched(plan: &CallPlan, control: &Control, launcher: impl Launch) -> Measured {
+pub fn bench_launched(plan: &CallPlan, control: &Control, launcher: impl CallLauncher) -> RunOutput {
     let clock = MonotonicClock::starting_in(LEAD);
     let live = Arc::new(Live::default());
     control.attach(Arc::clone(&live), None);
@@ -120,7 +120,7 @@ struct Pump {
 }
 
 impl Pump {
-    fn run(mut self, mut launcher: impl Launch) -> Harvest {
+    fn run(mut self, mut launcher: impl CallLauncher) -> WorkerResult {
         precise_sleeps();
         let cpu_before = host::thread_cpu();
         self.clock.wait_for_origin();
@@ -143,24 +143,24 @@ impl Pump {
     }
 
     fn obey(&mut self, now: Timestamp) {
-        match self.control.asked() {
-            Asked::GoOn if self.failures_in_a_row >= self.give_up_after => {
+        match self.control.stop_request() {
+            StopRequest::None if self.failures_in_a_row >= self.give_up_after => {
                 self.control.stop_now();
                 // Nor is one made that is due in this very turn.
                 self.driver.stop_now(now);
             }
-            Asked::GoOn => {}
-            Asked::Stop => self.driver.stop(now),
-            Asked::StopNow => self.driver.stop_now(now),
+            StopRequest::None => {}
+            StopRequest::Drain => self.driver.stop(now),
+            StopRequest::Now => self.driver.stop_now(now),
         }
     }
 
-    fn begin(&mut self, start: Start, now: Timestamp) -> Ticket {
+    fn begin(&mut self, start: Start, now: Timestamp) -> CallHandle {
         self.recorder.plan(start.arrival.intended_start);
         self.live.started();
         self.in_flight.insert(start.arrival.index, (start, now));
         let outcome = Outcome::Malformed(Cause::Raised);
-        Ticket { sender: self.sender.clone(), clock: self.clock, start, actual_start: now, outcome }
+        CallHandle { sender: self.sender.clone(), clock: self.clock, start, actual_start: now, outcome }
     }
 
     /// Waits for an end, until `until` at the latest.
@@ -199,12 +199,12 @@ impl Pump {
     }
 
     /// Counts out what is in flight, and then what was never issued.
-    fn settle(mut self, cpu_before: truetail_run::CpuTime) -> Harvest {
+    fn settle(mut self, cpu_before: truetail_run::CpuTime) -> WorkerResult {
         let ended = self.clock.now();
         let left: Vec<_> = self.in_flight.values().copied().collect();
         for (start, actual_start) in left {
             self.record(Ended { start, actual_start, end: ended, outcome: Outcome::InFlightAtEnd });
         }
-        Harvest::of_calls(self.driver, self.recorder, self.watch, cpu_before, ended)
+        WorkerResult::of_calls(self.driver, self.recorder, self.watch, cpu_before, ended)
     }
 }

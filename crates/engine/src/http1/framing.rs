@@ -23,7 +23,7 @@ pub(super) struct HeadSays {
 }
 
 /// Reads the fields of a final answer. `version` is the minor version of HTTP/1.
-pub(super) fn read(status: u16, version: u8, headers: &[Header<'_>], to_head: bool) -> Result<HeadSays, Cause> {
+pub(super) fn read(status: u16, version: u8, headers: &[Header<'_>], is_head_request: bool) -> Result<HeadSays, Cause> {
     let (mut length, mut coding, mut close, mut keep) = (None, None, false, false);
     for header in headers {
         if header.name.eq_ignore_ascii_case("content-length") {
@@ -40,7 +40,7 @@ pub(super) fn read(status: u16, version: u8, headers: &[Header<'_>], to_head: bo
         return Err(Cause::BadLength);
     }
     let framing = match (coding, length) {
-        _ if to_head || status == 204 || status == 304 => Framing::Length(0),
+        _ if is_head_request || status == 204 || status == 304 => Framing::Length(0),
         (Some(true), _) => Framing::Chunked,
         (Some(false), _) => Framing::UntilClose,
         (None, Some(length)) => Framing::Length(length),

@@ -24,18 +24,18 @@ impl LastHead {
     ///
     /// # Errors
     /// The cause, when it is none.
-    pub(super) fn read(&mut self, bytes: &[u8], to_head: bool) -> Result<Option<Head>, Cause> {
+    pub(super) fn read(&mut self, bytes: &[u8], is_head_request: bool) -> Result<Option<Head>, Cause> {
         if let Some((to, head)) = self.said
-            && to == to_head
+            && to == is_head_request
             && bytes.starts_with(&self.bytes)
         {
             return Ok(Some(head));
         }
-        let head = parse_head(bytes, to_head)?;
+        let head = parse_head(bytes, is_head_request)?;
         if let Some(head) = head.filter(|head| head.length <= self.bytes.capacity()) {
             self.bytes.clear();
             self.bytes.extend_from_slice(&bytes[..head.length]);
-            self.said = Some((to_head, head));
+            self.said = Some((is_head_request, head));
         }
         Ok(head)
     }

@@ -51,7 +51,7 @@ enum State {
 #[derive(Debug)]
 pub struct ResponseParser {
     state: State,
-    to_head: bool,
+    is_head_request: bool,
     interim: u8,
     finished: Finished,
     /// The part of a head that arrived without its end.
@@ -64,7 +64,7 @@ impl ResponseParser {
     pub fn new() -> ResponseParser {
         ResponseParser {
             state: State::Head,
-            to_head: false,
+            is_head_request: false,
             interim: 0,
             finished: Finished { status: 0, keep_alive: false },
             partial: Vec::new(),
@@ -72,10 +72,10 @@ impl ResponseParser {
         }
     }
 
-    /// Ready for the next answer, which is one `to_head` (a HEAD request) or not.
-    pub fn start(&mut self, to_head: bool) {
+    /// Ready for the next answer, which is one `is_head_request` (a HEAD request) or not.
+    pub fn start(&mut self, is_head_request: bool) {
         self.state = State::Head;
-        self.to_head = to_head;
+        self.is_head_request = is_head_request;
         self.interim = 0;
         self.partial.clear();
         // One long head is no reason to keep 64 KiB for each of fifty thousand connections.
@@ -144,7 +144,7 @@ impl ResponseParser {
             State::UntilClose => Ok(self.finished),
             _ if self.received == 0 => Err(Cause::ClosedBeforeAnswer),
             // What was kept of a head may show that it never was one.
-            State::Head => Err(parse_head(&self.partial, self.to_head).err().unwrap_or(Cause::Truncated)),
+            State::Head => Err(parse_head(&self.partial, self.is_head_request).err().unwrap_or(Cause::Truncated)),
             _ => Err(Cause::Truncated),
         }
     }
@@ -152,7 +152,7 @@ impl ResponseParser {
     /// Reads a head. `Some(n)`: it ended after n of these bytes and the state says what follows. `None`: all were kept.
     fn feed_head(&mut self, bytes: &[u8], last: &mut LastHead) -> Result<Option<usize>, Cause> {
         if self.partial.is_empty() {
-            if let Some(head) = last.read(bytes, self.to_head)? {
+            if let Some(head) = last.read(bytes, self.is_head_request)? {
                 return self.head_is_read(head).map(Some);
             }
             self.partial.extend_from_slice(bytes);
@@ -163,7 +163,7 @@ impl ResponseParser {
         self.partial.extend_from_slice(&bytes[..room]);
         // Only a blank line can end a head: to parse at each segment would take quadratic time.
         let may_end = has_blank_line(&self.partial[before.saturating_sub(3)..]) || self.partial.len() > HEAD_LIMIT;
-        if may_end && let Some(head) = parse_head(&self.partial, self.to_head)? {
+        if may_end && let Some(head) = parse_head(&self.partial, self.is_head_request)? {
             let used = head.length - before;
             self.partial.clear();
             return self.head_is_read(Head { length: used, ..head }).map(Some);
@@ -206,7 +206,7 @@ pub(super) struct Head {
 }
 
 /// `None` while the head has no end and is not too long.
-pub(super) fn parse_head(bytes: &[u8], to_head: bool) -> Result<Option<Head>, Cause> {
+pub(super) fn parse_head(bytes: &[u8], is_head_request: bool) -> Result<Option<Head>, Cause> {
     // A blank line before a head, which httparse would skip, is none of it.
     if bytes.first().is_some_and(|first| *first != b'H') {
         return Err(Cause::BadHead);
@@ -228,7 +228,7 @@ pub(super) fn parse_head(bytes: &[u8], to_head: bool) -> Result<Option<Head>, Ca
     if (100..200).contains(&status) {
         return Ok(Some(Head { length, status, framing: Framing::Length(0), keep_alive: true }));
     }
-    let says = framing::read(status, version, response.headers, to_head)?;
+    let says = framing::read(status, version, response.headers, is_head_request)?;
     Ok(Some(Head { length, status, framing: says.framing, keep_alive: says.keep_alive }))
 }
 

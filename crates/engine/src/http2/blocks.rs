@@ -4,7 +4,7 @@
 //! name it by its index, as any client that keeps a connection does. What differs from request to request is sent as it
 //! is. So a request is made by putting three slices behind each other, and nothing is compressed during the run.
 
-use crate::requests::{Requests, Which};
+use crate::requests::{RequestId, RequestSet};
 
 use super::fields::{Field, Fields};
 use super::hpack::{OVERHEAD, STATIC, TABLE_SIZE, put_integer};
@@ -34,7 +34,7 @@ struct Own {
 /// The fields of all requests of a run, and their bodies.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Blocks {
-    requests: Requests,
+    requests: RequestSet,
     own: Vec<Own>,
     /// Shared by all: pseudo-headers, which come first, and the others, which come last.
     pseudo: Forms,
@@ -58,7 +58,7 @@ pub(crate) struct Block<'a> {
     /// What is sent behind the fields.
     pub(crate) body: &'a [u8],
     /// Its answer has no body.
-    pub(crate) to_head: bool,
+    pub(crate) is_head_request: bool,
 }
 
 impl Blocks {
@@ -66,7 +66,7 @@ impl Blocks {
     ///
     /// # Errors
     /// The first header that HTTP/2 has no place for.
-    pub(crate) fn new(requests: &Requests, scheme: &str) -> Result<Blocks, NoPlace> {
+    pub(crate) fn new(requests: &RequestSet, scheme: &str) -> Result<Blocks, NoPlace> {
         let shared = shared(requests, scheme)?;
         let (pseudo, others) = forms(&shared);
         let mut blocks = Blocks { requests: requests.clone(), own: Vec::new(), pseudo, others };
@@ -90,14 +90,14 @@ impl Blocks {
     /// # Panics
     /// When it is none of these.
     #[inline]
-    pub(crate) fn get(&self, which: Which) -> Block<'_> {
+    pub(crate) fn get(&self, which: RequestId) -> Block<'_> {
         let (own, row) = (&self.own[which.target as usize], which.row as usize);
         let start = if row == 0 { 0 } else { own.ends[row - 1] };
         Block {
             blocks: self,
             own: &own.fields[start..own.ends[row]],
             body: &self.requests.bytes(which)[own.bodies[row]..],
-            to_head: self.requests.to_head(which),
+            is_head_request: self.requests.is_head_request(which),
         }
     }
 }
@@ -114,20 +114,20 @@ impl Block<'_> {
 
 /// The fields of each request of a target.
 fn of_target<'a>(
-    requests: &'a Requests,
+    requests: &'a RequestSet,
     target: usize,
     scheme: &'a str,
 ) -> impl Iterator<Item = Result<Fields<'a>, NoPlace>> {
     let rows = requests.targets()[target].len() as u32;
     (0..rows).map(move |row| {
-        let bytes = requests.bytes(Which { target: target as u32, row });
+        let bytes = requests.bytes(RequestId { target: target as u32, row });
         Fields::of(bytes, scheme).map_err(|header| NoPlace { target, header })
     })
 }
 
 /// The fields that are the same in all requests. A name that a request has several times is not among them, so that the
 /// order of its values stays.
-fn shared(requests: &Requests, scheme: &str) -> Result<Vec<(String, Vec<u8>)>, NoPlace> {
+fn shared(requests: &RequestSet, scheme: &str) -> Result<Vec<(String, Vec<u8>)>, NoPlace> {
     let mut shared: Option<Vec<(String, Vec<u8>)>> = None;
     for target in 0..requests.targets().len() {
         for fields in of_target(requests, target, scheme) {
@@ -213,24 +213,24 @@ fn put_text(out: &mut Vec<u8>, text: &[u8]) {
 mod tests {
     use super::*;
     use crate::request::{Method, Request};
-    use crate::requests::{FeedOrder, Prepared};
+    use crate::requests::{FeedOrder, TargetRequests};
 
-    fn requests(list: &[(&str, &[&str])]) -> Requests {
+    fn requests(list: &[(&str, &[&str])]) -> RequestSet {
         let prepared = list.iter().map(|(url, headers)| {
             let headers: Vec<String> = headers.iter().map(|header| header.to_string()).collect();
             let request = Request::new(Method::Get, url, &headers, Vec::new()).unwrap();
-            let mut prepared = Prepared::new(Method::Get, url.to_string(), 1);
-            prepared.push(&request.http1());
+            let mut prepared = TargetRequests::new(Method::Get, url.to_string(), 1);
+            prepared.push(&request.http1_bytes());
             prepared
         });
-        Requests::new(prepared.collect(), 0, FeedOrder::InOrder, 1).unwrap()
+        RequestSet::new(prepared.collect(), 0, FeedOrder::InOrder, 1).unwrap()
     }
 
     /// Blocks as the `h2` crate's server reads them are tested on sockets; here it is their sizes.
     fn sizes(blocks: &Blocks, target: u32) -> [usize; 3] {
         [Form::Adding, Form::Indexed, Form::Plain].map(|form| {
             let mut out = Vec::new();
-            blocks.get(Which { target, row: 0 }).put(form, &mut out);
+            blocks.get(RequestId { target, row: 0 }).put(form, &mut out);
             out.len()
         })
     }

@@ -5,7 +5,7 @@ use truetail_model::record::{Cause, Outcome};
 use super::frame::{self, Head, kind};
 use super::{Blocks, Session};
 use crate::request::{Method, Request};
-use crate::requests::{Requests, Which};
+use crate::requests::{RequestId, RequestSet};
 
 /// A connection with some requests on it, to which a server speaks.
 #[derive(Debug)]
@@ -21,8 +21,8 @@ pub struct Spoken {
 
 impl Spoken {
     /// So many requests were sent, of GET or of HEAD.
-    pub fn asked(requests: u32, to_head: bool) -> Spoken {
-        let method = if to_head { Method::Head } else { Method::Get };
+    pub fn asked(requests: u32, is_head_request: bool) -> Spoken {
+        let method = if is_head_request { Method::Head } else { Method::Get };
         Spoken::with_requests(method, Vec::new(), requests, 0)
     }
 
@@ -34,9 +34,9 @@ impl Spoken {
 
     fn with_requests(method: Method, body: Vec<u8>, sent: u32, unsent: u32) -> Spoken {
         let request = Request::new(method, "http://a.test/", &[], body.clone()).expect("a request");
-        let blocks = Blocks::new(&Requests::single(&request), "http").expect("a request of HTTP/2");
+        let blocks = Blocks::new(&RequestSet::single(&request), "http").expect("a request of HTTP/2");
         let mut spoken = Spoken { session: Session::new(u32::MAX), body, bodies_sent: 0, ended: Vec::new() };
-        let request = blocks.get(Which { target: 0, row: 0 });
+        let request = blocks.get(RequestId { target: 0, row: 0 });
         for tag in 0..sent + unsent {
             if tag == sent {
                 spoken.send();

@@ -7,19 +7,19 @@ use proptest::prelude::*;
 use super::*;
 
 /// Targets of these weights; each has a request a row, but for those that `fixed` names.
-fn requests(weights: &[u32], fixed: &[usize], rows: u32, order: FeedOrder, seed: u64) -> Requests {
+fn requests(weights: &[u32], fixed: &[usize], rows: u32, order: FeedOrder, seed: u64) -> RequestSet {
     let target = |(number, weight): (usize, &u32)| {
-        let mut target = Prepared::new(Method::Get, format!("http://a/{number}"), *weight);
+        let mut target = TargetRequests::new(Method::Get, format!("http://a/{number}"), *weight);
         let renderings = if rows == 0 || fixed.contains(&number) { 1 } else { rows };
         (0..renderings).for_each(|row| target.push(format!("target {number} row {row}").as_bytes()));
         target
     };
-    Requests::new(weights.iter().enumerate().map(target).collect(), rows, order, seed).unwrap()
+    RequestSet::new(weights.iter().enumerate().map(target).collect(), rows, order, seed).unwrap()
 }
 
-fn counts(requests: &Requests, indices: impl Iterator<Item = u64>) -> BTreeMap<Which, u64> {
+fn counts(requests: &RequestSet, indices: impl Iterator<Item = u64>) -> BTreeMap<RequestId, u64> {
     indices.fold(BTreeMap::new(), |mut counts, index| {
-        *counts.entry(requests.which(index)).or_default() += 1;
+        *counts.entry(requests.choose(index)).or_default() += 1;
         counts
     })
 }
@@ -58,7 +58,7 @@ proptest! {
     ) {
         let order = if random { FeedOrder::Random } else { FeedOrder::InOrder };
         let all = requests(&weights, &[], rows, order, seed);
-        let which = all.which(index);
+        let which = all.choose(index);
         let named = format!("target {} row {}", which.target, which.row);
         prop_assert_eq!(all.bytes(which), named.as_bytes());
         if order == FeedOrder::InOrder && rows > 0 {
@@ -107,8 +107,9 @@ fn rows_do_not_depend_on_targets() {
 
 #[test]
 fn another_seed_is_another_order_and_the_same_seed_the_same() {
-    let draw =
-        |seed| (0..64).map(|k| requests(&[1, 1], &[], 0, FeedOrder::InOrder, seed).which(k).target).collect::<Vec<_>>();
+    let draw = |seed| {
+        (0..64).map(|k| requests(&[1, 1], &[], 0, FeedOrder::InOrder, seed).choose(k).target).collect::<Vec<_>>()
+    };
     assert_eq!(draw(1), draw(1));
     assert_ne!(draw(1), draw(2));
 }
@@ -117,7 +118,7 @@ fn another_seed_is_another_order_and_the_same_seed_the_same() {
 #[test]
 fn the_draws_of_a_seed_never_change() {
     let all = requests(&[3, 2, 1], &[], 5, FeedOrder::Random, 1);
-    let drawn: Vec<_> = (0..12).map(|k| (all.which(k).target, all.which(k).row)).collect();
+    let drawn: Vec<_> = (0..12).map(|k| (all.choose(k).target, all.which(k).row)).collect();
     assert_eq!(drawn, PUBLISHED);
 }
 
@@ -131,9 +132,9 @@ fn a_hash_tells_requests_and_weights_apart_and_not_seeds() {
     let others = [hash(&[1, 2], 3, 1), hash(&[2, 1], 3, 1), hash(&[1, 2], 2, 1), hash(&[1], 3, 1)];
     assert_eq!(others.iter().collect::<std::collections::BTreeSet<_>>().len(), others.len());
     let two = |parts: [&[u8]; 2]| {
-        let mut target = Prepared::new(Method::Get, String::new(), 1);
+        let mut target = TargetRequests::new(Method::Get, String::new(), 1);
         parts.iter().for_each(|part| target.push(part));
-        Requests::new(vec![target], 2, FeedOrder::InOrder, 1).unwrap().hash()
+        RequestSet::new(vec![target], 2, FeedOrder::InOrder, 1).unwrap().hash()
     };
     assert_ne!(two([b"ab", b"c"]), two([b"a", b"bc"]));
 }
@@ -141,14 +142,14 @@ fn a_hash_tells_requests_and_weights_apart_and_not_seeds() {
 #[test]
 fn what_is_no_set_of_requests() {
     let target = |requests: usize| {
-        let mut target = Prepared::new(Method::Get, String::new(), 0);
+        let mut target = TargetRequests::new(Method::Get, String::new(), 0);
         (0..requests).for_each(|_| target.push(b"x"));
         target
     };
-    let new = |targets| Requests::new(targets, 3, FeedOrder::InOrder, 1);
-    assert_eq!(new(Vec::new()), Err(RequestsError::Nothing));
-    assert_eq!(new(vec![target(1), target(0)]), Err(RequestsError::Nothing));
-    assert_eq!(new(vec![target(1), target(2)]), Err(RequestsError::Rows { found: 2, rows: 3 }));
+    let new = |targets| RequestSet::new(targets, 3, FeedOrder::InOrder, 1);
+    assert_eq!(new(Vec::new()), Err(RequestSetError::Nothing));
+    assert_eq!(new(vec![target(1), target(0)]), Err(RequestSetError::Nothing));
+    assert_eq!(new(vec![target(1), target(2)]), Err(RequestSetError::Rows { found: 2, rows: 3 }));
     let good = new(vec![target(1), target(3)]).unwrap();
-    assert_eq!((good.targets()[0].weight(), good.rows(), good.are_all_the_same()), (1, 3, false));
+    assert_eq!((good.targets()[0].weight(), good.rows(), good.is_uniform()), (1, 3, false));
 }

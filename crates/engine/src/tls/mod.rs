@@ -15,7 +15,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 pub use fault::TlsFault;
 pub use options::{Identity, TlsError, TlsOptions};
-pub(crate) use session::Session;
+pub(crate) use session::TlsSession;
 use unverified::Unverified;
 
 use crate::request::Origin;

@@ -10,7 +10,7 @@ use super::{HTTP2, Tls};
 
 /// One session.
 #[derive(Debug)]
-pub(crate) struct Session {
+pub(crate) struct TlsSession {
     connection: ClientConnection,
     /// When its connection was there.
     pub(crate) began: Timestamp,
@@ -24,10 +24,17 @@ pub(crate) struct Session {
     pub(crate) broken: bool,
 }
 
-impl Session {
+impl TlsSession {
     /// A session over a connection that is there since `began`.
-    pub(crate) fn new(tls: &Tls, began: Timestamp, paused_by_then: Nanos) -> Result<Session, rustls::Error> {
-        Ok(Session { connection: tls.connection()?, began, paused_by_then, heard: false, ended: false, broken: false })
+    pub(crate) fn new(tls: &Tls, began: Timestamp, paused_by_then: Nanos) -> Result<TlsSession, rustls::Error> {
+        Ok(TlsSession {
+            connection: tls.connection()?,
+            began,
+            paused_by_then,
+            heard: false,
+            ended: false,
+            broken: false,
+        })
     }
 
     pub(crate) fn is_handshaking(&self) -> bool {

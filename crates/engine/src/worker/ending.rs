@@ -6,7 +6,7 @@ use truetail_run::CpuTime;
 
 use super::Worker;
 use crate::connection::{Exchange, Phase};
-use crate::harvest::{Harvest, cpu_since};
+use crate::harvest::{WorkerResult, cpu_since};
 
 /// When a request ended: when its last byte had arrived, and when the worker had read it.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ impl Worker {
     }
 
     /// Counts out what is in flight and what was never issued.
-    pub(super) fn settle(mut self, cpu_before: CpuTime) -> Harvest {
+    pub(super) fn settle(mut self, cpu_before: CpuTime) -> WorkerResult {
         if self.links.is_some() {
             self.settle_streams();
         }
@@ -89,7 +89,7 @@ impl Worker {
         }
         let ended = self.now();
         while let Some(arrival) = self.setting.driver.unissued() {
-            let which = self.setting.requests.which(arrival.index);
+            let which = self.setting.requests.choose(arrival.index);
             self.setting.ledger.never_issued(which, &RequestRecord::never_issued(arrival, ended));
         }
         let (recorder, by_target) = self.setting.ledger.close();
@@ -97,7 +97,7 @@ impl Worker {
             None => (self.pool.opened, self.pool.peak),
             Some(links) => (links.pool.opened, links.pool.peak),
         };
-        Harvest {
+        WorkerResult {
             recorder,
             by_target,
             driver: self.setting.driver,

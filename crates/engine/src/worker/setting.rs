@@ -9,11 +9,11 @@ use super::Multiplexing;
 use crate::control::Control;
 use crate::endpoint::Endpoint;
 use crate::ledger::Ledger;
-use crate::requests::Requests;
+use crate::requests::RequestSet;
 use crate::tls::Tls;
 
 /// What a worker needs from the rest of the engine.
-pub(crate) struct Setting {
+pub(crate) struct WorkerConfig {
     pub(crate) hand: Hand,
     pub(crate) driver: Driver,
     pub(crate) ledger: Ledger,
@@ -25,7 +25,7 @@ pub(crate) struct Setting {
     pub(crate) keep_alive: bool,
     /// Connections carry many requests at once, in HTTP/2.
     pub(crate) multiplexing: Option<Multiplexing>,
-    pub(crate) requests: Requests,
+    pub(crate) requests: RequestSet,
     pub(crate) timeout: Option<Nanos>,
     /// The kernel is to say when answers arrived.
     pub(crate) stamped: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Setting {
 /// A retransmission that was faster than this is not looked for: so much may be missing of a time.
 const RETRANSMITTED_WITHIN: Nanos = Nanos::from_millis(1);
 
-impl Setting {
+impl WorkerConfig {
     /// Requests are to go out when they are due, and not in batches nor when their user is ready.
     pub(super) fn is_on_time(&self) -> bool {
         self.scheduled && self.timing != Timing::Cheap

@@ -95,7 +95,7 @@ impl Worker {
     #[inline(always)]
     pub(super) fn begin(&mut self, start: Start, now: Timestamp) {
         self.looked = false;
-        let which = self.setting.requests.which(start.arrival.index);
+        let which = self.setting.requests.choose(start.arrival.index);
         self.setting.ledger.plan(which, start.arrival.intended_start);
         let exchange = Exchange {
             arrival: start.arrival,
@@ -147,7 +147,7 @@ impl Worker {
         connection.exchange.actual_start = now;
         connection.exchange.paused_by_then = self.watch.total();
         let which = connection.exchange.which;
-        connection.parser.start(self.setting.requests.to_head(which));
+        connection.parser.start(self.setting.requests.is_head_request(which));
         if connection.write(self.setting.requests.bytes(which)).is_err() {
             self.sending_failed(slot);
         }

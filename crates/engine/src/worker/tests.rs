@@ -22,7 +22,7 @@ use crate::checkpoint::Mailbox;
 use crate::control::Control;
 use crate::ledger::Ledger;
 use crate::request::{Method, Origin};
-use crate::requests::{FeedOrder, Prepared, Requests};
+use crate::requests::{FeedOrder, RequestSet, TargetRequests};
 use crate::stamps;
 use crate::tls::Tls;
 use crate::tls::TlsOptions;
@@ -38,10 +38,10 @@ fn listen() -> TcpListener {
     socket.into()
 }
 
-fn one_request() -> Requests {
-    let mut only = Prepared::new(Method::Get, "http://127.0.0.1/".to_owned(), 1);
+fn one_request() -> RequestSet {
+    let mut only = TargetRequests::new(Method::Get, "http://127.0.0.1/".to_owned(), 1);
     only.push(REQUEST);
-    Requests::new(vec![only], 0, FeedOrder::InOrder, 1).unwrap()
+    RequestSet::new(vec![only], 0, FeedOrder::InOrder, 1).unwrap()
 }
 
 /// All `requests` are due within their number of microseconds.
@@ -68,7 +68,7 @@ impl Stage {
         let workload = workload(requests, timeout);
         let listener = listen();
         let options = RecorderOptions::default();
-        let setting = Setting {
+        let setting = WorkerConfig {
             hand: Hand::ALONE,
             driver: Driver::new(&workload, Hand::ALONE),
             ledger: Ledger::new(options, &one_request(), &workload, Arc::default(), Arc::new(Mailbox::new(options))),

@@ -48,9 +48,9 @@ fn feed_knowing<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'
 }
 
 /// Reads `bytes` in pieces of `size`, and the end of the connection where it is `closed`.
-fn read(bytes: &[u8], size: usize, to_head: bool, closed: bool) -> Read {
+fn read(bytes: &[u8], size: usize, is_head_request: bool, closed: bool) -> Read {
     let mut parser = ResponseParser::new();
-    parser.start(to_head);
+    parser.start(is_head_request);
     let mut read = feed(&mut parser, bytes.chunks(size.max(1)));
     if read.is.is_none() && closed {
         read.is = Some(parser.end());
@@ -59,8 +59,8 @@ fn read(bytes: &[u8], size: usize, to_head: bool, closed: bool) -> Read {
 }
 
 /// What the parser makes of a row without the end of the connection; `None`: it waits for more.
-pub fn without_an_end(sent: &Sent, to_head: bool) -> Option<Outcome> {
-    let read = read(&enough_of(sent), usize::MAX, to_head, false);
+pub fn without_an_end(sent: &Sent, is_head_request: bool) -> Option<Outcome> {
+    let read = read(&enough_of(sent), usize::MAX, is_head_request, false);
     read.is.map(|is| outcome(Some(is)))
 }
 
@@ -86,7 +86,7 @@ fn every_row_is_what_the_table_says_however_it_is_cut() {
         let is_endless = matches!(row.sent, Sent::Endless(..));
         let bytes = enough_of(&row.sent);
         for size in [usize::MAX, 1, 2, 3, 7, 64, 1000, 65_536] {
-            let read = read(&bytes, size, row.to_head, !is_endless);
+            let read = read(&bytes, size, row.is_head_request, !is_endless);
             let shown = format!("pieces of {size}: {}", row.shown());
             assert_eq!(outcome(read.is), row.outcome, "{shown}");
             assert_eq!(matches!(read.is, Some(Ok(Finished { keep_alive: true, .. }))), row.kept, "{shown}");
@@ -117,7 +117,7 @@ fn a_head_in_single_bytes_takes_linear_time() {
 /// Rows that fit into a test of many cases.
 fn short_rows() -> Vec<(Vec<u8>, bool)> {
     let rows = table().into_iter().filter_map(|row| match row.sent {
-        Sent::Bytes(bytes) if bytes.len() < 1000 => Some((bytes, row.to_head)),
+        Sent::Bytes(bytes) if bytes.len() < 1000 => Some((bytes, row.is_head_request)),
         _ => None,
     });
     rows.collect()
@@ -150,12 +150,12 @@ proptest! {
     ) {
         let (rows, mut last, mut parser) = (short_rows(), LastHead::remembering(), ResponseParser::new());
         for (row, size) in order {
-            let (bytes, to_head) = &rows[row.index(rows.len())];
+            let (bytes, is_head_request) = &rows[row.index(rows.len())];
             for _ in 0..2 {
-                parser.start(*to_head);
+                parser.start(*is_head_request);
                 let known = feed_knowing(&mut parser, bytes.chunks(size), &mut last);
                 let is = known.is.unwrap_or_else(|| parser.end());
-                prop_assert_eq!(Some(is), read(bytes, size, *to_head, true).is, "{}", bytes.escape_ascii());
+                prop_assert_eq!(Some(is), read(bytes, size, *is_head_request, true).is, "{}", bytes.escape_ascii());
             }
         }
     }
@@ -168,7 +168,7 @@ proptest! {
         cuts in proptest::collection::vec(any::<prop::sample::Index>(), 0..6),
     ) {
         let rows = short_rows();
-        let (mut bytes, to_head) = rows[row.index(rows.len())].clone();
+        let (mut bytes, is_head_request) = rows[row.index(rows.len())].clone();
         if !bytes.is_empty() {
             damage.iter().for_each(|(at, byte)| {
                 let at = at.index(bytes.len());
@@ -177,9 +177,9 @@ proptest! {
         }
         let cuts = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
         let mut parser = ResponseParser::new();
-        parser.start(to_head);
+        parser.start(is_head_request);
         let in_pieces = feed(&mut parser, cut(&bytes, cuts).into_iter()).is.unwrap_or_else(|| parser.end());
-        prop_assert_eq!(Some(in_pieces), read(&bytes, usize::MAX, to_head, true).is);
+        prop_assert_eq!(Some(in_pieces), read(&bytes, usize::MAX, is_head_request, true).is);
     }
 
     #[test]

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
-use truetail_engine::{FeedOrder, Measured, Method, Plan, Prepared, Request, Requests, Target, Way};
+use truetail_engine::{
+    AddressOverrides, FeedOrder, Method, Plan, Request, RequestSet, RunOutput, Target, TargetRequests,
+};
 use truetail_model::record::{Cause, Metric, Outcome};
 use truetail_model::time::Nanos;
 
@@ -75,15 +77,15 @@ fn pour(stream: &mut TcpStream, first: &[u8], again: &[u8]) -> std::io::Result<(
 
 /// A plan that asks once for each row, each on a connection of its own.
 fn asking_for_each(origin: &str, method: &Method, rows: usize) -> Plan {
-    let mut all = Prepared::new(method.clone(), format!("{origin}/{{{{row}}}}"), 1);
+    let mut all = TargetRequests::new(method.clone(), format!("{origin}/{{{{row}}}}"), 1);
     for row in 0..rows {
         let request = Request::new(method.clone(), &format!("{origin}/{row}"), &[], Vec::new()).unwrap();
-        all.push(&request.http1());
+        all.push(&request.http1_bytes());
     }
-    let requests = Requests::new(vec![all], rows as u32, FeedOrder::InOrder, 0).unwrap();
+    let requests = RequestSet::new(vec![all], rows as u32, FeedOrder::InOrder, 0).unwrap();
     let origin = Request::new(method.clone(), origin, &[], Vec::new()).unwrap().origin();
     let mut plan = open("http://127.0.0.1:1/", 1000.0, rows as u64);
-    plan.target = Target::of(requests, origin, &Way::default()).unwrap();
+    plan.target = Target::of(requests, origin, &AddressOverrides::default()).unwrap();
     plan.keep_alive = false;
     plan
 }
@@ -91,7 +93,7 @@ fn asking_for_each(origin: &str, method: &Method, rows: usize) -> Plan {
 /// Runs these rows, of one method, and compares each with `expected`.
 fn check(rows: Vec<Row>, how: How, expected: impl Fn(&Row) -> Outcome) {
     let Some(first) = rows.first() else { return };
-    let method = if first.to_head { Method::Head } else { Method::Get };
+    let method = if first.is_head_request { Method::Head } else { Method::Get };
     let rows = Arc::new(rows);
     let served = Arc::clone(&rows);
     let address = listen(move |stream| serve(stream, &served, how));
@@ -112,8 +114,8 @@ fn check(rows: Vec<Row>, how: How, expected: impl Fn(&Row) -> Outcome) {
 
 /// The rows that `chosen` picks, those to HEAD apart.
 fn by_method(chosen: impl Fn(&Row) -> bool) -> [Vec<Row>; 2] {
-    let (to_head, others) = table().into_iter().filter(chosen).partition(|row| row.to_head);
-    [others, to_head]
+    let (is_head_request, others) = table().into_iter().filter(chosen).partition(|row| row.is_head_request);
+    [others, is_head_request]
 }
 
 #[test]
@@ -126,7 +128,7 @@ fn every_row_is_what_the_table_says() {
 #[test]
 fn nothing_is_made_up_for_a_server_that_stays_and_is_silent() {
     for rows in by_method(|_| true) {
-        check(rows, How::ThenStay, |row| without_an_end(&row.sent, row.to_head).unwrap_or(Outcome::TimedOut));
+        check(rows, How::ThenStay, |row| without_an_end(&row.sent, row.is_head_request).unwrap_or(Outcome::TimedOut));
     }
 }
 
@@ -141,7 +143,7 @@ fn every_row_is_the_same_in_small_segments() {
 }
 
 /// Does `serve` with each connection that `requests` arrivals at `rate` make, of which each is asked by `GET /`.
-fn run_against(rate: f64, requests: u64, serve: impl Fn(TcpStream) + Send + Sync + 'static) -> Measured {
+fn run_against(rate: f64, requests: u64, serve: impl Fn(TcpStream) + Send + Sync + 'static) -> RunOutput {
     let address = listen(serve);
     let mut plan = open(&format!("http://{address}/"), rate, requests);
     plan.workload.limits.timeout = Some(TIMEOUT);

@@ -14,7 +14,7 @@ pub enum Sent {
 /// One answer, or what is sent in place of one.
 pub struct Row {
     /// The request was a HEAD.
-    pub to_head: bool,
+    pub is_head_request: bool,
     /// What the server sends; then it closes.
     pub sent: Sent,
     /// What became of the request.
@@ -55,7 +55,7 @@ use Cause::{
 use Is::{Kept, Last, Late, No};
 
 impl Is {
-    fn row(self, to_head: bool, sent: Sent) -> Row {
+    fn row(self, is_head_request: bool, sent: Sent) -> Row {
         let (outcome, kept) = match self {
             Kept(status) => (Outcome::Response { status }, true),
             Last(status) => (Outcome::Response { status }, false),
@@ -63,7 +63,7 @@ impl Is {
             No(cause) => (Outcome::Malformed(cause), false),
             Late => (Outcome::TimedOut, false),
         };
-        Row { to_head, sent, outcome, kept }
+        Row { is_head_request, sent, outcome, kept }
     }
 }
 

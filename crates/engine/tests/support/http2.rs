@@ -13,7 +13,7 @@ use truetail_engine::Plan;
 
 /// The same plan in HTTP/2.
 pub fn in_http2(mut plan: Plan) -> Plan {
-    plan.target.speak_http2().unwrap();
+    plan.target.use_http2().unwrap();
     plan
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use truetail_engine::{Control, Measured, Method, Plan, Target};
+use truetail_engine::{Control, Method, Plan, RunOutput, Target};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::{Samples, SamplesOptions};
 use truetail_model::time::{Nanos, Rate};
@@ -158,11 +158,11 @@ pub fn plan(url: &str, model: LoadModel) -> Plan {
 }
 
 /// Runs the plan and checks what must be true of every run: the books, and the parts of each delay.
-pub fn run(plan: &Plan) -> Measured {
+pub fn run(plan: &Plan) -> RunOutput {
     run_with(plan, &Control::new())
 }
 
-pub fn run_with(plan: &Plan, control: &Control) -> Measured {
+pub fn run_with(plan: &Plan, control: &Control) -> RunOutput {
     let measured = truetail_engine::run(plan, control).unwrap();
     let tally = &measured.snapshot.tally;
     tally.check().unwrap();

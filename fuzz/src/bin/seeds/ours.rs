@@ -34,7 +34,7 @@ fn responses() -> Vec<Vec<u8>> {
             Sent::Endless(first, again) => [first, again.repeat(AGAIN)].concat(),
         };
         let third = bytes.len() / 3;
-        [Cut::write(row.to_head, &[], &bytes), Cut::write(row.to_head, &[third, 2 * third], &bytes)]
+        [Cut::write(row.is_head_request, &[], &bytes), Cut::write(row.is_head_request, &[third, 2 * third], &bytes)]
     });
     rows.collect()
 }

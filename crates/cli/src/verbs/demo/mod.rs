@@ -20,7 +20,7 @@ use stage::{Seen, Stage};
 pub fn demo(args: DemoArgs) -> Result<Exit> {
     let stage = Stage::new(args.quiet);
     let truth = truth(&stage.scenario).expect("the scenario of the demo is an open one, with an end");
-    host::raise_open_files();
+    host::raise_open_file_limit();
     let [closed_folder, open_folder] = folders(&args)?;
     output::print(&stage.introduction())?;
     let closed = stage.ask(stage.closed_loop(), closed_folder)?;

@@ -27,7 +27,7 @@ pub fn run(args: LabRunArgs) -> Result<Exit> {
     let tools = named(&args.tools)?;
     let setting = setting(&args)?;
     // The server holds a connection for each of a tool's, and the tools inherit the limit.
-    let _ = host::raise_open_files();
+    let _ = host::raise_open_file_limit();
     let folder = folder(&args, &setting)?;
     let survey = Survey { setting: &setting, folder: &folder, force: args.force };
     let (entries, interrupted) = surveyed(&survey, &tools, args.quiet)?;

@@ -124,7 +124,7 @@ impl Session {
         let wrong = match stream.status {
             None => Some((Cause::Http2Protocol, code::PROTOCOL_ERROR)),
             _ if stream.receive_window < 0 => Some((Cause::Http2Window, code::FLOW_CONTROL_ERROR)),
-            Some(_) if stream.to_head && stream.data > 0 => Some((Cause::LeftoverBytes, code::PROTOCOL_ERROR)),
+            Some(_) if stream.is_head_request && stream.data > 0 => Some((Cause::LeftoverBytes, code::PROTOCOL_ERROR)),
             Some(_) if stream.length.is_some_and(|length| stream.data > length) => {
                 Some((Cause::BadLength, code::PROTOCOL_ERROR))
             }
@@ -348,7 +348,7 @@ impl Session {
 impl Stream {
     /// Its answer has none, whatever it states.
     fn has_no_body(&self, status: u16) -> bool {
-        self.to_head || status == 204 || status == 304
+        self.is_head_request || status == 204 || status == 304
     }
 }
 

@@ -23,7 +23,7 @@ impl Session {
             receive_window: OUR_WINDOW,
             body: request.body.len(),
             sent: 0,
-            to_head: request.to_head,
+            is_head_request: request.is_head_request,
             status: None,
             interim: 0,
             length: None,

@@ -17,7 +17,7 @@ pub(super) struct Stream {
     /// Length of the body, and how much of it was sent.
     pub(super) body: usize,
     pub(super) sent: usize,
-    pub(super) to_head: bool,
+    pub(super) is_head_request: bool,
     /// Status of the final answer, once its head has come.
     pub(super) status: Option<u16>,
     pub(super) interim: u8,

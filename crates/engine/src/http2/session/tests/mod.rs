@@ -8,16 +8,16 @@ use super::super::blocks::Blocks;
 use super::super::frame::{Head, LONGEST, code, put, put_number};
 use super::*;
 use crate::request::{Method, Request};
-use crate::requests::{Requests, Which};
+use crate::requests::{RequestId, RequestSet};
 
-const ANY: Which = Which { target: 0, row: 0 };
+const ANY: RequestId = RequestId { target: 0, row: 0 };
 const OK: Outcome = Outcome::Response { status: 200 };
 
 pub(super) fn blocks(method: &str, headers: &[&str], body: &[u8]) -> Blocks {
     let headers: Vec<String> = headers.iter().map(|header| header.to_string()).collect();
     let method: Method = method.parse().unwrap();
     let request = Request::new(method, "http://a.test/", &headers, body.to_vec()).unwrap();
-    Blocks::new(&Requests::single(&request), "http").unwrap()
+    Blocks::new(&RequestSet::single(&request), "http").unwrap()
 }
 
 /// Frames as a server sends them.
