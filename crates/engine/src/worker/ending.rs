@@ -1,114 +1,227 @@
-//! How a request ends and is written down, and how the run does.
+//! What becomes of requests: the events of sessions, timeouts, lost connections, the end of the run; and writing it down.
 
-use truetail_model::record::{Outcome, RequestRecord, StartDelay};
+use truetail_model::record::{Cause, Outcome, RequestRecord, StartDelay};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::CpuTime;
 
 use super::Worker;
-use crate::connection::{Exchange, Phase};
-use crate::harvest::{WorkerResult, cpu_since};
+use super::clock::CompletionTime;
+use crate::connection::Phase;
+use crate::connection::timestamps::WallTime;
+use crate::protocol::{Closed, Ended, Event, Protocol, Retry, Session, Tag};
+use crate::result::{WorkerResult, cpu_since};
 
-/// When a request ended: when its last byte had arrived, and when the worker had read it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Moment {
-    pub(super) arrived: Timestamp,
-    pub(super) read: Timestamp,
-    /// The two are known apart.
-    pub(super) stamped: bool,
-}
-
-impl Moment {
-    /// Nobody knows when it arrived.
-    pub(super) fn read_at(now: Timestamp) -> Moment {
-        Moment { arrived: now, read: now, stamped: false }
-    }
-}
-
-impl Worker {
-    /// A request ended without an answer, which was noticed at `now`.
-    pub(super) fn end(&mut self, slot: u32, now: Timestamp, outcome: Outcome) {
-        // What failed had failed before it was noticed; what is given up is given up now.
-        let moment = if outcome.is_failed() { self.unstamped_moment(slot, now) } else { Moment::read_at(now) };
-        self.end_at(slot, moment, outcome, false);
-    }
-
-    /// A request ended; its connection is kept for another one, or closed.
-    pub(super) fn end_at(&mut self, slot: u32, moment: Moment, outcome: Outcome, keep: bool) {
-        let connection = self.pool.get(slot);
-        let (exchange, received) = (connection.exchange, connection.parser.received());
-        self.clear_deadline(slot);
-        if keep {
-            self.pool.get(slot).phase = Phase::Idle;
-            self.pool.make_idle(slot);
-        } else {
-            self.close(slot);
+impl<P: Protocol> Worker<P> {
+    /// Deals with what happened on a connection by `now`, by bytes that bear `stamp` or otherwise.
+    #[inline]
+    pub(super) fn handle_events(&mut self, slot: u32, now: Timestamp, stamp: Option<WallTime>) {
+        if self.events.is_empty() {
+            return;
         }
-        self.record(&exchange, moment, outcome, received);
+        let events = self.events.take();
+        let last_end = events.iter().rposition(|event| matches!(event, Event::Ended(_)));
+        let mut arrived = None;
+        let mut is_settled = true;
+        for (nth, event) in events.iter().enumerate() {
+            match *event {
+                Event::Started(tag) => {
+                    let blocked = self.connections.pool.get(slot).blocked;
+                    self.request_started(tag, self.clock.since(now), blocked);
+                }
+                Event::Sent(tag) => self.request_sent(tag, self.clock.since(now)),
+                Event::FirstByte(tag) => {
+                    let arrived = *arrived.get_or_insert_with(|| self.arrival(slot, stamp, now));
+                    let exchange = self.in_flight.get(tag);
+                    exchange.first_byte = Some(arrived.unwrap_or(now).max(exchange.started.instant));
+                }
+                Event::Ended(ended) => {
+                    let arrived = *arrived.get_or_insert_with(|| self.arrival(slot, stamp, now));
+                    self.request_ended(ended, arrived, stamp, now, last_end == Some(nth));
+                    is_settled &= P::MULTIPLEXED;
+                }
+                Event::Stray => self.receiver.stray_answers += 1,
+                Event::RoomChanged | Event::GoingAway => is_settled = false,
+            }
+        }
+        self.events.restore(events);
+        if !is_settled {
+            self.settle(slot, now);
+        }
     }
 
-    pub(super) fn record(&mut self, exchange: &Exchange, moment: Moment, outcome: Outcome, bytes_in: u64) {
+    /// A session says that a request ended.
+    #[inline]
+    fn request_ended(
+        &mut self,
+        ended: Ended,
+        arrived: Option<Timestamp>,
+        stamp: Option<WallTime>,
+        now: Timestamp,
+        last: bool,
+    ) {
+        let Ended { tag, outcome, bytes_in, retry } = ended;
+        if let Outcome::Response { .. } = outcome {
+            return match self.answer_completion(tag, arrived, stamp, now, last) {
+                Ok(completion) => self.end(tag, completion, outcome, bytes_in),
+                Err(outcome) => {
+                    let completion = self.clock.noticed(self.in_flight.get(tag), now);
+                    self.end(tag, completion, outcome, bytes_in);
+                }
+            };
+        }
+        let exchange = self.in_flight.get(tag);
+        // One that has opened a connection opens no other: a server that goes away from each costs a request each time, and
+        // is not asked for ever.
+        if retry != Retry::No && exchange.connect.is_none() {
+            self.connections.streams.sent_again += u64::from(retry == Retry::Unprocessed);
+            return self.unassign(tag);
+        }
+        let completion = self.clock.noticed(exchange, now);
+        self.end(tag, completion, outcome, bytes_in);
+    }
+
+    /// After a request ended or the room on a connection changed: one that takes nothing new is closed when its last request
+    /// has ended, one that carries nothing waits for the next, and the driver learns how many requests there may be.
+    fn settle(&mut self, slot: u32, now: Timestamp) {
+        if let Some(connection) = self.connections.pool.at(slot) {
+            let is_free = connection.session.in_flight() == 0 && connection.opener.is_none();
+            let is_closing = connection.session.is_closing() || (!P::MULTIPLEXED && !connection.is_reusable());
+            if is_free && is_closing {
+                self.drop_connection(slot);
+            } else if is_closing {
+                self.connections.retire(slot);
+            } else if is_free && !P::MULTIPLEXED && !self.connections.pool.is_idle(slot) {
+                return self.connections.pool.make_idle(slot);
+            }
+        }
+        self.update_capacity(now);
+    }
+
+    /// The connection came to its end. What it had not taken a byte of was not asked, and goes out on another one.
+    pub(super) fn lost(&mut self, slot: u32, how: Closed, now: Timestamp, stamp: Option<WallTime>) {
+        let connection = self.connections.pool.get(slot);
+        connection.session.closed(how, &mut self.events);
+        connection.phase = Phase::Closed;
+        self.handle_events(slot, now, stamp);
+    }
+
+    /// The server refused the connection in the middle of TLS's handshake, as the client saw it.
+    pub(super) fn refused(&mut self, slot: u32, now: Timestamp) {
+        let connection = self.connections.pool.get(slot);
+        connection.session.closed(Closed::Tls { alert: true }, &mut self.events);
+        connection.phase = Phase::Closed;
+        self.events.replace_failures(Outcome::ConnectFailed(Cause::Tls));
+        self.handle_events(slot, now, None);
+    }
+
+    /// Times out whoever was overdue at `now`.
+    pub(super) fn expire(&mut self, now: Timestamp) {
+        while let Some(tag) = self.in_flight.overdue(now) {
+            self.read_before_giving_up(tag);
+            if self.in_flight.overdue(now) == Some(tag) {
+                self.give_up(tag, Outcome::TimedOut);
+            }
+        }
+    }
+
+    /// Ends a request that is not waited for any more.
+    fn give_up(&mut self, tag: Tag, outcome: Outcome) {
+        let now = self.clock.now();
+        let (slot, key) = (self.in_flight.get(tag).connection, self.in_flight.get(tag).key);
+        let completion = CompletionTime::read_at(now);
+        let opens = slot.is_some_and(|slot| self.connections.pool.get(slot).opener.is_some());
+        match slot {
+            Some(slot) if !opens => {
+                let received = self.connections.pool.get(slot).session.cancel(key, &mut self.events);
+                self.end(tag, completion, outcome, received);
+                self.connections.touch(slot);
+                self.handle_events(slot, now, None);
+            }
+            slot => {
+                self.connections.unassigned.retain(|unassigned| *unassigned != tag);
+                if let Some(slot) = slot {
+                    self.drop_connection(slot);
+                    self.connections.opening_failed(now);
+                }
+                self.end(tag, completion, outcome, 0);
+                if outcome != Outcome::InFlightAtEnd {
+                    self.update_capacity(now);
+                }
+            }
+        }
+    }
+
+    /// A request ended: takes it out, writes it down, and gives its place back to the driver.
+    #[inline]
+    pub(super) fn end(&mut self, tag: Tag, completion: CompletionTime, outcome: Outcome, bytes_in: u64) {
+        self.events.observe_end(tag, outcome);
+        let exchange = self.in_flight.end(tag);
         let connect = exchange.connect.unwrap_or(Nanos::ZERO);
-        let intended = exchange.arrival.intended_start;
+        let (intended, actual) = (exchange.arrival.intended_start, exchange.started.instant);
         let record = RequestRecord {
             index: exchange.arrival.index,
             intended_start: intended,
-            actual_start: exchange.actual_start,
-            end: moment.arrived,
-            delay: StartDelay::split(intended, exchange.actual_start, exchange.connection_wait, connect),
+            actual_start: actual,
+            end: completion.arrived,
+            delay: StartDelay::split(intended, actual, exchange.connection_wait, connect),
             connected: exchange.connect.is_some(),
             tls_handshake: exchange.handshake,
-            read_lag: moment.stamped.then(|| moment.read.since(moment.arrived)),
+            read_lag: completion.is_stamped.then(|| completion.read.since(completion.arrived)),
             outcome,
             bytes_in,
         };
-        self.setting.ledger.record(exchange.which, record);
-        // On a schedule, whoever waits for this connection could have had it since the answer arrived; in a closed loop
-        // the user is this worker, and goes on when it has read.
-        let free = if self.setting.scheduled { moment.arrived } else { moment.read };
-        self.setting.driver.finish(exchange.user, free);
+        self.ledger.record(exchange.request, record);
+        // On a schedule, whoever waits for this place could have had it since the answer arrived; in a closed loop the user
+        // is this worker, and goes on when it has read.
+        let free = if self.config.scheduled { completion.arrived } else { completion.read };
+        self.driver.finish(exchange.user, free);
     }
 
-    pub(super) fn close(&mut self, slot: u32) {
-        let mut connection = self.pool.remove(slot);
+    /// Closes a connection that carries nothing any more, with a goodbye where there is room for it.
+    pub(super) fn drop_connection(&mut self, slot: u32) {
+        let mut connection = self.connections.remove(slot);
+        if connection.phase == Phase::Open {
+            connection.session.say_goodbye();
+            // Whoever is gone needs no goodbye.
+            let _ = connection.write(&self.protocol);
+        }
         connection.transport.say_goodbye(&connection.socket);
         // Closing ends the watch by itself; a socket that was never added is refused here, which changes nothing.
         let _ = self.reactor.remove(&connection.socket);
     }
 
     /// Counts out what is in flight and what was never issued.
-    pub(super) fn settle(mut self, cpu_before: CpuTime) -> WorkerResult {
-        if self.links.is_some() {
-            self.settle_streams();
-        }
-        for slot in self.pool.busy() {
-            self.read_before_giving_up(slot);
-            if self.pool.is_busy(slot) {
-                let now = self.now();
-                self.end(slot, now, Outcome::InFlightAtEnd);
+    pub(super) fn finish(mut self, cpu_before: CpuTime) -> WorkerResult {
+        for tag in self.in_flight.tags() {
+            if self.in_flight.contains(tag) {
+                self.read_before_giving_up(tag);
+            }
+            if self.in_flight.contains(tag) {
+                self.give_up(tag, Outcome::InFlightAtEnd);
             }
         }
-        let ended = self.now();
-        while let Some(arrival) = self.setting.driver.unissued() {
-            let which = self.setting.requests.choose(arrival.index);
-            self.setting.ledger.never_issued(which, &RequestRecord::never_issued(arrival, ended));
+        self.flush_all();
+        let ended = self.clock.now();
+        if P::MULTIPLEXED {
+            self.connections.pool.taken().into_iter().for_each(|slot| self.drop_connection(slot));
         }
-        let (recorder, by_target) = self.setting.ledger.close();
-        let (opened, peak) = match &self.links {
-            None => (self.pool.opened, self.pool.peak),
-            Some(links) => (links.pool.opened, links.pool.peak),
-        };
+        while let Some(arrival) = self.driver.unissued() {
+            let request = self.config.requests.choose(arrival.index);
+            self.ledger.never_issued(request, &RequestRecord::never_issued(arrival, ended));
+        }
+        let (recorder, target_tallies) = self.ledger.close();
         WorkerResult {
             recorder,
-            by_target,
-            driver: self.setting.driver,
-            watch: self.watch,
+            target_tallies,
+            driver: self.driver,
+            clock_steps: self.clock.correlation.steps(),
+            pauses: self.clock.pauses,
             cpu: cpu_since(cpu_before),
-            connections_opened: opened,
-            connections_peak: peak,
-            streams: self.links.as_ref().map(|links| links.seen()),
-            stray_answers: self.stray_answers,
-            unstamped: self.unstamped,
-            clock_steps: self.pairing.steps(),
+            connections_opened: self.connections.pool.opened,
+            connections_peak: self.connections.pool.peak,
+            streams: P::MULTIPLEXED.then_some(self.connections.streams),
+            stray_answers: self.receiver.stray_answers,
+            unstamped: self.receiver.unstamped,
             ended,
         }
     }

@@ -1,169 +1,162 @@
-//! From what is due to what was handed to a socket.
+//! What is due: one request after the other, or in batches.
 
 use truetail_model::driver::{Start, Turn};
-use truetail_model::record::{Cause, Outcome};
-use truetail_model::time::Timestamp;
+use truetail_model::time::{Nanos, Timestamp};
 
+use super::in_flight::Exchange;
 use super::{REPORTS, Worker};
-use crate::connection::{Exchange, Phase};
+use crate::since::Since;
+use crate::protocol::{Protocol, Session, Tag};
 
-/// After so many starts in a row answers are looked at again, so that catching up does not make them look slow.
+/// After so many starts in a row answers are looked for again, so that catching up does not make them look slow.
 const STARTS_IN_A_ROW: u32 = 32;
 /// The same where starts come in batches, and for users who wait for their answers: to read many and then to send all that is
 /// due costs less than one after the other.
 const BATCH: u32 = REPORTS as u32;
 
-/// After so many reports of a look, as many requests that are due are sent, where starts come in batches. On loopback Linux
-/// frees the buffer of a small answer on the processor that sent it, and interrupts that one when 32 wait for it (half of
-/// `net.core.skb_defer_max`); when it sends the next answer it frees them without.
-const ANSWERS_IN_A_ROW: u32 = 31;
-
 /// What to do after the starts that are due.
-pub(super) enum Then {
+pub(super) enum Next {
     /// Sleep until this instant at the latest.
     Sleep(Timestamp),
-    /// More is due, but look at answers first.
-    Look,
+    /// More is due, but look for answers first.
+    Poll,
     /// The run is over.
-    Over,
+    Finish,
 }
 
-impl Worker {
+impl<P: Protocol> Worker<P> {
     /// Starts what is due, up to [`STARTS_IN_A_ROW`] or [`BATCH`].
-    pub(super) fn start_due(&mut self) -> Then {
-        if self.awaits_the_tick() {
-            return Then::Sleep(self.next_tick);
+    pub(super) fn start_due(&mut self) -> Next {
+        if let Some(tick) = self.sleeper.pending_tick()
+            && self.clock.now() < tick
+        {
+            return Next::Sleep(tick);
         }
-        let most = if self.setting.is_on_time() { STARTS_IN_A_ROW } else { BATCH };
+        let most = if self.config.is_on_time() { STARTS_IN_A_ROW } else { BATCH };
         for _ in 0..most {
-            let now = self.now();
-            if self.should_look_first(now) {
-                return Then::Look;
+            let now = self.clock.now();
+            if self.should_poll_first(now) {
+                return Next::Poll;
             }
-            match self.setting.driver.turn(now) {
+            match self.driver.turn(now) {
                 Turn::Start(start) => self.begin(start, now),
-                Turn::Wait { until } => return Then::Sleep(until),
-                Turn::Expired | Turn::Finished => return Then::Over,
+                Turn::Wait { until } => return Next::Sleep(until),
+                Turn::Expired | Turn::Finished => return Next::Finish,
             }
         }
-        Then::Look
-    }
-
-    /// In batches, what is due waits for its tick, also where answers wake the worker before it.
-    fn awaits_the_tick(&mut self) -> bool {
-        self.next_tick > Timestamp::ZERO && self.now() < self.next_tick
+        Next::Poll
     }
 
     /// Before a connection is opened for an arrival, answers are looked for: one that has come has freed its connection, and
     /// after a pause of this worker many have. A connection is opened for those alone that find none by then.
-    fn should_look_first(&self, now: Timestamp) -> bool {
-        self.setting.scheduled && !self.looked && self.one_may_become_idle() && self.setting.driver.may_start(now)
+    fn should_poll_first(&self, now: Timestamp) -> bool {
+        self.config.scheduled
+            && !self.has_polled
+            && self.connections.one_may_become_idle()
+            && self.driver.may_start(now)
     }
 
-    /// None is idle, and an answer may free one: not where the server closes each, nor in HTTP/2.
-    fn one_may_become_idle(&self) -> bool {
-        !self.pool.has_idle() && self.pool.reuses && self.pool.open() > 0
-    }
-
-    /// After so many `reports` of one look. On a schedule, one start between two answers keeps it without starving the
-    /// answers. Where starts come in batches see [`ANSWERS_IN_A_ROW`]; not where the kernel does not say when answers came: those
-    /// still to be read would look slower by what is sent before.
+    /// On a schedule, a start that falls due between two answers is not left waiting, unless an answer that is still to be
+    /// read may bring a connection for it. One start between two answers does not starve the answers.
     #[inline]
-    pub(super) fn start_between_answers(&mut self, reports: u32) {
-        if self.setting.is_on_time() {
-            self.start_on_idle(1);
-        } else if reports.is_multiple_of(ANSWERS_IN_A_ROW) && self.setting.stamped && self.links.is_none() {
-            self.start_on_idle(ANSWERS_IN_A_ROW);
+    pub(super) fn start_between_answers(&mut self) {
+        if !self.config.is_on_time() || self.connections.one_may_become_idle() {
+            return;
         }
-    }
-
-    /// Starts what is due, `most` at most, for as long as no answer that is still to be read may bring a connection for it.
-    #[inline(never)]
-    fn start_on_idle(&mut self, most: u32) {
-        for _ in 0..most {
-            if self.one_may_become_idle() {
-                return;
-            }
-            let now = self.now();
-            let Turn::Start(start) = self.setting.driver.turn(now) else { return };
+        let now = self.clock.now();
+        if let Turn::Start(start) = self.driver.turn(now) {
             self.begin(start, now);
-            self.send_all();
+            self.flush_all();
         }
     }
 
-    /// Begins a request at `now`, on an idle connection or on a new one.
-    #[inline(always)]
-    pub(super) fn begin(&mut self, start: Start, now: Timestamp) {
-        self.looked = false;
-        let which = self.setting.requests.choose(start.arrival.index);
-        self.setting.ledger.plan(which, start.arrival.intended_start);
-        let exchange = Exchange {
+    /// Begins a request at `now`, on an open connection or on a new one.
+    #[inline]
+    fn begin(&mut self, start: Start, now: Timestamp) {
+        self.has_polled = false;
+        let request = self.config.requests.choose(start.arrival.index);
+        self.ledger.plan(request, start.arrival.intended_start);
+        let began = self.clock.since(now);
+        let tag = self.in_flight.begin(Exchange {
             arrival: start.arrival,
-            which,
+            request,
             user: start.user,
             connection_wait: start.connection_wait,
-            began: now,
-            paused_by_then: self.watch.total(),
+            began,
+            started: began,
             connect: None,
             handshake: None,
-            actual_start: now,
-            written: 0,
-        };
-        if self.links.is_some() {
-            return self.begin_stream(exchange);
+            send_wait: None,
+            first_byte: None,
+            connection: None,
+            key: 0,
+        });
+        if P::MULTIPLEXED {
+            let streams = &mut self.connections.streams;
+            streams.peak = streams.peak.max(self.in_flight.len() as u64);
         }
-        match self.pool.take_idle() {
-            Some(slot) => self.begin_on(slot, exchange),
-            None => self.begin_connecting(exchange),
+        self.place(tag, now);
+    }
+
+    /// Finds a connection for a request that was begun.
+    #[inline]
+    fn place(&mut self, tag: Tag, now: Timestamp) {
+        match self.connections.choose(now) {
+            Some(slot) => self.begin_on(slot, tag, now),
+            None if self.connections.may_open() => self.open_connection(tag),
+            // Happens when a connection was lost that had more unsent requests than the others have room for.
+            None => self.connections.unassigned.push_back(tag),
         }
     }
 
-    /// Sends on a connection that was idle.
-    #[inline(always)]
-    fn begin_on(&mut self, slot: u32, exchange: Exchange) {
-        let connection = self.pool.get(slot);
-        connection.exchange = exchange;
-        self.set_deadline(slot, exchange.began);
-        self.send(slot, exchange.began);
-    }
-
-    pub(super) fn set_deadline(&mut self, slot: u32, began: Timestamp) {
-        if let Some(timeout) = self.setting.timeout {
-            self.deadlines.push(slot, began + timeout);
+    /// Begins a request on an open connection. On a multiplexed one it goes out with all others that are due.
+    #[inline]
+    pub(super) fn begin_on(&mut self, slot: u32, tag: Tag, now: Timestamp) {
+        let Some(connection) = self.connections.open(slot) else { return };
+        let exchange = self.in_flight.get(tag);
+        exchange.connection = Some(slot);
+        exchange.key = connection.session.begin(&self.protocol, tag, exchange.request, &mut self.events);
+        if P::MULTIPLEXED {
+            self.connections.touch(slot);
+            self.handle_events(slot, now, None);
+        } else {
+            self.flush(slot, now);
         }
     }
 
-    pub(super) fn clear_deadline(&mut self, slot: u32) {
-        if self.setting.timeout.is_some() {
-            self.deadlines.remove(slot);
+    /// A request is to be sent on another connection: its own was lost before the server acted on it.
+    pub(super) fn unassign(&mut self, tag: Tag) {
+        self.in_flight.get(tag).connection = None;
+        self.connections.unassigned.push_back(tag);
+    }
+
+    /// Finds connections for requests that lost theirs, as far as there is room. That they had to wait is nobody's fault but
+    /// the connection's, and the time on the lost one is no part of what the next one takes to open.
+    pub(super) fn place_unassigned(&mut self, now: Timestamp) {
+        for _ in 0..self.connections.unassigned.len() {
+            let Some(tag) = self.connections.unassigned.pop_front() else { return };
+            let since: Since = self.clock.since(now);
+            let exchange = self.in_flight.get(tag);
+            (exchange.began, exchange.started) = (since, since);
+            exchange.connection_wait = now.since(exchange.arrival.intended_start);
+            exchange.send_wait = None;
+            if P::MULTIPLEXED {
+                self.place(tag, now);
+            } else {
+                // Other idle connections may be as dead as the one that was lost.
+                self.open_connection(tag);
+            }
         }
     }
 
-    /// Hands the request to the socket; `now` is its actual start.
-    #[inline(always)]
-    pub(super) fn send(&mut self, slot: u32, now: Timestamp) {
-        let connection = self.pool.get(slot);
-        connection.phase = Phase::Busy;
-        connection.exchange.actual_start = now;
-        connection.exchange.paused_by_then = self.watch.total();
-        let which = connection.exchange.which;
-        connection.parser.start(self.setting.requests.is_head_request(which));
-        if connection.write(self.setting.requests.bytes(which)).is_err() {
-            self.sending_failed(slot);
+    /// Tells the driver how many requests may be in flight, where the sessions decide, and places those that wait.
+    pub(super) fn update_capacity(&mut self, now: Timestamp) {
+        /// So many requests in flight nobody means to forbid.
+        const UNLIMITED: u64 = 1 << 31;
+        if P::MULTIPLEXED {
+            let capacity = self.connections.capacity();
+            self.driver.set_cap((capacity < UNLIMITED).then_some(capacity), now);
         }
-    }
-
-    /// A connection that the peer had closed while it was idle took no byte of the request: nothing was asked, so
-    /// another connection is opened for it. In any other case the request was lost on the way.
-    fn sending_failed(&mut self, slot: u32) {
-        let connection = self.pool.get(slot);
-        let exchange = connection.exchange;
-        if exchange.connect.is_none() && exchange.written == 0 {
-            self.clear_deadline(slot);
-            self.close(slot);
-            return self.begin_connecting(exchange);
-        }
-        let now = self.now();
-        self.end(slot, now, Outcome::Reset(Cause::ResetByPeer));
+        self.place_unassigned(now);
     }
 }

@@ -1,0 +1,140 @@
+//! The connections of one worker, by slot.
+//!
+//! Idle connections are taken last in, first out, so that few stay warm and the surplus of a burst may age; a slot's
+//! number is used again, with a new generation, so that a late report for its former connection finds nobody.
+
+/// Where a connection is, as the reactor knows it: generation in the high half, slot in the low one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Token(pub(crate) u64);
+
+impl Token {
+    fn new(slot: u32, generation: u32) -> Token {
+        Token(u64::from(generation) << 32 | u64::from(slot))
+    }
+
+    pub(crate) fn slot(self) -> u32 {
+        self.0 as u32
+    }
+
+    fn generation(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+#[derive(Debug)]
+struct Slot<C> {
+    generation: u32,
+    connection: Option<Box<C>>,
+    /// Where this slot stands in the list of idle ones.
+    idle_at: Option<u32>,
+}
+
+/// The connections of one worker.
+#[derive(Debug)]
+pub(crate) struct Pool<C> {
+    slots: Vec<Slot<C>>,
+    vacant: Vec<u32>,
+    idle: Vec<u32>,
+    open: u64,
+    /// Some connection was idle once, so that they are not closed after each answer.
+    pub(crate) reuses: bool,
+    pub(crate) opened: u64,
+    pub(crate) peak: u64,
+}
+
+impl<C> Default for Pool<C> {
+    fn default() -> Pool<C> {
+        Pool { slots: Vec::new(), vacant: Vec::new(), idle: Vec::new(), open: 0, reuses: false, opened: 0, peak: 0 }
+    }
+}
+
+impl<C> Pool<C> {
+    /// Puts a new connection into a slot. Generations stay below 2^31, so a token is never the reactor's own.
+    pub(crate) fn insert(&mut self, connection: C) -> Token {
+        let slot = self.vacant.pop().unwrap_or_else(|| {
+            self.slots.push(Slot { generation: 0, connection: None, idle_at: None });
+            (self.slots.len() - 1) as u32
+        });
+        let place = &mut self.slots[slot as usize];
+        place.generation = (place.generation + 1) & 0x7fff_ffff;
+        place.connection = Some(Box::new(connection));
+        self.open += 1;
+        self.opened += 1;
+        self.peak = self.peak.max(self.open);
+        Token::new(slot, place.generation)
+    }
+
+    /// Connections that are open or being opened.
+    pub(crate) fn open(&self) -> u64 {
+        self.open
+    }
+
+    /// The connection that a report is about, if it is still there.
+    pub(crate) fn find(&mut self, token: Token) -> Option<&mut C> {
+        let slot = self.slots.get_mut(token.slot() as usize)?;
+        (slot.generation == token.generation()).then_some(slot.connection.as_deref_mut()).flatten()
+    }
+
+    /// The token of the connection that is in a slot now.
+    pub(crate) fn token(&self, slot: u32) -> Token {
+        Token::new(slot, self.slots[slot as usize].generation)
+    }
+
+    /// The connection in a slot that is known to be taken.
+    pub(crate) fn get(&mut self, slot: u32) -> &mut C {
+        self.slots[slot as usize].connection.as_deref_mut().expect("a slot that is taken")
+    }
+
+    /// The connection in a slot, if there is one.
+    #[inline]
+    pub(crate) fn at(&mut self, slot: u32) -> Option<&mut C> {
+        self.slots[slot as usize].connection.as_deref_mut()
+    }
+
+    /// The connection in this slot is idle.
+    pub(crate) fn is_idle(&self, slot: u32) -> bool {
+        self.slots[slot as usize].idle_at.is_some()
+    }
+
+    /// There is an idle connection.
+    pub(crate) fn has_idle(&self) -> bool {
+        !self.idle.is_empty()
+    }
+
+    /// Takes the idle connection that was used last.
+    pub(crate) fn take_idle(&mut self) -> Option<u32> {
+        let slot = self.idle.pop()?;
+        self.slots[slot as usize].idle_at = None;
+        Some(slot)
+    }
+
+    /// Makes a connection available for the next request.
+    pub(crate) fn make_idle(&mut self, slot: u32) {
+        self.reuses = true;
+        self.slots[slot as usize].idle_at = Some(self.idle.len() as u32);
+        self.idle.push(slot);
+    }
+
+    /// Takes a connection out, idle or not; dropping it closes it.
+    pub(crate) fn remove(&mut self, slot: u32) -> Box<C> {
+        if let Some(at) = self.slots[slot as usize].idle_at.take() {
+            self.idle.swap_remove(at as usize);
+            if let Some(moved) = self.idle.get(at as usize) {
+                self.slots[*moved as usize].idle_at = Some(at);
+            }
+        }
+        self.vacant.push(slot);
+        self.open -= 1;
+        self.slots[slot as usize].connection.take().expect("a slot that is taken")
+    }
+
+    /// Slots in which there is a connection.
+    pub(crate) fn taken(&self) -> Vec<u32> {
+        (0..self.slots.len() as u32).filter(|slot| self.slots[*slot as usize].connection.is_some()).collect()
+    }
+
+    /// All connections.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &C> {
+        self.slots.iter().filter_map(|slot| slot.connection.as_deref())
+    }
+}

@@ -1,0 +1,43 @@
+//! The head that was parsed last. Servers send the same head again and again, so the next one is often the same bytes, and
+//! comparing them is cheaper than parsing them.
+
+use truetail_model::record::Cause;
+
+use super::response::{Head, parse_head};
+
+/// Longer heads are not kept. 0 switches the cache off.
+const LONGEST: usize = 1024;
+
+/// A head that was parsed, and what it said.
+#[derive(Default, Debug)]
+pub struct HeadCache {
+    bytes: Vec<u8>,
+    parsed: Option<(bool, Head)>,
+}
+
+impl HeadCache {
+    /// An empty cache.
+    pub fn new() -> HeadCache {
+        HeadCache { bytes: Vec::with_capacity(LONGEST), parsed: None }
+    }
+
+    /// Parses the head at the beginning of `bytes`, the answer to a HEAD request or not. `None`: its end has not come yet.
+    ///
+    /// # Errors
+    /// Why the bytes are no head.
+    pub(super) fn parse(&mut self, bytes: &[u8], is_head_request: bool) -> Result<Option<Head>, Cause> {
+        if let Some((cached_for, head)) = self.parsed
+            && cached_for == is_head_request
+            && bytes.starts_with(&self.bytes)
+        {
+            return Ok(Some(head));
+        }
+        let head = parse_head(bytes, is_head_request)?;
+        if let Some(head) = head.filter(|head| head.length <= LONGEST) {
+            self.bytes.clear();
+            self.bytes.extend_from_slice(&bytes[..head.length]);
+            self.parsed = Some((is_head_request, head));
+        }
+        Ok(head)
+    }
+}

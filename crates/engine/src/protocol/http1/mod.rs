@@ -1,0 +1,19 @@
+//! HTTP/1.1 as a client speaks it: one request at a time on a connection.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `session` | one connection: the request under way, and what becomes of it |
+//! | `response` | the parser of one answer: head, framing, end |
+//! | `head_cache` | the head that was parsed last |
+//! | `framing` | where the body of an answer ends (RFC 9112, section 6.3) |
+//! | `chunked` | the chunked coding (RFC 9112, section 7.1) |
+
+mod chunked;
+mod framing;
+mod head_cache;
+mod response;
+mod session;
+
+pub use head_cache::HeadCache;
+pub use response::{AnswerEnd, Parsed, Part, ResponseParser};
+pub(crate) use session::Http1;

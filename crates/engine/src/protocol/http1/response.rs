@@ -1,0 +1,262 @@
+//! One answer, from its first byte to its last.
+
+use std::mem::MaybeUninit;
+
+use httparse::{Error, Header, ParserConfig, Response, Status};
+use truetail_model::record::Cause;
+
+use super::chunked::Chunked;
+use super::framing::{self, Framing};
+use super::head_cache::HeadCache;
+
+/// Longest head that is accepted, interim answers each counted by themselves.
+const HEAD_LIMIT: usize = 64 * 1024;
+/// Room for the beginning of a head that is kept from one answer to the next.
+const PARTIAL_KEPT: usize = 4 * 1024;
+/// Most header fields of one head.
+const FIELD_LIMIT: usize = 128;
+/// Most interim (1xx) answers before the final one.
+const INTERIM_LIMIT: u8 = 32;
+
+/// An answer that is whole.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AnswerEnd {
+    /// Its HTTP status, 200 to 999.
+    pub status: u16,
+    /// The connection may carry another request.
+    pub keep_alive: bool,
+}
+
+/// How far an answer has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Parsed {
+    /// All bytes were used; the answer goes on.
+    Incomplete,
+    /// The answer is whole.
+    Complete(AnswerEnd),
+}
+
+/// A part of an answer, for whoever looks into it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part<'a> {
+    /// The final head.
+    Head {
+        /// Its status.
+        status: u16,
+    },
+    /// Bytes of the body, without the transfer coding.
+    Body(&'a [u8]),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Head,
+    Length(u64),
+    Chunked(Chunked),
+    UntilClose,
+}
+
+/// Parses one answer at a time. [`ResponseParser::start`] before each.
+///
+/// Nothing of a body is kept. Memory is bounded by the limit on a head (64 KiB), and none is allocated while heads arrive
+/// whole.
+#[derive(Debug)]
+pub struct ResponseParser {
+    state: State,
+    is_head_request: bool,
+    interim: u8,
+    end: AnswerEnd,
+    /// The part of a head that arrived without its end.
+    partial: Vec<u8>,
+    received: u64,
+}
+
+impl ResponseParser {
+    /// Ready for an answer to a request other than HEAD.
+    pub fn new() -> ResponseParser {
+        ResponseParser {
+            state: State::Head,
+            is_head_request: false,
+            interim: 0,
+            end: AnswerEnd { status: 0, keep_alive: false },
+            partial: Vec::new(),
+            received: 0,
+        }
+    }
+
+    /// Ready for the next answer, to a HEAD request or to another one.
+    pub fn start(&mut self, is_head_request: bool) {
+        self.state = State::Head;
+        self.is_head_request = is_head_request;
+        self.interim = 0;
+        self.partial.clear();
+        // One long head is no reason to keep 64 KiB for each of fifty thousand connections.
+        if self.partial.capacity() > PARTIAL_KEPT {
+            self.partial = Vec::new();
+        }
+        self.received = 0;
+    }
+
+    /// Bytes of this answer so far.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Bytes of memory that are kept for heads which come in parts: at most twice the limit on a head.
+    pub fn held(&self) -> usize {
+        self.partial.capacity()
+    }
+
+    /// Takes bytes of the connection, and hands the head and the parts of the body to `on_part`. `cache` holds the head that
+    /// was parsed last, on whatever connection.
+    ///
+    /// # Errors
+    /// Why they are no answer: see [`Cause`]. Bytes after the end of the answer are [`Cause::LeftoverBytes`], since nobody
+    /// asked for them. The parser is of no use then until it is started again.
+    #[inline]
+    pub fn feed(
+        &mut self,
+        bytes: &[u8],
+        cache: &mut HeadCache,
+        on_part: &mut impl FnMut(Part<'_>),
+    ) -> Result<Parsed, Cause> {
+        self.received += bytes.len() as u64;
+        let mut rest = bytes;
+        loop {
+            let (used, ended) = match &mut self.state {
+                State::Head => match self.feed_head(rest, cache)? {
+                    Some(used) => {
+                        if self.state != State::Head {
+                            on_part(Part::Head { status: self.end.status });
+                        }
+                        (used, self.state == State::Length(0))
+                    }
+                    None => return Ok(Parsed::Incomplete),
+                },
+                State::Length(left) => {
+                    let take = (*left).min(rest.len() as u64);
+                    *left -= take;
+                    on_part(Part::Body(&rest[..take as usize]));
+                    (take as usize, *left == 0)
+                }
+                State::Chunked(chunked) => chunked.feed(rest, &mut |data| on_part(Part::Body(data)))?,
+                State::UntilClose => {
+                    on_part(Part::Body(rest));
+                    (rest.len(), false)
+                }
+            };
+            rest = &rest[used..];
+            match (ended, rest.is_empty()) {
+                (true, true) => return Ok(Parsed::Complete(self.end)),
+                (true, false) => return Err(Cause::LeftoverBytes),
+                (false, true) => return Ok(Parsed::Incomplete),
+                (false, false) => {}
+            }
+        }
+    }
+
+    /// The connection came to its end.
+    ///
+    /// # Errors
+    /// [`Cause::ClosedBeforeAnswer`] before the first byte, [`Cause::Truncated`] inside an answer.
+    pub fn end(&mut self) -> Result<AnswerEnd, Cause> {
+        match self.state {
+            State::UntilClose => Ok(self.end),
+            _ if self.received == 0 => Err(Cause::ClosedBeforeAnswer),
+            // What was kept of a head may show that it never was one.
+            State::Head => Err(parse_head(&self.partial, self.is_head_request).err().unwrap_or(Cause::Truncated)),
+            _ => Err(Cause::Truncated),
+        }
+    }
+
+    /// Takes bytes of a head. `Some(n)`: the head ended after n of them, and the state says what follows. `None`: all were
+    /// kept.
+    fn feed_head(&mut self, bytes: &[u8], cache: &mut HeadCache) -> Result<Option<usize>, Cause> {
+        if self.partial.is_empty() {
+            if let Some(head) = cache.parse(bytes, self.is_head_request)? {
+                return self.take_head(head).map(Some);
+            }
+            self.partial.extend_from_slice(bytes);
+            return Ok(None);
+        }
+        let before = self.partial.len();
+        let room = (HEAD_LIMIT + 1 - before).min(bytes.len());
+        self.partial.extend_from_slice(&bytes[..room]);
+        // Only a blank line can end a head: to parse at each segment would take quadratic time.
+        let may_end = has_blank_line(&self.partial[before.saturating_sub(3)..]) || self.partial.len() > HEAD_LIMIT;
+        if may_end && let Some(head) = parse_head(&self.partial, self.is_head_request)? {
+            let used = head.length - before;
+            self.partial.clear();
+            return self.take_head(Head { length: used, ..head }).map(Some);
+        }
+        Ok(None)
+    }
+
+    fn take_head(&mut self, head: Head) -> Result<usize, Cause> {
+        match head.status {
+            101 => return Err(Cause::UnexpectedUpgrade),
+            100..=199 if self.interim == INTERIM_LIMIT => return Err(Cause::TooManyInterim),
+            100..=199 => self.interim += 1,
+            0..=99 => return Err(Cause::BadHead),
+            status => {
+                self.end = AnswerEnd { status, keep_alive: head.keep_alive };
+                self.state = match head.framing {
+                    Framing::Length(length) => State::Length(length),
+                    Framing::Chunked => State::Chunked(Chunked::new()),
+                    Framing::UntilClose => State::UntilClose,
+                };
+            }
+        }
+        Ok(head.length)
+    }
+}
+
+impl Default for ResponseParser {
+    fn default() -> ResponseParser {
+        ResponseParser::new()
+    }
+}
+
+/// A head that was read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Head {
+    pub(super) length: usize,
+    status: u16,
+    framing: Framing,
+    keep_alive: bool,
+}
+
+/// `None` while the head has no end and is not too long.
+pub(super) fn parse_head(bytes: &[u8], is_head_request: bool) -> Result<Option<Head>, Cause> {
+    // A blank line before a head, which httparse would skip, is none of it.
+    if bytes.first().is_some_and(|first| *first != b'H') {
+        return Err(Cause::BadHead);
+    }
+    let bytes = &bytes[..bytes.len().min(HEAD_LIMIT + 1)];
+    let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELD_LIMIT];
+    let mut response = Response::new(&mut []);
+    let mut config = ParserConfig::default();
+    // A user agent must accept what folds a field over several lines (RFC 9112, section 5.2).
+    config.allow_obsolete_multiline_headers_in_responses(true);
+    let length = match config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields) {
+        Ok(Status::Complete(length)) if length <= HEAD_LIMIT => length,
+        Ok(Status::Partial) if bytes.len() <= HEAD_LIMIT => return Ok(None),
+        Ok(_) | Err(Error::TooManyHeaders) => return Err(Cause::HeadTooLarge),
+        Err(_) => return Err(Cause::BadHead),
+    };
+    let (Some(status), Some(version)) = (response.code, response.version) else { return Err(Cause::BadHead) };
+    // Interim answers have no body whatever their fields say.
+    if (100..200).contains(&status) {
+        return Ok(Some(Head { length, status, framing: Framing::Length(0), keep_alive: true }));
+    }
+    let says = framing::read(status, version, response.headers, is_head_request)?;
+    Ok(Some(Head { length, status, framing: says.framing, keep_alive: says.keep_alive }))
+}
+
+/// Is there an empty line in `bytes`, with or without carriage returns?
+fn has_blank_line(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|w| w == b"\n\n") || bytes.windows(3).any(|w| w == b"\n\r\n")
+}
+
+#[cfg(test)]
+mod tests;

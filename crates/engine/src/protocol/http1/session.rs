@@ -1,0 +1,176 @@
+//! One connection of HTTP/1.1.
+
+use truetail_model::record::{Cause, Outcome};
+
+use super::{AnswerEnd, HeadCache, Parsed, Part, ResponseParser};
+use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
+use crate::requests::{RequestId, RequestSet};
+
+/// HTTP/1.1, as all connections of a worker speak it.
+#[derive(Debug)]
+pub(crate) struct Http1 {
+    requests: RequestSet,
+    /// A connection is used again where the server allows it.
+    keep_alive: bool,
+    head_cache: HeadCache,
+}
+
+impl Http1 {
+    pub(crate) fn new(requests: RequestSet, keep_alive: bool) -> Http1 {
+        Http1 { requests, keep_alive, head_cache: HeadCache::new() }
+    }
+}
+
+impl Protocol for Http1 {
+    type Session = Http1Session;
+
+    const MULTIPLEXED: bool = false;
+    const MATCHED_BY_ORDER: bool = true;
+    const REQUIRED_ALPN: Option<(&'static [u8], Cause)> = None;
+
+    fn session(&self) -> Http1Session {
+        Http1Session { parser: ResponseParser::new(), current: None, sent: 0, is_closing: false }
+    }
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Http1Session {
+    parser: ResponseParser,
+    current: Option<(Tag, RequestId)>,
+    /// Bytes of the current request that the transport took.
+    sent: usize,
+    is_closing: bool,
+}
+
+impl Http1Session {
+    /// The current request is over.
+    fn end(&mut self, outcome: Outcome, retry: Retry, events: &mut Events) {
+        if let Some((tag, _)) = self.current.take() {
+            events.end(Ended { retry, ..Ended::new(tag, outcome, self.parser.received()) });
+        }
+    }
+
+    fn stop(&mut self, events: &mut Events) {
+        if !std::mem::replace(&mut self.is_closing, true) {
+            events.push(Event::GoingAway);
+        }
+    }
+
+    /// What an answer is that the end of the connection ends.
+    fn outcome_at_end(&mut self, how: Closed) -> Outcome {
+        let has_begun = self.parser.received() > 0;
+        match how {
+            Closed::EndOfStream { authentic } => match self.parser.end() {
+                Ok(end) if authentic => Outcome::Response { status: end.status },
+                Ok(_) => Outcome::Malformed(Cause::Truncated),
+                Err(cause @ Cause::ClosedBeforeAnswer) => Outcome::Reset(cause),
+                Err(cause) => Outcome::Malformed(cause),
+            },
+            Closed::Reset if has_begun => Outcome::Malformed(Cause::Truncated),
+            Closed::Reset => Outcome::Reset(Cause::ResetByPeer),
+            Closed::Tls { alert: true } if !has_begun => Outcome::Reset(Cause::TlsBroken),
+            Closed::Tls { .. } => Outcome::Malformed(Cause::TlsBroken),
+        }
+    }
+}
+
+impl Session<Http1> for Http1Session {
+    #[inline]
+    fn begin(&mut self, protocol: &Http1, tag: Tag, request: RequestId, _: &mut Events) -> u32 {
+        self.parser.start(protocol.requests.is_head_request(request));
+        self.current = Some((tag, request));
+        self.sent = 0;
+        0
+    }
+
+    #[inline]
+    fn output<'a>(&'a self, protocol: &'a Http1) -> &'a [u8] {
+        self.current.map_or(&[], |(_, request)| &protocol.requests.bytes(request)[self.sent..])
+    }
+
+    #[inline]
+    fn sent(&mut self, protocol: &Http1, count: usize, events: &mut Events) {
+        let Some((tag, request)) = self.current.filter(|_| count > 0) else { return };
+        let had_started = self.sent > 0;
+        self.sent += count;
+        if !had_started {
+            events.push(Event::Started(tag));
+        } else if self.sent == protocol.requests.bytes(request).len() {
+            events.push(Event::Sent(tag));
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self, protocol: &mut Http1, bytes: &[u8], events: &mut Events) -> Flow {
+        if bytes.is_empty() {
+            return Flow::Continue;
+        }
+        let Some((tag, request)) = self.current else {
+            events.push(Event::Stray);
+            self.stop(events);
+            return Flow::Close(Cause::LeftoverBytes);
+        };
+        if self.parser.received() == 0 {
+            events.push(Event::FirstByte(tag));
+        }
+        let parsed = self.parser.feed(bytes, &mut protocol.head_cache, &mut |part| match part {
+            Part::Head { status } => events.head(tag, status),
+            Part::Body(bytes) => events.body(tag, bytes),
+        });
+        match parsed {
+            Ok(Parsed::Incomplete) => Flow::Continue,
+            Ok(Parsed::Complete(AnswerEnd { status, keep_alive })) => {
+                // A server that answers before it has the whole request cannot be sent another one.
+                let is_sent = self.sent == protocol.requests.bytes(request).len();
+                self.end(Outcome::Response { status }, Retry::No, events);
+                if !(keep_alive && is_sent && protocol.keep_alive) {
+                    self.stop(events);
+                }
+                Flow::Continue
+            }
+            Err(cause) => {
+                self.end(Outcome::Malformed(cause), Retry::No, events);
+                self.stop(events);
+                Flow::Close(cause)
+            }
+        }
+    }
+
+    fn closed(&mut self, how: Closed, events: &mut Events) {
+        if self.current.is_some() {
+            let retry = if self.sent == 0 { Retry::Unsent } else { Retry::No };
+            let outcome = self.outcome_at_end(how);
+            self.end(outcome, retry, events);
+        }
+        self.stop(events);
+    }
+
+    fn cancel(&mut self, _: u32, events: &mut Events) -> u64 {
+        self.current = None;
+        self.stop(events);
+        self.parser.received()
+    }
+
+    fn say_goodbye(&mut self) {}
+
+    fn has_room(&self) -> bool {
+        self.current.is_none() && !self.is_closing
+    }
+
+    fn capacity(&self) -> u64 {
+        1
+    }
+
+    fn peer_limit(&self) -> Option<u32> {
+        None
+    }
+
+    fn in_flight(&self) -> usize {
+        usize::from(self.current.is_some())
+    }
+
+    fn is_closing(&self) -> bool {
+        self.is_closing
+    }
+}

@@ -1,0 +1,114 @@
+//! A session that whoever tests from outside can drive, such as the fuzzer.
+
+use std::sync::Arc;
+
+use truetail_model::record::{Cause, Outcome};
+
+use super::frame::{self, Head, kind};
+use super::{FieldBlocks, Http2, Http2Session};
+use crate::protocol::{Event, Events, Flow, Protocol, Session};
+use crate::request::{Method, Request};
+use crate::requests::{RequestId, RequestSet};
+
+/// A connection with some requests on it, to which the caller plays the server.
+#[derive(Debug)]
+pub struct Conversation {
+    protocol: Http2,
+    session: Http2Session,
+    /// Bytes of bodies that were sent.
+    pub bodies_sent: i64,
+    /// What ended: the request's number from 0 on, how it ended, and the bytes of the frames of its answer.
+    pub ended: Vec<(u32, Outcome, u64)>,
+}
+
+impl Conversation {
+    /// So many requests were sent, of GET or of HEAD.
+    pub fn get(requests: u32, is_head_request: bool) -> Conversation {
+        let method = if is_head_request { Method::Head } else { Method::Get };
+        Conversation::new(method, Vec::new(), requests, 0)
+    }
+
+    /// So many requests were sent, and then so many others begun that wait to be sent: each with this body, as far as
+    /// windows let it.
+    pub fn post(sent: u32, unsent: u32, body: Vec<u8>) -> Conversation {
+        Conversation::new("POST".parse().expect("a method"), body, sent, unsent)
+    }
+
+    fn new(method: Method, body: Vec<u8>, sent: u32, unsent: u32) -> Conversation {
+        let request = Request::new(method, "http://a.test/", &[], body).expect("a request");
+        let blocks = FieldBlocks::new(&RequestSet::single(&request), "http").expect("a request of HTTP/2");
+        let protocol = Http2::new(Arc::new(blocks), None);
+        let session = protocol.session();
+        let mut conversation = Conversation { protocol, session, bodies_sent: 0, ended: Vec::new() };
+        for tag in 0..sent + unsent {
+            if tag == sent {
+                conversation.send();
+            }
+            let request = RequestId { target: 0, row: 0 };
+            conversation.session.begin(&conversation.protocol, tag, request, &mut Events::default());
+        }
+        if unsent == 0 {
+            conversation.send();
+        }
+        conversation
+    }
+
+    /// Sends what waits to be sent.
+    fn send(&mut self) {
+        let output = self.session.output(&self.protocol);
+        let length = output.len();
+        let mut rest = output.strip_prefix(frame::PREFACE).unwrap_or(output);
+        while let Some(head) = Head::read(rest) {
+            self.bodies_sent += if head.kind == kind::DATA { head.length as i64 } else { 0 };
+            rest = &rest[frame::HEAD + head.length..];
+        }
+        self.session.sent(&self.protocol, length, &mut Events::default());
+    }
+
+    /// Sends what waits to be sent, and of bodies what windows let pass.
+    pub fn send_all(&mut self) {
+        self.send();
+        while !self.session.output(&self.protocol).is_empty() {
+            self.send();
+        }
+    }
+
+    /// How many bytes of bodies the server takes on the connection, beside those that wait to be sent.
+    pub fn window(&self) -> i64 {
+        self.session.send_window()
+    }
+
+    /// Receives bytes of the server; replies to it wait.
+    ///
+    /// # Errors
+    /// Why the connection is of no use any more; every request has ended then.
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<(), Cause> {
+        let mut events = Events::default();
+        let flow = self.session.receive(&mut self.protocol, bytes, &mut events);
+        let ended = events.take().into_iter().filter_map(|event| match event {
+            Event::Ended(ended) => Some((ended.tag, ended.outcome, ended.bytes_in)),
+            Event::Started(_) | Event::Sent(_) | Event::FirstByte(_) => None,
+            Event::Stray | Event::RoomChanged | Event::GoingAway => None,
+        });
+        self.ended.extend(ended);
+        match flow {
+            Flow::Continue => Ok(()),
+            Flow::Close(cause) => Err(cause),
+        }
+    }
+
+    /// What waits to be sent.
+    pub fn to_send(&self) -> &[u8] {
+        self.session.output(&self.protocol)
+    }
+
+    /// Bytes that are kept: what was begun and has not ended, and replies.
+    pub fn held(&self) -> usize {
+        self.session.held()
+    }
+
+    /// Requests that have not ended.
+    pub fn in_flight(&self) -> usize {
+        self.session.in_flight()
+    }
+}

@@ -1,0 +1,266 @@
+//! Requests as blocks of fields, made before the run.
+//!
+//! What all requests of a run share is put into the dynamic table of a connection by its first request; those after it
+//! name it by its index, as any client that keeps a connection does. What differs from request to request is sent as it
+//! is. So a request is made by putting three slices behind each other, and nothing is compressed during the run.
+
+use crate::requests::{RequestId, RequestSet};
+
+use super::fields::{Field, Fields};
+use super::hpack::{OVERHEAD, STATIC, TABLE_SIZE, put_integer};
+
+/// How the fields that all requests share are written on a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TableUse {
+    /// Into the table: in the first block of a connection.
+    Insert = 0,
+    /// By their indices in it.
+    Indexed = 1,
+    /// As they are: the other side has no room for a table.
+    Unused = 2,
+}
+
+/// A part of the fields in each form.
+type ByTableUse = [Vec<u8>; 3];
+
+/// The requests of one target: where the fields of each of its own end, and where its body begins.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+struct TargetFields {
+    fields: Vec<u8>,
+    ends: Vec<usize>,
+    bodies: Vec<usize>,
+}
+
+/// The fields of all requests of a run, and their bodies.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct FieldBlocks {
+    requests: RequestSet,
+    own: Vec<TargetFields>,
+    /// Shared by all: pseudo-headers, which come first, and the others, which come last.
+    pseudo: ByTableUse,
+    others: ByTableUse,
+}
+
+/// A request that HTTP/2 has no place for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct UnsupportedHeader {
+    /// The number of its target.
+    pub(crate) target: usize,
+    /// The header.
+    pub(crate) header: String,
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FieldBlock<'a> {
+    blocks: &'a FieldBlocks,
+    own: &'a [u8],
+    /// What is sent behind the fields.
+    pub(crate) body: &'a [u8],
+    /// Its answer has no body.
+    pub(crate) is_head_request: bool,
+}
+
+impl FieldBlocks {
+    /// Makes the blocks of all requests.
+    ///
+    /// # Errors
+    /// The first header that HTTP/2 has no place for.
+    pub(crate) fn new(requests: &RequestSet, scheme: &str) -> Result<FieldBlocks, UnsupportedHeader> {
+        let shared = shared(requests, scheme)?;
+        let (pseudo, others) = forms(&shared);
+        let mut blocks = FieldBlocks { requests: requests.clone(), own: Vec::new(), pseudo, others };
+        for target in 0..requests.targets().len() {
+            let mut own = TargetFields::default();
+            for fields in of_target(requests, target, scheme) {
+                let fields = fields?;
+                let is_shared =
+                    |field: &&Field<'_>| shared.iter().any(|(name, value)| *name == field.0 && value == field.1);
+                fields.all.iter().filter(|field| !is_shared(field)).for_each(|field| put_plain(&mut own.fields, field));
+                own.ends.push(own.fields.len());
+                own.bodies.push(fields.body);
+            }
+            blocks.own.push(own);
+        }
+        Ok(blocks)
+    }
+
+    /// The request that `which` means.
+    ///
+    /// # Panics
+    /// When it is none of these.
+    #[inline]
+    pub(crate) fn get(&self, which: RequestId) -> FieldBlock<'_> {
+        let (own, row) = (&self.own[which.target as usize], which.row as usize);
+        let start = if row == 0 { 0 } else { own.ends[row - 1] };
+        FieldBlock {
+            blocks: self,
+            own: &own.fields[start..own.ends[row]],
+            body: &self.requests.bytes(which)[own.bodies[row]..],
+            is_head_request: self.requests.is_head_request(which),
+        }
+    }
+}
+
+impl FieldBlock<'_> {
+    /// Adds the block to `out`.
+    #[inline]
+    pub(crate) fn put(&self, form: TableUse, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.blocks.pseudo[form as usize]);
+        out.extend_from_slice(self.own);
+        out.extend_from_slice(&self.blocks.others[form as usize]);
+    }
+}
+
+/// The fields of each request of a target.
+fn of_target<'a>(
+    requests: &'a RequestSet,
+    target: usize,
+    scheme: &'a str,
+) -> impl Iterator<Item = Result<Fields<'a>, UnsupportedHeader>> {
+    let rows = requests.targets()[target].len() as u32;
+    (0..rows).map(move |row| {
+        let bytes = requests.bytes(RequestId { target: target as u32, row });
+        Fields::of(bytes, scheme).map_err(|header| UnsupportedHeader { target, header })
+    })
+}
+
+/// The fields that are the same in all requests. A name that a request has several times is not among them, so that the
+/// order of its values stays.
+fn shared(requests: &RequestSet, scheme: &str) -> Result<Vec<(String, Vec<u8>)>, UnsupportedHeader> {
+    let mut shared: Option<Vec<(String, Vec<u8>)>> = None;
+    for target in 0..requests.targets().len() {
+        for fields in of_target(requests, target, scheme) {
+            let fields = fields?.all;
+            let once = |name: &str| fields.iter().filter(|field| field.0 == name).count() == 1;
+            match &mut shared {
+                None => {
+                    let first = fields.iter().filter(|(name, _)| once(name));
+                    shared = Some(first.map(|(name, value)| (name.clone(), value.to_vec())).collect());
+                }
+                Some(shared) => shared.retain(|(name, value)| {
+                    once(name) && fields.iter().any(|field| field.0 == *name && field.1 == value)
+                }),
+            }
+        }
+    }
+    Ok(shared.unwrap_or_default())
+}
+
+/// Pseudo-headers and the others, in each form.
+fn forms(shared: &[(String, Vec<u8>)]) -> (ByTableUse, ByTableUse) {
+    let added = added(shared);
+    let (mut pseudo, mut others) = (ByTableUse::default(), ByTableUse::default());
+    for (name, value) in shared {
+        let field = (name.clone(), &value[..]);
+        let [adding, indexed, plain] = if name.starts_with(':') { &mut pseudo } else { &mut others };
+        put_plain(plain, &field);
+        match added.iter().rev().position(|one| *one == name) {
+            Some(newer) => {
+                put_literal(adding, 0x40, 6, &field);
+                put_integer(indexed, 0x80, 7, STATIC.len() + 1 + newer);
+            }
+            None => [adding, indexed].into_iter().for_each(|out| put_plain(out, &field)),
+        }
+    }
+    (pseudo, others)
+}
+
+/// The names of those that go into the table, the oldest first: as many as it has room for, in the order in which they are
+/// sent.
+fn added(shared: &[(String, Vec<u8>)]) -> Vec<&str> {
+    let (pseudo, others): (Vec<_>, Vec<_>) = shared.iter().partition(|(name, _)| name.starts_with(':'));
+    let mut room = TABLE_SIZE;
+    let fits = |(name, value): &&(String, Vec<u8>)| {
+        let size = name.len() + value.len() + OVERHEAD;
+        let fits = known(name, value).is_none() && size <= room;
+        room -= if fits { size } else { 0 };
+        fits
+    };
+    pseudo.into_iter().chain(others).filter(fits).map(|(name, _)| name.as_str()).collect()
+}
+
+/// Where a field stands in the static table.
+fn known(name: &str, value: &[u8]) -> Option<usize> {
+    STATIC.iter().position(|known| known.0 == name && known.1.as_bytes() == value && !value.is_empty()).map(|at| at + 1)
+}
+
+/// Without the table, but for what both sides know anyway.
+fn put_plain(out: &mut Vec<u8>, field: &Field<'_>) {
+    match known(&field.0, field.1) {
+        Some(index) => put_integer(out, 0x80, 7, index),
+        None => put_literal(out, 0, 4, field),
+    }
+}
+
+fn put_literal(out: &mut Vec<u8>, first: u8, bits: u32, (name, value): &Field<'_>) {
+    match STATIC.iter().position(|known| known.0 == name) {
+        Some(at) => put_integer(out, first, bits, at + 1),
+        None => {
+            out.push(first);
+            put_text(out, name.as_bytes());
+        }
+    }
+    put_text(out, value);
+}
+
+fn put_text(out: &mut Vec<u8>, text: &[u8]) {
+    put_integer(out, 0, 7, text.len());
+    out.extend_from_slice(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{Method, Request};
+    use crate::requests::{FeedOrder, TargetRequests};
+
+    fn requests(list: &[(&str, &[&str])]) -> RequestSet {
+        let prepared = list.iter().map(|(url, headers)| {
+            let headers: Vec<String> = headers.iter().map(|header| header.to_string()).collect();
+            let request = Request::new(Method::Get, url, &headers, Vec::new()).unwrap();
+            let mut prepared = TargetRequests::new(Method::Get, url.to_string(), 1);
+            prepared.push(&request.http1_bytes());
+            prepared
+        });
+        RequestSet::new(prepared.collect(), 0, FeedOrder::InOrder, 1).unwrap()
+    }
+
+    /// FieldBlocks as the `h2` crate's server reads them are tested on sockets; here it is their sizes.
+    fn sizes(blocks: &FieldBlocks, target: u32) -> [usize; 3] {
+        [TableUse::Insert, TableUse::Indexed, TableUse::Unused].map(|form| {
+            let mut out = Vec::new();
+            blocks.get(RequestId { target, row: 0 }).put(form, &mut out);
+            out.len()
+        })
+    }
+
+    #[test]
+    fn what_all_share_is_named_by_its_index() {
+        let blocks = FieldBlocks::new(&requests(&[("http://a.test/x", &["X-One: 1"])]), "http").unwrap();
+        let [adding, indexed, plain] = sizes(&blocks, 0);
+        // Method, scheme, path, authority, agent, accept and the one of the user's: a byte each.
+        assert_eq!(indexed, 7);
+        assert!(adding > 30 && plain >= adding);
+        let two =
+            FieldBlocks::new(&requests(&[("http://a.test/x", &["X: 1"]), ("http://a.test/yy", &["X: 2"])]), "http").unwrap();
+        // The path is a literal, its name a byte, its length a byte; so is the header that differs, without a known name.
+        assert_eq!(sizes(&two, 0)[1], 5 + 2 + "/x".len() + 1 + 2 + 2);
+        assert_eq!(sizes(&two, 1)[1], sizes(&two, 0)[1] + 1);
+    }
+
+    #[test]
+    fn the_order_of_one_name_stays_and_a_full_table_takes_no_more() {
+        let blocks = FieldBlocks::new(&requests(&[("http://a/", &["X: 1", "X: 2"])]), "http").unwrap();
+        assert_eq!(blocks.own[0].fields, b"\0\x01x\x011\0\x01x\x012");
+        let large = format!("Y: {}", "y".repeat(TABLE_SIZE));
+        let blocks = FieldBlocks::new(&requests(&[("http://a/", &[&large])]), "http").unwrap();
+        assert!(sizes(&blocks, 0)[1] > TABLE_SIZE);
+    }
+
+    #[test]
+    fn what_has_no_place_is_told_with_its_target() {
+        let wrong = FieldBlocks::new(&requests(&[("http://a/", &[]), ("http://a/", &["Upgrade: h2c"])]), "http");
+        assert_eq!(wrong, Err(UnsupportedHeader { target: 1, header: "Upgrade: h2c".to_owned() }));
+    }
+}

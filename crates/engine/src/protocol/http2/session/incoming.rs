@@ -1,0 +1,342 @@
+//! What a session receives.
+
+use truetail_model::record::{Cause, Outcome};
+
+use super::streams::Stream;
+use super::{ConnectionError, Http2Session, OUR_WINDOW};
+use crate::protocol::http2::frame::{self, HEAD, Head, LONGEST, code, flag, kind};
+use crate::protocol::http2::hpack::{self, Decoder};
+use crate::protocol::{Ended, Event, Events};
+
+/// Longest field block.
+const BLOCK_LIMIT: usize = 64 * 1024;
+/// Most frames of one block.
+const BLOCK_FRAMES: u32 = 64;
+/// Most interim (1xx) answers before the final one.
+const INTERIM_LIMIT: u8 = 32;
+
+/// A field block whose end has not come.
+#[derive(Debug)]
+struct PartialBlock {
+    stream: u32,
+    ends: bool,
+    frames: u32,
+    bytes: Vec<u8>,
+}
+
+/// What came and is not dealt with yet, and the table that field blocks build on.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    decoder: Decoder,
+    /// The part of a frame that came without its end.
+    partial_frame: Vec<u8>,
+    partial_block: Option<PartialBlock>,
+}
+
+impl Incoming {
+    pub(super) fn new() -> Incoming {
+        Incoming { decoder: Decoder::new(), partial_frame: Vec::new(), partial_block: None }
+    }
+
+    /// Bytes that are kept of frames and of blocks.
+    pub(super) fn held(&self) -> usize {
+        self.partial_frame.capacity() + self.partial_block.as_ref().map_or(0, |block| block.bytes.capacity())
+    }
+
+    /// Adds to the part of a frame what belongs to it; what is behind it is returned, once it is whole.
+    fn complete<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, ConnectionError> {
+        let partial = &mut self.partial_frame;
+        let (head, rest) = bytes.split_at(HEAD.saturating_sub(partial.len()).min(bytes.len()));
+        partial.extend_from_slice(head);
+        let Some(head) = Head::read(partial) else { return Ok(None) };
+        if head.length > LONGEST {
+            return Err(FRAME_SIZE);
+        }
+        let missing = HEAD + head.length - partial.len();
+        let (payload, after) = rest.split_at(missing.min(rest.len()));
+        partial.extend_from_slice(payload);
+        Ok((payload.len() == missing).then_some(after))
+    }
+}
+
+/// The other side broke the rules.
+pub(super) const PROTOCOL: ConnectionError = ConnectionError::new(Cause::Http2Protocol, code::PROTOCOL_ERROR);
+pub(super) const FRAME_SIZE: ConnectionError = ConnectionError::new(Cause::Http2Protocol, code::FRAME_SIZE_ERROR);
+const CLOSED: ConnectionError = ConnectionError::new(Cause::Http2Protocol, code::STREAM_CLOSED);
+pub(super) const WINDOW: ConnectionError = ConnectionError::new(Cause::Http2Window, code::FLOW_CONTROL_ERROR);
+const TOO_LARGE: ConnectionError = ConnectionError::new(Cause::HeadTooLarge, code::ENHANCE_YOUR_CALM);
+const COMPRESSION: ConnectionError = ConnectionError::new(Cause::BadHead, code::COMPRESSION_ERROR);
+
+impl Http2Session {
+    /// Takes bytes of the connection.
+    ///
+    /// # Errors
+    /// When the connection is of no use any more. What had ended before is among the events.
+    pub(super) fn receive_frames(&mut self, bytes: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+        self.try_frames(bytes, events).map_err(|error| match self.peer.known {
+            true => error,
+            false => ConnectionError { cause: Cause::NoHttp2, ..error },
+        })
+    }
+
+    fn try_frames(&mut self, bytes: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+        let mut rest = bytes;
+        if !self.incoming.partial_frame.is_empty() {
+            match self.incoming.complete(rest)? {
+                None => return Ok(()),
+                Some(after) => rest = after,
+            }
+            let frame = std::mem::take(&mut self.incoming.partial_frame);
+            let taken = whole(&frame)?.map_or(Ok(()), |(head, payload, _)| self.frame(head, payload, events));
+            // Its room is used again.
+            self.incoming.partial_frame = frame;
+            self.incoming.partial_frame.clear();
+            taken?;
+        }
+        while let Some((head, payload, after)) = whole(rest)? {
+            self.frame(head, payload, events)?;
+            rest = after;
+        }
+        self.incoming.partial_frame.extend_from_slice(rest);
+        Ok(())
+    }
+
+    fn frame(&mut self, head: Head, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+        if !self.peer.known && (head.kind != kind::SETTINGS || head.has(flag::ACK)) {
+            return Err(PROTOCOL);
+        }
+        if let Some(block) = &self.incoming.partial_block
+            && (head.kind != kind::CONTINUATION || head.stream != block.stream)
+        {
+            return Err(PROTOCOL.on(block.stream));
+        }
+        match head.kind {
+            kind::DATA => self.data(head, payload, events),
+            kind::HEADERS => self.headers(head, payload, events),
+            kind::CONTINUATION => self.continuation(head, payload, events),
+            kind::RST_STREAM => self.rst_stream(head, payload, events),
+            kind::SETTINGS => self.settings(head, payload),
+            kind::PING => self.ping(head, payload),
+            kind::GOAWAY => self.goaway(head, payload, events),
+            kind::WINDOW_UPDATE => self.window_update(head, payload, events),
+            kind::PUSH_PROMISE => Err(PROTOCOL),
+            kind::PRIORITY if head.stream == 0 => Err(PROTOCOL),
+            kind::PRIORITY if payload.len() != 5 => Err(FRAME_SIZE),
+            // Frames of unknown types are ignored.
+            _ => Ok(()),
+        }
+    }
+
+    fn data(&mut self, head: Head, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+        let content = unpadded(head, payload)?;
+        let ends = head.has(flag::END_STREAM);
+        self.consume(payload.len())?;
+        let Some(stream) = self.streams.get(head.stream) else { return self.late(head.stream, ends) };
+        count(stream, payload, events);
+        stream.receive_window -= payload.len() as i64;
+        stream.answer.data += content.len() as u64;
+        let answer = &stream.answer;
+        let wrong = match answer.status {
+            None => Some((Cause::Http2Protocol, code::PROTOCOL_ERROR)),
+            _ if stream.receive_window < 0 => Some((Cause::Http2Window, code::FLOW_CONTROL_ERROR)),
+            Some(_) if answer.to_head_request && answer.data > 0 => Some((Cause::LeftoverBytes, code::PROTOCOL_ERROR)),
+            Some(_) if answer.length.is_some_and(|length| answer.data > length) => {
+                Some((Cause::BadLength, code::PROTOCOL_ERROR))
+            }
+            Some(_) => None,
+        };
+        if let Some((cause, code)) = wrong {
+            self.refuse(head.stream, cause, code, events);
+            return Ok(());
+        }
+        events.body(stream.tag, content);
+        if ends {
+            self.end(head.stream, events);
+        } else if stream.receive_window < OUR_WINDOW / 2 {
+            let more = OUR_WINDOW - std::mem::replace(&mut stream.receive_window, OUR_WINDOW);
+            frame::put_number(&mut self.out.bytes, kind::WINDOW_UPDATE, head.stream, more as u32);
+        }
+        Ok(())
+    }
+
+    /// The window of the connection shrinks by what came, and is opened again when half of it is gone.
+    fn consume(&mut self, bytes: usize) -> Result<(), ConnectionError> {
+        self.receive_window -= bytes as i64;
+        if self.receive_window < 0 {
+            return Err(WINDOW);
+        }
+        if self.receive_window < OUR_WINDOW / 2 {
+            let more = OUR_WINDOW - std::mem::replace(&mut self.receive_window, OUR_WINDOW);
+            frame::put_number(&mut self.out.bytes, kind::WINDOW_UPDATE, 0, more as u32);
+        }
+        Ok(())
+    }
+
+    /// Something for a stream that is not open.
+    fn late(&mut self, id: u32, last: bool) -> Result<(), ConnectionError> {
+        match () {
+            _ if self.never_was(id) => Err(PROTOCOL),
+            _ if self.streams.may_be_late(id, last) => Ok(()),
+            _ => Err(CLOSED),
+        }
+    }
+
+    /// A stream that we have not opened: those of the other side have even numbers, and it may open none.
+    pub(super) fn never_was(&self, id: u32) -> bool {
+        id >= self.next || id & 1 == 0
+    }
+
+    fn headers(&mut self, head: Head, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+        let content = unpadded(head, payload)?;
+        let skip = if head.has(flag::PRIORITY) { 5 } else { 0 };
+        let block = content.get(skip..).ok_or(FRAME_SIZE)?;
+        if let Some(stream) = self.streams.get(head.stream) {
+            count(stream, payload, events);
+        }
+        let ends = head.has(flag::END_STREAM);
+        if head.has(flag::END_HEADERS) {
+            return self.block(head.stream, ends, block, events);
+        }
+        let partial = PartialBlock { stream: head.stream, ends, frames: 1, bytes: block.to_vec() };
+        self.incoming.partial_block = Some(partial);
+        Ok(())
+    }
+
+    fn continuation(&mut self, head: Head, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+        let mut block = self.incoming.partial_block.take().ok_or(PROTOCOL)?;
+        if let Some(stream) = self.streams.get(head.stream) {
+            count(stream, payload, events);
+        }
+        block.frames += 1;
+        if block.frames > BLOCK_FRAMES || block.bytes.len() + payload.len() > BLOCK_LIMIT {
+            return Err(TOO_LARGE.on(head.stream));
+        }
+        block.bytes.extend_from_slice(payload);
+        if head.has(flag::END_HEADERS) {
+            return self.block(head.stream, block.ends, &block.bytes, events);
+        }
+        self.incoming.partial_block = Some(block);
+        Ok(())
+    }
+
+    /// A field block is whole.
+    fn block(&mut self, id: u32, ends: bool, block: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+        let fields = self.incoming.decoder.read(block).map_err(|_| COMPRESSION.on(id))?;
+        let Some(stream) = self.streams.get(id) else { return self.late(id, ends) };
+        let had_head = stream.answer.status.is_some();
+        if let Err(cause) = take_fields(stream, fields, ends) {
+            self.refuse(id, cause, code::PROTOCOL_ERROR, events);
+            return Ok(());
+        }
+        if let Some(status) = stream.answer.status.filter(|_| !had_head) {
+            events.head(stream.tag, status);
+        }
+        if ends {
+            self.end(id, events);
+        }
+        Ok(())
+    }
+
+    /// The answer is whole.
+    fn end(&mut self, id: u32, events: &mut Events) {
+        let Some(stream) = self.streams.get(id) else { return };
+        let (status, body_left) = (stream.answer.status.unwrap_or_default(), stream.body_left);
+        let has_no_body = stream.answer.to_head_request || status == 204 || status == 304;
+        if stream.answer.length.is_some_and(|length| length != stream.answer.data && !has_no_body) {
+            return self.refuse(id, Cause::BadLength, code::PROTOCOL_ERROR, events);
+        }
+        // A server that answers before it has the whole request does not want the rest of it.
+        let stream = if body_left > 0 { self.reset(id, code::NO_ERROR) } else { self.streams.remove(id) };
+        self.room_changed |= self.is_full();
+        if let Some(stream) = stream {
+            events.end(Ended::new(stream.tag, Outcome::Response { status }, stream.received));
+        }
+    }
+
+    /// What came is no answer: the request ends, and the connection goes on.
+    pub(super) fn refuse(&mut self, id: u32, cause: Cause, code: u32, events: &mut Events) {
+        if let Some(stream) = self.reset(id, code) {
+            events.end(Ended::new(stream.tag, Outcome::Malformed(cause), stream.received));
+        }
+    }
+
+    fn rst_stream(&mut self, head: Head, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+        let code = frame::number(payload).ok_or(FRAME_SIZE)?;
+        if self.never_was(head.stream) {
+            return Err(PROTOCOL);
+        }
+        let Some(stream) = self.streams.remove(head.stream) else {
+            self.streams.may_be_late(head.stream, true);
+            return Ok(());
+        };
+        self.room_changed |= self.is_full();
+        let outcome = match code {
+            _ if stream.received > 0 => Outcome::Malformed(Cause::StreamReset),
+            code::REFUSED_STREAM => Outcome::Reset(Cause::StreamRefused),
+            _ => Outcome::Reset(Cause::StreamReset),
+        };
+        events.end(Ended::new(stream.tag, outcome, stream.received));
+        Ok(())
+    }
+}
+
+/// Counts a frame of an answer.
+#[inline]
+fn count(stream: &mut Stream, payload: &[u8], events: &mut Events) {
+    if stream.received == 0 {
+        events.push(Event::FirstByte(stream.tag));
+    }
+    stream.received += (HEAD + payload.len()) as u64;
+}
+
+/// Takes the head of an answer, or its trailers. `Err`: why it is none.
+fn take_fields(stream: &mut Stream, fields: hpack::Head, ends: bool) -> Result<(), Cause> {
+    if let Some(cause) = fields.wrong {
+        return Err(cause);
+    }
+    let answer = &mut stream.answer;
+    match (answer.status, fields.status) {
+        (Some(_), None) if ends => Ok(()),
+        (Some(_), _) => Err(Cause::Http2Protocol),
+        (None, Some(101)) => Err(Cause::UnexpectedUpgrade),
+        (None, Some(100..200)) if ends => Err(Cause::Http2Protocol),
+        (None, Some(100..200)) if answer.interim == INTERIM_LIMIT => Err(Cause::TooManyInterim),
+        (None, Some(100..200)) => {
+            answer.interim += 1;
+            Ok(())
+        }
+        (None, Some(status @ 200..)) => {
+            answer.status = Some(status);
+            answer.length = fields.length;
+            Ok(())
+        }
+        (None, _) => Err(Cause::BadHead),
+    }
+}
+
+/// A frame with its payload, and what is behind it.
+type Whole<'a> = (Head, &'a [u8], &'a [u8]);
+
+/// The frame at the beginning of `bytes`; `None`: it is not whole.
+#[inline]
+fn whole(bytes: &[u8]) -> Result<Option<Whole<'_>>, ConnectionError> {
+    let Some(head) = Head::read(bytes) else { return Ok(None) };
+    if head.length > LONGEST {
+        return Err(FRAME_SIZE);
+    }
+    let rest = &bytes[HEAD..];
+    Ok(rest.split_at_checked(head.length).map(|(payload, after)| (head, payload, after)))
+}
+
+/// A payload without its padding.
+fn unpadded(head: Head, payload: &[u8]) -> Result<&[u8], ConnectionError> {
+    if head.stream == 0 {
+        return Err(PROTOCOL);
+    }
+    if !head.has(flag::PADDED) {
+        return Ok(payload);
+    }
+    let (padding, rest) = payload.split_first().ok_or(FRAME_SIZE)?;
+    let length = rest.len().checked_sub(usize::from(*padding)).ok_or(PROTOCOL)?;
+    Ok(&rest[..length])
+}

@@ -1,0 +1,269 @@
+//! One connection of HTTP/2: its streams, windows and limits.
+//!
+//! Whatever the peer does is an outcome of the requests that it concerns, and memory stays bounded: a frame is at most
+//! 16 KiB, a field block 64 KiB, the dynamic table 4 KiB; bodies are counted and forgotten; of cancelled requests a bounded
+//! number is remembered; and a peer that does not take our replies to its own frames is left.
+
+mod control_frames;
+mod incoming;
+mod outbox;
+mod outgoing;
+mod streams;
+
+use truetail_model::record::{Cause, Outcome};
+
+use super::Http2;
+use super::field_blocks::TableUse;
+use super::frame::{self, code, kind, setting};
+use crate::protocol::{Closed, Ended, Event, Events, Flow, Retry, Session, Tag};
+use crate::requests::RequestId;
+use incoming::Incoming;
+use outbox::Outbox;
+use streams::Streams;
+
+/// How much of a body the peer may send before it hears from us: nearly as much as it likes. Bodies are not kept.
+const OUR_WINDOW: i64 = 1 << 30;
+/// The window of a connection that nobody has changed, and of its streams.
+const DEFAULT_WINDOW: i64 = 65_535;
+/// No window is larger.
+const LARGEST_WINDOW: i64 = (1 << 31) - 1;
+/// No stream has a higher number.
+const LAST_STREAM: u32 = (1 << 31) - 1;
+/// Bytes of replies (to pings, settings and broken streams) that wait to be taken.
+const MAX_REPLIES: usize = 256 * 1024;
+/// With so many bytes waiting to be taken nothing new is begun: the peer does not read.
+const MAX_UNSENT: usize = 1024 * 1024;
+/// Largest head that we ask for; what is larger is counted as such.
+const OUR_HEAD_LIMIT: u32 = 64 * 1024;
+
+/// The peer broke the rules, and the connection is of no use any more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct ConnectionError {
+    /// Why.
+    cause: Cause,
+    /// What the peer is told.
+    code: u32,
+    /// The stream that is to blame; 0: none.
+    stream: u32,
+}
+
+impl ConnectionError {
+    const fn new(cause: Cause, code: u32) -> ConnectionError {
+        ConnectionError { cause, code, stream: 0 }
+    }
+
+    fn on(self, stream: u32) -> ConnectionError {
+        ConnectionError { stream, ..self }
+    }
+}
+
+/// What the peer allows.
+#[derive(Clone, Copy, Debug)]
+struct Peer {
+    /// Its settings have come.
+    known: bool,
+    streams: u32,
+    window: i64,
+    /// It has said that it goes away, and that it processes nothing above this stream.
+    last_stream: Option<u32>,
+}
+
+/// How our requests use the peer's dynamic table.
+#[derive(Clone, Copy, Debug)]
+struct Encoding {
+    table: TableUse,
+    /// The next block begins with word that the table is given up.
+    gives_up_table: bool,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Http2Session {
+    out: Outbox,
+    streams: Streams,
+    next: u32,
+    max_streams: u32,
+    peer: Peer,
+    send_window: i64,
+    receive_window: i64,
+    encoding: Encoding,
+    incoming: Incoming,
+    /// How many requests may be in flight has changed, and no event said so yet.
+    room_changed: bool,
+    is_closed: bool,
+}
+
+impl Http2Session {
+    /// A connection on which nothing was said yet. There will be at most `max_streams` requests at once on it, or fewer if
+    /// the peer says so.
+    pub(super) fn new(max_streams: u32) -> Http2Session {
+        let mut session = Http2Session {
+            out: Outbox::new(),
+            streams: Streams::default(),
+            next: 1,
+            max_streams,
+            peer: Peer { known: false, streams: u32::MAX, window: DEFAULT_WINDOW, last_stream: None },
+            send_window: DEFAULT_WINDOW,
+            receive_window: OUR_WINDOW,
+            encoding: Encoding { table: TableUse::Insert, gives_up_table: false },
+            incoming: Incoming::new(),
+            room_changed: false,
+            is_closed: false,
+        };
+        session.put_preface();
+        session
+    }
+
+    fn put_preface(&mut self) {
+        let out = &mut self.out.bytes;
+        out.extend_from_slice(frame::PREFACE);
+        let settings = [
+            (setting::ENABLE_PUSH, 0),
+            (setting::INITIAL_WINDOW_SIZE, OUR_WINDOW as u32),
+            (setting::MAX_HEADER_LIST_SIZE, OUR_HEAD_LIMIT),
+        ];
+        let payload: Vec<u8> = settings
+            .iter()
+            .flat_map(|(id, value): &(u16, u32)| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat())
+            .collect();
+        frame::put(out, kind::SETTINGS, 0, 0, &payload);
+        frame::put_number(out, kind::WINDOW_UPDATE, 0, (OUR_WINDOW - DEFAULT_WINDOW) as u32);
+    }
+
+    /// Nothing begins now: a request that ends leaves no room for another.
+    fn is_full(&self) -> bool {
+        self.is_closing() || self.is_backed_up()
+    }
+
+    /// The peer does not read: so much waits for it that nothing is put behind it.
+    fn is_backed_up(&self) -> bool {
+        self.out.pending().len() >= MAX_UNSENT
+    }
+
+    /// How many bytes of bodies the peer takes on the connection, beside those that wait to be taken.
+    pub(super) fn send_window(&self) -> i64 {
+        self.send_window
+    }
+
+    /// Bytes that are kept: parts of frames and of blocks, and what waits to be taken.
+    pub(super) fn held(&self) -> usize {
+        self.incoming.held() + self.out.bytes.capacity()
+    }
+
+    /// Says as events what has changed for requests to come.
+    fn report(&mut self, events: &mut Events) {
+        if std::mem::take(&mut self.room_changed) {
+            events.push(Event::RoomChanged);
+        }
+    }
+
+    /// Ends every request. What had not begun to be answered was reset, for `cause`; what had begun is malformed. `blamed`
+    /// is the stream that broke the rules. `are_retried`: what was not sent may be sent elsewhere.
+    fn end_all(&mut self, cause: Cause, blamed: u32, are_retried: bool, events: &mut Events) {
+        let (told_to_go, taken) = (self.peer.last_stream.is_some(), self.out.taken());
+        for (id, stream) in self.streams.take_all() {
+            let has_begun = stream.received > 0 || id == blamed;
+            let outcome = match cause {
+                Cause::ClosedBeforeAnswer | Cause::ResetByPeer if has_begun => Outcome::Malformed(Cause::Truncated),
+                Cause::ClosedBeforeAnswer | Cause::ResetByPeer if told_to_go => Outcome::Reset(Cause::GoneAway),
+                cause if has_begun => Outcome::Malformed(cause),
+                cause => Outcome::Reset(cause),
+            };
+            let retry = if are_retried && stream.begins_at >= taken { Retry::Unsent } else { Retry::No };
+            events.end(Ended { retry, ..Ended::new(stream.tag, outcome, stream.received) });
+        }
+        self.is_closed = true;
+        events.push(Event::GoingAway);
+    }
+
+    fn put_goaway(&mut self, code: u32) {
+        // We process no stream of the peer's, and so the last one is 0.
+        frame::put(&mut self.out.bytes, kind::GOAWAY, 0, 0, &[[0; 4], code.to_be_bytes()].concat());
+    }
+}
+
+impl Session<Http2> for Http2Session {
+    fn begin(&mut self, protocol: &Http2, tag: Tag, request: RequestId, events: &mut Events) -> u32 {
+        let id = self.open(protocol, tag, request);
+        self.report(events);
+        id
+    }
+
+    fn output<'a>(&'a self, _: &'a Http2) -> &'a [u8] {
+        self.out.pending()
+    }
+
+    fn sent(&mut self, protocol: &Http2, count: usize, events: &mut Events) {
+        let was_backed_up = self.is_backed_up();
+        self.out.take(count);
+        self.streams.sent_up_to(self.out.taken(), events);
+        if self.out.pending().is_empty() {
+            self.continue_bodies(protocol);
+        }
+        self.room_changed |= was_backed_up && !self.is_backed_up();
+        self.report(events);
+    }
+
+    fn receive(&mut self, _: &mut Http2, bytes: &[u8], events: &mut Events) -> Flow {
+        let received = self.receive_frames(bytes, events);
+        self.report(events);
+        match received {
+            Ok(()) => Flow::Continue,
+            Err(error) => {
+                self.end_all(error.cause, error.stream, false, events);
+                self.put_goaway(error.code);
+                Flow::Close(error.cause)
+            }
+        }
+    }
+
+    fn closed(&mut self, how: Closed, events: &mut Events) {
+        let cause = match how {
+            Closed::EndOfStream { .. } => Cause::ClosedBeforeAnswer,
+            Closed::Reset => Cause::ResetByPeer,
+            Closed::Tls { .. } => Cause::TlsBroken,
+        };
+        self.end_all(cause, 0, true, events);
+    }
+
+    fn cancel(&mut self, key: u32, events: &mut Events) -> u64 {
+        let received = self.reset(key, code::CANCEL).map_or(0, |stream| stream.received);
+        self.report(events);
+        received
+    }
+
+    fn say_goodbye(&mut self) {
+        if !self.is_closed {
+            self.put_goaway(code::NO_ERROR);
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        !self.is_full() && (self.in_flight() as u64) < self.capacity()
+    }
+
+    /// One until the peer has said how many it allows; those in flight, once it takes no more or does not read.
+    fn capacity(&self) -> u64 {
+        if self.is_full() {
+            return self.in_flight() as u64;
+        }
+        let allowed = if self.peer.known { self.peer.streams } else { 1 };
+        u64::from(self.max_streams.min(allowed))
+    }
+
+    fn peer_limit(&self) -> Option<u32> {
+        (self.peer.streams < u32::MAX).then_some(self.peer.streams)
+    }
+
+    fn in_flight(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// The peer has said that it goes away, or the numbers for streams are used up.
+    fn is_closing(&self) -> bool {
+        self.is_closed || self.peer.last_stream.is_some() || self.next > LAST_STREAM
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! What a session sends: requests, bodies, resets.
+
+use truetail_model::record::Cause;
+
+use super::streams::{AnswerState, Stream};
+use super::{ConnectionError, Http2Session, MAX_REPLIES, OUR_WINDOW};
+use crate::protocol::http2::Http2;
+use crate::protocol::http2::field_blocks::{FieldBlock, TableUse};
+use crate::protocol::http2::frame::{self, Head, LONGEST, code, flag, kind};
+use crate::protocol::Tag;
+use crate::requests::RequestId;
+
+/// Bodies are put behind what waits to be taken only up to so many bytes: the rest follows when these are gone.
+const BODIES_AHEAD: usize = 128 * 1024;
+
+impl Http2Session {
+    /// Opens a stream for a request and returns its number.
+    pub(super) fn open(&mut self, protocol: &Http2, tag: Tag, request: RequestId) -> u32 {
+        let (id, block) = (self.next, protocol.blocks.get(request));
+        self.next += 2;
+        let stream = Stream {
+            tag,
+            request,
+            begins_at: self.out.end(),
+            send_window: self.peer.window,
+            body_left: block.body.len(),
+            receive_window: OUR_WINDOW,
+            received: 0,
+            answer: AnswerState { to_head_request: block.is_head_request, ..AnswerState::default() },
+        };
+        self.streams.insert(id, stream);
+        self.put_fields(id, block);
+        if !block.body.is_empty() && !self.put_body(id, block.body) {
+            self.streams.waiting.push(id);
+        }
+        self.room_changed |= self.is_full();
+        id
+    }
+
+    /// One frame, and where the block is longer than a frame may be, more that continue it.
+    fn put_fields(&mut self, id: u32, block: FieldBlock<'_>) {
+        let out = &mut self.out.bytes;
+        let begin = out.len();
+        let ends = if block.body.is_empty() { flag::END_STREAM } else { 0 };
+        Head { length: 0, kind: kind::HEADERS, flags: ends | flag::END_HEADERS, stream: id }.put(out);
+        if std::mem::take(&mut self.encoding.gives_up_table) {
+            out.push(0x20);
+        }
+        block.put(self.encoding.table, out);
+        if self.encoding.table == TableUse::Insert {
+            self.encoding.table = TableUse::Indexed;
+        }
+        let length = out.len() - begin - frame::HEAD;
+        if length <= LONGEST {
+            let [_, a, b, c] = (length as u32).to_be_bytes();
+            return out[begin..begin + 3].copy_from_slice(&[a, b, c]);
+        }
+        split_fields(out, id, begin, ends);
+    }
+
+    /// Puts as much of a body as may be sent now. Returns whether that was the rest of it, or nobody wants it any more.
+    fn put_body(&mut self, id: u32, body: &[u8]) -> bool {
+        loop {
+            let Some(stream) = self.streams.get(id) else { return true };
+            let ahead = BODIES_AHEAD.saturating_sub(self.out.pending().len());
+            let allowed = self.send_window.min(stream.send_window).clamp(0, LONGEST as i64) as usize;
+            let length = stream.body_left.min(allowed).min(ahead);
+            if length == 0 {
+                return stream.body_left == 0;
+            }
+            let at = body.len() - stream.body_left;
+            stream.body_left -= length;
+            stream.send_window -= length as i64;
+            self.send_window -= length as i64;
+            let is_last = stream.body_left == 0;
+            let ends = if is_last { flag::END_STREAM } else { 0 };
+            frame::put(&mut self.out.bytes, kind::DATA, ends, id, &body[at..at + length]);
+            if is_last {
+                self.streams.ends_at(id, self.out.end());
+            }
+        }
+    }
+
+    /// Goes on with bodies that had to wait.
+    pub(super) fn continue_bodies(&mut self, protocol: &Http2) {
+        if self.streams.waiting.is_empty() {
+            return;
+        }
+        let mut waiting = std::mem::take(&mut self.streams.waiting);
+        waiting.retain(|id| match self.streams.get(*id).map(|stream| stream.request) {
+            Some(request) => !self.put_body(*id, protocol.blocks.get(request).body),
+            None => false,
+        });
+        self.streams.waiting = waiting;
+    }
+
+    /// Closes a stream and tells the peer; what still comes on it is ignored.
+    pub(super) fn reset(&mut self, id: u32, code: u32) -> Option<Stream> {
+        let stream = self.streams.cancel(id)?;
+        self.room_changed |= self.is_full();
+        frame::put_number(&mut self.out.bytes, kind::RST_STREAM, id, code);
+        Some(stream)
+    }
+
+    /// Takes back the frames of streams above `last` of which nothing was taken, and the window of the connection that
+    /// their bodies took. Since all that was put later is above `last` too, and nothing will be opened any more, what
+    /// remains can be read without them.
+    pub(super) fn take_back(&mut self, last: u32) {
+        let Some(first) = self.streams.first_unsent(last, self.out.taken()) else { return };
+        let behind = self.out.split_off(first);
+        let mut rest = &behind[..];
+        while let Some(head) = Head::read(rest) {
+            let (frame, after) = rest.split_at(frame::HEAD + head.length);
+            // A body that was begun goes on to nobody: its stream is reset by the peer.
+            if head.stream <= last {
+                self.out.bytes.extend_from_slice(frame);
+            } else if head.kind == kind::DATA {
+                self.send_window += head.length as i64;
+            }
+            rest = after;
+        }
+    }
+
+    /// A reply of so many bytes was put.
+    ///
+    /// # Errors
+    /// When too many wait: the peer asks and asks and does not listen.
+    pub(super) fn replied(&mut self, bytes: usize) -> Result<(), ConnectionError> {
+        self.out.replies += bytes;
+        if self.out.replies > MAX_REPLIES {
+            return Err(ConnectionError::new(Cause::Http2Protocol, code::ENHANCE_YOUR_CALM));
+        }
+        Ok(())
+    }
+}
+
+/// Cuts the block that begins at `begin` into frames.
+#[cold]
+fn split_fields(out: &mut Vec<u8>, id: u32, begin: usize, ends: u8) {
+    let block = out.split_off(begin + frame::HEAD);
+    out.truncate(begin);
+    let pieces = block.chunks(LONGEST).enumerate();
+    let count = pieces.len();
+    for (nth, piece) in pieces {
+        let last = if nth + 1 == count { flag::END_HEADERS } else { 0 };
+        let (kind, flags) = if nth == 0 { (kind::HEADERS, ends | last) } else { (kind::CONTINUATION, last) };
+        frame::put(out, kind, flags, id, piece);
+    }
+}

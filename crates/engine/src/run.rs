@@ -1,0 +1,203 @@
+//! From a plan to what was measured: workers are set up and run, and what they measured is merged.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use truetail_model::driver::{Driver, Hand};
+use truetail_model::time::Nanos;
+use truetail_model::workload::{LoadModelKind, Workload};
+use truetail_reactor::{MonotonicClock, Reactor};
+use truetail_run::EndClock;
+
+use crate::Plan;
+use crate::checkpoint::Mailbox;
+use crate::connection::timestamps;
+use crate::control::Control;
+use crate::live::Live;
+use crate::protocol::http1::Http1;
+use crate::protocol::http2::Http2;
+use crate::protocol::{Events, Protocol};
+use crate::result::{RunOutput, WorkerResult, merge_results, recorder_options};
+use crate::surroundings;
+use crate::tls::{Tls, TlsError};
+use crate::worker::target_tallies;
+use crate::worker::{Ledger, Worker, WorkerConfig};
+
+/// From the call to the first intended start: time for every worker to be ready.
+const LEAD: Nanos = Nanos::from_millis(20);
+
+/// Why no load could be offered.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The requests are for https, and there can be no TLS.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// A worker could not be set up. Others may have begun, and were stopped within 20 ms.
+    #[error("worker {worker} could not be set up: {source}")]
+    Worker {
+        /// Which one.
+        worker: u32,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A worker ended before its time. What the others measured is lost, because the schedule is not whole without it.
+    #[error("worker {worker} failed in mid-run: {problem}; this is a bug in truetail, please report it")]
+    Failed {
+        /// Which one.
+        worker: u32,
+        /// What happened.
+        problem: String,
+    },
+}
+
+/// Offers the load of `plan` and measures it. Returns when the run is over; `control` watches and ends it from other
+/// threads.
+///
+/// # Errors
+/// See [`EngineError`]. Whatever the *server* does is no error but an outcome.
+pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
+    // Here a protocol is chosen.
+    match plan.target.field_blocks() {
+        None => run_protocol(plan, control, || Http1::new(plan.target.requests().clone(), plan.keep_alive)),
+        Some(blocks) => run_protocol(plan, control, || Http2::new(Arc::clone(&blocks), plan.max_streams)),
+    }
+}
+
+fn run_protocol<P: Protocol + Send + 'static>(
+    plan: &Plan,
+    control: &Control,
+    protocol: impl Fn() -> P,
+) -> Result<RunOutput, EngineError> {
+    let threads = plan.effective_threads();
+    let tls = plan.target.tls()?;
+    let mut workload = plan.workload.clone();
+    workload.limits.connections = Some(plan.effective_cap().connections);
+    // Kept for the run: stamping is on in the whole system from the first socket that asks for it to the last one.
+    let _stamping = (plan.effective_end_clock() == EndClock::Kernel).then(timestamps::switch_on);
+    let before = surroundings::read();
+    // Before the clock is set: to find the end of a schedule may take longer than what it gives to be ready.
+    let shares = (0..threads).map(|index| Hand { index, of: threads });
+    let drivers: Vec<_> = shares.map(|share| (share, Driver::new(&workload, share))).collect();
+    let clock = MonotonicClock::starting_in(LEAD);
+    let mut running = Vec::new();
+    for (share, driver) in drivers {
+        let config = config_of(plan, &workload, share, tls.as_ref(), clock, control);
+        let ledger = ledger_of(plan, &workload, control);
+        let (protocol, observer) = (protocol(), plan.observer.as_ref().map(|factory| factory.observer()));
+        let work = move || {
+            let others = StopsTheOthers(Some(config.control.clone()));
+            let reactor = Reactor::new().map_err(WorkerError::SettingUp)?;
+            let worker = Worker::new(config, driver, ledger, protocol, Events::new(observer), reactor);
+            let result = worker.run().map_err(WorkerError::Running)?;
+            others.may_go_on();
+            Ok(result)
+        };
+        match thread::Builder::new().name(format!("truetail-{}", share.index)).spawn(work) {
+            Ok(worker) => running.push(worker),
+            Err(source) => {
+                control.stop_now();
+                running.into_iter().for_each(|worker: JoinHandle<_>| drop(worker.join()));
+                return Err(EngineError::Worker { worker: share.index, source });
+            }
+        }
+    }
+    let results = (0..threads).zip(running).map(|(worker, thread)| join(worker, thread)).collect::<Vec<_>>();
+    let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let tallies = results.iter().map(|result| &result.target_tallies);
+    let by_target = target_tallies::merge_tallies(plan.target.requests(), tallies);
+    let mut output = RunOutput { by_target, ..merge_results(results, clock) };
+    if let Some(published) = control.published_so_far() {
+        output.snapshot.merge(&published);
+    }
+    output.generator.end_clock = plan.effective_end_clock();
+    output.generator.timing = plan.timing;
+    output.generator.surroundings = surroundings::since(&before);
+    Ok(output)
+}
+
+fn config_of(
+    plan: &Plan,
+    workload: &Workload,
+    share: Hand,
+    tls: Option<&Tls>,
+    clock: MonotonicClock,
+    control: &Control,
+) -> WorkerConfig {
+    WorkerConfig {
+        share,
+        clock,
+        endpoint: plan.target.endpoint().clone(),
+        tls: tls.map(Tls::for_one_worker),
+        requests: plan.target.requests().clone(),
+        connections: share.share_of(u64::from(workload.limits.connections.unwrap_or(1))),
+        timeout: workload.limits.timeout,
+        stamped: plan.effective_end_clock() == EndClock::Kernel,
+        timing: plan.timing,
+        scheduled: workload.model.kind() != LoadModelKind::Closed,
+        control: control.clone(),
+    }
+}
+
+/// The books of one worker, which `control` may look into.
+fn ledger_of(plan: &Plan, workload: &Workload, control: &Control) -> Ledger {
+    let live = Arc::new(Live::default());
+    let options = recorder_options(workload, plan.samples);
+    let mailbox = Arc::new(Mailbox::new(options));
+    control.attach(Arc::clone(&live), Some(Arc::clone(&mailbox)));
+    Ledger::new(options, plan.target.requests(), workload, live, mailbox)
+}
+
+/// Why a worker has no result.
+enum WorkerError {
+    /// It could not begin.
+    SettingUp(io::Error),
+    /// It could not go on.
+    Running(io::Error),
+}
+
+/// Ends the run when a worker fails or panics: the schedule is not whole without it.
+struct StopsTheOthers(Option<Control>);
+
+impl StopsTheOthers {
+    fn may_go_on(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for StopsTheOthers {
+    fn drop(&mut self) {
+        if let Some(control) = &self.0 {
+            control.stop_now();
+        }
+    }
+}
+
+fn join(worker: u32, thread: JoinHandle<Result<WorkerResult, WorkerError>>) -> Result<WorkerResult, EngineError> {
+    let failed = |problem: String| EngineError::Failed { worker, problem };
+    match thread.join() {
+        Ok(Ok(result)) => Ok(result),
+        Ok(Err(WorkerError::SettingUp(source))) => Err(EngineError::Worker { worker, source }),
+        Ok(Err(WorkerError::Running(error))) => Err(failed(error.to_string())),
+        Err(_) => Err(failed("it panicked".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_ends_before_its_time_ends_the_run() {
+        let control = Control::new();
+        StopsTheOthers(Some(control.clone())).may_go_on();
+        assert!(!control.was_stopped());
+        let worker = control.clone();
+        let ended = thread::spawn(move || {
+            let _others = StopsTheOthers(Some(worker));
+            panic!("as a bug in a worker would");
+        });
+        assert!(matches!(join(3, thread::spawn(|| panic!("as above"))), Err(EngineError::Failed { worker: 3, .. })));
+        assert!(ended.join().is_err() && control.was_stopped());
+    }
+}

@@ -1,0 +1,37 @@
+//! What a worker is given.
+
+use truetail_model::driver::Hand;
+use truetail_model::time::Nanos;
+use truetail_reactor::MonotonicClock;
+use truetail_run::Timing;
+
+use crate::control::Control;
+use crate::target::{Endpoint, RequestSet};
+use crate::tls::Tls;
+
+/// What a worker needs to know.
+pub(crate) struct WorkerConfig {
+    pub(crate) share: Hand,
+    pub(crate) clock: MonotonicClock,
+    pub(crate) endpoint: Endpoint,
+    /// How connections are secured, if they are.
+    pub(crate) tls: Option<Tls>,
+    pub(crate) requests: RequestSet,
+    /// Most connections of a worker whose connections are multiplexed.
+    pub(crate) connections: u64,
+    pub(crate) timeout: Option<Nanos>,
+    /// The kernel is to say when answers arrived.
+    pub(crate) stamped: bool,
+    /// What to do between two requests.
+    pub(crate) timing: Timing,
+    /// Requests of this load model are due on a schedule, so that one may fall due between two answers.
+    pub(crate) scheduled: bool,
+    pub(crate) control: Control,
+}
+
+impl WorkerConfig {
+    /// Requests go out when they are due, and not in batches nor when their user is ready.
+    pub(super) fn is_on_time(&self) -> bool {
+        self.scheduled && self.timing != Timing::Cheap
+    }
+}

@@ -1,0 +1,153 @@
+//! The connections of one worker: which of them a request gets, and how many there may be.
+
+use std::collections::VecDeque;
+
+use truetail_model::record::Cause;
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::Streams;
+
+use crate::connection::{Connection, LocalPorts, Phase, Pool};
+use crate::protocol::{Protocol, Session, Tag};
+use crate::target::Endpoint;
+
+/// After a connection could not be opened, requests that have room on others are not risked on a new one for so long.
+const REST: Nanos = Nanos::from_secs(1);
+
+/// The connections of one worker. Multiplexed ones share the requests out among themselves in turn; of those that carry one
+/// request at a time, the one that became idle last is used first.
+#[derive(Debug)]
+pub(super) struct Connections<P: Protocol> {
+    pub(super) pool: Pool<Connection<P::Session>>,
+    ports: LocalPorts,
+    /// Most multiplexed connections.
+    limit: u64,
+    /// Multiplexed connections that take new requests, and whose turn it is among these.
+    live: Vec<u32>,
+    turn: usize,
+    /// Requests without a connection, until there is room for them.
+    pub(super) unassigned: VecDeque<Tag>,
+    /// Connections that may have something to send.
+    dirty: Vec<u32>,
+    /// No connection could be opened: until this instant others are preferred.
+    opening_rests_until: Timestamp,
+    /// What is reported of requests that shared connections.
+    pub(super) streams: Streams,
+}
+
+impl<P: Protocol> Connections<P> {
+    pub(super) fn new(ports: LocalPorts, limit: u64) -> Connections<P> {
+        Connections {
+            pool: Pool::default(),
+            ports,
+            limit,
+            live: Vec::new(),
+            turn: 0,
+            unassigned: VecDeque::new(),
+            dirty: Vec::new(),
+            opening_rests_until: Timestamp::ZERO,
+            streams: Streams::default(),
+        }
+    }
+
+    /// The connection in a slot, where requests can be sent on it.
+    #[inline]
+    pub(super) fn open(&mut self, slot: u32) -> Option<&mut Connection<P::Session>> {
+        self.pool.at(slot).filter(|connection| connection.phase == Phase::Open)
+    }
+
+    /// Another connection may be opened. Without multiplexing the driver's cap is the limit.
+    pub(super) fn may_open(&self) -> bool {
+        !P::MULTIPLEXED || (self.live.len() as u64) < self.limit
+    }
+
+    /// A connection for the next request, if it is to use one that is open.
+    #[inline]
+    pub(super) fn choose(&mut self, now: Timestamp) -> Option<u32> {
+        if !P::MULTIPLEXED {
+            return self.pool.take_idle();
+        }
+        if self.may_open() && now >= self.opening_rests_until {
+            return None;
+        }
+        for _ in 0..self.live.len() {
+            self.turn = if self.turn + 1 < self.live.len() { self.turn + 1 } else { 0 };
+            let slot = self.live[self.turn];
+            if self.open(slot).is_some_and(|connection| connection.session.has_room()) {
+                return Some(slot);
+            }
+        }
+        None
+    }
+
+    /// Begins to open a connection for a request.
+    ///
+    /// # Errors
+    /// Why no attempt can be made.
+    pub(super) fn connect(&mut self, endpoint: &Endpoint, protocol: &P, opener: Tag) -> Result<u32, Cause> {
+        let (open, ports) = (self.pool.open(), &mut self.ports);
+        let connection = Connection::open(endpoint, protocol.session(), opener, || ports.pick(open))?;
+        let slot = self.pool.insert(connection).slot();
+        if P::MULTIPLEXED {
+            self.live.push(slot);
+        }
+        Ok(slot)
+    }
+
+    /// A connection could not be opened, at `now`.
+    pub(super) fn opening_failed(&mut self, now: Timestamp) {
+        self.opening_rests_until = now + REST;
+    }
+
+    /// A connection could be opened.
+    pub(super) fn opening_succeeded(&mut self) {
+        self.opening_rests_until = Timestamp::ZERO;
+    }
+
+    /// A connection takes no new requests any more.
+    pub(super) fn retire(&mut self, slot: u32) {
+        if P::MULTIPLEXED {
+            self.live.retain(|live| *live != slot);
+        }
+    }
+
+    /// Takes a connection out.
+    pub(super) fn remove(&mut self, slot: u32) -> Box<Connection<P::Session>> {
+        self.retire(slot);
+        self.pool.remove(slot)
+    }
+
+    /// None is idle, and an answer may free one: not where the server closes each, nor where they are multiplexed.
+    #[inline]
+    pub(super) fn one_may_become_idle(&self) -> bool {
+        !P::MULTIPLEXED && !self.pool.has_idle() && self.pool.reuses && self.pool.open() > 0
+    }
+
+    /// Requests that may be in flight at once on all multiplexed connections together. Each that is not open counts as one
+    /// request: the one that opens it.
+    pub(super) fn capacity(&mut self) -> u64 {
+        let unopened = self.limit.saturating_sub(self.live.len() as u64);
+        let allowed = self.pool.iter().filter_map(|connection| connection.session.peer_limit()).min();
+        self.streams.allowed = [self.streams.allowed, allowed].into_iter().flatten().min();
+        self.pool.iter().map(|connection| connection.session.capacity()).fold(unopened, u64::saturating_add)
+    }
+
+    /// There may be something to send on the connection in this slot.
+    pub(super) fn touch(&mut self, slot: u32) {
+        let is_news = |connection: &mut Connection<_>| !std::mem::replace(&mut connection.is_dirty, true);
+        if P::MULTIPLEXED && self.open(slot).is_some_and(is_news) {
+            self.dirty.push(slot);
+        }
+    }
+
+    /// The connections on which there may be something to send, once each.
+    pub(super) fn take_dirty(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.dirty)
+    }
+
+    /// The list that was taken, to be filled again. What became dirty meanwhile stays.
+    pub(super) fn restore_dirty(&mut self, mut list: Vec<u32>) {
+        list.clear();
+        list.append(&mut self.dirty);
+        self.dirty = list;
+    }
+}

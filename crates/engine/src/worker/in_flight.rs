@@ -1,0 +1,107 @@
+//! The requests of one worker that were begun and have not ended.
+
+use truetail_model::arrival::Arrival;
+use truetail_model::time::{Nanos, Timestamp};
+
+use super::deadlines::Deadlines;
+use crate::since::Since;
+use crate::protocol::Tag;
+use crate::target::RequestId;
+
+/// A request that was begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exchange {
+    pub(super) arrival: Arrival,
+    /// The request that this arrival gets.
+    pub(super) request: RequestId,
+    pub(super) user: u32,
+    /// How long it waited for the cap, or for a connection that takes its bytes.
+    pub(super) connection_wait: Nanos,
+    /// When the attempt began: to connect, or on an open connection to send.
+    pub(super) began: Since,
+    /// Just before the transport took the first byte; the same as `began` until then.
+    pub(super) started: Since,
+    /// How long connecting took; `None` on a connection that was open.
+    pub(super) connect: Option<Nanos>,
+    /// How much of that the TLS handshake took; `None` without one.
+    pub(super) handshake: Option<Nanos>,
+    /// From the actual start until the transport took the last byte, where it did not take all at once.
+    pub(super) send_wait: Option<Nanos>,
+    /// When the first byte of the answer had arrived.
+    pub(super) first_byte: Option<Timestamp>,
+    /// The slot of its connection; `None` while it waits for one.
+    pub(super) connection: Option<u32>,
+    /// What the session of that connection calls it.
+    pub(super) key: u32,
+}
+
+/// All requests of a worker that have not ended, by tag.
+#[derive(Debug)]
+pub(super) struct InFlight {
+    slots: Vec<Option<Exchange>>,
+    vacant: Vec<u32>,
+    deadlines: Deadlines,
+    timeout: Option<Nanos>,
+}
+
+impl InFlight {
+    pub(super) fn new(timeout: Option<Nanos>) -> InFlight {
+        InFlight { slots: Vec::new(), vacant: Vec::new(), deadlines: Deadlines::new(), timeout }
+    }
+
+    /// Adds a request, whose timeout counts from when it began.
+    #[inline]
+    pub(super) fn begin(&mut self, exchange: Exchange) -> Tag {
+        let tag = self.vacant.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            (self.slots.len() - 1) as Tag
+        });
+        self.slots[tag as usize] = Some(exchange);
+        if let Some(timeout) = self.timeout {
+            self.deadlines.push(tag, exchange.began.instant + timeout);
+        }
+        tag
+    }
+
+    /// A request that has not ended.
+    #[inline]
+    pub(super) fn get(&mut self, tag: Tag) -> &mut Exchange {
+        self.slots[tag as usize].as_mut().expect("a request in flight")
+    }
+
+    /// Takes a request out.
+    #[inline]
+    pub(super) fn end(&mut self, tag: Tag) -> Exchange {
+        if self.timeout.is_some() {
+            self.deadlines.remove(tag);
+        }
+        self.vacant.push(tag);
+        self.slots[tag as usize].take().expect("a request in flight")
+    }
+
+    /// This request has not ended.
+    pub(super) fn contains(&self, tag: Tag) -> bool {
+        self.slots[tag as usize].is_some()
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len() - self.vacant.len()
+    }
+
+    /// All of them.
+    pub(super) fn tags(&self) -> Vec<Tag> {
+        (0..self.slots.len() as Tag).filter(|tag| self.contains(*tag)).collect()
+    }
+
+    /// When the first of them times out.
+    #[inline]
+    pub(super) fn first_deadline(&self) -> Timestamp {
+        self.deadlines.first().map_or(Timestamp::NEVER, |(_, deadline)| deadline)
+    }
+
+    /// The first that has timed out at `now`.
+    pub(super) fn overdue(&self, now: Timestamp) -> Option<Tag> {
+        self.deadlines.first().filter(|(_, deadline)| *deadline <= now).map(|(tag, _)| tag)
+    }
+}

@@ -1,0 +1,193 @@
+//! One thread of the engine: its share of the schedule, its connections, its reactor, its recorder, and the loop that
+//! drives them. Nothing here is shared, locked, formatted or (in the steady state) allocated while requests run.
+//!
+//! A worker knows no protocol: requests and bytes go through [`crate::protocol::Session`].
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `starting` | what is due, in batches or one by one |
+//! | `opening` | from a request without a connection to an open one |
+//! | `sending` | bytes to the transport, and the actual start |
+//! | `receiving` | bytes to the sessions, and when they had arrived |
+//! | `ending` | how requests and the run end, and are written down |
+//! | `sleeping`, `oversleep` | between two requests |
+//! | `clock`, `pause_detector` | the worker's time |
+//! | `connections`, `in_flight`, `deadlines` | what is open, and what is under way |
+//! | `ledger`, `target_tallies` | what is written down |
+
+mod clock;
+mod config;
+mod connections;
+mod deadlines;
+mod ending;
+mod in_flight;
+mod ledger;
+mod opening;
+mod oversleep;
+mod pause_detector;
+mod receiving;
+mod sending;
+mod sleeping;
+mod starting;
+pub(crate) mod target_tallies;
+
+use std::io;
+
+use truetail_model::driver::Driver;
+use truetail_model::time::{Clock, Timestamp};
+use truetail_reactor::{Events as Reports, Reactor, Readiness, precise_sleeps};
+
+use crate::connection::{LocalPorts, Phase, Token};
+use crate::control::StopRequest;
+use crate::host;
+use crate::protocol::{Events, Protocol};
+use crate::result::WorkerResult;
+pub(crate) use clock::WorkerClock;
+pub(crate) use config::WorkerConfig;
+use connections::Connections;
+use in_flight::InFlight;
+pub(crate) use ledger::Ledger;
+pub(crate) use pause_detector::PauseDetector;
+use receiving::Receiver;
+use sleeping::Sleeper;
+use starting::Next;
+
+/// Reports taken from the reactor at once.
+const REPORTS: usize = 256;
+
+/// One thread of the engine.
+pub(crate) struct Worker<P: Protocol> {
+    config: WorkerConfig,
+    driver: Driver,
+    ledger: Ledger,
+    clock: WorkerClock,
+    reactor: Reactor,
+    sleeper: Sleeper,
+    protocol: P,
+    events: Events,
+    connections: Connections<P>,
+    in_flight: InFlight,
+    receiver: Receiver,
+    /// Nothing was started since answers were last looked for.
+    has_polled: bool,
+}
+
+impl<P: Protocol> Worker<P> {
+    /// A worker that is ready to run.
+    pub(crate) fn new(
+        config: WorkerConfig,
+        driver: Driver,
+        ledger: Ledger,
+        protocol: P,
+        events: Events,
+        reactor: Reactor,
+    ) -> Worker<P> {
+        let ports = LocalPorts::new(config.share.index, config.share.of);
+        Worker {
+            clock: WorkerClock::new(config.clock, config.share.index),
+            sleeper: Sleeper::new(config.timing, P::MULTIPLEXED),
+            connections: Connections::new(ports, config.connections),
+            in_flight: InFlight::new(config.timeout),
+            receiver: Receiver::new(),
+            config,
+            driver,
+            ledger,
+            reactor,
+            protocol,
+            events,
+            has_polled: false,
+        }
+    }
+
+    /// Does the whole run.
+    ///
+    /// # Errors
+    /// Only when the reactor itself fails.
+    pub(crate) fn run(mut self) -> io::Result<WorkerResult> {
+        precise_sleeps();
+        let cpu_before = host::thread_cpu();
+        self.config.clock.wait_for_origin();
+        let mut reports = Reports::with_capacity(REPORTS);
+        loop {
+            self.handle_control();
+            let next = self.start_due();
+            self.flush_all();
+            match next {
+                Next::Finish => break,
+                Next::Poll => self.poll(&mut reports, Timestamp::ZERO)?,
+                Next::Sleep(until) => self.poll(&mut reports, until)?,
+            }
+        }
+        self.poll(&mut reports, Timestamp::ZERO)?;
+        Ok(self.finish(cpu_before))
+    }
+
+    /// Does what was asked from other threads.
+    fn handle_control(&mut self) {
+        self.ledger.publish_if_asked();
+        match self.config.control.stop_request() {
+            StopRequest::None => {}
+            StopRequest::Drain => {
+                let now = self.clock.now();
+                self.driver.stop(now);
+            }
+            StopRequest::Now => {
+                let now = self.clock.now();
+                self.driver.stop_now(now);
+            }
+        }
+    }
+
+    /// Waits until something happens, at most until `until`, and deals with it.
+    fn poll(&mut self, reports: &mut Reports, until: Timestamp) -> io::Result<()> {
+        self.ledger.write();
+        let now = self.clock.now();
+        let latest = if self.receiver.has_more() { now } else { sleeping::latest_wake_up(now) };
+        let until = until.min(self.in_flight.first_deadline()).min(latest).max(now);
+        let paused_before = self.clock.pauses.total();
+        self.sleeper.sleep(&self.reactor, reports, &mut self.clock, &self.driver, now, until)?;
+        self.has_polled = true;
+        self.clock.now();
+        let paused = self.clock.pauses.total();
+        // A pause may have come after the system had said what is ready.
+        self.receiver.may_have_missed = paused > paused_before;
+        self.clock.correlation.woke();
+        for token in self.receiver.take_unread() {
+            self.read_on(token);
+            self.start_between_answers();
+        }
+        for readiness in reports.iter() {
+            self.handle_readiness(readiness);
+            self.start_between_answers();
+        }
+        self.expire(now);
+        if !reports.is_full() && !self.receiver.has_more() {
+            self.clock.drained(paused);
+        }
+        Ok(())
+    }
+
+    /// Deals with one report of the reactor.
+    #[inline(always)]
+    fn handle_readiness(&mut self, readiness: Readiness) {
+        let token = Token(readiness.token);
+        let Some(connection) = self.connections.pool.find(token) else { return };
+        match connection.phase {
+            Phase::Connecting if readiness.writable => self.finish_connecting(token),
+            Phase::Connecting | Phase::Closed => {}
+            Phase::Securing => self.secure(token),
+            Phase::Open => {
+                if readiness.writable && connection.blocked.is_some() {
+                    let now = self.clock.now();
+                    self.flush(token.slot(), now);
+                }
+                if readiness.readable {
+                    self.read(token, readiness.may_have_ended, receiving::READS_IN_A_ROW);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

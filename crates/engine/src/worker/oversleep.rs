@@ -1,0 +1,108 @@
+//! How late timed sleeps end, so that a worker can wake up early by as much.
+
+use truetail_model::time::Nanos;
+
+/// Follows a quantile of how late sleeps end, in constant memory: a sleep that ends later than the estimate moves it up,
+/// any other one down, in such a proportion that it rests at the quantile (stochastic approximation, Robbins & Monro,
+/// *Annals of Mathematical Statistics* 22, 1951).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OversleepEstimator {
+    estimate_ns: u64,
+    least_ns: u64,
+    up_ns: u64,
+    down_ns: u64,
+    /// The first steps are so many times as long, and get shorter with each.
+    haste: u64,
+}
+
+/// More is no lateness of a timer but a machine that stood still; nobody spins for as long.
+const MOST_NS: u64 = 100_000;
+const FIRST_STEPS: u64 = 32;
+
+impl OversleepEstimator {
+    /// What all but the shortest quarter exceed: to be awake when something is due, and seldom before.
+    pub(super) const fn typical() -> OversleepEstimator {
+        OversleepEstimator { estimate_ns: 0, least_ns: 0, up_ns: 100, down_ns: 300, haste: FIRST_STEPS }
+    }
+
+    /// What one in a hundred exceeds, and at least `least`: to be late as seldom as that.
+    pub(super) const fn rare(least: Nanos) -> OversleepEstimator {
+        OversleepEstimator { estimate_ns: least.0, least_ns: least.0, up_ns: 3_960, down_ns: 40, haste: 1 }
+    }
+
+    /// The quantile, as far as it is known.
+    pub(super) fn estimate(&self) -> Nanos {
+        Nanos(self.estimate_ns)
+    }
+
+    /// A sleep ended so much later than it should have.
+    pub(super) fn note(&mut self, late: Nanos) {
+        self.estimate_ns = if late.0 > self.estimate_ns {
+            self.estimate_ns + self.up_ns * self.haste
+        } else {
+            self.estimate_ns.saturating_sub(self.down_ns * self.haste)
+        };
+        self.estimate_ns = self.estimate_ns.clamp(self.least_ns, MOST_NS);
+        self.haste = (self.haste - 1).max(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use truetail_model::random::Random;
+
+    /// Sleeps that end 20 to 30 µs late, one in fifty 30 to 60 µs, and one in a thousand milliseconds.
+    fn sleeps(seed: u64) -> impl Iterator<Item = Nanos> {
+        let mut random = Random::new(seed, 0);
+        std::iter::repeat_with(move || {
+            let (kind, within) = (random.uniform(), random.uniform());
+            Nanos(match kind {
+                kind if kind < 0.001 => 5_000_000,
+                kind if kind < 0.02 => 30_000 + (within * 30_000.0) as u64,
+                _ => 20_000 + (within * 10_000.0) as u64,
+            })
+        })
+    }
+
+    #[test]
+    fn the_typical_one_is_exceeded_by_three_of_four() {
+        for seed in 0..50 {
+            let mut typical = OversleepEstimator::typical();
+            sleeps(seed).take(2_000).for_each(|late| typical.note(late));
+            assert!((20_000..25_000).contains(&typical.estimate().0), "seed {seed}: {}", typical.estimate());
+        }
+    }
+
+    #[test]
+    fn the_rare_one_is_exceeded_by_one_in_a_hundred_and_never_below_its_least() {
+        for seed in 0..50 {
+            let mut rare = OversleepEstimator::rare(Nanos::from_micros(30));
+            let (mut exceeded, n) = (0, 20_000);
+            for late in sleeps(seed).take(n) {
+                exceeded += usize::from(late > rare.estimate());
+                rare.note(late);
+                assert!((30_000..=MOST_NS).contains(&rare.estimate().0));
+            }
+            assert!(exceeded * 66 < n, "seed {seed}: {exceeded} of {n}");
+        }
+    }
+
+    #[test]
+    fn a_machine_that_stands_still_moves_it_no_further_than_any_late_sleep() {
+        let mut typical = OversleepEstimator::typical();
+        (0..1_000).for_each(|_| typical.note(Nanos::from_micros(20)));
+        let before = typical.estimate();
+        typical.note(Nanos::from_secs(3));
+        assert!(typical.estimate() <= before + Nanos(100));
+        (0..10_000).for_each(|_| typical.note(Nanos::from_secs(3)));
+        assert_eq!(typical.estimate(), Nanos(MOST_NS));
+    }
+
+    #[test]
+    fn the_first_sleeps_are_learnt_from_quickly() {
+        let mut typical = OversleepEstimator::typical();
+        (0..16).for_each(|_| typical.note(Nanos::from_micros(24)));
+        assert!((15_000..=27_000).contains(&typical.estimate().0), "{}", typical.estimate());
+    }
+}

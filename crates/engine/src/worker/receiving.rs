@@ -1,0 +1,188 @@
+//! What comes in: reading it, and saying when it had arrived.
+
+use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Timestamp;
+
+use super::Worker;
+use super::clock::CompletionTime;
+use crate::connection::timestamps::WallTime;
+use crate::connection::{Phase, Token};
+use crate::protocol::{Closed, Flow, Protocol, Session, Tag};
+
+/// One for all connections of a worker; nothing of it is kept between reads.
+const READ_BUFFER: usize = 64 * 1024;
+/// After so many reads in a row the other connections have their turn: a long answer must not make theirs look slow.
+pub(super) const READS_IN_A_ROW: u32 = 4;
+/// Reads from a connection that is given up: together more than a socket holds.
+pub(super) const READS_AT_LAST: u32 = 256;
+
+/// Where a worker reads to, and what it has not read yet.
+#[derive(Debug)]
+pub(super) struct Receiver {
+    pub(super) buffer: Box<[u8]>,
+    /// What was in bytes that came over TLS.
+    pub(super) decrypted: Vec<u8>,
+    /// Connections of which only a part was read of what is there, so that the others have their turn.
+    unread: Vec<Token>,
+    /// The worker paused around its last poll, so that more may have come than that poll showed.
+    pub(super) may_have_missed: bool,
+    /// Times that bytes came on a connection on which nothing was asked.
+    pub(super) stray_answers: u64,
+    /// Answers of which the kernel was asked when they arrived, and did not say.
+    pub(super) unstamped: u64,
+}
+
+impl Receiver {
+    pub(super) fn new() -> Receiver {
+        Receiver {
+            buffer: vec![0; READ_BUFFER].into_boxed_slice(),
+            decrypted: Vec::new(),
+            unread: Vec::new(),
+            may_have_missed: false,
+            stray_answers: 0,
+            unstamped: 0,
+        }
+    }
+
+    /// There is more to read, or there may be.
+    pub(super) fn has_more(&self) -> bool {
+        !self.unread.is_empty() || self.may_have_missed
+    }
+
+    pub(super) fn take_unread(&mut self) -> Vec<Token> {
+        std::mem::take(&mut self.unread)
+    }
+}
+
+impl<P: Protocol> Worker<P> {
+    /// Reads on where others had to have their turn.
+    pub(super) fn read_on(&mut self, token: Token) {
+        let Some(connection) = self.connections.pool.find(token) else { return };
+        connection.is_unread = false;
+        self.read(token, true, READS_IN_A_ROW);
+    }
+
+    /// Reads what has come for a request that is to be given up: it may have been answered all the same, for not all that
+    /// is ready fits into one report, and long answers are read in turns.
+    pub(super) fn read_before_giving_up(&mut self, tag: Tag) {
+        if let Some(slot) = self.in_flight.get(tag).connection {
+            self.read(self.connections.pool.token(slot), true, READS_AT_LAST);
+        }
+    }
+
+    /// Reads what there is, `most` times at most. `may_have_ended`: the peer may have closed the connection, so that a short
+    /// read does not mean that everything was read.
+    #[inline(always)]
+    pub(super) fn read(&mut self, token: Token, may_have_ended: bool, most: u32) {
+        for _ in 0..most {
+            match self.read_once(token) {
+                None => return,
+                Some(count) if count < READ_BUFFER && !may_have_ended => return,
+                Some(_) => {}
+            }
+        }
+        if let Some(connection) = self.connections.pool.find(token)
+            && !std::mem::replace(&mut connection.is_unread, true)
+        {
+            self.receiver.unread.push(token);
+        }
+    }
+
+    /// Reads once and deals with what came: so many bytes. `None`: nothing more is to be read now.
+    #[inline(always)]
+    fn read_once(&mut self, token: Token) -> Option<usize> {
+        let slot = token.slot();
+        let connection = self.connections.pool.find(token).filter(|connection| connection.phase == Phase::Open)?;
+        let read = connection.read(&mut self.receiver.buffer, self.config.stamped);
+        let now = self.clock.now();
+        let (count, stamp) = match read {
+            Ok(Some((count @ 1.., stamp))) => (count, stamp),
+            Ok(None) => return None,
+            Ok(Some(_)) => {
+                let authentic = connection.transport.end_is_authentic();
+                self.lost(slot, Closed::EndOfStream { authentic }, now, None);
+                return None;
+            }
+            Err(_) => {
+                self.lost(slot, Closed::Reset, now, None);
+                return None;
+            }
+        };
+        let (bytes, failure) = connection.decrypt(&self.receiver.buffer[..count], &mut self.receiver.decrypted);
+        let flow = connection.session.receive(&mut self.protocol, bytes, &mut self.events);
+        let refused = failure.is_some_and(|failure| failure.alert && !failure.heard);
+        let end = match failure {
+            Some(failure) => Some(Closed::Tls { alert: failure.alert }),
+            None => connection.transport.has_ended().then_some(Closed::EndOfStream { authentic: true }),
+        };
+        if let Flow::Close(_) = flow {
+            // The peer is told why, if it still listens.
+            let _ = connection.write(&self.protocol);
+            connection.phase = Phase::Closed;
+        }
+        self.handle_events(slot, now, stamp);
+        self.connections.pool.find(token)?;
+        match end {
+            // In TLS 1.3 a client may speak before it is accepted: where the first thing that comes is an alert, it was not.
+            Some(_) if refused => self.refused(slot, now),
+            Some(how) => self.lost(slot, how, now, stamp),
+            None if P::MULTIPLEXED => self.connections.touch(slot),
+            None => {}
+        }
+        end.is_none().then_some(count)
+    }
+
+    /// Deals with what a server has said over TLS with the end of the handshake.
+    pub(super) fn receive_early(&mut self, token: Token, now: Timestamp) {
+        let Some(connection) = self.connections.pool.find(token) else { return };
+        let flow = connection.session.receive(&mut self.protocol, &self.receiver.decrypted, &mut self.events);
+        self.receiver.decrypted.clear();
+        if let Flow::Close(_) = flow {
+            let _ = connection.write(&self.protocol);
+            connection.phase = Phase::Closed;
+        }
+        self.handle_events(token.slot(), now, None);
+    }
+
+    /// When the last segment of what was read at `now` had arrived, where that is known.
+    #[inline]
+    pub(super) fn arrival(&mut self, slot: u32, stamp: Option<WallTime>, now: Timestamp) -> Option<Timestamp> {
+        let arrived = self.clock.instant_of(stamp, now)?;
+        let unchecked = self.sleeper.unchecked_age();
+        let connection = self.connections.pool.get(slot);
+        (!connection.was_overtaken(now.since(arrived), unchecked)).then_some(arrived)
+    }
+
+    /// When an answer had arrived that was read at `now`, and what it is: an answer that had come before its request was
+    /// sent belongs to nobody. `arrived`: the last segment of what was read, with `stamp`.
+    ///
+    /// The kernel stamps what it reads last, so of several answers in one read those before the `last` were there at that
+    /// time or earlier: with a worker that runs, by microseconds. For what came while it did not run its pause is taken off.
+    #[inline]
+    pub(super) fn answer_completion(
+        &mut self,
+        tag: Tag,
+        arrived: Option<Timestamp>,
+        stamp: Option<WallTime>,
+        now: Timestamp,
+        last: bool,
+    ) -> Result<CompletionTime, Outcome> {
+        let exchange = self.in_flight.get(tag);
+        let sent = exchange.started.instant;
+        match arrived.filter(|arrived| *arrived >= sent) {
+            Some(arrived) if last => Ok(CompletionTime { arrived, read: now, is_stamped: true }),
+            Some(arrived) => {
+                let noticed = self.clock.noticed(exchange, now);
+                Ok(CompletionTime { arrived: arrived.min(noticed.arrived), read: now, is_stamped: true })
+            }
+            // On a new connection a server may speak first: it says there why it will not listen.
+            None if P::MATCHED_BY_ORDER && exchange.connect.is_none() && self.clock.is_before(stamp, sent) => {
+                Err(Outcome::Malformed(Cause::EarlyAnswer))
+            }
+            None => {
+                self.receiver.unstamped += u64::from(self.config.stamped);
+                Ok(self.clock.noticed(exchange, now))
+            }
+        }
+    }
+}

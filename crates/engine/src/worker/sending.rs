@@ -1,0 +1,78 @@
+//! What goes out, and the actual start of each request: the instant just before the transport took its first byte.
+
+use truetail_model::time::Timestamp;
+
+use super::{Worker, receiving};
+use crate::since::Since;
+use crate::protocol::{Closed, Protocol, Session, Tag};
+
+impl<P: Protocol> Worker<P> {
+    /// Sends on every connection that may have something to send.
+    pub(super) fn flush_all(&mut self) {
+        if !P::MULTIPLEXED {
+            return;
+        }
+        let dirty = self.connections.take_dirty();
+        for slot in &dirty {
+            let now = self.clock.now();
+            self.flush(*slot, now);
+        }
+        self.connections.restore_dirty(dirty);
+    }
+
+    /// Hands to the transport at `now` what a connection has to send, as much as it takes.
+    #[inline]
+    pub(super) fn flush(&mut self, slot: u32, mut now: Timestamp) {
+        loop {
+            let Some(connection) = self.connections.open(slot) else { return };
+            connection.is_dirty = false;
+            let wanted = connection.session.output(&self.protocol).len();
+            let (taken, written) = connection.write(&self.protocol);
+            connection.session.sent(&self.protocol, taken, &mut self.events);
+            self.handle_events(slot, now, None);
+            if written.is_err() {
+                return self.sending_failed(slot);
+            }
+            let since = self.clock.since(now);
+            let Some(connection) = self.connections.open(slot) else { return };
+            if taken < wanted || connection.transport.has_more_to_send() {
+                connection.blocked.get_or_insert(since);
+                return;
+            }
+            connection.blocked = None;
+            if connection.session.output(&self.protocol).is_empty() {
+                return;
+            }
+            now = self.clock.now();
+        }
+    }
+
+    /// What has come before may explain it, and some of it may be answers.
+    #[cold]
+    fn sending_failed(&mut self, slot: u32) {
+        let token = self.connections.pool.token(slot);
+        self.read(token, true, receiving::READS_AT_LAST);
+        if self.connections.pool.find(token).is_some() {
+            let now = self.clock.now();
+            self.lost(slot, Closed::Reset, now, None);
+        }
+    }
+
+    /// The transport took the first byte of a request at `now`. What the connection took no bytes before, though the worker
+    /// had tried, is connection wait.
+    #[inline]
+    pub(super) fn request_started(&mut self, tag: Tag, now: Since, blocked: Option<Since>) {
+        let exchange = self.in_flight.get(tag);
+        if let Some(blocked) = blocked {
+            let since = if blocked.instant > exchange.began.instant { blocked } else { exchange.began };
+            exchange.connection_wait = exchange.connection_wait + since.elapsed(now);
+        }
+        exchange.started = now;
+    }
+
+    /// The transport took the last byte of a request at `now`, after it had stopped in the middle.
+    pub(super) fn request_sent(&mut self, tag: Tag, now: Since) {
+        let exchange = self.in_flight.get(tag);
+        exchange.send_wait = Some(exchange.started.elapsed(now));
+    }
+}
