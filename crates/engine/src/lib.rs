@@ -19,48 +19,43 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod by_target;
 pub mod callable;
 mod checkpoint;
 mod connection;
 mod control;
-mod deadlines;
-mod endpoint;
-mod engine;
-mod harvest;
 pub mod host;
-pub mod http1;
-#[doc(hidden)]
-pub mod http2;
-mod ledger;
 mod live;
-mod own_files;
 mod plan;
-mod pool;
-mod ports;
 mod preflight;
-mod request;
-mod requests;
-#[cfg(target_os = "linux")]
-mod stamps;
-#[cfg(not(target_os = "linux"))]
-#[path = "stamps_elsewhere.rs"]
-mod stamps;
+mod protocol;
+mod result;
+mod run;
+mod since;
 mod surroundings;
 mod target;
 mod tls;
-mod transport;
-mod watch;
 mod worker;
 
+#[doc(hidden)]
+pub use protocol::{http1, http2};
+
 pub use control::Control;
-pub use endpoint::{AddressOverrides, Endpoint, Resolve};
-pub use engine::{EngineError, run};
-pub use harvest::RunOutput;
+
+
 pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan, TooFewFiles};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
-pub use request::{Method, Origin, Request, is_header_value};
-pub use requests::{FeedOrder, MAX_REQUEST_SET_BYTES, RequestId, RequestSet, RequestSetError, TargetRequests};
-pub use target::{Target, TargetError};
+pub use protocol::observer::{Observer, ObserverFactory};
+pub use result::RunOutput;
+pub use run::{EngineError, run};
+pub use target::endpoint::Endpoint;
+pub use target::error::TargetError;
+pub use target::method::Method;
+pub use target::origin::Origin;
+pub use target::request::{Request, is_header_value};
+pub use target::request_set::{
+    FeedOrder, MAX_REQUEST_SET_BYTES, RequestId, RequestSet, RequestSetError, TargetRequests,
+};
+pub use target::resolve::{AddressOverrides, Resolve};
+pub use target::{HttpVersion, Target};
 pub use tls::{Identity, Tls, TlsError, TlsFault, TlsOptions};

@@ -1,16 +1,17 @@
 //! What the engine is asked to do.
 
-use std::sync::Arc;
-
 use truetail_model::arrival::RateProfile;
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{EndClock, Http2, Mix, MixTarget, Offered, Timing};
 
+use crate::host;
 use crate::preflight::{Preflight, PreflightError, preflight};
-use crate::worker::Multiplexing;
-use crate::{Endpoint, RequestSet, Target, host};
+use crate::protocol::observer::ObserverFactory;
+use crate::target::endpoint::Endpoint;
+use crate::target::request_set::RequestSet;
+use crate::target::{HttpVersion, Target};
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct Plan {
     pub keep_alive: bool,
     /// Most requests in flight at once on one connection of HTTP/2; the server may allow fewer. `None`: as many as it does.
     pub max_streams: Option<u32>,
+    /// Sees heads and bodies of the answers; `None`: bodies are counted and forgotten.
+    pub observer: Option<ObserverFactory>,
 }
 
 /// One worker for each so many requests a second, where the number of threads is left to the engine: about half of
@@ -82,6 +85,7 @@ impl Plan {
             timing: Timing::Balanced,
             keep_alive: true,
             max_streams: None,
+            observer: None,
         }
     }
 
@@ -90,7 +94,7 @@ impl Plan {
         if let Some(connections) = self.workload.limits.connections {
             return EffectiveCap { connections, reason: CapReason::UserLimit };
         }
-        if self.target.uses_http2() {
+        if self.target.http_version() == HttpVersion::Http2 {
             let connections = self.threads_for_the_load().min(self.workload.most_hands());
             return EffectiveCap { connections, reason: CapReason::Multiplexed };
         }
@@ -124,7 +128,8 @@ impl Plan {
             method: self.target.method().map(|method| method.as_str().to_owned()),
             mix: mix(self.target.requests()),
             connections: Some(self.effective_cap().connections),
-            http2: self.target.uses_http2().then_some(Http2 { max_streams: self.max_streams }),
+            http2: (self.target.http_version() == HttpVersion::Http2)
+                .then_some(Http2 { max_streams: self.max_streams }),
             ..Offered::of(&self.workload)
         }
     }
@@ -157,13 +162,6 @@ impl Plan {
             };
             by_load.ceil().clamp(1.0, f64::from(host::cpus())) as u32
         })
-    }
-
-    /// How connections of HTTP/2 are shared among requests, for the worker that has `connections` of them; `None`: it is
-    /// not what is spoken.
-    pub(crate) fn multiplexing(&self, connections: u64) -> Option<Multiplexing> {
-        let blocks = Arc::clone(self.target.blocks()?);
-        Some(Multiplexing { blocks, most_streams: self.max_streams.unwrap_or(u32::MAX), connections })
     }
 }
 

@@ -16,10 +16,11 @@ use crate::connection::timestamps;
 use crate::control::Control;
 use crate::live::Live;
 use crate::protocol::http1::Http1;
-use crate::protocol::http2::Http2;
+use crate::protocol::http2::{FieldBlocks, Http2};
 use crate::protocol::{Events, Protocol};
 use crate::result::{RunOutput, WorkerResult, merge_results, recorder_options};
 use crate::surroundings;
+use crate::target::HttpVersion;
 use crate::tls::{Tls, TlsError};
 use crate::worker::target_tallies;
 use crate::worker::{Ledger, Worker, WorkerConfig};
@@ -58,9 +59,13 @@ pub enum EngineError {
 /// See [`EngineError`]. Whatever the *server* does is no error but an outcome.
 pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
     // Here a protocol is chosen.
-    match plan.target.field_blocks() {
-        None => run_protocol(plan, control, || Http1::new(plan.target.requests().clone(), plan.keep_alive)),
-        Some(blocks) => run_protocol(plan, control, || Http2::new(Arc::clone(&blocks), plan.max_streams)),
+    let requests = plan.target.requests();
+    match plan.target.http_version() {
+        HttpVersion::Http1 => run_protocol(plan, control, || Http1::new(requests.clone(), plan.keep_alive)),
+        HttpVersion::Http2 => {
+            let blocks = Arc::new(FieldBlocks::new(requests, &plan.target.origin().scheme));
+            run_protocol(plan, control, || Http2::new(Arc::clone(&blocks), plan.max_streams))
+        }
     }
 }
 

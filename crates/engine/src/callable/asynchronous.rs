@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
 
-use super::pump::{CallHandle, CallLauncher, bench_launched};
+use super::launched::{CallHandle, CallLauncher, bench_launched};
 use super::{CallOutcome, CallPlan};
 use crate::control::Control;
 use crate::harvest::RunOutput;
@@ -47,19 +47,19 @@ where
     Fut: Future + Send + 'static,
     Fut::Output: CallOutcome,
 {
-    fn launch(&mut self, ticket: CallHandle) {
-        self.tasks.spawn_on(measured((self.call)(), ticket, self.timeout), &self.runtime);
-        // A task that panicked dropped its ticket, which told so.
+    fn launch(&mut self, handle: CallHandle) {
+        self.tasks.spawn_on(measured((self.call)(), handle, self.timeout), &self.runtime);
+        // A task that panicked dropped its handle, which told so.
         while self.tasks.try_join_next().is_some() {}
     }
 }
 
-async fn measured<Fut>(future: Fut, mut ticket: CallHandle, timeout: Option<Nanos>)
+async fn measured<Fut>(future: Fut, mut handle: CallHandle, timeout: Option<Nanos>)
 where
     Fut: Future,
     Fut::Output: CallOutcome,
 {
-    ticket.begin();
+    handle.begin();
     let outcome = match timeout {
         None => future.await.outcome(),
         Some(timeout) => match tokio::time::timeout(timeout.into(), future).await {
@@ -67,5 +67,5 @@ where
             Err(_) => Outcome::TimedOut,
         },
     };
-    ticket.end(outcome);
+    handle.end(outcome);
 }

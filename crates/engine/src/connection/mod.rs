@@ -32,7 +32,7 @@ pub(crate) use transport::{TlsFailure, Transport};
 
 use crate::protocol::Tag;
 use crate::since::Since;
-use crate::target::Endpoint;
+use crate::target::endpoint::Endpoint;
 use crate::tls::{Tls, TlsSession};
 
 /// What a connection is doing.

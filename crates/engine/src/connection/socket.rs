@@ -8,7 +8,7 @@ use socket2::{Protocol, Socket, Type};
 use truetail_model::record::Cause;
 
 use super::timestamps::{self, WallTime};
-use crate::target::{Endpoint, connect_cause};
+use crate::target::endpoint::{Endpoint, connect_cause};
 
 /// Local ports that are tried for one connection before it is given up.
 const PORTS_TRIED: u32 = 64;

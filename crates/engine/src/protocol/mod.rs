@@ -9,6 +9,7 @@
 
 pub mod http1;
 pub mod http2;
+pub(crate) mod observer;
 #[cfg(test)]
 mod tests;
 
@@ -16,11 +17,9 @@ use std::fmt::Debug;
 
 use truetail_model::record::{Cause, Outcome};
 
-use crate::requests::RequestId;
+use crate::target::request_set::RequestId;
 
-pub use observer::Observer;
-
-mod observer;
+use observer::Observer;
 
 /// A request in flight, by its slot in the worker's table.
 pub(crate) type Tag = u32;

@@ -18,7 +18,7 @@ pub use options::{Identity, TlsError, TlsOptions};
 pub(crate) use session::TlsSession;
 use unverified::Unverified;
 
-use crate::request::Origin;
+use crate::target::origin::Origin;
 
 /// What is offered by ALPN, unless it is HTTP/2 that is to be spoken.
 const HTTP1: &[u8] = b"http/1.1";

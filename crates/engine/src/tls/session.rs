@@ -4,18 +4,16 @@ use std::io::{self, Read, Write};
 
 use rustls::ClientConnection;
 use socket2::Socket;
-use truetail_model::time::{Nanos, Timestamp};
 
-use super::{HTTP2, Tls};
+use super::Tls;
+use crate::since::Since;
 
 /// One session.
 #[derive(Debug)]
 pub(crate) struct TlsSession {
     connection: ClientConnection,
     /// When its connection was there.
-    pub(crate) began: Timestamp,
-    /// All pauses of the worker by then.
-    pub(crate) paused_by_then: Nanos,
+    pub(crate) began: Since,
     /// Something of the other side's was read that was not TLS's own.
     pub(crate) heard: bool,
     /// The other side has said that nothing more comes.
@@ -26,24 +24,17 @@ pub(crate) struct TlsSession {
 
 impl TlsSession {
     /// A session over a connection that is there since `began`.
-    pub(crate) fn new(tls: &Tls, began: Timestamp, paused_by_then: Nanos) -> Result<TlsSession, rustls::Error> {
-        Ok(TlsSession {
-            connection: tls.connection()?,
-            began,
-            paused_by_then,
-            heard: false,
-            ended: false,
-            broken: false,
-        })
+    pub(crate) fn new(tls: &Tls, began: Since) -> Result<TlsSession, rustls::Error> {
+        Ok(TlsSession { connection: tls.connection()?, began, heard: false, ended: false, broken: false })
     }
 
     pub(crate) fn is_handshaking(&self) -> bool {
         self.connection.is_handshaking()
     }
 
-    /// HTTP/2 was agreed on in the handshake.
-    pub(crate) fn speaks_http2(&self) -> bool {
-        self.connection.alpn_protocol() == Some(HTTP2)
+    /// The protocol that was agreed on in the handshake.
+    pub(crate) fn alpn(&self) -> Option<&[u8]> {
+        self.connection.alpn_protocol()
     }
 
     /// There are sealed bytes that the socket has not taken yet.
@@ -66,21 +57,23 @@ impl TlsSession {
         (taken, Ok(()))
     }
 
-    /// Seals what is left of `request` from `written` on and hands it to the socket, as much as it takes. `written` moves
-    /// on by what was sealed; where the socket fails before it took anything of the request, it stays at 0.
-    pub(crate) fn write(&mut self, socket: &Socket, request: &[u8], written: &mut usize) -> io::Result<()> {
-        let mut taken = *written > 0;
+    /// Seals bytes and hands them to the socket, as many as it takes. Returns how many were sealed; none, where the socket
+    /// fails before it took anything.
+    pub(crate) fn write(&mut self, socket: &Socket, bytes: &[u8]) -> (usize, io::Result<()>) {
+        let (mut sealed, mut taken) = (0, 0);
         loop {
-            let (n, flushed) = self.flush(socket);
-            taken |= n > 0;
-            if flushed.is_err() && !taken {
-                *written = 0;
+            let (count, flushed) = self.flush(socket);
+            taken += count;
+            if let Err(error) = flushed {
+                return (if taken > 0 { sealed } else { 0 }, Err(error));
             }
-            flushed?;
-            if self.connection.wants_write() || *written == request.len() {
-                return Ok(());
+            if self.connection.wants_write() || sealed == bytes.len() {
+                return (sealed, Ok(()));
             }
-            *written += self.connection.writer().write(&request[*written..])?;
+            match self.connection.writer().write(&bytes[sealed..]) {
+                Ok(count) => sealed += count,
+                Err(error) => return (sealed, Err(error)),
+            }
         }
     }
 

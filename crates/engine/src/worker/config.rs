@@ -6,7 +6,8 @@ use truetail_reactor::MonotonicClock;
 use truetail_run::Timing;
 
 use crate::control::Control;
-use crate::target::{Endpoint, RequestSet};
+use crate::target::endpoint::Endpoint;
+use crate::target::request_set::RequestSet;
 use crate::tls::Tls;
 
 /// What a worker needs to know.

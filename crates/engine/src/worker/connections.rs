@@ -8,7 +8,7 @@ use truetail_run::Streams;
 
 use crate::connection::{Connection, LocalPorts, Phase, Pool};
 use crate::protocol::{Protocol, Session, Tag};
-use crate::target::Endpoint;
+use crate::target::endpoint::Endpoint;
 
 /// After a connection could not be opened, requests that have room on others are not risked on a new one for so long.
 const REST: Nanos = Nanos::from_secs(1);

@@ -6,7 +6,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use super::deadlines::Deadlines;
 use crate::since::Since;
 use crate::protocol::Tag;
-use crate::target::RequestId;
+use crate::target::request_set::RequestId;
 
 /// A request that was begun.
 #[derive(Clone, Copy, Debug)]

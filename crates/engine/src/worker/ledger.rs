@@ -10,7 +10,7 @@ use truetail_model::workload::Workload;
 use super::target_tallies::TargetTallies;
 use crate::checkpoint::Mailbox;
 use crate::live::Live;
-use crate::target::{RequestId, RequestSet};
+use crate::target::request_set::{RequestId, RequestSet};
 
 /// So many ends are written down at once at most: a few microseconds.
 const MOST_AT_ONCE: usize = 64;

@@ -4,7 +4,7 @@ use truetail_model::record::{Cause, Outcome};
 
 use super::{AnswerEnd, HeadCache, Parsed, Part, ResponseParser};
 use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
-use crate::requests::{RequestId, RequestSet};
+use crate::target::request_set::{RequestId, RequestSet};
 
 /// HTTP/1.1, as all connections of a worker speak it.
 #[derive(Debug)]

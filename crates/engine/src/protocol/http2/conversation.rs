@@ -7,8 +7,9 @@ use truetail_model::record::{Cause, Outcome};
 use super::frame::{self, Head, kind};
 use super::{FieldBlocks, Http2, Http2Session};
 use crate::protocol::{Event, Events, Flow, Protocol, Session};
-use crate::request::{Method, Request};
-use crate::requests::{RequestId, RequestSet};
+use crate::target::method::Method;
+use crate::target::request::Request;
+use crate::target::request_set::{RequestId, RequestSet};
 
 /// A connection with some requests on it, to which the caller plays the server.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ impl Conversation {
 
     fn new(method: Method, body: Vec<u8>, sent: u32, unsent: u32) -> Conversation {
         let request = Request::new(method, "http://a.test/", &[], body).expect("a request");
-        let blocks = FieldBlocks::new(&RequestSet::single(&request), "http").expect("a request of HTTP/2");
+        let blocks = FieldBlocks::new(&RequestSet::single(&request), "http");
         let protocol = Http2::new(Arc::new(blocks), None);
         let session = protocol.session();
         let mut conversation = Conversation { protocol, session, bodies_sent: 0, ended: Vec::new() };

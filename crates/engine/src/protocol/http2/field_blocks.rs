@@ -4,10 +4,9 @@
 //! name it by its index, as any client that keeps a connection does. What differs from request to request is sent as it
 //! is. So a request is made by putting three slices behind each other, and nothing is compressed during the run.
 
-use crate::requests::{RequestId, RequestSet};
-
-use super::fields::{Field, Fields};
 use super::hpack::{OVERHEAD, STATIC, TABLE_SIZE, put_integer};
+use crate::target::fields::{Field, Fields};
+use crate::target::request_set::{RequestId, RequestSet};
 
 /// How the fields that all requests share are written on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,15 +40,6 @@ pub(crate) struct FieldBlocks {
     others: ByTableUse,
 }
 
-/// A request that HTTP/2 has no place for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct UnsupportedHeader {
-    /// The number of its target.
-    pub(crate) target: usize,
-    /// The header.
-    pub(crate) header: String,
-}
-
 /// One request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldBlock<'a> {
@@ -62,18 +52,17 @@ pub(crate) struct FieldBlock<'a> {
 }
 
 impl FieldBlocks {
-    /// Makes the blocks of all requests.
+    /// Encodes all requests.
     ///
-    /// # Errors
-    /// The first header that HTTP/2 has no place for.
-    pub(crate) fn new(requests: &RequestSet, scheme: &str) -> Result<FieldBlocks, UnsupportedHeader> {
-        let shared = shared(requests, scheme)?;
+    /// # Panics
+    /// When one has a header that HTTP/2 does not allow, which [`crate::Target::use_http2`] rules out.
+    pub(crate) fn new(requests: &RequestSet, scheme: &str) -> FieldBlocks {
+        let shared = shared(requests, scheme);
         let (pseudo, others) = forms(&shared);
         let mut blocks = FieldBlocks { requests: requests.clone(), own: Vec::new(), pseudo, others };
         for target in 0..requests.targets().len() {
             let mut own = TargetFields::default();
             for fields in of_target(requests, target, scheme) {
-                let fields = fields?;
                 let is_shared =
                     |field: &&Field<'_>| shared.iter().any(|(name, value)| *name == field.0 && value == field.1);
                 fields.all.iter().filter(|field| !is_shared(field)).for_each(|field| put_plain(&mut own.fields, field));
@@ -82,7 +71,7 @@ impl FieldBlocks {
             }
             blocks.own.push(own);
         }
-        Ok(blocks)
+        blocks
     }
 
     /// The request that `which` means.
@@ -117,21 +106,17 @@ fn of_target<'a>(
     requests: &'a RequestSet,
     target: usize,
     scheme: &'a str,
-) -> impl Iterator<Item = Result<Fields<'a>, UnsupportedHeader>> {
-    let rows = requests.targets()[target].len() as u32;
-    (0..rows).map(move |row| {
-        let bytes = requests.bytes(RequestId { target: target as u32, row });
-        Fields::of(bytes, scheme).map_err(|header| UnsupportedHeader { target, header })
-    })
+) -> impl Iterator<Item = Fields<'a>> {
+    let checked = "requests that were checked for HTTP/2";
+    requests.targets()[target].iter().map(move |request| Fields::of(request, scheme).expect(checked))
 }
 
 /// The fields that are the same in all requests. A name that a request has several times is not among them, so that the
 /// order of its values stays.
-fn shared(requests: &RequestSet, scheme: &str) -> Result<Vec<(String, Vec<u8>)>, UnsupportedHeader> {
+fn shared(requests: &RequestSet, scheme: &str) -> Vec<(String, Vec<u8>)> {
     let mut shared: Option<Vec<(String, Vec<u8>)>> = None;
     for target in 0..requests.targets().len() {
-        for fields in of_target(requests, target, scheme) {
-            let fields = fields?.all;
+        for fields in of_target(requests, target, scheme).map(|fields| fields.all) {
             let once = |name: &str| fields.iter().filter(|field| field.0 == name).count() == 1;
             match &mut shared {
                 None => {
@@ -144,7 +129,7 @@ fn shared(requests: &RequestSet, scheme: &str) -> Result<Vec<(String, Vec<u8>)>,
             }
         }
     }
-    Ok(shared.unwrap_or_default())
+    shared.unwrap_or_default()
 }
 
 /// Pseudo-headers and the others, in each form.
@@ -212,8 +197,9 @@ fn put_text(out: &mut Vec<u8>, text: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Method, Request};
-    use crate::requests::{FeedOrder, TargetRequests};
+    use crate::target::method::Method;
+    use crate::target::request::Request;
+    use crate::target::request_set::{FeedOrder, TargetRequests};
 
     fn requests(list: &[(&str, &[&str])]) -> RequestSet {
         let prepared = list.iter().map(|(url, headers)| {
@@ -237,13 +223,13 @@ mod tests {
 
     #[test]
     fn what_all_share_is_named_by_its_index() {
-        let blocks = FieldBlocks::new(&requests(&[("http://a.test/x", &["X-One: 1"])]), "http").unwrap();
+        let blocks = FieldBlocks::new(&requests(&[("http://a.test/x", &["X-One: 1"])]), "http");
         let [adding, indexed, plain] = sizes(&blocks, 0);
         // Method, scheme, path, authority, agent, accept and the one of the user's: a byte each.
         assert_eq!(indexed, 7);
         assert!(adding > 30 && plain >= adding);
         let two =
-            FieldBlocks::new(&requests(&[("http://a.test/x", &["X: 1"]), ("http://a.test/yy", &["X: 2"])]), "http").unwrap();
+            FieldBlocks::new(&requests(&[("http://a.test/x", &["X: 1"]), ("http://a.test/yy", &["X: 2"])]), "http");
         // The path is a literal, its name a byte, its length a byte; so is the header that differs, without a known name.
         assert_eq!(sizes(&two, 0)[1], 5 + 2 + "/x".len() + 1 + 2 + 2);
         assert_eq!(sizes(&two, 1)[1], sizes(&two, 0)[1] + 1);
@@ -251,16 +237,10 @@ mod tests {
 
     #[test]
     fn the_order_of_one_name_stays_and_a_full_table_takes_no_more() {
-        let blocks = FieldBlocks::new(&requests(&[("http://a/", &["X: 1", "X: 2"])]), "http").unwrap();
+        let blocks = FieldBlocks::new(&requests(&[("http://a/", &["X: 1", "X: 2"])]), "http");
         assert_eq!(blocks.own[0].fields, b"\0\x01x\x011\0\x01x\x012");
         let large = format!("Y: {}", "y".repeat(TABLE_SIZE));
-        let blocks = FieldBlocks::new(&requests(&[("http://a/", &[&large])]), "http").unwrap();
+        let blocks = FieldBlocks::new(&requests(&[("http://a/", &[&large])]), "http");
         assert!(sizes(&blocks, 0)[1] > TABLE_SIZE);
-    }
-
-    #[test]
-    fn what_has_no_place_is_told_with_its_target() {
-        let wrong = FieldBlocks::new(&requests(&[("http://a/", &[]), ("http://a/", &["Upgrade: h2c"])]), "http");
-        assert_eq!(wrong, Err(UnsupportedHeader { target: 1, header: "Upgrade: h2c".to_owned() }));
     }
 }

@@ -4,14 +4,12 @@
 //! |---|---|
 //! | `session` | one connection: its streams, windows and limits |
 //! | `field_blocks` | the requests of a run as field blocks, encoded before it |
-//! | `fields` | the fields of a request, read from HTTP/1.1 |
 //! | `hpack` | header compression (RFC 7541) |
 //! | `frame` | frames as they lie on the wire |
 //! | `conversation` | a session that tests from outside can drive |
 
 mod conversation;
 mod field_blocks;
-mod fields;
 mod frame;
 mod hpack;
 mod session;
@@ -22,7 +20,7 @@ use truetail_model::record::Cause;
 
 use super::Protocol;
 pub use conversation::Conversation;
-pub(crate) use field_blocks::{FieldBlocks, UnsupportedHeader};
+pub(crate) use field_blocks::FieldBlocks;
 pub(crate) use session::Http2Session;
 
 /// HTTP/2, as all connections of a worker speak it.

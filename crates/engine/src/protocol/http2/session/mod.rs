@@ -16,7 +16,7 @@ use super::Http2;
 use super::field_blocks::TableUse;
 use super::frame::{self, code, kind, setting};
 use crate::protocol::{Closed, Ended, Event, Events, Flow, Retry, Session, Tag};
-use crate::requests::RequestId;
+use crate::target::request_set::RequestId;
 use incoming::Incoming;
 use outbox::Outbox;
 use streams::Streams;

@@ -8,7 +8,7 @@ use crate::protocol::http2::Http2;
 use crate::protocol::http2::field_blocks::{FieldBlock, TableUse};
 use crate::protocol::http2::frame::{self, Head, LONGEST, code, flag, kind};
 use crate::protocol::Tag;
-use crate::requests::RequestId;
+use crate::target::request_set::RequestId;
 
 /// Bodies are put behind what waits to be taken only up to so many bytes: the rest follows when these are gone.
 const BODIES_AHEAD: usize = 128 * 1024;

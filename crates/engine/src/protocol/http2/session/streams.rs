@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::protocol::{Event, Events, Tag};
-use crate::requests::RequestId;
+use crate::target::request_set::RequestId;
 
 /// How many cancelled requests are remembered one by one; after that many everything that comes late is ignored.
 const MAX_CANCELLED: usize = 16 * 1024;
