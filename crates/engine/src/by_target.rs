@@ -7,7 +7,7 @@ use truetail_model::time::Timestamp;
 use truetail_model::workload::Workload;
 use truetail_run::TargetBooks;
 
-use crate::requests::{RequestId, RequestSet};
+use crate::target::request_set::{RequestId, RequestSet};
 
 /// The books of one worker.
 #[derive(Default, Debug)]

@@ -9,10 +9,10 @@ use truetail_model::arrival::Arrival;
 use truetail_model::record::Cause;
 use truetail_model::time::{Nanos, Timestamp};
 
-use crate::endpoint::Endpoint;
 use crate::http1::ResponseParser;
-use crate::requests::RequestId;
 use crate::stamps::{self, WallTime};
+use crate::target::endpoint::{Endpoint, connect_cause};
+use crate::target::request_set::RequestId;
 use crate::tls::{Tls, TlsSession};
 use crate::transport::{Broken, Content, Transport};
 
@@ -271,19 +271,6 @@ fn begin_unix(endpoint: &Endpoint) -> io::Result<Socket> {
 
 fn in_progress(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error())
-}
-
-/// Why connecting failed.
-pub(crate) fn connect_cause(error: &io::Error) -> Cause {
-    use rustix::io::Errno;
-    match error.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::CONNREFUSED) => Cause::Refused,
-        Some(Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::NETDOWN | Errno::HOSTDOWN) => Cause::Unreachable,
-        Some(Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN) => Cause::NoLocalPort,
-        Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => Cause::NoFileDescriptor,
-        Some(Errno::CONNRESET | Errno::CONNABORTED) => Cause::ResetInHandshake,
-        _ => Cause::ConnectOther,
-    }
 }
 
 #[cfg(test)]

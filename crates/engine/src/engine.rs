@@ -16,11 +16,11 @@ use crate::by_target;
 use crate::checkpoint::Mailbox;
 use crate::control::Control;
 use crate::harvest::{RunOutput, WorkerResult, put_together, recorder_options};
+use crate::host::surroundings;
 use crate::ledger::Ledger;
 use crate::live::Live;
 use crate::own_files;
 use crate::stamps;
-use crate::surroundings;
 use crate::tls::{Tls, TlsError};
 use crate::worker::{Worker, WorkerConfig};
 

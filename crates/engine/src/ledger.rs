@@ -10,7 +10,7 @@ use truetail_model::workload::Workload;
 use crate::by_target::ByTarget;
 use crate::checkpoint::Mailbox;
 use crate::live::Live;
-use crate::requests::{RequestId, RequestSet};
+use crate::target::request_set::{RequestId, RequestSet};
 
 /// So many ends are written down at once at most: a few microseconds.
 const MOST_AT_ONCE: usize = 64;

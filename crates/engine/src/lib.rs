@@ -25,7 +25,6 @@ mod checkpoint;
 mod connection;
 mod control;
 mod deadlines;
-mod endpoint;
 mod engine;
 mod harvest;
 pub mod host;
@@ -39,14 +38,11 @@ mod plan;
 mod pool;
 mod ports;
 mod preflight;
-mod request;
-mod requests;
 #[cfg(target_os = "linux")]
 mod stamps;
 #[cfg(not(target_os = "linux"))]
 #[path = "stamps_elsewhere.rs"]
 mod stamps;
-mod surroundings;
 mod target;
 mod tls;
 mod transport;
@@ -54,13 +50,19 @@ mod watch;
 mod worker;
 
 pub use control::Control;
-pub use endpoint::{AddressOverrides, Endpoint, Resolve};
 pub use engine::{EngineError, run};
 pub use harvest::RunOutput;
 pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan, TooFewFiles};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
-pub use request::{Method, Origin, Request, is_header_value};
-pub use requests::{FeedOrder, MAX_REQUEST_SET_BYTES, RequestId, RequestSet, RequestSetError, TargetRequests};
-pub use target::{Target, TargetError};
+pub use target::endpoint::Endpoint;
+pub use target::error::TargetError;
+pub use target::method::Method;
+pub use target::origin::Origin;
+pub use target::request::{Request, is_header_value};
+pub use target::request_set::{
+    FeedOrder, MAX_REQUEST_SET_BYTES, RequestId, RequestSet, RequestSetError, TargetRequests,
+};
+pub use target::resolve::{AddressOverrides, Resolve};
+pub use target::{HttpVersion, Target};
 pub use tls::{Identity, Tls, TlsError, TlsFault, TlsOptions};

@@ -1,46 +1,36 @@
 //! Callables that return when they are done, one at a time on each worker.
 
-use std::num::NonZeroU64;
-use std::sync::Arc;
 use std::thread;
 
-use truetail_model::driver::{Driver, Hand, Start, Turn};
-use truetail_model::record::{Recorder, RequestRecord, StartDelay};
+use truetail_model::driver::{Hand, Start, Turn};
 use truetail_model::time::{Clock, Nanos, Timestamp};
-use truetail_model::workload::Workload;
-use truetail_reactor::{MonotonicClock, precise_sleeps};
+use truetail_reactor::MonotonicClock;
 
+use super::measurement::{EndedCall, LEAD, LONGEST_SLEEP, Measurement};
 use super::{Call, CallOutcome, CallPlan, Callable, WaitStrategy};
-use crate::control::{Control, StopRequest};
-use crate::harvest::{RunOutput, WorkerResult, put_together, recorder_options};
-use crate::host;
-use crate::live::Live;
-use crate::watch::Watch;
+use crate::control::Control;
+use crate::harvest::{RunOutput, WorkerResult, put_together};
 
-/// From the call to the first intended start: time for every worker to be ready.
-const LEAD: Nanos = Nanos::from_millis(10);
-/// Longest sleep, so that an order to end is obeyed soon.
-const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
-/// A spinning worker sleeps until this long before the intended start: more than a sleep is usually late by.
+/// A spinning worker sleeps until this long before the intended start: longer than a sleep is usually late.
 const SPIN_FOR: Nanos = Nanos::from_micros(100);
 
 /// Calls at the plan's schedule and measures each call from its intended start. `make(worker)` makes the callable of
 /// each worker, on that worker's thread.
 ///
-/// A worker does one call at a time. Where calls are slower than the schedule, arrivals wait for their worker and keep
-/// their intended start; what is not begun when the drain is over is counted as never issued.
+/// A worker makes one call at a time. Where calls are slower than the schedule, arrivals wait for their worker and keep
+/// their intended start. Calls that have not begun when the drain is over are counted as never issued.
 ///
 /// # Panics
 /// When a callable panics, after the other workers were told to end.
 pub fn bench<C: Callable>(plan: &CallPlan, control: &Control, make: impl Fn(u32) -> C + Sync) -> RunOutput {
-    run_team(plan, control, First::InAThread, |caller| {
-        let callable = make(caller.number());
-        caller.run(callable)
+    run_workers(plan, control, FirstWorker::InAThread, |worker| {
+        let callable = make(worker.number());
+        worker.run(callable)
     })
 }
 
 /// As [`bench`], with the first worker on the calling thread, for callables that belong to it. `work` is called once on
-/// the thread of each worker and lets it run.
+/// the thread of each worker and has to run it.
 ///
 /// # Panics
 /// When `work` panics, after the other workers were told to end.
@@ -49,47 +39,48 @@ pub fn bench_here(
     control: &Control,
     work: impl Fn(CallWorker) -> CallWorkerResult + Sync,
 ) -> RunOutput {
-    run_team(plan, control, First::Here, work)
+    run_workers(plan, control, FirstWorker::Here, work)
 }
 
 /// Where the first worker runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum First {
+enum FirstWorker {
     Here,
     InAThread,
 }
 
-fn run_team(
+fn run_workers(
     plan: &CallPlan,
     control: &Control,
-    first: First,
+    first: FirstWorker,
     work: impl Fn(CallWorker) -> CallWorkerResult + Sync,
 ) -> RunOutput {
-    let hands = plan.hands();
-    let workload = plan.workload_of_hands();
+    let (of, workload) = (plan.worker_count(), plan.blocking_workload());
     let clock = MonotonicClock::starting_in(LEAD);
-    let mut callers = (0..hands)
-        .map(|index| CallWorker::new(plan, &workload, Hand { index, of: hands }, clock, control))
-        .collect::<Vec<_>>();
-    let work = |caller| {
-        let _guard = EndWithPanic(control);
-        work(caller).0
+    let worker = |index| {
+        let measurement = Measurement::new(plan, &workload, Hand { index, of }, clock, control);
+        CallWorker { number: index, waiting: plan.waiting, measurement }
     };
-    let harvests = thread::scope(|scope| {
-        let here = (first == First::Here).then(|| callers.remove(0));
-        let running: Vec<_> = callers.into_iter().map(|caller| scope.spawn(|| work(caller))).collect();
-        let mine: Vec<_> = here.into_iter().map(&work).collect();
+    let mut workers: Vec<_> = (0..of).map(worker).collect();
+    let work = |worker| {
+        let _guard = StopsOnPanic(control);
+        work(worker).0
+    };
+    let results = thread::scope(|scope| {
+        let here = (first == FirstWorker::Here).then(|| workers.remove(0));
+        let running: Vec<_> = workers.into_iter().map(|worker| scope.spawn(|| work(worker))).collect();
+        let here = here.map(&work);
         let others: Vec<_> = running.into_iter().map(thread::ScopedJoinHandle::join).collect();
         let others = others.into_iter().map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        mine.into_iter().chain(others).collect()
+        here.into_iter().chain(others).collect()
     });
-    put_together(harvests, clock)
+    put_together(results, clock)
 }
 
 /// Tells the other workers to end when one of them panics.
-struct EndWithPanic<'a>(&'a Control);
+struct StopsOnPanic<'a>(&'a Control);
 
-impl Drop for EndWithPanic<'_> {
+impl Drop for StopsOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.stop_now();
@@ -97,7 +88,7 @@ impl Drop for EndWithPanic<'_> {
     }
 }
 
-/// What a worker brings home: proof that it ran.
+/// What a worker has measured: proof that it ran.
 #[derive(Debug)]
 pub struct CallWorkerResult(WorkerResult);
 
@@ -105,113 +96,52 @@ pub struct CallWorkerResult(WorkerResult);
 #[derive(Debug)]
 pub struct CallWorker {
     number: u32,
-    driver: Driver,
-    recorder: Recorder,
-    clock: MonotonicClock,
-    watch: Watch,
     waiting: WaitStrategy,
-    give_up_after: Option<NonZeroU64>,
-    failures_in_a_row: u64,
-    control: Control,
-    live: Arc<Live>,
+    measurement: Measurement,
 }
 
 impl CallWorker {
-    fn new(plan: &CallPlan, workload: &Workload, hand: Hand, clock: MonotonicClock, control: &Control) -> CallWorker {
-        let live = Arc::new(Live::default());
-        control.attach(Arc::clone(&live), None);
-        CallWorker {
-            number: hand.index,
-            driver: Driver::new(workload, hand),
-            recorder: Recorder::new(recorder_options(workload, plan.samples)),
-            clock,
-            watch: Watch::new(hand.index),
-            waiting: plan.waiting,
-            give_up_after: plan.give_up_after,
-            failures_in_a_row: 0,
-            control: control.clone(),
-            live,
-        }
-    }
-
-    /// Which worker it is, from 0.
+    /// The number of the worker, from 0.
     pub fn number(&self) -> u32 {
         self.number
     }
 
     /// Calls at the schedule until the run is over.
     pub fn run(mut self, mut callable: impl Callable) -> CallWorkerResult {
-        precise_sleeps();
-        let cpu_before = host::thread_cpu();
-        self.clock.wait_for_origin();
+        self.measurement.wait_for_origin();
         loop {
-            let now = self.clock.now();
-            self.watch.awake(now);
-            self.obey(now);
-            match self.driver.turn(now) {
-                Turn::Start(start) => self.perform(start, now, &mut callable),
-                Turn::Wait { until } if until.since(now) >= LONGEST_SLEEP => {
+            match self.measurement.turn() {
+                (now, Turn::Start(start)) => self.call(start, now, &mut callable),
+                (now, Turn::Wait { until }) if until.since(now) >= LONGEST_SLEEP => {
                     callable.idle();
-                    self.wait(self.clock.now(), until);
+                    self.wait(self.measurement.clock.now(), until);
                 }
-                Turn::Wait { until } => self.wait(now, until),
-                Turn::Expired | Turn::Finished => break,
+                (now, Turn::Wait { until }) => self.wait(now, until),
+                (_, Turn::Expired | Turn::Finished) => break,
             }
         }
-        let ended = self.clock.now();
-        CallWorkerResult(WorkerResult::of_calls(self.driver, self.recorder, self.watch, cpu_before, ended))
+        let ended = self.measurement.clock.now();
+        CallWorkerResult(self.measurement.finish(ended))
     }
 
-    fn obey(&mut self, now: Timestamp) {
-        let gives_up = self.give_up_after.is_some_and(|limit| self.failures_in_a_row >= limit.get());
-        match self.control.stop_request() {
-            StopRequest::None if gives_up => {
-                self.control.stop_now();
-                // Nor is one made that is due in this very turn.
-                self.driver.stop_now(now);
-            }
-            StopRequest::None => {}
-            StopRequest::Drain => self.driver.stop(now),
-            StopRequest::Now => self.driver.stop_now(now),
-        }
+    fn call(&mut self, start: Start, now: Timestamp, callable: &mut impl Callable) {
+        self.measurement.started(&start);
+        let mut call = Call::new(start.arrival, self.measurement.clock, now);
+        let outcome = callable.call(&mut call).outcome();
+        let end = self.measurement.clock.now();
+        // The call may take as long as it likes: that is no pause of the worker.
+        self.measurement.watch.sleeping(end);
+        self.measurement.ended(EndedCall { start, actual_start: call.actual_start(), end, outcome });
     }
 
-    fn perform(&mut self, start: Start, now: Timestamp, callable: &mut impl Callable) {
-        self.recorder.plan(start.arrival.intended_start);
-        self.live.started();
-        let mut call = Call::new(start.arrival, self.clock, now);
-        let answer = callable.call(&mut call);
-        let end = self.clock.now();
-        // However long the call took, it was the callable's time.
-        self.watch.sleeping(end);
-        self.failures_in_a_row = if answer.is_answer() { 0 } else { self.failures_in_a_row + 1 };
-        let (intended, actual) = (start.arrival.intended_start, call.actual_start());
-        let record = RequestRecord {
-            index: start.arrival.index,
-            intended_start: intended,
-            actual_start: actual,
-            end,
-            delay: StartDelay::split(intended, actual, start.connection_wait, Nanos::ZERO),
-            connected: false,
-            tls_handshake: None,
-            read_lag: None,
-            outcome: answer.outcome(),
-            bytes_in: 0,
-        };
-        self.recorder.record(&record);
-        self.live.ended(&record);
-        self.driver.finish(start.user, end);
-    }
-
-    /// Waits until `until`, or for a while.
+    /// Waits until `until`, or for [`LONGEST_SLEEP`].
     fn wait(&mut self, now: Timestamp, until: Timestamp) {
-        let until = until.min(now + LONGEST_SLEEP);
-        self.watch.sleeping(until);
+        let until = self.measurement.sleep(now, until);
         match self.waiting {
             WaitStrategy::Sleep => thread::sleep(until.since(now).into()),
             WaitStrategy::Spin => {
                 thread::sleep(until.since(now).saturating_sub(SPIN_FOR).into());
-                while self.clock.now() < until {
+                while self.measurement.clock.now() < until {
                     std::hint::spin_loop();
                 }
             }

@@ -1,12 +1,11 @@
-//! What a worker calls, and what the callable may know of a call.
+//! What is called, what it may know of a call, and what a call returns.
 
 use truetail_model::arrival::Arrival;
+use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::{Clock, Timestamp};
 use truetail_reactor::MonotonicClock;
 
-use super::CallOutcome;
-
-/// One call that is about to be made.
+/// One call, as its callable sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
     arrival: Arrival,
@@ -19,13 +18,13 @@ impl Call {
         Call { arrival, clock, actual_start: now }
     }
 
-    /// The arrival that it answers.
+    /// The arrival that the call is made for.
     pub fn arrival(&self) -> Arrival {
         self.arrival
     }
 
-    /// The call begins now, and not when the worker turned to it: what was done before is the generator's lag. For a
-    /// callable that needs something first which is not its own, such as an interpreter's lock.
+    /// Sets the actual start to now. The time before it becomes generator lag. For a callable that first waits for something
+    /// which is not part of it, such as the lock of an interpreter.
     pub fn begin(&mut self) {
         self.actual_start = self.clock.now();
     }
@@ -35,16 +34,16 @@ impl Call {
     }
 }
 
-/// What one worker calls again and again. Every closure without arguments is one.
+/// What a worker calls. Every closure without arguments is a callable.
 pub trait Callable {
-    /// What a call gives.
+    /// What a call returns.
     type Answer: CallOutcome;
 
     /// Makes one call.
     fn call(&mut self, call: &mut Call) -> Self::Answer;
 
-    /// Nothing is due for 20 ms or more. Called every 20 ms while that is so, for what must be looked after now and then;
-    /// whatever time it takes beyond that is the generator's lag.
+    /// Called every 20 ms while no call is due for 20 ms or more, for upkeep. If it takes longer than that, calls start late
+    /// and the delay is generator lag.
     fn idle(&mut self) {}
 }
 
@@ -59,3 +58,33 @@ where
         self()
     }
 }
+
+/// What a call may return. `()` and numbers are answers. An `Err` is a failure, which counts as slower than every answer, so
+/// that failing fast does not improve a quantile.
+pub trait CallOutcome {
+    /// Did the call give its answer?
+    fn is_answer(&self) -> bool;
+
+    /// Its outcome in the tally.
+    fn outcome(&self) -> Outcome {
+        if self.is_answer() { Outcome::Response { status: 0 } } else { Outcome::Malformed(Cause::Raised) }
+    }
+}
+
+impl<T, E> CallOutcome for Result<T, E> {
+    fn is_answer(&self) -> bool {
+        self.is_ok()
+    }
+}
+
+macro_rules! answers {
+    ($($type:ty),*) => {
+        $(impl CallOutcome for $type {
+            fn is_answer(&self) -> bool {
+                true
+            }
+        })*
+    };
+}
+
+answers!((), u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, f32, f64);

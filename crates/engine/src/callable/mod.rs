@@ -1,8 +1,7 @@
-//! The same measuring loop around anything that can be called: a function, a client library, an order router.
+//! Load on anything that can be called: a function, a client library, an order router.
 //!
-//! The schedule, the driver, the recorder and the books are those of the HTTP engine; only the call is yours. Each call
-//! is measured from the instant at which it *should* have begun, so a pause of the callable shows in every call that it
-//! held up and not in one alone.
+//! Schedule, driver, recorder and tally are those of the HTTP engine; only the call is yours. Each call is measured from its
+//! intended start, so that a pause of the callable shows in every call that it delayed and not in one alone.
 //!
 //! | | |
 //! |---|---|
@@ -29,14 +28,13 @@
 mod asynchronous;
 mod blocking;
 mod call;
-mod outcome;
+mod launched;
+mod measurement;
 mod plan;
-mod pump;
 
 #[cfg(feature = "tokio")]
 pub use asynchronous::bench_async;
 pub use blocking::{CallWorker, CallWorkerResult, bench, bench_here};
-pub use call::{Call, Callable};
-pub use outcome::CallOutcome;
+pub use call::{Call, CallOutcome, Callable};
+pub use launched::{CallHandle, CallLauncher, bench_launched};
 pub use plan::{CallPlan, WaitStrategy};
-pub use pump::{CallHandle, CallLauncher, bench_launched};

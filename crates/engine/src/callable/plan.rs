@@ -1,4 +1,4 @@
-//! What a harness is asked to do.
+//! The plan of a run that calls something in this process.
 
 use std::num::NonZeroU64;
 
@@ -11,36 +11,36 @@ use truetail_run::Offered;
 /// How a worker waits for the next intended start.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum WaitStrategy {
-    /// Sleeps. Costs no CPU while it waits, and wakes some 20 to 60 µs late on a quiet Linux machine; that lateness is
-    /// recorded as generator lag and is inside the response time.
+    /// Sleeps. Uses no CPU while it waits, and wakes some 20 to 60 µs late on a quiet Linux machine. That lateness is
+    /// recorded as generator lag and is part of the response time.
     #[default]
     Sleep,
-    /// Sleeps until shortly before, then spins: late by a microsecond or so, for the price of a busy core.
+    /// Sleeps until shortly before the intended start, then spins. Late by about a microsecond; keeps a core busy.
     Spin,
 }
 
 /// One run of a callable.
 #[derive(Clone, Debug)]
 pub struct CallPlan {
-    /// What is offered. A blocking call cannot be taken back, so the timeout of its limits is not used; a worker does one
-    /// call at a time, and an arrival that finds its worker busy waits (`connection_wait` in the record). For async calls
+    /// What is offered. The timeout of the limits is not used for blocking calls, which cannot be cancelled. A worker makes
+    /// one blocking call at a time; an arrival that finds it busy waits (`connection_wait` in the record). For async calls
     /// `limits.connections` caps the calls in flight.
     pub workload: Workload,
-    /// Threads that call, each with its stripe of the schedule. At least 1. Async calls have one pump whatever this is.
+    /// Threads that call, at least 1; each has its stripe of the schedule. Not used for async calls.
     pub workers: u32,
-    /// How they wait.
+    /// How they wait for the next intended start.
     pub waiting: WaitStrategy,
-    /// How many single calls to keep.
+    /// Which calls are kept one by one.
     pub samples: SamplesOptions,
-    /// After so many failures without a success between them the run ends; `None`: never.
+    /// The run ends after so many failures in a row; `None`: never.
     pub give_up_after: Option<NonZeroU64>,
 }
 
-/// Failures in a row after which nobody learns more.
+/// Failures in a row after which the run ends by default.
 const GIVE_UP_AFTER: NonZeroU64 = NonZeroU64::new(1000).expect("not zero");
 
 impl CallPlan {
-    /// Even arrivals at `rate` for `duration`, one worker that sleeps, no warm-up, at most 30 s to catch up at the end.
+    /// Evenly spaced arrivals at `rate` for `duration`, one worker that sleeps, no warm-up, the default drain limit.
     pub fn at_rate(rate: Rate, duration: Nanos) -> CallPlan {
         let schedule = Schedule {
             profile: Profile::constant(rate),
@@ -63,24 +63,23 @@ impl CallPlan {
         }
     }
 
-    /// How many workers there will be: never more than users, so that each has work.
-    pub(super) fn hands(&self) -> u32 {
+    /// The number of workers: at most one a user, so that each has work.
+    pub(super) fn worker_count(&self) -> u32 {
         match self.workload.model {
             LoadModel::Closed { users, .. } => self.workers.min(users).max(1),
             _ => self.workers.max(1),
         }
     }
 
-    /// The workload, capped at a call a worker.
-    pub(super) fn workload_of_hands(&self) -> Workload {
+    /// The workload with at most one call in flight for each worker.
+    pub(super) fn blocking_workload(&self) -> Workload {
         let mut workload = self.workload.clone();
-        workload.limits.connections = Some(self.hands());
+        workload.limits.connections = Some(self.worker_count());
         workload
     }
 
-    /// What is offered to a callable that blocks, with as many calls in flight as there are workers. Async calls are
-    /// offered `Offered::of(&plan.workload)`.
+    /// What is offered to blocking calls. Async calls are offered `Offered::of(&plan.workload)`.
     pub fn offered(&self) -> Offered {
-        Offered::of(&self.workload_of_hands())
+        Offered::of(&self.blocking_workload())
     }
 }

@@ -4,10 +4,10 @@
 //! name it by its index, as any client that keeps a connection does. What differs from request to request is sent as it
 //! is. So a request is made by putting three slices behind each other, and nothing is compressed during the run.
 
-use crate::requests::{RequestId, RequestSet};
+use crate::target::request_set::{RequestId, RequestSet};
 
-use super::fields::{Field, Fields};
 use super::hpack::{OVERHEAD, STATIC, TABLE_SIZE, put_integer};
+use crate::target::fields::{Field, Fields};
 
 /// How the fields that all requests share are written on a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -212,8 +212,8 @@ fn put_text(out: &mut Vec<u8>, text: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Method, Request};
-    use crate::requests::{FeedOrder, TargetRequests};
+    use crate::target::request_set::{FeedOrder, TargetRequests};
+    use crate::target::{method::Method, request::Request};
 
     fn requests(list: &[(&str, &[&str])]) -> RequestSet {
         let prepared = list.iter().map(|(url, headers)| {

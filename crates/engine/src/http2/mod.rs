@@ -4,13 +4,11 @@
 //! |---|---|
 //! | `session` | one connection: its streams, windows and limits |
 //! | `blocks` | the requests of a run as blocks of fields, made before it |
-//! | `fields` | the fields of a request, read from HTTP/1.1 |
 //! | `hpack` | the compression of fields |
 //! | `frame` | frames as they lie on the wire |
 //! | `spoken` | a conversation for whoever tests from outside |
 
 mod blocks;
-mod fields;
 mod frame;
 mod hpack;
 mod session;

@@ -4,8 +4,8 @@ use truetail_model::record::{Cause, Outcome};
 
 use super::frame::{self, Head, kind};
 use super::{Blocks, Session};
-use crate::request::{Method, Request};
-use crate::requests::{RequestId, RequestSet};
+use crate::target::request_set::{RequestId, RequestSet};
+use crate::target::{method::Method, request::Request};
 
 /// A connection with some requests on it, to which a server speaks.
 #[derive(Debug)]

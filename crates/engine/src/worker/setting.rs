@@ -7,9 +7,9 @@ use truetail_run::Timing;
 
 use super::Multiplexing;
 use crate::control::Control;
-use crate::endpoint::Endpoint;
 use crate::ledger::Ledger;
-use crate::requests::RequestSet;
+use crate::target::endpoint::Endpoint;
+use crate::target::request_set::RequestSet;
 use crate::tls::Tls;
 
 /// What a worker needs from the rest of the engine.

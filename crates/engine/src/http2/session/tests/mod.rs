@@ -7,8 +7,8 @@ use super::super::Spoken;
 use super::super::blocks::Blocks;
 use super::super::frame::{Head, LONGEST, code, put, put_number};
 use super::*;
-use crate::request::{Method, Request};
-use crate::requests::{RequestId, RequestSet};
+use crate::target::request_set::{RequestId, RequestSet};
+use crate::target::{method::Method, request::Request};
 
 const ANY: RequestId = RequestId { target: 0, row: 0 };
 const OK: Outcome = Outcome::Response { status: 200 };

@@ -1,104 +1,25 @@
-//! One request: method, URL, headers and body, and the bytes that they make.
+//! One request: method, URL, headers and body, and its bytes in HTTP/1.1.
 
 use std::fmt;
-use std::str::FromStr;
 
-use url::Url;
+use url::{Position, Url};
 
-use crate::target::TargetError;
+use super::error::TargetError;
+use super::method::{Method, is_token};
+use super::origin::Origin;
 
-/// The HTTP method. Only what changes how an answer is read has a variant of its own.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub enum Method {
-    /// GET.
-    #[default]
-    Get,
-    /// HEAD: answers have no body, whatever their head says.
-    Head,
-    /// Any other method, in upper case.
-    Other(String),
-}
-
-impl Method {
-    /// As it is sent.
-    pub fn as_str(&self) -> &str {
-        match self {
-            Method::Get => "GET",
-            Method::Head => "HEAD",
-            Method::Other(name) => name,
-        }
-    }
-}
-
-impl FromStr for Method {
-    type Err = TargetError;
-
-    /// Reads a token of RFC 9110 and puts it in upper case. CONNECT is refused: it asks for a tunnel.
-    fn from_str(text: &str) -> Result<Method, TargetError> {
-        let name = text.trim().to_ascii_uppercase();
-        if name.is_empty() || !name.bytes().all(is_token_byte) || name == "CONNECT" {
-            return Err(TargetError::Method(text.to_owned()));
-        }
-        Ok(match name.as_str() {
-            "GET" => Method::Get,
-            "HEAD" => Method::Head,
-            _ => Method::Other(name),
-        })
-    }
-}
-
-/// tchar of RFC 9110, section 5.6.2.
-fn is_token_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
-}
-
-/// May these bytes stand in the value of a header? All but control characters, of which the tab may.
+/// Can these bytes be the value of a header? Control characters cannot, except the tab.
 pub fn is_header_value(value: &[u8]) -> bool {
     value.iter().all(|b| *b == b'\t' || (*b >= b' ' && *b != 0x7f))
 }
 
-/// Whom a request is for: what must be the same for all requests that share connections.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Origin {
-    /// `http` or `https`.
-    pub scheme: String,
-    /// A name or an address; IPv6 in brackets.
-    pub host: String,
-    /// The scheme's own where the URL names none.
-    pub port: u16,
-}
-
-impl Origin {
-    /// Connections are to be secured by TLS.
-    pub fn is_https(&self) -> bool {
-        self.scheme == "https"
-    }
-
-    /// The port is the one that the scheme has of itself.
-    pub fn has_default_port(&self) -> bool {
-        self.port == if self.is_https() { 443 } else { 80 }
-    }
-
-    /// The host as addresses are written, without brackets.
-    pub fn bare_host(&self) -> &str {
-        self.host.trim_start_matches('[').trim_end_matches(']')
-    }
-}
-
-/// `http://HOST`, and `:PORT` where it is not the scheme's own.
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}", self.scheme, self.host)?;
-        if self.has_default_port() { Ok(()) } else { write!(f, ":{}", self.port) }
-    }
-}
-
-/// One request, before it is bytes.
+/// One request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     method: Method,
     url: Url,
     headers: Vec<(String, String)>,
+    /// Names of default headers that are not sent.
     left_out: Vec<String>,
     body: Vec<u8>,
 }
@@ -108,14 +29,14 @@ impl Request {
     /// (`Host`, `User-Agent`, `Accept`, `Content-Length`).
     ///
     /// # Errors
-    /// [`TargetError`], but never that a host does not resolve: nothing is looked up.
+    /// [`TargetError::Url`], [`TargetError::Scheme`] and [`TargetError::Header`]. No host is looked up.
     pub fn new(method: Method, url: &str, headers: &[String], body: Vec<u8>) -> Result<Request, TargetError> {
         let url = parse_url(url)?;
         let headers = headers.iter().map(|line| parse_header(line)).collect::<Result<Vec<_>, _>>()?;
         Ok(Request { url, method, headers, left_out: Vec::new(), body })
     }
 
-    /// The same without these default headers.
+    /// The same request without the default headers of these names.
     pub fn without_default_headers(mut self, names: &[String]) -> Request {
         self.left_out = names.to_vec();
         self
@@ -136,28 +57,25 @@ impl Request {
         &self.body
     }
 
-    /// Whom it is for.
+    /// The server that it is for.
     pub fn origin(&self) -> Origin {
-        Origin {
-            scheme: self.url.scheme().to_owned(),
-            host: self.url.host_str().unwrap_or_default().to_owned(),
-            port: self.url.port_or_known_default().unwrap_or(80),
-        }
+        Origin::of(&self.url)
     }
 
-    /// All of it in HTTP/1.1.
+    /// Head and body in HTTP/1.1.
     pub fn http1_bytes(&self) -> Vec<u8> {
         let mut request = self.http1_head(&self.body.len()).into_bytes();
         request.extend_from_slice(&self.body);
         request
     }
 
-    /// The head in HTTP/1.1 with the empty line that ends it; `length` is what stands for the length of the body.
-    pub fn http1_head(&self, length: &dyn fmt::Display) -> String {
-        let mut head = format!("{} {} HTTP/1.1\r\n", self.method.as_str(), self.path_and_query());
+    /// The head in HTTP/1.1, up to and including its empty line. `content_length` is written as the length of the body.
+    pub fn http1_head(&self, content_length: &dyn fmt::Display) -> String {
+        let path_and_query = &self.url[Position::BeforePath..Position::AfterQuery];
+        let mut head = format!("{} {path_and_query} HTTP/1.1\r\n", self.method.as_str());
         let mut put = |name: &str, value: &dyn fmt::Display| head.push_str(&format!("{name}: {value}\r\n"));
         if self.has_default("host") {
-            put("Host", &self.host_header());
+            put("Host", &&self.url[Position::BeforeHost..Position::AfterPort]);
         }
         if self.has_default("user-agent") {
             put("User-Agent", &concat!("truetail/", env!("CARGO_PKG_VERSION")));
@@ -165,8 +83,8 @@ impl Request {
         if self.has_default("accept") {
             put("Accept", &"*/*");
         }
-        if self.has_default("content-length") && !self.gives("transfer-encoding") && self.sends_length() {
-            put("Content-Length", length);
+        if self.has_default("content-length") && !self.has_header("transfer-encoding") && self.sends_length() {
+            put("Content-Length", content_length);
         }
         self.headers.iter().for_each(|(name, value)| put(name, value));
         head.push_str("\r\n");
@@ -174,28 +92,16 @@ impl Request {
     }
 
     fn has_default(&self, name: &str) -> bool {
-        !self.gives(name) && !self.left_out.iter().any(|left_out| left_out.eq_ignore_ascii_case(name))
+        !self.has_header(name) && !self.left_out.iter().any(|left_out| left_out.eq_ignore_ascii_case(name))
     }
 
-    fn gives(&self, name: &str) -> bool {
+    fn has_header(&self, name: &str) -> bool {
         self.headers.iter().any(|(have, _)| have.eq_ignore_ascii_case(name))
     }
 
-    /// A body needs its length; so does a method that would normally have one, even where it is empty.
+    /// A body needs its length. Methods that usually have a body send the length of an empty one too (RFC 9110, section 8.6).
     fn sends_length(&self) -> bool {
         !self.body.is_empty() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH")
-    }
-
-    fn path_and_query(&self) -> String {
-        match self.url.query() {
-            Some(query) => format!("{}?{query}", self.url.path()),
-            None => self.url.path().to_owned(),
-        }
-    }
-
-    fn host_header(&self) -> String {
-        let host = self.url.host_str().unwrap_or_default();
-        self.url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
     }
 }
 
@@ -221,13 +127,11 @@ fn parse_url(text: &str) -> Result<Url, TargetError> {
 }
 
 fn parse_header(line: &str) -> Result<(String, String), TargetError> {
-    let error = || TargetError::Header(line.to_owned());
-    let (name, value) = line.split_once(':').ok_or_else(error)?;
-    let (name, value) = (name.trim(), value.trim());
-    if name.is_empty() || !name.bytes().all(is_token_byte) || !is_header_value(value.as_bytes()) {
-        return Err(error());
+    let parts = line.split_once(':').map(|(name, value)| (name.trim(), value.trim()));
+    match parts {
+        Some((name, value)) if is_token(name) && is_header_value(value.as_bytes()) => Ok((name.into(), value.into())),
+        _ => Err(TargetError::Header(line.to_owned())),
     }
-    Ok((name.to_owned(), value.to_owned()))
 }
 
 #[cfg(test)]

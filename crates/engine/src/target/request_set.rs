@@ -1,18 +1,21 @@
-//! Which request an arrival gets. All requests are bytes before the run, shared by all workers, and the choice is a pure
-//! function of the arrival's index and a seed: so the stripes of a schedule ask together for what the whole asks for, and
-//! a run can be replayed.
+//! All requests of a run, and which arrival gets which.
+//!
+//! The bytes of the requests are made before the run, and all workers share them. The choice is a pure function of the
+//! arrival's index and a seed: together, the stripes of a schedule get the same requests as the whole schedule, and a run can
+//! be replayed.
 
 use std::fmt;
 use std::sync::Arc;
 
 use truetail_model::random::mix64;
 
-use crate::request::{Method, Request};
+use super::method::Method;
+use super::request::Request;
 
-/// The bytes of all requests of a run are at most this much: 1 GiB.
+/// Most bytes that all requests of a run may have together: 1 GiB.
 pub const MAX_REQUEST_SET_BYTES: u64 = 1 << 30;
 
-/// The requests of one target: one that never changes, or one for each row of data.
+/// The requests of one target: one that is always the same, or one for each row of data.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TargetRequests {
     method: Method,
@@ -24,7 +27,7 @@ pub struct TargetRequests {
 }
 
 impl TargetRequests {
-    /// A target without a request yet; `url` is for people and may have placeholders. A weight of 0 counts as 1.
+    /// A target that has no request yet. `url` is for people and may have placeholders. A weight of 0 counts as 1.
     pub fn new(method: Method, url: String, weight: u32) -> TargetRequests {
         TargetRequests { method, url, weight: weight.max(1), bytes: Vec::new(), ends: Vec::new() }
     }
@@ -40,31 +43,29 @@ impl TargetRequests {
         &self.method
     }
 
-    /// Its URL, for people.
+    /// The URL for people, with its placeholders.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Its share of the arrivals is this part of the sum of all weights.
+    /// Its share of the arrivals is its weight divided by the sum of all weights.
     pub fn weight(&self) -> u32 {
         self.weight
     }
 
-    /// How many requests it has.
+    /// The number of its requests.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// It has none.
+    /// It has no request.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Nothing is added any more: without room for more.
-    fn shrunk(mut self) -> TargetRequests {
-        self.bytes.shrink_to_fit();
-        self.ends.shrink_to_fit();
-        self
+    /// The bytes of each request, in the order of the rows.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.ends.len() as u32).map(|row| self.request(row))
     }
 
     fn request(&self, row: u32) -> &[u8] {
@@ -87,7 +88,7 @@ impl fmt::Debug for TargetRequests {
     }
 }
 
-/// In which order rows of data fill the requests in.
+/// In which order arrivals use the rows of data.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum FeedOrder {
     /// Arrival k gets row k modulo their number.
@@ -107,16 +108,16 @@ impl FeedOrder {
     }
 }
 
-/// Which request, as [`RequestSet::choose`] found it.
+/// The request of an arrival, as [`RequestSet::choose`] gives it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RequestId {
-    /// Its target.
+    /// The number of its target.
     pub target: u32,
-    /// Its row; 0 where the target has one request for all rows.
+    /// The number of its row; 0 where the target has one request for all rows.
     pub row: u32,
 }
 
-/// All requests of a run, and which arrival gets which. Clones share the bytes.
+/// All requests of a run, and the choice among them. Clones share the bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RequestSet {
     targets: Arc<[TargetRequests]>,
@@ -124,7 +125,7 @@ pub struct RequestSet {
     hash: u64,
 }
 
-/// What is wrong with a set of requests.
+/// Why there can be no set of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RequestSetError {
     /// There is no target, or one without a request.
@@ -133,20 +134,20 @@ pub enum RequestSetError {
     /// A target has neither one request nor one for each row.
     #[error("a target has {found} requests for {rows} rows")]
     Rows {
-        /// So many requests.
+        /// The number of its requests.
         found: usize,
-        /// So many rows.
+        /// The number of rows.
         rows: u32,
     },
 }
 
 impl RequestSet {
-    /// These targets, each with one request for all arrivals or with one for each of `rows` rows (0: there are no rows).
+    /// A set of these targets. Each has one request for all arrivals, or one for each of `rows` rows (0: there are no rows).
     ///
     /// # Errors
     /// See [`RequestSetError`].
     pub fn new(
-        targets: Vec<TargetRequests>,
+        mut targets: Vec<TargetRequests>,
         rows: u32,
         order: FeedOrder,
         seed: u64,
@@ -157,17 +158,19 @@ impl RequestSet {
         if let Some(other) = targets.iter().find(|target| target.len() != 1 && target.len() != rows as usize) {
             return Err(RequestSetError::Rows { found: other.len(), rows });
         }
-        let choice = Choice::new(&targets, rows, order, seed);
-        let targets: Vec<TargetRequests> = targets.into_iter().map(TargetRequests::shrunk).collect();
-        Ok(RequestSet { hash: hash(&targets, rows), targets: targets.into(), choice })
+        for target in &mut targets {
+            target.bytes.shrink_to_fit();
+            target.ends.shrink_to_fit();
+        }
+        let targets: Arc<[TargetRequests]> = targets.into();
+        Ok(RequestSet { hash: hash(&targets, rows), choice: Choice::new(&targets, rows, order, seed), targets })
     }
 
     /// One request for all arrivals.
     pub fn single(request: &Request) -> RequestSet {
         let mut only = TargetRequests::new(request.method().clone(), request.url().to_string(), 1);
         only.push(&request.http1_bytes());
-        let choice = Choice::new(std::slice::from_ref(&only), 0, FeedOrder::InOrder, 0);
-        RequestSet { hash: hash(std::slice::from_ref(&only), 0), targets: [only].into(), choice }
+        RequestSet::new(vec![only], 0, FeedOrder::InOrder, 0).expect("a target with one request")
     }
 
     /// The targets, in the order in which they were given.
@@ -175,7 +178,7 @@ impl RequestSet {
         &self.targets
     }
 
-    /// The target, where there is one.
+    /// The target, if there is only one.
     pub fn only(&self) -> Option<&TargetRequests> {
         match &*self.targets {
             [only] => Some(only),
@@ -183,12 +186,12 @@ impl RequestSet {
         }
     }
 
-    /// Rows that fill the requests in; 0 where there are none.
+    /// The number of rows of data; 0 where there are none.
     pub fn rows(&self) -> u32 {
         self.choice.rows
     }
 
-    /// In which order they do.
+    /// In which order arrivals use the rows.
     pub fn order(&self) -> FeedOrder {
         self.choice.order
     }
@@ -198,12 +201,12 @@ impl RequestSet {
         self.choice.seed
     }
 
-    /// Every arrival gets the same.
+    /// Every arrival gets the same request.
     pub fn is_uniform(&self) -> bool {
         self.targets.len() == 1 && self.targets[0].len() == 1
     }
 
-    /// Which request arrival `index` gets. Pure, and it allocates nothing.
+    /// The request of arrival `index`. It is always the same for the same set and index; nothing is allocated.
     #[inline]
     pub fn choose(&self, index: u64) -> RequestId {
         if self.is_uniform() {
@@ -214,22 +217,22 @@ impl RequestSet {
         RequestId { target, row }
     }
 
-    /// Its bytes, head and body.
+    /// Head and body of a request, in HTTP/1.1.
     ///
     /// # Panics
-    /// When it is none of these.
+    /// When the set has no such request.
     #[inline]
-    pub fn bytes(&self, which: RequestId) -> &[u8] {
-        self.targets[which.target as usize].request(which.row)
+    pub fn bytes(&self, id: RequestId) -> &[u8] {
+        self.targets[id.target as usize].request(id.row)
     }
 
-    /// It is a HEAD request, whose answer has no body.
+    /// It is a HEAD request: its answer has no body.
     #[inline]
-    pub fn is_head_request(&self, which: RequestId) -> bool {
-        self.targets[which.target as usize].method == Method::Head
+    pub fn is_head_request(&self, id: RequestId) -> bool {
+        self.targets[id.target as usize].method == Method::Head
     }
 
-    /// A hash of all requests and weights, not of the seed: two sets with the same hash ask for the same.
+    /// A hash of all requests and weights. The seed is not part of it.
     pub fn hash(&self) -> u64 {
         self.hash
     }
@@ -243,7 +246,7 @@ fn hash(targets: &[TargetRequests], rows: u32) -> u64 {
     })
 }
 
-/// Eight bytes at a time; what is left at the end is filled up with zeros, which the ends tell apart.
+/// Hashes eight bytes at a time. The last ones are padded with zeros: the hashed ends tell padding and bytes apart.
 fn hash_bytes(hash: u64, bytes: &[u8]) -> u64 {
     bytes.chunks(8).fold(hash, |hash, chunk| {
         let mut word = [0; 8];
@@ -252,17 +255,17 @@ fn hash_bytes(hash: u64, bytes: &[u8]) -> u64 {
     })
 }
 
-/// Independent draws have streams of their own.
-const OF_TARGETS: u64 = 0x7461_7267_6574_0001;
-const OF_ROWS: u64 = 0x726f_7773_0000_0002;
+/// Each purpose draws from a random stream of its own.
+const TARGET_STREAM: u64 = 0x7461_7267_6574_0001;
+const ROW_STREAM: u64 = 0x726f_7773_0000_0002;
 /// The increment of SplitMix64, of which each draw is one number.
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// From an index to a target and a row.
+/// The choice of a target and a row by the index of an arrival.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Choice {
-    /// Sums of the weights up to each target; of one target nothing is drawn.
-    up_to: Arc<[u64]>,
+    /// For each target, the sum of the weights up to it and with it.
+    cumulative_weights: Arc<[u64]>,
     rows: u32,
     order: FeedOrder,
     seed: u64,
@@ -271,38 +274,36 @@ struct Choice {
 impl Choice {
     fn new(targets: &[TargetRequests], rows: u32, order: FeedOrder, seed: u64) -> Choice {
         let mut sum = 0;
-        let up_to = targets.iter().map(|target| {
+        let cumulative_weights = targets.iter().map(|target| {
             sum += u64::from(target.weight);
             sum
         });
-        Choice { up_to: up_to.collect(), rows, order, seed }
+        Choice { cumulative_weights: cumulative_weights.collect(), rows, order, seed }
     }
 
     fn target(&self, index: u64) -> u32 {
-        let [.., total] = *self.up_to else { return 0 };
-        if self.up_to.len() == 1 {
-            return 0;
-        }
-        let drawn = below(total, draw(self.seed, OF_TARGETS, index));
-        self.up_to.partition_point(|up_to| *up_to <= drawn) as u32
+        // A single target needs no draw.
+        let [_, .., total] = *self.cumulative_weights else { return 0 };
+        let drawn = below(total, draw(self.seed, TARGET_STREAM, index));
+        self.cumulative_weights.partition_point(|sum| *sum <= drawn) as u32
     }
 
     fn row(&self, index: u64) -> u32 {
         let rows = u64::from(self.rows);
         match self.order {
             FeedOrder::InOrder => (index % rows) as u32,
-            FeedOrder::Random => below(rows, draw(self.seed, OF_ROWS, index)) as u32,
+            FeedOrder::Random => below(rows, draw(self.seed, ROW_STREAM, index)) as u32,
         }
     }
 }
 
-/// Number `index` of the stream of `purpose`: SplitMix64 (Steele, Lea and Flood, 2014) gives any of its numbers at once.
-fn draw(seed: u64, purpose: u64, index: u64) -> u64 {
-    let start = mix64(seed ^ purpose);
+/// Number `index` of a random stream. SplitMix64 (Steele, Lea and Flood, 2014) gives any of its numbers directly.
+fn draw(seed: u64, stream: u64, index: u64) -> u64 {
+    let start = mix64(seed ^ stream);
     mix64(start.wrapping_add(GAMMA.wrapping_mul(index.wrapping_add(1))))
 }
 
-/// From 64 random bits to [0, bound), by the high half of the product; the bias is below bound / 2^64.
+/// A number in [0, bound) from 64 random bits: the high half of the product. The bias is below bound / 2^64.
 fn below(bound: u64, bits: u64) -> u64 {
     ((u128::from(bound) * u128::from(bits)) >> 64) as u64
 }

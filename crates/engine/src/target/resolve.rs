@@ -1,74 +1,18 @@
-//! Where connections lead: an address of the network, or a socket in the file system; and the ways to one that the user
-//! may name in place of a lookup.
+//! Addresses of an origin: those that a lookup gives, or those that the user gives instead.
 
 use std::fmt;
-use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use socket2::{Domain, SockAddr};
-use truetail_model::record::Cause;
+use socket2::SockAddr;
 
-use crate::connection::connect_cause;
-use crate::request::Origin;
-use crate::target::TargetError;
+use super::endpoint::Endpoint;
+use super::error::TargetError;
+use super::origin::Origin;
 
-/// Where a connection leads.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Endpoint {
-    /// TCP to an address.
-    Tcp(SocketAddr),
-    /// A stream socket in the file system.
-    Unix(PathBuf),
-}
-
-impl From<SocketAddr> for Endpoint {
-    fn from(address: SocketAddr) -> Endpoint {
-        Endpoint::Tcp(address)
-    }
-}
-
-impl fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Endpoint::Tcp(address) => address.fmt(f),
-            Endpoint::Unix(path) => write!(f, "the socket {}", path.display()),
-        }
-    }
-}
-
-impl Endpoint {
-    pub(crate) fn domain(&self) -> Domain {
-        match self {
-            Endpoint::Tcp(address) => Domain::for_address(*address),
-            Endpoint::Unix(_) => Domain::UNIX,
-        }
-    }
-
-    /// As the system takes it.
-    ///
-    /// # Errors
-    /// When the path of a socket is longer than the system's limit, which [`AddressOverrides::endpoints`] has ruled out.
-    pub(crate) fn address(&self) -> io::Result<SockAddr> {
-        match self {
-            Endpoint::Tcp(address) => Ok((*address).into()),
-            Endpoint::Unix(path) => SockAddr::unix(path),
-        }
-    }
-
-    /// Why connecting to it failed. A socket in the file system whose listener has its queue full refuses at once, where
-    /// TCP would try again.
-    pub(crate) fn connect_cause(&self, error: &io::Error) -> Cause {
-        let refuses = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotFound);
-        match self {
-            Endpoint::Unix(_) if refuses => Cause::Refused,
-            _ => connect_cause(error),
-        }
-    }
-}
-
-/// `HOST:PORT:ADDRESS`: connect to this address where that host and port are meant, as curl's `--resolve` has it.
+/// `HOST:PORT:ADDRESS`: requests for this host and port connect to this address, as with curl's `--resolve`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Resolve {
     /// `*` for any.
@@ -80,7 +24,7 @@ pub struct Resolve {
 impl FromStr for Resolve {
     type Err = String;
 
-    /// Reads `HOST:PORT:ADDRESS[,ADDRESS]…`; an IPv6 address may stand in brackets, and so must an IPv6 host.
+    /// Reads `HOST:PORT:ADDRESS[,ADDRESS]…`. An IPv6 host needs brackets, an IPv6 address may have them.
     fn from_str(text: &str) -> Result<Resolve, String> {
         let error = || format!("'{text}' is not of the form HOST:PORT:ADDRESS, such as example.test:80:127.0.0.1");
         let host_end = if text.starts_with('[') { text.find(']').map(|at| at + 1) } else { text.find(':') };
@@ -103,22 +47,22 @@ impl fmt::Display for Resolve {
 }
 
 impl Resolve {
-    fn is_of(&self, origin: &Origin) -> bool {
+    fn applies_to(&self, origin: &Origin) -> bool {
         (self.host == "*" || self.host.eq_ignore_ascii_case(&origin.host)) && self.port == origin.port
     }
 }
 
-/// How an origin is reached, where its name is not simply looked up.
+/// Where connections lead instead of the addresses that a lookup of the host gives. The default overrides nothing.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct AddressOverrides {
-    /// Names that are not looked up; the first that fits counts.
+    /// Addresses of hosts; the first entry that applies is used.
     pub resolve: Vec<Resolve>,
-    /// A socket in the file system, whatever the URL says.
+    /// The path of a Unix socket, whatever host the URL names.
     pub unix_socket: Option<PathBuf>,
 }
 
 impl AddressOverrides {
-    /// Where connections to `origin` lead, the one to try first at the front; at least one.
+    /// Where connections to `origin` can lead, at least one place. The first is to be tried first.
     ///
     /// # Errors
     /// [`TargetError::Resolve`], [`TargetError::UnusedResolve`] and [`TargetError::UnixSocket`].
@@ -129,7 +73,7 @@ impl AddressOverrides {
         if self.resolve.is_empty() {
             return look_up(origin);
         }
-        let entry = self.resolve.iter().find(|entry| entry.is_of(origin)).ok_or_else(|| {
+        let entry = self.resolve.iter().find(|entry| entry.applies_to(origin)).ok_or_else(|| {
             let given = self.resolve.iter().map(Resolve::to_string).collect::<Vec<_>>().join(" and ");
             TargetError::UnusedResolve { given, wanted: format!("{}:{}", origin.host, origin.port) }
         })?;
@@ -141,7 +85,7 @@ fn unix_socket(path: PathBuf) -> Result<Endpoint, TargetError> {
     let error = |problem: String| TargetError::UnixSocket { path: path.clone(), problem };
     SockAddr::unix(&path).map_err(|_| error("the path is longer than the system's limit".to_owned()))?;
     let there = std::fs::metadata(&path).map_err(|e| error(e.to_string()))?;
-    let is_socket = std::os::unix::fs::FileTypeExt::is_socket(&there.file_type());
+    let is_socket = there.file_type().is_socket();
     if is_socket { Ok(Endpoint::Unix(path)) } else { Err(error("it is no socket".to_owned())) }
 }
 
@@ -161,34 +105,34 @@ mod tests {
         Origin { scheme: "http".to_owned(), host: host.to_owned(), port }
     }
 
-    fn way(entries: &[&str]) -> AddressOverrides {
+    fn overrides(entries: &[&str]) -> AddressOverrides {
         AddressOverrides { resolve: entries.iter().map(|entry| entry.parse().unwrap()).collect(), unix_socket: None }
     }
 
-    fn endpoints(way: &AddressOverrides, origin: &Origin) -> Vec<String> {
-        way.endpoints(origin).unwrap().iter().map(Endpoint::to_string).collect()
+    fn endpoints(overrides: &AddressOverrides, origin: &Origin) -> Vec<String> {
+        overrides.endpoints(origin).unwrap().iter().map(Endpoint::to_string).collect()
     }
 
     #[test]
     fn a_name_leads_where_the_user_says() {
-        let way = way(&["other.test:80:10.0.0.1", "Example.test:81:127.0.0.2,[::1]", "*:82:127.0.0.3"]);
-        assert_eq!(endpoints(&way, &origin("example.test", 81)), ["127.0.0.2:81", "[::1]:81"]);
-        assert_eq!(endpoints(&way, &origin("any.test", 82)), ["127.0.0.3:82"]);
-        assert_eq!(endpoints(&self::way(&["[::2]:80:::1"]), &origin("[::2]", 80)), ["[::1]:80"]);
-        let unused = way.endpoints(&origin("example.test", 83)).unwrap_err();
+        let overrides = overrides(&["other.test:80:10.0.0.1", "Example.test:81:127.0.0.2,[::1]", "*:82:127.0.0.3"]);
+        assert_eq!(endpoints(&overrides, &origin("example.test", 81)), ["127.0.0.2:81", "[::1]:81"]);
+        assert_eq!(endpoints(&overrides, &origin("any.test", 82)), ["127.0.0.3:82"]);
+        assert_eq!(endpoints(&self::overrides(&["[::2]:80:::1"]), &origin("[::2]", 80)), ["[::1]:80"]);
+        let unused = overrides.endpoints(&origin("example.test", 83)).unwrap_err();
         assert!(unused.to_string().contains("example.test:83"), "{unused}");
     }
 
     #[test]
-    fn what_is_no_way() {
+    fn entries_and_sockets_that_are_refused() {
         for text in
             ["", "a", "a:1", ":1:127.0.0.1", "a:0:127.0.0.1", "a:x:127.0.0.1", "a:1:", "a:1:b", "[::1:80:1.2.3.4"]
         {
             assert!(text.parse::<Resolve>().is_err(), "{text}");
         }
         for (path, part) in [("/no/such", "No such file"), (".", "no socket")] {
-            let way = AddressOverrides { unix_socket: Some(path.into()), ..AddressOverrides::default() };
-            let error = way.endpoints(&origin("a", 1)).unwrap_err().to_string();
+            let overrides = AddressOverrides { unix_socket: Some(path.into()), ..AddressOverrides::default() };
+            let error = overrides.endpoints(&origin("a", 1)).unwrap_err().to_string();
             assert!(error.contains(path) && error.contains(part), "{error}");
         }
         let long = AddressOverrides { unix_socket: Some("x".repeat(200).into()), ..AddressOverrides::default() };
@@ -197,7 +141,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_a_way_or_none(text in "\\PC{0,12}|[a*\\[\\]:,0-9.]{0,24}") {
+        fn any_text_is_an_entry_or_refused(text in "\\PC{0,12}|[a*\\[\\]:,0-9.]{0,24}") {
             let _ = text.parse::<Resolve>();
         }
     }

@@ -1,27 +1,27 @@
-//! The fields of a request in HTTP/2, read from the same request in HTTP/1.1.
+//! The header fields of HTTP/2, read from the bytes of a request in HTTP/1.1.
 
 /// A name in lower case and its value.
-pub(super) type Field<'a> = (String, &'a [u8]);
+pub(crate) type Field<'a> = (String, &'a [u8]);
 
-/// A request that was taken apart.
+/// The fields of a request, and where its body begins.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Fields<'a> {
-    /// Pseudo-headers first, as they are sent.
-    pub(super) all: Vec<Field<'a>>,
-    /// Where the body begins in the bytes of HTTP/1.1.
-    pub(super) body: usize,
+pub(crate) struct Fields<'a> {
+    /// Every field in the order of sending: pseudo-headers first.
+    pub(crate) all: Vec<Field<'a>>,
+    /// Index of the first byte of the body in the bytes of HTTP/1.1.
+    pub(crate) body: usize,
 }
 
-/// What a header says of the connection itself, which HTTP/2 says in its own way (RFC 9113, section 8.2.2).
-const OF_THE_CONNECTION: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
+/// Headers about the connection, which HTTP/2 does not allow (RFC 9113, section 8.2.2).
+const CONNECTION_HEADERS: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
 
 impl<'a> Fields<'a> {
-    /// Takes a whole request apart: `Host` becomes the authority, and what only asks to keep the connection is left out,
-    /// because it is kept anyway.
+    /// Reads a whole request. `Host` becomes `:authority`. A header that only asks to keep the connection is left out,
+    /// because HTTP/2 keeps it anyway.
     ///
     /// # Errors
-    /// The header that HTTP/2 has no place for, as it was written.
-    pub(super) fn of(request: &'a [u8], scheme: &str) -> Result<Fields<'a>, String> {
+    /// The line of a header that HTTP/2 does not allow, as it was written.
+    pub(crate) fn of(request: &'a [u8], scheme: &str) -> Result<Fields<'a>, String> {
         let scheme: &'static [u8] = if scheme == "https" { b"https" } else { b"http" };
         let end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap_or(request.len());
         let mut lines =
@@ -35,10 +35,10 @@ impl<'a> Fields<'a> {
             let value = line.get(colon + 1..).unwrap_or_default().trim_ascii();
             match name.as_str() {
                 "host" => all.insert(3, (":authority".to_owned(), value)),
-                "connection" | "keep-alive" | "proxy-connection" if keeps(&name, value) => {}
+                "connection" | "keep-alive" | "proxy-connection" if keeps_alive(&name, value) => {}
                 "te" if value.eq_ignore_ascii_case(b"trailers") => all.push((name, value)),
                 "te" => return Err(String::from_utf8_lossy(line).into_owned()),
-                other if OF_THE_CONNECTION.contains(&other) => return Err(String::from_utf8_lossy(line).into_owned()),
+                other if CONNECTION_HEADERS.contains(&other) => return Err(String::from_utf8_lossy(line).into_owned()),
                 _ => all.push((name, value)),
             }
         }
@@ -46,8 +46,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Asks for nothing but that the connection is kept.
-fn keeps(name: &str, value: &[u8]) -> bool {
+/// The header only asks to keep the connection.
+fn keeps_alive(name: &str, value: &[u8]) -> bool {
     name == "keep-alive" || value.eq_ignore_ascii_case(b"keep-alive")
 }
 
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_taken_apart() {
+    fn fields_of_a_request() {
         let request =
             "POST /a?b HTTP/1.1\r\nHost: a.test\r\nUser-Agent: t\r\nConnection: Keep-Alive\r\nX: a:b\r\n\r\nbody";
         let wanted = [":method=POST", ":scheme=https", ":path=/a?b", ":authority=a.test", "user-agent=t", "x=a:b"];
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_is_named() {
+    fn a_header_that_is_not_allowed_is_named() {
         for header in ["Connection: close", "Transfer-Encoding: chunked", "Upgrade: h2c", "TE: gzip"] {
             assert_eq!(fields(&format!("GET / HTTP/1.1\r\n{header}\r\n\r\n")).unwrap_err(), header);
         }

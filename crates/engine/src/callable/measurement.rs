@@ -1,0 +1,135 @@
+//! The measuring of calls, whoever makes them: what is due, and the record of each call.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use truetail_model::driver::{Driver, Hand, Start, Turn};
+use truetail_model::record::{Outcome, Recorder, RequestRecord, StartDelay};
+use truetail_model::time::{Clock, Nanos, Timestamp};
+use truetail_model::workload::Workload;
+use truetail_reactor::{MonotonicClock, precise_sleeps};
+use truetail_run::CpuTime;
+
+use super::CallPlan;
+use crate::control::{Control, StopRequest};
+use crate::harvest::{WorkerResult, recorder_options};
+use crate::host;
+use crate::live::Live;
+use crate::watch::Watch;
+
+/// From the call to the first intended start: time for every worker to be ready.
+pub(super) const LEAD: Nanos = Nanos::from_millis(10);
+/// Longest sleep, so that a stop request is obeyed soon.
+pub(super) const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
+
+/// The calls of one worker.
+#[derive(Debug)]
+pub(super) struct Measurement {
+    pub(super) clock: MonotonicClock,
+    pub(super) watch: Watch,
+    driver: Driver,
+    recorder: Recorder,
+    give_up_after: u64,
+    failures_in_a_row: u64,
+    control: Control,
+    live: Arc<Live>,
+    cpu_before: CpuTime,
+}
+
+/// A call that ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EndedCall {
+    pub(super) start: Start,
+    pub(super) actual_start: Timestamp,
+    pub(super) end: Timestamp,
+    pub(super) outcome: Outcome,
+}
+
+impl Measurement {
+    pub(super) fn new(
+        plan: &CallPlan,
+        workload: &Workload,
+        hand: Hand,
+        clock: MonotonicClock,
+        control: &Control,
+    ) -> Measurement {
+        let live = Arc::new(Live::default());
+        control.attach(Arc::clone(&live), None);
+        Measurement {
+            clock,
+            watch: Watch::new(hand.index),
+            driver: Driver::new(workload, hand),
+            recorder: Recorder::new(recorder_options(workload, plan.samples)),
+            give_up_after: plan.give_up_after.map_or(u64::MAX, NonZeroU64::get),
+            failures_in_a_row: 0,
+            control: control.clone(),
+            live,
+            cpu_before: CpuTime::default(),
+        }
+    }
+
+    /// Prepares the calling thread, which is the worker's, and waits for the origin of the run.
+    pub(super) fn wait_for_origin(&mut self) {
+        precise_sleeps();
+        self.cpu_before = host::thread_cpu();
+        self.clock.wait_for_origin();
+    }
+
+    /// What is to be done now.
+    pub(super) fn turn(&mut self) -> (Timestamp, Turn) {
+        let now = self.clock.now();
+        self.watch.awake(now);
+        let gives_up = self.failures_in_a_row >= self.give_up_after;
+        match self.control.stop_request() {
+            StopRequest::None if gives_up => {
+                self.control.stop_now();
+                // No call is made that is due in this very turn.
+                self.driver.stop_now(now);
+            }
+            StopRequest::None => {}
+            StopRequest::Drain => self.driver.stop(now),
+            StopRequest::Now => self.driver.stop_now(now),
+        }
+        (now, self.driver.turn(now))
+    }
+
+    /// The worker sleeps from `now` until `until`, or for [`LONGEST_SLEEP`]. Says when the sleep is to end.
+    pub(super) fn sleep(&mut self, now: Timestamp, until: Timestamp) -> Timestamp {
+        let until = until.min(now + LONGEST_SLEEP);
+        self.watch.sleeping(until);
+        until
+    }
+
+    /// A call is about to be made.
+    pub(super) fn started(&mut self, start: &Start) {
+        self.recorder.plan(start.arrival.intended_start);
+        self.live.started();
+    }
+
+    /// A call that was started has ended.
+    pub(super) fn ended(&mut self, call: EndedCall) {
+        let EndedCall { start, actual_start, end, outcome } = call;
+        self.failures_in_a_row = if outcome.is_failed() { self.failures_in_a_row + 1 } else { 0 };
+        let intended_start = start.arrival.intended_start;
+        let record = RequestRecord {
+            index: start.arrival.index,
+            intended_start,
+            actual_start,
+            end,
+            delay: StartDelay::split(intended_start, actual_start, start.connection_wait, Nanos::ZERO),
+            connected: false,
+            tls_handshake: None,
+            read_lag: None,
+            outcome,
+            bytes_in: 0,
+        };
+        self.recorder.record(&record);
+        self.live.ended(&record);
+        self.driver.finish(start.user, end);
+    }
+
+    /// The run of this worker is over, and every call that was started has ended.
+    pub(super) fn finish(self, ended: Timestamp) -> WorkerResult {
+        WorkerResult::of_calls(self.driver, self.recorder, self.watch, self.cpu_before, ended)
+    }
+}

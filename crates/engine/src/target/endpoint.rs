@@ -1,0 +1,76 @@
+//! Where connections lead, and why one could not be opened.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use socket2::{Domain, SockAddr};
+use truetail_model::record::Cause;
+
+/// Where a connection leads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Endpoint {
+    /// TCP to an address.
+    Tcp(SocketAddr),
+    /// A Unix stream socket.
+    Unix(PathBuf),
+}
+
+impl From<SocketAddr> for Endpoint {
+    fn from(address: SocketAddr) -> Endpoint {
+        Endpoint::Tcp(address)
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Endpoint::Tcp(address) => address.fmt(f),
+            Endpoint::Unix(path) => write!(f, "the socket {}", path.display()),
+        }
+    }
+}
+
+impl Endpoint {
+    pub(crate) fn domain(&self) -> Domain {
+        match self {
+            Endpoint::Tcp(address) => Domain::for_address(*address),
+            Endpoint::Unix(_) => Domain::UNIX,
+        }
+    }
+
+    /// The address as the system takes it.
+    ///
+    /// # Errors
+    /// The path of a Unix socket is longer than the system's limit; `AddressOverrides::endpoints` has ruled that out.
+    pub(crate) fn address(&self) -> io::Result<SockAddr> {
+        match self {
+            Endpoint::Tcp(address) => Ok((*address).into()),
+            Endpoint::Unix(path) => SockAddr::unix(path),
+        }
+    }
+
+    /// Why connecting to it failed. A Unix socket refuses at once when the queue of its listener is full, where TCP tries
+    /// again.
+    pub(crate) fn connect_cause(&self, error: &io::Error) -> Cause {
+        let refuses = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotFound);
+        match self {
+            Endpoint::Unix(_) if refuses => Cause::Refused,
+            Endpoint::Unix(_) | Endpoint::Tcp(_) => connect_cause(error),
+        }
+    }
+}
+
+/// Why connecting failed, from the error of the system.
+pub(crate) fn connect_cause(error: &io::Error) -> Cause {
+    use rustix::io::Errno;
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::CONNREFUSED) => Cause::Refused,
+        Some(Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::NETDOWN | Errno::HOSTDOWN) => Cause::Unreachable,
+        Some(Errno::ADDRNOTAVAIL | Errno::ADDRINUSE | Errno::AGAIN) => Cause::NoLocalPort,
+        Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => Cause::NoFileDescriptor,
+        Some(Errno::CONNRESET | Errno::CONNABORTED) => Cause::ResetInHandshake,
+        _ => Cause::ConnectOther,
+    }
+}

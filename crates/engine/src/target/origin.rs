@@ -1,0 +1,50 @@
+//! The server that requests are for.
+
+use std::fmt;
+
+use url::Url;
+
+/// Scheme, host and port of a URL. Requests that share connections have the same origin.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Origin {
+    /// `http` or `https`.
+    pub scheme: String,
+    /// A name or an address; IPv6 in brackets.
+    pub host: String,
+    /// The scheme's default where the URL has none.
+    pub port: u16,
+}
+
+impl Origin {
+    /// The origin of an http or https URL.
+    pub(super) fn of(url: &Url) -> Origin {
+        Origin {
+            scheme: url.scheme().to_owned(),
+            host: url.host_str().unwrap_or_default().to_owned(),
+            port: url.port_or_known_default().unwrap_or(80),
+        }
+    }
+
+    /// Connections use TLS.
+    pub fn is_https(&self) -> bool {
+        self.scheme == "https"
+    }
+
+    /// The port is the default of the scheme.
+    pub fn has_default_port(&self) -> bool {
+        self.port == if self.is_https() { 443 } else { 80 }
+    }
+
+    /// The host, an IPv6 address without its brackets.
+    pub fn bare_host(&self) -> &str {
+        self.host.trim_start_matches('[').trim_end_matches(']')
+    }
+}
+
+/// `http://HOST`, and `:PORT` where it is not the scheme's default.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.scheme, self.host)?;
+        if self.has_default_port() { Ok(()) } else { write!(f, ":{}", self.port) }
+    }
+}
