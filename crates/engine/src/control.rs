@@ -1,4 +1,4 @@
-//! How a run is watched and ended from outside.
+//! Watching and stopping a run from outside.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,36 +8,36 @@ use truetail_model::record::Snapshot;
 use crate::checkpoint::{Collected, Mailbox};
 use crate::live::{Live, Progress};
 
-/// What was asked of the workers.
+/// How the workers are to end the run. Later variants are stronger, and a request never becomes weaker.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum StopRequest {
-    /// Nothing: go on.
+    /// They are to go on.
     None,
-    /// Send nothing more, wait for what is in flight, within the drain limit.
+    /// They are to send nothing more and to wait for what is in flight, within the drain limit.
     Drain,
-    /// End now.
+    /// They are to end at once.
     Now,
 }
 
-/// A handle to a run, to be kept while [`crate::run`] is busy. Clones are the same handle.
+/// A handle to a run, for other threads while [`crate::run`] is busy. Clones belong to the same run.
 #[derive(Clone, Default, Debug)]
 pub struct Control(Arc<Shared>);
 
 #[derive(Default, Debug)]
 struct Shared {
-    asked: Alone<AtomicU8>,
-    workers: Mutex<Vec<Attached>>,
+    stop_request: OwnCacheLines<AtomicU8>,
+    workers: Mutex<Vec<AttachedWorker>>,
     collected: Collected,
 }
 
-/// In cache lines of its own: every worker reads it in each turn, and what is beside it is written to.
+/// Every worker reads the value in each turn, and must not wait for a cache line because of writes next to it.
 #[derive(Default, Debug)]
 #[repr(align(128))]
-struct Alone<T>(T);
+struct OwnCacheLines<T>(T);
 
-/// What is needed of a worker from outside.
+/// What a handle needs of a worker.
 #[derive(Debug)]
-struct Attached {
+struct AttachedWorker {
     live: Arc<Live>,
     mailbox: Option<Arc<Mailbox>>,
 }
@@ -48,44 +48,45 @@ impl Control {
         Control::default()
     }
 
-    /// Stop sending, drain, report. Each worker obeys when it looks, which is after 20 ms of sleep at most, or after a call that
-    /// blocks; what is intended after that is not planned any more.
+    /// Ends the run early: nothing more is sent, and what is in flight is waited for, within the drain limit. A worker reads
+    /// the request in each turn, so after at most 20 ms of sleep or after a blocking call. Arrivals intended after that are
+    /// not planned.
     pub fn stop(&self) {
-        self.ask(StopRequest::Drain);
+        self.request(StopRequest::Drain);
     }
 
-    /// Stop as soon: what is in flight is counted as in flight at the end.
+    /// As [`Control::stop`], but without waiting: what is in flight is counted as in flight at the end.
     pub fn stop_now(&self) {
-        self.ask(StopRequest::Now);
+        self.request(StopRequest::Now);
     }
 
-    /// Somebody asked the run to end before its time, or a worker failed.
+    /// The run was asked to end early, or a worker failed.
     pub fn was_stopped(&self) -> bool {
         self.stop_request() != StopRequest::None
     }
 
-    /// How the run stands. All zero before it begins.
+    /// The progress of the run. All zero before it begins.
     pub fn progress(&self) -> Progress {
         let workers = self.0.workers.lock().expect("no holder of this lock panics");
         Progress::of(workers.iter().map(|worker| &*worker.live))
     }
 
+    /// What was last requested.
     pub(crate) fn stop_request(&self) -> StopRequest {
-        match self.0.asked.0.load(Ordering::Relaxed) {
+        match self.0.stop_request.0.load(Ordering::Relaxed) {
             0 => StopRequest::None,
             1 => StopRequest::Drain,
             _ => StopRequest::Now,
         }
     }
 
-    /// All that was recorded so far, of arrivals that have ended; what has not ended yet is planned in its books and
-    /// nothing else. `None` where nothing can be had: before the run, and of callables. It costs the workers next to
-    /// nothing, and the caller the copy.
+    /// Everything recorded so far about arrivals that have ended; those that have not are counted as planned and nothing
+    /// else. `None` before the run and for callables. The copy is made by the caller; workers do next to nothing for it.
     pub fn recorded_so_far(&self) -> Option<Snapshot> {
         self.collect(true)
     }
 
-    /// What workers gave away during the run, all of it.
+    /// Everything that workers published during the run, without asking for more.
     pub(crate) fn published_so_far(&self) -> Option<Snapshot> {
         self.collect(false)
     }
@@ -97,12 +98,13 @@ impl Control {
         self.0.collected.collect(&mailboxes.iter().map(|mailbox| &**mailbox).collect::<Vec<_>>(), ask)
     }
 
+    /// Adds a worker to those that are watched; one with a mailbox publishes what it records.
     pub(crate) fn attach(&self, live: Arc<Live>, mailbox: Option<Arc<Mailbox>>) {
-        self.0.workers.lock().expect("no holder of this lock panics").push(Attached { live, mailbox });
+        self.0.workers.lock().expect("no holder of this lock panics").push(AttachedWorker { live, mailbox });
     }
 
-    /// Nobody is woken for it: see [`Control::stop`].
-    fn ask(&self, what: StopRequest) {
-        self.0.asked.0.fetch_max(what as u8, Ordering::Relaxed);
+    /// Wakes no worker: see [`Control::stop`].
+    fn request(&self, what: StopRequest) {
+        self.0.stop_request.0.fetch_max(what as u8, Ordering::Relaxed);
     }
 }

@@ -1,4 +1,4 @@
-//! What the engine is asked to do.
+//! The plan of a run: load, target and options, and what follows from them on this machine.
 
 use truetail_model::arrival::RateProfile;
 use truetail_model::record::SamplesOptions;
@@ -16,65 +16,65 @@ use crate::target::{HttpVersion, Target};
 /// One run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What is offered, and within which limits.
+    /// The load and its limits.
     pub workload: Workload,
-    /// To whom.
+    /// The target of the load.
     pub target: Target,
-    /// Worker threads; `None`: as many as the load needs, at most one a processor.
+    /// Worker threads; `None`: as many as the load needs, at most one for each processor.
     pub threads: Option<u32>,
-    /// How many single requests to keep.
+    /// Which requests are kept one by one.
     pub samples: SamplesOptions,
-    /// Whose instant ends a response time. The kernel's is to be had on Linux only; elsewhere answers bear no stamp.
+    /// The clock that takes the end of a response time. The kernel's exists on Linux only.
     pub end_clock: EndClock,
     /// What workers do between two requests.
     pub timing: Timing,
-    /// A connection is used again where the server allows it; else each request opens one of its own. The requests have to
-    /// say so themselves (`Connection: close`). In HTTP/2 it is used again in any case.
+    /// Connections are reused where the server allows it; otherwise each request opens a connection of its own and has to
+    /// contain `Connection: close`. Not used in HTTP/2, which always reuses connections.
     pub keep_alive: bool,
-    /// Most requests in flight at once on one connection of HTTP/2; the server may allow fewer. `None`: as many as it does.
+    /// Most requests in flight at once on one HTTP/2 connection; `None`: as many as the server allows.
     pub max_streams: Option<u32>,
     /// Sees heads and bodies of the answers; `None`: bodies are counted and forgotten.
     pub observer: Option<ObserverFactory>,
 }
 
-/// One worker for each so many requests a second, where the number of threads is left to the engine: about half of
-/// what a core of a small machine can do, so that there is room to catch up.
+/// Requests per second for each worker, where the number of threads is left to the engine: about half of what a core of a
+/// small machine can do, so that a worker can catch up.
 const RATE_PER_WORKER: f64 = 25_000.0;
 
-/// Files that are kept free for everything that is not a connection of the load.
+/// Open files that are kept free for everything but workers and their connections.
 const RESERVED_FILES: u64 = 18;
-/// And of each worker: what it waits with. Reckoned as if all shared one table, as they do where none can have its own.
-const FILES_OF_A_WORKER: u64 = 3;
+/// Open files of each worker besides its connections: those it waits with. All workers share the table of the process.
+const FILES_PER_WORKER: u64 = 3;
 
-/// Local ports that Linux hands out by default for one destination: 32768 to 60999.
-const USUAL_LOCAL_PORTS: u32 = 28_232;
+/// Local ports that Linux assigns by default for one destination: 32768 to 60999.
+const DEFAULT_LOCAL_PORTS: u32 = 28_232;
 
-/// How many connections there may be, and why not more.
+/// The cap on connections, and its reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EffectiveCap {
     /// Most connections at once.
     pub connections: u32,
-    /// What sets it.
+    /// What sets the cap.
     pub reason: CapReason,
 }
 
 /// What sets the cap on connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CapReason {
-    /// The user asked for it.
+    /// The user's own limit.
     UserLimit,
     /// The limit on open files.
     OpenFiles,
-    /// The local ports for one destination.
+    /// The number of local ports for one destination.
     LocalPorts,
-    /// More users than connections do not exist in the closed model.
+    /// The number of users of the closed model.
     Users,
-    /// In HTTP/2 one connection carries many requests, and so each worker has one.
+    /// One connection for each worker: in HTTP/2 a connection carries many requests.
     Multiplexed,
 }
 
 impl Plan {
-    /// A plan with everything left to the engine.
+    /// A plan with the default options.
     pub fn new(workload: Workload, target: Target) -> Plan {
         Plan {
             workload,
@@ -89,7 +89,7 @@ impl Plan {
         }
     }
 
-    /// The cap on connections that will be in force: what the user asked for, or what this machine can have.
+    /// The cap on connections that will be in force: the user's limit, or else what this machine allows.
     pub fn effective_cap(&self) -> EffectiveCap {
         if let Some(connections) = self.workload.limits.connections {
             return EffectiveCap { connections, reason: CapReason::UserLimit };
@@ -103,7 +103,7 @@ impl Plan {
         }
         let files = self.connections_for_files(host::open_file_limits().map(|limit| limit.soft));
         let ports = match self.target.endpoint() {
-            Endpoint::Tcp(_) => host::local_ports().unwrap_or(USUAL_LOCAL_PORTS),
+            Endpoint::Tcp(_) => host::local_ports().unwrap_or(DEFAULT_LOCAL_PORTS),
             Endpoint::Unix(_) => u32::MAX,
         };
         if files < ports {
@@ -113,7 +113,7 @@ impl Plan {
         }
     }
 
-    /// Whose instant will end a response time: Linux stamps no answers that come through a socket in the file system.
+    /// The clock that will take the end of a response time. Linux does not timestamp what comes through a Unix socket.
     pub fn effective_end_clock(&self) -> EndClock {
         match self.target.endpoint() {
             Endpoint::Tcp(_) => self.end_clock,
@@ -121,7 +121,7 @@ impl Plan {
         }
     }
 
-    /// What is offered, to whom, with the cap that will be in force.
+    /// The offered load and its target, with the cap that will be in force.
     pub fn offered(&self) -> Offered {
         Offered {
             url: Some(self.target.url()),
@@ -134,7 +134,7 @@ impl Plan {
         }
     }
 
-    /// How many workers there will be: never more than connections or users, so that each has work it can do.
+    /// The number of workers that there will be: at most one for each connection or user, so that each has work.
     pub fn effective_threads(&self) -> u32 {
         let most = match self.workload.model {
             LoadModel::Closed { users, .. } => users.min(self.effective_cap().connections),
@@ -143,14 +143,14 @@ impl Plan {
         self.threads_for_the_load().min(most).max(1)
     }
 
-    /// How many connections fit under a limit on open files.
+    /// The number of connections that a limit on open files leaves room for.
     fn connections_for_files(&self, soft_limit: Option<u64>) -> u32 {
-        let others = RESERVED_FILES + FILES_OF_A_WORKER * u64::from(self.threads_for_the_load());
+        let others = RESERVED_FILES + FILES_PER_WORKER * u64::from(self.threads_for_the_load());
         let free = soft_limit.unwrap_or(u64::MAX).saturating_sub(host::open_file_count() + others);
         u32::try_from(free).unwrap_or(u32::MAX).max(1)
     }
 
-    /// How many workers the load needs, if nothing else stands against it.
+    /// The number of workers that the load needs.
     fn threads_for_the_load(&self) -> u32 {
         self.threads.unwrap_or_else(|| {
             let by_load = match &self.workload.model {
@@ -165,7 +165,7 @@ impl Plan {
     }
 }
 
-/// What the arrivals ask for, where they do not all ask for the same.
+/// The requests of the arrivals, where they are not all the same.
 fn mix(requests: &RequestSet) -> Option<Mix> {
     let targets = requests.targets().iter().map(|target| MixTarget {
         method: target.method().as_str().to_owned(),
@@ -181,46 +181,20 @@ fn mix(requests: &RequestSet) -> Option<Mix> {
     })
 }
 
-/// More connections were asked for than files may be open at once.
+/// The user's limit on connections does not fit under the limit on open files.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the limit on open files is {}, which leaves room for {room} connections", self.limit_name())]
 pub struct TooFewFiles {
-    /// How many were asked for.
+    /// The user's limit on connections.
     pub asked: u32,
-    /// The limit, as far as it could be raised; `None`: unknown.
+    /// The limit on open files, as far as it could be raised; `None`: unknown.
     pub limit: Option<u64>,
-    /// How many would fit.
+    /// The number of connections that would fit.
     pub room: u32,
 }
 
 impl TooFewFiles {
     fn limit_name(&self) -> String {
         self.limit.map_or("unknown".to_owned(), |limit| limit.to_string())
-    }
-}
-
-impl Plan {
-    /// Raises the limit on open files as far as this process may, and looks whether the connections that the user asked for
-    /// can be open at once under it.
-    ///
-    /// # Errors
-    /// When they cannot.
-    pub fn check_open_files(&self) -> Result<(), TooFewFiles> {
-        let limit = host::raise_open_file_limit().map(|limits| limits.soft);
-        let room = self.connections_for_files(limit);
-        match self.workload.limits.connections {
-            Some(asked) if asked > room => Err(TooFewFiles { asked, limit, room }),
-            _ => Ok(()),
-        }
-    }
-
-    /// One request before the load: [`preflight`], with the patience of the run, and of a usual one at most.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn preflight(&mut self) -> Result<Preflight, PreflightError> {
-        let usual = Limits::default().timeout.unwrap_or(Nanos::MAX);
-        let patience = self.workload.limits.timeout.map_or(usual, |timeout| timeout.min(usual));
-        preflight(&mut self.target, patience)
     }
 }

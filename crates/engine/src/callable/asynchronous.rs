@@ -13,27 +13,25 @@ use crate::control::Control;
 use crate::harvest::RunOutput;
 
 /// Starts `call()` on `runtime` at each intended start, whether or not earlier calls have ended, and measures each from
-/// its intended start. To be called from a thread that is not one of the runtime's workers; it returns when the run is
-/// over.
+/// its intended start. Returns when the run is over; must not be called on a worker thread of the runtime.
 ///
-/// The actual start is when the task of a call was first run, so what the runtime took to get round to it is the
-/// generator's lag and not the callable's time. `limits.connections` caps the calls in flight; `limits.timeout` gives a
-/// call up (it is cancelled and counted as timed out); what is in flight when the drain is over is cancelled and counted
-/// as in flight at the end.
+/// The actual start of a call is when its task first ran; the time that the runtime took to run it is generator lag.
+/// `limits.connections` caps the calls in flight. A call that takes longer than `limits.timeout` is cancelled and counted as
+/// timed out. What is in flight when the drain is over is cancelled and counted as in flight at the end.
 pub fn bench_async<F, Fut>(plan: &CallPlan, control: &Control, runtime: &Handle, call: F) -> RunOutput
 where
     F: Fn() -> Fut,
     Fut: Future + Send + 'static,
     Fut::Output: CallOutcome,
 {
-    // Timers and sockets of the runtime may be made by `call()` itself, before its future first runs.
+    // `call()` itself may create timers and sockets of the runtime, before its future first runs.
     let _inside = runtime.enter();
     let tasks = JoinSet::new();
     let timeout = plan.workload.limits.timeout;
     bench_launched(plan, control, Tasks { call, timeout, runtime: runtime.clone(), tasks })
 }
 
-/// Each call is a task of the runtime; all are cancelled when this is dropped.
+/// Runs each call as a task of the runtime. Dropping it cancels them all.
 struct Tasks<F> {
     call: F,
     timeout: Option<Nanos>,
@@ -49,7 +47,7 @@ where
 {
     fn launch(&mut self, handle: CallHandle) {
         self.tasks.spawn_on(measured((self.call)(), handle, self.timeout), &self.runtime);
-        // A task that panicked dropped its handle, which told so.
+        // A task that panicked dropped its handle, which reported it.
         while self.tasks.try_join_next().is_some() {}
     }
 }

@@ -28,13 +28,13 @@
 mod asynchronous;
 mod blocking;
 mod call;
+mod launched;
 mod measurement;
 mod plan;
-mod launched;
 
 #[cfg(feature = "tokio")]
 pub use asynchronous::bench_async;
 pub use blocking::{CallWorker, CallWorkerResult, bench, bench_here};
 pub use call::{Call, CallOutcome, Callable};
-pub use plan::{CallPlan, WaitStrategy};
 pub use launched::{CallHandle, CallLauncher, bench_launched};
+pub use plan::{CallPlan, WaitStrategy};

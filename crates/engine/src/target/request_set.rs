@@ -147,7 +147,7 @@ impl RequestSet {
     /// # Errors
     /// See [`RequestSetError`].
     pub fn new(
-        targets: Vec<TargetRequests>,
+        mut targets: Vec<TargetRequests>,
         rows: u32,
         order: FeedOrder,
         seed: u64,

@@ -1,43 +1,43 @@
-//! Why TLS failed, in words for people.
+//! Why a TLS handshake failed, in words for people.
 
 use std::io;
 
 use rustls::{AlertDescription, CertificateError, Error};
 
-/// Why TLS failed.
+/// Why a TLS handshake failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TlsFault {
-    /// Nobody who is trusted signed the server's certificate.
+    /// No trusted authority has signed the server's certificate.
     #[error("nobody who is trusted has signed its certificate")]
     UnknownIssuer,
-    /// The server's certificate was valid once.
+    /// The server's certificate has expired.
     #[error("its certificate has expired")]
     Expired,
     /// The server's certificate is not valid yet.
     #[error("its certificate is not valid yet")]
     NotYetValid,
-    /// The server's certificate is for somebody else.
+    /// The server's certificate is for another name.
     #[error("its certificate is for another name{}", valid_for(.names))]
     WrongName {
-        /// The names in it, where they are known.
+        /// The names in the certificate; empty where they are not known.
         names: Vec<String>,
     },
-    /// The server shows the certificate of an authority, as a self-signed one often is.
+    /// The server's certificate is that of an authority, as self-signed ones often are.
     #[error("its certificate is that of an authority, which a server may not show; self-signed ones often are")]
     OfAnAuthority,
-    /// Anything else about the server's certificate.
+    /// Any other problem of the server's certificate.
     #[error("its certificate cannot be trusted: {0}")]
     Certificate(String),
-    /// What came is not TLS.
+    /// What the server sent is not TLS.
     #[error("what it answers is not TLS")]
     NotTls,
-    /// The server wants to know who its client is, or does not accept the certificate that it was shown.
+    /// The server wants a client certificate, or does not accept the one it was given.
     #[error("it does not accept the client's certificate, or there was none to show ({0})")]
     ClientCertificate(String),
     /// The connection ended in mid-handshake.
     #[error("the connection ended in mid-handshake")]
     Ended,
-    /// HTTP/2 was offered, and the server does not take it.
+    /// HTTP/2 was offered and the server did not accept it.
     #[error("it does not speak HTTP/2")]
     NoHttp2,
     /// Anything else.
@@ -67,7 +67,7 @@ fn of_certificate(problem: &CertificateError) -> TlsFault {
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => TlsFault::NotYetValid,
         CertificateError::NotValidForName => TlsFault::WrongName { names: Vec::new() },
         CertificateError::NotValidForNameContext { presented, .. } => TlsFault::WrongName { names: presented.clone() },
-        // It has a variant in the library below only, which is none of ours.
+        // Only webpki, below rustls, has a variant for it, and we do not depend on webpki.
         other if other.to_string().contains("CaUsedAsEndEntity") => TlsFault::OfAnAuthority,
         other => TlsFault::Certificate(other.to_string()),
     }
@@ -84,14 +84,14 @@ fn of_alert(alert: AlertDescription) -> TlsFault {
         | Alert::CertificateUnknown
         | Alert::UnknownCA
         | Alert::AccessDenied => TlsFault::ClientCertificate(format!("it says {alert:?}")),
-        // Whoever offers HTTP/1.1 is not told so by anybody.
+        // Servers refuse HTTP/2 with it; none refuses HTTP/1.1.
         Alert::NoApplicationProtocol => TlsFault::NoHttp2,
         other => TlsFault::Other(format!("it says {other:?}")),
     }
 }
 
 impl TlsFault {
-    /// What a stream over TLS has put into an error of its own, if it has.
+    /// The TLS error inside an I/O error of a stream over TLS, if there is one.
     pub(crate) fn inside(error: &io::Error) -> Option<TlsFault> {
         error.get_ref()?.downcast_ref::<Error>().map(TlsFault::from)
     }

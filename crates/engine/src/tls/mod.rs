@@ -1,4 +1,4 @@
-//! TLS: whom a run trusts, what it shows of itself, and one session over one connection.
+//! TLS: whom a run trusts, its client certificate, and the session of one connection.
 
 mod fault;
 mod options;
@@ -20,15 +20,15 @@ use unverified::Unverified;
 
 use crate::target::origin::Origin;
 
-/// What is offered by ALPN, unless it is HTTP/2 that is to be spoken.
+/// Offered by ALPN in HTTP/1.1.
 const HTTP1: &[u8] = b"http/1.1";
-/// What is offered by ALPN where it is: nothing else, since it is what is to be measured.
+/// Offered by ALPN in HTTP/2, alone: nothing else is to be measured.
 pub(crate) const HTTP2: &[u8] = b"h2";
 
-/// Sessions that a worker can resume; each server keeps up to eight tickets of one.
-const SESSIONS: usize = 32;
+/// Sessions that a worker can resume. rustls keeps up to eight tickets of each server.
+const RESUMABLE_SESSIONS: usize = 32;
 
-/// How connections to one origin are secured. Clones share everything, the sessions that can be resumed too.
+/// How connections to one origin are secured. Clones share everything, including the sessions that can be resumed.
 #[derive(Clone, Debug)]
 pub struct Tls {
     config: Arc<ClientConfig>,
@@ -36,7 +36,7 @@ pub struct Tls {
     verifies: bool,
 }
 
-/// Made of the same reading of the same options.
+/// Equal are clones of one value only.
 impl PartialEq for Tls {
     fn eq(&self, other: &Tls) -> bool {
         Arc::ptr_eq(&self.config, &other.config) && self.name == other.name
@@ -46,8 +46,8 @@ impl PartialEq for Tls {
 impl Eq for Tls {}
 
 impl Tls {
-    /// For connections to `origin`: its host is what is asked for by SNI (where it is a name) and must stand in the
-    /// server's certificate. Reads the system's certificate authorities where they are the ones to trust.
+    /// For connections to `origin`: its host is sent by SNI if it is a name, and must be in the server's certificate. Reads
+    /// the system's certificate authorities unless `options` name others.
     ///
     /// # Errors
     /// See [`TlsError`].
@@ -74,29 +74,29 @@ impl Tls {
         Ok(Tls { config: Arc::new(config), name, verifies: !options.insecure })
     }
 
-    /// Whether the server has to prove who it is.
+    /// The certificate of the server is verified.
     pub fn verifies(&self) -> bool {
         self.verifies
     }
 
-    /// The same, but HTTP/2 is what is offered.
+    /// The same for HTTP/2.
     pub(crate) fn for_http2(&self) -> Tls {
         let mut config = ClientConfig::clone(&self.config);
         config.alpn_protocols = vec![HTTP2.to_vec()];
         Tls { config: Arc::new(config), ..self.clone() }
     }
 
-    /// The same with sessions of its own to resume, so that workers share no lock.
+    /// The same with resumable sessions of its own, so that workers share no lock.
     pub(crate) fn for_one_worker(&self) -> Tls {
         let mut config = ClientConfig::clone(&self.config);
-        config.resumption = Resumption::in_memory_sessions(SESSIONS);
+        config.resumption = Resumption::in_memory_sessions(RESUMABLE_SESSIONS);
         Tls { config: Arc::new(config), ..self.clone() }
     }
 
-    /// A connection that has not said anything yet.
+    /// A connection whose handshake has not begun.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// The system gives no random numbers.
     pub(crate) fn connection(&self) -> Result<ClientConnection, rustls::Error> {
         ClientConnection::new(Arc::clone(&self.config), self.name.clone())
     }
@@ -113,7 +113,7 @@ fn authorities_of(pem: &[u8]) -> Result<RootCertStore, TlsError> {
 fn authorities_of_the_system() -> Result<RootCertStore, TlsError> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
-    // What one of them cannot be read for is no reason to trust none of the others.
+    // An authority that cannot be read does not keep the others from being trusted.
     let (added, _) = roots.add_parsable_certificates(found.certs);
     if added > 0 {
         return Ok(roots);
@@ -133,7 +133,7 @@ fn parts_of(
     Ok((chain, key))
 }
 
-/// Every certificate of a PEM text; at least one.
+/// All certificates of a PEM text, at least one.
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
     let found = found.map_err(|error| format!("it is no PEM file: {error}"))?;

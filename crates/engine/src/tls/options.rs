@@ -1,49 +1,49 @@
-//! What the user says about TLS.
+//! The options of TLS, and why they cannot be used.
 
-/// What the user says about TLS. The default: the system's certificate authorities, and no certificate of one's own.
+/// The options of TLS. The default: the system's certificate authorities, and no client certificate.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct TlsOptions {
-    /// Any certificate will do, whoever signed it, for whatever name and time. What is sent can be read and changed by
-    /// whoever stands between.
+    /// Any certificate is accepted, whoever signed it, for any name and time. A man in the middle can read and change
+    /// everything.
     pub insecure: bool,
-    /// The only certificate authorities that are trusted, in PEM; `None` for those of the system.
+    /// The certificate authorities to trust, in PEM; `None`: those of the system.
     pub authorities: Option<Vec<u8>>,
-    /// What is shown to a server that asks who its client is.
+    /// The client certificate for servers that ask for one.
     pub identity: Option<Identity>,
 }
 
-/// A certificate of one's own.
+/// A client certificate and its key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// The certificate and what leads from it to an authority, in this order, in PEM.
+    /// The certificate, then the chain from it to an authority, in PEM.
     pub certificates: Vec<u8>,
-    /// Its private key, in PEM.
+    /// The private key of the certificate, in PEM.
     pub key: Vec<u8>,
 }
 
-/// A key is not for logs.
+/// Leaves out the key, which must not get into logs.
 impl std::fmt::Debug for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Identity").finish_non_exhaustive()
     }
 }
 
-/// Why there can be no TLS.
+/// Why TLS cannot be set up.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TlsError {
-    /// Neither a name nor an address as certificates have them.
+    /// The host is neither a DNS name nor an address.
     #[error("'{0}' is no host that a certificate could name")]
     Name(String),
-    /// Nobody can be trusted; what the system said, if anything.
+    /// No certificate authorities were found; what the system said, if anything.
     #[error("no certificate authorities were found on this system{}", after_colon(.0))]
     NoAuthorities(String),
-    /// The authorities that were given.
+    /// The given authorities cannot be read.
     #[error("the certificate authorities: {0}")]
     Authorities(String),
-    /// The certificate of one's own.
+    /// The client certificate cannot be read.
     #[error("the client certificate: {0}")]
     Certificate(String),
-    /// The key of one's own.
+    /// The private key cannot be read.
     #[error("the private key: {0}")]
     Key(String),
     /// Certificate and key do not belong together.

@@ -1,4 +1,4 @@
-//! One session over one connection, without I/O of its own but for handing bytes to the socket.
+//! The TLS session of one connection. It writes to the socket; what is read is handed to it.
 
 use std::io::{self, Read, Write};
 
@@ -8,7 +8,7 @@ use socket2::Socket;
 use super::Tls;
 use crate::since::Since;
 
-/// One session.
+/// The TLS session of one connection.
 #[derive(Debug)]
 pub(crate) struct TlsSession {
     connection: ClientConnection,
@@ -16,9 +16,9 @@ pub(crate) struct TlsSession {
     pub(crate) began: Since,
     /// Something of the other side's was read that was not TLS's own.
     pub(crate) heard: bool,
-    /// The other side has said that nothing more comes.
+    /// The peer has sent its close notification.
     pub(crate) ended: bool,
-    /// Something came that cannot be read, or an alert.
+    /// Something unreadable or an alert was received.
     pub(crate) broken: bool,
 }
 
@@ -37,12 +37,12 @@ impl TlsSession {
         self.connection.alpn_protocol()
     }
 
-    /// There are sealed bytes that the socket has not taken yet.
+    /// There are encrypted bytes that the socket has not taken yet.
     pub(crate) fn has_more_to_send(&self) -> bool {
         self.connection.wants_write()
     }
 
-    /// Hands sealed bytes to the socket, as many as it takes, and says how many those were.
+    /// Writes encrypted bytes to the socket, as many as it takes, and gives their number.
     pub(crate) fn flush(&mut self, mut socket: &Socket) -> (usize, io::Result<()>) {
         let mut taken = 0;
         while self.connection.wants_write() {
@@ -77,19 +77,19 @@ impl TlsSession {
         }
     }
 
-    /// Takes sealed bytes of the other side and puts what was in them at the end of `opened`.
+    /// Decrypts `sealed`, which was received, and appends the plaintext to `opened`.
     ///
     /// # Errors
-    /// When they cannot be read, or are an alert. What was read before is in `opened`.
+    /// The bytes cannot be decrypted, or are an alert. What was decrypted before is in `opened`.
     pub(crate) fn open(&mut self, mut sealed: &[u8], opened: &mut Vec<u8>) -> Result<(), rustls::Error> {
         let before = opened.len();
         while !sealed.is_empty() && !self.ended {
-            // A reader that is a slice never fails, and what was opened before is always taken out: so there is room.
+            // It does not fail: reading from a slice cannot, and the plaintext buffer is emptied in each turn.
             self.connection.read_tls(&mut sealed).map_err(|error| rustls::Error::General(error.to_string()))?;
             let state = match self.connection.process_new_packets() {
                 Ok(state) => state,
                 Err(error) => {
-                    // It ends with an error, since what comes after its last byte is not known.
+                    // Fails after the last byte, because nobody knows what follows it.
                     let _ = self.connection.reader().read_to_end(opened);
                     self.broken = true;
                     return Err(error);
@@ -107,11 +107,11 @@ impl TlsSession {
         Ok(())
     }
 
-    /// Says that nothing more comes, where there is room to say it.
+    /// Sends the close notification, unless older bytes still wait for the socket.
     pub(crate) fn say_goodbye(&mut self, socket: &Socket) {
         if !self.connection.is_handshaking() && !self.connection.wants_write() {
             self.connection.send_close_notify();
-            // Whoever is gone needs no goodbye.
+            // A peer that is gone needs no notification.
             let _ = self.flush(socket);
         }
     }

@@ -1,11 +1,11 @@
-//! `insecure`: any certificate will do.
+//! [`insecure`](super::TlsOptions::insecure): any certificate is accepted.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 
-/// Accepts every certificate. That the server has its key is still checked, as the handshake makes it prove.
+/// Accepts every certificate. The handshake still makes the server prove that it has the key.
 #[derive(Debug)]
 pub(super) struct Unverified(WebPkiSupportedAlgorithms);
 

@@ -21,9 +21,10 @@ use super::*;
 use crate::checkpoint::Mailbox;
 use crate::control::Control;
 use crate::ledger::Ledger;
-use crate::request::{Method, Origin};
-use crate::requests::{FeedOrder, RequestSet, TargetRequests};
 use crate::stamps;
+use crate::target::method::Method;
+use crate::target::origin::Origin;
+use crate::target::request_set::{FeedOrder, RequestSet, TargetRequests};
 use crate::tls::Tls;
 use crate::tls::TlsOptions;
 

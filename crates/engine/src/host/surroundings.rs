@@ -1,14 +1,13 @@
-//! What took the processor away from the generator, as far as the system tells: the hypervisor (steal), a quota
-//! (throttling), other work (pressure).
+//! What took the processors away from the generator: the hypervisor (steal), a quota (throttling), other work (pressure).
 
 use std::fs;
 
 use truetail_run::Surroundings;
 
-/// Length of a tick of `/proc/stat`: Linux shows these times to user space in hundredths of a second.
+/// Length of a tick of `/proc/stat`: Linux gives these times to user space in hundredths of a second.
 const TICK_NS: u64 = 10_000_000;
 
-/// The counters of this machine and of the control group that this process is in, since they began to count.
+/// The counters of this machine and of the control group of this process, since they began to count.
 pub(crate) fn read() -> Surroundings {
     Surroundings {
         steal_ns: fs::read_to_string("/proc/stat").ok().and_then(|text| steal_of(&text)),
@@ -17,7 +16,7 @@ pub(crate) fn read() -> Surroundings {
     }
 }
 
-/// What was counted since `before`.
+/// The increase of the counters since `before`.
 pub(crate) fn since(before: &Surroundings) -> Surroundings {
     let now = read();
     let difference = |now: Option<u64>, before: Option<u64>| Some(now?.saturating_sub(before?));
@@ -28,13 +27,13 @@ pub(crate) fn since(before: &Surroundings) -> Surroundings {
     }
 }
 
-/// The eighth figure of the line of all processors.
+/// Steal: the eighth figure in the line of all processors.
 fn steal_of(stat: &str) -> Option<u64> {
     let line = stat.lines().find(|line| line.starts_with("cpu "))?;
     line.split_whitespace().nth(8)?.parse::<u64>().ok().map(|ticks| ticks * TICK_NS)
 }
 
-/// `cpu.stat` of the control group, version 2.
+/// `cpu.stat` of the control group (version 2).
 fn control_group_stat() -> Option<String> {
     let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
     let path = groups.lines().find_map(|line| line.strip_prefix("0::/"))?;
@@ -46,7 +45,7 @@ fn throttled_of(stat: &str) -> Option<u64> {
     value.trim().parse::<u64>().ok().map(|micros| micros * 1_000)
 }
 
-/// The time in which some task waited for a processor.
+/// Time in which at least one task waited for a processor.
 fn pressure_of(pressure: &str) -> Option<u64> {
     let line = pressure.lines().find(|line| line.starts_with("some "))?;
     let total = line.split_whitespace().find_map(|field| field.strip_prefix("total="))?;

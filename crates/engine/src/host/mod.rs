@@ -1,40 +1,42 @@
-//! What is known of this machine and this process. Absent where the system does not say.
+//! Facts about this machine and this process. A fact is `None` where the system does not tell it.
+
+pub(crate) mod surroundings;
 
 use std::fs;
 
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use truetail_run::{CpuTime, Host};
 
-/// Limits on open files of this process.
+/// The limits on open files of this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpenFileLimits {
-    /// In force.
+    /// The limit in force.
     pub soft: u64,
-    /// The highest the process may set by itself.
+    /// The highest limit that the process may set by itself.
     pub hard: u64,
 }
 
-/// The limits on open files; `None` where the system does not say.
+/// The limits on open files.
 pub fn open_file_limits() -> Option<OpenFileLimits> {
     getrlimit(Resource::RLIMIT_NOFILE).ok().map(|(soft, hard)| OpenFileLimits { soft, hard })
 }
 
-/// Raises the soft limit on open files to the hard one, and says what is in force then.
+/// Raises the soft limit on open files to the hard limit where that is allowed, and gives the limits in force then.
 pub fn raise_open_file_limit() -> Option<OpenFileLimits> {
     let limits = open_file_limits()?;
     if limits.soft < limits.hard {
-        // A refusal leaves the limit as it is, which the answer then says.
+        // A refusal leaves the limit as it is, which shows in what is returned.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, limits.hard, limits.hard);
     }
     open_file_limits()
 }
 
-/// Files that this process has open.
+/// The number of files that this process has open; a guess where the system does not tell.
 pub fn open_file_count() -> u64 {
     fs::read_dir("/proc/self/fd").map_or(8, |entries| entries.count() as u64)
 }
 
-/// The lowest and the highest local port that the system hands out by itself.
+/// The lowest and the highest local port that the system assigns.
 pub(crate) fn local_port_range() -> Option<(u16, u16)> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     let mut ends = text.split_whitespace().map(|n| n.parse::<u16>().ok());
@@ -42,17 +44,17 @@ pub(crate) fn local_port_range() -> Option<(u16, u16)> {
     (low <= high).then_some((low, high))
 }
 
-/// How many local ports the system hands out for one destination.
+/// The number of local ports that the system assigns for one destination.
 pub fn local_ports() -> Option<u32> {
     local_port_range().map(|(low, high)| u32::from(high - low) + 1)
 }
 
-/// Processors this process may use.
+/// The number of processors that this process may use.
 pub fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }
 
-/// CPU time of the calling thread so far (of the whole process where the system knows no threads).
+/// CPU time of the calling thread so far. On systems other than Linux, that of the whole process.
 pub(crate) fn thread_cpu() -> CpuTime {
     #[cfg(target_os = "linux")]
     let who = UsageWho::RUSAGE_THREAD;
@@ -65,25 +67,25 @@ pub(crate) fn thread_cpu() -> CpuTime {
     )
 }
 
-/// Gives the calling thread a low priority, so that the workers of a run go first; without effect where the system knows
-/// no priority of a thread.
+/// Lowers the priority of the calling thread, so that the workers of a run go first. Without effect on systems other than
+/// Linux.
 pub fn lower_thread_priority() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), 10);
 }
 
-/// Most memory that was resident in this process so far.
+/// The most memory, in bytes, that was resident in this process so far.
 pub fn peak_memory_bytes() -> Option<u64> {
     kibibytes_of(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
-/// The number after `key` in a file of `key  N kB` lines, in bytes.
+/// The number after `key` in a file of `key  N kB` lines, converted to bytes.
 fn kibibytes_of(text: &str, key: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with(key))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// This machine.
+/// System, kernel, processors and memory of this machine.
 pub fn describe() -> Host {
     let cpu_model = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         text.lines()
