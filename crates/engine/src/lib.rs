@@ -31,7 +31,6 @@ mod protocol;
 mod result;
 mod run;
 mod since;
-mod surroundings;
 mod target;
 mod tls;
 mod worker;
@@ -40,7 +39,6 @@ mod worker;
 pub use protocol::{http1, http2};
 
 pub use control::Control;
-
 
 pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan, TooFewFiles};

@@ -138,7 +138,7 @@ impl Plan {
     pub fn effective_threads(&self) -> u32 {
         let most = match self.workload.model {
             LoadModel::Closed { users, .. } => users.min(self.effective_cap().connections),
-            _ => self.effective_cap().connections,
+            LoadModel::Open(_) | LoadModel::PartlyOpen { .. } => self.effective_cap().connections,
         };
         self.threads_for_the_load().min(most).max(1)
     }
@@ -162,6 +162,29 @@ impl Plan {
             };
             by_load.ceil().clamp(1.0, f64::from(host::cpus())) as u32
         })
+    }
+
+    /// Raises the limit on open files as far as possible, and checks that the user's limit on connections fits under it.
+    ///
+    /// # Errors
+    /// It does not fit.
+    pub fn check_open_files(&self) -> Result<(), TooFewFiles> {
+        let limit = host::raise_open_file_limit().map(|limits| limits.soft);
+        let room = self.connections_for_files(limit);
+        match self.workload.limits.connections {
+            Some(asked) if asked > room => Err(TooFewFiles { asked, limit, room }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends one request before the load, see [`preflight`], with the timeout of the run but at most the default one.
+    ///
+    /// # Errors
+    /// See [`PreflightError`].
+    pub fn preflight(&mut self) -> Result<Preflight, PreflightError> {
+        let default = Limits::default().timeout.unwrap_or(Nanos::MAX);
+        let timeout = self.workload.limits.timeout.map_or(default, |timeout| timeout.min(default));
+        preflight(&mut self.target, timeout)
     }
 }
 

@@ -8,10 +8,10 @@ use socket2::{Socket, Type};
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
 
-use crate::http1::{Fed, ResponseParser};
-use crate::http2::{Blocks, Session};
+use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
+use crate::protocol::{Closed, Event, Events, Protocol, Session};
 use crate::target::endpoint::Endpoint;
-use crate::target::request_set::{FeedOrder, RequestSet, TargetRequests};
+use crate::target::request_set::{FeedOrder, RequestId, RequestSet, TargetRequests};
 use crate::target::{HttpVersion, Target};
 use crate::tls::{HTTP2, Tls, TlsError, TlsFault};
 
@@ -198,6 +198,18 @@ impl Stream {
         let _ = self.bytes.write_all(bytes);
     }
 
+    fn send_all<P: Protocol>(&mut self, session: &mut P::Session, protocol: &P, events: &mut Events) {
+        loop {
+            let output = session.output(protocol);
+            let count = output.len();
+            self.send(output);
+            session.sent(protocol, count, events);
+            if session.output(protocol).is_empty() {
+                return;
+            }
+        }
+    }
+
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, Problem> {
         loop {
             if Instant::now() >= self.until {
@@ -243,16 +255,49 @@ fn handshake(mut socket: Socket, tls: &Tls, until: Instant) -> Result<StreamOwne
     Ok(StreamOwned::new(connection, socket))
 }
 
-/// Asks for what arrival 0 asks for. This is all that knows how a version of HTTP is spoken.
-fn ask(mut stream: Stream, target: &Target) -> Result<Preflight, Problem> {
-    let (requests, first) = (target.requests(), target.requests().choose(0));
-    let request = marked(requests.bytes(first));
+/// Asks for what arrival 0 asks for.
+fn ask(stream: Stream, target: &Target) -> Result<Preflight, Problem> {
+    let (requests, first) = (target.requests(), target.first_requests());
+    let mut only = TargetRequests::new(first.method().clone(), first.url().to_owned(), 1);
+    only.push(&marked(requests.bytes(requests.choose(0))));
+    let requests = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 0).expect("one request");
+    let options = ProtocolOptions {
+        version: target.http_version(),
+        origin: target.origin(),
+        requests: &requests,
+        keep_alive: false,
+        max_streams: None,
+    };
     let started = Instant::now();
-    let status = match target.http_version() {
-        HttpVersion::Http1 => ask_http1(&mut stream, &request, requests.is_head_request(first)),
-        HttpVersion::Http2 => ask_http2(&mut stream, &request, target),
-    }?;
+    let status = with_protocol(&options, stream)?;
     Ok(Preflight { status, service_time: started.elapsed().into() })
+}
+
+/// Sends the only request and gives the status of its answer.
+impl WithProtocol for Stream {
+    type Output = Result<u16, Problem>;
+
+    fn with<P: Protocol>(mut self, mut protocol: P) -> Result<u16, Problem> {
+        let (mut session, mut events) = (protocol.session(), Events::default());
+        session.begin(&protocol, 0, RequestId { target: 0, row: 0 }, &mut events);
+        let mut buffer = [0; 16 * 1024];
+        loop {
+            self.send_all(&mut session, &protocol, &mut events);
+            match self.receive(&mut buffer)? {
+                // What a violation of the protocol means for the request is among the events.
+                Received::Bytes(count) => drop(session.receive(&mut protocol, &buffer[..count], &mut events)),
+                Received::End => session.closed(Closed::EndOfStream { authentic: true }, &mut events),
+                Received::CutOff => session.closed(Closed::EndOfStream { authentic: false }, &mut events),
+            }
+            for event in events.take() {
+                let Event::Ended(ended) = event else { continue };
+                return match ended.outcome {
+                    Outcome::Response { status } => Ok(status),
+                    outcome => Err(Problem::NoAnswer(outcome.cause().unwrap_or(Cause::ClosedBeforeAnswer))),
+                };
+            }
+        }
+    }
 }
 
 /// A request with [`PREFLIGHT_HEADER`] as its last header.
@@ -260,52 +305,4 @@ fn marked(request: &[u8]) -> Vec<u8> {
     let head_end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n").map_or(request.len(), |at| at + 2);
     let (head, rest) = request.split_at(head_end);
     [head, format!("{PREFLIGHT_HEADER}: 1\r\n").as_bytes(), rest].concat()
-}
-
-/// Gives the status of the answer.
-fn ask_http1(stream: &mut Stream, request: &[u8], is_head_request: bool) -> Result<u16, Problem> {
-    stream.send(request);
-    let mut parser = ResponseParser::new();
-    parser.start(is_head_request);
-    let mut buffer = [0; 16 * 1024];
-    loop {
-        let fed = match stream.receive(&mut buffer)? {
-            Received::Bytes(n) => parser.feed(&buffer[..n]),
-            Received::End => parser.end().map(Fed::Finished),
-            Received::CutOff => Err(parser.end().err().unwrap_or(Cause::Truncated)),
-        };
-        if let Fed::Finished(finished) = fed.map_err(Problem::NoAnswer)? {
-            return Ok(finished.status);
-        }
-    }
-}
-
-/// Gives the status of the answer.
-fn ask_http2(stream: &mut Stream, request: &[u8], target: &Target) -> Result<u16, Problem> {
-    let first = target.first_requests();
-    let mut only = TargetRequests::new(first.method().clone(), first.url().to_owned(), 1);
-    only.push(request);
-    let requests = RequestSet::new(vec![only], 0, FeedOrder::InOrder, 0).expect("there is one");
-    // The mark is a header that HTTP/2 allows, and `Target::use_http2` has looked at the others.
-    let blocks = Blocks::new(&requests, &target.origin().scheme).expect("every header has a place");
-    let request = blocks.get(requests.choose(0));
-    let (mut session, mut ended, mut buffer) = (Session::new(1), Vec::new(), vec![0; 16 * 1024]);
-    session.open(0, request);
-    loop {
-        while !session.to_send().is_empty() {
-            stream.send(session.to_send());
-            session.sent(session.to_send().len());
-            session.go_on_with_bodies(|_| request.body);
-        }
-        let fed = match stream.receive(&mut buffer)? {
-            Received::Bytes(n) => session.feed(&buffer[..n], &mut ended),
-            Received::End => return Err(Problem::NoAnswer(Cause::ClosedBeforeAnswer)),
-            Received::CutOff => return Err(Problem::NoAnswer(Cause::ResetByPeer)),
-        };
-        match ended.first().map(|ended| ended.outcome) {
-            Some(Outcome::Response { status }) => return Ok(status),
-            Some(outcome) => return Err(Problem::NoAnswer(outcome.cause().unwrap_or(Cause::Truncated))),
-            None => fed.map_err(|broken| Problem::NoAnswer(broken.cause))?,
-        }
-    }
 }

@@ -7,9 +7,9 @@ use truetail_model::workload::Workload;
 use truetail_reactor::MonotonicClock;
 use truetail_run::{CpuTime, Facts, Generator, Offered, Pause, Run, Source, Streams, TargetBooks};
 
-use crate::worker::target_tallies::TargetTallies;
 use crate::host;
 use crate::worker::PauseDetector;
+use crate::worker::target_tallies::TargetTallies;
 
 /// The longest so many pauses of a run are kept one by one.
 const PAUSES_KEPT: usize = 100;

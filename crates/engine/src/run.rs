@@ -14,13 +14,12 @@ use crate::Plan;
 use crate::checkpoint::Mailbox;
 use crate::connection::timestamps;
 use crate::control::Control;
+use crate::host::surroundings;
 use crate::live::Live;
-use crate::protocol::http1::Http1;
-use crate::protocol::http2::{FieldBlocks, Http2};
+use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
+use crate::protocol::observer::ObserverFactory;
 use crate::protocol::{Events, Protocol};
 use crate::result::{RunOutput, WorkerResult, merge_results, recorder_options};
-use crate::surroundings;
-use crate::target::HttpVersion;
 use crate::tls::{Tls, TlsError};
 use crate::worker::target_tallies;
 use crate::worker::{Ledger, Worker, WorkerConfig};
@@ -58,46 +57,66 @@ pub enum EngineError {
 /// # Errors
 /// See [`EngineError`]. Whatever the *server* does is no error but an outcome.
 pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
-    // Here a protocol is chosen.
-    let requests = plan.target.requests();
-    match plan.target.http_version() {
-        HttpVersion::Http1 => run_protocol(plan, control, || Http1::new(requests.clone(), plan.keep_alive)),
-        HttpVersion::Http2 => {
-            let blocks = Arc::new(FieldBlocks::new(requests, &plan.target.origin().scheme));
-            run_protocol(plan, control, || Http2::new(Arc::clone(&blocks), plan.max_streams))
+    let options = ProtocolOptions {
+        version: plan.target.http_version(),
+        origin: plan.target.origin(),
+        requests: plan.target.requests(),
+        keep_alive: plan.keep_alive,
+        max_streams: plan.max_streams,
+    };
+    with_protocol(&options, RunPlan { plan, control })
+}
+
+/// A run of which only the protocol is open.
+struct RunPlan<'a> {
+    plan: &'a Plan,
+    control: &'a Control,
+}
+
+impl WithProtocol for RunPlan<'_> {
+    type Output = Result<RunOutput, EngineError>;
+
+    fn with<P: Protocol + Clone + Send + 'static>(self, protocol: P) -> Result<RunOutput, EngineError> {
+        let RunPlan { plan, control } = self;
+        let mut workload = plan.workload.clone();
+        workload.limits.connections = Some(plan.effective_cap().connections);
+        // Kept for the run: stamping is on in the whole system from the first socket that asks for it to the last one.
+        let _stamping = (plan.effective_end_clock() == EndClock::Kernel).then(timestamps::switch_on);
+        let before = surroundings::read();
+        let (results, clock) = run_workers(plan, &workload, control, &protocol)?;
+        let tallies = results.iter().map(|result| &result.target_tallies);
+        let by_target = target_tallies::merge_tallies(plan.target.requests(), tallies);
+        let mut output = RunOutput { by_target, ..merge_results(results, clock) };
+        if let Some(published) = control.published_so_far() {
+            output.snapshot.merge(&published);
         }
+        output.generator.end_clock = plan.effective_end_clock();
+        output.generator.timing = plan.timing;
+        output.generator.surroundings = surroundings::since(&before);
+        Ok(output)
     }
 }
 
-fn run_protocol<P: Protocol + Send + 'static>(
+/// Starts all workers, and waits for all to end.
+fn run_workers<P: Protocol + Clone + Send + 'static>(
     plan: &Plan,
+    workload: &Workload,
     control: &Control,
-    protocol: impl Fn() -> P,
-) -> Result<RunOutput, EngineError> {
-    let threads = plan.effective_threads();
-    let tls = plan.target.tls()?;
-    let mut workload = plan.workload.clone();
-    workload.limits.connections = Some(plan.effective_cap().connections);
-    // Kept for the run: stamping is on in the whole system from the first socket that asks for it to the last one.
-    let _stamping = (plan.effective_end_clock() == EndClock::Kernel).then(timestamps::switch_on);
-    let before = surroundings::read();
+    protocol: &P,
+) -> Result<(Vec<WorkerResult>, MonotonicClock), EngineError> {
+    let (threads, tls) = (plan.effective_threads(), plan.target.tls()?);
     // Before the clock is set: to find the end of a schedule may take longer than what it gives to be ready.
     let shares = (0..threads).map(|index| Hand { index, of: threads });
-    let drivers: Vec<_> = shares.map(|share| (share, Driver::new(&workload, share))).collect();
+    let drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();
     let clock = MonotonicClock::starting_in(LEAD);
     let mut running = Vec::new();
     for (share, driver) in drivers {
-        let config = config_of(plan, &workload, share, tls.as_ref(), clock, control);
-        let ledger = ledger_of(plan, &workload, control);
-        let (protocol, observer) = (protocol(), plan.observer.as_ref().map(|factory| factory.observer()));
-        let work = move || {
-            let others = StopsTheOthers(Some(config.control.clone()));
-            let reactor = Reactor::new().map_err(WorkerError::SettingUp)?;
-            let worker = Worker::new(config, driver, ledger, protocol, Events::new(observer), reactor);
-            let result = worker.run().map_err(WorkerError::Running)?;
-            others.may_go_on();
-            Ok(result)
-        };
+        let config = config_of(plan, workload, share, tls.as_ref(), clock, control);
+        let ledger = ledger_of(plan, workload, control);
+        let events = Events::new(plan.observer.as_ref().map(ObserverFactory::observer));
+        let protocol = protocol.clone();
+        let work =
+            move || work(config, |config, reactor| Worker::new(config, driver, ledger, protocol, events, reactor));
         match thread::Builder::new().name(format!("truetail-{}", share.index)).spawn(work) {
             Ok(worker) => running.push(worker),
             Err(source) => {
@@ -108,17 +127,19 @@ fn run_protocol<P: Protocol + Send + 'static>(
         }
     }
     let results = (0..threads).zip(running).map(|(worker, thread)| join(worker, thread)).collect::<Vec<_>>();
-    let results = results.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let tallies = results.iter().map(|result| &result.target_tallies);
-    let by_target = target_tallies::merge_tallies(plan.target.requests(), tallies);
-    let mut output = RunOutput { by_target, ..merge_results(results, clock) };
-    if let Some(published) = control.published_so_far() {
-        output.snapshot.merge(&published);
-    }
-    output.generator.end_clock = plan.effective_end_clock();
-    output.generator.timing = plan.timing;
-    output.generator.surroundings = surroundings::since(&before);
-    Ok(output)
+    Ok((results.into_iter().collect::<Result<Vec<_>, _>>()?, clock))
+}
+
+/// What a worker does, in its thread.
+fn work<P: Protocol>(
+    config: WorkerConfig,
+    worker: impl FnOnce(WorkerConfig, Reactor) -> Worker<P>,
+) -> Result<WorkerResult, WorkerError> {
+    let others = StopsTheOthers(Some(config.control.clone()));
+    let reactor = Reactor::new().map_err(WorkerError::SettingUp)?;
+    let result = worker(config, reactor).run().map_err(WorkerError::Running)?;
+    others.may_go_on();
+    Ok(result)
 }
 
 fn config_of(

@@ -10,7 +10,7 @@ use truetail_model::time::Nanos;
 use super::launched::{CallHandle, CallLauncher, bench_launched};
 use super::{CallOutcome, CallPlan};
 use crate::control::Control;
-use crate::harvest::RunOutput;
+use crate::result::RunOutput;
 
 /// Starts `call()` on `runtime` at each intended start, whether or not earlier calls have ended, and measures each from
 /// its intended start. Returns when the run is over; must not be called on a worker thread of the runtime.

@@ -9,7 +9,7 @@ use truetail_reactor::MonotonicClock;
 use super::measurement::{EndedCall, LEAD, LONGEST_SLEEP, Measurement};
 use super::{Call, CallOutcome, CallPlan, Callable, WaitStrategy};
 use crate::control::Control;
-use crate::harvest::{RunOutput, WorkerResult, put_together};
+use crate::result::{RunOutput, WorkerResult, merge_results};
 
 /// A spinning worker sleeps until this long before the intended start: longer than a sleep is usually late.
 const SPIN_FOR: Nanos = Nanos::from_micros(100);
@@ -74,7 +74,7 @@ fn run_workers(
         let others = others.into_iter().map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         here.into_iter().chain(others).collect()
     });
-    put_together(results, clock)
+    merge_results(results, clock)
 }
 
 /// Tells the other workers to end when one of them panics.

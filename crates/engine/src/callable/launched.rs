@@ -16,7 +16,7 @@ use truetail_reactor::MonotonicClock;
 use super::CallPlan;
 use super::measurement::{EndedCall, LEAD, Measurement};
 use crate::control::Control;
-use crate::harvest::{RunOutput, WorkerResult, put_together};
+use crate::result::{RunOutput, WorkerResult, merge_results};
 
 /// Starts calls that run elsewhere.
 pub trait CallLauncher {
@@ -70,7 +70,7 @@ pub fn bench_launched(plan: &CallPlan, control: &Control, launcher: impl CallLau
     let (sender, receiver) = channel();
     let measurement = Measurement::new(plan, &plan.workload, Hand::ALONE, clock, control);
     let starter = CallStarter { measurement, sender, receiver, in_flight: HashMap::new() };
-    put_together(vec![starter.run(launcher)], clock)
+    merge_results(vec![starter.run(launcher)], clock)
 }
 
 /// Keeps the schedule and starts the calls.

@@ -12,10 +12,10 @@ use truetail_run::CpuTime;
 
 use super::CallPlan;
 use crate::control::{Control, StopRequest};
-use crate::harvest::{WorkerResult, recorder_options};
 use crate::host;
 use crate::live::Live;
-use crate::watch::Watch;
+use crate::result::{WorkerResult, recorder_options};
+use crate::worker::PauseDetector;
 
 /// From the call to the first intended start: time for every worker to be ready.
 pub(super) const LEAD: Nanos = Nanos::from_millis(10);
@@ -26,7 +26,7 @@ pub(super) const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
 #[derive(Debug)]
 pub(super) struct Measurement {
     pub(super) clock: MonotonicClock,
-    pub(super) watch: Watch,
+    pub(super) watch: PauseDetector,
     driver: Driver,
     recorder: Recorder,
     give_up_after: u64,
@@ -57,7 +57,7 @@ impl Measurement {
         control.attach(Arc::clone(&live), None);
         Measurement {
             clock,
-            watch: Watch::new(hand.index),
+            watch: PauseDetector::new(hand.index),
             driver: Driver::new(workload, hand),
             recorder: Recorder::new(recorder_options(workload, plan.samples)),
             give_up_after: plan.give_up_after.map_or(u64::MAX, NonZeroU64::get),

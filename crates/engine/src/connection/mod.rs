@@ -44,6 +44,8 @@ pub(crate) enum Phase {
     Securing,
     /// Requests can be sent.
     Open,
+    /// It has ended; nothing is sent or received any more.
+    Closed,
 }
 
 /// A connection.
@@ -152,11 +154,7 @@ impl<S> Connection<S> {
 
     /// The bytes for the session, of those that were just read; and what is wrong behind them, where TLS cannot be read on.
     #[inline(always)]
-    pub(crate) fn decrypt<'a>(
-        &mut self,
-        read: &'a [u8],
-        decrypted: &'a mut Vec<u8>,
-    ) -> (&'a [u8], Option<TlsFailure>) {
+    pub(crate) fn decrypt<'a>(&mut self, read: &'a [u8], decrypted: &'a mut Vec<u8>) -> (&'a [u8], Option<TlsFailure>) {
         if matches!(self.transport, Transport::Plain) {
             return (read, None);
         }

@@ -81,11 +81,7 @@ pub(super) fn connected(socket: &Socket) -> Option<Result<(), Cause>> {
 /// Reads once, and says when the last of it arrived, where the kernel was asked and says so. `None`: there is nothing to
 /// read now.
 #[inline(always)]
-pub(super) fn read(
-    socket: &Socket,
-    buffer: &mut [u8],
-    stamped: bool,
-) -> io::Result<Option<(usize, Option<WallTime>)>> {
+pub(super) fn read(socket: &Socket, buffer: &mut [u8], stamped: bool) -> io::Result<Option<(usize, Option<WallTime>)>> {
     loop {
         let read = match stamped {
             true => timestamps::receive(socket.as_fd(), buffer),

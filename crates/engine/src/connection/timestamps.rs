@@ -288,7 +288,9 @@ mod tests {
             correlation.refresh(&clock);
         }
         assert!(correlation.is_before(&clock, Some(stamp), later));
-        assert!(!correlation.is_before(&clock, Some(stamp), Timestamp::ZERO) && !correlation.is_before(&clock, None, later));
+        assert!(
+            !correlation.is_before(&clock, Some(stamp), Timestamp::ZERO) && !correlation.is_before(&clock, None, later)
+        );
         // Seen with a pair from before the clock was set, everything of now would be long ago.
         correlation.origin = correlation.origin.map(|origin| origin + 60 * NANOS_PER_SECOND);
         assert!(!correlation.is_before(&clock, Some(stamp), instant));

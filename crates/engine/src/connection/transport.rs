@@ -66,7 +66,10 @@ impl Transport {
             // Whether the other side hears it or not, the connection goes on or ends as it does.
             let _ = session.flush(socket);
         }
-        result.map_err(|error| TlsFailure { alert: matches!(error, rustls::Error::AlertReceived(_)), heard: session.heard })
+        result.map_err(|error| TlsFailure {
+            alert: matches!(error, rustls::Error::AlertReceived(_)),
+            heard: session.heard,
+        })
     }
 
     /// Ends TLS, before the connection is closed.

@@ -4,9 +4,10 @@
 //! that the protocol has ready; what becomes of the requests comes back as [`Event`]s. Time, sockets, TLS, timeouts and the
 //! books are the worker's.
 //!
-//! To add a protocol: a folder here that implements [`Protocol`] and [`Session`], and an arm in [`crate::run`] where the
-//! protocol is chosen. The suites in `tests` run over every protocol.
+//! To add a protocol: a folder here that implements [`Protocol`] and [`Session`], and an arm in `choice`, where the protocol
+//! of a run is chosen. The suites in `tests` run over every protocol.
 
+pub(crate) mod choice;
 pub mod http1;
 pub mod http2;
 pub(crate) mod observer;

@@ -64,7 +64,7 @@ impl TargetRequests {
     }
 
     /// The bytes of each request, in the order of the rows.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.ends.len() as u32).map(|row| self.request(row))
     }
 

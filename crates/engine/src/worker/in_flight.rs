@@ -4,8 +4,8 @@ use truetail_model::arrival::Arrival;
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::deadlines::Deadlines;
-use crate::since::Since;
 use crate::protocol::Tag;
+use crate::since::Since;
 use crate::target::request_set::RequestId;
 
 /// A request that was begun.

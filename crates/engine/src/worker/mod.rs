@@ -34,7 +34,7 @@ pub(crate) mod target_tallies;
 use std::io;
 
 use truetail_model::driver::Driver;
-use truetail_model::time::{Clock, Timestamp};
+use truetail_model::time::Timestamp;
 use truetail_reactor::{Events as Reports, Reactor, Readiness, precise_sleeps};
 
 use crate::connection::{LocalPorts, Phase, Token};

@@ -3,8 +3,8 @@
 use truetail_model::time::Timestamp;
 
 use super::{Worker, receiving};
-use crate::since::Since;
 use crate::protocol::{Closed, Protocol, Session, Tag};
+use crate::since::Since;
 
 impl<P: Protocol> Worker<P> {
     /// Sends on every connection that may have something to send.

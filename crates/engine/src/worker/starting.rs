@@ -1,12 +1,12 @@
 //! What is due: one request after the other, or in batches.
 
 use truetail_model::driver::{Start, Turn};
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::time::Timestamp;
 
 use super::in_flight::Exchange;
 use super::{REPORTS, Worker};
-use crate::since::Since;
 use crate::protocol::{Protocol, Session, Tag};
+use crate::since::Since;
 
 /// After so many starts in a row answers are looked for again, so that catching up does not make them look slow.
 const STARTS_IN_A_ROW: u32 = 32;

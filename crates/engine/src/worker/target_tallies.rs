@@ -48,7 +48,10 @@ impl TargetTallies {
 }
 
 /// The books of all workers together.
-pub(crate) fn merge_tallies<'a>(requests: &RequestSet, parts: impl Iterator<Item = &'a TargetTallies>) -> Vec<TargetBooks> {
+pub(crate) fn merge_tallies<'a>(
+    requests: &RequestSet,
+    parts: impl Iterator<Item = &'a TargetTallies>,
+) -> Vec<TargetBooks> {
     let mut whole: Vec<TargetBooks> = Vec::new();
     for part in parts {
         let of_part = requests.targets().iter().zip(&part.books).map(|(target, (tally, statuses))| TargetBooks {

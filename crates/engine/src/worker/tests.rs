@@ -12,21 +12,20 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::driver::{Driver, Hand};
 use truetail_model::record::{Cause, Metric, RecorderOptions, Snapshot, Tally};
-use truetail_model::time::Rate;
+use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_reactor::MonotonicClock;
 use truetail_run::{CpuTime, Timing};
 
 use super::*;
 use crate::checkpoint::Mailbox;
+use crate::connection::timestamps;
 use crate::control::Control;
-use crate::ledger::Ledger;
-use crate::stamps;
+use crate::protocol::http1::Http1;
 use crate::target::method::Method;
 use crate::target::origin::Origin;
 use crate::target::request_set::{FeedOrder, RequestSet, TargetRequests};
-use crate::tls::Tls;
-use crate::tls::TlsOptions;
+use crate::tls::{Tls, TlsOptions};
 
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -58,35 +57,39 @@ fn workload(requests: u64, timeout: Option<Nanos>) -> Workload {
 }
 
 struct Stage {
-    worker: Worker,
-    events: Events,
+    worker: Worker<Http1>,
+    reports: Reports,
     listener: TcpListener,
 }
 
 impl Stage {
     /// For a [`workload`].
     fn new(requests: u64, timeout: Option<Nanos>, stamped: bool) -> Stage {
+        Stage::with_tls(requests, timeout, stamped, Timing::Balanced, None)
+    }
+
+    fn with_tls(requests: u64, timeout: Option<Nanos>, stamped: bool, timing: Timing, tls: Option<Tls>) -> Stage {
         let workload = workload(requests, timeout);
         let listener = listen();
         let options = RecorderOptions::default();
-        let setting = WorkerConfig {
-            hand: Hand::ALONE,
-            driver: Driver::new(&workload, Hand::ALONE),
-            ledger: Ledger::new(options, &one_request(), &workload, Arc::default(), Arc::new(Mailbox::new(options))),
+        let driver = Driver::new(&workload, Hand::ALONE);
+        let ledger = Ledger::new(options, &one_request(), &workload, Arc::default(), Arc::new(Mailbox::new(options)));
+        let config = WorkerConfig {
+            share: Hand::ALONE,
             clock: MonotonicClock::starting_now(),
             endpoint: listener.local_addr().unwrap().into(),
-            tls: None,
-            keep_alive: true,
-            multiplexing: None,
+            tls,
             requests: one_request(),
+            connections: 1,
             timeout,
             stamped,
-            timing: Timing::Balanced,
+            timing,
             scheduled: true,
             control: Control::new(),
         };
-        let worker = Worker::new(setting, Reactor::new().unwrap());
-        Stage { worker, events: Events::with_capacity(REPORTS), listener }
+        let (protocol, reactor) = (Http1::new(one_request(), true), Reactor::new().unwrap());
+        let worker = Worker::new(config, driver, ledger, protocol, Events::default(), reactor);
+        Stage { worker, reports: Reports::with_capacity(REPORTS), listener }
     }
 
     fn accept(&self) -> TcpStream {
@@ -95,20 +98,20 @@ impl Stage {
         stream
     }
 
-    fn look(&mut self) {
-        self.worker.look(&mut self.events, Timestamp::ZERO).unwrap();
+    fn poll(&mut self) {
+        self.worker.poll(&mut self.reports, Timestamp::ZERO).unwrap();
     }
 
-    /// Starts and looks until `done`.
-    fn run_until(&mut self, done: impl Fn(&Worker) -> bool) {
+    /// Starts and polls until `done`.
+    fn run_until(&mut self, done: impl Fn(&Worker<Http1>) -> bool) {
         let since = Instant::now();
         while !done(&self.worker) {
             assert!(since.elapsed().as_secs() < 20, "{:?}", self.tally());
             let until = match self.worker.start_due() {
-                Then::Sleep(until) => until,
-                Then::Look | Then::Over => Timestamp::ZERO,
+                Next::Sleep(until) => until,
+                Next::Poll | Next::Finish => Timestamp::ZERO,
             };
-            self.worker.look(&mut self.events, until).unwrap();
+            self.worker.poll(&mut self.reports, until).unwrap();
         }
     }
 
@@ -117,22 +120,22 @@ impl Stage {
         let mut streams = Vec::new();
         while (streams.len() as u64) < requests {
             self.worker.start_due();
-            while (streams.len() as u64) < self.worker.pool.opened {
+            while (streams.len() as u64) < self.worker.connections.pool.opened {
                 streams.push(self.accept());
             }
-            self.look();
+            self.poll();
         }
-        self.run_until(|worker| worker.pool.busy().iter().all(|slot| worker.pool.phase(*slot) == Phase::Busy));
+        self.run_until(all_connected);
         streams.iter_mut().for_each(|stream| stream.read_exact(&mut [0; REQUEST.len()]).unwrap());
         streams
     }
 
     fn tally(&mut self) -> Tally {
-        self.worker.setting.ledger.so_far().tally
+        self.worker.ledger.so_far().tally
     }
 
     fn service_time(&mut self) -> Nanos {
-        self.worker.setting.ledger.so_far().metric(Metric::ServiceTime).max().unwrap()
+        self.worker.ledger.so_far().metric(Metric::ServiceTime).max().unwrap()
     }
 }
 
@@ -140,8 +143,12 @@ fn answer_all(streams: &mut [TcpStream]) {
     streams.iter_mut().for_each(|stream| stream.write_all(ANSWER).unwrap());
 }
 
-fn all_ended(worker: &Worker) -> bool {
-    worker.setting.driver.in_flight() == 0
+fn all_connected(worker: &Worker<Http1>) -> bool {
+    worker.connections.pool.iter().all(|connection| connection.phase == Phase::Open)
+}
+
+fn all_ended(worker: &Worker<Http1>) -> bool {
+    worker.driver.in_flight() == 0
 }
 
 const SEVERAL_REPORTS: u64 = 3 * REPORTS as u64;
@@ -164,29 +171,28 @@ fn answers_that_came_before_the_end_are_not_in_flight_at_the_end_because_they_ar
     let mut streams = stage.send_all(SEVERAL_REPORTS);
     let (answered, hung) = streams.split_at_mut(SEVERAL_REPORTS as usize - 5);
     answer_all(answered);
-    let tally = *stage.worker.settle(CpuTime::default()).recorder.tally();
+    let tally = *stage.worker.finish(CpuTime::default()).recorder.tally();
     assert_eq!((tally.responses, tally.in_flight_at_end), (SEVERAL_REPORTS - 5, hung.len() as u64));
 }
 
 /// 40 places, all taken, and as many arrivals that wait for one. All 40 answers are there when the worker looks.
 fn started_between_answers(timing: Timing) -> (u64, u64) {
     const PLACES: u64 = 40;
-    let mut stage = Stage::new(2 * PLACES, None, true);
-    stage.worker.setting.timing = timing;
-    stage.worker.setting.driver.set_cap(Some(PLACES), Timestamp::ZERO);
+    let mut stage = Stage::with_tls(2 * PLACES, None, true, timing, None);
+    stage.worker.driver.set_cap(Some(PLACES), Timestamp::ZERO);
     let mut streams = stage.send_all(PLACES);
     answer_all(&mut streams);
-    stage.look();
-    let started = stage.worker.setting.driver.in_flight();
-    let opened = stage.worker.pool.opened;
+    stage.poll();
+    let started = stage.worker.driver.in_flight();
+    let opened = stage.worker.connections.pool.opened;
     assert_eq!((stage.tally().responses, opened), (PLACES, PLACES), "{timing:?}");
     stage.worker.start_due();
-    (started, stage.worker.pool.opened)
+    (started, stage.worker.connections.pool.opened)
 }
 
 #[test]
-fn in_batches_what_is_due_is_sent_after_31_answers_and_else_after_each() {
-    assert_eq!(started_between_answers(Timing::Cheap), (31, 40));
+fn in_batches_what_is_due_is_sent_after_all_answers_and_else_after_each() {
+    assert_eq!(started_between_answers(Timing::Cheap), (0, 40));
     assert_eq!(started_between_answers(Timing::Balanced), (40, 40));
 }
 
@@ -210,16 +216,16 @@ fn one_answer_too_early() -> Snapshot {
     stage.run_until(all_ended);
     stream.write_all(ANSWER).unwrap();
     sleep(Duration::from_millis(1));
-    stage.worker.setting.driver = Driver::new(&workload(1, None), Hand::ALONE);
+    stage.worker.driver = Driver::new(&workload(1, None), Hand::ALONE);
     stage.worker.start_due();
     stage.run_until(all_ended);
-    let harvest = stage.worker.settle(CpuTime::default());
-    harvest.recorder.finish(harvest.driver.schedule_hash())
+    let result = stage.worker.finish(CpuTime::default());
+    result.recorder.finish(result.driver.schedule_hash())
 }
 
 #[test]
 fn an_answer_that_had_come_before_its_request_was_sent_is_none() {
-    let _stamping = stamps::switch_on();
+    let _stamping = timestamps::switch_on();
     // The kernel begins to stamp a moment after it was asked to, and without a stamp nobody can know.
     for _ in 0..1000 {
         let snapshot = one_answer_too_early();
@@ -235,21 +241,21 @@ fn an_answer_that_had_come_before_its_request_was_sent_is_none() {
 #[test]
 fn an_answer_that_came_frees_its_connection_before_another_is_opened() {
     let mut stage = Stage::new(3, None, true);
-    stage.worker.pool.reuses = true;
+    stage.worker.connections.pool.reuses = true;
     stage.worker.start_due();
     let mut stream = stage.accept();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     for _ in 0..3 {
-        while stage.worker.pool.busy().iter().any(|slot| stage.worker.pool.phase(*slot) != Phase::Busy) {
-            stage.look();
+        while !all_connected(&stage.worker) {
+            stage.poll();
         }
         stream.read_exact(&mut [0; REQUEST.len()]).unwrap();
         stream.write_all(ANSWER).unwrap();
         // The answer is there, and the next one is due.
-        stage.look();
+        stage.poll();
         stage.worker.start_due();
     }
-    assert_eq!((stage.tally().responses, stage.worker.pool.opened), (3, 1));
+    assert_eq!((stage.tally().responses, stage.worker.connections.pool.opened), (3, 1));
 }
 
 /// What a pause of the worker is not part of: the service time of an answer that came meanwhile, in whatever way the
@@ -278,7 +284,7 @@ fn a_failure_in_a_pause_is_not_as_late_as_the_pause() {
     drop(stage.send_all(1));
     sleep(Duration::from_millis(300));
     stage.run_until(all_ended);
-    let waited = stage.worker.setting.ledger.so_far().metric(Metric::Failed).max().unwrap();
+    let waited = stage.worker.ledger.so_far().metric(Metric::Failed).max().unwrap();
     assert!(stage.tally().reset == 1 && waited < Nanos::from_millis(300), "{waited}");
 }
 
@@ -286,7 +292,7 @@ fn a_failure_in_a_pause_is_not_as_late_as_the_pause() {
 fn a_pause_before_a_request_was_sent_is_not_taken_from_its_service_time() {
     const SERVICE: Duration = Duration::from_millis(20);
     let mut stage = Stage::new(2, None, false);
-    stage.look();
+    stage.poll();
     sleep(Duration::from_millis(100));
     let mut streams = stage.send_all(2);
     let answering = std::thread::spawn(move || {
@@ -296,10 +302,10 @@ fn a_pause_before_a_request_was_sent_is_not_taken_from_its_service_time() {
     });
     stage.run_until(all_ended);
     answering.join().unwrap();
-    let fastest = stage.worker.setting.ledger.so_far().metric(Metric::ServiceTime).min().unwrap();
+    let fastest = stage.worker.ledger.so_far().metric(Metric::ServiceTime).min().unwrap();
     // The service begins when the server has read, a moment after the actual start; a pause of the machine after that is
     // the one thing that may rightly be taken away.
-    let paused_since = stage.worker.watch.total().saturating_sub(Nanos::from_millis(100));
+    let paused_since = stage.worker.clock.pauses.total().saturating_sub(Nanos::from_millis(100));
     assert!(fastest + paused_since >= SERVICE.into(), "{fastest}");
 }
 
@@ -321,8 +327,7 @@ fn a_pause_before_an_answer_is_opened_is_not_the_servers() {
     const PAUSE: Duration = Duration::from_millis(300);
     for stamped in [false, true] {
         let (tls, server) = over_tls();
-        let mut stage = Stage::new(1, None, stamped);
-        stage.worker.setting.tls = Some(tls);
+        let mut stage = Stage::with_tls(1, None, stamped, Timing::Balanced, Some(tls));
         stage.worker.start_due();
         let socket = stage.accept();
         let answering = std::thread::spawn(move || {
@@ -331,7 +336,7 @@ fn a_pause_before_an_answer_is_opened_is_not_the_servers() {
             stream.write_all(ANSWER).unwrap();
             stream
         });
-        stage.run_until(|worker| worker.pool.busy().iter().all(|slot| worker.pool.phase(*slot) == Phase::Busy));
+        stage.run_until(all_connected);
         // The answer is there before the worker looks again, unless it came while it looked for the end of the handshake.
         let stream = answering.join().unwrap();
         sleep(PAUSE);

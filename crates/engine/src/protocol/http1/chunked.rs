@@ -49,11 +49,7 @@ impl Chunked {
 
     /// Takes bytes until the coding ends, and hands the data to `on_data`. Returns how many bytes it took, and whether the
     /// end is among them.
-    pub(super) fn feed(
-        &mut self,
-        bytes: &[u8],
-        on_data: &mut impl FnMut(&[u8]),
-    ) -> Result<(usize, bool), Cause> {
+    pub(super) fn feed(&mut self, bytes: &[u8], on_data: &mut impl FnMut(&[u8])) -> Result<(usize, bool), Cause> {
         let mut used = 0;
         while used < bytes.len() {
             if self.at == At::Data {

@@ -9,7 +9,7 @@ use super::response::{Head, parse_head};
 const LONGEST: usize = 1024;
 
 /// A head that was parsed, and what it said.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct HeadCache {
     bytes: Vec<u8>,
     parsed: Option<(bool, Head)>,

@@ -7,7 +7,7 @@ use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Sessi
 use crate::target::request_set::{RequestId, RequestSet};
 
 /// HTTP/1.1, as all connections of a worker speak it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Http1 {
     requests: RequestSet,
     /// A connection is used again where the server allows it.

@@ -102,11 +102,7 @@ impl FieldBlock<'_> {
 }
 
 /// The fields of each request of a target.
-fn of_target<'a>(
-    requests: &'a RequestSet,
-    target: usize,
-    scheme: &'a str,
-) -> impl Iterator<Item = Fields<'a>> {
+fn of_target<'a>(requests: &'a RequestSet, target: usize, scheme: &'a str) -> impl Iterator<Item = Fields<'a>> {
     let checked = "requests that were checked for HTTP/2";
     requests.targets()[target].iter().map(move |request| Fields::of(request, scheme).expect(checked))
 }

@@ -87,7 +87,12 @@ impl Http2Session {
         Ok(())
     }
 
-    pub(super) fn window_update(&mut self, head: Head, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+    pub(super) fn window_update(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        events: &mut Events,
+    ) -> Result<(), ConnectionError> {
         let more = i64::from(frame::number(payload).ok_or(FRAME_SIZE)? & 0x7fff_ffff);
         if head.stream == 0 {
             self.send_window += more;

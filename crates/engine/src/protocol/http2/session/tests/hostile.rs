@@ -2,28 +2,23 @@
 
 use truetail_model::record::{Cause, Outcome};
 
-use super::super::super::frame::{LONGEST, code, flag};
-use super::super::{Ended, Session, kind, setting};
-use super::{OK, Script, asked, blocks};
+use super::super::{kind, setting};
+use super::{Client, OK, Script, ended};
+use crate::protocol::http2::frame::{LONGEST, code, flag};
+use crate::protocol::{Events, Flow, Session};
 
 /// Of three requests with tags 0, 1 and 2, on streams 1, 3 and 5, that of stream 3 meets this.
 fn outcomes(script: &Script) -> [Option<Outcome>; 3] {
-    let mut session = asked(3, &blocks("GET", &[], b""));
-    let mut events = Vec::new();
-    let all = Script([Script::settings(&[]).0, script.0.clone()].concat());
-    if let Err(broken) = session.feed(&all.0, &mut events) {
-        session.give_up(broken, &mut events);
-    }
-    is_bounded(&session);
-    let of = |tag: u32| events.iter().find(|ended: &&Ended| ended.tag == tag).map(|ended| ended.outcome);
-    assert!(events.len() <= 3);
-    [of(0), of(1), of(2)]
+    let mut client = Client::sent(3);
+    let (_, events) = client.receive(&[&Script::settings(&[]).0[..], &script.0].concat());
+    let ended = ended(&events);
+    is_bounded(&client);
+    assert!(ended.len() <= 3);
+    [0, 1, 2].map(|tag| ended.iter().find(|ended| ended.tag == tag).map(|ended| ended.outcome))
 }
 
-fn is_bounded(session: &Session) {
-    assert!(session.partial.capacity() <= 2 * (9 + LONGEST), "{}", session.partial.capacity());
-    assert!(session.out.capacity() <= 1 << 20, "{}", session.out.capacity());
-    assert!(session.assembling.as_ref().is_none_or(|one| one.size() <= 1 << 17));
+fn is_bounded(client: &Client) {
+    assert!(client.session.held() <= 2 * (9 + LONGEST) + (1 << 17) + (1 << 20), "{}", client.session.held());
 }
 
 fn script() -> Script {
@@ -182,39 +177,34 @@ fn frames_after_the_end_of_an_answer_end_the_connection() {
 fn what_is_not_http2_is_told_as_that() {
     for said in [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &Script::default().head(1).0, &script().data(1, b"", true).0]
     {
-        let mut session = asked(1, &blocks("GET", &[], b""));
-        let mut events = Vec::new();
-        let broken = session.feed(said, &mut events).unwrap_err();
-        assert_eq!(broken.cause, Cause::NoHttp2);
+        assert_eq!(Client::sent(1).receive(said).0, Flow::Close(Cause::NoHttp2));
     }
 }
 
 #[test]
 fn rapid_resets_are_an_outcome_each_and_leave_nothing_behind() {
-    let mut session = asked(0, &blocks("GET", &[], b""));
-    session.feed(&Script::settings(&[(setting::MAX_CONCURRENT_STREAMS, 10)]).0, &mut Vec::new()).unwrap();
-    let blocks = blocks("GET", &[], b"");
-    let mut events = Vec::new();
+    let mut client = Client::sent(0);
+    client.receive_script(&Script::settings(&[(setting::MAX_CONCURRENT_STREAMS, 10)]));
     for nth in 0..100_000 {
-        let (id, _) = session.open(nth, blocks.get(super::ANY));
-        session.sent(session.to_send().len());
-        session.feed(&script().number(kind::RST_STREAM, id, code::REFUSED_STREAM).0, &mut events).unwrap();
+        let id = client.begin(nth);
+        client.take();
+        let reset = script().number(kind::RST_STREAM, id, code::REFUSED_STREAM);
+        assert_eq!(client.receive_script(&reset), [(nth, Outcome::Reset(Cause::StreamRefused))]);
     }
-    assert_eq!((events.len(), session.in_flight(), session.streams.remembered()), (100_000, 0, 0));
-    is_bounded(&session);
+    assert_eq!((client.session.in_flight(), client.session.streams.remembered()), (0, 0));
+    is_bounded(&client);
 }
 
 #[test]
-fn a_server_that_answers_what_was_given_up_costs_bounded_memory() {
-    let mut session = asked(0, &blocks("GET", &[], b""));
-    session.feed(&Script::settings(&[]).0, &mut Vec::new()).unwrap();
-    let blocks = blocks("GET", &[], b"");
+fn a_server_that_answers_cancelled_requests_costs_bounded_memory() {
+    let mut client = Client::sent(0);
+    client.receive_script(&Script::settings(&[]));
     for nth in 0..50_000 {
-        let (id, _) = session.open(nth, blocks.get(super::ANY));
-        session.cancel(id);
-        session.sent(session.to_send().len());
+        let id = client.begin(nth);
+        client.session.cancel(id, &mut Events::default());
+        client.take();
     }
-    assert!(session.streams.remembered() <= 16 * 1024);
+    assert!(client.session.streams.remembered() <= 16 * 1024);
     let late = script().head(99_999).data(99_999, b"late", true).head(1);
-    assert_eq!(session.feed(&late.0, &mut Vec::new()), Ok(()), "whoever was given up may be late");
+    assert_eq!(client.receive_script(&late), [], "a cancelled request may be answered late");
 }

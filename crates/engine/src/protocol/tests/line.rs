@@ -1,0 +1,132 @@
+//! The smallest protocol there is: a request is a line, and so is its answer. It shows what the seam asks of a protocol.
+
+use truetail_model::record::{Cause, Outcome};
+
+use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
+use crate::target::request_set::RequestId;
+
+/// Every request is this line.
+const REQUEST: &[u8] = b"hello\n";
+
+/// One line out, one line in. The answer is good where it begins with `+`.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Line;
+
+#[derive(Default, Debug)]
+pub(crate) struct LineSession {
+    current: Option<Tag>,
+    sent: usize,
+    received: u64,
+    is_good: bool,
+    is_closing: bool,
+}
+
+impl Protocol for Line {
+    type Session = LineSession;
+
+    const MULTIPLEXED: bool = false;
+    const MATCHED_BY_ORDER: bool = true;
+    const REQUIRED_ALPN: Option<(&'static [u8], Cause)> = None;
+
+    fn session(&self) -> LineSession {
+        LineSession::default()
+    }
+}
+
+impl LineSession {
+    fn end(&mut self, outcome: Outcome, retry: Retry, events: &mut Events) {
+        if let Some(tag) = self.current.take() {
+            events.end(Ended { retry, ..Ended::new(tag, outcome, self.received) });
+        }
+    }
+
+    fn stop(&mut self, events: &mut Events) {
+        self.is_closing = true;
+        events.push(Event::GoingAway);
+    }
+}
+
+impl Session<Line> for LineSession {
+    fn begin(&mut self, _: &Line, tag: Tag, _: RequestId, _: &mut Events) -> u32 {
+        *self = LineSession { current: Some(tag), ..LineSession::default() };
+        0
+    }
+
+    fn output<'a>(&'a self, _: &'a Line) -> &'a [u8] {
+        if self.current.is_some() { &REQUEST[self.sent..] } else { &[] }
+    }
+
+    fn sent(&mut self, _: &Line, count: usize, events: &mut Events) {
+        let Some(tag) = self.current.filter(|_| count > 0) else { return };
+        let had_started = self.sent > 0;
+        self.sent += count;
+        events.push(if had_started { Event::Sent(tag) } else { Event::Started(tag) });
+    }
+
+    fn receive(&mut self, _: &mut Line, bytes: &[u8], events: &mut Events) -> Flow {
+        let Some(tag) = self.current else {
+            events.push(Event::Stray);
+            self.stop(events);
+            return Flow::Close(Cause::LeftoverBytes);
+        };
+        if self.received == 0 {
+            events.push(Event::FirstByte(tag));
+            self.is_good = bytes[0] == b'+';
+        }
+        self.received += bytes.len() as u64;
+        match bytes.iter().position(|byte| *byte == b'\n') {
+            None => events.body(tag, bytes),
+            Some(at) if at + 1 < bytes.len() => {
+                self.end(Outcome::Malformed(Cause::LeftoverBytes), Retry::No, events);
+                self.stop(events);
+                return Flow::Close(Cause::LeftoverBytes);
+            }
+            Some(at) => {
+                events.body(tag, &bytes[..at]);
+                let status = if self.is_good { 200 } else { 500 };
+                self.end(Outcome::Response { status }, Retry::No, events);
+            }
+        }
+        Flow::Continue
+    }
+
+    fn closed(&mut self, how: Closed, events: &mut Events) {
+        let retry = if self.sent == 0 { Retry::Unsent } else { Retry::No };
+        let outcome = match how {
+            _ if self.received > 0 => Outcome::Malformed(Cause::Truncated),
+            Closed::EndOfStream { .. } => Outcome::Reset(Cause::ClosedBeforeAnswer),
+            Closed::Reset => Outcome::Reset(Cause::ResetByPeer),
+            Closed::Tls { .. } => Outcome::Reset(Cause::TlsBroken),
+        };
+        self.end(outcome, retry, events);
+        self.stop(events);
+    }
+
+    fn cancel(&mut self, _: u32, events: &mut Events) -> u64 {
+        self.current = None;
+        self.stop(events);
+        self.received
+    }
+
+    fn say_goodbye(&mut self) {}
+
+    fn has_room(&self) -> bool {
+        self.current.is_none() && !self.is_closing
+    }
+
+    fn capacity(&self) -> u64 {
+        1
+    }
+
+    fn peer_limit(&self) -> Option<u32> {
+        None
+    }
+
+    fn in_flight(&self) -> usize {
+        usize::from(self.current.is_some())
+    }
+
+    fn is_closing(&self) -> bool {
+        self.is_closing
+    }
+}

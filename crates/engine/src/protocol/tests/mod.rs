@@ -1,0 +1,390 @@
+//! What holds for every protocol. A protocol takes part by an implementation of [`Case`] and a line in `over_every_protocol`.
+
+mod line;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use truetail_model::record::{Cause, Outcome};
+
+use super::http1::Http1;
+use super::http2::{FieldBlocks, Http2};
+use super::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
+use crate::target::method::Method;
+use crate::target::request::Request;
+use crate::target::request_set::{RequestId, RequestSet};
+pub(crate) use line::Line;
+
+const ANY: RequestId = RequestId { target: 0, row: 0 };
+const OK: Outcome = Outcome::Response { status: 200 };
+const BODY: &[u8] = b"hello";
+
+/// A protocol, and a server of it.
+trait Case {
+    type Protocol: Protocol;
+
+    fn protocol() -> Self::Protocol;
+
+    /// What a server sends before it is asked.
+    fn greeting() -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// An answer with [`BODY`] to the nth request of a connection, counted from 0.
+    fn answer(nth: usize) -> Vec<u8>;
+
+    /// What is against the rules for a server to send in place of an answer.
+    fn violation() -> Vec<u8>;
+}
+
+struct OfHttp1;
+
+struct OfHttp2;
+
+struct OfLine;
+
+fn requests() -> RequestSet {
+    RequestSet::single(&Request::new(Method::Get, "http://a.test/", &[], Vec::new()).unwrap())
+}
+
+impl Case for OfHttp1 {
+    type Protocol = Http1;
+
+    fn protocol() -> Http1 {
+        Http1::new(requests(), true)
+    }
+
+    fn answer(_: usize) -> Vec<u8> {
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".to_vec()
+    }
+
+    fn violation() -> Vec<u8> {
+        b"HTTP/9\r\n\r\n".to_vec()
+    }
+}
+
+impl Case for OfHttp2 {
+    type Protocol = Http2;
+
+    fn protocol() -> Http2 {
+        Http2::new(Arc::new(FieldBlocks::new(&requests(), "http")), None)
+    }
+
+    fn greeting() -> Vec<u8> {
+        vec![0, 0, 0, 4, 0, 0, 0, 0, 0]
+    }
+
+    fn answer(nth: usize) -> Vec<u8> {
+        let stream = (2 * nth + 1) as u8;
+        let head = [0, 0, 1, 1, 4, 0, 0, 0, stream, 0x88];
+        let data = [0, 0, 5, 0, 1, 0, 0, 0, stream];
+        [&head[..], &data, BODY].concat()
+    }
+
+    fn violation() -> Vec<u8> {
+        vec![0, 0, 0, 9, 0, 0, 0, 0, 1]
+    }
+}
+
+impl Case for OfLine {
+    type Protocol = Line;
+
+    fn protocol() -> Line {
+        Line
+    }
+
+    fn answer(_: usize) -> Vec<u8> {
+        b"+hello\n".to_vec()
+    }
+
+    fn violation() -> Vec<u8> {
+        b"+hello\nmore".to_vec()
+    }
+}
+
+/// A connection whose transport and server are played by the test, with all that came of it.
+struct Client<C: Case> {
+    protocol: C::Protocol,
+    session: <C::Protocol as Protocol>::Session,
+    seen: Vec<Event>,
+}
+
+impl<C: Case> Client<C> {
+    fn new() -> Client<C> {
+        let protocol = C::protocol();
+        let mut client = Client { session: protocol.session(), protocol, seen: Vec::new() };
+        assert_eq!(client.receive_unless_empty(&C::greeting()), Flow::Continue);
+        client.seen.clear();
+        client
+    }
+
+    /// As many requests as a connection carries at once, four at most.
+    fn requests() -> Tag {
+        if C::Protocol::MULTIPLEXED { 4 } else { 1 }
+    }
+
+    fn with<T>(&mut self, act: impl FnOnce(&mut Client<C>, &mut Events) -> T) -> T {
+        let mut events = Events::default();
+        let result = act(self, &mut events);
+        self.seen.extend(events.take());
+        result
+    }
+
+    fn begin(&mut self, tag: Tag) -> u32 {
+        assert!(self.session.has_room(), "no room for request {tag}");
+        self.with(|client, events| client.session.begin(&client.protocol, tag, ANY, events))
+    }
+
+    /// The transport takes `most` bytes at most.
+    fn send(&mut self, most: usize) -> usize {
+        let count = self.session.output(&self.protocol).len().min(most);
+        self.with(|client, events| client.session.sent(&client.protocol, count, events));
+        count
+    }
+
+    fn send_all(&mut self) {
+        while self.send(usize::MAX) > 0 {}
+    }
+
+    fn receive(&mut self, bytes: &[u8]) -> Flow {
+        self.with(|client, events| client.session.receive(&mut client.protocol, bytes, events))
+    }
+
+    fn receive_unless_empty(&mut self, bytes: &[u8]) -> Flow {
+        if bytes.is_empty() { Flow::Continue } else { self.receive(bytes) }
+    }
+
+    fn close(&mut self, how: Closed) {
+        self.with(|client, events| client.session.closed(how, events));
+    }
+
+    fn ended(&self) -> Vec<Ended> {
+        let of = |event: &Event| if let Event::Ended(ended) = event { Some(*ended) } else { None };
+        self.seen.iter().filter_map(of).collect()
+    }
+
+    fn has_seen(&self, event: Event) -> bool {
+        self.seen.contains(&event)
+    }
+}
+
+fn answers_end_their_requests<C: Case>() {
+    let mut client = Client::<C>::new();
+    for round in 0..3usize {
+        let count = Client::<C>::requests();
+        for tag in 0..count {
+            client.begin(tag);
+        }
+        client.send_all();
+        assert!((0..count).all(|tag| client.has_seen(Event::Started(tag))), "sent in one go: {:?}", client.seen);
+        assert_eq!(client.session.in_flight(), count as usize);
+        for tag in 0..count {
+            let answer = C::answer(round * count as usize + tag as usize);
+            assert_eq!(client.receive(&answer), Flow::Continue);
+            assert!(client.has_seen(Event::FirstByte(tag)));
+            assert_eq!(client.ended().last(), Some(&Ended::new(tag, OK, answer.len() as u64)));
+        }
+        assert!(client.session.has_room() && !client.session.is_closing() && client.session.in_flight() == 0);
+        client.seen.clear();
+    }
+}
+
+fn a_request_starts_with_its_first_byte_and_says_when_it_was_sent_late<C: Case>() {
+    let mut client = Client::<C>::new();
+    client.begin(0);
+    client.send(0);
+    assert!(!client.has_seen(Event::Started(0)), "nothing was taken yet");
+    while client.send(1) > 0 {}
+    let started = client.seen.iter().filter(|event| **event == Event::Started(0)).count();
+    assert_eq!(started, 1, "{:?}", client.seen);
+    assert!(client.ended().is_empty());
+}
+
+fn a_lost_connection_ends_every_request_once<C: Case>() {
+    for how in [Closed::EndOfStream { authentic: true }, Closed::Reset, Closed::Tls { alert: true }] {
+        for sent in [true, false] {
+            let mut client = Client::<C>::new();
+            client.send_all();
+            let count = Client::<C>::requests();
+            for tag in 0..count {
+                client.begin(tag);
+            }
+            if sent {
+                client.send_all();
+            }
+            client.close(how);
+            let tags: BTreeSet<Tag> = client.ended().iter().map(|ended| ended.tag).collect();
+            assert_eq!((tags.len(), client.ended().len()), (count as usize, count as usize), "{how:?}");
+            assert!(client.ended().iter().all(|ended| ended.outcome.is_failed()), "{how:?}");
+            let retry = if sent { Retry::No } else { Retry::Unsent };
+            assert!(client.ended().iter().all(|ended| ended.retry == retry), "{how:?} {sent}: {:?}", client.ended());
+            assert!(client.session.is_closing() && client.session.in_flight() == 0 && !client.session.has_room());
+            assert!(client.has_seen(Event::GoingAway));
+        }
+    }
+}
+
+fn an_answer_that_is_cut_is_malformed<C: Case>() {
+    let answer = C::answer(0);
+    for cut in 1..answer.len() {
+        let mut client = Client::<C>::new();
+        client.begin(0);
+        client.send_all();
+        assert_eq!(client.receive(&answer[..cut]), Flow::Continue);
+        client.close(Closed::Reset);
+        let ended = client.ended();
+        assert_eq!((ended.len(), ended[0].retry), (1, Retry::No), "after {cut} bytes");
+        assert!(ended[0].outcome.is_failed(), "after {cut} bytes: {:?}", ended[0].outcome);
+    }
+}
+
+fn a_violation_ends_every_request_and_the_connection<C: Case>() {
+    let mut client = Client::<C>::new();
+    for tag in 0..Client::<C>::requests() {
+        client.begin(tag);
+    }
+    client.send_all();
+    assert!(matches!(client.receive(&C::violation()), Flow::Close(_)));
+    assert_eq!(client.ended().len(), Client::<C>::requests() as usize);
+    assert!(client.session.is_closing() && client.session.in_flight() == 0);
+}
+
+fn a_cancelled_request_has_no_event_and_leaves_the_books_balanced<C: Case>() {
+    let mut client = Client::<C>::new();
+    let key = client.begin(7);
+    client.send_all();
+    client.with(|client, events| {
+        client.session.cancel(key, events);
+    });
+    client.close(Closed::Reset);
+    assert_eq!((client.ended(), client.session.in_flight()), (vec![], 0));
+}
+
+/// Sees what is observed.
+#[derive(Default)]
+struct Recording(Arc<std::sync::Mutex<BTreeMap<u32, Vec<u8>>>>);
+
+impl super::observer::Observer for Recording {
+    fn head(&mut self, _: u32, status: u16) {
+        assert_eq!(status, 200);
+    }
+
+    fn body(&mut self, request: u32, part: &[u8]) {
+        self.0.lock().unwrap().entry(request).or_default().extend_from_slice(part);
+    }
+
+    fn end(&mut self, _: u32, _: Outcome) {}
+}
+
+fn an_observer_sees_the_body_however_it_is_cut<C: Case>(begin: usize) {
+    let answer = C::answer(0);
+    for size in 1..=answer.len() {
+        let mut client = Client::<C>::new();
+        client.begin(3);
+        client.send_all();
+        let recording = Recording::default();
+        let bodies = Arc::clone(&recording.0);
+        let mut events = Events::new(Some(Box::new(recording)));
+        for piece in answer.chunks(size) {
+            assert_eq!(client.session.receive(&mut client.protocol, piece, &mut events), Flow::Continue);
+        }
+        assert_eq!(bodies.lock().unwrap()[&3][begin..], *BODY, "in pieces of {size}");
+    }
+}
+
+macro_rules! over_every_protocol {
+    ($($name:ident)*) => {
+        mod of_http1 { $(#[test] fn $name() { super::$name::<super::OfHttp1>() })* }
+        mod of_http2 { $(#[test] fn $name() { super::$name::<super::OfHttp2>() })* }
+        mod of_line { $(#[test] fn $name() { super::$name::<super::OfLine>() })* }
+    };
+}
+
+over_every_protocol! {
+    answers_end_their_requests
+    a_request_starts_with_its_first_byte_and_says_when_it_was_sent_late
+    a_lost_connection_ends_every_request_once
+    an_answer_that_is_cut_is_malformed
+    a_violation_ends_every_request_and_the_connection
+    a_cancelled_request_has_no_event_and_leaves_the_books_balanced
+}
+
+#[test]
+fn observers_see_bodies() {
+    an_observer_sees_the_body_however_it_is_cut::<OfHttp1>(0);
+    an_observer_sees_the_body_however_it_is_cut::<OfHttp2>(0);
+    // The sign is a part of the line.
+    an_observer_sees_the_body_however_it_is_cut::<OfLine>(1);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Begin,
+    Send(usize),
+    Answer(usize),
+    Cancel(usize),
+    Close,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => Just(Step::Begin),
+        4 => (1usize..200).prop_map(Step::Send),
+        3 => (0usize..4).prop_map(Step::Answer),
+        1 => (0usize..4).prop_map(Step::Cancel),
+        1 => Just(Step::Close),
+    ];
+    prop::collection::vec(step, 0..60)
+}
+
+/// Whatever happens in whatever order, each request that was begun is in flight, was cancelled, or has ended once.
+fn the_books_balance<C: Case>(steps: &[Step]) {
+    let mut client = Client::<C>::new();
+    let (mut begun, mut open, mut cancelled): (Tag, Vec<(Tag, u32, usize)>, usize) = (0, Vec::new(), 0);
+    for step in steps {
+        match *step {
+            Step::Begin if client.session.has_room() => {
+                open.push((begun, client.begin(begun), begun as usize));
+                begun += 1;
+            }
+            Step::Send(most) => {
+                client.send(most);
+            }
+            Step::Answer(nth) if nth < open.len() && nth < 60 && !client.session.is_closing() => {
+                let _ = client.receive(&C::answer(open[nth].2));
+            }
+            Step::Cancel(nth) if nth < open.len() => {
+                let (_, key, _) = open.remove(nth);
+                client.with(|client, events| {
+                    client.session.cancel(key, events);
+                });
+                cancelled += 1;
+            }
+            Step::Close => client.close(Closed::Reset),
+            Step::Begin | Step::Answer(_) | Step::Cancel(_) => {}
+        }
+        let ended: BTreeSet<Tag> = client.ended().iter().map(|ended| ended.tag).collect();
+        assert_eq!(ended.len(), client.ended().len(), "one end for a request");
+        open.retain(|(tag, ..)| !ended.contains(tag));
+        assert_eq!(begun as usize, client.session.in_flight() + cancelled + ended.len());
+    }
+}
+
+proptest! {
+    #[test]
+    fn books_balance_under_any_order_of_events(steps in steps()) {
+        the_books_balance::<OfHttp1>(&steps);
+        the_books_balance::<OfHttp2>(&steps);
+        the_books_balance::<OfLine>(&steps);
+    }
+}
+
+#[test]
+fn a_cause_is_told_for_each_way_to_lose_a_connection() {
+    let mut client = Client::<OfHttp1>::new();
+    client.begin(0);
+    client.send_all();
+    client.close(Closed::EndOfStream { authentic: true });
+    assert_eq!(client.ended()[0].outcome, Outcome::Reset(Cause::ClosedBeforeAnswer));
+}
