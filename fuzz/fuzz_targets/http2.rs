@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use truetail_engine::http2::Spoken;
+use truetail_engine::http2::Conversation;
 use truetail_fuzz::Cut;
 use truetail_model::record::{Cause, Outcome};
 
@@ -25,33 +25,33 @@ fuzz_target!(|input: &[u8]| {
     let whole = pieces.concat();
     let greeted = [SETTINGS, &whole].concat();
     let sent = if flag { 2 } else { 4 };
-    let posted = || Spoken::posted(sent, REQUESTS - sent, vec![b'x'; BODY]);
-    for begin in [&(|| Spoken::asked(REQUESTS, flag)) as &dyn Fn() -> Spoken, &posted] {
+    let posted = || Conversation::post(sent, REQUESTS - sent, vec![b'x'; BODY]);
+    for begin in [&(|| Conversation::get(REQUESTS, flag)) as &dyn Fn() -> Conversation, &posted] {
         assert_eq!(heard(&[&whole], begin()), heard(&pieces, begin()));
         assert_eq!(heard(&[&greeted], begin()), heard(&[&[SETTINGS], &pieces[..]].concat(), begin()));
     }
 });
 
-fn heard(pieces: &[&[u8]], mut spoken: Spoken) -> Heard {
+fn heard(pieces: &[&[u8]], mut conversation: Conversation) -> Heard {
     let mut came_to = Ok(());
     for piece in pieces {
-        came_to = spoken.hear(piece);
-        assert!(spoken.held() <= MOST_HELD, "{} bytes are kept", spoken.held());
+        came_to = conversation.receive(piece);
+        assert!(conversation.held() <= MOST_HELD, "{} bytes are kept", conversation.held());
         if came_to.is_err() {
-            assert_eq!(spoken.in_flight(), 0, "what is given up has ended");
+            assert_eq!(conversation.in_flight(), 0, "what is given up has ended");
             break;
         }
     }
-    let mut ended = spoken.ended.clone();
+    let mut ended = conversation.ended.clone();
     ended.sort_by_key(|(request, ..)| *request);
-    assert_eq!(ended.len() + spoken.in_flight(), REQUESTS as usize);
+    assert_eq!(ended.len() + conversation.in_flight(), REQUESTS as usize);
     assert!(ended.windows(2).all(|two| two[0].0 < two[1].0), "one end for a request: {ended:?}");
-    let replies = spoken.to_send().to_vec();
+    let replies = conversation.to_send().to_vec();
     if came_to.is_ok() {
-        spoken.send_all();
-        assert_eq!(spoken.window() + spoken.bodies_sent, WINDOW + opened(&pieces.concat()), "no window is lost");
+        conversation.send_all();
+        assert_eq!(conversation.window() + conversation.bodies_sent, WINDOW + opened(&pieces.concat()), "no window is lost");
     }
-    (ended, came_to, replies, spoken.bodies_sent)
+    (ended, came_to, replies, conversation.bodies_sent)
 }
 
 /// How much wider whole frames open the window of the connection.

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use truetail_engine::http1::{Fed, LastHead, ResponseParser};
+use truetail_engine::http1::{AnswerEnd, HeadCache, Parsed, ResponseParser};
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
 use truetail_model::driver::{Driver, Hand, Start, Turn};
 use truetail_model::random::Random;
@@ -52,14 +52,14 @@ struct Parts {
     driver: Driver,
     recorder: Recorder,
     parser: ResponseParser,
-    last_head: LastHead,
+    head_cache: HeadCache,
 }
 
 /// The run. Answers come in the order of the requests.
 #[inline(never)]
 fn fixed_run(workload: &Workload) -> Snapshot {
     let (driver, recorder) = (Driver::new(workload, Hand::ALONE), Recorder::new(RecorderOptions::default()));
-    let mut parts = Parts { driver, recorder, parser: ResponseParser::new(), last_head: LastHead::remembering() };
+    let mut parts = Parts { driver, recorder, parser: ResponseParser::new(), head_cache: HeadCache::new() };
     let (mut now, mut random) = (Timestamp::ZERO, Random::new(SEED, 0));
     let mut under_way: VecDeque<UnderWay> = VecDeque::with_capacity(CONNECTIONS as usize);
     loop {
@@ -82,7 +82,7 @@ fn fixed_run(workload: &Workload) -> Snapshot {
 }
 
 fn answered(parts: &mut Parts, request: &UnderWay, now: Timestamp) {
-    let Arrived { status, bytes } = part_parser(&mut parts.parser, &mut parts.last_head, request.start.arrival.index);
+    let Arrived { status, bytes } = part_parser(&mut parts.parser, &mut parts.head_cache, request.start.arrival.index);
     let intended_start = request.start.arrival.intended_start;
     let record = RequestRecord {
         index: request.start.arrival.index,
@@ -133,15 +133,15 @@ struct Arrived {
 }
 
 #[inline(never)]
-fn part_parser(parser: &mut ResponseParser, last_head: &mut LastHead, index: u64) -> Arrived {
+fn part_parser(parser: &mut ResponseParser, head_cache: &mut HeadCache, index: u64) -> Arrived {
     let answer = black_box(ANSWER);
     let first = if index.is_multiple_of(IN_TWO_PIECES) { FIRST_PIECE } else { 0 };
     parser.start(false);
     if first > 0 {
-        assert_eq!(parser.feed_knowing(&answer[..first], last_head), Ok(Fed::More));
+        assert_eq!(parser.feed(&answer[..first], head_cache, &mut |_| {}), Ok(Parsed::Incomplete));
     }
-    match parser.feed_knowing(&answer[first..], last_head) {
-        Ok(Fed::Finished(finished)) => Arrived { status: finished.status, bytes: parser.received() },
-        fed => panic!("{fed:?} is no answer"),
+    match parser.feed(&answer[first..], head_cache, &mut |_| {}) {
+        Ok(Parsed::Complete(AnswerEnd { status, .. })) => Arrived { status, bytes: parser.received() },
+        parsed => panic!("{parsed:?} is no answer"),
     }
 }

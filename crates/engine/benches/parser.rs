@@ -1,7 +1,7 @@
 //! Answers a second that the HTTP/1.1 parser reads: `cargo bench -p truetail-engine --bench parser`.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use truetail_engine::http1::{Fed, LastHead, ResponseParser};
+use truetail_engine::http1::{HeadCache, Parsed, ResponseParser};
 
 fn answer(fields: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT\r\n{fields}\r\n\r\n");
@@ -13,12 +13,12 @@ fn of_length(length: usize) -> Vec<u8> {
 }
 
 /// Feeds `bytes` in two pieces, of which the first may be empty, with the head before known, as a worker does.
-fn read(parser: &mut ResponseParser, last: &mut LastHead, bytes: &[u8], split: usize) -> Fed {
+fn read(parser: &mut ResponseParser, cache: &mut HeadCache, bytes: &[u8], split: usize) -> Parsed {
     parser.start(false);
     if split > 0 {
-        assert_eq!(parser.feed_knowing(&bytes[..split], last), Ok(Fed::More));
+        assert_eq!(parser.feed(&bytes[..split], cache, &mut |_| {}), Ok(Parsed::Incomplete));
     }
-    parser.feed_knowing(&bytes[split..], last).expect("an answer")
+    parser.feed(&bytes[split..], cache, &mut |_| {}).expect("an answer")
 }
 
 fn parse(c: &mut Criterion) {
@@ -30,12 +30,12 @@ fn parse(c: &mut Criterion) {
         ("chunked", answer("Transfer-Encoding: chunked", b"d\r\nHello, world!\r\n0\r\n\r\n"), 0),
         ("30 fields more", answer(&format!("{many}Content-Length: 2"), b"ok"), 0),
     ];
-    let (mut parser, mut last) = (ResponseParser::new(), LastHead::remembering());
+    let (mut parser, mut cache) = (ResponseParser::new(), HeadCache::new());
     let mut group = c.benchmark_group("parser");
     group.throughput(Throughput::Elements(1));
     for (name, bytes, split) in &cases {
-        assert!(matches!(read(&mut parser, &mut last, bytes, *split), Fed::Finished(_)), "{name}");
-        group.bench_function(*name, |b| b.iter(|| read(&mut parser, &mut last, bytes, *split)));
+        assert!(matches!(read(&mut parser, &mut cache, bytes, *split), Parsed::Complete(_)), "{name}");
+        group.bench_function(*name, |b| b.iter(|| read(&mut parser, &mut cache, bytes, *split)));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The table, read by the parser.
 
 use proptest::prelude::*;
-use truetail_engine::http1::{Fed, Finished, LastHead, ResponseParser};
+use truetail_engine::http1::{AnswerEnd, HeadCache, Parsed, ResponseParser};
 use truetail_model::record::{Cause, Outcome};
 
 use crate::HEAD_LIMIT;
@@ -16,18 +16,18 @@ const MOST_HELD: usize = 2 * (HEAD_LIMIT + 1);
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Read {
     /// `None`: it would wait for more.
-    is: Option<Result<Finished, Cause>>,
+    is: Option<Result<AnswerEnd, Cause>>,
     /// What was fed by then.
     fed: u64,
 }
 
 /// Feeds `pieces` until the parser has decided, and looks after its books and its memory all the while.
 fn feed<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'a [u8]>) -> Read {
-    feed_knowing(parser, pieces, &mut LastHead::default())
+    feed_with(parser, pieces, &mut HeadCache::default())
 }
 
 /// The same with a head that was read before.
-fn feed_knowing<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'a [u8]>, last: &mut LastHead) -> Read {
+fn feed_with<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'a [u8]>, last: &mut HeadCache) -> Read {
     let (mut fed, mut finished) = (0, None);
     for piece in pieces {
         if finished.is_some() {
@@ -35,12 +35,12 @@ fn feed_knowing<'a>(parser: &mut ResponseParser, pieces: impl Iterator<Item = &'
             return Read { is: Some(Err(Cause::LeftoverBytes)), fed };
         }
         fed += piece.len() as u64;
-        let result = parser.feed_knowing(piece, last);
+        let result = parser.feed(piece, last, &mut |_| {});
         assert_eq!(parser.received(), fed);
         assert!(parser.held() <= MOST_HELD, "{} bytes after {fed}", parser.held());
         match result {
-            Ok(Fed::More) => {}
-            Ok(Fed::Finished(end)) => finished = Some(end),
+            Ok(Parsed::Incomplete) => {}
+            Ok(Parsed::Complete(end)) => finished = Some(end),
             Err(cause) => return Read { is: Some(Err(cause)), fed },
         }
     }
@@ -71,7 +71,7 @@ fn enough_of(sent: &Sent) -> Vec<u8> {
     }
 }
 
-fn outcome(is: Option<Result<Finished, Cause>>) -> Outcome {
+fn outcome(is: Option<Result<AnswerEnd, Cause>>) -> Outcome {
     match is {
         None => Outcome::TimedOut,
         Some(Ok(finished)) => Outcome::Response { status: finished.status },
@@ -89,7 +89,7 @@ fn every_row_is_what_the_table_says_however_it_is_cut() {
             let read = read(&bytes, size, row.is_head_request, !is_endless);
             let shown = format!("pieces of {size}: {}", row.shown());
             assert_eq!(outcome(read.is), row.outcome, "{shown}");
-            assert_eq!(matches!(read.is, Some(Ok(Finished { keep_alive: true, .. }))), row.kept, "{shown}");
+            assert_eq!(matches!(read.is, Some(Ok(AnswerEnd { keep_alive: true, .. }))), row.kept, "{shown}");
             if is_endless && row.outcome != Outcome::TimedOut && size <= HEAD_LIMIT {
                 assert!(read.fed <= (HEAD_LIMIT + size) as u64, "{} bytes before it was refused: {shown}", read.fed);
             }
@@ -111,7 +111,7 @@ fn a_head_in_single_bytes_takes_linear_time() {
     // 60 000 segments: to parse the whole at each would be two thousand million bytes.
     let text = format!("HTTP/1.1 200 OK\r\nA: {}\r\nContent-Length: 0\r\n\r\n", "x".repeat(60_000));
     let is = read(text.as_bytes(), 1, false, true).is;
-    assert_eq!(is, Some(Ok(Finished { status: 200, keep_alive: true })));
+    assert_eq!(is, Some(Ok(AnswerEnd { status: 200, keep_alive: true })));
 }
 
 /// Rows that fit into a test of many cases.
@@ -148,12 +148,12 @@ proptest! {
     fn to_remember_the_last_head_changes_nothing(
         order in proptest::collection::vec((any::<prop::sample::Index>(), 1usize..300), 1..40),
     ) {
-        let (rows, mut last, mut parser) = (short_rows(), LastHead::remembering(), ResponseParser::new());
+        let (rows, mut last, mut parser) = (short_rows(), HeadCache::new(), ResponseParser::new());
         for (row, size) in order {
             let (bytes, is_head_request) = &rows[row.index(rows.len())];
             for _ in 0..2 {
                 parser.start(*is_head_request);
-                let known = feed_knowing(&mut parser, bytes.chunks(size), &mut last);
+                let known = feed_with(&mut parser, bytes.chunks(size), &mut last);
                 let is = known.is.unwrap_or_else(|| parser.end());
                 prop_assert_eq!(Some(is), read(bytes, size, *is_head_request, true).is, "{}", bytes.escape_ascii());
             }
@@ -191,6 +191,6 @@ proptest! {
             text.extend(b"\r\n");
         }
         text.extend(b"0\r\n\r\n");
-        prop_assert_eq!(read(&text, size, false, true).is, Some(Ok(Finished { status: 200, keep_alive: true })));
+        prop_assert_eq!(read(&text, size, false, true).is, Some(Ok(AnswerEnd { status: 200, keep_alive: true })));
     }
 }
