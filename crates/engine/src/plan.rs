@@ -138,7 +138,7 @@ impl Plan {
     pub fn effective_threads(&self) -> u32 {
         let most = match self.workload.model {
             LoadModel::Closed { users, .. } => users.min(self.effective_cap().connections),
-            _ => self.effective_cap().connections,
+            LoadModel::Open(_) | LoadModel::PartlyOpen { .. } => self.effective_cap().connections,
         };
         self.threads_for_the_load().min(most).max(1)
     }

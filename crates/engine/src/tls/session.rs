@@ -6,7 +6,7 @@ use rustls::ClientConnection;
 use socket2::Socket;
 use truetail_model::time::{Nanos, Timestamp};
 
-use super::{HTTP2, Tls};
+use super::config::{HTTP2, Tls};
 
 /// The TLS session of one connection.
 #[derive(Debug)]
