@@ -118,7 +118,7 @@ fn another_seed_is_another_order_and_the_same_seed_the_same() {
 #[test]
 fn the_draws_of_a_seed_never_change() {
     let all = requests(&[3, 2, 1], &[], 5, FeedOrder::Random, 1);
-    let drawn: Vec<_> = (0..12).map(|k| (all.choose(k).target, all.which(k).row)).collect();
+    let drawn: Vec<_> = (0..12).map(|k| (all.choose(k).target, all.choose(k).row)).collect();
     assert_eq!(drawn, PUBLISHED);
 }
 
