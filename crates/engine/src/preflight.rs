@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
-use rustls::{ClientConnection, StreamOwned};
+use rustls::StreamOwned;
 use socket2::{Socket, Type};
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
@@ -93,7 +93,8 @@ pub fn preflight(target: &mut Target, timeout: Nanos) -> Result<Preflight, Prefl
             Ok(socket) => {
                 target.prefer(&endpoint);
                 let version = target.http_version();
-                let answer = Stream::open(socket, tls.as_ref(), version, until).and_then(|stream| ask(stream, target));
+                let socket = TimedSocket { socket, until };
+                let answer = Stream::open(socket, tls.as_ref(), version).and_then(|stream| ask(stream, target));
                 return answer.map_err(|problem| problem.at(endpoint, version, timeout));
             }
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
@@ -135,15 +136,9 @@ impl From<io::Error> for Problem {
     fn from(error: io::Error) -> Problem {
         match TlsFault::inside(&error) {
             Some(fault) => Problem::Tls(fault),
-            None if matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock) => Problem::TimedOut,
+            None if error.kind() == io::ErrorKind::TimedOut => Problem::TimedOut,
             None => Problem::NoAnswer(Cause::ResetByPeer),
         }
-    }
-}
-
-impl From<rustls::Error> for Problem {
-    fn from(error: rustls::Error) -> Problem {
-        Problem::Tls(TlsFault::from(&error))
     }
 }
 
@@ -152,17 +147,48 @@ fn left_until(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 
+/// A socket that can be read and written until an instant, and fails with `TimedOut` after it.
+struct TimedSocket {
+    socket: Socket,
+    until: Instant,
+}
+
+impl TimedSocket {
+    fn timeout(&self) -> io::Result<Option<Duration>> {
+        let is_over = Instant::now() >= self.until;
+        if is_over { Err(io::ErrorKind::TimedOut.into()) } else { Ok(Some(left_until(self.until))) }
+    }
+}
+
+impl Read for TimedSocket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.socket.set_read_timeout(self.timeout()?)?;
+        self.socket.read(buffer).map_err(timed_out)
+    }
+}
+
+impl Write for TimedSocket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket.set_write_timeout(self.timeout()?)?;
+        self.socket.write(bytes).map_err(timed_out)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.socket.flush()
+    }
+}
+
+/// A socket that blocks says `WouldBlock` when its timeout is over.
+fn timed_out(error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::WouldBlock { io::ErrorKind::TimedOut.into() } else { error }
+}
+
 trait ReadWrite: Read + Write {}
 
 impl<S: Read + Write> ReadWrite for S {}
 
-/// A connection, with TLS or without, that is used until an instant.
-struct Stream {
-    bytes: Box<dyn ReadWrite>,
-    /// The same socket, to set its timeouts.
-    socket: Socket,
-    until: Instant,
-}
+/// A connection, with TLS or without.
+struct Stream(Box<dyn ReadWrite>);
 
 /// What one reading gave.
 enum Received {
@@ -175,27 +201,24 @@ enum Received {
 }
 
 impl Stream {
-    /// Sets up TLS where there is to be any.
-    fn open(socket: Socket, tls: Option<&Tls>, version: HttpVersion, until: Instant) -> Result<Stream, Problem> {
-        let same = socket.try_clone()?;
-        let bytes: Box<dyn ReadWrite> = match tls {
-            None => Box::new(socket),
-            Some(tls) => {
-                let stream = handshake(socket, tls, until)?;
-                if version == HttpVersion::Http2 && stream.conn.alpn_protocol() != Some(HTTP2) {
-                    return Err(Problem::Tls(TlsFault::NoHttp2));
-                }
-                Box::new(stream)
-            }
-        };
-        same.set_write_timeout(Some(left_until(until)))?;
-        Ok(Stream { bytes, socket: same, until })
+    /// Does the TLS handshake over `socket`, if the target uses TLS.
+    fn open(mut socket: TimedSocket, tls: Option<&Tls>, version: HttpVersion) -> Result<Stream, Problem> {
+        let Some(tls) = tls else { return Ok(Stream(Box::new(socket))) };
+        let mut connection = tls.connection().map_err(|error| Problem::Tls(TlsFault::from(&error)))?;
+        connection.complete_io(&mut socket).map_err(|error| match Problem::from(error) {
+            Problem::NoAnswer(_) => Problem::Tls(TlsFault::Ended),
+            problem @ (Problem::TimedOut | Problem::Tls(_)) => problem,
+        })?;
+        if version == HttpVersion::Http2 && connection.alpn_protocol() != Some(HTTP2) {
+            return Err(Problem::Tls(TlsFault::NoHttp2));
+        }
+        Ok(Stream(Box::new(StreamOwned::new(connection, socket))))
     }
 
-    /// Sends `bytes`. A server may answer before it has read a whole request and close: the answer counts, and not this
-    /// error.
+    /// Sends `bytes`. Ignores errors: a server may answer and close before it has read a whole request, and then the answer
+    /// counts.
     fn send(&mut self, bytes: &[u8]) {
-        let _ = self.bytes.write_all(bytes);
+        let _ = self.0.write_all(bytes);
     }
 
     fn send_all<P: Protocol>(&mut self, session: &mut P::Session, protocol: &P, events: &mut Events) {
@@ -212,11 +235,7 @@ impl Stream {
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, Problem> {
         loop {
-            if Instant::now() >= self.until {
-                return Err(Problem::TimedOut);
-            }
-            self.socket.set_read_timeout(Some(left_until(self.until)))?;
-            return match self.bytes.read(buffer) {
+            return match self.0.read(buffer) {
                 Ok(0) => Ok(Received::End),
                 Ok(n) => Ok(Received::Bytes(n)),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -225,34 +244,6 @@ impl Stream {
             };
         }
     }
-}
-
-/// Does the TLS handshake over `socket`.
-fn handshake(mut socket: Socket, tls: &Tls, until: Instant) -> Result<StreamOwned<ClientConnection, Socket>, Problem> {
-    let io = |error: io::Error| match Problem::from(error) {
-        Problem::NoAnswer(_) => Problem::Tls(TlsFault::Ended),
-        problem @ (Problem::TimedOut | Problem::Tls(_)) => problem,
-    };
-    let mut connection = tls.connection()?;
-    while connection.is_handshaking() {
-        if Instant::now() >= until {
-            return Err(Problem::TimedOut);
-        }
-        socket.set_write_timeout(Some(left_until(until))).map_err(io)?;
-        socket.set_read_timeout(Some(left_until(until))).map_err(io)?;
-        while connection.wants_write() {
-            connection.write_tls(&mut socket).map_err(io)?;
-        }
-        if connection.read_tls(&mut socket).map_err(io)? == 0 {
-            return Err(Problem::Tls(TlsFault::Ended));
-        }
-        if let Err(error) = connection.process_new_packets() {
-            // Tells the server why, if it still listens.
-            let _ = connection.write_tls(&mut socket);
-            return Err(error.into());
-        }
-    }
-    Ok(StreamOwned::new(connection, socket))
 }
 
 /// Asks for what arrival 0 asks for.

@@ -7,8 +7,9 @@ use tokio::task::JoinSet;
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
 
+use super::call::CallOutcome;
 use super::launched::{CallHandle, CallLauncher, bench_launched};
-use super::{CallOutcome, CallPlan};
+use super::plan::CallPlan;
 use crate::control::Control;
 use crate::result::RunOutput;
 

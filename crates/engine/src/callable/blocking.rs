@@ -6,8 +6,9 @@ use truetail_model::driver::{Hand, Start, Turn};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
 
+use super::call::{Call, CallOutcome, Callable};
 use super::measurement::{EndedCall, LEAD, LONGEST_SLEEP, Measurement};
-use super::{Call, CallOutcome, CallPlan, Callable, WaitStrategy};
+use super::plan::{CallPlan, WaitStrategy};
 use crate::control::Control;
 use crate::result::{RunOutput, WorkerResult, merge_results};
 

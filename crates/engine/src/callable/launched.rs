@@ -13,8 +13,8 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::{Clock, Timestamp};
 use truetail_reactor::MonotonicClock;
 
-use super::CallPlan;
 use super::measurement::{EndedCall, LEAD, Measurement};
+use super::plan::CallPlan;
 use crate::control::Control;
 use crate::result::{RunOutput, WorkerResult, merge_results};
 

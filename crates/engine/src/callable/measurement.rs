@@ -10,7 +10,7 @@ use truetail_model::workload::Workload;
 use truetail_reactor::{MonotonicClock, precise_sleeps};
 use truetail_run::CpuTime;
 
-use super::CallPlan;
+use super::plan::CallPlan;
 use crate::control::{Control, StopRequest};
 use crate::host;
 use crate::live::Live;

@@ -67,7 +67,7 @@ impl CallPlan {
     pub(super) fn worker_count(&self) -> u32 {
         match self.workload.model {
             LoadModel::Closed { users, .. } => self.workers.min(users).max(1),
-            _ => self.workers.max(1),
+            LoadModel::Open(_) | LoadModel::PartlyOpen { .. } => self.workers.max(1),
         }
     }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use rustls::ClientConnection;
 use socket2::Socket;
 
-use super::Tls;
+use super::config::Tls;
 use crate::since::Since;
 
 /// The TLS session of one connection.

@@ -1,4 +1,4 @@
-//! The choice is a function of index and seed, and holds to the weights.
+//! The choice is a pure function of index and seed, and follows the weights.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Targets of these weights; each has a request a row, but for those that `fixed` names.
+/// Targets of these weights. Each has a request for each row, except those that `fixed` names.
 fn requests(weights: &[u32], fixed: &[usize], rows: u32, order: FeedOrder, seed: u64) -> RequestSet {
     let target = |(number, weight): (usize, &u32)| {
         let mut target = TargetRequests::new(Method::Get, format!("http://a/{number}"), *weight);
@@ -25,7 +25,7 @@ fn counts(requests: &RequestSet, indices: impl Iterator<Item = u64>) -> BTreeMap
 }
 
 proptest! {
-    /// What hands ask for together is what the whole asks for, however many there are.
+    /// Together, the stripes get the same requests as the whole schedule, whatever their number.
     #[test]
     fn stripes_add_up_to_the_whole(
         weights in prop::collection::vec(1u32..1000, 1..8),
@@ -39,7 +39,7 @@ proptest! {
         let whole = counts(&all, 0..arrivals);
         let mut union = BTreeMap::new();
         for stripe in 0..of {
-            // Each hand has a copy of its own.
+            // Each worker has its own copy.
             let mine = counts(&all.clone(), (stripe..arrivals).step_by(of as usize));
             mine.iter().for_each(|(which, n)| *union.entry(*which).or_default() += n);
         }
@@ -47,7 +47,7 @@ proptest! {
         prop_assert_eq!(whole.values().sum::<u64>(), arrivals);
     }
 
-    /// Every index has a request that is there, and it is the one that it names.
+    /// Every index gets a request that exists, and its bytes are the right ones.
     #[test]
     fn each_arrival_has_a_request(
         weights in prop::collection::vec(1u32.., 1..8),
@@ -67,7 +67,7 @@ proptest! {
     }
 }
 
-/// Within five standard deviations of the binomial, for each target. The seeds are fixed, so it holds always or never.
+/// Each target gets its share within five standard deviations of the binomial. The seeds are fixed, so the result is too.
 #[test]
 fn weights_hold() {
     const N: u64 = 20_000;
@@ -90,13 +90,13 @@ fn weights_hold() {
 fn random_rows_are_all_drawn_and_equally_often() {
     let all = requests(&[1], &[], 10, FeedOrder::Random, 1);
     for (which, count) in counts(&all, 0..10_000) {
-        // Five deviations of 30 each.
+        // Five standard deviations of 30 each.
         assert!((850..=1150).contains(&count), "{which:?} {count}");
     }
     assert_eq!(counts(&all, 0..10_000).len(), 10);
 }
 
-/// Rows and targets are drawn apart: in each target all rows come.
+/// Rows and targets are drawn independently: every target gets all rows.
 #[test]
 fn rows_do_not_depend_on_targets() {
     let all = requests(&[1, 1], &[], 4, FeedOrder::Random, 3);
@@ -114,7 +114,7 @@ fn another_seed_is_another_order_and_the_same_seed_the_same() {
     assert_ne!(draw(1), draw(2));
 }
 
-/// Saved runs name their seed: what it draws may never change.
+/// A saved run names its seed, so what a seed draws must never change.
 #[test]
 fn the_draws_of_a_seed_never_change() {
     let all = requests(&[3, 2, 1], &[], 5, FeedOrder::Random, 1);

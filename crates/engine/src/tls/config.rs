@@ -1,0 +1,179 @@
+//! How connections to an origin are secured: trusted authorities, client certificate, offered protocol.
+
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
+
+use super::options::{Identity, TlsError, TlsOptions};
+use super::unverified::Unverified;
+use crate::target::origin::Origin;
+
+/// Offered by ALPN in HTTP/1.1.
+const HTTP1: &[u8] = b"http/1.1";
+/// Offered by ALPN in HTTP/2, alone: nothing else is to be measured.
+pub(crate) const HTTP2: &[u8] = b"h2";
+
+/// Sessions that a worker can resume. rustls keeps up to eight tickets of each server.
+const RESUMABLE_SESSIONS: usize = 32;
+
+/// How connections to one origin are secured. Clones share everything, including the sessions that can be resumed.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    config: Arc<ClientConfig>,
+    name: ServerName<'static>,
+    verifies: bool,
+}
+
+/// Equal are clones of one value only.
+impl PartialEq for Tls {
+    fn eq(&self, other: &Tls) -> bool {
+        Arc::ptr_eq(&self.config, &other.config) && self.name == other.name
+    }
+}
+
+impl Eq for Tls {}
+
+impl Tls {
+    /// For connections to `origin`: its host is sent by SNI if it is a name, and must be in the server's certificate. Reads
+    /// the system's certificate authorities unless `options` name others.
+    ///
+    /// # Errors
+    /// See [`TlsError`].
+    pub fn new(origin: &Origin, options: &TlsOptions) -> Result<Tls, TlsError> {
+        let name = ServerName::try_from(origin.bare_host().to_owned());
+        let name = name.map_err(|_| TlsError::Name(origin.bare_host().to_owned()))?;
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .expect("the provider has suites for TLS 1.2 and 1.3");
+        let builder = match (options.insecure, &options.authorities) {
+            (true, _) => builder.dangerous().with_custom_certificate_verifier(Arc::new(Unverified::new(&provider))),
+            (false, Some(pem)) => builder.with_root_certificates(authorities_of(pem)?),
+            (false, None) => builder.with_root_certificates(authorities_of_the_system()?),
+        };
+        let mut config = match &options.identity {
+            None => builder.with_no_client_auth(),
+            Some(identity) => {
+                let (chain, key) = parts_of(identity, &provider)?;
+                builder.with_client_auth_cert(chain, key).map_err(|error| TlsError::Identity(error.to_string()))?
+            }
+        };
+        config.alpn_protocols = vec![HTTP1.to_vec()];
+        Ok(Tls { config: Arc::new(config), name, verifies: !options.insecure })
+    }
+
+    /// The certificate of the server is verified.
+    pub fn verifies(&self) -> bool {
+        self.verifies
+    }
+
+    /// The same for HTTP/2.
+    pub(crate) fn for_http2(&self) -> Tls {
+        let mut config = ClientConfig::clone(&self.config);
+        config.alpn_protocols = vec![HTTP2.to_vec()];
+        Tls { config: Arc::new(config), ..self.clone() }
+    }
+
+    /// The same with resumable sessions of its own, so that workers share no lock.
+    pub(crate) fn for_one_worker(&self) -> Tls {
+        let mut config = ClientConfig::clone(&self.config);
+        config.resumption = Resumption::in_memory_sessions(RESUMABLE_SESSIONS);
+        Tls { config: Arc::new(config), ..self.clone() }
+    }
+
+    /// A connection whose handshake has not begun.
+    ///
+    /// # Errors
+    /// The system gives no random numbers.
+    pub(crate) fn connection(&self) -> Result<ClientConnection, rustls::Error> {
+        ClientConnection::new(Arc::clone(&self.config), self.name.clone())
+    }
+}
+
+fn authorities_of(pem: &[u8]) -> Result<RootCertStore, TlsError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(pem).map_err(TlsError::Authorities)? {
+        roots.add(certificate).map_err(|error| TlsError::Authorities(error.to_string()))?;
+    }
+    Ok(roots)
+}
+
+fn authorities_of_the_system() -> Result<RootCertStore, TlsError> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut roots = RootCertStore::empty();
+    // An authority that cannot be read does not keep the others from being trusted.
+    let (added, _) = roots.add_parsable_certificates(found.certs);
+    if added > 0 {
+        return Ok(roots);
+    }
+    let problems: Vec<String> = found.errors.iter().map(ToString::to_string).collect();
+    Err(TlsError::NoAuthorities(problems.join("; ")))
+}
+
+fn parts_of(
+    identity: &Identity,
+    provider: &CryptoProvider,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsError> {
+    let chain = certificates(&identity.certificates).map_err(TlsError::Certificate)?;
+    let key = PrivateKeyDer::from_pem_slice(&identity.key)
+        .map_err(|_| TlsError::Key("there is no private key in it".into()))?;
+    provider.key_provider.load_private_key(key.clone_key()).map_err(|error| TlsError::Key(error.to_string()))?;
+    Ok((chain, key))
+}
+
+/// All certificates of a PEM text, at least one.
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+    let found = found.map_err(|error| format!("it is no PEM file: {error}"))?;
+    if found.is_empty() { Err("there is no certificate in it".to_owned()) } else { Ok(found) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(host: &str) -> Origin {
+        Origin { scheme: "https".to_owned(), host: host.to_owned(), port: 443 }
+    }
+
+    fn pem() -> (Vec<u8>, Vec<u8>) {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        (made.cert.pem().into_bytes(), made.signing_key.serialize_pem().into_bytes())
+    }
+
+    #[test]
+    fn what_is_no_identity_and_no_authority() {
+        let ((certificate, key), (other, _)) = (pem(), pem());
+        let error = |options: TlsOptions| Tls::new(&origin("localhost"), &options).unwrap_err();
+        let authorities = |text: &[u8]| error(TlsOptions { authorities: Some(text.to_vec()), ..TlsOptions::default() });
+        assert!(matches!(authorities(b"nothing"), TlsError::Authorities(_)));
+        assert!(matches!(authorities(&key), TlsError::Authorities(_)));
+        assert!(matches!(
+            authorities(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"),
+            TlsError::Authorities(_)
+        ));
+        let identity = |certificates: &[u8], key: &[u8]| {
+            let identity = Identity { certificates: certificates.to_vec(), key: key.to_vec() };
+            error(TlsOptions { insecure: true, identity: Some(identity), ..TlsOptions::default() })
+        };
+        assert!(matches!(identity(b"", &key), TlsError::Certificate(_)));
+        assert!(matches!(identity(&certificate, &certificate), TlsError::Key(_)));
+        assert!(matches!(identity(&other, &key), TlsError::Identity(_)), "the key of another certificate");
+        let insecure = TlsOptions { insecure: true, ..TlsOptions::default() };
+        assert!(matches!(Tls::new(&origin("a_b..c"), &insecure), Err(TlsError::Name(_))));
+    }
+
+    #[test]
+    fn a_name_and_addresses_can_be_asked_for() {
+        let (certificate, _) = pem();
+        let options = TlsOptions { authorities: Some(certificate), ..TlsOptions::default() };
+        for host in ["localhost", "127.0.0.1", "[::1]"] {
+            let tls = Tls::new(&origin(host), &options).unwrap();
+            assert!(tls.verifies() && tls.connection().is_ok() && tls.for_one_worker() != tls, "{host}");
+        }
+    }
+}
