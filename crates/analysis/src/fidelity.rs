@@ -6,7 +6,7 @@
 //! change of Brown et al., *Neural Computation* 14, 2002) are exponential if the starts are as planned.
 
 use truetail_model::arrival::{Profile, RateProfile};
-use truetail_model::record::{Metric, Outcome, RequestRecord, Second, Snapshot};
+use truetail_model::record::{Metric, Outcome, RequestRecord, SecondCounts, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{ArrivalFidelity, Dispersion, Exponential, Gaps, Run};
@@ -150,8 +150,8 @@ fn of_records(records: &[RequestRecord], window_ns: u64) -> Option<Dispersion> {
 }
 
 /// Whole seconds; the first and the last that hold arrivals may hold them in a part only.
-fn of_seconds(rows: &[Second]) -> Option<Dispersion> {
-    let busy = |row: &Second| row.planned > 0;
+fn of_seconds(rows: &[SecondCounts]) -> Option<Dispersion> {
+    let busy = |row: &SecondCounts| row.planned > 0;
     let rows = rows.get(rows.iter().position(busy)? + 1..rows.iter().rposition(busy)?)?;
     let (planned, actual): (Vec<u64>, Vec<u64>) = rows.iter().map(|row| (row.planned, row.sent)).unzip();
     dispersion(NANOS_PER_SECOND, &planned, &actual)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use truetail_model::record::{Metric, Outcome, RequestRecord, Second, Snapshot, rank_of};
+use truetail_model::record::{Metric, Outcome, RequestRecord, SecondCounts, Snapshot, rank_of};
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// Stretches that single requests are cut into.
@@ -132,8 +132,8 @@ fn clipped(range: Range<usize>, end: usize) -> Range<usize> {
     range.start.min(end)..range.end.min(end)
 }
 
-fn stretch(rows: &[Second]) -> Stretch {
-    let sum = |count: fn(&Second) -> u64| rows.iter().map(count).sum();
+fn stretch(rows: &[SecondCounts]) -> Stretch {
+    let sum = |count: fn(&SecondCounts) -> u64| rows.iter().map(count).sum();
     Stretch {
         planned: sum(|row| row.planned),
         sent: sum(|row| row.sent),

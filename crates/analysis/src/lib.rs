@@ -7,7 +7,7 @@
 //! | `interval`, `order`, `spectrum` | confidence that respects dependence |
 //! | `distribution`, `measured` | the distributions of a run |
 //! | `flow` | what came and went, over time: is the backlog growing? |
-//! | [`saturation_watch`] | saturation recognised while a run goes on |
+//! | [`saturation_detector`] | saturation recognised while a run goes on |
 //! | `levels`, [`settling()`], [`without_warmup`] | at what level the response time is, where it settles, and the rest of the run |
 //! | `fidelity` | how far the arrivals were those that were planned |
 //! | [`shadow`] | what a closed-loop tool would have reported |
@@ -32,15 +32,15 @@ pub mod omission;
 mod one_quantile;
 mod order;
 mod population;
-pub mod saturation_watch;
+pub mod saturation_detector;
 mod settling;
 pub mod shadow;
 mod spectrum;
+pub mod stopping_rule;
 pub mod support;
 mod throughput;
 pub mod truth;
 pub mod uncertainty;
-pub mod until;
 mod values;
 pub mod verdict;
 mod warmup;
@@ -53,7 +53,7 @@ use truetail_run::{Distribution, Findings, Run, Verdict, VerdictState};
 use measured::Measured;
 
 pub use settling::settling;
-pub use warmup::{CannotCut, without_warmup};
+pub use warmup::{WarmupCutError, without_warmup};
 
 /// All that is computed from a run. The same run gives the same findings.
 pub fn findings(run: &Run) -> Findings {

@@ -12,7 +12,7 @@ use truetail_engine::Control;
 use truetail_engine::callable::{CallPlan, Waiting, bench};
 use truetail_model::time::{Nanos, Rate};
 use truetail_report::{Style, number, summary};
-use truetail_run::Source;
+use truetail_run::RunSource;
 
 /// What one order takes.
 const WORK: Duration = Duration::from_micros(30);
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut router = Router::new();
         move || router.route()
     });
-    let run = measured.into_run(Source::Callable, plan.offered());
+    let run = measured.into_run(RunSource::Callable, plan.offered());
     let findings = truetail_analysis::findings(&run);
     print!("{}", summary(&run, &findings, None, Style::default()));
 

@@ -11,7 +11,7 @@ use truetail_model::workload::{LoadModel, LoadModelKind, Workload};
 /// How a run was obtained.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Source {
+pub enum RunSource {
     /// Real sockets.
     Sockets,
     /// Virtual time.
@@ -33,17 +33,17 @@ pub struct Facts {
     /// The version of truetail that made this.
     pub version: String,
     /// How the run was obtained.
-    pub source: Source,
+    pub source: RunSource,
     /// When the run's origin was, nanoseconds since 1970 UTC; `None` in virtual time.
     pub started_at_unix_ns: Option<u64>,
     /// From the origin to the end of the drain, nanoseconds.
     pub elapsed_ns: u64,
     /// What was offered.
-    pub offered: Offered,
+    pub offered: OfferedLoad,
     /// The machine that offered it; `None` in virtual time.
-    pub host: Option<Host>,
+    pub host: Option<HostInfo>,
     /// What the generator knows of itself; `None` in virtual time.
-    pub generator: Option<Generator>,
+    pub generator: Option<GeneratorStats>,
     /// The run was ended before its time, by the user or by a rule such as `--until`, which a note then names.
     pub interrupted: bool,
     /// Arrivals that were still to come were not planned because of that. `None`: nobody knows, as of runs that were saved
@@ -63,14 +63,14 @@ pub struct Facts {
 
 impl Facts {
     /// The schedule went to its end, as far as is known.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         !self.interrupted || self.cut_short == Some(false)
     }
 }
 
 /// What was offered. `scenario` in `run.json`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Offered {
+pub struct OfferedLoad {
     /// The name of the scenario, where it has one.
     pub name: Option<String>,
     /// Who decides when the next request comes.
@@ -102,7 +102,7 @@ pub struct Offered {
     pub connections: Option<u32>,
     /// What was asked in HTTP/2; `None`: HTTP/1.1, or no HTTP at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub http2: Option<Http2>,
+    pub http2: Option<Http2Config>,
     /// Timeout of a request.
     pub timeout_ns: Option<u64>,
     /// Drain limit.
@@ -111,12 +111,12 @@ pub struct Offered {
     pub warmup_ns: u64,
 }
 
-impl Offered {
+impl OfferedLoad {
     /// What `workload` offers. Name, target and method are nobody's yet: whoever knows them fills them in.
-    pub fn of(workload: &Workload) -> Offered {
+    pub fn of(workload: &Workload) -> OfferedLoad {
         let (model, limits) = (&workload.model, &workload.limits);
         let schedule = schedule_of(model);
-        Offered {
+        OfferedLoad {
             name: None,
             model: model.kind(),
             url: None,
@@ -150,14 +150,14 @@ impl Offered {
 
 /// How HTTP/2 was to be spoken.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub struct Http2 {
+pub struct Http2Config {
     /// Cap on requests in flight at once on one connection; `None`: the server's alone.
     pub max_streams: Option<u32>,
 }
 
 /// How HTTP/2 was spoken.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub struct Streams {
+pub struct Http2Stats {
     /// Most requests that were in flight at once.
     pub peak: u64,
     /// The fewest requests at once that the server allowed on a connection; `None`: it set no limit.
@@ -168,11 +168,11 @@ pub struct Streams {
     pub sent_again: u64,
 }
 
-impl Streams {
+impl Http2Stats {
     /// Both together. Peaks are added, for they may have been at the same time.
-    pub fn and(self, other: Streams) -> Streams {
+    pub fn and(self, other: Http2Stats) -> Http2Stats {
         let allowed = [self.allowed, other.allowed].into_iter().flatten().min();
-        Streams { peak: self.peak + other.peak, allowed, sent_again: self.sent_again + other.sent_again }
+        Http2Stats { peak: self.peak + other.peak, allowed, sent_again: self.sent_again + other.sent_again }
     }
 }
 
@@ -240,7 +240,7 @@ impl TargetBooks {
 
 /// The machine.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub struct Host {
+pub struct HostInfo {
     /// Such as `linux`.
     pub os: String,
     /// Kernel release, where known.
@@ -266,7 +266,7 @@ pub struct CpuTime {
 
 /// What took the processor away from the generator during the run; `None` where the system does not say.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub struct Surroundings {
+pub struct CpuContention {
     /// Time in which the hypervisor ran something else, all processors together.
     pub steal_ns: Option<u64>,
     /// Time in which the control group was over its quota of CPU.
@@ -332,7 +332,7 @@ impl Timing {
 
 /// What the generator knows of itself.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub struct Generator {
+pub struct GeneratorStats {
     /// Worker threads.
     pub threads: u32,
     /// CPU time during the run.
@@ -342,7 +342,7 @@ pub struct Generator {
     pub busiest_worker_cpu_ns: u64,
     /// What took the processor away from it.
     #[serde(default)]
-    pub surroundings: Surroundings,
+    pub surroundings: CpuContention,
     /// Most memory that was resident, where known.
     pub peak_memory_bytes: Option<u64>,
     /// The longest pauses, longest first, at most [`LONGEST_PAUSES`].
@@ -357,7 +357,7 @@ pub struct Generator {
     pub connections_peak: u64,
     /// Requests that shared connections, in HTTP/2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub streams: Option<Streams>,
+    pub streams: Option<Http2Stats>,
     /// Idle connections on which bytes came that nobody had asked for; they were closed.
     pub stray_answers: u64,
     /// What its workers did between two requests.

@@ -18,8 +18,8 @@ pub use conduct::{
     ArrivalFidelity, ClosedLoopShadow, Dispersion, Exponential, Gaps, Settling, SettlingState, ShadowQuantile, Shift,
 };
 pub use facts::{
-    CpuTime, EndClock, Facts, Generator, Host, Http2, LONGEST_PAUSES, Mix, MixTarget, Offered, Pause, Source, Streams,
-    Surroundings, TargetBooks, Timing,
+    CpuContention, CpuTime, EndClock, Facts, GeneratorStats, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, Mix,
+    MixTarget, OfferedLoad, Pause, RunSource, TargetBooks, Timing,
 };
 pub use findings::{Distribution, Findings, Quantile, Reason, Verdict, VerdictState};
 pub use merge::{MergeError, merge};

@@ -9,9 +9,9 @@ use std::fmt::Display;
 use serde::Serialize;
 use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot};
 
-use crate::facts::{EndClock, LONGEST_PAUSES, Surroundings};
-use crate::wire::v1::Intervals;
-use crate::{Facts, Generator, Host, Mix, Offered, Run, Timing};
+use crate::facts::{CpuContention, EndClock, LONGEST_PAUSES};
+use crate::wire::v1::IntervalWidth;
+use crate::{Facts, GeneratorStats, HostInfo, Mix, OfferedLoad, Run, Timing};
 
 /// Why runs do not make one.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -128,14 +128,14 @@ fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
         .or_else(|| differ("scenario", &without_seed(x), &without_seed(y)))
 }
 
-fn hash_of_requests(offered: &Offered) -> Option<&str> {
+fn hash_of_requests(offered: &OfferedLoad) -> Option<&str> {
     offered.mix.as_ref().map(|mix| mix.hash.as_str())
 }
 
 /// For the fields that [`difference`] does not know by name yet.
-fn without_seed(offered: &Offered) -> Offered {
+fn without_seed(offered: &OfferedLoad) -> OfferedLoad {
     let mix = offered.mix.clone().map(|mix| Mix { seed: None, ..mix });
-    Offered { seed: None, mix, ..offered.clone() }
+    OfferedLoad { seed: None, mix, ..offered.clone() }
 }
 
 fn differ<T: PartialEq + Serialize>(field: &'static str, a: &T, b: &T) -> Option<(&'static str, String, String)> {
@@ -144,7 +144,7 @@ fn differ<T: PartialEq + Serialize>(field: &'static str, a: &T, b: &T) -> Option
 }
 
 fn has_seconds(snapshot: &Snapshot) -> bool {
-    Intervals::of(snapshot) != Intervals::WholeRun
+    IntervalWidth::of(snapshot) != IntervalWidth::WholeRun
 }
 
 fn has_samples(samples: &Samples) -> bool {
@@ -182,7 +182,7 @@ fn versions(runs: &[Run]) -> String {
 }
 
 fn machines(runs: &[Run]) -> String {
-    let describe = |host: &Host| format!("{} {} with {} CPUs", host.os, host.arch, host.cpus);
+    let describe = |host: &HostInfo| format!("{} {} with {} CPUs", host.os, host.arch, host.cpus);
     joined(runs.iter().map(|run| run.facts.host.as_ref().map_or("unknown".to_owned(), describe)))
 }
 
@@ -250,7 +250,7 @@ fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 }
 
 /// Two generators as one that had the threads of both. Peaks are added, for they may have been at the same time.
-fn sum(mut whole: Generator, part: Generator) -> Generator {
+fn sum(mut whole: GeneratorStats, part: GeneratorStats) -> GeneratorStats {
     let worker_offset = whole.threads;
     whole.pauses.extend(part.pauses.into_iter().map(|mut pause| {
         pause.worker += worker_offset;
@@ -289,9 +289,9 @@ fn sum(mut whole: Generator, part: Generator) -> Generator {
 }
 
 /// Known where both parts know it.
-fn added(a: &Surroundings, b: &Surroundings) -> Surroundings {
+fn added(a: &CpuContention, b: &CpuContention) -> CpuContention {
     let sum = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
-    Surroundings {
+    CpuContention {
         steal_ns: sum(a.steal_ns, b.steal_ns),
         throttled_ns: sum(a.throttled_ns, b.throttled_ns),
         cpu_pressure_ns: sum(a.cpu_pressure_ns, b.cpu_pressure_ns),

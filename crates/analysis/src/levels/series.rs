@@ -1,6 +1,6 @@
 //! The median response time over the time at which arrivals were intended.
 
-use truetail_model::record::{Distributions, Metric, RequestRecord, Second, Snapshot, rank_of};
+use truetail_model::record::{Distributions, Metric, RequestRecord, SecondCounts, Snapshot, rank_of};
 use truetail_model::time::NANOS_PER_SECOND;
 
 /// At most about this many values: a longer run is cut into longer stretches.
@@ -85,7 +85,7 @@ impl Extent {
         let (first_ns, last_ns) = match every {
             Some(records) => (records.first()?.intended_start.0, records.last()?.intended_start.0),
             None => {
-                let busy = |row: &Second| row.planned > 0;
+                let busy = |row: &SecondCounts| row.planned > 0;
                 let (first, last) = (snapshot.seconds.iter().position(busy)?, snapshot.seconds.iter().rposition(busy)?);
                 (first as u64 * NANOS_PER_SECOND, last as u64 * NANOS_PER_SECOND)
             }

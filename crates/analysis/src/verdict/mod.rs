@@ -5,11 +5,11 @@
 //! errors or not at all gives no reason against a run as long as its numbers say so.
 
 mod pauses;
-mod reason;
 mod saturation;
 mod steadiness;
 mod surroundings;
 pub mod thresholds;
+mod validity_issue;
 pub(crate) mod words;
 
 use truetail_model::record::{Cause, Metric, RequestRecord, Snapshot};
@@ -17,7 +17,7 @@ use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Distribution, Findings, Quantile, Run, Verdict, VerdictState};
 
-pub use reason::Doubt;
+pub use validity_issue::ValidityIssue;
 
 /// The code of a verdict's reason when no response time is a property of the service.
 pub const SATURATED: &str = "saturated";
@@ -29,7 +29,7 @@ use thresholds::{
 
 /// The verdict on a run, worst reasons first. `every` holds all arrivals in order, where each was kept.
 pub(crate) fn judge(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Verdict {
-    let mut reasons: Vec<_> = doubts(run, findings, every).iter().map(Doubt::reason).collect();
+    let mut reasons: Vec<_> = doubts(run, findings, every).iter().map(ValidityIssue::reason).collect();
     // The sort is stable: among equals, the order in which they were looked for.
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.state));
     let state = reasons.first().map_or(VerdictState::Valid, |worst| worst.state);
@@ -37,14 +37,14 @@ pub(crate) fn judge(run: &Run, findings: &Findings, every: Option<&[RequestRecor
 }
 
 /// Every doubt about a run, in no order of weight.
-fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Vec<Doubt> {
+fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Vec<ValidityIssue> {
     let snapshot = &run.snapshot;
     let books = books_unbalanced(snapshot);
     if snapshot.tally.responses == 0 {
-        let nothing = Doubt::NoResponses { planned: snapshot.tally.planned };
+        let nothing = ValidityIssue::NoResponses { planned: snapshot.tally.planned };
         return books.into_iter().chain([nothing]).chain(generator_limit(snapshot)).collect();
     }
-    let mut doubts: Vec<Doubt> = [
+    let mut doubts: Vec<ValidityIssue> = [
         books,
         pauses::generator_paused(run, findings, every),
         generator_lag(findings),
@@ -61,7 +61,9 @@ fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     .collect();
     if doubts.iter().any(|doubt| doubt.code() == SATURATED) {
         // Consequences of it, and numbers that are no property of the service.
-        doubts.retain(|doubt| !matches!(doubt, Doubt::ConnectionWait { .. } | Doubt::CensoredTail { .. }));
+        doubts.retain(|doubt| {
+            !matches!(doubt, ValidityIssue::ConnectionWait { .. } | ValidityIssue::CensoredTail { .. })
+        });
     }
     doubts.extend(steadiness::not_stationary(findings, &doubts));
     doubts.extend(steadiness::arrivals_off_schedule(findings, &doubts));
@@ -69,8 +71,8 @@ fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
 }
 
 /// The books, and whether the distributions hold as many arrivals as the books.
-fn books_unbalanced(snapshot: &Snapshot) -> Option<Doubt> {
-    let unbalanced = |planned, accounted| Some(Doubt::BooksUnbalanced { planned, accounted });
+fn books_unbalanced(snapshot: &Snapshot) -> Option<ValidityIssue> {
+    let unbalanced = |planned, accounted| Some(ValidityIssue::BooksUnbalanced { planned, accounted });
     for tally in [&snapshot.tally, &snapshot.warmup] {
         if let Err(wrong) = tally.check() {
             return unbalanced(wrong.planned, wrong.accounted);
@@ -105,26 +107,32 @@ fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], li
         .max_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
-fn generator_lag(findings: &Findings) -> Option<Doubt> {
+fn generator_lag(findings: &Findings) -> Option<ValidityIssue> {
     let (q, lag_ns, response_time_ns) =
         largest_share(findings, &findings.generator_lag, &[0.5, 0.99], LAG_SUSPECT_SHARE)?;
-    Some(Doubt::GeneratorLag { q, lag_ns, response_time_ns })
+    Some(ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns })
 }
 
-fn connection_wait(run: &Run, findings: &Findings) -> Option<Doubt> {
+fn connection_wait(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
     let (q, wait_ns, response_time_ns) =
         largest_share(findings, &findings.connection_wait, &[0.5, 0.9, 0.99], CONNECTION_WAIT_SHARE)?;
     let waits = run.snapshot.metric(Metric::ConnectionWait);
     let waited = waits.count() - waits.count_at_or_below(Nanos::ZERO);
-    Some(Doubt::ConnectionWait { q, wait_ns, response_time_ns, waited, connections: run.facts.offered.connections })
+    Some(ValidityIssue::ConnectionWait {
+        q,
+        wait_ns,
+        response_time_ns,
+        waited,
+        connections: run.facts.offered.connections,
+    })
 }
 
 /// The lowest quantile, the largest value apart, that is only known from below.
-fn censored_tail(findings: &Findings) -> Option<Doubt> {
+fn censored_tail(findings: &Findings) -> Option<ValidityIssue> {
     let response_time = &findings.response_time;
     let bound = |quantile: &&Quantile| quantile.q < 1.0 && quantile.at_least && !quantile.no_answer;
     let first = response_time.quantiles.iter().find(bound)?;
-    Some(Doubt::CensoredTail {
+    Some(ValidityIssue::CensoredTail {
         q: first.q,
         censored: response_time.censored,
         arrivals: response_time.count,
@@ -132,21 +140,21 @@ fn censored_tail(findings: &Findings) -> Option<Doubt> {
     })
 }
 
-fn too_few_samples(findings: &Findings) -> Option<Doubt> {
+fn too_few_samples(findings: &Findings) -> Option<ValidityIssue> {
     let p99 = findings.response_time.quantiles.iter().find(|quantile| quantile.q == 0.99)?;
-    Some(Doubt::TooFewSamples { arrivals: findings.response_time.count, needs_n: p99.needs_n? })
+    Some(ValidityIssue::TooFewSamples { arrivals: findings.response_time.count, needs_n: p99.needs_n? })
 }
 
-fn generator_limit(snapshot: &Snapshot) -> Option<Doubt> {
+fn generator_limit(snapshot: &Snapshot) -> Option<ValidityIssue> {
     let count = |cause| snapshot.causes.get(&cause).copied().unwrap_or(0);
     let (no_local_port, no_file_descriptor) = (count(Cause::NoLocalPort), count(Cause::NoFileDescriptor));
     let failed = no_local_port + no_file_descriptor;
     let arrivals = snapshot.tally.planned;
-    (failed > 0).then_some(Doubt::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor })
+    (failed > 0).then_some(ValidityIssue::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor })
 }
 
 /// A backlog has one owner: the generator that was late, or else the server (and the user's cap on connections).
-fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Option<Doubt> {
+fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Option<ValidityIssue> {
     if run.facts.offered.model == LoadModelKind::Closed {
         return None;
     }
@@ -162,11 +170,11 @@ fn mean_or_zero(distribution: &Distribution) -> f64 {
     distribution.mean_ns.unwrap_or(0.0)
 }
 
-fn rate_not_reached(flow: &Flow, by_generator: bool) -> Option<Doubt> {
+fn rate_not_reached(flow: &Flow, by_generator: bool) -> Option<ValidityIssue> {
     let planned_per_second = flow.per_second(|stretch| stretch.planned);
     let sent_per_second = flow.per_second(|stretch| stretch.sent);
     let is_judged = flow.length_s() >= SENT_IN_TIME_SHORTEST_S;
-    (is_judged && sent_per_second < planned_per_second * SENT_IN_TIME_SHARE).then_some(Doubt::RateNotReached {
+    (is_judged && sent_per_second < planned_per_second * SENT_IN_TIME_SHARE).then_some(ValidityIssue::RateNotReached {
         planned_per_second,
         sent_per_second,
         by_generator,

@@ -2,17 +2,17 @@
 
 use truetail_run::Run;
 
-use super::reason::Doubt;
 use super::thresholds::{
     GROWN_FROM_SHARE, NEAR_TIMEOUT_SHARE, SATURATED_GROWTH_SHARE, SATURATED_NOISE, SATURATED_RISING_SHARE,
     SATURATED_SLOWER, SATURATED_STRETCHES, TIMED_OUT_SHARE,
 };
+use super::validity_issue::ValidityIssue;
 use crate::flow::{Flow, Stretch};
 
 /// Saturation as the later half of the run shows it. Every condition must hold: the backlog rises nearly all the time,
 /// by its slope and beyond noise; answers keep coming; and they get slower. Whoever else would be to blame for a
 /// backlog must be ruled out before.
-pub(super) fn saturated(run: &Run, flow: &Flow) -> Option<Doubt> {
+pub(super) fn saturated(run: &Run, flow: &Flow) -> Option<ValidityIssue> {
     let half = flow.later_half();
     if half.stretches.len() < SATURATED_STRETCHES {
         return None;
@@ -23,7 +23,7 @@ pub(super) fn saturated(run: &Run, flow: &Flow) -> Option<Doubt> {
     let offered_per_second = half.per_second(|stretch| stretch.planned);
     let grows =
         growth_per_second > offered_per_second * SATURATED_GROWTH_SHARE && rises(later) && beyond_noise(&half, later);
-    (grows && keeps_answering(&half) && gets_slower(&half)).then(|| Doubt::Saturated {
+    (grows && keeps_answering(&half) && gets_slower(&half)).then(|| ValidityIssue::Saturated {
         offered_per_second,
         capacity_per_second: half.per_second(|stretch| stretch.completed),
         growth_per_second,
@@ -34,7 +34,7 @@ pub(super) fn saturated(run: &Run, flow: &Flow) -> Option<Doubt> {
 
 /// Saturation that the timeout hides: the backlog grew until requests timed out in it, and from then on it is as long as
 /// the timeout allows. Before, answers grew old enough to reach it; since, a good part of the arrivals gets none.
-pub(super) fn up_to_the_timeout(run: &Run, flow: &Flow) -> Option<Doubt> {
+pub(super) fn up_to_the_timeout(run: &Run, flow: &Flow) -> Option<ValidityIssue> {
     let timeout_ns = run.facts.offered.timeout_ns?;
     let tally = &run.snapshot.tally;
     let onset = flow.stretches.iter().position(gives_up)?;
@@ -43,7 +43,7 @@ pub(super) fn up_to_the_timeout(run: &Run, flow: &Flow) -> Option<Doubt> {
     let lasts = after.len() >= SATURATED_STRETCHES
         && giving_up as f64 >= after.len() as f64 * SATURATED_RISING_SHARE
         && tally.timed_out > tally.failed();
-    (lasts && grew_old(before, timeout_ns)).then(|| Doubt::SaturatedToTimeout {
+    (lasts && grew_old(before, timeout_ns)).then(|| ValidityIssue::SaturatedToTimeout {
         offered_per_second: flow.per_second(|stretch| stretch.planned),
         capacity_per_second: most_answered(before, after) / flow.stretch_s,
         from_ns: run.snapshot.measure_from.0 + (onset as f64 * flow.stretch_s * 1e9) as u64,

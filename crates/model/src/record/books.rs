@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::recorder::STATUSES;
-use super::{Cause, Fold, Outcome, RequestRecord, Snapshot, SparseHistogram, Tally};
+use super::{Cause, Mergeable, Outcome, RequestRecord, Snapshot, SparseHistogram, Tally};
 use crate::time::Timestamp;
 
 /// The books of one interval, by intended start. Kept while a run goes on, and in no run folder.
@@ -50,7 +50,7 @@ impl IntervalBooks {
     }
 }
 
-impl Fold for IntervalBooks {
+impl Mergeable for IntervalBooks {
     fn merge(&mut self, other: &IntervalBooks) {
         self.tally.merge(&other.tally);
         other.statuses.iter().for_each(|(status, n)| *self.statuses.entry(*status).or_default() += n);

@@ -5,7 +5,7 @@
 //! known to better than 0.1 %. The whole of `u64` can be recorded: nothing is ever clipped or dropped.
 
 use super::SparseHistogram;
-use super::totals::Totals;
+use super::exact_statistics::ExactStatistics;
 use crate::time::Nanos;
 
 /// log2 of the buckets in each power of two.
@@ -35,7 +35,7 @@ pub(super) fn values_of(bucket: usize) -> (u64, u64) {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Histogram {
     counts: Vec<u64>,
-    totals: Totals,
+    totals: ExactStatistics,
 }
 
 impl Histogram {
@@ -70,7 +70,7 @@ impl Histogram {
     }
 
     /// Values whose totals are known, in buckets that [`Histogram::add_buckets`] must add later.
-    pub(super) fn of_totals(totals: Totals) -> Histogram {
+    pub(super) fn of_totals(totals: ExactStatistics) -> Histogram {
         Histogram { counts: Vec::new(), totals }
     }
 

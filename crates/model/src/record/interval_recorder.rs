@@ -5,10 +5,10 @@
 
 use std::array;
 
-use super::intervals::{ByInterval, Distributions, Folding};
+use super::exact_statistics::ExactStatistics;
+use super::intervals::{ByInterval, CoarseningIntervals, Distributions};
 use super::seconds::row_of;
 use super::sparse::HotHistogram;
-use super::totals::Totals;
 use super::{Histogram, IntervalBooks, Metric, RequestRecord};
 use crate::time::{Nanos, Timestamp};
 
@@ -26,12 +26,12 @@ const FOLDED_AT_ONCE: usize = 2;
 /// Distributions and books by interval, of a run that is going on.
 #[derive(Clone, Debug)]
 pub(super) struct IntervalRecorder {
-    distributions: Folding<Distributions>,
-    books: Folding<IntervalBooks>,
+    distributions: CoarseningIntervals<Distributions>,
+    books: CoarseningIntervals<IntervalBooks>,
     /// Of the newest intervals, by number modulo [`HOT`].
     hot: [[HotHistogram; Metric::COUNT]; HOT],
     /// Of all that is not hot.
-    totals: [Totals; Metric::COUNT],
+    totals: [ExactStatistics; Metric::COUNT],
     /// So many records more, and what is hot is emptied.
     until_cooled: u32,
     newest: usize,
@@ -46,10 +46,10 @@ impl IntervalRecorder {
     pub(super) fn new(expected: usize, highest: Nanos) -> IntervalRecorder {
         let room = expected.min(MOST_INTERVALS);
         IntervalRecorder {
-            distributions: Folding::with_room_for(room),
-            books: Folding::with_room_for(room),
+            distributions: CoarseningIntervals::with_room_for(room),
+            books: CoarseningIntervals::with_room_for(room),
             hot: array::from_fn(|_| array::from_fn(|_| HotHistogram::with_room_for(highest))),
-            totals: [Totals::default(); Metric::COUNT],
+            totals: [ExactStatistics::default(); Metric::COUNT],
             until_cooled: MOST_HOT,
             newest: 0,
             next_second: 1,

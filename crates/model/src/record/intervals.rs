@@ -6,11 +6,11 @@ use std::ops::Range;
 use super::{Metric, SparseHistogram};
 
 /// What can be kept by interval: what belongs to two of them can be added up, without loss and in any order.
-pub trait Fold: Clone + Default {
+pub trait Mergeable: Clone + Default {
     /// Adds what another one holds.
     fn merge(&mut self, other: &Self);
 
-    /// As [`Fold::merge`], of one that nobody needs any more.
+    /// As [`Mergeable::merge`], of one that nobody needs any more.
     fn absorb(&mut self, other: Self) {
         self.merge(&other);
     }
@@ -61,7 +61,7 @@ impl<T> ByInterval<T> {
     }
 }
 
-impl<T: Fold> ByInterval<T> {
+impl<T: Mergeable> ByInterval<T> {
     /// Row i, which is made where it is missing.
     pub(super) fn row_mut(&mut self, i: usize) -> &mut T {
         if i >= self.rows.len() {
@@ -71,7 +71,7 @@ impl<T: Fold> ByInterval<T> {
     }
 
     /// Makes the intervals `width_s` seconds long, where they are shorter.
-    pub fn fold_to(&mut self, width_s: u64) {
+    pub fn coarsen_to(&mut self, width_s: u64) {
         let shift = width_s.max(1).next_power_of_two().trailing_zeros();
         let Some(by) = shift.checked_sub(self.shift).filter(|by| *by > 0) else { return };
         let fine = std::mem::take(&mut self.rows);
@@ -81,7 +81,7 @@ impl<T: Fold> ByInterval<T> {
 
     /// Adds the rows of another hand. The sum has the longer intervals of the two.
     pub fn merge(&mut self, other: &ByInterval<T>) {
-        self.fold_to(other.width_s());
+        self.coarsen_to(other.width_s());
         let by = self.shift - other.shift;
         other.rows.iter().enumerate().for_each(|(i, row)| self.row_mut(i >> by).merge(row));
     }
@@ -112,7 +112,7 @@ impl Distributions {
     }
 }
 
-impl Fold for Distributions {
+impl Mergeable for Distributions {
     fn merge(&mut self, other: &Distributions) {
         self.metrics.iter_mut().zip(&other.metrics).for_each(|(mine, theirs)| mine.merge(theirs));
     }
@@ -124,16 +124,16 @@ impl Fold for Distributions {
 
 /// Rows that are being recorded. When their intervals double, what is there is folded a little at a time.
 #[derive(Clone, Debug)]
-pub(super) struct Folding<T> {
+pub(super) struct CoarseningIntervals<T> {
     rows: ByInterval<T>,
     /// Rows of intervals half as long that are still to be added to `rows`.
     fine: Vec<T>,
 }
 
-impl<T: Fold> Folding<T> {
+impl<T: Mergeable> CoarseningIntervals<T> {
     /// None, with room for `most` made beforehand.
-    pub(super) fn with_room_for(most: usize) -> Folding<T> {
-        Folding { rows: ByInterval { shift: 0, rows: Vec::with_capacity(most) }, fine: Vec::new() }
+    pub(super) fn with_room_for(most: usize) -> CoarseningIntervals<T> {
+        CoarseningIntervals { rows: ByInterval { shift: 0, rows: Vec::with_capacity(most) }, fine: Vec::new() }
     }
 
     pub(super) fn interval_of(&self, second: usize) -> usize {
@@ -170,8 +170,8 @@ impl<T: Fold> Folding<T> {
     }
 }
 
-impl Folding<Distributions> {
-    /// As [`Folding::fold_one`]; `bytes` is what all rows take before, and what they take after is the answer.
+impl CoarseningIntervals<Distributions> {
+    /// As [`CoarseningIntervals::fold_one`]; `bytes` is what all rows take before, and what they take after is the answer.
     pub(super) fn fold_one_of(&mut self, bytes: usize) -> usize {
         let Some(row) = self.fine.last() else { return bytes };
         let into = (self.fine.len() - 1) / 2;

@@ -2,7 +2,8 @@
 
 use super::interval_recorder::IntervalRecorder;
 use super::{
-    ByInterval, Histogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, Second, Snapshot, Tally, seconds,
+    ByInterval, Histogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, SecondCounts, Snapshot, Tally,
+    seconds,
 };
 use crate::arrival::ScheduleHash;
 use crate::time::{Nanos, Timestamp};
@@ -48,7 +49,7 @@ pub struct Recorder {
     /// Where there are intervals, the whole is their sum, and these stay empty.
     metrics: [Histogram; Metric::COUNT],
     error_status_time: Histogram,
-    seconds: Vec<Second>,
+    seconds: Vec<SecondCounts>,
     intervals: Option<IntervalRecorder>,
     samples: Samples,
     bytes_in: u64,

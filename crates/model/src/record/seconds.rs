@@ -5,7 +5,7 @@ use super::{Outcome, RequestRecord};
 
 /// The counts of one second of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Second {
+pub struct SecondCounts {
     /// Arrivals intended in this second.
     pub planned: u64,
     /// Arrivals whose actual start was in it.
@@ -18,8 +18,8 @@ pub struct Second {
     pub error_status: u64,
 }
 
-impl Second {
-    fn merge(&mut self, other: &Second) {
+impl SecondCounts {
+    fn merge(&mut self, other: &SecondCounts) {
         self.planned += other.planned;
         self.sent += other.sent;
         self.completed += other.completed;
@@ -29,9 +29,9 @@ impl Second {
 }
 
 /// Adds the seconds of another hand.
-pub(super) fn merge(mine: &mut Vec<Second>, theirs: &[Second]) {
+pub(super) fn merge(mine: &mut Vec<SecondCounts>, theirs: &[SecondCounts]) {
     if theirs.len() > mine.len() {
-        mine.resize(theirs.len(), Second::default());
+        mine.resize(theirs.len(), SecondCounts::default());
     }
     mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.merge(theirs));
 }
@@ -48,20 +48,20 @@ pub(super) const fn row_of(second: usize) -> usize {
 }
 
 /// Rows with room for `expected` seconds made beforehand.
-pub(super) fn rows_for(expected: usize) -> Vec<Second> {
+pub(super) fn rows_for(expected: usize) -> Vec<SecondCounts> {
     Vec::with_capacity(expected.min(MOST_ROWS_MADE_READY))
 }
 
-fn row(rows: &mut Vec<Second>, second: usize) -> &mut Second {
+fn row(rows: &mut Vec<SecondCounts>, second: usize) -> &mut SecondCounts {
     let row = row_of(second);
     if row >= rows.len() {
-        rows.resize(row + 1, Second::default());
+        rows.resize(row + 1, SecondCounts::default());
     }
     &mut rows[row]
 }
 
 /// Counts what became of an arrival.
-pub(super) fn count(rows: &mut Vec<Second>, record: &RequestRecord) {
+pub(super) fn count(rows: &mut Vec<SecondCounts>, record: &RequestRecord) {
     row(rows, record.intended_start.second()).planned += 1;
     if record.outcome != Outcome::NeverIssued {
         row(rows, record.actual_start.second()).sent += 1;

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{ByInterval, Cause, Distributions, Histogram, IntervalBooks, Metric, Samples, Second, Tally, seconds};
+use super::{
+    ByInterval, Cause, Distributions, Histogram, IntervalBooks, Metric, Samples, SecondCounts, Tally, seconds,
+};
 use crate::arrival::ScheduleHash;
 use crate::time::Timestamp;
 
@@ -22,7 +24,7 @@ pub struct Snapshot {
     /// Response time of the answers with an error status: a part of [`Metric::ResponseTime`].
     pub error_status_time: Histogram,
     /// The counts of each second, from the origin; after twelve days (2^20 s) all is in the last one.
-    pub seconds: Vec<Second>,
+    pub seconds: Vec<SecondCounts>,
     /// The distributions of each interval, by intended start: of each second, or in a long run of some seconds together.
     /// Empty where they were not kept.
     pub intervals: ByInterval<Distributions>,

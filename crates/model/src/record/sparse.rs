@@ -1,8 +1,8 @@
 //! Histograms of which there are many, such as one for each interval and metric: only the buckets in use are kept, in as
 //! few bytes as their counts need.
 
+use super::exact_statistics::ExactStatistics;
 use super::histogram::{bucket_of, rank_of, values_of};
-use super::totals::Totals;
 use crate::time::Nanos;
 
 /// Counts of values in the buckets of a [`Histogram`](super::Histogram), only those in use. A bucket takes two bytes and
@@ -230,7 +230,7 @@ impl Counts {
 #[derive(Clone, Default, Debug)]
 pub(super) struct HotHistogram {
     counts: Vec<u32>,
-    totals: Totals,
+    totals: ExactStatistics,
 }
 
 impl HotHistogram {
@@ -272,7 +272,7 @@ impl HotHistogram {
     }
 
     /// Moves all counts to `into`, says what is known of them exactly, and is empty again, with its memory kept.
-    pub(super) fn cool_into(&mut self, into: &mut SparseHistogram) -> Totals {
+    pub(super) fn cool_into(&mut self, into: &mut SparseHistogram) -> ExactStatistics {
         let totals = std::mem::take(&mut self.totals);
         if totals.count == 0 {
             return totals;
@@ -348,7 +348,7 @@ mod tests {
         #[test]
         fn cooling_loses_nothing(values in proptest::collection::vec(values().prop_map(|v| v >> 20), 0..600)) {
             let (mut hot, mut cooled) = (HotHistogram::default(), SparseHistogram::default());
-            let (mut totals, mut all) = (Totals::default(), Totals::default());
+            let (mut totals, mut all) = (ExactStatistics::default(), ExactStatistics::default());
             for (i, value) in values.iter().enumerate() {
                 hot.record(Nanos(*value));
                 all.add(Nanos(*value), 1);

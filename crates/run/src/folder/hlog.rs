@@ -20,7 +20,7 @@ use truetail_model::time::Nanos;
 
 use super::LineError;
 use crate::Facts;
-use crate::wire::v1::{self, Intervals};
+use crate::wire::v1::{self, IntervalWidth};
 
 /// Significant decimal digits of every histogram.
 const DIGITS: u8 = 3;
@@ -31,7 +31,7 @@ const MAX_UNIT_NS: f64 = 1e6;
 
 /// The head of every log. The first line is what the Java tools write.
 const HEAD: &str = "[Histogram log format version 1.3]
-A run of truetail. Values in nanoseconds; Interval_Max in milliseconds. Intervals go by intended start.
+A run of truetail. Values in nanoseconds; Interval_Max in milliseconds. IntervalWidth go by intended start.
 response_time      answered arrivals: end - intended start
 censored           what was waited by arrivals that timed out, were in flight at the end or were never issued:
                    their response time is at least this
@@ -48,7 +48,12 @@ All planned arrivals are response_time, censored and failed together: quantiles 
 every arrival without an answer.";
 
 /// Writes the distributions of a snapshot.
-pub(super) fn write(mut out: impl Write, facts: &Facts, snapshot: &Snapshot, intervals: Intervals) -> io::Result<()> {
+pub(super) fn write(
+    mut out: impl Write,
+    facts: &Facts,
+    snapshot: &Snapshot,
+    intervals: IntervalWidth,
+) -> io::Result<()> {
     let mut serializer = V2DeflateSerializer::new();
     let log = head(facts).begin_log_with(&mut out, &mut serializer)?;
     let mut lines = Lines { log, scratch: scratch(snapshot) };
@@ -134,12 +139,12 @@ impl<W: Write> Lines<'_, '_, W> {
 pub(super) struct Log {
     /// Of the whole run, by tag.
     pub(super) whole: BTreeMap<String, Histogram>,
-    /// By the second that they begin with, those with a value; none for [`Intervals::WholeRun`].
+    /// By the second that they begin with, those with a value; none for [`IntervalWidth::WholeRun`].
     pub(super) intervals: BTreeMap<usize, Distributions>,
 }
 
 /// Reads a log that [`write`] wrote. Tags that are not known are kept in `whole` only.
-pub(super) fn read(text: &str, intervals: Intervals) -> Result<Log, LineError> {
+pub(super) fn read(text: &str, intervals: IntervalWidth) -> Result<Log, LineError> {
     let mut log = Log { whole: BTreeMap::new(), intervals: BTreeMap::new() };
     let mut reader = LineReader::default();
     for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -200,7 +205,7 @@ impl LineReader {
 }
 
 impl Log {
-    fn add(&mut self, line: Line, intervals: Intervals) -> Result<(), String> {
+    fn add(&mut self, line: Line, intervals: IntervalWidth) -> Result<(), String> {
         let whole = self.whole.entry(line.tag.clone()).or_default();
         for &(value, count) in &line.buckets {
             whole.record_n(value, count);

@@ -25,11 +25,11 @@
 use std::io::{self, Read, Write};
 
 use serde::Deserialize;
-use truetail_model::record::{Distributions, Metric, Second, Snapshot, rank_of};
+use truetail_model::record::{Distributions, Metric, SecondCounts, Snapshot, rank_of};
 use truetail_model::time::Nanos;
 
 use super::LineError;
-use crate::wire::v1::Intervals;
+use crate::wire::v1::IntervalWidth;
 
 /// The counts of a row, in order.
 const COUNTS: [&str; 8] = ["second", "planned", "sent", "completed", "failed", "error_status", "in_flight", "backlog"];
@@ -66,7 +66,7 @@ const QUANTILES: [(&str, Metric, f64); 21] = [
 pub(super) fn write(out: impl Write, snapshot: &Snapshot) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(COUNTS.into_iter().chain(INTERVAL).chain(QUANTILES.map(|(name, ..)| name)))?;
-    let intervals = Intervals::of(snapshot);
+    let intervals = IntervalWidth::of(snapshot);
     let mut running = Running::default();
     for (number, second) in snapshot.seconds.iter().enumerate() {
         running.add(second);
@@ -78,7 +78,7 @@ pub(super) fn write(out: impl Write, snapshot: &Snapshot) -> io::Result<()> {
 
 /// What is said of the interval that begins with second `number`, in the order of [`INTERVAL`] and [`QUANTILES`]; nothing
 /// where none does.
-fn of_interval(snapshot: &Snapshot, intervals: Intervals, number: usize) -> Vec<Option<u64>> {
+fn of_interval(snapshot: &Snapshot, intervals: IntervalWidth, number: usize) -> Vec<Option<u64>> {
     let Some(width_s) = intervals.width_s().filter(|_| snapshot.intervals.begins_at(number)) else {
         return vec![None; INTERVAL.len() + QUANTILES.len()];
     };
@@ -93,7 +93,7 @@ fn field(value: Option<u64>) -> String {
 }
 
 /// In the order of [`COUNTS`].
-fn counts(number: usize, second: &Second, running: &Running) -> [Option<u64>; COUNTS.len()] {
+fn counts(number: usize, second: &SecondCounts, running: &Running) -> [Option<u64>; COUNTS.len()] {
     [
         Some(number as u64),
         Some(second.planned),
@@ -127,7 +127,7 @@ struct Running {
 }
 
 impl Running {
-    fn add(&mut self, second: &Second) {
+    fn add(&mut self, second: &SecondCounts) {
         self.planned += second.planned;
         self.sent += second.sent;
         self.ended += second.completed + second.failed;
@@ -154,7 +154,7 @@ struct Counts {
 }
 
 /// Reads the counts of the seconds back.
-pub(super) fn read(input: impl Read) -> Result<Vec<Second>, LineError> {
+pub(super) fn read(input: impl Read) -> Result<Vec<SecondCounts>, LineError> {
     let mut seconds = Vec::new();
     for row in csv::Reader::from_reader(input).into_deserialize() {
         let row: Counts = row.map_err(LineError::of_csv)?;
@@ -165,7 +165,7 @@ pub(super) fn read(input: impl Read) -> Result<Vec<Second>, LineError> {
             });
         }
         let Counts { planned, sent, completed, failed, error_status, .. } = row;
-        seconds.push(Second { planned, sent, completed, failed, error_status });
+        seconds.push(SecondCounts { planned, sent, completed, failed, error_status });
     }
     Ok(seconds)
 }

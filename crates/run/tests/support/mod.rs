@@ -10,9 +10,9 @@ use truetail_model::record::{
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{
-    ArrivalFidelity, ClosedLoopShadow, Contribution, CpuTime, Dispersion, Distribution, EndClock, Exponential, Facts,
-    Findings, Gaps, Generator, Host, Mix, MixTarget, Offered, Pause, Quantile, Reason, Run, Settling, SettlingState,
-    ShadowQuantile, Shift, Source, Surroundings, TargetBooks, Uncertainty, Verdict, VerdictState,
+    ArrivalFidelity, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution, EndClock,
+    Exponential, Facts, Findings, Gaps, GeneratorStats, HostInfo, Mix, MixTarget, OfferedLoad, Pause, Quantile, Reason,
+    Run, RunSource, Settling, SettlingState, ShadowQuantile, Shift, TargetBooks, Uncertainty, Verdict, VerdictState,
 };
 
 /// What a recorder makes of these records.
@@ -36,11 +36,11 @@ pub fn run(options: RecorderOptions, records: &[RequestRecord]) -> Run {
 pub fn facts(snapshot: &Snapshot) -> Facts {
     Facts {
         version: "0.1.0".to_owned(),
-        source: Source::Sockets,
+        source: RunSource::Sockets,
         started_at_unix_ns: Some(1_750_000_000_123_456_789),
         elapsed_ns: snapshot.last_end.0,
         offered: offered(),
-        host: Some(Host {
+        host: Some(HostInfo {
             os: "linux".to_owned(),
             kernel: Some("6.1.0".to_owned()),
             arch: "x86_64".to_owned(),
@@ -63,8 +63,8 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
     }
 }
 
-pub fn offered() -> Offered {
-    Offered {
+pub fn offered() -> OfferedLoad {
+    OfferedLoad {
         name: None,
         model: LoadModelKind::Open,
         url: Some("http://127.0.0.1:8080/api".to_owned()),
@@ -79,7 +79,7 @@ pub fn offered() -> Offered {
         requests_per_session: None,
         think_time_ns: None,
         connections: Some(64),
-        http2: Some(truetail_run::Http2 { max_streams: Some(100) }),
+        http2: Some(truetail_run::Http2Config { max_streams: Some(100) }),
         timeout_ns: Some(5_000_000_000),
         drain_ns: 30_000_000_000,
         warmup_ns: 0,
@@ -100,8 +100,8 @@ pub fn mix() -> Mix {
     }
 }
 
-pub fn generator() -> Generator {
-    Generator {
+pub fn generator() -> GeneratorStats {
+    GeneratorStats {
         threads: 2,
         cpu: CpuTime { user_ns: 1_000_000_000, system_ns: 2_000_000_000 },
         peak_memory_bytes: Some(10_000_000),
@@ -110,13 +110,13 @@ pub fn generator() -> Generator {
         paused_ns: 7_000_000,
         connections_opened: 64,
         connections_peak: 64,
-        streams: Some(truetail_run::Streams { peak: 37, allowed: Some(128), sent_again: 5 }),
+        streams: Some(truetail_run::Http2Stats { peak: 37, allowed: Some(128), sent_again: 5 }),
         stray_answers: 0,
         timing: truetail_run::Timing::Precise,
         clock_reading_ns: Some(21),
         end_clock: EndClock::Kernel,
         busiest_worker_cpu_ns: 700_000_000,
-        surroundings: Surroundings { steal_ns: Some(10_000_000), throttled_ns: None, cpu_pressure_ns: Some(5_000) },
+        surroundings: CpuContention { steal_ns: Some(10_000_000), throttled_ns: None, cpu_pressure_ns: Some(5_000) },
         unstamped: 3,
         clock_steps: 1,
         open_files_limit: Some(1024),

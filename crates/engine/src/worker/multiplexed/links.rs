@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use truetail_model::time::Timestamp;
-use truetail_run::Streams;
+use truetail_run::Http2Stats;
 
 use crate::connection::{Connection, Exchange, Phase};
 use crate::http2::{Blocks, Ended, Session};
@@ -85,7 +85,7 @@ pub(crate) struct Links {
     /// No connection could be opened: until then others are preferred.
     pub(super) opening_rests: Option<Timestamp>,
     /// What is to be said of all requests together.
-    seen: Streams,
+    seen: Http2Stats,
     /// What ended by the last read; kept for its room.
     pub(super) ended: Vec<Ended>,
 }
@@ -102,7 +102,7 @@ impl Links {
             homeless: VecDeque::new(),
             dirty: Vec::new(),
             opening_rests: None,
-            seen: Streams::default(),
+            seen: Http2Stats::default(),
             ended: Vec::new(),
         }
     }
@@ -145,7 +145,7 @@ impl Links {
     }
 
     /// What is to be said of all requests together.
-    pub(crate) fn seen(&self) -> Streams {
+    pub(crate) fn seen(&self) -> Http2Stats {
         self.seen
     }
 

@@ -4,7 +4,7 @@ use crate::time::Nanos;
 
 /// How many values there are, their sum, and the smallest and the largest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Totals {
+pub(super) struct ExactStatistics {
     pub(super) count: u64,
     pub(super) sum: u128,
     /// `u64::MAX` where there is none.
@@ -13,13 +13,13 @@ pub(super) struct Totals {
     pub(super) max: u64,
 }
 
-impl Default for Totals {
-    fn default() -> Totals {
-        Totals { count: 0, sum: 0, min: u64::MAX, max: 0 }
+impl Default for ExactStatistics {
+    fn default() -> ExactStatistics {
+        ExactStatistics { count: 0, sum: 0, min: u64::MAX, max: 0 }
     }
 }
 
-impl Totals {
+impl ExactStatistics {
     /// The same value `n` times.
     #[inline]
     pub(super) fn add(&mut self, value: Nanos, n: u64) {
@@ -30,7 +30,7 @@ impl Totals {
     }
 
     /// Those of other values.
-    pub(super) fn merge(&mut self, other: &Totals) {
+    pub(super) fn merge(&mut self, other: &ExactStatistics) {
         self.count += other.count;
         self.sum += other.sum;
         self.min = self.min.min(other.min);
