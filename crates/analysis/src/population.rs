@@ -75,7 +75,7 @@ impl Population {
     }
 
     /// A value that each arrival of the population has, in the order of the intended starts.
-    pub(crate) fn of_known(values: Vec<u64>) -> Population {
+    pub(crate) fn of_values(values: Vec<u64>) -> Population {
         let none = || Values::Each(Vec::new());
         let order = Order::of_values(&values);
         Population::new(by_size(order.as_ref(), values), none(), none(), order)
@@ -95,7 +95,7 @@ impl Population {
     }
 
     /// A value that each arrival of the population has, by bucket; `rows` hold `metric` interval by interval.
-    pub(crate) fn of_known_histogram(values: Histogram, rows: Option<(&[Distributions], Metric)>) -> Population {
+    pub(crate) fn of_histogram(values: Histogram, rows: Option<(&[Distributions], Metric)>) -> Population {
         let order = rows.and_then(|(rows, metric)| Order::of_intervals(rows, &[metric], values.count()));
         let none = || Values::buckets(Histogram::new());
         Population::new(Values::buckets(values), none(), none(), order)

@@ -10,7 +10,7 @@ use truetail_model::workload::LoadModelKind;
 use truetail_run::{Run, Settling, SettlingState, Shift};
 
 use crate::levels::{self, Level, Series};
-use crate::measured;
+use crate::metric_distributions;
 use crate::verdict::words;
 
 /// Fewer stretches do not show what is level and what is chance.
@@ -26,7 +26,7 @@ const FILLING_SHARE: f64 = 0.25;
 
 /// Where the response time of a run settles. Pure: the same run gives the same answer.
 pub fn settling(run: &Run) -> Settling {
-    settling_of(run, measured::every_arrival(&run.snapshot).as_deref())
+    settling_of(run, metric_distributions::every_arrival(&run.snapshot).as_deref())
 }
 
 /// As [`settling`]; `every` holds all arrivals in order, where each was kept.

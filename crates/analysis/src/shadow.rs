@@ -19,7 +19,7 @@
 //! - A user who would ask much more often than the run did asks for what the run did not see. Then there is no shadow.
 
 use truetail_model::random::mix64;
-use truetail_model::record::{Outcome, RequestRecord, rank_of};
+use truetail_model::record::{Metric, Outcome, RequestRecord, rank_of};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{ClosedLoopShadow, Distribution, Findings, Run, ShadowQuantile, VerdictState};
 
@@ -41,7 +41,7 @@ const MOST_USERS: f64 = 1e6;
 /// time (Little's law). `None` where [`shadow`] has none, and for a run that is INVALID: then the answer to compare with is
 /// missing.
 pub(crate) fn of_findings(run: &Run, findings: &Findings) -> Option<ClosedLoopShadow> {
-    let median = findings.service_time.quantiles.iter().find(|quantile| quantile.q == 0.5)?.value_ns?;
+    let median = findings.metrics[Metric::ServiceTime].quantiles.iter().find(|quantile| quantile.q == 0.5)?.value_ns?;
     let users = (findings.offered_per_second? * median as f64 / 1e9).round().clamp(1.0, MOST_USERS) as u32;
     if findings.verdict.state == VerdictState::Invalid {
         return None;

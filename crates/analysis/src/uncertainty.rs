@@ -12,6 +12,7 @@
 //! The first three go either way. The two lags make the quantile too large, never too small. They are not subtracted:
 //! which requests a lag hit is known one by one, but the quantile of a difference is not the difference of quantiles.
 
+use truetail_model::record::Metric;
 use truetail_run::{Contribution, Distribution, EndClock, Findings, Quantile, Run, RunSource, Uncertainty};
 
 /// What two readings of the clock may be wrong by, where nothing better is known: reading a monotonic clock takes about
@@ -37,7 +38,7 @@ pub fn uncertainty(run: &Run, findings: &Findings) -> Vec<Uncertainty> {
             sampling_ns: sampling_ns(quantile, value_ns),
             histogram_ns: if response_time.exact { 0 } else { half_bucket_ns(value_ns) },
             clock_ns: if virtual_time { 0 } else { clock_ns },
-            generator_lag_ns: at(&findings.generator_lag, quantile.q),
+            generator_lag_ns: at(&findings.metrics[Metric::GeneratorLag], quantile.q),
             read_lag_ns: if virtual_time { Some(0) } else { read_lag_ns(run, findings, quantile.q) },
             largest: None,
         }))
@@ -66,7 +67,7 @@ fn read_lag_ns(run: &Run, findings: &Findings, q: f64) -> Option<u64> {
     if generator.end_clock == EndClock::Kernel && generator.unstamped == 0 {
         return Some(0);
     }
-    at(&findings.read_lag, q)
+    at(&findings.metrics[Metric::ReadLag], q)
 }
 
 fn with_largest(budget: Uncertainty) -> Uncertainty {
@@ -133,9 +134,9 @@ mod tests {
         assert_eq!(p50(&run, &findings).clock_ns, 2_000, "where each reading is a system call");
         run.facts.generator = Some(GeneratorStats::default());
         assert_eq!(p50(&run, &findings).read_lag_ns, None, "nobody knows");
-        findings.read_lag = findings.response_time.clone();
+        findings.metrics[Metric::ReadLag] = findings.response_time.clone();
         assert_eq!(p50(&run, &findings).largest, Some(Contribution::ReadLag));
-        findings.generator_lag = findings.response_time.clone();
+        findings.metrics[Metric::GeneratorLag] = findings.response_time.clone();
         assert_eq!(p50(&run, &findings).largest, Some(Contribution::GeneratorLag));
     }
 

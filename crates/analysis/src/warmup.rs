@@ -7,7 +7,7 @@ use truetail_model::record::{
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_run::Run;
 
-use crate::measured;
+use crate::metric_distributions;
 
 /// Why the beginning of a run cannot be cut off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +55,7 @@ pub fn without_warmup(run: &Run, from: Timestamp) -> Result<Run, WarmupCutError>
     if from <= run.snapshot.measure_from {
         return Ok(run.clone());
     }
-    let snapshot = match measured::every_arrival(&run.snapshot) {
+    let snapshot = match metric_distributions::every_arrival(&run.snapshot) {
         Some(records) => from_records(&run.snapshot, &records, from),
         None => from_intervals(&run.snapshot, from)?,
     };

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use truetail_engine::Control;
 use truetail_engine::callable::{CallPlan, Waiting, bench};
+use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
 use truetail_report::{Style, number, summary};
 use truetail_run::RunSource;
@@ -56,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let findings = truetail_analysis::findings(&run);
     print!("{}", summary(&run, &findings, None, Style::default()));
 
-    let p99 = findings.start_delay.quantiles.iter().find(|quantile| quantile.q == 0.99);
+    let p99 = findings.metrics[Metric::StartDelay].quantiles.iter().find(|quantile| quantile.q == 0.99);
     let p99 = p99.and_then(|quantile| quantile.value_ns).ok_or("too few calls for a p99")?;
     let kept = if p99 < PROMISED_NS { "kept" } else { "not kept: is this machine quiet?" };
     println!(

@@ -1,7 +1,12 @@
 //! What was computed from a run: the other half of `run.json`, version 1.
 
-use serde::{Deserialize, Serialize};
-use truetail_model::record::Tally;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::{Index, IndexMut};
+
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use truetail_model::record::{Metric, Presence, Tally};
 
 use crate::{ArrivalFidelity, ClosedLoopShadow, Settling, Uncertainty};
 
@@ -104,6 +109,90 @@ pub struct Distribution {
     pub exact: bool,
 }
 
+/// The distributions of the metrics that [stand alone](Metric::stands_alone). In files each is a field under its name, in
+/// the order of the table of metrics.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct MetricDistributions(BTreeMap<Metric, Distribution>);
+
+/// That of a metric of which nothing was recorded.
+static NOTHING_RECORDED: Distribution = Distribution {
+    count: 0,
+    censored: 0,
+    failed: 0,
+    mean_ns: None,
+    min_ns: None,
+    max_ns: None,
+    quantiles: Vec::new(),
+    exact: false,
+};
+
+impl FromIterator<(Metric, Distribution)> for MetricDistributions {
+    /// Metrics that do not stand alone are left out, and so are those without a value that are written only where they
+    /// have one.
+    fn from_iter<I: IntoIterator<Item = (Metric, Distribution)>>(all: I) -> MetricDistributions {
+        let is_kept = |(metric, distribution): &(Metric, Distribution)| {
+            metric.stands_alone() && metric.is_written(distribution.count)
+        };
+        MetricDistributions(all.into_iter().filter(is_kept).collect())
+    }
+}
+
+impl Index<Metric> for MetricDistributions {
+    type Output = Distribution;
+
+    fn index(&self, metric: Metric) -> &Distribution {
+        self.0.get(&metric).unwrap_or(&NOTHING_RECORDED)
+    }
+}
+
+impl IndexMut<Metric> for MetricDistributions {
+    fn index_mut(&mut self, metric: Metric) -> &mut Distribution {
+        self.0.entry(metric).or_default()
+    }
+}
+
+impl Serialize for MetricDistributions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(metric, distribution)| (metric.name(), distribution)))
+    }
+}
+
+impl<'de> Deserialize<'de> for MetricDistributions {
+    /// Passes over fields that name no metric.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MetricDistributions, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = BTreeMap<Metric, Distribution>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("distributions by the name of their metric")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
+                let mut found = BTreeMap::new();
+                while let Some(name) = fields.next_key::<String>()? {
+                    match Metric::from_name(&name).filter(|metric| metric.stands_alone()) {
+                        Some(metric) => drop(found.insert(metric, fields.next_value()?)),
+                        None => drop(fields.next_value::<IgnoredAny>()?),
+                    }
+                }
+                Ok(found)
+            }
+        }
+        let mut found = deserializer.deserialize_map(Fields)?;
+        for metric in Metric::ALL.into_iter().filter(|metric| metric.stands_alone()) {
+            match metric.definition().presence {
+                Presence::Always if !found.contains_key(&metric) => {
+                    return Err(D::Error::missing_field(metric.name()));
+                }
+                Presence::AddedLater => drop(found.entry(metric).or_default()),
+                Presence::Always | Presence::WhereRecorded => {}
+            }
+        }
+        Ok(MetricDistributions(found))
+    }
+}
+
 /// What was computed from a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Findings {
@@ -117,20 +206,8 @@ pub struct Findings {
     pub response_time_success: Option<Distribution>,
     /// Over answers with a status from 400; `None` when there are none.
     pub response_time_error_status: Option<Distribution>,
-    /// Over answers.
-    pub service_time: Distribution,
-    /// Over issued arrivals.
-    pub start_delay: Distribution,
-    /// The generator's part of it.
-    pub generator_lag: Distribution,
-    /// The connection cap's part of it.
-    pub connection_wait: Distribution,
-    /// Time to connect, over the arrivals that had to.
-    pub connect_time: Distribution,
-    /// How long answers lay in the generator's host before they were read; empty where nobody can say. In no other time.
-    pub read_lag: Distribution,
-    /// The TLS part of the time to connect, over the arrivals that shook hands; empty over plain TCP.
-    pub tls_handshake_time: Distribution,
+    /// Every other metric, over its own arrivals.
+    pub metrics: MetricDistributions,
     /// Answers per second from the first intended start to the last end; `None` for fewer than two arrivals.
     pub throughput_per_second: Option<f64>,
     /// Planned arrivals per second of the schedule; `None` for fewer than two in a time that nobody chose.

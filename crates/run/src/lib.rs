@@ -21,7 +21,7 @@ pub use facts::{
     CpuContention, CpuTime, EndClock, Facts, GeneratorStats, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, Mix,
     MixTarget, OfferedLoad, Pause, RunSource, TargetBooks, Timing,
 };
-pub use findings::{Distribution, Findings, Quantile, Reason, Verdict, VerdictState};
+pub use findings::{Distribution, Findings, MetricDistributions, Quantile, Reason, Verdict, VerdictState};
 pub use merge::{MergeError, merge};
 pub use uncertainty::{Contribution, Uncertainty};
 

@@ -1,7 +1,8 @@
 //! Sorted arrays as the oracle: every arrival has a hidden true response time, and what is printed is held against it.
 
 use proptest::prelude::*;
-use truetail_model::record::{Histogram, Outcome, RequestRecord, StartDelay};
+use truetail_model::arrival::Arrival;
+use truetail_model::record::{Histogram, Outcome, RequestRecord};
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::*;
@@ -31,18 +32,8 @@ impl Hidden {
             Kind::Failed => Outcome::Reset(truetail_model::record::Cause::ResetByPeer),
         };
         let intended_start = Timestamp(index * 1_000_000);
-        RequestRecord {
-            index,
-            intended_start,
-            actual_start: intended_start,
-            end: intended_start + Nanos(self.waited),
-            delay: StartDelay::default(),
-            connected: false,
-            tls_handshake: None,
-            read_lag: None,
-            outcome,
-            bytes_in: 0,
-        }
+        let arrival = Arrival { index, intended_start };
+        RequestRecord::new(arrival, intended_start, intended_start + Nanos(self.waited), outcome)
     }
 }
 

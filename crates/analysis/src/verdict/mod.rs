@@ -109,13 +109,13 @@ fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], li
 
 fn generator_lag(findings: &Findings) -> Option<ValidityIssue> {
     let (q, lag_ns, response_time_ns) =
-        largest_share(findings, &findings.generator_lag, &[0.5, 0.99], LAG_SUSPECT_SHARE)?;
+        largest_share(findings, &findings.metrics[Metric::GeneratorLag], &[0.5, 0.99], LAG_SUSPECT_SHARE)?;
     Some(ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns })
 }
 
 fn connection_wait(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
     let (q, wait_ns, response_time_ns) =
-        largest_share(findings, &findings.connection_wait, &[0.5, 0.9, 0.99], CONNECTION_WAIT_SHARE)?;
+        largest_share(findings, &findings.metrics[Metric::ConnectionWait], &[0.5, 0.9, 0.99], CONNECTION_WAIT_SHARE)?;
     let waits = run.snapshot.metric(Metric::ConnectionWait);
     let waited = waits.count() - waits.count_at_or_below(Nanos::ZERO);
     Some(ValidityIssue::ConnectionWait {
@@ -159,11 +159,11 @@ fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> O
         return None;
     }
     let flow = Flow::of(&run.snapshot, every)?;
-    let lag = mean_or_zero(&findings.generator_lag);
+    let lag = mean_or_zero(&findings.metrics[Metric::GeneratorLag]);
     let is_ours = lag > mean_or_zero(&findings.response_time) * BACKLOG_IS_OURS_SHARE;
     let saturated = || saturation::saturated(run, &flow).or_else(|| saturation::up_to_the_timeout(run, &flow));
     let saturated = if is_ours { None } else { saturated() };
-    saturated.or_else(|| rate_not_reached(&flow, lag > mean_or_zero(&findings.connection_wait)))
+    saturated.or_else(|| rate_not_reached(&flow, lag > mean_or_zero(&findings.metrics[Metric::ConnectionWait])))
 }
 
 fn mean_or_zero(distribution: &Distribution) -> f64 {

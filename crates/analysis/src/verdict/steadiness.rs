@@ -1,5 +1,6 @@
 //! Did the response time stay at one level, and did the arrivals come as they were planned?
 
+use truetail_model::record::Metric;
 use truetail_run::Findings;
 
 use super::thresholds::{BACKLOG_IS_OURS_SHARE, OFF_SCHEDULE_SHARE};
@@ -11,7 +12,7 @@ use super::{SATURATED, mean_or_zero};
 pub(super) fn not_stationary(findings: &Findings, others: &[ValidityIssue]) -> Option<ValidityIssue> {
     let shift = findings.settling.shift?;
     let saturated = others.iter().any(|doubt| doubt.code() == SATURATED);
-    let lag = mean_or_zero(&findings.generator_lag);
+    let lag = mean_or_zero(&findings.metrics[Metric::GeneratorLag]);
     let is_ours = lag > mean_or_zero(&findings.response_time) * BACKLOG_IS_OURS_SHARE;
     (!saturated && !is_ours).then_some(ValidityIssue::NotStationary { shift, cut_ns: findings.settling.cut_ns })
 }

@@ -9,13 +9,13 @@ use truetail_run::{Distribution, Findings, Run};
 fn tables(findings: &Findings) -> [(Metric, &Distribution); 8] {
     [
         (Metric::ResponseTime, &findings.response_time),
-        (Metric::ServiceTime, &findings.service_time),
-        (Metric::StartDelay, &findings.start_delay),
-        (Metric::GeneratorLag, &findings.generator_lag),
-        (Metric::ConnectionWait, &findings.connection_wait),
-        (Metric::ConnectTime, &findings.connect_time),
-        (Metric::ReadLag, &findings.read_lag),
-        (Metric::TlsHandshakeTime, &findings.tls_handshake_time),
+        (Metric::ServiceTime, &findings.metrics[Metric::ServiceTime]),
+        (Metric::StartDelay, &findings.metrics[Metric::StartDelay]),
+        (Metric::GeneratorLag, &findings.metrics[Metric::GeneratorLag]),
+        (Metric::ConnectionWait, &findings.metrics[Metric::ConnectionWait]),
+        (Metric::ConnectTime, &findings.metrics[Metric::ConnectTime]),
+        (Metric::ReadLag, &findings.metrics[Metric::ReadLag]),
+        (Metric::TlsHandshakeTime, &findings.metrics[Metric::TlsHandshakeTime]),
     ]
 }
 

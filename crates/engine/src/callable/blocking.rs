@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use truetail_model::driver::{Driver, Hand, Start, Turn};
-use truetail_model::record::{Recorder, RequestRecord, StartDelay};
+use truetail_model::record::{Recorder, RequestRecord};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_reactor::{MonotonicClock, precise_sleeps};
@@ -176,19 +176,8 @@ impl Caller {
         // However long the call took, it was the callable's time.
         self.watch.sleeping(end);
         self.failures_in_a_row = if answer.is_answer() { 0 } else { self.failures_in_a_row + 1 };
-        let (intended, actual) = (start.arrival.intended_start, call.actual_start());
-        let record = RequestRecord {
-            index: start.arrival.index,
-            intended_start: intended,
-            actual_start: actual,
-            end,
-            delay: StartDelay::split(intended, actual, start.connection_wait, Nanos::ZERO),
-            connected: false,
-            tls_handshake: None,
-            read_lag: None,
-            outcome: answer.outcome(),
-            bytes_in: 0,
-        };
+        let record = RequestRecord::new(start.arrival, call.actual_start(), end, answer.outcome())
+            .with_start_delay(start.connection_wait, None);
         self.recorder.record(&record);
         self.live.ended(&record);
         self.driver.finish(start.user, end);

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use truetail_model::arrival::Arrival;
 use truetail_model::driver::{Driver, Hand, Start, Turn};
-use truetail_model::record::{Cause, Outcome, Recorder, RequestRecord, StartDelay};
+use truetail_model::record::{Cause, Outcome, Recorder, RequestRecord};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::{MonotonicClock, precise_sleeps};
 
@@ -180,19 +180,8 @@ impl Pump {
         }
         let Ended { start, actual_start, end, outcome } = ended;
         self.failures_in_a_row = if outcome.is_failed() { self.failures_in_a_row + 1 } else { 0 };
-        let intended = start.arrival.intended_start;
-        let record = RequestRecord {
-            index: start.arrival.index,
-            intended_start: intended,
-            actual_start,
-            end,
-            delay: StartDelay::split(intended, actual_start, start.connection_wait, Nanos::ZERO),
-            connected: false,
-            tls_handshake: None,
-            read_lag: None,
-            outcome,
-            bytes_in: 0,
-        };
+        let record =
+            RequestRecord::new(start.arrival, actual_start, end, outcome).with_start_delay(start.connection_wait, None);
         self.recorder.record(&record);
         self.live.ended(&record);
         self.driver.finish(start.user, end);

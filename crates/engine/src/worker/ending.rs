@@ -1,7 +1,7 @@
 //! How a request ends and is written down, and how the run does.
 
-use truetail_model::record::{Outcome, RequestRecord, StartDelay};
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::record::{Outcome, RequestRecord};
+use truetail_model::time::Timestamp;
 use truetail_run::CpuTime;
 
 use super::Worker;
@@ -47,19 +47,12 @@ impl Worker {
     }
 
     pub(super) fn record(&mut self, exchange: &Exchange, moment: Moment, outcome: Outcome, bytes_in: u64) {
-        let connect = exchange.connect.unwrap_or(Nanos::ZERO);
-        let intended = exchange.arrival.intended_start;
         let record = RequestRecord {
-            index: exchange.arrival.index,
-            intended_start: intended,
-            actual_start: exchange.actual_start,
-            end: moment.arrived,
-            delay: StartDelay::split(intended, exchange.actual_start, exchange.connection_wait, connect),
-            connected: exchange.connect.is_some(),
             tls_handshake: exchange.handshake,
             read_lag: moment.stamped.then(|| moment.read.since(moment.arrived)),
-            outcome,
             bytes_in,
+            ..RequestRecord::new(exchange.arrival, exchange.actual_start, moment.arrived, outcome)
+                .with_start_delay(exchange.connection_wait, exchange.connect)
         };
         self.setting.ledger.record(exchange.which, record);
         // On a schedule, whoever waits for this connection could have had it since the answer arrived; in a closed loop

@@ -1,6 +1,7 @@
 //! The record of one arrival: all that any number is computed from.
 
 use super::Outcome;
+use crate::arrival::Arrival;
 use crate::time::{Nanos, Timestamp};
 
 /// Why a request began later than intended. The parts add up to `actual_start - intended_start`.
@@ -59,6 +60,40 @@ pub struct RequestRecord {
 }
 
 impl RequestRecord {
+    /// What became of `arrival`, of which nothing else is known: no connection was opened for it, and the generator
+    /// answers for all of its start delay. What is known besides is set on top: `RequestRecord { bytes_in, ..new }`.
+    #[inline]
+    pub fn new(arrival: Arrival, actual_start: Timestamp, end: Timestamp, outcome: Outcome) -> RequestRecord {
+        RequestRecord {
+            index: arrival.index,
+            intended_start: arrival.intended_start,
+            actual_start,
+            end,
+            delay: StartDelay::split(arrival.intended_start, actual_start, Nanos::ZERO, Nanos::ZERO),
+            connected: false,
+            tls_handshake: None,
+            read_lag: None,
+            outcome,
+            bytes_in: 0,
+        }
+    }
+
+    /// The record of an arrival that was planned and never issued, counted out at `now`.
+    pub fn never_issued(arrival: Arrival, now: Timestamp) -> RequestRecord {
+        let now = now.max(arrival.intended_start);
+        RequestRecord { delay: StartDelay::default(), ..RequestRecord::new(arrival, now, now, Outcome::NeverIssued) }
+    }
+
+    /// The same with this start delay: it waited so long for a connection, and opened one that took so long, where it
+    /// opened one. The generator answers for the rest.
+    #[inline]
+    #[must_use]
+    pub fn with_start_delay(self, connection_wait: Nanos, connect: Option<Nanos>) -> RequestRecord {
+        let delay =
+            StartDelay::split(self.intended_start, self.actual_start, connection_wait, connect.unwrap_or(Nanos::ZERO));
+        RequestRecord { delay, connected: connect.is_some(), ..self }
+    }
+
     /// What a user felt: `end - intended_start`. For an unanswered arrival, what was waited.
     pub fn response_time(&self) -> Nanos {
         self.end.since(self.intended_start)
@@ -67,118 +102,5 @@ impl RequestRecord {
     /// What a naive tool reports: `end - actual_start`.
     pub fn service_time(&self) -> Nanos {
         self.end.since(self.actual_start)
-    }
-
-    /// Each of its times, with the distribution that it belongs to.
-    #[inline]
-    pub(super) fn times(&self, mut each: impl FnMut(Metric, Nanos)) {
-        match self.outcome {
-            Outcome::Response { .. } => {
-                each(Metric::ResponseTime, self.response_time());
-                each(Metric::ServiceTime, self.service_time());
-                if let Some(lag) = self.read_lag {
-                    each(Metric::ReadLag, lag);
-                }
-            }
-            outcome if outcome.is_censored() => each(Metric::Censored, self.response_time()),
-            _ => each(Metric::Failed, self.response_time()),
-        }
-        if self.outcome != Outcome::NeverIssued {
-            self.times_of_start(each);
-        }
-    }
-
-    #[inline]
-    fn times_of_start(&self, mut each: impl FnMut(Metric, Nanos)) {
-        each(Metric::StartDelay, self.delay.total());
-        each(Metric::GeneratorLag, self.delay.generator_lag);
-        each(Metric::ConnectionWait, self.delay.connection_wait);
-        if self.connected {
-            each(Metric::ConnectTime, self.delay.connect);
-        }
-        if let Some(time) = self.tls_handshake {
-            each(Metric::TlsHandshakeTime, time);
-        }
-    }
-
-    /// The record of an arrival that was planned and never issued, counted out at `now`.
-    pub fn never_issued(arrival: crate::arrival::Arrival, now: Timestamp) -> RequestRecord {
-        let now = now.max(arrival.intended_start);
-        RequestRecord {
-            index: arrival.index,
-            intended_start: arrival.intended_start,
-            actual_start: now,
-            end: now,
-            delay: StartDelay::default(),
-            connected: false,
-            tls_handshake: None,
-            read_lag: None,
-            outcome: Outcome::NeverIssued,
-            bytes_in: 0,
-        }
-    }
-}
-
-/// What is kept as a distribution. All in nanoseconds.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Metric {
-    /// Response time of arrivals that were answered.
-    ResponseTime,
-    /// What was waited for arrivals that were censored: a bound from below on their response time.
-    Censored,
-    /// What was waited until arrivals failed.
-    Failed,
-    /// Service time of arrivals that were answered.
-    ServiceTime,
-    /// Start delay of arrivals that were issued.
-    StartDelay,
-    /// The generator's part of the start delay.
-    GeneratorLag,
-    /// The connection cap's part of the start delay.
-    ConnectionWait,
-    /// Time to open a connection, for the arrivals that had to.
-    ConnectTime,
-    /// How long answers lay in this host before the generator read them, where the system says so. In no other metric.
-    ReadLag,
-    /// The TLS part of the time to open a connection, for the arrivals that had to shake hands.
-    TlsHandshakeTime,
-}
-
-impl Metric {
-    /// Every metric.
-    pub const ALL: [Metric; 10] = [
-        Metric::ResponseTime,
-        Metric::Censored,
-        Metric::Failed,
-        Metric::ServiceTime,
-        Metric::StartDelay,
-        Metric::GeneratorLag,
-        Metric::ConnectionWait,
-        Metric::ConnectTime,
-        Metric::ReadLag,
-        Metric::TlsHandshakeTime,
-    ];
-    /// How many there are.
-    pub const COUNT: usize = Metric::ALL.len();
-
-    /// Its name in files, such as the tag of a histogram log.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Metric::ResponseTime => "response_time",
-            Metric::Censored => "censored",
-            Metric::Failed => "failed",
-            Metric::ServiceTime => "service_time",
-            Metric::StartDelay => "start_delay",
-            Metric::GeneratorLag => "generator_lag",
-            Metric::ConnectionWait => "connection_wait",
-            Metric::ConnectTime => "connect_time",
-            Metric::ReadLag => "read_lag",
-            Metric::TlsHandshakeTime => "tls_handshake_time",
-        }
-    }
-
-    /// The metric of that name.
-    pub fn from_name(name: &str) -> Option<Metric> {
-        Metric::ALL.into_iter().find(|metric| metric.name() == name)
     }
 }

@@ -1,5 +1,6 @@
 //! What the generator did between requests, what that cost, and what lag it had.
 
+use truetail_model::record::Metric;
 use truetail_run::{Findings, Http2Stats, Run, RunSource};
 
 use super::{labelled_text, number};
@@ -16,7 +17,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     }
     let cpu_ns = generator.cpu.user_ns + generator.cpu.system_ns;
     let lag = |q: f64| {
-        let quantiles = &findings.generator_lag.quantiles;
+        let quantiles = &findings.metrics[Metric::GeneratorLag].quantiles;
         let found = quantiles.iter().find(|quantile| quantile.q == q).and_then(|quantile| quantile.value_ns);
         found.map_or("–".to_owned(), number::time)
     };

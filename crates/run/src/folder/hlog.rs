@@ -29,23 +29,32 @@ const HIGHEST_NS: u64 = 3_600_000_000_000;
 /// Nanoseconds in the unit of the largest value of a line.
 const MAX_UNIT_NS: f64 = 1e6;
 
-/// The head of every log. The first line is what the Java tools write.
-const HEAD: &str = "[Histogram log format version 1.3]
-A run of truetail. Values in nanoseconds; Interval_Max in milliseconds. IntervalWidth go by intended start.
-response_time      answered arrivals: end - intended start
-censored           what was waited by arrivals that timed out, were in flight at the end or were never issued:
-                   their response time is at least this
-failed             what was waited until a connect failed, a reset or a malformed answer
-service_time       answered arrivals: end - actual start
-start_delay        issued arrivals: actual start - intended start = generator_lag + connection_wait + connecting
-generator_lag      its part that the generator itself caused
-connection_wait    its part spent waiting for the cap on connections
-connect_time       arrivals that opened a connection: DNS, TCP and TLS
-tls_handshake_time its part from the TCP connection to the end of the TLS handshake
-read_lag           answers: from their arrival in this host, where the other times end, to being read
-error_status_time  the part of response_time with a status of 400 and above; one line for the whole run
+/// The beginning of every log. The first line is what the Java tools write.
+const BEGINNING: &str = "[Histogram log format version 1.3]
+A run of truetail. Values in nanoseconds; Interval_Max in milliseconds. Intervals go by intended start.
+";
+
+/// What the tags are followed by.
+const ALL_TOGETHER: &str = "\
 All planned arrivals are response_time, censored and failed together: quantiles of response_time alone leave out
 every arrival without an answer.";
+
+/// What is said of [`v1::ERROR_STATUS_TIME`], which is no metric.
+const ERROR_STATUS: &str = "the part of response_time with a status of 400 and above; one line for the whole run";
+
+/// The column in which descriptions begin.
+const TAG_WIDTH: usize = 19;
+
+/// The comment at the head of a log: what its tags mean.
+fn comment(snapshot: &Snapshot) -> String {
+    let is_written = |metric: &Metric| metric.is_written(snapshot.metric(*metric).count());
+    let metrics = Metric::with_parts().into_iter().filter(is_written);
+    let tags = metrics.map(|metric| (metric.name(), metric.definition().description));
+    let meanings = tags
+        .chain([(v1::ERROR_STATUS_TIME, ERROR_STATUS)])
+        .map(|(tag, meaning)| format!("{tag:TAG_WIDTH$}{}\n", meaning.replace('\n', &format!("\n{:TAG_WIDTH$}", ""))));
+    format!("{BEGINNING}{}{ALL_TOGETHER}", meanings.collect::<String>())
+}
 
 /// Writes the distributions of a snapshot.
 pub(super) fn write(
@@ -55,7 +64,7 @@ pub(super) fn write(
     intervals: IntervalWidth,
 ) -> io::Result<()> {
     let mut serializer = V2DeflateSerializer::new();
-    let log = head(facts).begin_log_with(&mut out, &mut serializer)?;
+    let log = head(facts, &comment(snapshot)).begin_log_with(&mut out, &mut serializer)?;
     let mut lines = Lines { log, scratch: scratch(snapshot) };
     let whole = Interval::whole(snapshot);
     for (tag, histogram) in v1::tagged(snapshot) {
@@ -74,10 +83,10 @@ pub(super) fn write(
     Ok(())
 }
 
-fn head(facts: &Facts) -> IntervalLogWriterBuilder {
+fn head(facts: &Facts, comment: &str) -> IntervalLogWriterBuilder {
     let origin: SystemTime = UNIX_EPOCH + Duration::from_nanos(facts.started_at_unix_ns.unwrap_or(0));
     let mut head = IntervalLogWriterBuilder::new();
-    head.add_comment(HEAD).with_start_time(origin).with_base_time(origin).with_max_value_divisor(MAX_UNIT_NS);
+    head.add_comment(comment).with_start_time(origin).with_base_time(origin).with_max_value_divisor(MAX_UNIT_NS);
     head
 }
 

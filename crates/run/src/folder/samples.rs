@@ -21,6 +21,7 @@ use std::io::{self, Read, Write};
 
 use csv::StringRecord;
 use serde::{Deserialize, Serialize};
+use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome, RequestRecord, Samples, SamplesOptions, StartDelay};
 use truetail_model::time::{Nanos, Timestamp};
 
@@ -134,11 +135,9 @@ impl<'a> Row<'a> {
         if self.kept != ALL && self.kept != SLOWEST && !self.kept.starts_with(ONE_IN) {
             return Err(format!("kept is '{}'; it is all, one-in-N or slowest", self.kept));
         }
+        let arrival = Arrival { index: self.index, intended_start: Timestamp(self.intended_start_ns) };
+        let (actual_start, end) = (Timestamp(self.actual_start_ns), Timestamp(self.end_ns));
         Ok(RequestRecord {
-            index: self.index,
-            intended_start: Timestamp(self.intended_start_ns),
-            actual_start: Timestamp(self.actual_start_ns),
-            end: Timestamp(self.end_ns),
             delay: StartDelay {
                 generator_lag: Nanos(self.generator_lag_ns),
                 connection_wait: Nanos(self.connection_wait_ns),
@@ -147,8 +146,8 @@ impl<'a> Row<'a> {
             connected: self.connected,
             tls_handshake: self.tls_handshake_ns.map(Nanos),
             read_lag: self.read_lag_ns.map(Nanos),
-            outcome: self.outcome()?,
             bytes_in: self.bytes_in,
+            ..RequestRecord::new(arrival, actual_start, end, self.outcome()?)
         })
     }
 
@@ -176,10 +175,8 @@ mod tests {
 
     #[test]
     fn the_header_names_the_fields_of_a_row_in_order() {
-        let record = RequestRecord::never_issued(
-            truetail_model::arrival::Arrival { index: 0, intended_start: Timestamp::ZERO },
-            Timestamp::ZERO,
-        );
+        let record =
+            RequestRecord::never_issued(Arrival { index: 0, intended_start: Timestamp::ZERO }, Timestamp::ZERO);
         let mut csv = csv::Writer::from_writer(Vec::new());
         csv.serialize(Row::of(ALL, &record)).unwrap();
         let text = String::from_utf8(csv.into_inner().unwrap()).unwrap();

@@ -7,8 +7,8 @@ use truetail_model::record::{Cause, Histogram, Metric, Samples, SamplesOptions, 
 use truetail_model::time::Nanos;
 
 use crate::{
-    ArrivalFidelity, Claims, ClosedLoopShadow, Distribution, Findings, GeneratorStats, HostInfo, OfferedLoad, Run,
-    RunSource, Settling, TargetBooks, Uncertainty, Verdict,
+    ArrivalFidelity, Claims, ClosedLoopShadow, Distribution, Findings, GeneratorStats, HostInfo, MetricDistributions,
+    OfferedLoad, Run, RunSource, Settling, TargetBooks, Uncertainty, Verdict,
 };
 
 /// What `schema` says.
@@ -65,22 +65,9 @@ pub struct RunFile {
     pub response_time_success: Option<Distribution>,
     /// Over answers with a status from 400; null when there are none.
     pub response_time_error_status: Option<Distribution>,
-    /// Over answers.
-    pub service_time: Distribution,
-    /// Over issued arrivals.
-    pub start_delay: Distribution,
-    /// The generator's part of the start delay.
-    pub generator_lag: Distribution,
-    /// The connection cap's part of the start delay.
-    pub connection_wait: Distribution,
-    /// Over the arrivals that opened a connection.
-    pub connect_time: Distribution,
-    /// Over answers whose arrival in the generator's host is known: how long they lay there. In no other time.
-    #[serde(default)]
-    pub read_lag: Distribution,
-    /// The TLS part of the time to connect, over the arrivals that shook hands; empty over plain TCP.
-    #[serde(default)]
-    pub tls_handshake_time: Distribution,
+    /// Every other metric, each a field under its name: see [`Metric::ALL`].
+    #[serde(flatten)]
+    pub metrics: MetricDistributions,
     /// Where the response time settles; null in files that were written before it was looked for.
     #[serde(default)]
     pub settling: Option<Settling>,
@@ -219,13 +206,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         response_time: findings.response_time.clone(),
         response_time_success: findings.response_time_success.clone(),
         response_time_error_status: findings.response_time_error_status.clone(),
-        service_time: findings.service_time.clone(),
-        start_delay: findings.start_delay.clone(),
-        generator_lag: findings.generator_lag.clone(),
-        connection_wait: findings.connection_wait.clone(),
-        connect_time: findings.connect_time.clone(),
-        read_lag: findings.read_lag.clone(),
-        tls_handshake_time: findings.tls_handshake_time.clone(),
+        metrics: findings.metrics.clone(),
         settling: Some(findings.settling.clone()),
         arrival_fidelity: findings.arrival_fidelity,
         closed_loop_shadow: findings.closed_loop_shadow.clone(),

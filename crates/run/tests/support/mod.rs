@@ -141,6 +141,7 @@ pub fn findings(run: &Run) -> Findings {
     };
     let numbers =
         [("pause_ns".to_owned(), serde_json::json!(7_000_000)), ("share".to_owned(), serde_json::json!(0.25))];
+    let written = Metric::ALL.into_iter().filter(|metric| metric.is_written(0));
     Findings {
         verdict: Verdict {
             state: VerdictState::Suspect,
@@ -155,13 +156,7 @@ pub fn findings(run: &Run) -> Findings {
         response_time: distribution.clone(),
         response_time_success: Some(distribution.clone()),
         response_time_error_status: None,
-        service_time: distribution.clone(),
-        start_delay: distribution.clone(),
-        generator_lag: distribution.clone(),
-        connection_wait: distribution.clone(),
-        connect_time: distribution.clone(),
-        read_lag: distribution.clone(),
-        tls_handshake_time: distribution,
+        metrics: written.map(|metric| (metric, distribution.clone())).collect(),
         throughput_per_second: Some(995.5),
         offered_per_second: Some(1000.0),
         uncertainty: vec![Uncertainty {
@@ -259,17 +254,15 @@ fn arrivals() -> impl Strategy<Value = RequestRecord> {
             let part = |time: Nanos| if issued { Nanos(time.0 >> 4) } else { Nanos::ZERO };
             let delay = StartDelay { generator_lag: part(lag), connection_wait: part(wait), connect: part(connect) };
             let actual_start = Timestamp(intended) + delay.total();
+            let arrival = Arrival { index: 0, intended_start: Timestamp(intended) };
+            let end = actual_start + if issued { service } else { Nanos::ZERO };
             RequestRecord {
-                index: 0,
-                intended_start: Timestamp(intended),
-                actual_start,
-                end: actual_start + if issued { service } else { Nanos::ZERO },
                 delay,
                 connected: connected && issued,
                 tls_handshake: (connected && issued).then_some(Nanos(delay.connect.0 / 2)),
                 read_lag: (outcome.is_response() && connected).then_some(lag),
-                outcome,
                 bytes_in,
+                ..RequestRecord::new(arrival, actual_start, end, outcome)
             }
         },
     )
@@ -314,17 +307,14 @@ pub fn steady(seconds: u64) -> Vec<RequestRecord> {
         let generator_lag = Nanos(20_000 + (index * 7919) % 5_000);
         let actual_start = Timestamp(intended) + generator_lag;
         let stall = 300_000_000u64.saturating_sub(intended % 2_000_000_000);
+        let arrival = Arrival { index, intended_start: Timestamp(intended) };
+        let end = actual_start + Nanos(10_000_000 + stall + (index * 104_729) % 999_983);
         RequestRecord {
-            index,
-            intended_start: Timestamp(intended),
-            actual_start,
-            end: actual_start + Nanos(10_000_000 + stall + (index * 104_729) % 999_983),
-            delay: StartDelay { generator_lag, ..StartDelay::default() },
             connected: index < 64,
             tls_handshake: (index < 32).then_some(Nanos(90_000 + index)),
             read_lag: (index % 500 != 11).then_some(Nanos(3_000 + index % 700)),
-            outcome,
             bytes_in: 67,
+            ..RequestRecord::new(arrival, actual_start, end, outcome)
         }
     };
     (0..seconds * 1000).map(record).collect()
