@@ -251,6 +251,17 @@ their response time is at least this",
         timeline: &[0.99, 1.0],
         value: |record| record.tls_handshake,
     }
+    /// Time to first byte: from the intended start, for answered arrivals of which it is known.
+    FirstByteTime {
+        name: "first_byte_time",
+        label: "time to first byte",
+        description: "answered arrivals: first byte of the answer - intended start, where that is known",
+        population: Answered,
+        part_of: None,
+        presence: WhereRecorded,
+        timeline: &[0.5, 0.99, 1.0],
+        value: |record| record.first_byte.map(|first_byte| first_byte.since(record.intended_start)),
+    }
 }
 
 impl Metric {

@@ -41,6 +41,8 @@ pub struct RequestRecord {
     /// Just before its first byte was handed to the socket. Where that never happened: when its attempt to connect
     /// began, or for [`Outcome::NeverIssued`] the same as `end`.
     pub actual_start: Timestamp,
+    /// When the first byte of the answer had reached this host; `None` where that is not known.
+    pub first_byte: Option<Timestamp>,
     /// When the last byte of the answer was there, or when it failed, was given up or was counted out.
     pub end: Timestamp,
     /// Who was responsible for `actual_start - intended_start`.
@@ -68,6 +70,7 @@ impl RequestRecord {
             index: arrival.index,
             intended_start: arrival.intended_start,
             actual_start,
+            first_byte: None,
             end,
             delay: StartDelay::split(arrival.intended_start, actual_start, Nanos::ZERO, Nanos::ZERO),
             connected: false,
