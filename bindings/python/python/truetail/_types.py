@@ -30,4 +30,5 @@ Metric = Literal[
     "read_lag",
     "tls_handshake_time",
     "first_byte_time",
+    "send_wait",
 ]

@@ -262,6 +262,18 @@ their response time is at least this",
         timeline: &[0.5, 0.99, 1.0],
         value: |record| record.first_byte.map(|first_byte| first_byte.since(record.intended_start)),
     }
+    /// How long the rest of a request waited, after its first byte, until its last byte was taken; of issued arrivals whose
+    /// request was not taken at once.
+    SendWait {
+        name: "send_wait",
+        label: "send wait",
+        description: "its part in which the rest of a request waited until its last byte was taken, where it waited",
+        population: Issued,
+        part_of: Some(Metric::ServiceTime),
+        presence: WhereRecorded,
+        timeline: &[0.99, 1.0],
+        value: |record| record.send_wait,
+    }
 }
 
 impl Metric {

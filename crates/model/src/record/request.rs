@@ -55,6 +55,9 @@ pub struct RequestRecord {
     /// From the moment at which the last byte of the answer reached this host, which is `end`, to the moment at which
     /// the generator read it. `None` where the system does not say when it arrived: then `end` is the reading.
     pub read_lag: Option<Nanos>,
+    /// From the moment at which its first byte was handed over to the moment at which the transport or the peer had taken
+    /// its last one. `None` where all of it was taken at once. A part of the service time.
+    pub send_wait: Option<Nanos>,
     /// What became of it.
     pub outcome: Outcome,
     /// Bytes of the answer that were read, head and body.
@@ -76,6 +79,7 @@ impl RequestRecord {
             connected: false,
             tls_handshake: None,
             read_lag: None,
+            send_wait: None,
             outcome,
             bytes_in: 0,
         }

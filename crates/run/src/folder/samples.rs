@@ -14,6 +14,7 @@
 //! | `cause` | of a failure; blank elsewhere |
 //! | `bytes_in` | bytes of the answer that were read |
 //! | `first_byte_ns` | when the first byte of the answer had reached the host, from the origin; blank where that is not known, left out where it is known of none |
+//! | `send_wait_ns` | from the first byte of the request to the taking of its last one; blank where all of it was taken at once, left out where that is so of all |
 //!
 //! Response time is `end_ns - intended_start_ns`, service time `end_ns - actual_start_ns`. For statistics take `all` or
 //! `one-in-N`; the `slowest` are there to look at the tail.
@@ -80,11 +81,18 @@ struct OptionalColumn {
     set: fn(&mut RequestRecord, u64),
 }
 
-const OPTIONAL: [OptionalColumn; 1] = [OptionalColumn {
-    name: "first_byte_ns",
-    get: |record| record.first_byte.map(|first_byte| first_byte.0),
-    set: |record, ns| record.first_byte = Some(Timestamp(ns)),
-}];
+const OPTIONAL: [OptionalColumn; 2] = [
+    OptionalColumn {
+        name: "first_byte_ns",
+        get: |record| record.first_byte.map(|first_byte| first_byte.0),
+        set: |record, ns| record.first_byte = Some(Timestamp(ns)),
+    },
+    OptionalColumn {
+        name: "send_wait_ns",
+        get: |record| record.send_wait.map(|wait| wait.0),
+        set: |record, ns| record.send_wait = Some(Nanos(ns)),
+    },
+];
 
 /// Writes what was kept.
 pub(super) fn write(out: impl Write, samples: &Samples) -> io::Result<()> {
