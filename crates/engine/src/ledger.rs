@@ -69,7 +69,6 @@ impl Ledger {
             self.by_target.plan(which, intended_start);
             self.live.started();
         }
-        self.recorder.look_ahead(self.ended.iter().map(|(_, record)| record));
         for (which, record) in self.ended.drain(..) {
             self.recorder.record(&record);
             self.by_target.record(which, &record);
