@@ -3,7 +3,7 @@
 use truetail_model::record::rank_of;
 use truetail_run::{Distribution, Quantile};
 
-use crate::population::{Interval, Population};
+use crate::population::{ConfidenceInterval, Population};
 use crate::support::{QUANTILES, min_sample_size};
 
 /// The whole tail of a population, with what can be said for each quantile.
@@ -29,7 +29,7 @@ pub(crate) fn quantile_of(population: &Population, q: f64) -> Quantile {
     }
     let estimate = population.at(rank_of(q, n));
     // The extremes that were seen are no estimates of anything, so nothing surrounds them.
-    let interval = if q > 0.0 && q < 1.0 { population.interval(q) } else { Interval::default() };
+    let interval = if q > 0.0 && q < 1.0 { population.interval(q) } else { ConfidenceInterval::default() };
     Quantile {
         q,
         value_ns: Some(estimate.value),

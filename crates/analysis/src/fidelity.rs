@@ -54,12 +54,11 @@ pub(crate) fn arrival_fidelity(run: &Run, every: Option<&[RequestRecord]>) -> Op
 
 /// How many issued arrivals have a start delay, or generator lag, of more than `limit_ns`; from histograms to 0.1 %.
 fn beyond(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric, limit_ns: u64) -> u64 {
-    let value = |record: &RequestRecord| match metric {
-        Metric::GeneratorLag => record.delay.generator_lag,
-        _ => record.delay.total(),
-    };
     match every {
-        Some(records) => issued(records).filter(|record| value(record).0 > limit_ns).count() as u64,
+        Some(records) => {
+            let values = records.iter().filter_map(|record| metric.value(record));
+            values.filter(|value| value.0 > limit_ns).count() as u64
+        }
         None => snapshot.metric(metric).count() - snapshot.metric(metric).count_at_or_below(Nanos(limit_ns)),
     }
 }

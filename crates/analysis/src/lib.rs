@@ -4,43 +4,43 @@
 //! |---|---|
 //! | `population` | what a quantile is when answers are missing |
 //! | [`support`] | which quantiles a sample can carry |
-//! | `interval`, `order`, `spectrum` | confidence that respects dependence |
+//! | `confidence_interval`, `exceedance`, `long_run_variance` | confidence that respects dependence |
 //! | `distribution`, `metric_distributions` | the distributions of a run |
-//! | `flow` | what came and went, over time: is the backlog growing? |
+//! | `load_timeline` | arrivals, starts and ends over time: is the backlog growing? |
 //! | [`saturation_detector`] | saturation recognised while a run goes on |
 //! | `levels`, [`settling()`], [`without_warmup`] | at what level the response time is, where it settles, and the rest of the run |
 //! | `fidelity` | how far the arrivals were those that were planned |
 //! | [`shadow`] | what a closed-loop tool would have reported |
 //! | [`mod@uncertainty`] | where the uncertainty of a quantile comes from |
-//! | [`until`] | is a number narrow enough to stop? |
+//! | [`stopping_rule`] | is a number narrow enough to stop? |
 //! | [`verdict`] | can the numbers be trusted? |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`omission`] | how far a report is from the truth |
 //! | [`league`] | load tools beside each other: what they said against what the server saw |
 
 mod binomial;
+mod confidence_interval;
 #[cfg(test)]
 mod coverage;
 mod distribution;
+mod exceedance;
 mod fidelity;
-mod flow;
-mod interval;
 pub mod league;
 mod levels;
+mod load_timeline;
+mod long_run_variance;
 mod metric_distributions;
 pub mod omission;
-mod order;
 mod population;
 pub mod saturation_detector;
 mod settling;
 pub mod shadow;
-mod spectrum;
+mod sorted_values;
 pub mod stopping_rule;
 pub mod support;
 mod throughput;
 pub mod truth;
 pub mod uncertainty;
-mod values;
 pub mod verdict;
 mod warmup;
 

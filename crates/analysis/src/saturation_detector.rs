@@ -1,7 +1,7 @@
-//! Saturation, recognised while a run goes on.
+//! Detects saturation during a run.
 //!
-//! The verdict at the end of a run looks at all of it; this one looks at the last seconds only, and at nothing but three
-//! counts, so that it can be asked once a second without disturbing the generator.
+//! The verdict at the end of a run uses all of it. This detector uses three counts of the last seconds, so that asking it
+//! once a second does not disturb the generator.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::verdict::thresholds::{
     SATURATED_SLOWER, SATURATED_STRETCHES, TIMED_OUT_SHARE,
 };
 
-/// Seconds that are looked at: a stall shorter than three quarters of them cannot make the backlog rise in three quarters
+/// The last seconds that count. A stall shorter than three quarters of them cannot make the backlog rise in three quarters
 /// of them.
 const WINDOW: usize = 12;
 
@@ -20,7 +20,7 @@ const WINDOW: usize = 12;
 /// answers long on average (M/M/1: ρ/(1 − ρ)), and it drains by itself after a stall.
 pub const SUGGESTED_SHARE: f64 = 0.8;
 
-/// How a run stands at the end of a second, counted from its origin.
+/// The counts of a run at the end of a second, from its origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RunProgress {
     /// Arrivals intended so far.
@@ -75,7 +75,7 @@ impl SaturationDetector {
         SaturationDetector { timeout, ..SaturationDetector::default() }
     }
 
-    /// Takes the standing one second after the one before it, and says whether the run is saturated by now.
+    /// Takes the counts one second after those before, and says whether the run is saturated.
     pub fn observe(&mut self, standing: RunProgress) -> Option<Saturation> {
         self.note_second(standing);
         self.standings.push_back(standing);

@@ -1,8 +1,8 @@
-//! When a run that goes on until a number is narrow enough may stop: `--until 'p99 ±5%'`.
+//! When to stop a run that goes on until a quantile is known well enough: `--until 'p99 ±5%'`.
 //!
-//! # How to ask
+//! # Interim analyses
 //!
-//! Every look at a run that goes on is another chance to stop by luck, because runs whose interval happens to be narrow
+//! Every interim analysis, or look, is another chance to stop by luck, because runs whose interval happens to be narrow
 //! stop first (Chow & Robbins, *Annals of Mathematical Statistics* 36, 1965, for the theory; Law & Kelton, "Confidence
 //! intervals for steady-state simulations, II: a survey of sequential procedures", *Management Science* 28, 1982, for what
 //! it costs in practice). Three things hold that back:
@@ -40,7 +40,7 @@ pub struct StoppingRule {
     half_width: f64,
 }
 
-/// What a look at a run shows.
+/// What an interim analysis shows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum InterimResult {
     /// Narrow enough: this is its half-width, as a share of the value.
@@ -72,8 +72,7 @@ impl StoppingRule {
         self.q
     }
 
-    /// May one look at a run of which this many arrivals are recorded, and this many were issued or due and have not
-    /// ended?
+    /// Is an interim analysis allowed, with so many arrivals recorded and so many issued or due that have not ended?
     pub fn is_ready(&self, recorded: u64, outstanding: u64) -> bool {
         recorded >= min_sample_size(self.q) && outstanding as f64 <= MOST_OUTSTANDING * (1.0 - self.q) * recorded as f64
     }

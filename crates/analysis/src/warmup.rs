@@ -9,7 +9,7 @@ use truetail_run::Run;
 
 use crate::metric_distributions;
 
-/// Why the beginning of a run cannot be cut off.
+/// Why a warm-up cannot be cut off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WarmupCutError {
     /// Not every request was kept, and the books of single intervals are not known: they are kept while a run goes on, and
@@ -42,8 +42,8 @@ impl std::fmt::Display for WarmupCutError {
 
 impl std::error::Error for WarmupCutError {}
 
-/// The run as it would be had its warm-up lasted until `from`: arrivals intended before are in the books of the warm-up and
-/// in nothing else. A note says that it was cut afterwards. The run itself where `from` is not after its warm-up.
+/// The run with a warm-up that lasts until `from`: arrivals intended before it are in the books of the warm-up and in
+/// nothing else. A note says that it was cut afterwards. The run itself where `from` is not after its warm-up.
 ///
 /// Where every request was kept, this is exact. Else it is put together from the intervals: all counts and distributions are
 /// those of the arrivals intended from `from` on (the mean, and the smallest and largest value, to 0.1 %), but what
@@ -117,7 +117,7 @@ fn from_intervals(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, WarmupC
     };
     head.iter().for_each(|row| snapshot.warmup.merge(&row.tally));
     for row in rest {
-        row.add_to(&mut snapshot);
+        snapshot.add_books(row);
     }
     Ok(snapshot)
 }

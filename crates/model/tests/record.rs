@@ -108,7 +108,7 @@ proptest! {
         prop_assert_eq!(snapshot.seconds.iter().map(|second| second.planned).sum::<u64>(), n);
         prop_assert_eq!(snapshot.seconds.iter().map(|second| second.sent).sum::<u64>(), issued);
         let mut added_up = Snapshot::default();
-        snapshot.books.rows().iter().for_each(|row| row.add_to(&mut added_up));
+        snapshot.books.rows().iter().for_each(|row| added_up.add_books(row));
         prop_assert_eq!((added_up.tally, added_up.statuses, added_up.causes), (snapshot.tally, snapshot.statuses.clone(), snapshot.causes.clone()));
         prop_assert_eq!((added_up.bytes_in, added_up.last_end), (snapshot.bytes_in, snapshot.last_end));
         let errors: u64 = snapshot.books.rows().iter().map(|row| row.error_status_time.count()).sum();

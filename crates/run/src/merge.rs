@@ -1,7 +1,7 @@
 //! Several runs of one workload as one: stripes that machines shared, or repetitions.
 //!
-//! Counts are added, second by second and bucket by bucket; no quantile is ever averaged. What can be checked is that
-//! the runs were offered the same; whether the services behind them were the same, nobody can tell from the numbers.
+//! Counts are added, second by second and bucket by bucket; no quantile is ever averaged. The runs must have been offered
+//! the same load. Whether the services behind them were the same cannot be told from the numbers.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -92,8 +92,8 @@ fn check(runs: &[Run]) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// Two runs cannot begin in the same nanosecond with the same arrivals and fare the same; runs without arrivals can, and
-/// to count them twice changes nothing.
+/// Are these one run? Two different runs never begin in the same nanosecond with the same arrivals and outcomes. Runs
+/// without arrivals may; counting them twice changes nothing.
 fn is_same(a: &Run, b: &Run) -> bool {
     let arrivals = a.snapshot.tally.planned + a.snapshot.warmup.planned;
     let started = (a.facts.started_at_unix_ns, b.facts.started_at_unix_ns);
@@ -132,7 +132,7 @@ fn hash_of_requests(offered: &OfferedLoad) -> Option<&str> {
     offered.mix.as_ref().map(|mix| mix.hash.as_str())
 }
 
-/// For the fields that [`difference`] does not know by name yet.
+/// All that must be equal, for fields that [`difference`] does not name.
 fn without_seed(offered: &OfferedLoad) -> OfferedLoad {
     let mix = offered.mix.clone().map(|mix| Mix { seed: None, ..mix });
     OfferedLoad { seed: None, mix, ..offered.clone() }
@@ -151,7 +151,7 @@ fn has_samples(samples: &Samples) -> bool {
     samples.seen() == 0 || samples.options().capacity > 0
 }
 
-/// What must be said of the whole, in order.
+/// Notes on the whole, in order.
 fn notes(runs: &[Run]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut note = |applies: bool, text: String| notes.extend(applies.then_some(text));
@@ -236,7 +236,7 @@ fn add_note(notes: &mut Vec<String>, note: String) {
     }
 }
 
-/// One that is true decides; else both must be known.
+/// True where either is; else known only where both are.
 fn either(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     match (a, b) {
         (Some(true), _) | (_, Some(true)) => Some(true),
@@ -275,11 +275,11 @@ fn sum(mut whole: GeneratorStats, part: GeneratorStats) -> GeneratorStats {
     whole.busiest_worker_cpu_ns = whole.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);
     whole.surroundings = added(&whole.surroundings, &part.surroundings);
     whole.clock_steps = whole.clock_steps.max(part.clock_steps);
-    // One part that was read by the generator's clock makes the whole no better than that.
+    // The whole is no better than its worst part.
     if part.end_clock == EndClock::User {
         whole.end_clock = EndClock::User;
     }
-    // Parts may have been made in different ways: the whole is no more precise than the least of them.
+    // The whole is no more precise than its least precise part.
     let precision = |timing| [Timing::Cheap, Timing::Balanced, Timing::Precise].iter().position(|one| *one == timing);
     if precision(part.timing) < precision(whole.timing) {
         whole.timing = part.timing;

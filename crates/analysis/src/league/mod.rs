@@ -3,7 +3,7 @@
 //!
 //! | module | what is at home there |
 //! |---|---|
-//! | `saw` | what the server saw |
+//! | `server_view` | what the server saw |
 //! | `window` | where open and closed loops differ, and by how much: what an observation can show |
 //! | `observed` | open, closed or partly, by observation |
 //! | `arrivals` | how far the arrivals were those of the schedule |

@@ -1,4 +1,4 @@
-//! What the server saw.
+//! The requests as the server saw them.
 
 use truetail_model::record::rank_of;
 use truetail_model::time::{Nanos, Timestamp};

@@ -97,13 +97,16 @@ fn stalls(scenario: &Scenario, end: Nanos) -> Vec<TimeRange> {
 fn stalls_of(fault: &Fault, end: Nanos) -> Vec<TimeRange> {
     let stretch = |at: Timestamp, length: Nanos| TimeRange { from_ns: at.0, to_ns: (at + length).0.min(end.0) };
     match *fault {
-        Fault::Stall { at, length, .. } if at.0 < end.0 => vec![stretch(at, length)],
+        Fault::Stall { at, length, .. } => (at.0 < end.0).then(|| stretch(at, length)).into_iter().collect(),
         Fault::RecurringStall { first, every, length, times, .. } => (0..times.unwrap_or(u64::MAX))
             .map(|n| Timestamp(first.0.saturating_add(every.0.saturating_mul(n))))
             .take_while(|at| at.0 < end.0)
             .map(|at| stretch(at, length))
             .collect(),
-        _ => Vec::new(),
+        Fault::Ramp { .. } | Fault::EveryNth { .. } | Fault::ErrorStatus { .. } | Fault::Reset { .. } => Vec::new(),
+        Fault::BlackHole { .. } | Fault::SlowBody { .. } | Fault::ShortBody { .. } | Fault::Garbage { .. } => {
+            Vec::new()
+        }
     }
 }
 

@@ -141,7 +141,7 @@ proptest! {
     fn an_interval_holds_its_value(arrivals in proptest::collection::vec(hidden(), 20..200), q in 0.01..0.99) {
         for population in [exact(&arrivals), bucketed(&arrivals)] {
             let printed = population.at(rank_of(q, population.count()));
-            let Interval { low, high, effective_n } = population.interval(q);
+            let ConfidenceInterval { low, high, effective_n } = population.interval(q);
             prop_assert!(low.is_none_or(|low| low <= printed.value), "{:?} {:?}", low, printed);
             prop_assert!(high.is_none_or(|high| high >= printed.value), "{:?} {:?}", high, printed);
             prop_assert!(effective_n.is_none_or(|n| (1..=population.count()).contains(&n)), "{:?}", effective_n);

@@ -4,52 +4,61 @@
 //! What the generator did is never billed to the server, and the other way round: a server that stalls, answers with
 //! errors or not at all gives no reason against a run as long as its numbers say so.
 
+mod cpu_contention;
+mod figures;
+pub(crate) mod messages;
 mod pauses;
 mod saturation;
 mod steadiness;
-mod surroundings;
 pub mod thresholds;
 mod validity_issue;
-pub(crate) mod words;
 
 use truetail_model::record::{Cause, Metric, RequestRecord, Snapshot};
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Distribution, Findings, Quantile, Run, Verdict, VerdictState};
+use truetail_run::{Distribution, Findings, Quantile, Reason, Run, Verdict, VerdictState};
 
-pub use validity_issue::ValidityIssue;
+pub use validity_issue::{SATURATED, ValidityIssue};
 
-/// The code of a verdict's reason when no response time is a property of the service.
-pub const SATURATED: &str = "saturated";
-
-use crate::flow::Flow;
+use crate::load_timeline::LoadTimeline;
+use figures::{mean_or_zero, value_at};
 use thresholds::{
     BACKLOG_IS_OURS_SHARE, CONNECTION_WAIT_SHARE, LAG_SUSPECT_SHARE, SENT_IN_TIME_SHARE, SENT_IN_TIME_SHORTEST_S,
 };
 
 /// The verdict on a run, worst reasons first. `every` holds all arrivals in order, where each was kept.
 pub(crate) fn judge(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Verdict {
-    let mut reasons: Vec<_> = doubts(run, findings, every).iter().map(ValidityIssue::reason).collect();
+    let mut reasons: Vec<_> = issues(run, findings, every).iter().map(reason).collect();
     // The sort is stable: among equals, the order in which they were looked for.
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.state));
     let state = reasons.first().map_or(VerdictState::Valid, |worst| worst.state);
     Verdict { state, reasons }
 }
 
-/// Every doubt about a run, in no order of weight.
-fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Vec<ValidityIssue> {
+/// An issue as `run.json` holds it.
+fn reason(issue: &ValidityIssue) -> Reason {
+    Reason {
+        code: issue.code().to_owned(),
+        state: issue.state(),
+        message: messages::message(issue),
+        numbers: issue.numbers(),
+    }
+}
+
+/// Every issue of a run, in no order of weight.
+fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Vec<ValidityIssue> {
     let snapshot = &run.snapshot;
     let books = books_unbalanced(snapshot);
     if snapshot.tally.responses == 0 {
         let nothing = ValidityIssue::NoResponses { planned: snapshot.tally.planned };
         return books.into_iter().chain([nothing]).chain(generator_limit(snapshot)).collect();
     }
-    let mut doubts: Vec<ValidityIssue> = [
+    let mut issues: Vec<ValidityIssue> = [
         books,
         pauses::generator_paused(run, findings, every),
         generator_lag(findings),
-        surroundings::throttled(run),
-        surroundings::busy(run),
+        cpu_contention::throttled(run),
+        cpu_contention::busy(run),
         generator_limit(snapshot),
         backlog(run, findings, every),
         connection_wait(run, findings),
@@ -59,15 +68,15 @@ fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     .into_iter()
     .flatten()
     .collect();
-    if doubts.iter().any(|doubt| doubt.code() == SATURATED) {
+    if issues.iter().any(|issue| issue.code() == SATURATED) {
         // Consequences of it, and numbers that are no property of the service.
-        doubts.retain(|doubt| {
-            !matches!(doubt, ValidityIssue::ConnectionWait { .. } | ValidityIssue::CensoredTail { .. })
+        issues.retain(|issue| {
+            !matches!(issue, ValidityIssue::ConnectionWait { .. } | ValidityIssue::CensoredTail { .. })
         });
     }
-    doubts.extend(steadiness::not_stationary(findings, &doubts));
-    doubts.extend(steadiness::arrivals_off_schedule(findings, &doubts));
-    doubts
+    issues.extend(steadiness::not_stationary(findings, &issues));
+    issues.extend(steadiness::arrivals_off_schedule(findings, &issues));
+    issues
 }
 
 /// The books, and whether the distributions hold as many arrivals as the books.
@@ -85,15 +94,6 @@ fn books_unbalanced(snapshot: &Snapshot) -> Option<ValidityIssue> {
         return None;
     }
     unbalanced(tally.planned, recorded.iter().sum())
-}
-
-/// p99 of a distribution, or the highest quantile below it that the sample carries: (q, value).
-fn tail_of(distribution: &Distribution) -> Option<(f64, u64)> {
-    [0.99, 0.9, 0.5].into_iter().find_map(|q| Some((q, value_at(distribution, q)?)))
-}
-
-fn value_at(distribution: &Distribution, q: f64) -> Option<u64> {
-    distribution.quantiles.iter().find(|quantile| quantile.q == q)?.value_ns
 }
 
 /// Where, among `quantiles`, `part` is the largest share of the response time, if more than `limit`:
@@ -158,22 +158,18 @@ fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> O
     if run.facts.offered.model == LoadModelKind::Closed {
         return None;
     }
-    let flow = Flow::of(&run.snapshot, every)?;
+    let timeline = LoadTimeline::of(&run.snapshot, every)?;
     let lag = mean_or_zero(&findings.metrics[Metric::GeneratorLag]);
     let is_ours = lag > mean_or_zero(&findings.response_time) * BACKLOG_IS_OURS_SHARE;
-    let saturated = || saturation::saturated(run, &flow).or_else(|| saturation::up_to_the_timeout(run, &flow));
+    let saturated = || saturation::saturated(run, &timeline).or_else(|| saturation::up_to_the_timeout(run, &timeline));
     let saturated = if is_ours { None } else { saturated() };
-    saturated.or_else(|| rate_not_reached(&flow, lag > mean_or_zero(&findings.metrics[Metric::ConnectionWait])))
+    saturated.or_else(|| rate_not_reached(&timeline, lag > mean_or_zero(&findings.metrics[Metric::ConnectionWait])))
 }
 
-fn mean_or_zero(distribution: &Distribution) -> f64 {
-    distribution.mean_ns.unwrap_or(0.0)
-}
-
-fn rate_not_reached(flow: &Flow, by_generator: bool) -> Option<ValidityIssue> {
-    let planned_per_second = flow.per_second(|stretch| stretch.planned);
-    let sent_per_second = flow.per_second(|stretch| stretch.sent);
-    let is_judged = flow.length_s() >= SENT_IN_TIME_SHORTEST_S;
+fn rate_not_reached(timeline: &LoadTimeline, by_generator: bool) -> Option<ValidityIssue> {
+    let planned_per_second = timeline.per_second(|stretch| stretch.planned);
+    let sent_per_second = timeline.per_second(|stretch| stretch.sent);
+    let is_judged = timeline.length_s() >= SENT_IN_TIME_SHORTEST_S;
     (is_judged && sent_per_second < planned_per_second * SENT_IN_TIME_SHARE).then_some(ValidityIssue::RateNotReached {
         planned_per_second,
         sent_per_second,

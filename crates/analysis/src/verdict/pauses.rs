@@ -4,7 +4,7 @@ use truetail_model::record::{RequestRecord, SecondCounts, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_run::{Findings, GeneratorStats, Pause, Run};
 
-use super::tail_of;
+use super::figures::tail_of;
 use super::thresholds::{
     PAUSE_HUGE_ARRIVALS, PAUSE_HUGE_TIMES, PAUSE_INVALID_ARRIVALS, PAUSE_LONG_SHARE, PAUSE_SUSPECT_ARRIVALS,
 };

@@ -1,9 +1,12 @@
-//! Why a run's numbers may not be trusted: values with their numbers, apart from the words.
+//! Validity issues: why a run's numbers may not be trusted, as values. Their words are in `messages`.
 
 use serde_json::{Map, Value, json};
-use truetail_run::{Reason, Shift, VerdictState};
+use truetail_run::{Shift, VerdictState};
 
-use super::words;
+use super::thresholds::{GENERATOR_LIMIT_INVALID, LAG_INVALID_SHARE};
+
+/// The code of a verdict's reason when no response time is a property of the service.
+pub const SATURATED: &str = "saturated";
 
 /// One reason against a run.
 #[derive(Clone, PartialEq, Debug)]
@@ -65,7 +68,7 @@ impl ValidityIssue {
             ValidityIssue::ConnectionWait { .. } => "connection_wait",
             ValidityIssue::GeneratorLag { .. } => "generator_lag",
             ValidityIssue::GeneratorPaused { .. } => "generator_paused",
-            ValidityIssue::Saturated { .. } | ValidityIssue::SaturatedToTimeout { .. } => super::SATURATED,
+            ValidityIssue::Saturated { .. } | ValidityIssue::SaturatedToTimeout { .. } => SATURATED,
             ValidityIssue::RateNotReached { .. } => "rate_not_reached",
             ValidityIssue::GeneratorLimit { .. } => "generator_limit",
             ValidityIssue::Throttled { .. } => "cpu_throttled",
@@ -75,9 +78,8 @@ impl ValidityIssue {
         }
     }
 
-    /// How bad it alone makes it.
+    /// The verdict that it alone would give.
     pub fn state(&self) -> VerdictState {
-        use super::thresholds::{GENERATOR_LIMIT_INVALID, LAG_INVALID_SHARE};
         let invalid = match self {
             ValidityIssue::BooksUnbalanced { .. }
             | ValidityIssue::NoResponses { .. }
@@ -100,17 +102,8 @@ impl ValidityIssue {
         if invalid { VerdictState::Invalid } else { VerdictState::Suspect }
     }
 
-    /// As `run.json` holds it.
-    pub fn reason(&self) -> Reason {
-        Reason {
-            code: self.code().to_owned(),
-            state: self.state(),
-            message: words::message(self),
-            numbers: self.numbers(),
-        }
-    }
-
-    fn numbers(&self) -> Map<String, Value> {
+    /// Its numbers, by their names in `run.json`.
+    pub(super) fn numbers(&self) -> Map<String, Value> {
         let numbers = match *self {
             ValidityIssue::BooksUnbalanced { planned, accounted } => {
                 json!({"planned": planned, "accounted": accounted})

@@ -1,8 +1,8 @@
-//! What is known exactly of many values, beside the buckets that they fell into.
+//! Exact figures of many values, beside their histogram buckets.
 
 use crate::time::Nanos;
 
-/// How many values there are, their sum, and the smallest and the largest.
+/// Count, sum, minimum and maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ExactStatistics {
     pub(super) count: u64,
@@ -20,7 +20,7 @@ impl Default for ExactStatistics {
 }
 
 impl ExactStatistics {
-    /// The same value `n` times.
+    /// Adds the same value `n` times.
     #[inline]
     pub(super) fn add(&mut self, value: Nanos, n: u64) {
         self.count += n;
@@ -29,7 +29,7 @@ impl ExactStatistics {
         self.max = self.max.max(value.0);
     }
 
-    /// Those of other values.
+    /// Adds those of other values.
     pub(super) fn merge(&mut self, other: &ExactStatistics) {
         self.count += other.count;
         self.sum += other.sum;

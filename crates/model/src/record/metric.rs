@@ -319,12 +319,14 @@ impl RequestRecord {
     /// Each of its times, with the distribution that it belongs to.
     #[inline]
     pub(super) fn times(&self, mut each: impl FnMut(Metric, Nanos)) {
-        if self.outcome.is_response() {
-            each_of(Population::Answered, self, &mut each);
-        } else if self.outcome.is_censored() {
-            each_of(Population::Censored, self, &mut each);
-        } else {
-            each_of(Population::Failed, self, &mut each);
+        match self.outcome {
+            Outcome::Response { .. } => each_of(Population::Answered, self, &mut each),
+            Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued => {
+                each_of(Population::Censored, self, &mut each);
+            }
+            Outcome::ConnectFailed(_) | Outcome::Reset(_) | Outcome::Malformed(_) => {
+                each_of(Population::Failed, self, &mut each);
+            }
         }
         if Population::Issued.contains(self.outcome) {
             each_of(Population::Issued, self, &mut each);

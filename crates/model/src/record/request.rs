@@ -1,23 +1,23 @@
-//! The record of one arrival: all that any number is computed from.
+//! The record of one arrival. Every number of a run is computed from these records.
 
 use super::Outcome;
 use crate::arrival::Arrival;
 use crate::time::{Nanos, Timestamp};
 
-/// Why a request began later than intended. The parts add up to `actual_start - intended_start`.
+/// Why a request started later than intended. The parts add up to `actual_start - intended_start`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct StartDelay {
     /// A connection was free and the generator was late.
     pub generator_lag: Nanos,
-    /// The user's own cap on connections or requests in flight was reached.
+    /// The user's own cap on connections, or on requests in flight, was reached.
     pub connection_wait: Nanos,
-    /// A new connection was opened: DNS, TCP, TLS.
+    /// A new connection was opened: TCP, and TLS where it is spoken. Names are resolved before the run.
     pub connect: Nanos,
 }
 
 impl StartDelay {
-    /// Splits the time from `intended` to `actual`: `connection_wait` and `connect` are known, the generator answers
-    /// for the rest.
+    /// Splits the time from `intended` to `actual`. `connection_wait` and `connect` are known; the rest is generator lag.
+    /// Where the two are longer than the whole, `connect` counts first.
     pub fn split(intended: Timestamp, actual: Timestamp, connection_wait: Nanos, connect: Nanos) -> StartDelay {
         let total = actual.since(intended);
         let connect = Nanos(connect.0.min(total.0));
@@ -25,7 +25,7 @@ impl StartDelay {
         StartDelay { generator_lag: Nanos(total.0 - connect.0 - connection_wait.0), connection_wait, connect }
     }
 
-    /// All of it.
+    /// The whole delay.
     pub fn total(&self) -> Nanos {
         self.generator_lag + self.connection_wait + self.connect
     }
@@ -34,39 +34,41 @@ impl StartDelay {
 /// What happened to one arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestRecord {
-    /// Its place in the whole schedule.
+    /// Its place in the whole schedule, from 0.
     pub index: u64,
     /// When it should have started.
     pub intended_start: Timestamp,
-    /// Just before its first byte was handed to the socket. Where that never happened: when its attempt to connect
-    /// began, or for [`Outcome::NeverIssued`] the same as `end`.
+    /// Just before its first byte was handed to the socket. Where that never happened, the beginning of its attempt to
+    /// connect; for [`Outcome::NeverIssued`] the same as `end`.
     pub actual_start: Timestamp,
     /// When the first byte of the answer had reached this host; `None` where that is not known.
     pub first_byte: Option<Timestamp>,
-    /// When the last byte of the answer was there, or when it failed, was given up or was counted out.
+    /// When the last byte of the answer had reached this host, or when the request failed, timed out or was still open at
+    /// the end of the run.
     pub end: Timestamp,
-    /// Who was responsible for `actual_start - intended_start`.
+    /// The owners of `actual_start - intended_start`.
     pub delay: StartDelay,
-    /// A connection was opened for this request, so that `delay.connect` is a measured time even where it is zero.
+    /// A connection was opened for this request, so `delay.connect` is measured even where it is zero.
     pub connected: bool,
-    /// The TLS part of `delay.connect`, from the TCP connection to the end of the handshake; `None` where no handshake was
-    /// brought to its end for this request.
+    /// The TLS part of `delay.connect`, from the TCP connection to the end of the handshake. `None` where this request
+    /// completed no handshake.
     pub tls_handshake: Option<Nanos>,
-    /// From the moment at which the last byte of the answer reached this host, which is `end`, to the moment at which
-    /// the generator read it. `None` where the system does not say when it arrived: then `end` is the reading.
+    /// From `end` to the instant at which the generator noticed it. Known where the kernel stamped the last byte, and
+    /// where the generator was paused: then `end` is taken to be earlier by the pause. `None` elsewhere: `end` is the
+    /// instant at which the generator noticed it.
     pub read_lag: Option<Nanos>,
-    /// From the moment at which its first byte was handed over to the moment at which the transport or the peer had taken
-    /// its last one. `None` where all of it was taken at once. A part of the service time.
+    /// From the handing over of its first byte until the transport or the peer had taken its last one. `None` where all
+    /// of it was taken at once. A part of the service time.
     pub send_wait: Option<Nanos>,
     /// What became of it.
     pub outcome: Outcome,
-    /// Bytes of the answer that were read, head and body.
+    /// Bytes of the answer that were read: head and body.
     pub bytes_in: u64,
 }
 
 impl RequestRecord {
-    /// What became of `arrival`, of which nothing else is known: no connection was opened for it, and the generator
-    /// answers for all of its start delay. What is known besides is set on top: `RequestRecord { bytes_in, ..new }`.
+    /// A record with only the required facts: no connection was opened, and all of the start delay is generator lag. Set
+    /// what else is known on top: `RequestRecord { bytes_in, ..RequestRecord::new(…) }`.
     #[inline]
     pub fn new(arrival: Arrival, actual_start: Timestamp, end: Timestamp, outcome: Outcome) -> RequestRecord {
         RequestRecord {
@@ -85,14 +87,14 @@ impl RequestRecord {
         }
     }
 
-    /// The record of an arrival that was planned and never issued, counted out at `now`.
+    /// An arrival that was planned and never issued, as it stands at `now`. It has no start delay.
     pub fn never_issued(arrival: Arrival, now: Timestamp) -> RequestRecord {
         let now = now.max(arrival.intended_start);
         RequestRecord { delay: StartDelay::default(), ..RequestRecord::new(arrival, now, now, Outcome::NeverIssued) }
     }
 
-    /// The same with this start delay: it waited so long for a connection, and opened one that took so long, where it
-    /// opened one. The generator answers for the rest.
+    /// The same with its start delay split: the wait for a connection, and the time to open one, where one was opened. The
+    /// rest is generator lag.
     #[inline]
     #[must_use]
     pub fn with_start_delay(self, connection_wait: Nanos, connect: Option<Nanos>) -> RequestRecord {

@@ -1,5 +1,5 @@
-//! What was counted in each second of the run. Three axes, never mixed: what was planned goes by intended start, what was
-//! sent by actual start, what ended by end.
+//! Counts of each second of the run on three axes that are never mixed: planned arrivals by intended start, sent requests
+//! by actual start, ends by end.
 
 use super::{Outcome, RequestRecord};
 
@@ -28,7 +28,7 @@ impl SecondCounts {
     }
 }
 
-/// Adds the seconds of another hand.
+/// Adds the seconds of another worker.
 pub(super) fn merge(mine: &mut Vec<SecondCounts>, theirs: &[SecondCounts]) {
     if theirs.len() > mine.len() {
         mine.resize(theirs.len(), SecondCounts::default());
@@ -36,10 +36,10 @@ pub(super) fn merge(mine: &mut Vec<SecondCounts>, theirs: &[SecondCounts]) {
     mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.merge(theirs));
 }
 
-/// A run has at most this many rows (twelve days); what happens later is in the last one.
+/// A run has at most this many rows (twelve days). Later events count in the last one.
 const MOST_ROWS: usize = 1 << 20;
 
-/// Rows for which room is made beforehand at most (a day).
+/// Room is reserved for at most this many rows (a day).
 const MOST_ROWS_MADE_READY: usize = 86_400;
 
 /// The row of a second.
@@ -47,7 +47,7 @@ pub(super) const fn row_of(second: usize) -> usize {
     if second < MOST_ROWS { second } else { MOST_ROWS - 1 }
 }
 
-/// Rows with room for `expected` seconds made beforehand.
+/// No rows, with room for `expected` seconds.
 pub(super) fn rows_for(expected: usize) -> Vec<SecondCounts> {
     Vec::with_capacity(expected.min(MOST_ROWS_MADE_READY))
 }
@@ -73,6 +73,6 @@ pub(super) fn count(rows: &mut Vec<SecondCounts>, record: &RequestRecord) {
             ended.error_status += u64::from(status >= 400);
         }
         Outcome::InFlightAtEnd | Outcome::NeverIssued => {}
-        _ => ended.failed += 1,
+        Outcome::ConnectFailed(_) | Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::TimedOut => ended.failed += 1,
     }
 }

@@ -1,4 +1,4 @@
-//! All that was recorded of a run, or of a part of it: mergeable without loss.
+//! All that was recorded of a run, or of a part of it. Snapshots merge without loss.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{
 use crate::arrival::ScheduleHash;
 use crate::time::Timestamp;
 
-/// What was recorded. Snapshots of hands, or of machines, that shared a schedule merge into that of the whole.
+/// What was recorded. The snapshots of workers or machines that shared a schedule merge into that of the whole.
 #[derive(Clone, Default, Debug)]
 pub struct Snapshot {
     /// The books of all measured arrivals.
@@ -48,7 +48,16 @@ impl Snapshot {
         &self.metrics[metric as usize]
     }
 
-    /// Adds what another hand recorded. Counts are added; quantiles are never averaged.
+    /// Adds the books of one interval. Distributions and rows stay as they are.
+    pub fn add_books(&mut self, books: &IntervalBooks) {
+        self.tally.merge(&books.tally);
+        books.statuses.iter().for_each(|(status, n)| *self.statuses.entry(*status).or_default() += n);
+        books.causes.iter().for_each(|(cause, n)| *self.causes.entry(*cause).or_default() += n);
+        self.bytes_in += books.bytes_in;
+        self.last_end = self.last_end.max(books.last_end);
+    }
+
+    /// Adds what another worker recorded. Counts are added; quantiles are never averaged.
     pub fn merge(&mut self, other: &Snapshot) {
         self.tally.merge(&other.tally);
         self.warmup.merge(&other.warmup);

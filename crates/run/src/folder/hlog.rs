@@ -1,9 +1,9 @@
 //! `histograms.hlog`: an HdrHistogram interval log, V2 with deflate, that any HdrHistogram log tool opens.
 //!
-//! One line for each interval and tag that has a value; an interval is a second, or in a long run some seconds, and holds the
-//! arrivals *intended* in it. Timestamps are
-//! seconds from the origin of the run, which is both StartTime and BaseTime (1970 in virtual time). Values are
-//! nanoseconds; the third field, the largest value, is in milliseconds, as Java's `HistogramLogWriter` has it.
+//! There is a line for each interval and tag with a value. An interval is a second, or some seconds in a long run, and holds
+//! the arrivals *intended* in it. Timestamps are seconds from the origin of the run, which is both StartTime and BaseTime
+//! (1970 in virtual time). Values are nanoseconds. The third field, the largest value, is in milliseconds, as Java's
+//! `HistogramLogWriter` has it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ use crate::wire::v1::{self, IntervalWidth};
 
 /// Significant decimal digits of every histogram.
 const DIGITS: u8 = 3;
-/// Every line can hold at least this, so that intervals add up in tools that do not resize: an hour.
+/// Every line can hold at least an hour, so that intervals add up in tools that do not resize.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 /// Nanoseconds in the unit of the largest value of a line.
 const MAX_UNIT_NS: f64 = 1e6;
@@ -112,7 +112,7 @@ impl Interval {
         Interval { start, length: Duration::from_secs(intervals.width_s()) }
     }
 
-    /// Whole seconds from the first measured to the last end, so that it is never after a second that is in it.
+    /// Whole seconds, from the first measured one to the last end.
     fn whole(snapshot: &Snapshot) -> Interval {
         let start = snapshot.measure_from.second() as u64;
         let end = snapshot.last_end.second() as u64 + 1;
@@ -148,11 +148,11 @@ impl<W: Write> Lines<'_, '_, W> {
 pub(super) struct Log {
     /// Of the whole run, by tag.
     pub(super) whole: BTreeMap<String, Histogram>,
-    /// By the second that they begin with, those with a value; none for [`IntervalWidth::WholeRun`].
+    /// Those with a value, by their first second; none for [`IntervalWidth::WholeRun`].
     pub(super) intervals: BTreeMap<usize, Distributions>,
 }
 
-/// Reads a log that [`write`] wrote. Tags that are not known are kept in `whole` only.
+/// Reads a log that [`write`] wrote. Unknown tags are kept in `whole` only.
 pub(super) fn read(text: &str, intervals: IntervalWidth) -> Result<Log, LineError> {
     let mut log = Log { whole: BTreeMap::new(), intervals: BTreeMap::new() };
     let mut reader = LineReader::default();

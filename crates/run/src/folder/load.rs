@@ -16,15 +16,15 @@ use super::{HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, samples, timeline};
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{Facts, Run, wire};
 
-/// Longer intervals than this nobody writes (two years).
+/// No program writes longer intervals than this (two years).
 const LONGEST_INTERVAL_S: u64 = 1 << 26;
 
-/// A run that was read, and what could not be because its file is not there.
+/// A run that was read, and the files that are missing.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The run.
     pub run: Run,
-    /// What it lacks.
+    /// The files that are not there.
     pub missing: Vec<MissingFile>,
 }
 
@@ -86,10 +86,10 @@ pub fn load_run_file(folder: &Path) -> Result<RunFile, LoadError> {
     }
 }
 
-/// More arrivals than a run can have: a million a second for a decade. So books of many runs can be added up.
+/// More arrivals than a run can have: a million a second for a decade. Below it, sums over many runs do not overflow.
 const MOST_ARRIVALS: u64 = 1 << 48;
 
-/// Every planned arrival has one outcome, and the response time of each was recorded with others of its kind.
+/// Checks that every planned arrival has one outcome, and that the distributions count as many of each kind.
 fn check_books(run_file: &RunFile) -> Result<(), String> {
     for (name, tally) in [("tally", run_file.tally), ("warmup_tally", run_file.warmup_tally)] {
         tally.check().map_err(|Unbalanced { planned, accounted }| {
@@ -164,7 +164,7 @@ fn load_samples(folder: &Path, recorded: &Recorded, lacking: &mut Vec<MissingFil
     Ok(samples)
 }
 
-/// The distributions of the run and, where the timeline is there, of its seconds and intervals. All else is left empty.
+/// The distributions of the run, and of its seconds and intervals where there is a timeline. All else stays empty.
 fn load_times(folder: &Path, recorded: &Recorded, lacking: &mut Vec<MissingFile>) -> Result<Snapshot, LoadError> {
     let mut log = load_log(&folder.join(HISTOGRAMS), recorded)?;
     let path = folder.join(TIMELINE);
@@ -217,7 +217,7 @@ fn check_width(path: &Path, intervals: IntervalWidth) -> Result<(), LoadError> {
     }
 }
 
-/// The rows that begin with these seconds, of which there are `seconds`.
+/// The rows by interval, from rows by their first second, in a run of so many `seconds`.
 fn by_interval(
     rows: BTreeMap<usize, Distributions>,
     intervals: IntervalWidth,
@@ -234,7 +234,7 @@ fn by_interval(
     Ok(ByInterval::from_rows(width_s, by_interval).expect("checked before the log was read"))
 }
 
-/// What a file holds must be what `run.json` says of it under `recorded`.
+/// Checks that a file holds what `run.json` says of it under `recorded`.
 fn same<T: PartialEq + Serialize>(path: &Path, field: &str, found: &T, said: &T) -> Result<(), LoadError> {
     if found == said {
         return Ok(());

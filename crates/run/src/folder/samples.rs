@@ -142,10 +142,6 @@ fn line_of(record: &StringRecord) -> u64 {
 
 impl<'a> Row<'a> {
     fn of(kept: &'a str, record: &RequestRecord) -> Row<'a> {
-        let status = match record.outcome {
-            Outcome::Response { status } => Some(status),
-            _ => None,
-        };
         Row {
             kept,
             index: record.index,
@@ -159,7 +155,7 @@ impl<'a> Row<'a> {
             tls_handshake_ns: record.tls_handshake.map(|time| time.0),
             read_lag_ns: record.read_lag.map(|lag| lag.0),
             outcome: record.outcome.name(),
-            status,
+            status: record.outcome.status(),
             cause: record.outcome.cause(),
             bytes_in: record.bytes_in,
         }

@@ -1,5 +1,5 @@
-//! `timeline.csv`: a row a second. In a long run the distributions are those of intervals of some seconds: then the first
-//! row of each says how long it is, and the columns that come from them are blank in the others.
+//! `timeline.csv`: a row a second. In a long run the distributions are those of intervals of some seconds. The first row of
+//! an interval says how long it is; in its other rows the columns of the distributions are blank.
 //!
 //! Three axes, never mixed: `planned`, `unanswered` and every time go by intended start, `sent` by actual start,
 //! `completed`, `failed` and `error_status` by end.
@@ -34,7 +34,7 @@ use crate::wire::v1::IntervalWidth;
 /// The counts of a row, in order.
 const COUNTS: [&str; 8] = ["second", "planned", "sent", "completed", "failed", "error_status", "in_flight", "backlog"];
 
-/// What is said of an interval before its quantiles.
+/// The columns of an interval before its quantiles.
 const INTERVAL: [&str; 2] = ["interval_s", "unanswered"];
 
 /// The quantiles of an interval, in order: the metric, the quantile, and the name of the column.
@@ -66,8 +66,8 @@ pub(super) fn write(out: impl Write, snapshot: &Snapshot) -> io::Result<()> {
     csv.flush()
 }
 
-/// What is said of the interval that begins with second `number`, in the order of [`INTERVAL`] and `quantiles`; nothing
-/// where none does.
+/// The values of the interval that begins with second `number`, in the order of [`INTERVAL`] and `quantiles`; blank where
+/// none begins.
 fn of_interval(
     snapshot: &Snapshot,
     intervals: IntervalWidth,
@@ -105,7 +105,7 @@ fn unanswered(row: &Distributions) -> u64 {
     row.metric(Metric::Censored).count() + row.metric(Metric::Failed).count()
 }
 
-/// A quantile of one interval. No bucket is said to reach beyond the largest value of the run.
+/// A quantile of one interval, at most the largest value of the run.
 fn quantile(snapshot: &Snapshot, row: &Distributions, metric: Metric, q: f64) -> Option<Nanos> {
     let values = row.metric(metric);
     let beyond = if metric == Metric::ResponseTime { unanswered(row) } else { 0 };
@@ -113,7 +113,7 @@ fn quantile(snapshot: &Snapshot, row: &Distributions, metric: Metric, q: f64) ->
     Some(snapshot.metric(metric).max().map_or(value, |max| value.min(max)))
 }
 
-/// What was counted from the origin to the end of a second.
+/// Counts from the origin to the end of a second.
 #[derive(Default)]
 struct Running {
     planned: u64,
@@ -137,7 +137,7 @@ impl Running {
     }
 }
 
-/// What a row says that nothing else in the folder does. Other columns are not read.
+/// The columns that are read back. All others follow from them or from other files.
 #[derive(Deserialize)]
 struct Counts {
     second: usize,

@@ -1,4 +1,4 @@
-//! What was computed from a run: the other half of `run.json`, version 1.
+//! Distributions and their quantiles.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,55 +6,7 @@ use std::ops::{Index, IndexMut};
 
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use truetail_model::record::{Metric, Presence, Tally};
-
-use crate::{ArrivalFidelity, ClosedLoopShadow, Settling, Uncertainty};
-
-/// Whether the run's own numbers can be trusted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum VerdictState {
-    /// They can.
-    Valid,
-    /// With the stated doubt.
-    Suspect,
-    /// They cannot.
-    Invalid,
-}
-
-impl VerdictState {
-    /// `VALID`, `SUSPECT` or `INVALID`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            VerdictState::Valid => "VALID",
-            VerdictState::Suspect => "SUSPECT",
-            VerdictState::Invalid => "INVALID",
-        }
-    }
-}
-
-/// One reason for a verdict, with the numbers that triggered it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Reason {
-    /// Snake case, explained in `docs/honesty.md`.
-    pub code: String,
-    /// How bad this reason alone makes it.
-    pub state: VerdictState,
-    /// A sentence with its numbers, and what to do about it.
-    pub message: String,
-    /// The numbers, by name; names end in their unit.
-    #[serde(flatten)]
-    pub numbers: serde_json::Map<String, serde_json::Value>,
-}
-
-/// The worst state among the reasons, and the reasons.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Verdict {
-    /// VALID when there is no reason against it.
-    pub state: VerdictState,
-    /// Worst first.
-    pub reasons: Vec<Reason>,
-}
+use truetail_model::record::{Metric, Presence};
 
 /// One quantile of a distribution.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -191,33 +143,4 @@ impl<'de> Deserialize<'de> for MetricDistributions {
         }
         Ok(MetricDistributions(found))
     }
-}
-
-/// What was computed from a run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Findings {
-    /// Can the numbers be trusted?
-    pub verdict: Verdict,
-    /// The books, repeated because they are checked here.
-    pub tally: Tally,
-    /// Over all planned arrivals.
-    pub response_time: Distribution,
-    /// Over answers with a status below 400; `None` when all or no answers are such.
-    pub response_time_success: Option<Distribution>,
-    /// Over answers with a status from 400; `None` when there are none.
-    pub response_time_error_status: Option<Distribution>,
-    /// Every other metric, over its own arrivals.
-    pub metrics: MetricDistributions,
-    /// Answers per second from the first intended start to the last end; `None` for fewer than two arrivals.
-    pub throughput_per_second: Option<f64>,
-    /// Planned arrivals per second of the schedule; `None` for fewer than two in a time that nobody chose.
-    pub offered_per_second: Option<f64>,
-    /// Where the uncertainty of the response time comes from, for each quantile that is a number.
-    pub uncertainty: Vec<Uncertainty>,
-    /// Where the response time settles.
-    pub settling: Settling,
-    /// How far the arrivals were those that were planned; `None` where none was issued, or fewer than two planned.
-    pub arrival_fidelity: Option<ArrivalFidelity>,
-    /// What a closed-loop tool would have reported; `None` where that cannot be said.
-    pub closed_loop_shadow: Option<ClosedLoopShadow>,
 }

@@ -1,10 +1,10 @@
-//! What took the processor away from the generator, and whether it had any to spare.
+//! Did the generator have the processor time that it needed?
 
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Run, RunSource};
 
-use super::ValidityIssue;
 use super::thresholds::{GENERATOR_BUSY_SHARE, THROTTLED_SHARE};
+use super::validity_issue::ValidityIssue;
 
 pub(super) fn throttled(run: &Run) -> Option<ValidityIssue> {
     let throttled_ns = run.facts.generator.as_ref()?.surroundings.throttled_ns?;

@@ -1,4 +1,4 @@
-//! What a doubt says to a person: what was seen, with numbers, and what to do about it.
+//! Validity issues in words: what was seen, with numbers, and what to do about it.
 
 use truetail_run::Shift;
 
@@ -6,8 +6,8 @@ use super::validity_issue::ValidityIssue;
 use crate::saturation_detector::SUGGESTED_SHARE;
 
 /// A sentence or two.
-pub(super) fn message(doubt: &ValidityIssue) -> String {
-    match *doubt {
+pub(super) fn message(issue: &ValidityIssue) -> String {
+    match *issue {
         ValidityIssue::BooksUnbalanced { planned, accounted } => format!(
             "{} arrivals were planned and {} are accounted for: this is a bug in truetail, please report it",
             count(planned),
@@ -68,16 +68,16 @@ pub(super) fn message(doubt: &ValidityIssue) -> String {
             count(issued),
             time(mean_gap_ns)
         ),
-        ValidityIssue::ConnectionWait { .. } => connection_wait(doubt),
-        ValidityIssue::GeneratorPaused { .. } => generator_paused(doubt),
-        ValidityIssue::Saturated { .. } => saturated(doubt),
-        ValidityIssue::SaturatedToTimeout { .. } => saturated_to_timeout(doubt),
-        ValidityIssue::RateNotReached { .. } => rate_not_reached(doubt),
+        ValidityIssue::ConnectionWait { .. } => connection_wait(issue),
+        ValidityIssue::GeneratorPaused { .. } => generator_paused(issue),
+        ValidityIssue::Saturated { .. } => saturated(issue),
+        ValidityIssue::SaturatedToTimeout { .. } => saturated_to_timeout(issue),
+        ValidityIssue::RateNotReached { .. } => rate_not_reached(issue),
     }
 }
 
-fn connection_wait(doubt: &ValidityIssue) -> String {
-    let ValidityIssue::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } = *doubt else {
+fn connection_wait(issue: &ValidityIssue) -> String {
+    let ValidityIssue::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } = *issue else {
         unreachable!()
     };
     let cap = connections.map_or(String::new(), |n| format!("{} ", count(n.into())));
@@ -91,8 +91,8 @@ fn connection_wait(doubt: &ValidityIssue) -> String {
     )
 }
 
-fn generator_paused(doubt: &ValidityIssue) -> String {
-    let ValidityIssue::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, p99_ns, .. } = *doubt else {
+fn generator_paused(issue: &ValidityIssue) -> String {
+    let ValidityIssue::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, p99_ns, .. } = *issue else {
         unreachable!()
     };
     let times = match pauses {
@@ -109,9 +109,9 @@ fn generator_paused(doubt: &ValidityIssue) -> String {
     )
 }
 
-fn saturated(doubt: &ValidityIssue) -> String {
+fn saturated(issue: &ValidityIssue) -> String {
     let ValidityIssue::Saturated { offered_per_second, capacity_per_second, growth_per_second, backlog, connections } =
-        *doubt
+        *issue
     else {
         unreachable!()
     };
@@ -127,7 +127,7 @@ fn saturated(doubt: &ValidityIssue) -> String {
     )
 }
 
-fn saturated_to_timeout(doubt: &ValidityIssue) -> String {
+fn saturated_to_timeout(issue: &ValidityIssue) -> String {
     let ValidityIssue::SaturatedToTimeout {
         offered_per_second,
         capacity_per_second,
@@ -135,7 +135,7 @@ fn saturated_to_timeout(doubt: &ValidityIssue) -> String {
         timed_out,
         arrivals,
         timeout_ns,
-    } = *doubt
+    } = *issue
     else {
         unreachable!()
     };
@@ -153,8 +153,8 @@ fn saturated_to_timeout(doubt: &ValidityIssue) -> String {
     )
 }
 
-fn rate_not_reached(doubt: &ValidityIssue) -> String {
-    let ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator } = *doubt else {
+fn rate_not_reached(issue: &ValidityIssue) -> String {
+    let ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator } = *issue else {
         unreachable!()
     };
     let why = if by_generator {
