@@ -19,7 +19,7 @@ impl SamplesOptions {
 }
 
 impl Default for SamplesOptions {
-    /// 262 144 requests, and the 8 192 slowest: at most 31 MB.
+    /// 262 144 requests, and the 8 192 slowest: at most 40 MB.
     fn default() -> SamplesOptions {
         SamplesOptions { capacity: 1 << 18, slowest: 1 << 13 }
     }

@@ -239,3 +239,29 @@ fn buckets(counts: &Scratch) -> Vec<(Nanos, u64)> {
     let recorded = counts.iter_recorded();
     recorded.map(|b| (Nanos(counts.lowest_equivalent(b.value_iterated_to())), b.count_at_value())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_tells_what_the_tags_mean() {
+        let expected = "[Histogram log format version 1.3]
+A run of truetail. Values in nanoseconds; Interval_Max in milliseconds. Intervals go by intended start.
+response_time      answered arrivals: end - intended start
+censored           what was waited by arrivals that timed out, were in flight at the end or were never issued:
+                   their response time is at least this
+failed             what was waited until a connect failed, a reset or a malformed answer
+service_time       answered arrivals: end - actual start
+start_delay        issued arrivals: actual start - intended start = generator_lag + connection_wait + connecting
+generator_lag      its part that the generator itself caused
+connection_wait    its part spent waiting for the cap on connections
+connect_time       arrivals that opened a connection: DNS, TCP and TLS
+tls_handshake_time its part from the TCP connection to the end of the TLS handshake
+read_lag           answers: from their arrival in this host, where the other times end, to being read
+error_status_time  the part of response_time with a status of 400 and above; one line for the whole run
+All planned arrivals are response_time, censored and failed together: quantiles of response_time alone leave out
+every arrival without an answer.";
+        assert_eq!(comment(&Snapshot::default()), expected);
+    }
+}
