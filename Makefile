@@ -35,6 +35,7 @@ tools:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	@if command -v $(PYTHON) > /dev/null; then $(PYTHON) tests/tidy.py; else echo "tests/tidy.py SKIPPED: no $(PYTHON)"; fi
 
 # A tool that cannot be installed here is left out of the table, with the line that installs it.
 lab-ready:

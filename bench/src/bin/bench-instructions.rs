@@ -11,7 +11,7 @@ use truetail_engine::http1::{AnswerEnd, HeadCache, Parsed, ResponseParser};
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
 use truetail_model::driver::{Driver, Hand, Start, Turn};
 use truetail_model::random::Random;
-use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot, StartDelay};
+use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
@@ -83,18 +83,12 @@ fn fixed_run(workload: &Workload) -> Snapshot {
 
 fn answered(parts: &mut Parts, request: &UnderWay, now: Timestamp) {
     let Arrived { status, bytes } = part_parser(&mut parts.parser, &mut parts.head_cache, request.start.arrival.index);
-    let intended_start = request.start.arrival.intended_start;
+    let start = &request.start;
     let record = RequestRecord {
-        index: request.start.arrival.index,
-        intended_start,
-        actual_start: request.at,
-        end: request.end,
-        delay: StartDelay::split(intended_start, request.at, request.start.connection_wait, Nanos::ZERO),
-        connected: false,
-        tls_handshake: None,
         read_lag: Some(now.since(request.end)),
-        outcome: Outcome::Response { status },
         bytes_in: bytes,
+        ..RequestRecord::new(start.arrival, request.at, request.end, Outcome::Response { status })
+            .with_start_delay(start.connection_wait, None)
     };
     part_recorder_record(&mut parts.recorder, &record);
     part_driver_finish(&mut parts.driver, request.start.user, request.end);

@@ -11,7 +11,7 @@ use truetail_engine::{Control, RunOutput};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::Limits;
 use truetail_report::{Progress, Style, number, progress_text};
-use truetail_run::{Offered, Run, Source};
+use truetail_run::{OfferedLoad, Run, RunSource};
 
 use crate::arguments::{choice, count, length, time, whole, wrong};
 use crate::calls::{Failures, Kept, PythonFunction};
@@ -90,7 +90,7 @@ impl Bench {
     /// The run is over: its result, and what ended it before its time.
     fn finish(&self, py: Python<'_>, pump: &Pump) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
         let (measured, name, kept) = pump.finish(py)?;
-        self.settle(py, measured, Offered::of(&self.plan.workload), name, kept)
+        self.settle(py, measured, OfferedLoad::of(&self.plan.workload), name, kept)
     }
 
     /// Calls nothing more and waits for what is in flight.
@@ -136,13 +136,13 @@ impl Bench {
         &self,
         py: Python<'_>,
         measured: RunOutput,
-        offered: Offered,
+        offered: OfferedLoad,
         name: Option<String>,
         kept: Kept,
     ) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
         let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
         books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
-        let mut run = measured.into_run(Source::Callable, Offered { name, ..offered });
+        let mut run = measured.into_run(RunSource::Callable, OfferedLoad { name, ..offered });
         run.facts.interrupted = self.control.was_stopped();
         run.facts.notes = self.notes(py, &run, &kept);
         let raised = Raised { by_type: kept.by_type, first: kept.first };

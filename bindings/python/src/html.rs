@@ -1,5 +1,6 @@
 //! A result in a notebook.
 
+use truetail_model::record::Metric;
 use truetail_report::number;
 use truetail_run::{Distribution, Findings, Quantile, Run, VerdictState};
 
@@ -38,8 +39,8 @@ fn row(quantile: &Quantile, findings: &Findings) -> String {
         "<tr><th>{}</th><td><b>{}</b></td><td>{interval}</td><td>{}</td><td>{}</td></tr>",
         number::quantile_name(quantile.q),
         number::quantile(quantile),
-        at(&findings.service_time, quantile.q),
-        at(&findings.start_delay, quantile.q),
+        at(&findings.metrics[Metric::ServiceTime], quantile.q),
+        at(&findings.metrics[Metric::StartDelay], quantile.q),
     )
 }
 

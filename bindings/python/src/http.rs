@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use truetail_engine::{Control, EngineError, Plan, PreflightError, RunOutput, Target, TargetError, TooFewFiles};
 use truetail_model::workload::Limits;
-use truetail_run::Source;
+use truetail_run::RunSource;
 
 use crate::arguments::{count, length, time, wrong, wrong_type};
 use crate::bench::text_of;
@@ -77,7 +77,7 @@ impl HttpRun {
         let measured = measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
         books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
-        let mut run = measured.into_run(Source::Sockets, plan.offered());
+        let mut run = measured.into_run(RunSource::Sockets, plan.offered());
         run.facts.interrupted = self.control.was_stopped();
         run.facts.notes.extend(note);
         Ok((RunResult::new(py, run, Raised::default()), ended_by.map(|error| error.into_value(py).into_any())))

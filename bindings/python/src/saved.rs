@@ -17,7 +17,7 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<RunResult> {
         LoadError::Io { .. } => PyOSError::new_err(error.to_string()),
         _ => PyValueError::new_err(format!("path: {error}")),
     })?;
-    let lacking = loaded.lacking.iter().map(ToString::to_string).collect();
+    let lacking = loaded.missing.iter().map(ToString::to_string).collect();
     Ok(RunResult::new(py, loaded.run, Raised::default()).with_lacking(lacking))
 }
 

@@ -3,8 +3,8 @@
 
 use truetail_model::random::Random;
 
-use crate::interval;
-use crate::population::{Interval, Population};
+use crate::confidence_interval;
+use crate::population::{ConfidenceInterval, Population};
 
 /// Time in an M/M/1 queue with service rate 1 and this load, by Lindley's recursion, from its steady state on:
 /// exponential with rate 1 − load. In units of 10⁻⁹.
@@ -31,7 +31,7 @@ fn intervals_that_ignore_dependence_would_not_do() {
     let naive = |seed: &u64| {
         let mut values = queue(*seed, load, n as usize);
         values.sort_unstable();
-        let ranks = interval::ranks(q, n, n * 9 / 10, |_| n as f64);
+        let ranks = confidence_interval::ranks(q, n, n * 9 / 10, |_| n as f64);
         let value = |rank: Option<u64>| values[rank.unwrap() as usize - 1];
         (value(ranks.low)..=value(ranks.high)).contains(&truth)
     };
@@ -43,9 +43,9 @@ fn intervals_that_ignore_dependence_would_not_do() {
 fn independent_arrivals_lose_little() {
     let mut random = Random::new(1, 7);
     let values: Vec<u64> = (0..20_000).map(|_| (random.exponential() * 1e9) as u64).collect();
-    let population = Population::of_known(values);
+    let population = Population::of_values(values);
     for q in [0.5, 0.9, 0.99] {
-        let Interval { low, high, effective_n } = population.interval(q);
+        let ConfidenceInterval { low, high, effective_n } = population.interval(q);
         assert!(low.is_some() && high.is_some(), "{q}: {low:?} … {high:?}");
         // Half of it is lost where the variance happens to look twice as large, which with 30 cosines is beyond 1 in 1000.
         assert!(effective_n.unwrap() > 10_000, "{q}: {effective_n:?}");

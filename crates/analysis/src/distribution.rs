@@ -3,8 +3,8 @@
 use truetail_model::record::rank_of;
 use truetail_run::{Distribution, Quantile};
 
-use crate::population::{Interval, Population};
-use crate::support::{QUANTILES, needed_for};
+use crate::population::{ConfidenceInterval, Population};
+use crate::support::{QUANTILES, min_sample_size};
 
 /// The whole tail of a population, with what can be said for each quantile.
 pub(crate) fn distribution(population: &Population) -> Distribution {
@@ -23,13 +23,13 @@ pub(crate) fn distribution(population: &Population) -> Distribution {
 
 /// What can be said of one quantile of a population.
 pub(crate) fn quantile_of(population: &Population, q: f64) -> Quantile {
-    let (n, needs_n) = (population.count(), needed_for(q));
+    let (n, needs_n) = (population.count(), min_sample_size(q));
     if n < needs_n {
         return refused(q, needs_n);
     }
     let estimate = population.at(rank_of(q, n));
     // The extremes that were seen are no estimates of anything, so nothing surrounds them.
-    let interval = if q > 0.0 && q < 1.0 { population.interval(q) } else { Interval::default() };
+    let interval = if q > 0.0 && q < 1.0 { population.interval(q) } else { ConfidenceInterval::default() };
     Quantile {
         q,
         value_ns: Some(estimate.value),

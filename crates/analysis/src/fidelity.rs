@@ -6,7 +6,7 @@
 //! change of Brown et al., *Neural Computation* 14, 2002) are exponential if the starts are as planned.
 
 use truetail_model::arrival::{Profile, RateProfile};
-use truetail_model::record::{Metric, Outcome, RequestRecord, Second, Snapshot};
+use truetail_model::record::{Metric, Outcome, RequestRecord, SecondCounts, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{ArrivalFidelity, Dispersion, Exponential, Gaps, Run};
@@ -54,12 +54,11 @@ pub(crate) fn arrival_fidelity(run: &Run, every: Option<&[RequestRecord]>) -> Op
 
 /// How many issued arrivals have a start delay, or generator lag, of more than `limit_ns`; from histograms to 0.1 %.
 fn beyond(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric, limit_ns: u64) -> u64 {
-    let value = |record: &RequestRecord| match metric {
-        Metric::GeneratorLag => record.delay.generator_lag,
-        _ => record.delay.total(),
-    };
     match every {
-        Some(records) => issued(records).filter(|record| value(record).0 > limit_ns).count() as u64,
+        Some(records) => {
+            let values = records.iter().filter_map(|record| metric.value(record));
+            values.filter(|value| value.0 > limit_ns).count() as u64
+        }
         None => snapshot.metric(metric).count() - snapshot.metric(metric).count_at_or_below(Nanos(limit_ns)),
     }
 }
@@ -150,8 +149,8 @@ fn of_records(records: &[RequestRecord], window_ns: u64) -> Option<Dispersion> {
 }
 
 /// Whole seconds; the first and the last that hold arrivals may hold them in a part only.
-fn of_seconds(rows: &[Second]) -> Option<Dispersion> {
-    let busy = |row: &Second| row.planned > 0;
+fn of_seconds(rows: &[SecondCounts]) -> Option<Dispersion> {
+    let busy = |row: &SecondCounts| row.planned > 0;
     let rows = rows.get(rows.iter().position(busy)? + 1..rows.iter().rposition(busy)?)?;
     let (planned, actual): (Vec<u64>, Vec<u64>) = rows.iter().map(|row| (row.planned, row.sent)).unzip();
     dispersion(NANOS_PER_SECOND, &planned, &actual)

@@ -13,7 +13,7 @@ pub fn factor(truth: Nanos, reported: Nanos) -> Option<f64> {
 
 /// One quantile as several measurements have it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Row {
+pub struct OmissionRow {
     /// In [0, 1].
     pub q: f64,
     /// As the closed loop reports it.
@@ -30,7 +30,7 @@ pub struct Row {
 
 /// A time in which the service stood still, and the arrivals it met.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stall {
+pub struct StallArrivals {
     /// When it began.
     pub at: Timestamp,
     /// How long it was.
@@ -45,13 +45,13 @@ pub struct Stall {
 
 /// The same service under a closed and an open loop, and the truth.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Comparison {
+pub struct OmissionComparison {
     /// Response time at each quantile of the table.
-    pub rows: Vec<Row>,
+    pub rows: Vec<OmissionRow>,
     /// Arrivals of the closed loop, of the open loop, and of the truth.
     pub arrivals: [u64; 3],
     /// The stall it is about, where it is about one.
-    pub stall: Option<Stall>,
+    pub stall: Option<StallArrivals>,
 }
 
 /// Sets two runs beside the truth. `stall` is when the service stood still and for how long, on the clock of the runs.
@@ -60,12 +60,12 @@ pub fn comparison(
     open: (&Run, &Findings),
     truth: &Truth,
     stall: Option<(Timestamp, Nanos)>,
-) -> Comparison {
+) -> OmissionComparison {
     let rows = closed.1.response_time.quantiles.iter().zip(&open.1.response_time.quantiles);
-    Comparison {
+    OmissionComparison {
         rows: rows.map(|(closed, open)| row(closed, open, truth)).collect(),
         arrivals: [closed.1.response_time.count, open.1.response_time.count, truth.count()],
-        stall: stall.map(|(at, length)| Stall {
+        stall: stall.map(|(at, length)| StallArrivals {
             at,
             length,
             closed: begun_between(&closed.0.snapshot, at, at + length),
@@ -75,13 +75,13 @@ pub fn comparison(
     }
 }
 
-fn row(closed: &Quantile, open: &Quantile, truth: &Truth) -> Row {
+fn row(closed: &Quantile, open: &Quantile, truth: &Truth) -> OmissionRow {
     let truth = truth.quantile(closed.q);
     let factor_of = |quantile: &Quantile| {
         let reported = quantile.value_ns.filter(|_| !quantile.at_least)?;
         factor(truth?, Nanos(reported))
     };
-    Row {
+    OmissionRow {
         q: closed.q,
         closed: *closed,
         open: *open,

@@ -7,7 +7,7 @@
 //! n = A + C + F. A failed arrival is slower than everything: its answer never comes. A censored one is *at least* as
 //! slow as what was waited for it. So two things are certain about the value at rank r:
 //!
-//! - it is never below the r-th smallest of answers and waited times together ([`Population::provable`]), because the
+//! - it is never below the r-th smallest of answers and waited times together ([`Population::lower_bounds`]), because the
 //!   true times are, one by one, not below these;
 //! - it is never above the r-th smallest answer, where r ≤ A, because the missing ones can only come in before it or
 //!   after it.
@@ -19,32 +19,32 @@
 
 use truetail_model::record::{Distributions, Histogram, Metric, RequestRecord, rank_of};
 
-use crate::interval::{self, Ranks};
-use crate::order::Order;
-use crate::values::{Known, Values};
+use crate::confidence_interval::{self, Ranks};
+use crate::exceedance::ExceedanceCounts;
+use crate::sorted_values::{SortedValues, ValueRange};
 
 /// Two values that differ by less than this share are the same bucket of a histogram, or its neighbour.
 const RESOLUTION: f64 = 1.0 / 1024.0;
 
 /// The arrivals of one distribution.
 pub(crate) struct Population {
-    answered: Values,
-    censored: Values,
-    failed: Values,
+    answered: SortedValues,
+    censored: SortedValues,
+    failed: SortedValues,
     /// Answers and waited times of the censored; `None` when nothing is censored, so that it would be `answered`.
-    provable: Option<Values>,
+    lower_bounds: Option<SortedValues>,
     /// `None` where the order of the arrivals is not known, or says nothing.
-    order: Option<Order>,
+    exceedance: Option<ExceedanceCounts>,
 }
 
-/// What surrounds a quantile with 95 % confidence.
+/// The 95 % confidence interval of a quantile.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Interval {
+pub(crate) struct ConfidenceInterval {
     /// `None` where it has no end on this side, or where nothing is known.
     pub(crate) low: Option<u64>,
     /// Likewise.
     pub(crate) high: Option<u64>,
-    /// How many independent arrivals would say as much; `None` where nothing is known.
+    /// Effective sample size; `None` where nothing is known.
     pub(crate) effective_n: Option<u64>,
 }
 
@@ -57,28 +57,32 @@ pub(crate) struct Estimate {
 }
 
 impl Population {
-    fn new(answered: Values, censored: Values, failed: Values, order: Option<Order>) -> Population {
-        let provable = (censored.count() > 0).then(|| answered.with(&censored));
-        Population { answered, censored, failed, provable, order }
+    fn new(
+        answered: SortedValues,
+        censored: SortedValues,
+        failed: SortedValues,
+        exceedance: Option<ExceedanceCounts>,
+    ) -> Population {
+        let lower_bounds = (censored.count() > 0).then(|| answered.with(&censored));
+        Population { answered, censored, failed, lower_bounds, exceedance }
     }
 
     /// Response times of `records`, which are all arrivals in the order of their intended start.
     pub(crate) fn of_arrivals(records: &[RequestRecord]) -> Population {
-        let of = |keep: fn(&RequestRecord) -> bool| {
-            records.iter().filter(|r| keep(r)).map(|r| r.response_time().0).collect::<Vec<u64>>()
-        };
+        let of =
+            |metric: Metric| records.iter().filter_map(|r| metric.value(r)).map(|time| time.0).collect::<Vec<u64>>();
         let in_order = |r: &RequestRecord| if r.outcome.is_response() { r.response_time().0 } else { u64::MAX };
-        let order = Order::of_values(&records.iter().map(in_order).collect::<Vec<_>>());
-        let answered = by_size(order.as_ref(), of(|r| r.outcome.is_response()));
-        let (censored, failed) = (of(|r| r.outcome.is_censored()), of(|r| r.outcome.is_failed()));
-        Population::new(answered, Values::each(censored), Values::each(failed), order)
+        let exceedance = ExceedanceCounts::of_values(&records.iter().map(in_order).collect::<Vec<_>>());
+        let answered = by_size(exceedance.as_ref(), of(Metric::ResponseTime));
+        let (censored, failed) = (of(Metric::Censored), of(Metric::Failed));
+        Population::new(answered, SortedValues::each(censored), SortedValues::each(failed), exceedance)
     }
 
     /// A value that each arrival of the population has, in the order of the intended starts.
-    pub(crate) fn of_known(values: Vec<u64>) -> Population {
-        let none = || Values::Each(Vec::new());
-        let order = Order::of_values(&values);
-        Population::new(by_size(order.as_ref(), values), none(), none(), order)
+    pub(crate) fn of_values(values: Vec<u64>) -> Population {
+        let none = || SortedValues::Each(Vec::new());
+        let exceedance = ExceedanceCounts::of_values(&values);
+        Population::new(by_size(exceedance.as_ref(), values), none(), none(), exceedance)
     }
 
     /// Response times by bucket, of the whole run and interval by interval.
@@ -89,16 +93,18 @@ impl Population {
         rows: &[Distributions],
     ) -> Population {
         let metrics = [Metric::ResponseTime, Metric::Censored, Metric::Failed];
-        let order = Order::of_intervals(rows, &metrics, answered.count() + censored.count() + failed.count());
-        let buckets = |histogram: &Histogram| Values::buckets(histogram.clone());
-        Population::new(buckets(answered), buckets(censored), buckets(failed), order)
+        let exceedance =
+            ExceedanceCounts::of_intervals(rows, &metrics, answered.count() + censored.count() + failed.count());
+        let buckets = |histogram: &Histogram| SortedValues::buckets(histogram.clone());
+        Population::new(buckets(answered), buckets(censored), buckets(failed), exceedance)
     }
 
     /// A value that each arrival of the population has, by bucket; `rows` hold `metric` interval by interval.
-    pub(crate) fn of_known_histogram(values: Histogram, rows: Option<(&[Distributions], Metric)>) -> Population {
-        let order = rows.and_then(|(rows, metric)| Order::of_intervals(rows, &[metric], values.count()));
-        let none = || Values::buckets(Histogram::new());
-        Population::new(Values::buckets(values), none(), none(), order)
+    pub(crate) fn of_histogram(values: Histogram, rows: Option<(&[Distributions], Metric)>) -> Population {
+        let exceedance =
+            rows.and_then(|(rows, metric)| ExceedanceCounts::of_intervals(rows, &[metric], values.count()));
+        let none = || SortedValues::buckets(Histogram::new());
+        Population::new(SortedValues::buckets(values), none(), none(), exceedance)
     }
 
     pub(crate) fn count(&self) -> u64 {
@@ -113,21 +119,21 @@ impl Population {
         self.failed.count()
     }
 
-    pub(crate) fn answered(&self) -> &Values {
+    pub(crate) fn answered(&self) -> &SortedValues {
         &self.answered
     }
 
-    fn provable(&self) -> &Values {
-        self.provable.as_ref().unwrap_or(&self.answered)
+    fn lower_bounds(&self) -> &SortedValues {
+        self.lower_bounds.as_ref().unwrap_or(&self.answered)
     }
 
     /// The value at `rank`, from 1 to the count. See the head of this file.
     pub(crate) fn at(&self, rank: u64) -> Estimate {
-        let provable = self.provable();
-        if rank > provable.count() {
+        let lower_bounds = self.lower_bounds();
+        if rank > lower_bounds.count() {
             return self.among_failed(rank);
         }
-        let bound = provable.at(rank);
+        let bound = lower_bounds.at(rank);
         let at_most = (rank <= self.answered.count()).then(|| self.answered.at(rank).high);
         match at_most.filter(|at_most| agree(bound.high, *at_most)) {
             Some(at_most) => Estimate { value: bound.high.min(at_most), at_least: false, no_answer: false },
@@ -137,48 +143,50 @@ impl Population {
 
     /// A failed arrival is slower than all that was waited for, and than what it waited itself.
     fn among_failed(&self, rank: u64) -> Estimate {
-        let provable = self.provable();
-        let waited = self.failed.at(rank - provable.count()).low;
-        let value = provable.max().map_or(waited, |slowest| slowest.max(waited));
+        let lower_bounds = self.lower_bounds();
+        let waited = self.failed.at(rank - lower_bounds.count()).low;
+        let value = lower_bounds.max().map_or(waited, |slowest| slowest.max(waited));
         Estimate { value, at_least: true, no_answer: true }
     }
 
     /// The 95 % confidence interval of quantile q in (0, 1).
-    pub(crate) fn interval(&self, q: f64) -> Interval {
-        let Some(order) = &self.order else { return Interval::default() };
+    pub(crate) fn interval(&self, q: f64) -> ConfidenceInterval {
+        let Some(exceedance) = &self.exceedance else { return ConfidenceInterval::default() };
         let (n, rank) = (self.count(), rank_of(q, self.count()));
-        let effective = |shrinkage: f64| n as f64 / shrinkage;
-        let less_rare = self.shrinkage(order, rank_of(interval::less_rare(q), n));
-        let most = effective(self.shrinkage(order, rank).most).min(effective(less_rare.least));
-        let Ranks { low, high } = interval::ranks(q, n, rank, |r| effective(self.shrinkage(order, r).most).min(most));
-        Interval {
-            low: low.filter(|rank| *rank <= self.provable().count()).map(|rank| self.provable().at(rank).low),
+        let effective = |design_effect_bound: f64| n as f64 / design_effect_bound;
+        let less_rare = self.design_effect_bound(exceedance, rank_of(confidence_interval::less_rare(q), n));
+        let most = effective(self.design_effect_bound(exceedance, rank).most).min(effective(less_rare.least));
+        let Ranks { low, high } = confidence_interval::ranks(q, n, rank, |r| {
+            effective(self.design_effect_bound(exceedance, r).most).min(most)
+        });
+        ConfidenceInterval {
+            low: low.filter(|rank| *rank <= self.lower_bounds().count()).map(|rank| self.lower_bounds().at(rank).low),
             high: high.filter(|rank| *rank <= self.answered.count()).map(|rank| self.answered.at(rank).high),
             effective_n: Some(most as u64),
         }
     }
 
-    /// How many arrivals say as much as one independent one about the share beyond the value at `rank`. Where values are
-    /// equal, "beyond" may or may not include them, and the two readings may differ widely.
-    fn shrinkage(&self, order: &Order, rank: u64) -> Shrinkage {
+    /// The design effect of the share beyond the value at `rank`. Where values are equal, "beyond" may or may not include
+    /// them, and the two readings may differ widely.
+    fn design_effect_bound(&self, exceedance: &ExceedanceCounts, rank: u64) -> DesignEffectBounds {
         let within = rank <= self.answered.count();
-        let value = if within { self.answered.at(rank) } else { Known { low: u64::MAX, high: u64::MAX } };
-        let reading = |from: u64| order.design_effect(from).map_or(1.0, interval::shrinkage);
+        let value = if within { self.answered.at(rank) } else { ValueRange { low: u64::MAX, high: u64::MAX } };
+        let reading = |from: u64| exceedance.design_effect(from).map_or(1.0, confidence_interval::design_effect_bound);
         let (with, without) = (reading(value.low), reading(value.high.saturating_add(1)));
-        Shrinkage { least: with.min(without), most: with.max(without) }
+        DesignEffectBounds { least: with.min(without), most: with.max(without) }
     }
 }
 
-/// `values` by size: they are the smallest of `order`, which has sorted them already, where there is one.
-fn by_size(order: Option<&Order>, values: Vec<u64>) -> Values {
-    match order.and_then(|order| order.smallest(values.len())) {
-        Some(sorted) => Values::Each(sorted),
-        None => Values::each(values),
+/// `values` by size: they are the smallest of `exceedance`, which has sorted them already, where there is one.
+fn by_size(exceedance: Option<&ExceedanceCounts>, values: Vec<u64>) -> SortedValues {
+    match exceedance.and_then(|exceedance| exceedance.smallest(values.len())) {
+        Some(sorted) => SortedValues::Each(sorted),
+        None => SortedValues::each(values),
     }
 }
 
-/// By the reading that knows more, and by the one that knows less.
-struct Shrinkage {
+/// The smaller and the larger of two readings.
+struct DesignEffectBounds {
     least: f64,
     most: f64,
 }

@@ -9,9 +9,9 @@ use truetail_model::time::{NANOS_PER_SECOND, Rate, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Run, Settling, SettlingState, Shift};
 
-use crate::levels::{self, Level, Series};
-use crate::measured;
-use crate::verdict::words;
+use crate::levels::{self, Level, MedianSeries};
+use crate::metric_distributions;
+use crate::verdict::messages;
 
 /// Fewer stretches do not show what is level and what is chance.
 const FEWEST_STRETCHES: usize = 20;
@@ -26,7 +26,7 @@ const FILLING_SHARE: f64 = 0.25;
 
 /// Where the response time of a run settles. Pure: the same run gives the same answer.
 pub fn settling(run: &Run) -> Settling {
-    settling_of(run, measured::every_arrival(&run.snapshot).as_deref())
+    settling_of(run, metric_distributions::every_arrival(&run.snapshot).as_deref())
 }
 
 /// As [`settling`]; `every` holds all arrivals in order, where each was kept.
@@ -34,7 +34,7 @@ pub(crate) fn settling_of(run: &Run, every: Option<&[RequestRecord]>) -> Settlin
     if let Some(why) = load_that_moves(run) {
         return not_judged(why);
     }
-    let Some(series) = Series::of(&run.snapshot, every) else {
+    let Some(series) = MedianSeries::of(&run.snapshot, every) else {
         return not_judged("nothing is known of single requests, nor of single seconds");
     };
     if series.values.len() < FEWEST_STRETCHES || series.end_ns() - series.from_ns < SHORTEST_NS {
@@ -58,7 +58,7 @@ fn load_that_moves(run: &Run) -> Option<&'static str> {
     (!schedule).then_some("the load moves by itself, and the response time may move with it")
 }
 
-fn judged(series: &Series, found: &[Level]) -> Settling {
+fn judged(series: &MedianSeries, found: &[Level]) -> Settling {
     let [.., before, last] = found else { return one_level(series, &found[0]) };
     let shift = shift(series, found);
     let cut_ns = shift.until_ns.div_ceil(NANOS_PER_SECOND) * NANOS_PER_SECOND;
@@ -71,25 +71,25 @@ fn judged(series: &Series, found: &[Level]) -> Settling {
     } else {
         (SettlingState::Unsettled, format!(", {} before the end", seconds(series.end_ns() - shift.until_ns)))
     };
-    let why = format!("the response time went {}{ends}", words::moved(&shift));
+    let why = format!("the response time went {}{ends}", messages::moved(&shift));
     Settling { state, why, cut_ns: settles.then_some(cut_ns), cut_arrivals: None, shift: Some(shift) }
 }
 
 /// One level, perhaps after a cold start that is too short to be one.
-fn one_level(series: &Series, level: &Level) -> Settling {
-    let at = words::level(series.level_ns(level.ln));
+fn one_level(series: &MedianSeries, level: &Level) -> Settling {
+    let at = messages::level(series.level_ns(level.ln));
     let cold = levels::cold_start(&series.values, level);
     if cold == 0 {
         let why = format!("nothing to cut: the response time is at one level, {at}, from the beginning");
         return Settling { state: SettlingState::Steady, why, cut_ns: None, cut_arrivals: None, shift: None };
     }
     let cut_ns = series.begin_ns(cold).div_ceil(NANOS_PER_SECOND) * NANOS_PER_SECOND;
-    let first = words::level(series.level_ns(series.values[0]));
+    let first = messages::level(series.level_ns(series.values[0]));
     let why = format!("a cold start: {first} at first, and {at} from {} on", seconds(series.begin_ns(cold)));
     Settling { state: SettlingState::Settles, why, cut_ns: Some(cut_ns), cut_arrivals: None, shift: None }
 }
 
-fn shift(series: &Series, found: &[Level]) -> Shift {
+fn shift(series: &MedianSeries, found: &[Level]) -> Shift {
     let (first, last) = (found[0], found[found.len() - 1]);
     let by_height = |a: &&Level, b: &&Level| a.ln.total_cmp(&b.ln);
     let of = |level: Option<&Level>| level.and_then(|level| series.level_ns(level.ln));
@@ -104,7 +104,7 @@ fn shift(series: &Series, found: &[Level]) -> Shift {
 }
 
 fn seconds(ns: u64) -> String {
-    words::seconds(ns)
+    messages::seconds(ns)
 }
 
 /// Measured arrivals intended before a whole second; `None` where neither requests nor seconds are known.

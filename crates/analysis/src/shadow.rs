@@ -19,11 +19,11 @@
 //! - A user who would ask much more often than the run did asks for what the run did not see. Then there is no shadow.
 
 use truetail_model::random::mix64;
-use truetail_model::record::{Outcome, RequestRecord, rank_of};
+use truetail_model::record::{Metric, Outcome, RequestRecord, rank_of};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{ClosedLoopShadow, Distribution, Findings, Run, ShadowQuantile, VerdictState};
 
-use crate::support::{QUANTILES, needed_for};
+use crate::support::{QUANTILES, min_sample_size};
 
 /// Requests around an instant that stand for it: enough that their mean is near the true one, few enough that an event is
 /// still seen.
@@ -41,7 +41,7 @@ const MOST_USERS: f64 = 1e6;
 /// time (Little's law). `None` where [`shadow`] has none, and for a run that is INVALID: then the answer to compare with is
 /// missing.
 pub(crate) fn of_findings(run: &Run, findings: &Findings) -> Option<ClosedLoopShadow> {
-    let median = findings.service_time.quantiles.iter().find(|quantile| quantile.q == 0.5)?.value_ns?;
+    let median = findings.metrics[Metric::ServiceTime].quantiles.iter().find(|quantile| quantile.q == 0.5)?.value_ns?;
     let users = (findings.offered_per_second? * median as f64 / 1e9).round().clamp(1.0, MOST_USERS) as u32;
     if findings.verdict.state == VerdictState::Invalid {
         return None;
@@ -112,7 +112,7 @@ impl Seen {
         let mut requests: Vec<Met> = issued.map(met).collect();
         requests.sort_unstable_by_key(|request| request.at);
         let last = requests.last().filter(|_| run.facts.offered.model == LoadModelKind::Open)?.at;
-        let complete = run.facts.is_whole() && run.facts.offered.requests.is_none();
+        let complete = run.facts.is_complete() && run.facts.offered.requests.is_none();
         let until = run.facts.offered.duration_ns.filter(|_| complete).unwrap_or(last + 1);
         Some(Seen { requests, until })
     }
@@ -195,7 +195,7 @@ impl Asked {
     /// The quantile q of what was answered; `None` where there are too few to carry it.
     fn quantile(&self, q: f64) -> Option<u64> {
         let rank = rank_of(q, self.sorted.len() as u64);
-        let place = (rank as usize).checked_sub(1).filter(|_| self.count() >= needed_for(q))?;
+        let place = (rank as usize).checked_sub(1).filter(|_| self.count() >= min_sample_size(q))?;
         self.sorted.get(place).copied()
     }
 }

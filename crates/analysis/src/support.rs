@@ -25,7 +25,7 @@ pub const QUANTILES: [f64; 7] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
 pub(crate) const ONE_SIDE: f64 = 0.025;
 
 /// How many arrivals quantile `q` in [0, 1] needs. The smallest and the largest are what was seen and need but one.
-pub fn needed_for(q: f64) -> u64 {
+pub fn min_sample_size(q: f64) -> u64 {
     if q <= 0.0 || q >= 1.0 {
         return 1;
     }
@@ -40,16 +40,16 @@ mod tests {
 
     #[test]
     fn what_the_quantiles_of_the_table_need() {
-        assert_eq!(QUANTILES.map(needed_for), [6, 36, 72, 368, 3_688, 36_887, 1]);
-        assert_eq!(needed_for(0.01), 368);
-        assert_eq!(needed_for(0.0), 1);
+        assert_eq!(QUANTILES.map(min_sample_size), [6, 36, 72, 368, 3_688, 36_887, 1]);
+        assert_eq!(min_sample_size(0.01), 368);
+        assert_eq!(min_sample_size(0.0), 1);
     }
 
     #[test]
     fn the_size_is_the_smallest_that_keeps_the_promise() {
         for q in [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999] {
             let beyond_the_largest = |n: u64| crate::binomial::at_most((n - 1) as f64, n as f64, q);
-            let n = needed_for(q);
+            let n = min_sample_size(q);
             assert!(1.0 - beyond_the_largest(n) <= ONE_SIDE, "{q}");
             assert!(1.0 - beyond_the_largest(n - 1) > ONE_SIDE, "{q}");
         }

@@ -22,7 +22,7 @@ pub(crate) fn answered_per_second(run: &Run, every: Option<&[RequestRecord]>) ->
 /// two into none: `None`.
 pub(crate) fn offered_per_second(run: &Run, every: Option<&[RequestRecord]>) -> Option<f64> {
     let planned = run.snapshot.tally.planned;
-    let complete = run.facts.is_whole() && run.facts.offered.requests.is_none();
+    let complete = run.facts.is_complete() && run.facts.offered.requests.is_none();
     if let Some(duration_ns) = run.facts.offered.duration_ns.filter(|_| complete) {
         return Some(per_second(planned, duration_ns.saturating_sub(run.facts.offered.warmup_ns)));
     }

@@ -12,7 +12,8 @@
 //! The first three go either way. The two lags make the quantile too large, never too small. They are not subtracted:
 //! which requests a lag hit is known one by one, but the quantile of a difference is not the difference of quantiles.
 
-use truetail_run::{Contribution, Distribution, EndClock, Findings, Quantile, Run, Source, Uncertainty};
+use truetail_model::record::Metric;
+use truetail_run::{Contribution, Distribution, EndClock, Findings, Quantile, Run, RunSource, Uncertainty};
 
 /// What two readings of the clock may be wrong by, where nothing better is known: reading a monotonic clock takes about
 /// 20 ns on a current machine (`clock_gettime` by vDSO), and the instant lies somewhere inside; its resolution is 1 ns.
@@ -28,7 +29,7 @@ pub fn uncertainty(run: &Run, findings: &Findings) -> Vec<Uncertainty> {
     let clock_ns = measured.map_or(CLOCK_NS, |reading| 2 * reading);
     let response_time = &findings.response_time;
     let is_number = |quantile: &&Quantile| quantile.supported && !quantile.at_least && quantile.q < 1.0;
-    let virtual_time = run.facts.source == Source::Simulator;
+    let virtual_time = run.facts.source == RunSource::Simulator;
     let budget = |quantile: &Quantile| {
         let value_ns = quantile.value_ns?;
         Some(with_largest(Uncertainty {
@@ -37,7 +38,7 @@ pub fn uncertainty(run: &Run, findings: &Findings) -> Vec<Uncertainty> {
             sampling_ns: sampling_ns(quantile, value_ns),
             histogram_ns: if response_time.exact { 0 } else { half_bucket_ns(value_ns) },
             clock_ns: if virtual_time { 0 } else { clock_ns },
-            generator_lag_ns: at(&findings.generator_lag, quantile.q),
+            generator_lag_ns: at(&findings.metrics[Metric::GeneratorLag], quantile.q),
             read_lag_ns: if virtual_time { Some(0) } else { read_lag_ns(run, findings, quantile.q) },
             largest: None,
         }))
@@ -66,7 +67,7 @@ fn read_lag_ns(run: &Run, findings: &Findings, q: f64) -> Option<u64> {
     if generator.end_clock == EndClock::Kernel && generator.unstamped == 0 {
         return Some(0);
     }
-    at(&findings.read_lag, q)
+    at(&findings.metrics[Metric::ReadLag], q)
 }
 
 fn with_largest(budget: Uncertainty) -> Uncertainty {
@@ -89,7 +90,7 @@ mod tests {
     use truetail_model::record::Histogram;
     use truetail_model::scenario::builtin;
     use truetail_model::time::Nanos;
-    use truetail_run::Generator;
+    use truetail_run::GeneratorStats;
     use truetail_sim::{SimOptions, simulate};
 
     fn hiccup(options: SimOptions) -> (Run, Findings) {
@@ -124,18 +125,18 @@ mod tests {
     #[test]
     fn on_sockets_the_clock_and_the_lags_count() {
         let (mut run, mut findings) = hiccup(SimOptions::default());
-        run.facts.source = Source::Sockets;
-        run.facts.generator = Some(Generator { end_clock: EndClock::Kernel, ..Generator::default() });
+        run.facts.source = RunSource::Sockets;
+        run.facts.generator = Some(GeneratorStats { end_clock: EndClock::Kernel, ..GeneratorStats::default() });
         let stamped = p50(&run, &findings);
         assert_eq!((stamped.clock_ns, stamped.read_lag_ns), (CLOCK_NS, Some(0)));
         assert_eq!(stamped.largest, Some(Contribution::Clock));
-        run.facts.generator = Some(Generator { clock_reading_ns: Some(1_000), ..Generator::default() });
+        run.facts.generator = Some(GeneratorStats { clock_reading_ns: Some(1_000), ..GeneratorStats::default() });
         assert_eq!(p50(&run, &findings).clock_ns, 2_000, "where each reading is a system call");
-        run.facts.generator = Some(Generator::default());
+        run.facts.generator = Some(GeneratorStats::default());
         assert_eq!(p50(&run, &findings).read_lag_ns, None, "nobody knows");
-        findings.read_lag = findings.response_time.clone();
+        findings.metrics[Metric::ReadLag] = findings.response_time.clone();
         assert_eq!(p50(&run, &findings).largest, Some(Contribution::ReadLag));
-        findings.generator_lag = findings.response_time.clone();
+        findings.metrics[Metric::GeneratorLag] = findings.response_time.clone();
         assert_eq!(p50(&run, &findings).largest, Some(Contribution::GeneratorLag));
     }
 

@@ -1,17 +1,17 @@
 //! A run without its warm-up.
 
 use truetail_model::record::{
-    Histogram, IntervalBooks, Metric, Recorder, RecorderOptions, RequestRecord, Samples, Second, Snapshot,
+    Histogram, IntervalBooks, Metric, Recorder, RecorderOptions, RequestRecord, Samples, SecondCounts, Snapshot,
     SparseHistogram,
 };
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_run::Run;
 
-use crate::measured;
+use crate::metric_distributions;
 
-/// Why the beginning of a run cannot be cut off.
+/// Why a warm-up cannot be cut off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CannotCut {
+pub enum WarmupCutError {
     /// Not every request was kept, and the books of single intervals are not known: they are kept while a run goes on, and
     /// not in a run folder.
     NothingByInterval,
@@ -22,16 +22,16 @@ pub enum CannotCut {
     },
 }
 
-impl std::fmt::Display for CannotCut {
+impl std::fmt::Display for WarmupCutError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            CannotCut::NothingByInterval => f.write_str(
+            WarmupCutError::NothingByInterval => f.write_str(
                 "the warm-up of this run cannot be cut: not every request was kept, nor the books of each interval",
             ),
-            CannotCut::WithinAnInterval { width_s: 1 } => {
+            WarmupCutError::WithinAnInterval { width_s: 1 } => {
                 f.write_str("not every request was kept, so a warm-up can only be cut at a whole second")
             }
-            CannotCut::WithinAnInterval { width_s } => write!(
+            WarmupCutError::WithinAnInterval { width_s } => write!(
                 f,
                 "not every request was kept, and a run of this length is kept in intervals of {width_s} s, so a warm-up \
                  can only be cut at a multiple of {width_s} s"
@@ -40,22 +40,22 @@ impl std::fmt::Display for CannotCut {
     }
 }
 
-impl std::error::Error for CannotCut {}
+impl std::error::Error for WarmupCutError {}
 
-/// The run as it would be had its warm-up lasted until `from`: arrivals intended before are in the books of the warm-up and
-/// in nothing else. A note says that it was cut afterwards. The run itself where `from` is not after its warm-up.
+/// The run with a warm-up that lasts until `from`: arrivals intended before it are in the books of the warm-up and in
+/// nothing else. A note says that it was cut afterwards. The run itself where `from` is not after its warm-up.
 ///
 /// Where every request was kept, this is exact. Else it is put together from the intervals: all counts and distributions are
 /// those of the arrivals intended from `from` on (the mean, and the smallest and largest value, to 0.1 %), but what
 /// warm-up arrivals sent and ended after `from` stays in the rows of the timeline. Books by target are left out.
 ///
 /// # Errors
-/// [`CannotCut`], where the run does not know enough.
-pub fn without_warmup(run: &Run, from: Timestamp) -> Result<Run, CannotCut> {
+/// [`WarmupCutError`], where the run does not know enough.
+pub fn without_warmup(run: &Run, from: Timestamp) -> Result<Run, WarmupCutError> {
     if from <= run.snapshot.measure_from {
         return Ok(run.clone());
     }
-    let snapshot = match measured::every_arrival(&run.snapshot) {
+    let snapshot = match metric_distributions::every_arrival(&run.snapshot) {
         Some(records) => from_records(&run.snapshot, &records, from),
         None => from_intervals(&run.snapshot, from)?,
     };
@@ -87,17 +87,17 @@ fn from_records(whole: &Snapshot, records: &[RequestRecord], from: Timestamp) ->
     rest
 }
 
-fn from_intervals(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, CannotCut> {
+fn from_intervals(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, WarmupCutError> {
     let (intervals, books) = (&whole.intervals, whole.books.rows());
     let planned = |rows: &[IntervalBooks]| rows.iter().map(|row| row.tally.planned).sum::<u64>();
     let in_rows = |metric| intervals.rows().iter().map(|row| row.metric(metric).count()).sum::<u64>();
     let known = |metric| in_rows(metric) == whole.metric(metric).count();
     if planned(books) != whole.tally.planned || !Metric::ALL.into_iter().all(known) {
-        return Err(CannotCut::NothingByInterval);
+        return Err(WarmupCutError::NothingByInterval);
     }
     let width_s = intervals.width_s().max(whole.books.width_s());
     if !from.0.is_multiple_of(width_s * NANOS_PER_SECOND) {
-        return Err(CannotCut::WithinAnInterval { width_s });
+        return Err(WarmupCutError::WithinAnInterval { width_s });
     }
     let first = intervals.interval_of(from.second());
     let first_book = whole.books.interval_of(from.second());
@@ -117,7 +117,7 @@ fn from_intervals(whole: &Snapshot, from: Timestamp) -> Result<Snapshot, CannotC
     };
     head.iter().for_each(|row| snapshot.warmup.merge(&row.tally));
     for row in rest {
-        row.add_to(&mut snapshot);
+        snapshot.add_books(row);
     }
     Ok(snapshot)
 }
@@ -134,8 +134,8 @@ fn sum<'a>(parts: impl Iterator<Item = &'a SparseHistogram>) -> Histogram {
 }
 
 /// The rows with nothing in those before `first`.
-fn seconds_from(rows: &[Second], first: usize) -> Vec<Second> {
-    let keep = |(i, row): (usize, &Second)| if i < first { Second::default() } else { *row };
+fn seconds_from(rows: &[SecondCounts], first: usize) -> Vec<SecondCounts> {
+    let keep = |(i, row): (usize, &SecondCounts)| if i < first { SecondCounts::default() } else { *row };
     rows.iter().enumerate().map(keep).collect()
 }
 

@@ -3,7 +3,7 @@
 use truetail_engine::{Control, Plan, RunOutput};
 use truetail_model::record::Snapshot;
 use truetail_model::time::Nanos;
-use truetail_run::{Generator, Offered, Run, Source};
+use truetail_run::{GeneratorStats, OfferedLoad, Run, RunSource};
 
 use crate::outcome::{Result, could_not};
 use crate::progress::{self, Teller};
@@ -45,7 +45,7 @@ pub fn measure(plan: &Plan, mut circumstances: Circumstances) -> Result<Run> {
 
 /// What was recorded of a run that goes on, as a run of its own.
 pub fn run_so_far(plan: &Plan, snapshot: Snapshot, elapsed: Nanos) -> Run {
-    let generator = Generator::default();
+    let generator = GeneratorStats::default();
     let measured =
         RunOutput { snapshot, by_target: Vec::new(), generator, started_at_unix_ns: 0, elapsed, cut_short: true };
     run_of(plan, Circumstances::default(), measured, true)
@@ -77,8 +77,8 @@ pub fn stop_on_signal(control: &Control) -> Result<signals::Watch> {
 }
 
 fn run_of(plan: &Plan, circumstances: Circumstances, measured: RunOutput, interrupted: bool) -> Run {
-    let offered = Offered { name: circumstances.scenario, ..plan.offered() };
-    let mut run = measured.into_run(Source::Sockets, offered);
+    let offered = OfferedLoad { name: circumstances.scenario, ..plan.offered() };
+    let mut run = measured.into_run(RunSource::Sockets, offered);
     run.facts.interrupted = interrupted;
     run.facts.notes.extend(circumstances.notes);
     run

@@ -4,8 +4,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use truetail_analysis::saturation_watch::{Saturation, SaturationWatch, Standing};
-use truetail_analysis::until::{Look, Until, next_look};
+use truetail_analysis::saturation_detector::{RunProgress, Saturation, SaturationDetector};
+use truetail_analysis::stopping_rule::{InterimResult, StoppingRule, next_interim_analysis};
 use truetail_engine::{Control, Plan, host};
 use truetail_model::arrival::RateProfile;
 use truetail_model::record::{Metric, Snapshot};
@@ -23,7 +23,7 @@ const SECOND: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Terms {
     /// As soon as this is narrow enough.
-    pub until: Option<Until>,
+    pub until: Option<StoppingRule>,
     /// What comes before the response time has settled does not count for [`Terms::until`].
     pub cut_warmup: bool,
     /// As soon as the backlog grows without end.
@@ -64,17 +64,17 @@ impl Supervisor {
 }
 
 /// What the whole run says of `--until`, where it ended at its limit.
-pub fn not_reached(until: Until, run: &Run) -> Option<String> {
-    let look = until.look(&truetail_analysis::quantile(run, Metric::ResponseTime, until.q()));
+pub fn not_reached(until: StoppingRule, run: &Run) -> Option<String> {
+    let look = until.evaluate(&truetail_analysis::quantile(run, Metric::ResponseTime, until.q()));
     let why = match look {
-        Look::Reached { .. } => return None,
-        Look::TooWide { half_width, times_as_many } => format!(
+        InterimResult::Reached { .. } => return None,
+        InterimResult::TooWide { half_width, times_as_many } => format!(
             "it is ±{:.1}% at the end; about {times_as_many:.1} times as many arrivals would do",
             half_width * 100.0
         ),
-        Look::NoEnd => "too few independent events to bound it".to_owned(),
-        Look::Needs { n } => format!("it needs at least {n} arrivals"),
-        Look::Unanswered => "it lies among arrivals without an answer".to_owned(),
+        InterimResult::NoEnd => "too few independent events to bound it".to_owned(),
+        InterimResult::Needs { n } => format!("it needs at least {n} arrivals"),
+        InterimResult::Unanswered => "it lies among arrivals without an answer".to_owned(),
     };
     Some(format!("--until '{until}' was not reached: {why}"))
 }
@@ -85,23 +85,23 @@ struct Watched {
     control: Control,
     quiet: bool,
     began: Instant,
-    saturation: SaturationWatch,
+    saturation: SaturationDetector,
     told_saturated: bool,
-    next_look: Nanos,
+    next_interim_analysis: Nanos,
     result: Supervised,
 }
 
 impl Watched {
     fn new(plan: Plan, terms: Terms, control: Control, quiet: bool) -> Watched {
         Watched {
-            saturation: SaturationWatch::with_timeout(plan.workload.limits.timeout),
+            saturation: SaturationDetector::with_timeout(plan.workload.limits.timeout),
             plan,
             terms,
             control,
             quiet,
             began: Instant::now(),
             told_saturated: false,
-            next_look: next_look(Nanos::ZERO),
+            next_interim_analysis: next_interim_analysis(Nanos::ZERO),
             result: Supervised::default(),
         }
     }
@@ -141,8 +141,8 @@ impl Watched {
         let Some(planned) = self.due() else { return };
         let seen = self.control.progress();
         let ended = seen.responses + seen.unanswered;
-        let standing = Standing { planned: planned.max(ended), ended, answered: seen.responses, median: seen.p50 };
-        let Some(found) = self.saturation.second(standing).filter(|_| !self.told_saturated) else { return };
+        let standing = RunProgress { planned: planned.max(ended), ended, answered: seen.responses, median: seen.p50 };
+        let Some(found) = self.saturation.observe(standing).filter(|_| !self.told_saturated) else { return };
         self.told_saturated = true;
         self.tell(&saturated(&found));
         if self.terms.stop_when_saturated {
@@ -153,22 +153,22 @@ impl Watched {
 
     fn look(&mut self) {
         let measured = self.elapsed().saturating_sub(self.plan.workload.warmup);
-        let Some(until) = self.terms.until.filter(|_| measured >= self.next_look) else { return };
+        let Some(until) = self.terms.until.filter(|_| measured >= self.next_interim_analysis) else { return };
         let seen = self.control.progress();
         let ended = seen.responses + seen.unanswered;
         let outstanding = self.due().map_or(seen.in_flight, |due| due.saturating_sub(ended));
-        if !until.may_look(ended, outstanding) {
+        if !until.is_ready(ended, outstanding) {
             return;
         }
-        self.next_look = next_look(measured);
+        self.next_interim_analysis = next_interim_analysis(measured);
         let Some(snapshot) = self.control.recorded_so_far() else { return };
-        if let Look::Reached { half_width } = until.look(&self.quantile_of(until, snapshot)) {
+        if let InterimResult::Reached { half_width } = until.evaluate(&self.quantile_of(until, snapshot)) {
             let when = number::time(self.elapsed().0);
             self.stop(format!("--until '{until}' was reached after {when}, at ±{:.1}%", half_width * 100.0));
         }
     }
 
-    fn quantile_of(&self, until: Until, snapshot: Snapshot) -> Quantile {
+    fn quantile_of(&self, until: StoppingRule, snapshot: Snapshot) -> Quantile {
         let so_far = crate::measure::run_so_far(&self.plan, snapshot, self.elapsed());
         let cut = self.terms.cut_warmup.then(|| truetail_analysis::settling(&so_far).cut_ns).flatten();
         let settled = cut.and_then(|from| truetail_analysis::without_warmup(&so_far, Timestamp(from)).ok());

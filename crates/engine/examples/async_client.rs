@@ -18,7 +18,7 @@ use truetail_engine::Control;
 use truetail_engine::callable::{CallPlan, bench_async};
 use truetail_model::time::{Nanos, Rate};
 use truetail_report::{Style, summary};
-use truetail_run::{Offered, Source};
+use truetail_run::{OfferedLoad, RunSource};
 
 /// Listens at any port that is free; whoever answers holds the gate open, and the pauses shut it.
 async fn start_server() -> io::Result<SocketAddr> {
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut plan = CallPlan::at_rate(Rate::per_second(500.0)?, Nanos::from_secs(5));
     plan.workload.limits.timeout = Some(Nanos::from_secs(5));
     let measured = bench_async(&plan, &Control::new(), runtime.handle(), || ask(address));
-    let run = measured.into_run(Source::Callable, Offered::of(&plan.workload));
+    let run = measured.into_run(RunSource::Callable, OfferedLoad::of(&plan.workload));
     print!("{}", summary(&run, &truetail_analysis::findings(&run), None, Style::default()));
     Ok(())
 }

@@ -12,7 +12,7 @@ use truetail_engine::Control;
 use truetail_engine::callable::{CallPlan, WaitStrategy, bench};
 use truetail_model::time::{Nanos, Rate};
 use truetail_report::{Style, number, summary};
-use truetail_run::Source;
+use truetail_run::RunSource;
 
 /// What one order takes.
 const WORK: Duration = Duration::from_micros(30);
@@ -52,11 +52,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut router = Router::new();
         move || router.route()
     });
-    let run = measured.into_run(Source::Callable, plan.offered());
+    let run = measured.into_run(RunSource::Callable, plan.offered());
     let findings = truetail_analysis::findings(&run);
     print!("{}", summary(&run, &findings, None, Style::default()));
 
-    let p99 = findings.start_delay.quantiles.iter().find(|quantile| quantile.q == 0.99);
+    let p99 = findings.metrics[Metric::StartDelay].quantiles.iter().find(|quantile| quantile.q == 0.99);
     let p99 = p99.and_then(|quantile| quantile.value_ns).ok_or("too few calls for a p99")?;
     let kept = if p99 < PROMISED_NS { "kept" } else { "not kept: is this machine quiet?" };
     println!(

@@ -14,7 +14,7 @@ use truetail_engine::Control;
 use truetail_engine::callable::{CallPlan, bench};
 use truetail_model::time::{Nanos, Rate};
 use truetail_report::{Style, summary};
-use truetail_run::Source;
+use truetail_run::RunSource;
 
 const WORKERS: u32 = 2;
 
@@ -76,7 +76,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut client = Client::connect(address);
         move || client.as_mut().map_err(|error| error.to_string())?.echo().map_err(|error| error.to_string())
     });
-    let run = measured.into_run(Source::Callable, plan.offered());
+    let run = measured.into_run(RunSource::Callable, plan.offered());
     print!("{}", summary(&run, &truetail_analysis::findings(&run), None, Style::default()));
     Ok(())
 }

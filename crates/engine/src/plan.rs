@@ -4,7 +4,7 @@ use truetail_model::arrival::RateProfile;
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, Workload};
-use truetail_run::{EndClock, Http2, Mix, MixTarget, Offered, Timing};
+use truetail_run::{EndClock, Http2Config, Mix, MixTarget, OfferedLoad, Timing};
 
 use crate::host;
 use crate::preflight::{Preflight, PreflightError, preflight};
@@ -122,15 +122,15 @@ impl Plan {
     }
 
     /// The offered load and its target, with the cap that will be in force.
-    pub fn offered(&self) -> Offered {
-        Offered {
+    pub fn offered(&self) -> OfferedLoad {
+        OfferedLoad {
             url: Some(self.target.url()),
             method: self.target.method().map(|method| method.as_str().to_owned()),
             mix: mix(self.target.requests()),
             connections: Some(self.effective_cap().connections),
             http2: (self.target.http_version() == HttpVersion::Http2)
-                .then_some(Http2 { max_streams: self.max_streams }),
-            ..Offered::of(&self.workload)
+                .then_some(Http2Config { max_streams: self.max_streams }),
+            ..OfferedLoad::of(&self.workload)
         }
     }
 

@@ -5,7 +5,7 @@ use truetail_model::record::{Recorder, RecorderOptions, RequestRecord, SamplesOp
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_reactor::MonotonicClock;
-use truetail_run::{CpuTime, Facts, Generator, Offered, Pause, Run, Source, Streams, TargetBooks};
+use truetail_run::{CpuTime, Facts, GeneratorStats, Http2Stats, OfferedLoad, Pause, Run, RunSource, TargetBooks};
 
 use crate::host;
 use crate::worker::PauseDetector;
@@ -22,7 +22,7 @@ pub struct RunOutput {
     /// The books of each target, where there are several; empty else.
     pub by_target: Vec<TargetBooks>,
     /// What the generator knows of itself.
-    pub generator: Generator,
+    pub generator: GeneratorStats,
     /// The origin of the run, nanoseconds since 1970 UTC.
     pub started_at_unix_ns: u64,
     /// From the origin to the end of the last worker.
@@ -33,7 +33,7 @@ pub struct RunOutput {
 
 impl RunOutput {
     /// The run, on this machine. Who ended it and what else is to be said of it, the caller adds.
-    pub fn into_run(self, source: Source, offered: Offered) -> Run {
+    pub fn into_run(self, source: RunSource, offered: OfferedLoad) -> Run {
         let facts = Facts {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             source,
@@ -64,7 +64,7 @@ pub(crate) struct WorkerResult {
     pub(crate) connections_opened: u64,
     pub(crate) connections_peak: u64,
     /// Requests that shared connections.
-    pub(crate) streams: Option<Streams>,
+    pub(crate) streams: Option<Http2Stats>,
     pub(crate) stray_answers: u64,
     pub(crate) unstamped: u64,
     pub(crate) clock_steps: u64,
@@ -126,12 +126,12 @@ pub(crate) fn cpu_since(before: CpuTime) -> CpuTime {
 
 pub(crate) fn merge_results(results: Vec<WorkerResult>, clock: MonotonicClock) -> RunOutput {
     let mut snapshot: Option<Snapshot> = None;
-    let mut generator = Generator {
+    let mut generator = GeneratorStats {
         threads: results.len() as u32,
         peak_memory_bytes: host::peak_memory_bytes(),
         open_files_limit: host::open_file_limits().map(|limits| limits.soft),
         clock_reading_ns: Some(truetail_reactor::reading_ns()),
-        ..Generator::default()
+        ..GeneratorStats::default()
     };
     let mut elapsed = Nanos::ZERO;
     let cut_short = results.iter().any(|result| result.driver.was_cut_short());
@@ -168,7 +168,7 @@ pub(crate) fn merge_results(results: Vec<WorkerResult>, clock: MonotonicClock) -
     }
 }
 
-fn add_pauses(generator: &mut Generator, pauses: Vec<Pause>, count: u64, total: Nanos) {
+fn add_pauses(generator: &mut GeneratorStats, pauses: Vec<Pause>, count: u64, total: Nanos) {
     generator.pause_count += count;
     generator.paused_ns += total.0;
     generator.pauses.extend(pauses);

@@ -12,7 +12,7 @@ use truetail_model::arrival::Horizon;
 use truetail_model::record::{Cause, Metric, Outcome};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModel;
-use truetail_run::Source;
+use truetail_run::RunSource;
 
 fn at_rate(per_second: f64, millis: u64) -> CallPlan {
     CallPlan::at_rate(Rate::per_second(per_second).unwrap(), Nanos::from_millis(millis))
@@ -167,7 +167,7 @@ fn the_first_worker_may_be_the_calling_thread() {
     };
     let measured = checked(bench_here(&plan, &Control::new(), |caller| caller.run(call)));
     assert_eq!((here.into_inner(), elsewhere.into_inner()), (50, 50));
-    let run = measured.into_run(Source::Callable, plan.offered());
+    let run = measured.into_run(RunSource::Callable, plan.offered());
     assert_eq!((run.facts.offered.connections, run.snapshot.tally.responses), (Some(2), 100));
 }
 

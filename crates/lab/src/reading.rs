@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use truetail_analysis::league::{Heard, Row, Saw, State, Subject, row};
-use truetail_analysis::league::{Reported, Window};
+use truetail_analysis::league::{LeagueRow, ServerView, ToolReport, ToolState, ToolUnderTest, row};
+use truetail_analysis::league::{ObservationWindow, ReportedLatency};
 use truetail_model::record::Snapshot;
 use truetail_model::time::Nanos;
 use truetail_run::Claims;
@@ -25,13 +25,13 @@ pub struct Reading {
     /// How it was run.
     pub ran: Ran,
     /// What the server saw; `None` where its log cannot be read.
-    pub saw: Option<Saw>,
+    pub server_view: Option<ServerView>,
     /// What the tool said; `None` where that is nothing, or was not understood.
     pub report: Option<Report>,
     /// The report's data as a run's record.
     pub data: Snapshot,
     /// What became of it.
-    pub state: State,
+    pub state: ToolState,
     /// Why, where it is not ok; else what went wrong all the same.
     pub message: Option<String>,
 }
@@ -47,7 +47,7 @@ impl Reading {
         let heard = heard(tool, &ran, folder);
         let data = heard.report.as_ref().map(Report::snapshot).unwrap_or_default();
         let (state, message) = judged(&ran, &heard, &data);
-        Some(Reading { saw, data, state, message: message.or(log_trouble), report: heard.report, ran })
+        Some(Reading { server_view: saw, data, state, message: message.or(log_trouble), report: heard.report, ran })
     }
 
     /// Writes the parsed figures beside the raw files.
@@ -55,7 +55,7 @@ impl Reading {
     /// # Errors
     /// The system's.
     pub fn write_report(&self, folder: &Path) -> io::Result<()> {
-        let reported = self.report.as_ref().map(|report| Reported::of(&report.claims, &self.data));
+        let reported = self.report.as_ref().map(|report| ReportedLatency::of(&report.claims, &self.data));
         let parsed = Parsed {
             tool: &self.ran.tool,
             version: &self.ran.version,
@@ -71,18 +71,18 @@ impl Reading {
     }
 
     /// Its row in the table.
-    pub fn row(&self, tool: &dyn Tool, setting: &Setting, window: &Window) -> Row {
+    pub fn row(&self, tool: &dyn Tool, setting: &Setting, window: &ObservationWindow) -> LeagueRow {
         let heard = |report| heard_of(report, &self.data);
         let version = self.report.as_ref().and_then(|report| report.version.as_deref());
         let cpu = self.ran.ended.map(|ended| (ended.cpu.user_ns + ended.cpu.system_ns) as f64 / 1e9);
-        let subject = Subject {
+        let subject = ToolUnderTest {
             tool: tool.name(),
             version: Some(self.ran.version.as_str()).filter(|version| *version != "unknown").or(version),
             label_model: tool.about().label_model,
             state: self.state,
             message: self.message.as_deref(),
-            saw: self.saw.as_ref(),
-            heard: self.report.as_ref().map(heard),
+            server_view: self.server_view.as_ref(),
+            report: self.report.as_ref().map(heard),
             cpu_seconds: cpu,
             peak_memory_bytes: self.ran.ended.and_then(|ended| ended.peak_memory_bytes),
         };
@@ -90,8 +90,8 @@ impl Reading {
     }
 }
 
-fn heard_of<'a>(report: &'a Report, data: &'a Snapshot) -> Heard<'a> {
-    Heard { claims: &report.claims, data, notes: &report.notes }
+fn heard_of<'a>(report: &'a Report, data: &'a Snapshot) -> ToolReport<'a> {
+    ToolReport { claims: &report.claims, data, notes: &report.notes }
 }
 
 /// `report.json`.
@@ -99,10 +99,10 @@ fn heard_of<'a>(report: &'a Report, data: &'a Snapshot) -> Heard<'a> {
 struct Parsed<'a> {
     tool: &'a str,
     version: &'a str,
-    state: State,
+    state: ToolState,
     message: Option<&'a str>,
     claims: Option<&'a Claims>,
-    reported: Option<Reported>,
+    reported: Option<ReportedLatency>,
     single_requests: usize,
     notes: &'a [String],
 }
@@ -141,13 +141,13 @@ fn parsed(tool: &dyn Tool, output: Output, load: &truetail_tools::Load) -> Heard
 }
 
 /// A tool that ended by itself and gave a figure is ok, whatever its exit code; that is told.
-fn judged(ran: &Ran, heard: &HeardOf, data: &Snapshot) -> (State, Option<String>) {
+fn judged(ran: &Ran, heard: &HeardOf, data: &Snapshot) -> (ToolState, Option<String>) {
     let Some(ended) = ran.ended else {
-        return (State::Failed, ran.trouble.clone().or_else(|| Some("it was never started".to_owned())));
+        return (ToolState::Failed, ran.trouble.clone().or_else(|| Some("it was never started".to_owned())));
     };
     if ended.by == EndedBy::TimeLimit {
         let limit = Nanos(ran.limit_ns).as_secs_f64();
-        return (State::Hung, Some(format!("it still ran after {limit:.1} s, and was ended with its children")));
+        return (ToolState::Hung, Some(format!("it still ran after {limit:.1} s, and was ended with its children")));
     }
     let has_figures = heard.report.as_ref().is_some_and(|report| {
         !report.claims.quantiles.is_empty() || report.claims.max_ns.is_some() || data.tally.planned > 0
@@ -159,11 +159,11 @@ fn judged(ran: &Ran, heard: &HeardOf, data: &Snapshot) -> (State, Option<String>
     };
     let trouble = heard.trouble.clone().or_else(|| ran.trouble.clone());
     match (has_figures, ending, trouble) {
-        (true, ending, trouble) if ended.signal.is_none() => (State::Ok, trouble.or(ending)),
+        (true, ending, trouble) if ended.signal.is_none() => (ToolState::Ok, trouble.or(ending)),
         (_, ending, trouble) => {
             let why: Vec<String> = ending.into_iter().chain(trouble).collect();
             let why = if why.is_empty() { "it gave no figure".to_owned() } else { why.join("; ") };
-            (State::Failed, Some(why))
+            (ToolState::Failed, Some(why))
         }
     }
 }

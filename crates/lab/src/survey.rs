@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use truetail_analysis::league::{Row, State, Subject, Window, rank, row, window};
+use truetail_analysis::league::{LeagueRow, ObservationWindow, ToolState, ToolUnderTest, rank, row, window};
 use truetail_model::time::Nanos;
 use truetail_tools::{Found, Lookup, Missing, Tool};
 
@@ -170,33 +170,33 @@ impl Survey<'_> {
     }
 
     /// The table, best first.
-    pub fn league(&self, entries: &[Entry]) -> Vec<Row> {
+    pub fn league(&self, entries: &[Entry]) -> Vec<LeagueRow> {
         let window = self.window();
-        let mut rows: Vec<Row> = entries.iter().filter_map(|entry| self.row(entry, &window)).collect();
+        let mut rows: Vec<LeagueRow> = entries.iter().filter_map(|entry| self.row(entry, &window)).collect();
         rank(&mut rows);
         rows
     }
 
     /// Where in the scenario the model of a tool shows.
-    pub fn window(&self) -> Window {
+    pub fn window(&self) -> ObservationWindow {
         window(&self.setting.scenario, USERS)
     }
 
     /// The row of a tool; `None` where it is here and was not run, because the user ended it all.
-    fn row(&self, entry: &Entry, window: &Window) -> Option<Row> {
+    fn row(&self, entry: &Entry, window: &ObservationWindow) -> Option<LeagueRow> {
         if let Some(reading) = &entry.reading {
             return Some(reading.row(entry.tool, self.setting, window));
         }
         let missing = entry.found.as_ref().err()?;
         let message = format!("{missing}; {}", entry.tool.about().install.debian);
-        let subject = Subject {
+        let subject = ToolUnderTest {
             tool: entry.tool.name(),
             version: None,
             label_model: entry.tool.about().label_model,
-            state: State::Missing,
+            state: ToolState::Missing,
             message: Some(&message),
-            saw: None,
-            heard: None,
+            server_view: None,
+            report: None,
             cpu_seconds: None,
             peak_memory_bytes: None,
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use truetail_analysis::league::Saw;
+use truetail_analysis::league::ServerView;
 
 /// The columns that are used, under the names in the log's first line.
 #[derive(Deserialize)]
@@ -17,11 +17,11 @@ struct Row {
 ///
 /// # Errors
 /// A line that says what is wrong with the file.
-pub(crate) fn read(path: &Path) -> Result<Saw, String> {
+pub(crate) fn read(path: &Path) -> Result<ServerView, String> {
     let broken = |error: csv::Error| format!("{}: {error}", path.display());
     let mut reader = csv::Reader::from_path(path).map_err(broken)?;
     let rows: Vec<Row> = reader.deserialize().collect::<Result<_, _>>().map_err(broken)?;
     let last = rows.iter().map(|row| row.epoch).max().unwrap_or_default();
     let of_last = rows.iter().filter(|row| row.epoch == last);
-    Ok(Saw::new(of_last.map(|row| (row.arrived_ns, row.answered_ns)).collect()))
+    Ok(ServerView::new(of_last.map(|row| (row.arrived_ns, row.answered_ns)).collect()))
 }

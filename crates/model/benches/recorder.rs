@@ -1,8 +1,9 @@
 //! Records a second that a recorder takes: `cargo bench -p truetail-model --bench recorder`.
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use truetail_model::arrival::Arrival;
 use truetail_model::random::Random;
-use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord, SamplesOptions, StartDelay};
+use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord, SamplesOptions};
 use truetail_model::time::{Nanos, Timestamp};
 
 const REQUESTS: u64 = 100_000;
@@ -12,19 +13,13 @@ const GAP_NS: u64 = 20_000;
 fn records(outcome: impl Fn(u64) -> Outcome) -> Vec<RequestRecord> {
     let mut random = Random::new(1, 0);
     let record = |index: u64| {
-        let intended_start = Timestamp(index * GAP_NS);
-        let actual_start = intended_start + Nanos(random.next_u64() % 50_000);
+        let arrival = Arrival { index, intended_start: Timestamp(index * GAP_NS) };
+        let actual_start = arrival.intended_start + Nanos(random.next_u64() % 50_000);
+        let end = actual_start + Nanos::from_micros(200) + Nanos((random.exponential() * 100_000.0) as u64);
         RequestRecord {
-            index,
-            intended_start,
-            actual_start,
-            end: actual_start + Nanos::from_micros(200) + Nanos((random.exponential() * 100_000.0) as u64),
-            delay: StartDelay::split(intended_start, actual_start, Nanos::ZERO, Nanos::ZERO),
-            connected: false,
-            tls_handshake: None,
             read_lag: Some(Nanos(random.next_u64() % 20_000)),
-            outcome: outcome(index),
             bytes_in: 200,
+            ..RequestRecord::new(arrival, actual_start, end, outcome(index))
         }
     };
     (0..REQUESTS).map(record).collect()

@@ -4,9 +4,9 @@
 //!     cargo run --release -p truetail-model --example recorder_hour -- SECONDS REQUESTS_A_SECOND
 
 use allocation_counter::measure;
-use truetail_model::arrival::ScheduleHash;
+use truetail_model::arrival::{Arrival, ScheduleHash};
 use truetail_model::random::Random;
-use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord, StartDelay};
+use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord};
 use truetail_model::time::{Nanos, Timestamp};
 
 fn main() {
@@ -33,17 +33,11 @@ fn one(recorder: &mut Recorder, random: &mut Random, index: u64, per_second: u64
     let (generator_lag, service, read_lag) = (time(5e3), time(2e5), time(1e4));
     let intended_start = Timestamp((u128::from(index) * 1_000_000_000 / u128::from(per_second)) as u64);
     let actual_start = intended_start + generator_lag;
+    let (arrival, answered) = (Arrival { index, intended_start }, Outcome::Response { status: 200 });
     recorder.plan(intended_start);
     recorder.record(&RequestRecord {
-        index,
-        intended_start,
-        actual_start,
-        end: actual_start + service,
-        delay: StartDelay { generator_lag, ..StartDelay::default() },
-        connected: false,
-        tls_handshake: None,
         read_lag: Some(read_lag),
-        outcome: Outcome::Response { status: 200 },
         bytes_in: 67,
+        ..RequestRecord::new(arrival, actual_start, actual_start + service, answered)
     });
 }

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use truetail_model::arrival::ScheduleHash;
 use truetail_model::random::mix64;
 use truetail_model::record::{
-    Fold, IntervalBooks, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, SamplesOptions, Snapshot,
+    IntervalBooks, Mergeable, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, SamplesOptions, Snapshot,
 };
 use truetail_model::time::{Nanos, Timestamp};
 
@@ -122,7 +122,7 @@ proptest! {
     fn folding_and_then_adding_is_adding_and_then_folding(a in records(), b in records(), width in 0u32..14) {
         let (a, b) = (recorded(a.iter()).intervals, recorded(b.iter()).intervals);
         let folded = |mut intervals: truetail_model::record::ByInterval<_>| {
-            intervals.fold_to(1 << width);
+            intervals.coarsen_to(1 << width);
             intervals
         };
         let (mut first, mut then) = (folded(a.clone()), a);

@@ -1,7 +1,7 @@
 //! However long a run is, what a recorder holds stays bounded: counted in the bytes that are really allocated.
 
 use allocation_counter::measure;
-use truetail_model::arrival::{Horizon, Profile, Schedule, ScheduleHash, Spacing};
+use truetail_model::arrival::{Arrival, Horizon, Profile, Schedule, ScheduleHash, Spacing};
 use truetail_model::driver::{Driver, Hand, Start, Turn};
 use truetail_model::random::Random;
 use truetail_model::record::{Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot, StartDelay};
@@ -49,17 +49,12 @@ impl Fed {
         let actual_start = intended_start + generator_lag;
         // One in a thousand waits long, so that it is recorded when its second is long over.
         let stall = if self.index.is_multiple_of(1000) { 30 * S } else { 0 };
+        let arrival = Arrival { index: self.index, intended_start };
+        let outcome = Outcome::Response { status: if self.index.is_multiple_of(7) { 503 } else { 200 } };
         let record = RequestRecord {
-            index: self.index,
-            intended_start,
-            actual_start,
-            end: actual_start + service + Nanos(stall),
-            delay: StartDelay { generator_lag, ..StartDelay::default() },
-            connected: false,
-            tls_handshake: None,
             read_lag: Some(read_lag),
-            outcome: Outcome::Response { status: if self.index.is_multiple_of(7) { 503 } else { 200 } },
             bytes_in: 100,
+            ..RequestRecord::new(arrival, actual_start, actual_start + service + Nanos(stall), outcome)
         };
         self.index += 1;
         record
@@ -101,17 +96,12 @@ fn an_hour_is_recorded_in_flat_memory() {
 /// An answer that was sent so many microseconds after the origin; its times grow with their square.
 fn answer(index: u64, status: u16) -> RequestRecord {
     let sent = Timestamp(index * 1_000);
+    let (arrival, end) = (Arrival { index, intended_start: sent }, sent + Nanos(1_000 + index * index * 10));
     RequestRecord {
-        index,
-        intended_start: sent,
-        actual_start: sent,
-        end: sent + Nanos(1_000 + index * index * 10),
         delay: StartDelay { generator_lag: Nanos(index), ..StartDelay::default() },
-        connected: false,
-        tls_handshake: None,
         read_lag: Some(Nanos(index)),
-        outcome: Outcome::Response { status },
         bytes_in: 100,
+        ..RequestRecord::new(arrival, sent, end, Outcome::Response { status })
     }
 }
 

@@ -108,7 +108,7 @@ proptest! {
         prop_assert_eq!(snapshot.seconds.iter().map(|second| second.planned).sum::<u64>(), n);
         prop_assert_eq!(snapshot.seconds.iter().map(|second| second.sent).sum::<u64>(), issued);
         let mut added_up = Snapshot::default();
-        snapshot.books.rows().iter().for_each(|row| row.add_to(&mut added_up));
+        snapshot.books.rows().iter().for_each(|row| added_up.add_books(row));
         prop_assert_eq!((added_up.tally, added_up.statuses, added_up.causes), (snapshot.tally, snapshot.statuses.clone(), snapshot.causes.clone()));
         prop_assert_eq!((added_up.bytes_in, added_up.last_end), (snapshot.bytes_in, snapshot.last_end));
         let errors: u64 = snapshot.books.rows().iter().map(|row| row.error_status_time.count()).sum();
@@ -184,21 +184,17 @@ fn the_even_part_is_an_even_part() {
 #[test]
 fn the_end_of_time_can_be_recorded() {
     let never = Timestamp::NEVER;
+    let first = Arrival { index: 0, intended_start: Timestamp(0) };
     let last = Arrival { index: u64::MAX, intended_start: never };
     let mut recorder = Recorder::new(RecorderOptions { expected_seconds: usize::MAX, ..RecorderOptions::default() });
     let records = [
         RequestRecord::never_issued(last, Timestamp(0)),
         RequestRecord {
-            index: 0,
-            intended_start: Timestamp(0),
-            actual_start: never,
-            end: never,
-            delay: StartDelay::split(Timestamp(0), never, Nanos::MAX, Nanos::MAX),
-            connected: true,
             tls_handshake: Some(Nanos::MAX),
             read_lag: Some(Nanos::MAX),
-            outcome: Outcome::Response { status: u16::MAX },
             bytes_in: u64::MAX,
+            ..RequestRecord::new(first, never, never, Outcome::Response { status: u16::MAX })
+                .with_start_delay(Nanos::MAX, Some(Nanos::MAX))
         },
     ];
     for record in &records {

@@ -1,13 +1,13 @@
 //! A closed loop, an open loop and the truth side by side.
 
-use truetail_analysis::omission::{Comparison, Row, Stall};
+use truetail_analysis::omission::{OmissionComparison, OmissionRow, StallArrivals};
 
 use crate::number;
 use crate::style::{Ink, Style};
 use crate::table::{Align, Table};
 
 /// The table: each quantile three times, and how many times the truth is what each loop reports.
-pub fn comparison(comparison: &Comparison, style: Style) -> String {
+pub fn comparison(comparison: &OmissionComparison, style: Style) -> String {
     let mut table = Table::new(&[
         ("", Align::Left),
         ("closed loop", Align::Right),
@@ -32,7 +32,7 @@ pub fn comparison(comparison: &Comparison, style: Style) -> String {
     text
 }
 
-fn cells(row: &Row) -> Vec<String> {
+fn cells(row: &OmissionRow) -> Vec<String> {
     let factor = |factor: Option<f64>| factor.map_or("–".to_owned(), number::times);
     vec![
         number::quantile_name(row.q),
@@ -44,7 +44,7 @@ fn cells(row: &Row) -> Vec<String> {
     ]
 }
 
-fn during(stall: &Stall) -> Vec<String> {
+fn during(stall: &StallArrivals) -> Vec<String> {
     let known = |n: Option<u64>| n.map_or("–".to_owned(), number::count);
     vec![
         "begun in the stall".to_owned(),
@@ -58,7 +58,7 @@ fn during(stall: &Stall) -> Vec<String> {
 
 /// Three sentences on what the reader has just seen, from the numbers: what the service did, what each loop made of it,
 /// and why. Empty without a stall, or where no quantile tells the loops apart.
-pub fn explanation(comparison: &Comparison, style: Style) -> String {
+pub fn explanation(comparison: &OmissionComparison, style: Style) -> String {
     let (Some(stall), Some(row)) = (&comparison.stall, widest(comparison)) else { return String::new() };
     let (Some(closed), Some(open)) = (stall.closed, stall.open) else { return String::new() };
     let sentences = [what_happened(stall), what_was_reported(row), why(closed, open, stall)];
@@ -73,13 +73,13 @@ pub fn explanation(comparison: &Comparison, style: Style) -> String {
 
 /// The quantile below the largest value at which the closed loop is furthest from the truth, if it is at least half as
 /// far again.
-fn widest(comparison: &Comparison) -> Option<&Row> {
-    let far = |row: &&Row| row.q < 1.0 && row.closed_factor.is_some_and(|factor| factor >= 1.5);
-    let factor = |row: &&Row| row.closed_factor.unwrap_or(0.0);
+fn widest(comparison: &OmissionComparison) -> Option<&OmissionRow> {
+    let far = |row: &&OmissionRow| row.q < 1.0 && row.closed_factor.is_some_and(|factor| factor >= 1.5);
+    let factor = |row: &&OmissionRow| row.closed_factor.unwrap_or(0.0);
     comparison.rows.iter().filter(far).max_by(|a, b| factor(a).total_cmp(&factor(b)))
 }
 
-fn what_happened(stall: &Stall) -> String {
+fn what_happened(stall: &StallArrivals) -> String {
     format!(
         "The service stood still for {}, in which {} requests were due.",
         number::whole_time(stall.length.0),
@@ -87,7 +87,7 @@ fn what_happened(stall: &Stall) -> String {
     )
 }
 
-fn what_was_reported(row: &Row) -> String {
+fn what_was_reported(row: &OmissionRow) -> String {
     let truth = row.truth.map_or(String::new(), |truth| number::time(truth.0));
     format!(
         "The closed loop puts {name} at {}, which is {} too low; the open loop puts it at {}, and the truth is {truth}.",
@@ -98,7 +98,7 @@ fn what_was_reported(row: &Row) -> String {
     )
 }
 
-fn why(closed: u64, open: u64, stall: &Stall) -> String {
+fn why(closed: u64, open: u64, stall: &StallArrivals) -> String {
     let of_them = |n: u64| match n {
         0 => "none of them".to_owned(),
         n if n == stall.truth => format!("all {}", number::count(n)),
@@ -124,8 +124,13 @@ mod tests {
 
     #[test]
     fn nobody_began_more_of_them_than_there_were() {
-        let stall =
-            Stall { at: Timestamp(0), length: Nanos::from_secs(1), truth: 1_000, closed: Some(0), open: Some(0) };
+        let stall = StallArrivals {
+            at: Timestamp(0),
+            length: Nanos::from_secs(1),
+            truth: 1_000,
+            closed: Some(0),
+            open: Some(0),
+        };
         for (open, says) in
             [(0, "none of them"), (996, "996 of them"), (1_000, "all 1 000"), (1_001, "1 001 requests in it")]
         {

@@ -1,29 +1,27 @@
-//! One `Run`, however it was obtained: by sockets, in virtual time, around a callable, or from another tool's file.
+//! A `Run`, whether it was obtained by sockets, in virtual time, around a callable, or from another tool's file.
 //!
 //! A [`Run`] is [`Facts`] (what is known of it) and a [`Snapshot`] (what was recorded). [`Findings`] are computed from
 //! it by `truetail-analysis`. This crate holds the values, and writes, reads and merges the run folder ([`folder`],
 //! [`wire`], [`merge()`]); it takes no decision about a number.
 
 mod claims;
-mod conduct;
 mod facts;
 mod findings;
 pub mod folder;
 mod merge;
-mod uncertainty;
 pub mod wire;
 
 pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
-pub use conduct::{
-    ArrivalFidelity, ClosedLoopShadow, Dispersion, Exponential, Gaps, Settling, SettlingState, ShadowQuantile, Shift,
-};
 pub use facts::{
-    CpuTime, EndClock, Facts, Generator, Host, Http2, LONGEST_PAUSES, Mix, MixTarget, Offered, Pause, Source, Streams,
-    Surroundings, TargetBooks, Timing,
+    CpuContention, CpuTime, EndClock, Facts, GeneratorStats, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, Mix,
+    MixTarget, OfferedLoad, Pause, RunSource, TargetBooks, Timing,
 };
-pub use findings::{Distribution, Findings, Quantile, Reason, Verdict, VerdictState};
+pub use findings::{
+    ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,
+    MetricDistributions, Quantile, Reason, Settling, SettlingState, ShadowQuantile, Shift, Uncertainty, Verdict,
+    VerdictState,
+};
 pub use merge::{MergeError, merge};
-pub use uncertainty::{Contribution, Uncertainty};
 
 use truetail_model::record::Snapshot;
 

@@ -1,7 +1,7 @@
 //! Several runs of one workload as one: stripes that machines shared, or repetitions.
 //!
-//! Counts are added, second by second and bucket by bucket; no quantile is ever averaged. What can be checked is that
-//! the runs were offered the same; whether the services behind them were the same, nobody can tell from the numbers.
+//! Counts are added, second by second and bucket by bucket; no quantile is ever averaged. The runs must have been offered
+//! the same load. Whether the services behind them were the same cannot be told from the numbers.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -9,9 +9,9 @@ use std::fmt::Display;
 use serde::Serialize;
 use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot};
 
-use crate::facts::{EndClock, LONGEST_PAUSES, Surroundings};
-use crate::wire::v1::Intervals;
-use crate::{Facts, Generator, Host, Mix, Offered, Run, Timing};
+use crate::facts::{CpuContention, EndClock, LONGEST_PAUSES};
+use crate::wire::v1::IntervalWidth;
+use crate::{Facts, GeneratorStats, HostInfo, Mix, OfferedLoad, Run, Timing};
 
 /// Why runs do not make one.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -92,8 +92,8 @@ fn check(runs: &[Run]) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// Two runs cannot begin in the same nanosecond with the same arrivals and fare the same; runs without arrivals can, and
-/// to count them twice changes nothing.
+/// Are these one run? Two different runs never begin in the same nanosecond with the same arrivals and outcomes. Runs
+/// without arrivals may; counting them twice changes nothing.
 fn is_same(a: &Run, b: &Run) -> bool {
     let arrivals = a.snapshot.tally.planned + a.snapshot.warmup.planned;
     let started = (a.facts.started_at_unix_ns, b.facts.started_at_unix_ns);
@@ -128,14 +128,14 @@ fn difference(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
         .or_else(|| differ("scenario", &without_seed(x), &without_seed(y)))
 }
 
-fn hash_of_requests(offered: &Offered) -> Option<&str> {
+fn hash_of_requests(offered: &OfferedLoad) -> Option<&str> {
     offered.mix.as_ref().map(|mix| mix.hash.as_str())
 }
 
-/// For the fields that [`difference`] does not know by name yet.
-fn without_seed(offered: &Offered) -> Offered {
+/// All that must be equal, for fields that [`difference`] does not name.
+fn without_seed(offered: &OfferedLoad) -> OfferedLoad {
     let mix = offered.mix.clone().map(|mix| Mix { seed: None, ..mix });
-    Offered { seed: None, mix, ..offered.clone() }
+    OfferedLoad { seed: None, mix, ..offered.clone() }
 }
 
 fn differ<T: PartialEq + Serialize>(field: &'static str, a: &T, b: &T) -> Option<(&'static str, String, String)> {
@@ -144,14 +144,14 @@ fn differ<T: PartialEq + Serialize>(field: &'static str, a: &T, b: &T) -> Option
 }
 
 fn has_seconds(snapshot: &Snapshot) -> bool {
-    Intervals::of(snapshot) != Intervals::WholeRun
+    IntervalWidth::of(snapshot) != IntervalWidth::WholeRun
 }
 
 fn has_samples(samples: &Samples) -> bool {
     samples.seen() == 0 || samples.options().capacity > 0
 }
 
-/// What must be said of the whole, in order.
+/// Notes on the whole, in order.
 fn notes(runs: &[Run]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut note = |applies: bool, text: String| notes.extend(applies.then_some(text));
@@ -182,7 +182,7 @@ fn versions(runs: &[Run]) -> String {
 }
 
 fn machines(runs: &[Run]) -> String {
-    let describe = |host: &Host| format!("{} {} with {} CPUs", host.os, host.arch, host.cpus);
+    let describe = |host: &HostInfo| format!("{} {} with {} CPUs", host.os, host.arch, host.cpus);
     joined(runs.iter().map(|run| run.facts.host.as_ref().map_or("unknown".to_owned(), describe)))
 }
 
@@ -236,7 +236,7 @@ fn add_note(notes: &mut Vec<String>, note: String) {
     }
 }
 
-/// One that is true decides; else both must be known.
+/// True where either is; else known only where both are.
 fn either(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     match (a, b) {
         (Some(true), _) | (_, Some(true)) => Some(true),
@@ -250,7 +250,7 @@ fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 }
 
 /// Two generators as one that had the threads of both. Peaks are added, for they may have been at the same time.
-fn sum(mut whole: Generator, part: Generator) -> Generator {
+fn sum(mut whole: GeneratorStats, part: GeneratorStats) -> GeneratorStats {
     let worker_offset = whole.threads;
     whole.pauses.extend(part.pauses.into_iter().map(|mut pause| {
         pause.worker += worker_offset;
@@ -275,11 +275,11 @@ fn sum(mut whole: Generator, part: Generator) -> Generator {
     whole.busiest_worker_cpu_ns = whole.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);
     whole.surroundings = added(&whole.surroundings, &part.surroundings);
     whole.clock_steps = whole.clock_steps.max(part.clock_steps);
-    // One part that was read by the generator's clock makes the whole no better than that.
+    // The whole is no better than its worst part.
     if part.end_clock == EndClock::User {
         whole.end_clock = EndClock::User;
     }
-    // Parts may have been made in different ways: the whole is no more precise than the least of them.
+    // The whole is no more precise than its least precise part.
     let precision = |timing| [Timing::Cheap, Timing::Balanced, Timing::Precise].iter().position(|one| *one == timing);
     if precision(part.timing) < precision(whole.timing) {
         whole.timing = part.timing;
@@ -289,9 +289,9 @@ fn sum(mut whole: Generator, part: Generator) -> Generator {
 }
 
 /// Known where both parts know it.
-fn added(a: &Surroundings, b: &Surroundings) -> Surroundings {
+fn added(a: &CpuContention, b: &CpuContention) -> CpuContention {
     let sum = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
-    Surroundings {
+    CpuContention {
         steal_ns: sum(a.steal_ns, b.steal_ns),
         throttled_ns: sum(a.throttled_ns, b.throttled_ns),
         cpu_pressure_ns: sum(a.cpu_pressure_ns, b.cpu_pressure_ns),

@@ -168,7 +168,7 @@ fn what_does_not_belong_together_is_refused() {
     assert!(matches!(error, MergeError::Different { field: "scenario.mix.hash", .. }), "{error}");
 
     let (_, mut b) = stripes_of_steady();
-    b.facts.source = truetail_run::Source::Simulator;
+    b.facts.source = truetail_run::RunSource::Simulator;
     assert!(matches!(merge(vec![a.clone(), b]).unwrap_err(), MergeError::Different { field: "source", .. }));
 
     let (_, b) = stripes_of_steady();

@@ -9,7 +9,7 @@ use support::{assert_same_counts, assert_same_snapshot, findings, options, run, 
 use tempfile::tempdir;
 use truetail_model::record::{Metric, RecorderOptions, Snapshot};
 use truetail_model::time::Nanos;
-use truetail_run::folder::{self, Lacking};
+use truetail_run::folder::{self, MissingFile};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
@@ -19,7 +19,7 @@ proptest! {
         let (folder, run) = (tempdir().unwrap(), run(options, &records));
         folder::save(folder.path(), &run, &findings(&run)).unwrap();
         let loaded = folder::load(folder.path()).unwrap();
-        prop_assert_eq!(&loaded.lacking, &[]);
+        prop_assert_eq!(&loaded.missing, &[]);
         prop_assert_eq!(&loaded.run.facts, &run.facts);
         assert_same_snapshot(&loaded.run.snapshot, &run.snapshot);
     }
@@ -39,7 +39,7 @@ fn a_run_of_long_intervals_comes_back_as_it_was() {
 fn a_run_in_virtual_time_comes_back_as_it_was() {
     let folder = tempdir().unwrap();
     let mut run = run(RecorderOptions::default(), &steady(3));
-    run.facts.source = truetail_run::Source::Simulator;
+    run.facts.source = truetail_run::RunSource::Simulator;
     (run.facts.started_at_unix_ns, run.facts.host, run.facts.generator) = (None, None, None);
     folder::save(folder.path(), &run, &findings(&run)).unwrap();
     let loaded = folder::load(folder.path()).unwrap().run;
@@ -78,13 +78,13 @@ fn a_run_does_without_timeline_and_samples() {
     folder::save(folder.path(), &run, &findings(&run)).unwrap();
     fs::remove_file(folder.path().join(folder::SAMPLES)).unwrap();
     let loaded = folder::load(folder.path()).unwrap();
-    assert_eq!(loaded.lacking, [Lacking::Samples]);
+    assert_eq!(loaded.missing, [MissingFile::Samples]);
     assert_same_counts(&loaded.run.snapshot, &run.snapshot);
     assert!(loaded.run.snapshot.samples.even().is_empty() && !loaded.run.snapshot.samples.is_complete());
 
     fs::remove_file(folder.path().join(folder::TIMELINE)).unwrap();
     let loaded = folder::load(folder.path()).unwrap();
-    assert_eq!(loaded.lacking, [Lacking::Timeline, Lacking::Samples]);
+    assert_eq!(loaded.missing, [MissingFile::Timeline, MissingFile::Samples]);
     assert!(loaded.run.snapshot.seconds.is_empty());
     let without_seconds = Snapshot { seconds: Vec::new(), intervals: Default::default(), ..run.snapshot };
     assert_same_counts(&loaded.run.snapshot, &without_seconds);

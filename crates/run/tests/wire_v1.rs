@@ -12,10 +12,10 @@ use std::path::PathBuf;
 
 use mirror::{Mirror, MirrorIntervals};
 use serde_json::Value;
-use support::{findings, run, slow, steady};
-use truetail_model::record::{RecorderOptions, SamplesOptions};
+use support::{assert_same_histogram, assert_same_samples, findings, run, slow, steady};
+use truetail_model::record::{Metric, RecorderOptions, SamplesOptions};
 use truetail_run::wire::{self, v1};
-use truetail_run::{Findings, Run};
+use truetail_run::{Findings, Run, folder};
 
 /// A run of which every part of the file has something to say.
 fn example() -> Run {
@@ -133,6 +133,47 @@ fn what_is_no_run_of_this_version_is_refused_in_one_line() {
     ] {
         let error = wire::parse(text).unwrap_err().to_string();
         assert!(error.contains(says) && !error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn a_metric_that_most_runs_lack_is_written_where_it_has_values() {
+    let mut records = steady(2);
+    records.iter_mut().step_by(2).for_each(|record| record.first_byte = Some(record.actual_start));
+    for (records, is_there) in [(steady(2), false), (records, true)] {
+        let run = run(RecorderOptions::default(), &records);
+        let mut findings = findings(&run);
+        if is_there {
+            findings.metrics[Metric::FirstByteTime] = findings.response_time.clone();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        folder::save(folder.path(), &run, &findings).unwrap();
+        let text = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(text("run.json").contains("\n  \"first_byte_time\": {"), is_there);
+        assert_eq!(text("histograms.hlog").contains("\n#first_byte_time"), is_there);
+        assert_eq!(text("histograms.hlog").contains("\nTag=first_byte_time,"), is_there);
+        assert_eq!(text("timeline.csv").contains(",first_byte_time_p99_ns"), is_there);
+        assert_eq!(text("samples.csv").contains(",first_byte_ns\n"), is_there);
+        let parsed = wire::parse(&text("run.json")).unwrap();
+        assert_eq!(parsed.metrics, findings.metrics);
+        let loaded = folder::load(folder.path()).unwrap().run.snapshot;
+        assert_same_histogram(
+            "first_byte_time",
+            loaded.metric(Metric::FirstByteTime),
+            run.snapshot.metric(Metric::FirstByteTime),
+        );
+        assert_same_samples(&loaded.samples, &run.snapshot.samples);
+    }
+}
+
+#[test]
+fn a_metric_of_every_run_must_be_there() {
+    let stored = fs::read_to_string(stored()).unwrap();
+    for (name, lack) in [("service_time", Some("missing field `service_time`")), ("read_lag", None)] {
+        let text = stored.replacen(&format!("\n  \"{name}\": "), &format!("\n  \"not_{name}\": "), 1);
+        let error = wire::parse(&text).err().map(|error| error.to_string());
+        assert_eq!(error.is_some(), lack.is_some(), "{error:?}");
+        assert!(error.is_none_or(|error| error.contains(lack.unwrap())));
     }
 }
 

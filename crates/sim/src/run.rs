@@ -4,7 +4,7 @@ use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Workload;
-use truetail_run::{Facts, Offered, Run, Source};
+use truetail_run::{Facts, OfferedLoad, Run, RunSource};
 
 use crate::{Closing, FaultClock, SimError, Simulation};
 
@@ -67,10 +67,10 @@ pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimErro
 pub(crate) fn facts(name: &str, workload: &Workload, closing: Closing) -> Facts {
     Facts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        source: Source::Simulator,
+        source: RunSource::Simulator,
         started_at_unix_ns: None,
         elapsed_ns: closing.at.0,
-        offered: Offered { name: Some(name.to_owned()), ..Offered::of(workload) },
+        offered: OfferedLoad { name: Some(name.to_owned()), ..OfferedLoad::of(workload) },
         host: None,
         generator: None,
         interrupted: false,

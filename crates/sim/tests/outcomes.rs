@@ -9,7 +9,7 @@ use truetail_model::scenario::Scenario;
 use truetail_model::service::{Fault, Select, Service};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
-use truetail_run::Source;
+use truetail_run::RunSource;
 use truetail_sim::{FaultClock, SimError, SimOptions, Simulation, simulate};
 
 const EVERY_FIFTH: Select = Select { every: Some(5), share: None, at: None, length: None };
@@ -178,7 +178,7 @@ fn records_come_by_end_and_then_by_start() {
 #[test]
 fn the_facts_are_those_of_a_simulation() {
     let run = run(&shared(vec![]));
-    assert_eq!(run.facts.source, Source::Simulator);
+    assert_eq!(run.facts.source, RunSource::Simulator);
     assert!(run.facts.host.is_none() && run.facts.generator.is_none() && run.facts.started_at_unix_ns.is_none());
     assert_eq!(run.facts.elapsed_ns, at_ms(59_999 + 10).0);
     let LoadModel::Open(schedule) = shared(vec![]).workload.model else { unreachable!() };

@@ -1,5 +1,6 @@
 //! What a parser makes of a tool's output.
 
+use truetail_model::arrival::Arrival;
 use truetail_model::record::{Histogram, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot, rank_of};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
@@ -107,16 +108,6 @@ impl Report {
 }
 
 fn record_of(index: u64, start: Timestamp, request: &Request) -> RequestRecord {
-    RequestRecord {
-        index,
-        intended_start: start,
-        actual_start: start,
-        end: Timestamp(start.0.saturating_add(request.latency.0)),
-        delay: Default::default(),
-        connected: false,
-        tls_handshake: None,
-        read_lag: None,
-        outcome: request.outcome,
-        bytes_in: 0,
-    }
+    let end = Timestamp(start.0.saturating_add(request.latency.0));
+    RequestRecord::new(Arrival { index, intended_start: start }, start, end, request.outcome)
 }

@@ -29,4 +29,6 @@ Metric = Literal[
     "connect_time",
     "read_lag",
     "tls_handshake_time",
+    "first_byte_time",
+    "send_wait",
 ]

@@ -1,6 +1,6 @@
 //! What stopping when a number is narrow enough costs: `--until` with looks at growing lengths, as a run would do it.
 
-use truetail_analysis::until::{FIRST_LOOK, Look, Until, next_look};
+use truetail_analysis::stopping_rule::{FIRST_INTERIM_ANALYSIS, InterimResult, StoppingRule, next_interim_analysis};
 use truetail_model::record::Metric;
 use truetail_model::time::Nanos;
 
@@ -23,7 +23,7 @@ pub struct Stopped {
 }
 
 /// Runs of `case`, as long as it takes, with the seeds from 1 to `runs`.
-pub fn stopped(case: Case, until: Until, runs: u64) -> Stopped {
+pub fn stopped(case: Case, until: StoppingRule, runs: u64) -> Stopped {
     in_parallel(runs, |seeds| {
         let mut all = Stopped::default();
         seeds.for_each(|seed| run(case, until, seed, &mut all));
@@ -39,13 +39,13 @@ pub fn stopped(case: Case, until: Until, runs: u64) -> Stopped {
 }
 
 /// A shorter run of a seed is the beginning of a longer one, so a look is a run of that length.
-fn run(case: Case, until: Until, seed: u64, all: &mut Stopped) {
+fn run(case: Case, until: StoppingRule, seed: u64, all: &mut Stopped) {
     all.runs += 1;
-    let mut length = FIRST_LOOK;
+    let mut length = FIRST_INTERIM_ANALYSIS;
     while length <= LONGEST {
         let so_far = Case { seconds: length.as_secs_f64(), ..case }.run(seed);
         let quantile = truetail_analysis::quantile(&so_far, Metric::ResponseTime, until.q());
-        if let Look::Reached { .. } = until.look(&quantile) {
+        if let InterimResult::Reached { .. } = until.evaluate(&quantile) {
             let truth = case.truth(until.q());
             let within = |low: u64, high: u64| low as f64 <= truth && truth <= high as f64;
             all.reached += 1;
@@ -53,6 +53,6 @@ fn run(case: Case, until: Until, seed: u64, all: &mut Stopped) {
             all.seconds += length.as_secs_f64();
             return;
         }
-        length = next_look(length);
+        length = next_interim_analysis(length);
     }
 }

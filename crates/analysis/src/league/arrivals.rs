@@ -4,7 +4,7 @@ use serde::Serialize;
 use truetail_model::record::rank_of;
 use truetail_model::time::Rate;
 
-use super::Saw;
+use super::ServerView;
 use crate::fidelity;
 
 /// A gap is as planned when it differs by no more than one part in so many of it.
@@ -17,7 +17,7 @@ const FEWEST_WINDOWS: usize = 20;
 /// The arrivals against the even schedule that fits them best: the one from which as many are late as are early. A first
 /// request that took its time makes no other one early.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Arrivals {
+pub struct ArrivalAccuracy {
     /// How many there were.
     pub count: u64,
     /// From the beginning of that schedule to the first arrival; negative where the first came before.
@@ -34,15 +34,15 @@ pub struct Arrivals {
     pub dispersion: Option<f64>,
 }
 
-impl Arrivals {
+impl ArrivalAccuracy {
     /// Of what the server saw, of the first `planned` arrivals at `rate`; `None` for fewer than two.
-    pub fn of(saw: &Saw, rate: Rate, planned: u64) -> Option<Arrivals> {
+    pub fn of(view: &ServerView, rate: Rate, planned: u64) -> Option<ArrivalAccuracy> {
         let gap_ns = 1e9 / rate.as_per_second();
-        let count = saw.count().min(planned);
+        let count = view.count().min(planned);
         if count < 2 {
             return None;
         }
-        let seen: Vec<u64> = saw.arrivals_ns().take(count as usize).collect();
+        let seen: Vec<u64> = view.arrivals_ns().take(count as usize).collect();
         let place = |n: usize| (n as f64 * gap_ns).round() as i64;
         let mut offs: Vec<i64> = seen.iter().enumerate().map(|(n, at)| (at - seen[0]) as i64 - place(n)).collect();
         offs.sort_unstable();
@@ -52,8 +52,8 @@ impl Arrivals {
         let lag = |q| lags[rank_of(q, count) as usize - 1];
         let planned_gaps = vec![gap_ns.round() as u64; seen.len() - 1];
         let tolerance = (gap_ns as u64) / TOLERANCE_PART;
-        Some(Arrivals {
-            count: saw.count(),
+        Some(ArrivalAccuracy {
+            count: view.count(),
             first_off_ns: -middle,
             lag_p50_ns: lag(0.5),
             lag_p99_ns: lag(0.99),
@@ -80,9 +80,9 @@ fn dispersion(seen: &[u64], gap_ns: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn of(arrivals: impl Iterator<Item = u64>) -> Arrivals {
+    fn of(arrivals: impl Iterator<Item = u64>) -> ArrivalAccuracy {
         let rate = Rate::per_second(1000.0).unwrap();
-        Arrivals::of(&Saw::new(arrivals.map(|at| (at, None)).collect()), rate, 1_000).unwrap()
+        ArrivalAccuracy::of(&ServerView::new(arrivals.map(|at| (at, None)).collect()), rate, 1_000).unwrap()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use truetail_model::time::Nanos;
 
-use super::{Observed, Row, State};
+use super::{LeagueRow, ObservedModel, ToolState};
 
 /// A rate is kept within this share of what was asked, and so is the number of requests. Several tools round a rate, or
 /// begin a little late.
@@ -15,7 +15,7 @@ pub const BURSTS_FROM: f64 = 10.0;
 /// What kind it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum GeneratorKind {
     /// It keeps its schedule whatever the service does.
     Open,
     /// It keeps its schedule for as long as its connections or workers suffice.
@@ -32,17 +32,19 @@ pub enum Kind {
     Unknown,
 }
 
-impl Kind {
+impl GeneratorKind {
     /// In a few words.
-    pub const fn words(self) -> &'static str {
+    pub const fn describe(self) -> &'static str {
         match self {
-            Kind::Open => "an open-loop generator: it kept its schedule while the service stood still",
-            Kind::PartlyOpen => "partly open: it gave its schedule up while the service stood still",
-            Kind::Closed => "a closed loop: it waits for answers before it asks again",
-            Kind::ClosedAndFilled => "a closed loop whose tail is filled in afterwards with requests that never were",
-            Kind::OffRate => "no closed loop, but it did not offer the rate it was asked for",
-            Kind::Bursts => "a generator of bursts: it offers its rate on average, and no schedule",
-            Kind::Unknown => "of a kind that could not be told",
+            GeneratorKind::Open => "an open-loop generator: it kept its schedule while the service stood still",
+            GeneratorKind::PartlyOpen => "partly open: it gave its schedule up while the service stood still",
+            GeneratorKind::Closed => "a closed loop: it waits for answers before it asks again",
+            GeneratorKind::ClosedAndFilled => {
+                "a closed loop whose tail is filled in afterwards with requests that never were"
+            }
+            GeneratorKind::OffRate => "no closed loop, but it did not offer the rate it was asked for",
+            GeneratorKind::Bursts => "a generator of bursts: it offers its rate on average, and no schedule",
+            GeneratorKind::Unknown => "of a kind that could not be told",
         }
     }
 }
@@ -57,14 +59,14 @@ pub struct Trial {
     /// The true p99; `None` where no answer ever comes.
     pub truth_p99_ns: Option<u64>,
     /// All that is known of it there.
-    pub row: Row,
+    pub row: LeagueRow,
 }
 
 /// What is certified.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Certificate {
     /// What kind of generator it is.
-    pub kind: Kind,
+    pub kind: GeneratorKind,
     /// It offered its rate, evenly or at random, and went on while the service stood still; `None` where that could not be
     /// told.
     pub kept_schedule: Option<bool>,
@@ -78,35 +80,35 @@ pub struct Certificate {
 pub fn certify(trials: Vec<Trial>) -> Certificate {
     let kind = kind(&trials);
     let evidence = trials.iter().flat_map(evidence).collect();
-    let kept_schedule = (kind != Kind::Unknown).then_some(kind == Kind::Open);
+    let kept_schedule = (kind != GeneratorKind::Unknown).then_some(kind == GeneratorKind::Open);
     Certificate { kind, kept_schedule, evidence, trials }
 }
 
-fn kind(trials: &[Trial]) -> Kind {
-    let observed: Vec<Observed> = trials.iter().filter_map(|trial| trial.row.observed_model).collect();
-    let shown = |model: Observed| observed.contains(&model);
+fn kind(trials: &[Trial]) -> GeneratorKind {
+    let observed: Vec<ObservedModel> = trials.iter().filter_map(|trial| trial.row.observed_model).collect();
+    let shown = |model: ObservedModel| observed.contains(&model);
     if trials.iter().any(|trial| !was_seen(trial))
-        || !(shown(Observed::Open) || shown(Observed::Partly) || shown(Observed::Closed))
+        || !(shown(ObservedModel::Open) || shown(ObservedModel::Partly) || shown(ObservedModel::Closed))
     {
-        return Kind::Unknown;
+        return GeneratorKind::Unknown;
     }
     // Between two bursts a stall meets nobody, whatever the model: so this comes first. A closed loop keeps no rate.
     if trials.iter().any(|trial| is_in_bursts(trial) && kept_rate(trial)) {
-        return Kind::Bursts;
+        return GeneratorKind::Bursts;
     }
-    if shown(Observed::Closed) {
+    if shown(ObservedModel::Closed) {
         let filled = trials.iter().any(|trial| trial.row.is_back_filled());
-        return if filled { Kind::ClosedAndFilled } else { Kind::Closed };
+        return if filled { GeneratorKind::ClosedAndFilled } else { GeneratorKind::Closed };
     }
-    if shown(Observed::Partly) {
-        return Kind::PartlyOpen;
+    if shown(ObservedModel::Partly) {
+        return GeneratorKind::PartlyOpen;
     }
-    if trials.iter().all(kept_rate) { Kind::Open } else { Kind::OffRate }
+    if trials.iter().all(kept_rate) { GeneratorKind::Open } else { GeneratorKind::OffRate }
 }
 
 /// It ended by itself, and the server saw something of it. That its output could be read is not asked.
 fn was_seen(trial: &Trial) -> bool {
-    trial.row.rate_seen_per_second.is_some() && trial.row.state != State::Hung
+    trial.row.rate_seen_per_second.is_some() && trial.row.state != ToolState::Hung
 }
 
 fn kept_rate(trial: &Trial) -> bool {
@@ -152,7 +154,7 @@ fn evidence(trial: &Trial) -> Vec<String> {
     sentences
 }
 
-fn said_of_failure(row: &Row) -> String {
+fn said_of_failure(row: &LeagueRow) -> String {
     format!("{}: {}", row.state.name(), row.message.as_deref().unwrap_or("nothing is known"))
 }
 

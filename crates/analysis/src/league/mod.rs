@@ -3,7 +3,7 @@
 //!
 //! | module | what is at home there |
 //! |---|---|
-//! | `saw` | what the server saw |
+//! | `server_view` | what the server saw |
 //! | `window` | where open and closed loops differ, and by how much: what an observation can show |
 //! | `observed` | open, closed or partly, by observation |
 //! | `arrivals` | how far the arrivals were those of the schedule |
@@ -18,14 +18,14 @@ mod observed;
 mod ranking;
 mod reported;
 mod row;
-mod saw;
+mod server_view;
 mod window;
 
-pub use arrivals::Arrivals;
-pub use certificate::{BURSTS_FROM, Certificate, Kind, RATE_TOLERANCE, Trial, certify};
-pub use observed::{CLOSED_UP_TO, OPEN_FROM, Observation, Observed};
+pub use arrivals::ArrivalAccuracy;
+pub use certificate::{BURSTS_FROM, Certificate, GeneratorKind, RATE_TOLERANCE, Trial, certify};
+pub use observed::{CLOSED_UP_TO, OPEN_FROM, Observation, ObservedModel};
 pub use ranking::rank;
-pub use reported::{QUANTILES, Reported, ReportedQuantile};
-pub use row::{Heard, Row, State, Subject, row};
-pub use saw::Saw;
-pub use window::{Stretch, Window, window};
+pub use reported::{QUANTILES, ReportedLatency, ReportedQuantile};
+pub use row::{LeagueRow, ToolReport, ToolState, ToolUnderTest, row};
+pub use server_view::ServerView;
+pub use window::{ObservationWindow, TimeRange, window};

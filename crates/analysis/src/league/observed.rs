@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Saw, Window};
+use super::{ObservationWindow, ServerView};
 
 /// What a tool was, whatever it says it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub enum Observed {
+pub enum ObservedModel {
     /// The server saw nearly all arrivals that were planned while it could not answer.
     #[serde(rename = "open")]
     Open,
@@ -21,14 +21,14 @@ pub enum Observed {
     NotShown,
 }
 
-impl Observed {
+impl ObservedModel {
     /// `open`, `closed`, `partly` or `not shown`.
     pub const fn name(self) -> &'static str {
         match self {
-            Observed::Open => "open",
-            Observed::Closed => "closed",
-            Observed::Partly => "partly",
-            Observed::NotShown => "not shown",
+            ObservedModel::Open => "open",
+            ObservedModel::Closed => "closed",
+            ObservedModel::Partly => "partly",
+            ObservedModel::NotShown => "not shown",
         }
     }
 }
@@ -46,7 +46,7 @@ pub const AT_ONCE_PER_USER: u64 = 2;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Observation {
     /// The model.
-    pub model: Observed,
+    pub model: ObservedModel,
     /// Requests that the server saw in the window.
     pub seen: u64,
     /// Those of an ideal open loop.
@@ -55,69 +55,78 @@ pub struct Observation {
 
 impl Observation {
     /// What `saw` shows in `window`.
-    pub fn of(window: &Window, saw: &Saw) -> Observation {
-        let seen = window.seen(saw);
-        Observation { model: model(window, saw, seen), seen, planned: window.open }
+    pub fn of(window: &ObservationWindow, view: &ServerView) -> Observation {
+        let seen = window.seen(view);
+        Observation { model: model(window, view, seen), seen, planned: window.open }
     }
 }
 
-fn model(window: &Window, saw: &Saw, seen: u64) -> Observed {
-    if saw.count() == 0 || !window.tells() {
-        return Observed::NotShown;
+fn model(window: &ObservationWindow, view: &ServerView, seen: u64) -> ObservedModel {
+    if view.count() == 0 || !window.tells() {
+        return ObservedModel::NotShown;
     }
     let beyond_closed = seen.saturating_sub(window.closed) as f64 / (window.open - window.closed) as f64;
     match beyond_closed {
-        share if share >= OPEN_FROM => Observed::Open,
-        share if share <= CLOSED_UP_TO && is_closed(window, saw) => Observed::Closed,
-        _ => Observed::Partly,
+        share if share >= OPEN_FROM => ObservedModel::Open,
+        share if share <= CLOSED_UP_TO && is_closed(window, view) => ObservedModel::Closed,
+        _ => ObservedModel::Partly,
     }
 }
 
 /// In a stall few arrivals say enough. Where a service is slow and goes on, a schedule that has filled all the connections
 /// it was given is as slow as users who wait for their answers; but they never have more requests under way than there are
 /// of them.
-fn is_closed(window: &Window, saw: &Saw) -> bool {
-    window.stalls || saw.most_at_once() <= u64::from(window.users) * AT_ONCE_PER_USER
+fn is_closed(window: &ObservationWindow, view: &ServerView) -> bool {
+    window.stalls || view.most_at_once() <= u64::from(window.users) * AT_ONCE_PER_USER
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Stretch;
+    use super::super::TimeRange;
     use super::*;
 
     /// A stall, in which a schedule sends 1 000 and ten users send ten.
-    fn stalled(from_ns: u64, to_ns: u64) -> Window {
-        Window { stretches: vec![Stretch { from_ns, to_ns }], open: 1_000, closed: 10, users: 10, stalls: true }
+    fn stalled(from_ns: u64, to_ns: u64) -> ObservationWindow {
+        ObservationWindow {
+            stretches: vec![TimeRange { from_ns, to_ns }],
+            open: 1_000,
+            closed: 10,
+            users: 10,
+            stalls: true,
+        }
     }
 
     /// A schedule that is as slow as the service, because it has filled what connections it has.
     #[test]
     fn a_schedule_that_is_used_up_is_no_closed_loop() {
-        let window = Window { closed: 500, stalls: false, ..stalled(0, 10_000) };
-        let with = |at_once: u64| Saw::new((0..500).map(|n| (n * 20, Some((n + at_once) * 20))).collect());
+        let window = ObservationWindow { closed: 500, stalls: false, ..stalled(0, 10_000) };
+        let with = |at_once: u64| ServerView::new((0..500).map(|n| (n * 20, Some((n + at_once) * 20))).collect());
         let model = |at_once| Observation::of(&window, &with(at_once)).model;
         assert_eq!([1, 10, 20, 21, 100].map(|n| with(n).most_at_once()), [1, 10, 20, 21, 100]);
         assert_eq!(
             [10, 20, 21, 100].map(model),
-            [Observed::Closed, Observed::Closed, Observed::Partly, Observed::Partly]
+            [ObservedModel::Closed, ObservedModel::Closed, ObservedModel::Partly, ObservedModel::Partly]
         );
     }
 
-    fn observed(seen: u64) -> Observed {
+    fn observed(seen: u64) -> ObservedModel {
         let in_it = (0..seen).map(|n| (1_000 + n, Some(1_001 + n)));
-        Observation::of(&stalled(1_000, 3_000), &Saw::new(in_it.chain([(0, Some(1)), (3_000, Some(3_001))]).collect()))
-            .model
+        Observation::of(
+            &stalled(1_000, 3_000),
+            &ServerView::new(in_it.chain([(0, Some(1)), (3_000, Some(3_001))]).collect()),
+        )
+        .model
     }
 
     #[test]
     fn thresholds() {
-        assert_eq!([0, 10, 59].map(observed), [Observed::Closed; 3]);
-        assert_eq!([60, 500, 900].map(observed), [Observed::Partly; 3]);
-        assert_eq!([901, 1_000, 1_100].map(observed), [Observed::Open; 3]);
+        assert_eq!([0, 10, 59].map(observed), [ObservedModel::Closed; 3]);
+        assert_eq!([60, 500, 900].map(observed), [ObservedModel::Partly; 3]);
+        assert_eq!([901, 1_000, 1_100].map(observed), [ObservedModel::Open; 3]);
     }
 
     #[test]
     fn who_sent_nothing_shows_nothing() {
-        assert_eq!(Observation::of(&stalled(0, 9), &Saw::default()).model, Observed::NotShown);
+        assert_eq!(Observation::of(&stalled(0, 9), &ServerView::default()).model, ObservedModel::NotShown);
     }
 }

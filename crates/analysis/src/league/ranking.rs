@@ -2,25 +2,25 @@
 
 use std::cmp::Ordering;
 
-use super::{Row, State};
+use super::{LeagueRow, ToolState};
 
 /// Puts rows in order of honesty: the smallest error at p99 first, whichever way it errs; of equal ones (to a hundredth of
 /// a per cent) the smaller error at p99.9. Tools without a number at p99 follow, then those that failed, hung, or are
 /// missing. What is still equal goes by name.
-pub fn rank(rows: &mut [Row]) {
+pub fn rank(rows: &mut [LeagueRow]) {
     rows.sort_by(|a, b| {
         let class = class(a).cmp(&class(b));
         class.then_with(|| by_error(a, b)).then_with(|| a.tool.cmp(&b.tool))
     });
 }
 
-fn class(row: &Row) -> (State, bool) {
+fn class(row: &LeagueRow) -> (ToolState, bool) {
     (row.state, row.error_p99_pct.is_none())
 }
 
-fn by_error(a: &Row, b: &Row) -> Ordering {
-    let p99 = |row: &Row| hundredths(row.error_p99_pct);
-    let p999 = |row: &Row| hundredths(row.error_p999_pct);
+fn by_error(a: &LeagueRow, b: &LeagueRow) -> Ordering {
+    let p99 = |row: &LeagueRow| hundredths(row.error_p99_pct);
+    let p999 = |row: &LeagueRow| hundredths(row.error_p999_pct);
     p99(a).cmp(&p99(b)).then_with(|| p999(a).cmp(&p999(b)))
 }
 

@@ -20,7 +20,7 @@ pub struct ReportedQuantile {
 
 /// What a tool said.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Reported {
+pub struct ReportedLatency {
     /// What its latency starts from, and whether it was back-filled.
     pub latency_from: LatencyFrom,
     /// Those of [`QUANTILES`] that it gives, and no others.
@@ -35,12 +35,12 @@ pub struct Reported {
     pub dropped: Option<u64>,
 }
 
-impl Reported {
+impl ReportedLatency {
     /// From its statements, and where it has none from its data.
-    pub fn of(claims: &Claims, data: &Snapshot) -> Reported {
+    pub fn of(claims: &Claims, data: &Snapshot) -> ReportedLatency {
         let histogram = data.metric(Metric::ResponseTime);
         let count = histogram.count();
-        Reported {
+        ReportedLatency {
             latency_from: claims.latency_from,
             quantiles: QUANTILES.iter().filter_map(|q| quantile(*q, claims, data)).collect(),
             mean_ns: claims.mean_ns.or_else(|| histogram.mean_ns().map(|mean| mean.round() as u64)),

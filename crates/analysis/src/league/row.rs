@@ -6,14 +6,14 @@ use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Claims, LatencyFrom};
 
-use super::{Arrivals, Observation, Observed, Reported, Saw, Window};
+use super::{ArrivalAccuracy, Observation, ObservationWindow, ObservedModel, ReportedLatency, ServerView};
 use crate::omission;
 use crate::truth::Truth;
 
 /// What became of a tool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum ToolState {
     /// It ran, and its output was understood.
     Ok,
     /// It could not be run, or its output was not understood.
@@ -24,21 +24,21 @@ pub enum State {
     Missing,
 }
 
-impl State {
+impl ToolState {
     /// `ok`, `failed`, `hung` or `missing`.
     pub const fn name(self) -> &'static str {
         match self {
-            State::Ok => "ok",
-            State::Failed => "failed",
-            State::Hung => "hung",
-            State::Missing => "missing",
+            ToolState::Ok => "ok",
+            ToolState::Failed => "failed",
+            ToolState::Hung => "hung",
+            ToolState::Missing => "missing",
         }
     }
 }
 
 /// What a tool said, and the data it gave.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard<'a> {
+pub struct ToolReport<'a> {
     /// Its statements.
     pub claims: &'a Claims,
     /// Its data; empty where it gave none.
@@ -49,7 +49,7 @@ pub struct Heard<'a> {
 
 /// All that is known of one tool in a scenario.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct ToolUnderTest<'a> {
     /// Its name.
     pub tool: &'a str,
     /// Its version.
@@ -57,13 +57,13 @@ pub struct Subject<'a> {
     /// The load model that its documentation claims.
     pub label_model: LoadModelKind,
     /// What became of it.
-    pub state: State,
+    pub state: ToolState,
     /// Why, where it is not ok; else what went wrong all the same.
     pub message: Option<&'a str>,
     /// What the server saw.
-    pub saw: Option<&'a Saw>,
+    pub server_view: Option<&'a ServerView>,
     /// What it said.
-    pub heard: Option<Heard<'a>>,
+    pub report: Option<ToolReport<'a>>,
     /// CPU time it used.
     pub cpu_seconds: Option<f64>,
     /// Most memory that one of its processes held.
@@ -72,7 +72,7 @@ pub struct Subject<'a> {
 
 /// One tool in the table. What is not known is `None`.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Row {
+pub struct LeagueRow {
     /// Its name.
     pub tool: String,
     /// Its version.
@@ -80,7 +80,7 @@ pub struct Row {
     /// The load model that its documentation claims.
     pub label_model: LoadModelKind,
     /// The load model that the server saw.
-    pub observed_model: Option<Observed>,
+    pub observed_model: Option<ObservedModel>,
     /// Requests that the server saw while it could not answer.
     pub arrivals_in_fault: Option<u64>,
     /// Those that were planned for that time.
@@ -95,9 +95,9 @@ pub struct Row {
     /// was like? The requests of a closed one are not those that were planned, so nothing follows from them.
     pub error_served_p99_pct: Option<f64>,
     /// How far the arrivals were those of the schedule.
-    pub arrivals: Option<Arrivals>,
+    pub arrivals: Option<ArrivalAccuracy>,
     /// What the tool said.
-    pub reported: Option<Reported>,
+    pub reported: Option<ReportedLatency>,
     /// (reported / truth − 1) in per cent, at p99.
     pub error_p99_pct: Option<f64>,
     /// The same at p99.9.
@@ -114,7 +114,7 @@ pub struct Row {
     /// Most memory that one of its processes held.
     pub peak_memory_bytes: Option<u64>,
     /// What became of it.
-    pub state: State,
+    pub state: ToolState,
     /// Why, where it is not ok; else what went wrong all the same.
     pub message: Option<String>,
     /// What a reader should know.
@@ -122,17 +122,17 @@ pub struct Row {
 }
 
 /// The row of `subject`, in a scenario with this truth, rate, and window.
-pub fn row(subject: &Subject<'_>, truth: &Truth, rate: Rate, window: &Window) -> Row {
-    let saw = subject.saw.filter(|saw| saw.count() > 0);
-    let observation = saw.map(|saw| Observation::of(window, saw));
-    let reported = subject.heard.map(|heard| Reported::of(heard.claims, heard.data));
+pub fn row(subject: &ToolUnderTest<'_>, truth: &Truth, rate: Rate, window: &ObservationWindow) -> LeagueRow {
+    let view = subject.server_view.filter(|view| view.count() > 0);
+    let observation = view.map(|view| Observation::of(window, view));
+    let reported = subject.report.map(|heard| ReportedLatency::of(heard.claims, heard.data));
     let at = |q: f64| Some((truth.quantile(q)?, Nanos(reported.as_ref()?.quantile(q)?.value_ns)));
     let error = |q: f64| at(q).and_then(|(truth, reported)| error_pct(truth, reported));
-    let served_p99 = saw.and_then(|saw| saw.served(0.99));
-    let was_open = observation.is_some_and(|observation| observation.model == Observed::Open);
+    let served_p99 = view.and_then(|view| view.served(0.99));
+    let was_open = observation.is_some_and(|observation| observation.model == ObservedModel::Open);
     let said_p99 = reported.as_ref().and_then(|reported| reported.quantile(0.99)).map(|said| Nanos(said.value_ns));
     let measured = reported.as_ref().and_then(|reported| reported.measured);
-    Row {
+    LeagueRow {
         tool: subject.tool.to_owned(),
         version: subject.version.map(str::to_owned),
         label_model: subject.label_model,
@@ -140,19 +140,19 @@ pub fn row(subject: &Subject<'_>, truth: &Truth, rate: Rate, window: &Window) ->
         arrivals_in_fault: observation.map(|observation| observation.seen),
         planned_in_fault: window.open,
         rate_asked_per_second: rate.as_per_second(),
-        rate_seen_per_second: saw.and_then(Saw::rate_per_second),
+        rate_seen_per_second: view.and_then(ServerView::rate_per_second),
         served_p99_ns: served_p99.map(|time| time.0),
         error_served_p99_pct: served_p99
             .zip(said_p99)
             .filter(|_| was_open)
             .and_then(|(served, said)| error_pct(served, said)),
-        arrivals: saw.and_then(|saw| Arrivals::of(saw, rate, truth.count())),
+        arrivals: view.and_then(|view| ArrivalAccuracy::of(view, rate, truth.count())),
         error_p99_pct: error(0.99),
         error_p999_pct: error(0.999),
         omission_factor_p99: at(0.99).and_then(|(truth, reported)| omission::factor(truth, reported)),
-        not_sent: saw.map(|saw| truth.count().saturating_sub(saw.count())),
+        not_sent: view.map(|view| truth.count().saturating_sub(view.count())),
         notes: notes(subject, at(0.99), window),
-        left_out: saw.zip(measured).map(|(saw, measured)| saw.count() as i64 - measured as i64),
+        left_out: view.zip(measured).map(|(view, measured)| view.count() as i64 - measured as i64),
         reported,
         cpu_seconds: subject.cpu_seconds,
         peak_memory_bytes: subject.peak_memory_bytes,
@@ -166,11 +166,11 @@ const HEALTHY_TOLERANCE: Nanos = Nanos::from_millis(3);
 
 /// What the tool's parser noted; and where nothing was wrong with the service and its p99 (truth, reported) is off all the
 /// same, by how much, and what its server did.
-fn notes(subject: &Subject<'_>, p99: Option<(Nanos, Nanos)>, window: &Window) -> Vec<String> {
-    let mut notes = subject.heard.map_or(Vec::new(), |heard| heard.notes.to_vec());
+fn notes(subject: &ToolUnderTest<'_>, p99: Option<(Nanos, Nanos)>, window: &ObservationWindow) -> Vec<String> {
+    let mut notes = subject.report.map_or(Vec::new(), |heard| heard.notes.to_vec());
     let off = p99.map(|(truth, reported)| Nanos(truth.0.abs_diff(reported.0)));
     if let Some(off) = off.filter(|off| window.stretches.is_empty() && *off > HEALTHY_TOLERANCE) {
-        let served = subject.saw.and_then(|saw| saw.served(0.99)).unwrap_or_default();
+        let served = subject.server_view.and_then(|view| view.served(0.99)).unwrap_or_default();
         notes.push(format!(
             "nothing was wrong with the service, and its p99 is {:.1} ms off; by the server's log 99 % were answered within \
              {:.1} ms",
@@ -185,7 +185,7 @@ fn error_pct(truth: Nanos, reported: Nanos) -> Option<f64> {
     (truth.0 > 0).then(|| (reported.0 as f64 / truth.0 as f64 - 1.0) * 100.0)
 }
 
-impl Row {
+impl LeagueRow {
     /// Its tail was filled in afterwards with requests that never were.
     pub fn is_back_filled(&self) -> bool {
         self.reported.as_ref().is_some_and(|reported| reported.latency_from == LatencyFrom::BackFilled)

@@ -8,11 +8,11 @@ use truetail_model::service::{Fault, ServiceState};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 
-use super::Saw;
+use super::ServerView;
 
 /// A stretch of the fault clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct Stretch {
+pub struct TimeRange {
     /// From here on …
     pub from_ns: u64,
     /// … and before here.
@@ -21,10 +21,10 @@ pub struct Stretch {
 
 /// The time in which the model of a tool shows, and what ideal tools of either model do in it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Window {
+pub struct ObservationWindow {
     /// Ascending, apart from each other: the stalls, where there are any, else the whole run. Empty where nothing ever
     /// goes wrong.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<TimeRange>,
     /// Arrivals of an ideal open loop in it.
     pub open: u64,
     /// Arrivals of an ideal closed loop in it.
@@ -41,22 +41,28 @@ const TELLING_SHARE: f64 = 0.2;
 const TELLING_ARRIVALS: u64 = 20;
 
 /// The window of a scenario with a rate and a duration, for closed loops of `users`.
-pub fn window(scenario: &Scenario, users: u32) -> Window {
+pub fn window(scenario: &Scenario, users: u32) -> ObservationWindow {
     let end = scenario.workload.model.horizon().duration.unwrap_or_default();
     let mut stretches = stalls(scenario, end);
     let stalls = !stretches.is_empty();
     if stretches.is_empty() && !is_healthy(scenario) {
-        stretches.push(Stretch { from_ns: 0, to_ns: end.0 });
+        stretches.push(TimeRange { from_ns: 0, to_ns: end.0 });
     }
-    let open = Saw::new(open_arrivals(scenario));
-    let closed = Saw::new(closed_arrivals(scenario, users, end));
-    Window { open: seen_in(&open, &stretches), closed: seen_in(&closed, &stretches), users, stalls, stretches }
+    let open = ServerView::new(open_arrivals(scenario));
+    let closed = ServerView::new(closed_arrivals(scenario, users, end));
+    ObservationWindow {
+        open: seen_in(&open, &stretches),
+        closed: seen_in(&closed, &stretches),
+        users,
+        stalls,
+        stretches,
+    }
 }
 
-impl Window {
+impl ObservationWindow {
     /// How many requests the server saw in it.
-    pub fn seen(&self, saw: &Saw) -> u64 {
-        seen_in(saw, &self.stretches)
+    pub fn seen(&self, view: &ServerView) -> u64 {
+        seen_in(view, &self.stretches)
     }
 
     /// Is the difference of open and closed large enough to be told?
@@ -66,8 +72,8 @@ impl Window {
     }
 }
 
-fn seen_in(saw: &Saw, stretches: &[Stretch]) -> u64 {
-    stretches.iter().map(|stretch| saw.between(Timestamp(stretch.from_ns), Timestamp(stretch.to_ns))).sum()
+fn seen_in(view: &ServerView, stretches: &[TimeRange]) -> u64 {
+    stretches.iter().map(|stretch| view.between(Timestamp(stretch.from_ns), Timestamp(stretch.to_ns))).sum()
 }
 
 fn is_healthy(scenario: &Scenario) -> bool {
@@ -75,10 +81,10 @@ fn is_healthy(scenario: &Scenario) -> bool {
 }
 
 /// Every stall that begins before the end, cut off there; those that overlap are one.
-fn stalls(scenario: &Scenario, end: Nanos) -> Vec<Stretch> {
-    let mut all: Vec<Stretch> = scenario.service.faults.iter().flat_map(|fault| stalls_of(fault, end)).collect();
+fn stalls(scenario: &Scenario, end: Nanos) -> Vec<TimeRange> {
+    let mut all: Vec<TimeRange> = scenario.service.faults.iter().flat_map(|fault| stalls_of(fault, end)).collect();
     all.sort_unstable_by_key(|stretch| stretch.from_ns);
-    let mut apart: Vec<Stretch> = Vec::new();
+    let mut apart: Vec<TimeRange> = Vec::new();
     for stretch in all {
         match apart.last_mut() {
             Some(last) if stretch.from_ns <= last.to_ns => last.to_ns = last.to_ns.max(stretch.to_ns),
@@ -88,16 +94,19 @@ fn stalls(scenario: &Scenario, end: Nanos) -> Vec<Stretch> {
     apart
 }
 
-fn stalls_of(fault: &Fault, end: Nanos) -> Vec<Stretch> {
-    let stretch = |at: Timestamp, length: Nanos| Stretch { from_ns: at.0, to_ns: (at + length).0.min(end.0) };
+fn stalls_of(fault: &Fault, end: Nanos) -> Vec<TimeRange> {
+    let stretch = |at: Timestamp, length: Nanos| TimeRange { from_ns: at.0, to_ns: (at + length).0.min(end.0) };
     match *fault {
-        Fault::Stall { at, length, .. } if at.0 < end.0 => vec![stretch(at, length)],
+        Fault::Stall { at, length, .. } => (at.0 < end.0).then(|| stretch(at, length)).into_iter().collect(),
         Fault::RecurringStall { first, every, length, times, .. } => (0..times.unwrap_or(u64::MAX))
             .map(|n| Timestamp(first.0.saturating_add(every.0.saturating_mul(n))))
             .take_while(|at| at.0 < end.0)
             .map(|at| stretch(at, length))
             .collect(),
-        _ => Vec::new(),
+        Fault::Ramp { .. } | Fault::EveryNth { .. } | Fault::ErrorStatus { .. } | Fault::Reset { .. } => Vec::new(),
+        Fault::BlackHole { .. } | Fault::SlowBody { .. } | Fault::ShortBody { .. } | Fault::Garbage { .. } => {
+            Vec::new()
+        }
     }
 }
 
@@ -130,14 +139,14 @@ mod tests {
 
     use super::*;
 
-    fn of(name: &str) -> Window {
+    fn of(name: &str) -> ObservationWindow {
         window(&builtin::find(name).unwrap(), 10)
     }
 
     #[test]
     fn a_stall_tells_open_from_closed() {
         let window = of("02");
-        assert_eq!(window.stretches, [Stretch { from_ns: 30_000_000_000, to_ns: 31_000_000_000 }]);
+        assert_eq!(window.stretches, [TimeRange { from_ns: 30_000_000_000, to_ns: 31_000_000_000 }]);
         assert_eq!(window.open, 1000);
         assert!(window.closed <= 10 && window.tells(), "{window:?}");
         let pauses = of("04");
@@ -156,7 +165,7 @@ mod tests {
 
     #[test]
     fn nothing_tells_them_where_ten_users_keep_up() {
-        assert_eq!(of("01"), Window { stretches: Vec::new(), open: 0, closed: 0, users: 10, stalls: false });
+        assert_eq!(of("01"), ObservationWindow { stretches: Vec::new(), open: 0, closed: 0, users: 10, stalls: false });
         assert!(!of("01").tells() && !of("05-saturation-not-binding").tells());
     }
 }

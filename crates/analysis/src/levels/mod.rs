@@ -2,7 +2,7 @@
 //!
 //! # Method
 //!
-//! The run is a [`Series`] of medians: a value a second (or so), the natural logarithm of the median response time of the
+//! The run is a [`MedianSeries`] of medians: a value a second (or so), the natural logarithm of the median response time of the
 //! arrivals intended in it. The median does not see an event that meets fewer than half of the arrivals of its second, and
 //! the logarithm makes a factor out of every difference.
 //!
@@ -18,11 +18,13 @@
 //! 5. Where there is more than one level, the cut is done again with what a drift does to the noise left out, so that a
 //!    slow climb is seen from its beginning to its end, and the ends are trimmed to what is within the band of its level.
 
+mod median;
+mod median_series;
 mod noise;
 mod partition;
-mod series;
 
-pub(crate) use series::Series;
+use median::{deviation, median, running_median};
+pub(crate) use median_series::MedianSeries;
 
 /// Two levels that differ by less than this share are the same: what saturation takes for "slower" too. A server under
 /// constant load is rarely steadier for a minute, and few decisions depend on less.
@@ -76,7 +78,7 @@ pub(crate) fn alike(a: f64, b: f64) -> bool {
 ///
 /// # Panics
 /// When the series is empty.
-pub(crate) fn levels(series: &Series) -> Vec<Level> {
+pub(crate) fn levels(series: &MedianSeries) -> Vec<Level> {
     let values = &series.values;
     let n = values.len();
     let smooth = running_median(values, (n / 40).max(2));
@@ -159,26 +161,6 @@ pub(crate) fn cold_start(values: &[f64], level: &Level) -> usize {
     let far = (FAR * deviation(level.ln, values)).max(libm::log1p(SHIFT_SHARE));
     let cold = values.iter().take_while(|value| (**value - level.ln).abs() > far).count();
     if (cold as f64) < values.len() as f64 * EVENT_SHARE { cold } else { 0 }
-}
-
-/// The standard deviation about a level that normal values with this median absolute deviation have.
-fn deviation(level: f64, values: &[f64]) -> f64 {
-    median(values.iter().map(|value| (value - level).abs()).collect()) / noise::MEDIAN_OF_NORMAL
-}
-
-/// The lower median. NaN where there is nothing.
-fn median(mut values: Vec<f64>) -> f64 {
-    let middle = values.len().saturating_sub(1) / 2;
-    if values.is_empty() { f64::NAN } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
-}
-
-/// Each value as the median of those around it, `half` on either side; fewer at the ends, as many on both sides.
-fn running_median(values: &[f64], half: usize) -> Vec<f64> {
-    let around = |i: usize| {
-        let reach = half.min(i).min(values.len() - 1 - i);
-        median(values[i - reach..=i + reach].to_vec())
-    };
-    (0..values.len()).map(around).collect()
 }
 
 #[cfg(test)]

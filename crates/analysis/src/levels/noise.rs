@@ -6,8 +6,8 @@
 //! 4). Blocks must be longer than the memory of the series, and there must be enough of them. As nobody knows that memory,
 //! the largest estimate over several lengths counts.
 
-/// The median of |Z| for a standard normal Z.
-pub(super) const MEDIAN_OF_NORMAL: f64 = 0.674_489_75;
+use super::median::{MEDIAN_OF_NORMAL, median};
+
 /// Lengths of blocks. With fewer than [`FEWEST_BLOCKS`] blocks a length is not tried, the first apart.
 const LENGTHS: [usize; 11] = [3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 30];
 const FEWEST_BLOCKS: usize = 10;
@@ -18,7 +18,7 @@ const FEW_BLOCKS: f64 = 6.0;
 pub(super) fn long_run_variance(values: &[f64]) -> f64 {
     largest(values, |means| {
         let apart = means.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-        super::median(apart) / (2f64.sqrt() * MEDIAN_OF_NORMAL)
+        median(apart) / (2f64.sqrt() * MEDIAN_OF_NORMAL)
     })
 }
 
@@ -28,7 +28,7 @@ pub(super) fn long_run_variance_beside_trend(values: &[f64]) -> f64 {
     largest(values, |means| {
         let bent = means.windows(3).map(|three| (three[2] - 2.0 * three[1] + three[0]).abs()).collect();
         let doubt = (1.0 + FEW_BLOCKS / means.len() as f64).sqrt();
-        super::median(bent) / (6f64.sqrt() * MEDIAN_OF_NORMAL) * doubt
+        median(bent) / (6f64.sqrt() * MEDIAN_OF_NORMAL) * doubt
     })
 }
 

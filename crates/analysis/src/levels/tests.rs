@@ -15,7 +15,7 @@ fn noise(seed: u64, n: usize, memory: f64, deviation: f64) -> Vec<f64> {
 }
 
 fn levels_of(values: &[f64]) -> Vec<Level> {
-    levels(&Series::of_values(values.to_vec()))
+    levels(&MedianSeries::of_values(values.to_vec()))
 }
 
 fn ends(levels: &[Level]) -> Vec<(usize, usize)> {

@@ -1,7 +1,8 @@
 //! Sorted arrays as the oracle: every arrival has a hidden true response time, and what is printed is held against it.
 
 use proptest::prelude::*;
-use truetail_model::record::{Histogram, Outcome, RequestRecord, StartDelay};
+use truetail_model::arrival::Arrival;
+use truetail_model::record::{Histogram, Outcome, RequestRecord};
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::*;
@@ -31,18 +32,8 @@ impl Hidden {
             Kind::Failed => Outcome::Reset(truetail_model::record::Cause::ResetByPeer),
         };
         let intended_start = Timestamp(index * 1_000_000);
-        RequestRecord {
-            index,
-            intended_start,
-            actual_start: intended_start,
-            end: intended_start + Nanos(self.waited),
-            delay: StartDelay::default(),
-            connected: false,
-            tls_handshake: None,
-            read_lag: None,
-            outcome,
-            bytes_in: 0,
-        }
+        let arrival = Arrival { index, intended_start };
+        RequestRecord::new(arrival, intended_start, intended_start + Nanos(self.waited), outcome)
     }
 }
 
@@ -150,7 +141,7 @@ proptest! {
     fn an_interval_holds_its_value(arrivals in proptest::collection::vec(hidden(), 20..200), q in 0.01..0.99) {
         for population in [exact(&arrivals), bucketed(&arrivals)] {
             let printed = population.at(rank_of(q, population.count()));
-            let Interval { low, high, effective_n } = population.interval(q);
+            let ConfidenceInterval { low, high, effective_n } = population.interval(q);
             prop_assert!(low.is_none_or(|low| low <= printed.value), "{:?} {:?}", low, printed);
             prop_assert!(high.is_none_or(|high| high >= printed.value), "{:?} {:?}", high, printed);
             prop_assert!(effective_n.is_none_or(|n| (1..=population.count()).contains(&n)), "{:?}", effective_n);

@@ -4,52 +4,61 @@
 //! What the generator did is never billed to the server, and the other way round: a server that stalls, answers with
 //! errors or not at all gives no reason against a run as long as its numbers say so.
 
+mod cpu_contention;
+mod figures;
+pub(crate) mod messages;
 mod pauses;
-mod reason;
 mod saturation;
 mod steadiness;
-mod surroundings;
 pub mod thresholds;
-pub(crate) mod words;
+mod validity_issue;
 
 use truetail_model::record::{Cause, Metric, RequestRecord, Snapshot};
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Distribution, Findings, Quantile, Run, Verdict, VerdictState};
+use truetail_run::{Distribution, Findings, Quantile, Reason, Run, Verdict, VerdictState};
 
-pub use reason::Doubt;
+pub use validity_issue::{SATURATED, ValidityIssue};
 
-/// The code of a verdict's reason when no response time is a property of the service.
-pub const SATURATED: &str = "saturated";
-
-use crate::flow::Flow;
+use crate::load_timeline::LoadTimeline;
+use figures::{mean_or_zero, value_at};
 use thresholds::{
     BACKLOG_IS_OURS_SHARE, CONNECTION_WAIT_SHARE, LAG_SUSPECT_SHARE, SENT_IN_TIME_SHARE, SENT_IN_TIME_SHORTEST_S,
 };
 
 /// The verdict on a run, worst reasons first. `every` holds all arrivals in order, where each was kept.
 pub(crate) fn judge(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Verdict {
-    let mut reasons: Vec<_> = doubts(run, findings, every).iter().map(Doubt::reason).collect();
+    let mut reasons: Vec<_> = issues(run, findings, every).iter().map(reason).collect();
     // The sort is stable: among equals, the order in which they were looked for.
     reasons.sort_by_key(|reason| std::cmp::Reverse(reason.state));
     let state = reasons.first().map_or(VerdictState::Valid, |worst| worst.state);
     Verdict { state, reasons }
 }
 
-/// Every doubt about a run, in no order of weight.
-fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Vec<Doubt> {
+/// An issue as `run.json` holds it.
+fn reason(issue: &ValidityIssue) -> Reason {
+    Reason {
+        code: issue.code().to_owned(),
+        state: issue.state(),
+        message: messages::message(issue),
+        numbers: issue.numbers(),
+    }
+}
+
+/// Every issue of a run, in no order of weight.
+fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Vec<ValidityIssue> {
     let snapshot = &run.snapshot;
     let books = books_unbalanced(snapshot);
     if snapshot.tally.responses == 0 {
-        let nothing = Doubt::NoResponses { planned: snapshot.tally.planned };
+        let nothing = ValidityIssue::NoResponses { planned: snapshot.tally.planned };
         return books.into_iter().chain([nothing]).chain(generator_limit(snapshot)).collect();
     }
-    let mut doubts: Vec<Doubt> = [
+    let mut issues: Vec<ValidityIssue> = [
         books,
         pauses::generator_paused(run, findings, every),
         generator_lag(findings),
-        surroundings::throttled(run),
-        surroundings::busy(run),
+        cpu_contention::throttled(run),
+        cpu_contention::busy(run),
         generator_limit(snapshot),
         backlog(run, findings, every),
         connection_wait(run, findings),
@@ -59,18 +68,20 @@ fn doubts(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     .into_iter()
     .flatten()
     .collect();
-    if doubts.iter().any(|doubt| doubt.code() == SATURATED) {
+    if issues.iter().any(|issue| issue.code() == SATURATED) {
         // Consequences of it, and numbers that are no property of the service.
-        doubts.retain(|doubt| !matches!(doubt, Doubt::ConnectionWait { .. } | Doubt::CensoredTail { .. }));
+        issues.retain(|issue| {
+            !matches!(issue, ValidityIssue::ConnectionWait { .. } | ValidityIssue::CensoredTail { .. })
+        });
     }
-    doubts.extend(steadiness::not_stationary(findings, &doubts));
-    doubts.extend(steadiness::arrivals_off_schedule(findings, &doubts));
-    doubts
+    issues.extend(steadiness::not_stationary(findings, &issues));
+    issues.extend(steadiness::arrivals_off_schedule(findings, &issues));
+    issues
 }
 
 /// The books, and whether the distributions hold as many arrivals as the books.
-fn books_unbalanced(snapshot: &Snapshot) -> Option<Doubt> {
-    let unbalanced = |planned, accounted| Some(Doubt::BooksUnbalanced { planned, accounted });
+fn books_unbalanced(snapshot: &Snapshot) -> Option<ValidityIssue> {
+    let unbalanced = |planned, accounted| Some(ValidityIssue::BooksUnbalanced { planned, accounted });
     for tally in [&snapshot.tally, &snapshot.warmup] {
         if let Err(wrong) = tally.check() {
             return unbalanced(wrong.planned, wrong.accounted);
@@ -85,15 +96,6 @@ fn books_unbalanced(snapshot: &Snapshot) -> Option<Doubt> {
     unbalanced(tally.planned, recorded.iter().sum())
 }
 
-/// p99 of a distribution, or the highest quantile below it that the sample carries: (q, value).
-fn tail_of(distribution: &Distribution) -> Option<(f64, u64)> {
-    [0.99, 0.9, 0.5].into_iter().find_map(|q| Some((q, value_at(distribution, q)?)))
-}
-
-fn value_at(distribution: &Distribution, q: f64) -> Option<u64> {
-    distribution.quantiles.iter().find(|quantile| quantile.q == q)?.value_ns
-}
-
 /// Where, among `quantiles`, `part` is the largest share of the response time, if more than `limit`:
 /// (q, part, response time).
 fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], limit: f64) -> Option<(f64, u64, u64)> {
@@ -105,26 +107,32 @@ fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], li
         .max_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
-fn generator_lag(findings: &Findings) -> Option<Doubt> {
+fn generator_lag(findings: &Findings) -> Option<ValidityIssue> {
     let (q, lag_ns, response_time_ns) =
-        largest_share(findings, &findings.generator_lag, &[0.5, 0.99], LAG_SUSPECT_SHARE)?;
-    Some(Doubt::GeneratorLag { q, lag_ns, response_time_ns })
+        largest_share(findings, &findings.metrics[Metric::GeneratorLag], &[0.5, 0.99], LAG_SUSPECT_SHARE)?;
+    Some(ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns })
 }
 
-fn connection_wait(run: &Run, findings: &Findings) -> Option<Doubt> {
+fn connection_wait(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
     let (q, wait_ns, response_time_ns) =
-        largest_share(findings, &findings.connection_wait, &[0.5, 0.9, 0.99], CONNECTION_WAIT_SHARE)?;
+        largest_share(findings, &findings.metrics[Metric::ConnectionWait], &[0.5, 0.9, 0.99], CONNECTION_WAIT_SHARE)?;
     let waits = run.snapshot.metric(Metric::ConnectionWait);
     let waited = waits.count() - waits.count_at_or_below(Nanos::ZERO);
-    Some(Doubt::ConnectionWait { q, wait_ns, response_time_ns, waited, connections: run.facts.offered.connections })
+    Some(ValidityIssue::ConnectionWait {
+        q,
+        wait_ns,
+        response_time_ns,
+        waited,
+        connections: run.facts.offered.connections,
+    })
 }
 
 /// The lowest quantile, the largest value apart, that is only known from below.
-fn censored_tail(findings: &Findings) -> Option<Doubt> {
+fn censored_tail(findings: &Findings) -> Option<ValidityIssue> {
     let response_time = &findings.response_time;
     let bound = |quantile: &&Quantile| quantile.q < 1.0 && quantile.at_least && !quantile.no_answer;
     let first = response_time.quantiles.iter().find(bound)?;
-    Some(Doubt::CensoredTail {
+    Some(ValidityIssue::CensoredTail {
         q: first.q,
         censored: response_time.censored,
         arrivals: response_time.count,
@@ -132,41 +140,37 @@ fn censored_tail(findings: &Findings) -> Option<Doubt> {
     })
 }
 
-fn too_few_samples(findings: &Findings) -> Option<Doubt> {
+fn too_few_samples(findings: &Findings) -> Option<ValidityIssue> {
     let p99 = findings.response_time.quantiles.iter().find(|quantile| quantile.q == 0.99)?;
-    Some(Doubt::TooFewSamples { arrivals: findings.response_time.count, needs_n: p99.needs_n? })
+    Some(ValidityIssue::TooFewSamples { arrivals: findings.response_time.count, needs_n: p99.needs_n? })
 }
 
-fn generator_limit(snapshot: &Snapshot) -> Option<Doubt> {
+fn generator_limit(snapshot: &Snapshot) -> Option<ValidityIssue> {
     let count = |cause| snapshot.causes.get(&cause).copied().unwrap_or(0);
     let (no_local_port, no_file_descriptor) = (count(Cause::NoLocalPort), count(Cause::NoFileDescriptor));
     let failed = no_local_port + no_file_descriptor;
     let arrivals = snapshot.tally.planned;
-    (failed > 0).then_some(Doubt::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor })
+    (failed > 0).then_some(ValidityIssue::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor })
 }
 
 /// A backlog has one owner: the generator that was late, or else the server (and the user's cap on connections).
-fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Option<Doubt> {
+fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Option<ValidityIssue> {
     if run.facts.offered.model == LoadModelKind::Closed {
         return None;
     }
-    let flow = Flow::of(&run.snapshot, every)?;
-    let lag = mean_or_zero(&findings.generator_lag);
+    let timeline = LoadTimeline::of(&run.snapshot, every)?;
+    let lag = mean_or_zero(&findings.metrics[Metric::GeneratorLag]);
     let is_ours = lag > mean_or_zero(&findings.response_time) * BACKLOG_IS_OURS_SHARE;
-    let saturated = || saturation::saturated(run, &flow).or_else(|| saturation::up_to_the_timeout(run, &flow));
+    let saturated = || saturation::saturated(run, &timeline).or_else(|| saturation::up_to_the_timeout(run, &timeline));
     let saturated = if is_ours { None } else { saturated() };
-    saturated.or_else(|| rate_not_reached(&flow, lag > mean_or_zero(&findings.connection_wait)))
+    saturated.or_else(|| rate_not_reached(&timeline, lag > mean_or_zero(&findings.metrics[Metric::ConnectionWait])))
 }
 
-fn mean_or_zero(distribution: &Distribution) -> f64 {
-    distribution.mean_ns.unwrap_or(0.0)
-}
-
-fn rate_not_reached(flow: &Flow, by_generator: bool) -> Option<Doubt> {
-    let planned_per_second = flow.per_second(|stretch| stretch.planned);
-    let sent_per_second = flow.per_second(|stretch| stretch.sent);
-    let is_judged = flow.length_s() >= SENT_IN_TIME_SHORTEST_S;
-    (is_judged && sent_per_second < planned_per_second * SENT_IN_TIME_SHARE).then_some(Doubt::RateNotReached {
+fn rate_not_reached(timeline: &LoadTimeline, by_generator: bool) -> Option<ValidityIssue> {
+    let planned_per_second = timeline.per_second(|stretch| stretch.planned);
+    let sent_per_second = timeline.per_second(|stretch| stretch.sent);
+    let is_judged = timeline.length_s() >= SENT_IN_TIME_SHORTEST_S;
+    (is_judged && sent_per_second < planned_per_second * SENT_IN_TIME_SHARE).then_some(ValidityIssue::RateNotReached {
         planned_per_second,
         sent_per_second,
         by_generator,

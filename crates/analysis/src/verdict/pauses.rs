@@ -1,17 +1,21 @@
 //! Did the generator itself stand still?
 
-use truetail_model::record::{RequestRecord, Second, Snapshot};
+use truetail_model::record::{RequestRecord, SecondCounts, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
-use truetail_run::{Findings, Generator, Pause, Run};
+use truetail_run::{Findings, GeneratorStats, Pause, Run};
 
-use super::reason::Doubt;
-use super::tail_of;
+use super::figures::tail_of;
 use super::thresholds::{
     PAUSE_HUGE_ARRIVALS, PAUSE_HUGE_TIMES, PAUSE_INVALID_ARRIVALS, PAUSE_LONG_SHARE, PAUSE_SUSPECT_ARRIVALS,
 };
+use super::validity_issue::ValidityIssue;
 
 /// The pauses that are long against p99, if they hit enough arrivals to matter.
-pub(super) fn generator_paused(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Option<Doubt> {
+pub(super) fn generator_paused(
+    run: &Run,
+    findings: &Findings,
+    every: Option<&[RequestRecord]>,
+) -> Option<ValidityIssue> {
     let generator = run.facts.generator.as_ref()?;
     let p99_ns = tail_of(&findings.response_time)?.1;
     let arrivals = run.snapshot.tally.planned;
@@ -28,7 +32,7 @@ pub(super) fn generator_paused(run: &Run, findings: &Findings, every: Option<&[R
     let share = hit / arrivals as f64;
     let huge = longest_ns as f64 >= p99_ns as f64 * PAUSE_HUGE_TIMES && share >= PAUSE_HUGE_ARRIVALS;
     let invalid = share >= PAUSE_INVALID_ARRIVALS || huge;
-    (invalid || share >= PAUSE_SUSPECT_ARRIVALS).then(|| Doubt::GeneratorPaused {
+    (invalid || share >= PAUSE_SUSPECT_ARRIVALS).then(|| ValidityIssue::GeneratorPaused {
         pauses: long.len() as u64,
         longest_ns,
         arrivals_hit: hit.round() as u64,
@@ -39,7 +43,12 @@ pub(super) fn generator_paused(run: &Run, findings: &Findings, every: Option<&[R
 }
 
 /// Arrivals intended during the pause, of which the paused worker had its share.
-fn arrivals_hit(pause: &Pause, generator: &Generator, snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> f64 {
+fn arrivals_hit(
+    pause: &Pause,
+    generator: &GeneratorStats,
+    snapshot: &Snapshot,
+    every: Option<&[RequestRecord]>,
+) -> f64 {
     let (from, to) = (pause.at_ns, pause.at_ns.saturating_add(pause.length_ns));
     let planned = match every {
         Some(records) => {
@@ -52,7 +61,7 @@ fn arrivals_hit(pause: &Pause, generator: &Generator, snapshot: &Snapshot, every
 }
 
 /// The arrivals of second `i` that fall between two instants, as if they lay evenly in it.
-fn planned_between(i: u64, row: &Second, from_ns: u64, to_ns: u64) -> f64 {
+fn planned_between(i: u64, row: &SecondCounts, from_ns: u64, to_ns: u64) -> f64 {
     let (begins, ends) = (i * NANOS_PER_SECOND, (i + 1) * NANOS_PER_SECOND);
     let overlap_ns = to_ns.min(ends).saturating_sub(from_ns.max(begins));
     row.planned as f64 * overlap_ns as f64 / NANOS_PER_SECOND as f64

@@ -2,28 +2,28 @@
 
 use truetail_run::Run;
 
-use super::reason::Doubt;
 use super::thresholds::{
     GROWN_FROM_SHARE, NEAR_TIMEOUT_SHARE, SATURATED_GROWTH_SHARE, SATURATED_NOISE, SATURATED_RISING_SHARE,
     SATURATED_SLOWER, SATURATED_STRETCHES, TIMED_OUT_SHARE,
 };
-use crate::flow::{Flow, Stretch};
+use super::validity_issue::ValidityIssue;
+use crate::load_timeline::{LoadTimeline, Stretch};
 
 /// Saturation as the later half of the run shows it. Every condition must hold: the backlog rises nearly all the time,
 /// by its slope and beyond noise; answers keep coming; and they get slower. Whoever else would be to blame for a
 /// backlog must be ruled out before.
-pub(super) fn saturated(run: &Run, flow: &Flow) -> Option<Doubt> {
-    let half = flow.later_half();
+pub(super) fn saturated(run: &Run, timeline: &LoadTimeline) -> Option<ValidityIssue> {
+    let half = timeline.later_half();
     if half.stretches.len() < SATURATED_STRETCHES {
         return None;
     }
-    let outstanding = flow.outstanding();
+    let outstanding = timeline.outstanding();
     let later = &outstanding[outstanding.len() - half.stretches.len()..];
-    let growth_per_second = slope(later) / flow.stretch_s;
+    let growth_per_second = slope(later) / timeline.stretch_s;
     let offered_per_second = half.per_second(|stretch| stretch.planned);
     let grows =
         growth_per_second > offered_per_second * SATURATED_GROWTH_SHARE && rises(later) && beyond_noise(&half, later);
-    (grows && keeps_answering(&half) && gets_slower(&half)).then(|| Doubt::Saturated {
+    (grows && keeps_answering(&half) && gets_slower(&half)).then(|| ValidityIssue::Saturated {
         offered_per_second,
         capacity_per_second: half.per_second(|stretch| stretch.completed),
         growth_per_second,
@@ -34,19 +34,19 @@ pub(super) fn saturated(run: &Run, flow: &Flow) -> Option<Doubt> {
 
 /// Saturation that the timeout hides: the backlog grew until requests timed out in it, and from then on it is as long as
 /// the timeout allows. Before, answers grew old enough to reach it; since, a good part of the arrivals gets none.
-pub(super) fn up_to_the_timeout(run: &Run, flow: &Flow) -> Option<Doubt> {
+pub(super) fn up_to_the_timeout(run: &Run, timeline: &LoadTimeline) -> Option<ValidityIssue> {
     let timeout_ns = run.facts.offered.timeout_ns?;
     let tally = &run.snapshot.tally;
-    let onset = flow.stretches.iter().position(gives_up)?;
-    let (before, after) = flow.stretches.split_at(onset);
+    let onset = timeline.stretches.iter().position(gives_up)?;
+    let (before, after) = timeline.stretches.split_at(onset);
     let giving_up = after.iter().filter(|stretch| gives_up(stretch)).count();
     let lasts = after.len() >= SATURATED_STRETCHES
         && giving_up as f64 >= after.len() as f64 * SATURATED_RISING_SHARE
         && tally.timed_out > tally.failed();
-    (lasts && grew_old(before, timeout_ns)).then(|| Doubt::SaturatedToTimeout {
-        offered_per_second: flow.per_second(|stretch| stretch.planned),
-        capacity_per_second: most_answered(before, after) / flow.stretch_s,
-        from_ns: run.snapshot.measure_from.0 + (onset as f64 * flow.stretch_s * 1e9) as u64,
+    (lasts && grew_old(before, timeout_ns)).then(|| ValidityIssue::SaturatedToTimeout {
+        offered_per_second: timeline.per_second(|stretch| stretch.planned),
+        capacity_per_second: most_answered(before, after) / timeline.stretch_s,
+        from_ns: run.snapshot.measure_from.0 + (onset as f64 * timeline.stretch_s * 1e9) as u64,
         timed_out: tally.timed_out,
         arrivals: tally.planned,
         timeout_ns,
@@ -89,18 +89,18 @@ fn rises(values: &[f64]) -> bool {
     rising as f64 >= steps as f64 * SATURATED_RISING_SHARE
 }
 
-fn beyond_noise(half: &Flow, outstanding: &[f64]) -> bool {
+fn beyond_noise(half: &LoadTimeline, outstanding: &[f64]) -> bool {
     let planned: u64 = half.stretches.iter().map(|stretch| stretch.planned).sum();
     outstanding[outstanding.len() - 1] - outstanding[0] > SATURATED_NOISE * (planned as f64).sqrt()
 }
 
-fn keeps_answering(half: &Flow) -> bool {
+fn keeps_answering(half: &LoadTimeline) -> bool {
     let answering = half.stretches.iter().filter(|stretch| stretch.completed > 0).count();
     answering as f64 >= half.stretches.len() as f64 * SATURATED_RISING_SHARE
 }
 
 /// Compares the first with the last third.
-fn gets_slower(half: &Flow) -> bool {
+fn gets_slower(half: &LoadTimeline) -> bool {
     let third = half.stretches.len().div_ceil(3);
     let early = middle(&half.stretches[..third]);
     let late = middle(&half.stretches[half.stretches.len() - third..]);

@@ -1,6 +1,9 @@
 //! The league on tools that are made up: what they said against what the server saw.
 
-use truetail_analysis::league::{Heard, Kind, Observed, Row, Saw, State, Subject, Trial, certify, rank, row, window};
+use truetail_analysis::league::{
+    GeneratorKind, LeagueRow, ObservedModel, ServerView, ToolReport, ToolState, ToolUnderTest, Trial, certify, rank,
+    row, window,
+};
 use truetail_analysis::truth::truth;
 use truetail_model::record::{Histogram, Metric, Snapshot};
 use truetail_model::scenario::{Scenario, builtin};
@@ -15,9 +18,9 @@ fn scenario(name: &str) -> Scenario {
 }
 
 /// 60 s of a metronome at 1000/s, without what falls into a stretch.
-fn metronome(but_from: u64, but_to: u64) -> Saw {
+fn metronome(but_from: u64, but_to: u64) -> ServerView {
     let at = (0..60_000).map(|n| n * MS).filter(|at| *at < but_from || *at >= but_to);
-    Saw::new(at.map(|at| (at, Some(at + 10 * MS))).collect())
+    ServerView::new(at.map(|at| (at, Some(at + 10 * MS))).collect())
 }
 
 fn claims(latency_from: LatencyFrom, quantiles: &[(f64, u64)]) -> Claims {
@@ -25,27 +28,27 @@ fn claims(latency_from: LatencyFrom, quantiles: &[(f64, u64)]) -> Claims {
     Claims { quantiles: quantiles.collect(), measured: Some(59_000), ..Claims::silent(latency_from) }
 }
 
-fn row_of(tool: &str, saw: &Saw, claims: &Claims, data: &Snapshot) -> Row {
+fn row_of(tool: &str, saw: &ServerView, claims: &Claims, data: &Snapshot) -> LeagueRow {
     let scenario = scenario("02");
-    let subject = Subject {
+    let subject = ToolUnderTest {
         tool,
         version: Some("1"),
         label_model: LoadModelKind::Closed,
-        state: State::Ok,
+        state: ToolState::Ok,
         message: None,
-        saw: Some(saw),
-        heard: Some(Heard { claims, data, notes: &[] }),
+        server_view: Some(saw),
+        report: Some(ToolReport { claims, data, notes: &[] }),
         cpu_seconds: Some(1.0),
         peak_memory_bytes: None,
     };
     row(&subject, &truth(&scenario).unwrap(), Rate::per_second(1000.0).unwrap(), &window(&scenario, 10))
 }
 
-fn open() -> Saw {
+fn open() -> ServerView {
     metronome(0, 0)
 }
 
-fn closed() -> Saw {
+fn closed() -> ServerView {
     metronome(30_000 * MS, 31_000 * MS)
 }
 
@@ -56,12 +59,12 @@ fn errors_are_against_the_truth_of_the_plan() {
     assert_eq!((exact.error_p99_pct, exact.error_p999_pct), (Some(0.0), Some(0.0)));
     assert_eq!(
         (exact.observed_model, exact.arrivals_in_fault, exact.planned_in_fault),
-        (Some(Observed::Open), Some(1000), 1000)
+        (Some(ObservedModel::Open), Some(1000), 1000)
     );
     assert_eq!((exact.not_sent, exact.left_out), (Some(0), Some(1000)));
     let said = claims(LatencyFrom::Send, &[(0.99, 12)]);
     let blind = row_of("blind", &closed(), &said, &Snapshot::default());
-    assert_eq!((blind.observed_model, blind.arrivals_in_fault), (Some(Observed::Closed), Some(0)));
+    assert_eq!((blind.observed_model, blind.arrivals_in_fault), (Some(ObservedModel::Closed), Some(0)));
     assert!((blind.error_p99_pct.unwrap() + 97.073).abs() < 0.01, "{:?}", blind.error_p99_pct);
     assert!((blind.omission_factor_p99.unwrap() - 410.0 / 12.0).abs() < 1e-9);
     assert_eq!((blind.not_sent, blind.left_out), (Some(1000), Some(0)));
@@ -89,7 +92,7 @@ fn a_right_tail_by_back_fill_stays_visible() {
     let said = claims(LatencyFrom::BackFilled, &[(0.99, 402)]);
     let row = row_of("wrk", &closed(), &said, &Snapshot::default());
     assert!(row.error_p99_pct.unwrap().abs() < 2.0);
-    assert!(row.is_back_filled() && row.observed_model == Some(Observed::Closed));
+    assert!(row.is_back_filled() && row.observed_model == Some(ObservedModel::Closed));
 }
 
 #[test]
@@ -99,11 +102,11 @@ fn rows_are_in_order_of_honesty() {
         row_of(tool, &open(), &said, &Snapshot::default())
     };
     let silent = row_of("silent", &open(), &claims(LatencyFrom::Send, &[(0.5, 10)]), &Snapshot::default());
-    let state = |tool: &str, state| Row { state, ..with(tool, 410, 950) };
+    let state = |tool: &str, state| LeagueRow { state, ..with(tool, 410, 950) };
     let mut rows = vec![
-        state("a-missing", State::Missing),
-        state("b-hung", State::Hung),
-        state("c-failed", State::Failed),
+        state("a-missing", ToolState::Missing),
+        state("b-hung", ToolState::Hung),
+        state("c-failed", ToolState::Failed),
         silent,
         with("low", 12, 20),
         with("high", 500, 950),
@@ -122,14 +125,14 @@ fn nobody_is_judged_where_nothing_can_be_seen() {
     let healthy = scenario("01");
     let said = claims(LatencyFrom::Send, &[(0.99, 10)]);
     let saw = open();
-    let subject = Subject {
+    let subject = ToolUnderTest {
         tool: "x",
         version: None,
         label_model: LoadModelKind::Open,
-        state: State::Ok,
+        state: ToolState::Ok,
         message: None,
-        saw: Some(&saw),
-        heard: Some(Heard { claims: &said, data: &Snapshot::default(), notes: &[] }),
+        server_view: Some(&saw),
+        report: Some(ToolReport { claims: &said, data: &Snapshot::default(), notes: &[] }),
         cpu_seconds: None,
         peak_memory_bytes: None,
     };
@@ -137,21 +140,21 @@ fn nobody_is_judged_where_nothing_can_be_seen() {
     let row = row(&subject, &truth(&healthy).unwrap(), rate, &window(&healthy, 10));
     assert_eq!(
         (row.observed_model, row.arrivals_in_fault, row.planned_in_fault),
-        (Some(Observed::NotShown), Some(0), 0)
+        (Some(ObservedModel::NotShown), Some(0), 0)
     );
     assert_eq!((row.error_p99_pct, row.notes.len()), (Some(0.0), 0));
     let said = claims(LatencyFrom::Send, &[(0.99, 14)]);
-    let off = Subject { heard: Some(Heard { claims: &said, ..subject.heard.unwrap() }), ..subject };
+    let off = ToolUnderTest { report: Some(ToolReport { claims: &said, ..subject.report.unwrap() }), ..subject };
     let row = truetail_analysis::league::row(&off, &truth(&healthy).unwrap(), rate, &window(&healthy, 10));
     assert!(row.notes[0].contains("4.0 ms off") && row.notes[0].contains("within 10.0 ms"), "{:?}", row.notes);
 }
 
-fn kind_of(saw: &Saw, latency_from: LatencyFrom) -> Kind {
+fn kind_of(saw: &ServerView, latency_from: LatencyFrom) -> GeneratorKind {
     let row = row_of("x", saw, &claims(latency_from, &[(0.99, 410)]), &Snapshot::default());
     let trial = Trial { scenario: "02".to_owned(), planned: 60_000, truth_p99_ns: Some(410 * MS), row };
     let certificate = certify(vec![trial]);
-    let told = certificate.kind != Kind::Unknown;
-    assert_eq!(certificate.kept_schedule, told.then_some(certificate.kind == Kind::Open));
+    let told = certificate.kind != GeneratorKind::Unknown;
+    assert_eq!(certificate.kept_schedule, told.then_some(certificate.kind == GeneratorKind::Open));
     assert!(certificate.evidence.iter().any(|sentence| sentence.contains("1000 requests were due")), "{certificate:?}");
     certificate.kind
 }
@@ -160,17 +163,17 @@ fn kind_of(saw: &Saw, latency_from: LatencyFrom) -> Kind {
 #[test]
 fn bursts_are_no_schedule() {
     let healthy = scenario("01");
-    let bursts = Saw::new((0..60_000).map(|n| (n / 1_000 * 1_000 * MS + n % 1_000 * 1_000, None)).collect());
+    let bursts = ServerView::new((0..60_000).map(|n| (n / 1_000 * 1_000 * MS + n % 1_000 * 1_000, None)).collect());
     let said = claims(LatencyFrom::Send, &[]);
     let data = Snapshot::default();
-    let subject = Subject {
+    let subject = ToolUnderTest {
         tool: "x",
         version: None,
         label_model: LoadModelKind::Open,
-        state: State::Ok,
+        state: ToolState::Ok,
         message: None,
-        saw: Some(&bursts),
-        heard: Some(Heard { claims: &said, data: &data, notes: &[] }),
+        server_view: Some(&bursts),
+        report: Some(ToolReport { claims: &said, data: &data, notes: &[] }),
         cpu_seconds: None,
         peak_memory_bytes: None,
     };
@@ -181,18 +184,18 @@ fn bursts_are_no_schedule() {
     for stall in [open(), closed()] {
         let stalled = trial(&scenario("02"), row_of("x", &stall, &said, &data));
         let certificate = certify(vec![well.clone(), stalled]);
-        assert_eq!((certificate.kind, certificate.kept_schedule), (Kind::Bursts, Some(false)));
+        assert_eq!((certificate.kind, certificate.kept_schedule), (GeneratorKind::Bursts, Some(false)));
         assert!(certificate.evidence.iter().any(|sentence| sentence.contains("bursts")), "{certificate:?}");
     }
 }
 
 #[test]
 fn kinds_of_generator() {
-    assert_eq!(kind_of(&open(), LatencyFrom::Send), Kind::Open);
-    assert_eq!(kind_of(&closed(), LatencyFrom::Send), Kind::Closed);
-    assert_eq!(kind_of(&closed(), LatencyFrom::BackFilled), Kind::ClosedAndFilled);
-    assert_eq!(kind_of(&metronome(30_400 * MS, 31_000 * MS), LatencyFrom::Send), Kind::PartlyOpen);
+    assert_eq!(kind_of(&open(), LatencyFrom::Send), GeneratorKind::Open);
+    assert_eq!(kind_of(&closed(), LatencyFrom::Send), GeneratorKind::Closed);
+    assert_eq!(kind_of(&closed(), LatencyFrom::BackFilled), GeneratorKind::ClosedAndFilled);
+    assert_eq!(kind_of(&metronome(30_400 * MS, 31_000 * MS), LatencyFrom::Send), GeneratorKind::PartlyOpen);
     // A tenth of the requests is missing, all of them outside the stall.
-    assert_eq!(kind_of(&metronome(40_000 * MS, 46_000 * MS), LatencyFrom::Send), Kind::OffRate);
-    assert_eq!(kind_of(&Saw::default(), LatencyFrom::Send), Kind::Unknown);
+    assert_eq!(kind_of(&metronome(40_000 * MS, 46_000 * MS), LatencyFrom::Send), GeneratorKind::OffRate);
+    assert_eq!(kind_of(&ServerView::default(), LatencyFrom::Send), GeneratorKind::Unknown);
 }

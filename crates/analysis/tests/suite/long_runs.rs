@@ -2,7 +2,7 @@
 //! look finds, to the length of an interval.
 
 use crate::support::{codes, queue, scenario, simulated, without_samples};
-use truetail_analysis::{CannotCut, findings, settling, without_warmup};
+use truetail_analysis::{WarmupCutError, findings, settling, without_warmup};
 use truetail_model::arrival::{Horizon, Profile};
 use truetail_model::record::SamplesOptions;
 use truetail_model::scenario::Scenario;
@@ -51,7 +51,7 @@ fn a_warm_up_is_found_to_an_interval_and_cut_between_two() {
     assert_eq!(settling(&cut).cut_ns, None);
 
     let refused = without_warmup(&run, Timestamp(302 * S)).unwrap_err();
-    assert_eq!(refused, CannotCut::WithinAnInterval { width_s: 4 });
+    assert_eq!(refused, WarmupCutError::WithinAnInterval { width_s: 4 });
     assert!(refused.to_string().contains("multiple of 4 s"), "{refused}");
 }
 

@@ -6,17 +6,10 @@ use truetail_model::record::{Cause, Metric, Outcome};
 use truetail_model::time::Nanos;
 use truetail_run::{Distribution, Findings, Run};
 
-fn tables(findings: &Findings) -> [(Metric, &Distribution); 8] {
-    [
-        (Metric::ResponseTime, &findings.response_time),
-        (Metric::ServiceTime, &findings.service_time),
-        (Metric::StartDelay, &findings.start_delay),
-        (Metric::GeneratorLag, &findings.generator_lag),
-        (Metric::ConnectionWait, &findings.connection_wait),
-        (Metric::ConnectTime, &findings.connect_time),
-        (Metric::ReadLag, &findings.read_lag),
-        (Metric::TlsHandshakeTime, &findings.tls_handshake_time),
-    ]
+fn tables(findings: &Findings) -> impl Iterator<Item = (Metric, &Distribution)> {
+    let others = Metric::ALL.into_iter().filter(|metric| metric.stands_alone());
+    let others = others.map(|metric| (metric, &findings.metrics[metric]));
+    [(Metric::ResponseTime, &findings.response_time)].into_iter().chain(others)
 }
 
 /// Every third arrival late by the generator, every tenth without an answer, one way or the other.
@@ -28,6 +21,8 @@ fn troubled(run: &Run) -> Run {
         }
         record.connected = record.index % 7 == 0;
         record.tls_handshake = record.connected.then_some(Nanos(50_000 + record.index));
+        record.first_byte = (record.index % 2 == 0).then(|| record.actual_start + Nanos(20_000 + record.index));
+        record.send_wait = (record.index % 5 == 0).then_some(Nanos(1_000 + record.index));
         match record.index % 20 {
             0 => record.outcome = Outcome::TimedOut,
             10 => record.outcome = Outcome::Reset(Cause::ResetByPeer),
@@ -47,6 +42,18 @@ fn a_single_quantile_is_that_of_the_table() {
             }
         }
     }
+}
+
+#[test]
+fn a_metric_of_few_arrivals_is_there_where_it_was_recorded() {
+    let run = simulated(&scenario("01"));
+    let (without, with) = (findings(&run), findings(&troubled(&run)));
+    for metric in [Metric::FirstByteTime, Metric::SendWait] {
+        assert_eq!(without.metrics[metric], Distribution::default(), "{metric:?}");
+        assert!(with.metrics[metric].count > 0, "{metric:?}");
+    }
+    let answered = with.tally.responses;
+    assert!(with.metrics[Metric::FirstByteTime].count < answered, "half of the answers, and no failure");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use truetail_model::scenario::{Scenario, builtin};
 use truetail_model::service::{Service, Variation};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
-use truetail_run::{Findings, Generator, Pause, Run};
+use truetail_run::{Findings, GeneratorStats, Pause, Run};
 use truetail_sim::{SimOptions, simulate};
 
 pub fn scenario(name: &str) -> Scenario {
@@ -55,12 +55,12 @@ pub fn with_pause(run: &Run, at: Timestamp, length: Nanos) -> Run {
         }
     });
     let pause = Pause { worker: 0, at_ns: at.0, length_ns: length.0 };
-    paused.facts.generator = Some(Generator {
+    paused.facts.generator = Some(GeneratorStats {
         threads: 1,
         pauses: vec![pause],
         pause_count: 1,
         paused_ns: length.0,
-        ..Generator::default()
+        ..GeneratorStats::default()
     });
     paused
 }

@@ -1,7 +1,7 @@
 //! A run without its warm-up is the run that would have been recorded with it.
 
 use crate::support::{scenario, simulated, without_samples};
-use truetail_analysis::{CannotCut, findings, settling, without_warmup};
+use truetail_analysis::{WarmupCutError, findings, settling, without_warmup};
 use truetail_model::record::{Histogram, Metric, SamplesOptions, Snapshot};
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{Fault, Select};
@@ -116,10 +116,13 @@ fn a_cut_within_the_warm_up_changes_nothing() {
 #[test]
 fn what_is_not_known_is_refused() {
     let thinned = without_samples(&mixed());
-    assert_eq!(without_warmup(&thinned, Timestamp(S + 1)).unwrap_err(), CannotCut::WithinAnInterval { width_s: 1 });
+    assert_eq!(
+        without_warmup(&thinned, Timestamp(S + 1)).unwrap_err(),
+        WarmupCutError::WithinAnInterval { width_s: 1 }
+    );
     let mut loaded = thinned;
     loaded.snapshot.books = Default::default();
     let refused = without_warmup(&loaded, Timestamp(S)).unwrap_err();
-    assert_eq!(refused, CannotCut::NothingByInterval);
+    assert_eq!(refused, WarmupCutError::NothingByInterval);
     assert!(!refused.to_string().contains('\n'));
 }

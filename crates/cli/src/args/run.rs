@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use truetail_analysis::until::Until;
+use truetail_analysis::stopping_rule::StoppingRule;
 use truetail_engine::Resolve;
 use truetail_model::time::{DurationError, Nanos, Rate};
 
@@ -77,7 +77,7 @@ pub struct RunArgs {
     /// Go on until the 95 % interval of a quantile of the response time is this narrow, such as 'p99 ±5%' (or 'p99
     /// +-5%'), and at most for the duration [default: 10m then]. Looks after 10 s, 15 s, 22.5 s …
     #[arg(long, value_name = "QUANTILE ±SHARE", help_heading = "Load")]
-    pub until: Option<Until>,
+    pub until: Option<StoppingRule>,
     /// Stop sending when the backlog grows without end, which takes 12 s to tell; the run is then INVALID, and gives the
     /// capacity
     #[arg(long, help_heading = "Load")]

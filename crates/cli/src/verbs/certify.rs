@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use truetail_analysis::league::{Certificate, Kind, Trial, certify as judge, window};
+use truetail_analysis::league::{Certificate, GeneratorKind, Trial, certify as judge, window};
 use truetail_engine::host;
 use truetail_lab::{CommandLine, Reading, Setting, Stop, USERS, check_own, perform};
 use truetail_model::arrival::Profile;
@@ -58,8 +58,8 @@ pub fn certify(args: CertifyArgs) -> Result<Exit> {
 
 fn exit(certificate: &Certificate) -> Exit {
     match certificate.kind {
-        Kind::Open => Exit::Done,
-        Kind::Unknown => Exit::CouldNot,
+        GeneratorKind::Open => Exit::Done,
+        GeneratorKind::Unknown => Exit::CouldNot,
         _ => Exit::Invalid,
     }
 }

@@ -25,7 +25,7 @@ pub fn report(args: ReportArgs) -> Result<Exit> {
 /// When the folder is no run.
 pub fn load(path: &Path) -> Result<Run> {
     let loaded = folder::load(path).map_err(could_not)?;
-    for lacking in &loaded.lacking {
+    for lacking in &loaded.missing {
         output::note(&format!("{}: {lacking}", path.display()));
     }
     Ok(loaded.run)

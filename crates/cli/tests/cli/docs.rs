@@ -13,8 +13,9 @@ fn file(path: &str) -> String {
 
 #[test]
 fn each_reason_for_a_verdict_is_explained() {
-    let source = file("crates/analysis/src/verdict/reason.rs");
-    let codes: Vec<_> = source.lines().filter(|line| line.contains("Doubt::")).filter_map(quoted_result).collect();
+    let source = file("crates/analysis/src/verdict/validity_issue.rs");
+    let codes: Vec<_> =
+        source.lines().filter(|line| line.contains("ValidityIssue::")).filter_map(quoted_result).collect();
     assert!(codes.contains(&"generator_paused") && codes.len() >= 10, "{codes:?}");
     let honesty = file("docs/honesty.md");
     for code in codes {

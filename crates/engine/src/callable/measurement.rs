@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use truetail_model::driver::{Driver, Hand, Start, Turn};
-use truetail_model::record::{Outcome, Recorder, RequestRecord, StartDelay};
+use truetail_model::record::{Outcome, Recorder, RequestRecord};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_reactor::{MonotonicClock, precise_sleeps};
@@ -110,19 +110,8 @@ impl Measurement {
     pub(super) fn ended(&mut self, call: EndedCall) {
         let EndedCall { start, actual_start, end, outcome } = call;
         self.failures_in_a_row = if outcome.is_failed() { self.failures_in_a_row + 1 } else { 0 };
-        let intended_start = start.arrival.intended_start;
-        let record = RequestRecord {
-            index: start.arrival.index,
-            intended_start,
-            actual_start,
-            end,
-            delay: StartDelay::split(intended_start, actual_start, start.connection_wait, Nanos::ZERO),
-            connected: false,
-            tls_handshake: None,
-            read_lag: None,
-            outcome,
-            bytes_in: 0,
-        };
+        let record = RequestRecord::new(start.arrival, actual_start, end, outcome)
+            .with_start_delay(start.connection_wait, None);
         self.recorder.record(&record);
         self.live.ended(&record);
         self.driver.finish(start.user, end);

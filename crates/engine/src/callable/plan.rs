@@ -6,7 +6,7 @@ use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
-use truetail_run::Offered;
+use truetail_run::OfferedLoad;
 
 /// How a worker waits for the next intended start.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -78,8 +78,8 @@ impl CallPlan {
         workload
     }
 
-    /// What is offered to blocking calls. Async calls are offered `Offered::of(&plan.workload)`.
-    pub fn offered(&self) -> Offered {
-        Offered::of(&self.blocking_workload())
+    /// What is offered to blocking calls. Async calls are offered `OfferedLoad::of(&plan.workload)`.
+    pub fn offered(&self) -> OfferedLoad {
+        OfferedLoad::of(&self.blocking_workload())
     }
 }

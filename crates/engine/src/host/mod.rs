@@ -5,7 +5,7 @@ pub(crate) mod surroundings;
 use std::fs;
 
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
-use truetail_run::{CpuTime, Host};
+use truetail_run::{CpuTime, HostInfo};
 
 /// The limits on open files of this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,14 +86,14 @@ fn kibibytes_of(text: &str, key: &str) -> Option<u64> {
 }
 
 /// System, kernel, processors and memory of this machine.
-pub fn describe() -> Host {
+pub fn describe() -> HostInfo {
     let cpu_model = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         text.lines()
             .find(|line| line.starts_with("model name"))
             .and_then(|line| line.split_once(':'))
             .map(|(_, model)| model.trim().to_owned())
     });
-    Host {
+    HostInfo {
         os: std::env::consts::OS.to_owned(),
         kernel: fs::read_to_string("/proc/sys/kernel/osrelease").ok().map(|text| text.trim().to_owned()),
         arch: std::env::consts::ARCH.to_owned(),

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use truetail_run::Surroundings;
+use truetail_run::CpuContention;
 
 /// Length of a tick of `/proc/stat`: Linux gives these times to user space in hundredths of a second.
 const TICK_NS: u64 = 10_000_000;
 
 /// The counters of this machine and of the control group of this process, since they began to count.
-pub(crate) fn read() -> Surroundings {
-    Surroundings {
+pub(crate) fn read() -> CpuContention {
+    CpuContention {
         steal_ns: fs::read_to_string("/proc/stat").ok().and_then(|text| steal_of(&text)),
         throttled_ns: control_group_stat().and_then(|text| throttled_of(&text)),
         cpu_pressure_ns: fs::read_to_string("/proc/pressure/cpu").ok().and_then(|text| pressure_of(&text)),
@@ -17,10 +17,10 @@ pub(crate) fn read() -> Surroundings {
 }
 
 /// The increase of the counters since `before`.
-pub(crate) fn since(before: &Surroundings) -> Surroundings {
+pub(crate) fn since(before: &CpuContention) -> CpuContention {
     let now = read();
     let difference = |now: Option<u64>, before: Option<u64>| Some(now?.saturating_sub(before?));
-    Surroundings {
+    CpuContention {
         steal_ns: difference(now.steal_ns, before.steal_ns),
         throttled_ns: difference(now.throttled_ns, before.throttled_ns),
         cpu_pressure_ns: difference(now.cpu_pressure_ns, before.cpu_pressure_ns),

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use truetail_model::record::Cause;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::Streams;
+use truetail_run::Http2Stats;
 
 use crate::connection::{Connection, LocalPorts, Phase, Pool};
 use crate::protocol::{Protocol, Session, Tag};
@@ -31,7 +31,7 @@ pub(super) struct Connections<P: Protocol> {
     /// No connection could be opened: until this instant others are preferred.
     opening_rests_until: Timestamp,
     /// What is reported of requests that shared connections.
-    pub(super) streams: Streams,
+    pub(super) streams: Http2Stats,
 }
 
 impl<P: Protocol> Connections<P> {
@@ -45,7 +45,7 @@ impl<P: Protocol> Connections<P> {
             unassigned: VecDeque::new(),
             dirty: Vec::new(),
             opening_rests_until: Timestamp::ZERO,
-            streams: Streams::default(),
+            streams: Http2Stats::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What becomes of requests: the events of sessions, timeouts, lost connections, the end of the run; and writing it down.
 
-use truetail_model::record::{Cause, Outcome, RequestRecord, StartDelay};
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::record::{Cause, Outcome, RequestRecord};
+use truetail_model::time::Timestamp;
 use truetail_run::CpuTime;
 
 use super::Worker;
@@ -156,19 +156,14 @@ impl<P: Protocol> Worker<P> {
     pub(super) fn end(&mut self, tag: Tag, completion: CompletionTime, outcome: Outcome, bytes_in: u64) {
         self.events.observe_end(tag, outcome);
         let exchange = self.in_flight.end(tag);
-        let connect = exchange.connect.unwrap_or(Nanos::ZERO);
-        let (intended, actual) = (exchange.arrival.intended_start, exchange.started.instant);
         let record = RequestRecord {
-            index: exchange.arrival.index,
-            intended_start: intended,
-            actual_start: actual,
-            end: completion.arrived,
-            delay: StartDelay::split(intended, actual, exchange.connection_wait, connect),
-            connected: exchange.connect.is_some(),
             tls_handshake: exchange.handshake,
+            first_byte: exchange.first_byte,
+            send_wait: exchange.send_wait,
             read_lag: completion.is_stamped.then(|| completion.read.since(completion.arrived)),
-            outcome,
             bytes_in,
+            ..RequestRecord::new(exchange.arrival, exchange.started.instant, completion.arrived, outcome)
+                .with_start_delay(exchange.connection_wait, exchange.connect)
         };
         self.ledger.record(exchange.request, record);
         // On a schedule, whoever waits for this place could have had it since the answer arrived; in a closed loop the user

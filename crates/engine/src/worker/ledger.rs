@@ -69,7 +69,6 @@ impl Ledger {
             self.target_tallies.plan(request, intended_start);
             self.live.started();
         }
-        self.recorder.look_ahead(self.ended.iter().map(|(_, record)| record));
         for (request, record) in self.ended.drain(..) {
             self.recorder.record(&record);
             self.target_tallies.record(request, &record);

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use support::{Fake, is_alive, setting};
-use truetail_analysis::league::State;
+use truetail_analysis::league::ToolState;
 use truetail_lab::{Entry, Event, Reading, Stop, Survey, perform};
 use truetail_model::time::Nanos;
 use truetail_tools::{Lookup, Tool};
@@ -34,7 +34,7 @@ fn everything_a_tool_is_given_and_leaves_is_kept() {
     let script = "cat > fed; echo \"$GREETING $1\" > said; mkdir -p results/a; echo 12345 > results/a/p99; echo hm >&2";
     let tool = Fake::new("good", script);
     let reading = run(&tool, root.path(), PATIENT);
-    assert_eq!((reading.state, reading.message.as_deref()), (State::Ok, None));
+    assert_eq!((reading.state, reading.message.as_deref()), (ToolState::Ok, None));
     assert_eq!(reading.report.as_ref().unwrap().claims.quantile(0.99).unwrap().value_ns, 12_345);
     let files = root.path().join("files");
     let said = text(&files.join("said"));
@@ -63,11 +63,15 @@ fn a_failing_tool_keeps_its_output_and_says_why() {
         ("true", "is no number"),
     ] {
         let reading = run(&Fake::new("bad", script), root.path(), PATIENT);
-        assert_eq!(reading.state, State::Failed, "{script}");
+        assert_eq!(reading.state, ToolState::Failed, "{script}");
         assert!(reading.message.as_deref().is_some_and(|message| message.contains(why)), "{:?}", reading.message);
         assert!(root.path().join("stdout").is_file() && reading.report.is_none());
     }
-    assert_eq!(run(&Fake::new("bad", "echo 7; exit 4"), root.path(), PATIENT).state, State::Ok, "it gave its figure");
+    assert_eq!(
+        run(&Fake::new("bad", "echo 7; exit 4"), root.path(), PATIENT).state,
+        ToolState::Ok,
+        "it gave its figure"
+    );
 }
 
 #[test]
@@ -77,7 +81,7 @@ fn a_tool_that_cannot_be_started_or_prepared_is_told() {
     let unprepared = Fake { before: "exit 1", ..Fake::new("unprepared", "echo 5") };
     for (tool, why) in [(nowhere, "cannot start /nowhere/tool"), (unprepared, "sh -c exit 1 failed")] {
         let reading = run(&tool, root.path(), PATIENT);
-        assert_eq!(reading.state, State::Failed);
+        assert_eq!(reading.state, ToolState::Failed);
         assert!(reading.message.as_deref().is_some_and(|message| message.contains(why)), "{:?}", reading.message);
     }
 }
@@ -88,7 +92,7 @@ fn a_tool_that_hangs_is_ended_with_its_children() {
     // The shell and its child both turn a deaf ear to SIGTERM.
     let script = "trap '' TERM; sleep 300 & echo $! > child; echo 5; sleep 300";
     let reading = run(&Fake::new("hanging", script), root.path(), Nanos::from_millis(700));
-    assert_eq!(reading.state, State::Hung);
+    assert_eq!(reading.state, ToolState::Hung);
     assert!(reading.message.as_deref().is_some_and(|message| message.contains("0.7 s")), "{:?}", reading.message);
     assert_eq!(reading.ran.ended.and_then(|ended| ended.signal), Some(9));
     assert_eq!(text(&root.path().join("stdout")), "5\n", "what it had said is kept");
@@ -100,7 +104,7 @@ fn a_tool_that_hangs_is_ended_with_its_children() {
 fn children_that_a_tool_leaves_behind_are_ended() {
     let root = tempfile::tempdir().unwrap();
     let reading = run(&Fake::new("careless", "sleep 300 & echo $! > child; echo 5"), root.path(), PATIENT);
-    assert_eq!(reading.state, State::Ok);
+    assert_eq!(reading.state, ToolState::Ok);
     let child: u32 = text(&root.path().join("files/child")).trim().parse().unwrap();
     assert!(!is_alive(child));
 }
@@ -153,7 +157,7 @@ fn a_survey_goes_on_after_a_failure_and_keeps_what_is_there() {
     let survey = Survey { setting: &setting, folder: root.path(), force: false };
     let rows = survey.league(&entries);
     let order: Vec<_> = rows.iter().map(|row| (row.tool.as_str(), row.state)).collect();
-    assert_eq!(order, [("good", State::Ok), ("bad", State::Failed), ("gone", State::Missing)]);
+    assert_eq!(order, [("good", ToolState::Ok), ("bad", ToolState::Failed), ("gone", ToolState::Missing)]);
     assert!(rows[2].message.as_deref().is_some_and(|message| message.contains("fetch the fake")));
 
     let (told, _) = surveyed(root.path(), &tools, false, &Stop::new());

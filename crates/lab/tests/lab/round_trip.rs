@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use truetail_analysis::league::{Observed, QUANTILES, State};
+use truetail_analysis::league::{ObservedModel, QUANTILES, ToolState};
 use truetail_lab::{Setting, Survey};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
@@ -109,8 +109,8 @@ fn what_real_tools_said_comes_out_of_the_table_as_they_said_it() {
     assert_eq!(rows.len(), CAPTURED.len());
     for (name, ..) in CAPTURED {
         let row = rows.iter().find(|row| row.tool == name).unwrap_or_else(|| panic!("no {name}"));
-        assert_eq!(row.state, State::Ok, "{name}: {:?}", row.message);
-        assert_eq!(row.observed_model, Some(Observed::Open), "{name}: the log says so");
+        assert_eq!(row.state, ToolState::Ok, "{name}: {:?}", row.message);
+        assert_eq!(row.observed_model, Some(ObservedModel::Open), "{name}: the log says so");
         let reported = row.reported.as_ref().expect("figures");
         assert!(reported.quantile(0.5).is_some() && reported.quantile(0.99).is_some(), "{name}: {reported:?}");
         for (q, head) in QUANTILES.iter().zip(["p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns"]) {

@@ -1,13 +1,14 @@
-//! What became of the arrivals intended in each interval, whenever it did: so that the beginning of a run can be told
-//! from the rest after it is over.
+//! The books of each interval, by intended start, so that a warm-up can be cut off after the run.
 
 use std::collections::BTreeMap;
 
-use super::recorder::STATUSES;
-use super::{Cause, Fold, Outcome, RequestRecord, Snapshot, SparseHistogram, Tally};
+use super::{Cause, Mergeable, Outcome, RequestRecord, SparseHistogram, Tally};
 use crate::time::Timestamp;
 
-/// The books of one interval, by intended start. Kept while a run goes on, and in no run folder.
+/// Statuses from 0 to 999.
+pub(super) const STATUSES: usize = 1000;
+
+/// The books of one interval, by intended start. Kept in memory during a run, and in no run folder.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct IntervalBooks {
     /// The measured arrivals intended in it.
@@ -39,18 +40,9 @@ impl IntervalBooks {
             *self.causes.entry(cause).or_default() += 1;
         }
     }
-
-    /// Adds what these books hold to those of a snapshot; its distributions and its rows are left as they are.
-    pub fn add_to(&self, snapshot: &mut Snapshot) {
-        snapshot.tally.merge(&self.tally);
-        self.statuses.iter().for_each(|(status, n)| *snapshot.statuses.entry(*status).or_default() += n);
-        self.causes.iter().for_each(|(cause, n)| *snapshot.causes.entry(*cause).or_default() += n);
-        snapshot.bytes_in += self.bytes_in;
-        snapshot.last_end = snapshot.last_end.max(self.last_end);
-    }
 }
 
-impl Fold for IntervalBooks {
+impl Mergeable for IntervalBooks {
     fn merge(&mut self, other: &IntervalBooks) {
         self.tally.merge(&other.tally);
         other.statuses.iter().for_each(|(status, n)| *self.statuses.entry(*status).or_default() += n);

@@ -4,8 +4,7 @@
 //! Values below 2 048 ns have a bucket each; above, each power of two is split into 1 024 buckets, so that a value is
 //! known to better than 0.1 %. The whole of `u64` can be recorded: nothing is ever clipped or dropped.
 
-use super::SparseHistogram;
-use super::totals::Totals;
+use super::exact_statistics::ExactStatistics;
 use crate::time::Nanos;
 
 /// log2 of the buckets in each power of two.
@@ -35,16 +34,16 @@ pub(super) fn values_of(bucket: usize) -> (u64, u64) {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Histogram {
     counts: Vec<u64>,
-    totals: Totals,
+    totals: ExactStatistics,
 }
 
 impl Histogram {
-    /// An empty histogram that allocates as values come.
+    /// An empty histogram. It allocates as values come.
     pub fn new() -> Histogram {
         Histogram::default()
     }
 
-    /// An empty histogram with room for values up to `highest` made beforehand. Higher ones are recorded all the same.
+    /// An empty histogram with room for values up to `highest`. Higher ones are recorded too, and make it allocate.
     pub fn with_room_for(highest: Nanos) -> Histogram {
         Histogram { counts: vec![0; bucket_of(highest.0) + 1], ..Histogram::default() }
     }
@@ -69,14 +68,14 @@ impl Histogram {
         self.totals.add(value, n);
     }
 
-    /// Values whose totals are known, in buckets that [`Histogram::add_buckets`] must add later.
-    pub(super) fn of_totals(totals: Totals) -> Histogram {
+    /// A histogram with these totals and no buckets yet: [`Histogram::add_buckets`] must add them.
+    pub(super) fn of_totals(totals: ExactStatistics) -> Histogram {
         Histogram { counts: Vec::new(), totals }
     }
 
-    /// Adds the buckets of values that are in the totals already.
-    pub(super) fn add_buckets(&mut self, counted: &SparseHistogram) {
-        for (bucket, n) in counted.entries() {
+    /// Adds buckets, by number and count, of values that are in the totals already.
+    pub(super) fn add_buckets(&mut self, counted: impl Iterator<Item = (u16, u64)>) {
+        for (bucket, n) in counted {
             let bucket = usize::from(bucket);
             if bucket >= self.counts.len() {
                 self.make_room_for(bucket);
@@ -85,7 +84,7 @@ impl Histogram {
         }
     }
 
-    /// Apart, so that the usual way past it is short.
+    /// Out of line, to keep the hot path short.
     #[cold]
     #[inline(never)]
     fn make_room_for(&mut self, bucket: usize) {
@@ -168,11 +167,11 @@ impl Histogram {
         self.totals.merge(&other.totals);
     }
 
-    /// Takes the counts of `other`, a part of this histogram, away. The sum stays exact; minimum and maximum are
-    /// those of the remaining buckets, clipped to what was seen.
+    /// This histogram without the counts of `other`, which is a part of it. The sum stays exact. Minimum and maximum are
+    /// those of the remaining buckets, clipped to the exact ones.
     ///
     /// # Panics
-    /// When `other` is no part of it.
+    /// When `other` is not a part of it.
     pub fn without(&self, other: &Histogram) -> Histogram {
         let mut rest = Histogram::new();
         for (bucket, count) in self.counts.iter().enumerate() {

@@ -1,43 +1,43 @@
-//! What is recorded by interval, in memory that stays bounded however long the run is.
+//! Records by interval, in bounded memory however long the run is.
 //!
-//! Intervals are one second long at first. When there are [`MOST_INTERVALS`], or when their distributions take
-//! [`MOST_BYTES`], all become twice as long: two are added up each second, so that no run ever stands still for it.
+//! Intervals are one second long at first. When there are [`MOST_INTERVALS`] of them, or their distributions take
+//! [`MOST_BYTES`], all become twice as long. Two are merged each second, so the run never stops for it.
 
 use std::array;
 
-use super::intervals::{ByInterval, Distributions, Folding};
+use super::exact_statistics::ExactStatistics;
+use super::intervals::{ByInterval, CoarseningIntervals, Distributions};
 use super::seconds::row_of;
 use super::sparse::HotHistogram;
-use super::totals::Totals;
 use super::{Histogram, IntervalBooks, Metric, RequestRecord};
 use crate::time::{Nanos, Timestamp};
 
-/// More intervals than this become half as many: four for each stretch that dependence is looked for in, and some.
+/// At this many intervals their number is halved. The analysis of dependence needs four intervals for each of its stretches.
 const MOST_INTERVALS: usize = 512;
-/// Distributions that take more bytes become half as many. While they are added up more may come.
+/// At this many bytes of distributions their number is halved. They may take more while they are merged.
 const MOST_BYTES: usize = 16 << 20;
-/// So many intervals, the newest, are written to in dense form.
+/// The newest intervals, which are kept in dense form.
 const HOT: usize = 2;
-/// So many records fit in dense form at most, even if all fall into one bucket: its counts have 32 bits.
+/// Records that surely fit in dense form: a bucket counts in 32 bits.
 const MOST_HOT: u32 = u32::MAX;
-/// Shorter intervals that are added up each second.
+/// Intervals that are merged each second.
 const FOLDED_AT_ONCE: usize = 2;
 
-/// Distributions and books by interval, of a run that is going on.
+/// Distributions and books by interval, during a run.
 #[derive(Clone, Debug)]
 pub(super) struct IntervalRecorder {
-    distributions: Folding<Distributions>,
-    books: Folding<IntervalBooks>,
+    distributions: CoarseningIntervals<Distributions>,
+    books: CoarseningIntervals<IntervalBooks>,
     /// Of the newest intervals, by number modulo [`HOT`].
     hot: [[HotHistogram; Metric::COUNT]; HOT],
     /// Of all that is not hot.
-    totals: [Totals; Metric::COUNT],
-    /// So many records more, and what is hot is emptied.
+    totals: [ExactStatistics; Metric::COUNT],
+    /// Records until the hot intervals are flushed.
     until_cooled: u32,
     newest: usize,
     /// The second after the newest.
     next_second: usize,
-    /// What the distributions take, those that are hot left out.
+    /// Bytes of the distributions that are not hot.
     bytes: usize,
 }
 
@@ -46,10 +46,10 @@ impl IntervalRecorder {
     pub(super) fn new(expected: usize, highest: Nanos) -> IntervalRecorder {
         let room = expected.min(MOST_INTERVALS);
         IntervalRecorder {
-            distributions: Folding::with_room_for(room),
-            books: Folding::with_room_for(room),
+            distributions: CoarseningIntervals::with_room_for(room),
+            books: CoarseningIntervals::with_room_for(room),
             hot: array::from_fn(|_| array::from_fn(|_| HotHistogram::with_room_for(highest))),
-            totals: [Totals::default(); Metric::COUNT],
+            totals: [ExactStatistics::default(); Metric::COUNT],
             until_cooled: MOST_HOT,
             newest: 0,
             next_second: 1,
@@ -62,15 +62,6 @@ impl IntervalRecorder {
     pub(super) fn plan(&mut self, intended_start: Timestamp) {
         let interval = self.reach(intended_start);
         self.books.row(interval).tally.plan(1);
-    }
-
-    /// See [`super::Recorder::look_ahead`].
-    #[inline]
-    pub(super) fn look_ahead(&self, record: &RequestRecord) -> u32 {
-        let hot = &self.hot[self.books.interval_of(row_of(record.intended_start.second())) % HOT];
-        let mut seen = 0u32;
-        record.times(|metric, time| seen = seen.wrapping_add(hot[metric as usize].count_of(time)));
-        seen
     }
 
     /// Records what became of an arrival.
@@ -139,7 +130,7 @@ impl IntervalRecorder {
     }
 
     fn cool(&mut self, interval: usize) {
-        // A row is made for what there is, and not for what there might have been.
+        // No row for an interval without records.
         if self.hot[interval % HOT].iter().all(HotHistogram::is_empty) {
             return;
         }
@@ -151,13 +142,13 @@ impl IntervalRecorder {
         self.bytes = self.bytes + row.heap_bytes() - before;
     }
 
-    /// Adds the last shorter interval to the one it is a part of, if there are any.
+    /// Merges one more half-interval, where any are left.
     fn fold_one(&mut self) {
         self.books.fold_one();
         self.bytes = self.distributions.fold_one_of(self.bytes);
     }
 
-    /// The intervals stay hot, with nothing in them.
+    /// Flushes the hot intervals. They stay hot.
     #[cold]
     #[inline(never)]
     fn cool_all(&mut self) {
@@ -183,7 +174,7 @@ impl IntervalRecorder {
         let distributions = self.distributions.finish();
         let mut whole = self.totals.map(Histogram::of_totals);
         for of_interval in distributions.rows() {
-            whole.iter_mut().zip(&of_interval.metrics).for_each(|(whole, part)| whole.add_buckets(part));
+            whole.iter_mut().zip(&of_interval.metrics).for_each(|(whole, part)| whole.add_buckets(part.entries()));
         }
         (distributions, self.books.finish(), whole)
     }

@@ -1,16 +1,16 @@
-//! What is kept by interval of time: all intervals of a run are equally long, a power of two of seconds, and get longer
-//! where the run does, so that memory stays bounded.
+//! Data by interval of time. All intervals of a run are equally long, a power of two of seconds. In a long run they become
+//! longer, so that memory stays bounded.
 
 use std::ops::Range;
 
 use super::{Metric, SparseHistogram};
 
-/// What can be kept by interval: what belongs to two of them can be added up, without loss and in any order.
-pub trait Fold: Clone + Default {
-    /// Adds what another one holds.
+/// Data of an interval. That of two intervals can be added up, without loss and in any order.
+pub trait Mergeable: Clone + Default {
+    /// Adds another one.
     fn merge(&mut self, other: &Self);
 
-    /// As [`Fold::merge`], of one that nobody needs any more.
+    /// As [`Mergeable::merge`], and consumes the other.
     fn absorb(&mut self, other: Self) {
         self.merge(&other);
     }
@@ -61,8 +61,8 @@ impl<T> ByInterval<T> {
     }
 }
 
-impl<T: Fold> ByInterval<T> {
-    /// Row i, which is made where it is missing.
+impl<T: Mergeable> ByInterval<T> {
+    /// Row i. Made where it is missing.
     pub(super) fn row_mut(&mut self, i: usize) -> &mut T {
         if i >= self.rows.len() {
             self.rows.resize_with(i + 1, T::default);
@@ -70,8 +70,8 @@ impl<T: Fold> ByInterval<T> {
         &mut self.rows[i]
     }
 
-    /// Makes the intervals `width_s` seconds long, where they are shorter.
-    pub fn fold_to(&mut self, width_s: u64) {
+    /// Makes the intervals at least `width_s` seconds long, rounded up to a power of two.
+    pub fn coarsen_to(&mut self, width_s: u64) {
         let shift = width_s.max(1).next_power_of_two().trailing_zeros();
         let Some(by) = shift.checked_sub(self.shift).filter(|by| *by > 0) else { return };
         let fine = std::mem::take(&mut self.rows);
@@ -79,14 +79,14 @@ impl<T: Fold> ByInterval<T> {
         fine.into_iter().enumerate().for_each(|(i, row)| self.row_mut(i >> by).absorb(row));
     }
 
-    /// Adds the rows of another hand. The sum has the longer intervals of the two.
+    /// Adds the rows of another worker. The sum has the longer intervals of the two.
     pub fn merge(&mut self, other: &ByInterval<T>) {
-        self.fold_to(other.width_s());
+        self.coarsen_to(other.width_s());
         let by = self.shift - other.shift;
         other.rows.iter().enumerate().for_each(|(i, row)| self.row_mut(i >> by).merge(row));
     }
 
-    /// The same intervals, with nothing in those before interval `first`.
+    /// The same intervals, empty before interval `first`.
     pub fn from_interval(&self, first: usize) -> ByInterval<T> {
         let keep = |(i, row): (usize, &T)| if i < first { T::default() } else { row.clone() };
         ByInterval { shift: self.shift, rows: self.rows.iter().enumerate().map(keep).collect() }
@@ -112,7 +112,7 @@ impl Distributions {
     }
 }
 
-impl Fold for Distributions {
+impl Mergeable for Distributions {
     fn merge(&mut self, other: &Distributions) {
         self.metrics.iter_mut().zip(&other.metrics).for_each(|(mine, theirs)| mine.merge(theirs));
     }
@@ -122,42 +122,42 @@ impl Fold for Distributions {
     }
 }
 
-/// Rows that are being recorded. When their intervals double, what is there is folded a little at a time.
+/// Rows that are being recorded. When their intervals double, the rows are merged pairwise, one at a time.
 #[derive(Clone, Debug)]
-pub(super) struct Folding<T> {
+pub(super) struct CoarseningIntervals<T> {
     rows: ByInterval<T>,
     /// Rows of intervals half as long that are still to be added to `rows`.
     fine: Vec<T>,
 }
 
-impl<T: Fold> Folding<T> {
-    /// None, with room for `most` made beforehand.
-    pub(super) fn with_room_for(most: usize) -> Folding<T> {
-        Folding { rows: ByInterval { shift: 0, rows: Vec::with_capacity(most) }, fine: Vec::new() }
+impl<T: Mergeable> CoarseningIntervals<T> {
+    /// No rows, with room for `most`.
+    pub(super) fn with_room_for(most: usize) -> CoarseningIntervals<T> {
+        CoarseningIntervals { rows: ByInterval { shift: 0, rows: Vec::with_capacity(most) }, fine: Vec::new() }
     }
 
     pub(super) fn interval_of(&self, second: usize) -> usize {
         self.rows.interval_of(second)
     }
 
-    /// The row of interval i: what is recorded from now on, and a part of what was.
+    /// The row of interval i, which may not hold all of its older half-intervals yet.
     pub(super) fn row(&mut self, i: usize) -> &mut T {
         self.rows.row_mut(i)
     }
 
-    /// The intervals are twice as long from now on.
+    /// Doubles the length of the intervals.
     pub(super) fn double(&mut self) {
         while self.fold_one() {}
         std::mem::swap(&mut self.fine, &mut self.rows.rows);
         self.rows.shift += 1;
     }
 
-    /// Is every row as long as it should be?
+    /// Are all half-intervals merged?
     pub(super) fn is_folded(&self) -> bool {
         self.fine.is_empty()
     }
 
-    /// Adds the last shorter row to the one it is a part of; false where there is none.
+    /// Merges the last half-interval into its row; false where none is left.
     pub(super) fn fold_one(&mut self) -> bool {
         let Some(row) = self.fine.pop() else { return false };
         self.rows.row_mut(self.fine.len() / 2).absorb(row);
@@ -170,8 +170,8 @@ impl<T: Fold> Folding<T> {
     }
 }
 
-impl Folding<Distributions> {
-    /// As [`Folding::fold_one`]; `bytes` is what all rows take before, and what they take after is the answer.
+impl CoarseningIntervals<Distributions> {
+    /// As [`CoarseningIntervals::fold_one`]. Takes the bytes of all rows before it and returns those after it.
     pub(super) fn fold_one_of(&mut self, bytes: usize) -> usize {
         let Some(row) = self.fine.last() else { return bytes };
         let into = (self.fine.len() - 1) / 2;

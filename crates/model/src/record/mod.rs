@@ -1,9 +1,11 @@
 //! What happened to arrivals: one record each, the books, the histograms, and the snapshot that a run is made of.
 
 mod books;
+mod exact_statistics;
 mod histogram;
 mod interval_recorder;
 mod intervals;
+mod metric;
 mod outcome;
 mod recorder;
 mod request;
@@ -13,16 +15,16 @@ mod slowest;
 mod snapshot;
 mod sparse;
 mod tally;
-mod totals;
 
 pub use books::IntervalBooks;
 pub use histogram::{Histogram, rank_of};
-pub use intervals::{ByInterval, Distributions, Fold};
+pub use intervals::{ByInterval, Distributions, Mergeable};
+pub use metric::{Definition, Metric, Population, Presence, Unit};
 pub use outcome::{Cause, Outcome};
 pub use recorder::{Recorder, RecorderOptions};
-pub use request::{Metric, RequestRecord, StartDelay};
+pub use request::{RequestRecord, StartDelay};
 pub use samples::{Samples, SamplesOptions};
-pub use seconds::Second;
+pub use seconds::SecondCounts;
 pub use snapshot::Snapshot;
 pub use sparse::SparseHistogram;
 pub use tally::{Tally, Unbalanced};

@@ -1,4 +1,4 @@
-//! What became of an arrival.
+//! Outcomes: what became of an arrival.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ pub enum Outcome {
     TimedOut,
     /// Neither answered nor timed out when the drain was over: censored.
     InFlightAtEnd,
-    /// Planned, but the generator never got to it: censored.
+    /// Planned, and still waiting to be sent when the drain was over: censored.
     NeverIssued,
 }
 
@@ -30,12 +30,12 @@ impl Outcome {
         matches!(self, Outcome::Response { .. })
     }
 
-    /// Got no answer, and nobody knows how long it would have taken: its response time is at least what was waited.
+    /// Got no answer, and nobody knows how long it would have taken. Its response time is at least what was waited.
     pub const fn is_censored(self) -> bool {
         matches!(self, Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued)
     }
 
-    /// Ended without an answer for a reason that is known: no answer would ever have come.
+    /// Failed for a known reason: no answer would ever have come.
     pub const fn is_failed(self) -> bool {
         matches!(self, Outcome::ConnectFailed(_) | Outcome::Reset(_) | Outcome::Malformed(_))
     }
@@ -44,7 +44,16 @@ impl Outcome {
     pub const fn cause(self) -> Option<Cause> {
         match self {
             Outcome::ConnectFailed(cause) | Outcome::Reset(cause) | Outcome::Malformed(cause) => Some(cause),
-            _ => None,
+            Outcome::Response { .. } | Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued => None,
+        }
+    }
+
+    /// The HTTP status, where there was an answer.
+    pub const fn status(self) -> Option<u16> {
+        match self {
+            Outcome::Response { status } => Some(status),
+            Outcome::ConnectFailed(_) | Outcome::Reset(_) | Outcome::Malformed(_) => None,
+            Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued => None,
         }
     }
 

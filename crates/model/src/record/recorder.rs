@@ -1,24 +1,26 @@
-//! Takes the records of one hand and makes a [`Snapshot`] of them.
+//! Collects the records of one worker's share and makes a [`Snapshot`] of them.
 
+use super::books::STATUSES;
 use super::interval_recorder::IntervalRecorder;
 use super::{
-    ByInterval, Histogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, Second, Snapshot, Tally, seconds,
+    ByInterval, Histogram, Metric, Outcome, RequestRecord, Samples, SamplesOptions, SecondCounts, Snapshot, Tally,
+    seconds,
 };
 use crate::arrival::ScheduleHash;
 use crate::time::{Nanos, Timestamp};
 
-/// Room for times up to this is made with a recorder (about 137 s), where it is written to; longer ones are recorded all the same.
+/// A recorder reserves room for times up to this (about 137 s). Longer ones are recorded too, and make it allocate.
 const ROOM_FOR: Nanos = Nanos((1 << 37) - 1);
 
 /// What a recorder keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecorderOptions {
-    /// Arrivals intended before this are warm-up: counted in books of their own and kept out of everything else.
+    /// Arrivals intended before this are warm-up: they have a tally of their own and are in nothing else.
     pub measure_from: Timestamp,
-    /// How many seconds the run will probably take: room is made for them.
+    /// How many seconds the run will probably take. Room is reserved for them.
     pub expected_seconds: usize,
-    /// Keep distributions and books over time too, and not only of the whole run: of each second, and in a long run of
-    /// intervals of some seconds.
+    /// Keep distributions and books by interval too, not only of the whole run. An interval is a second, or some seconds in
+    /// a long run.
     pub per_second: bool,
     /// How many single requests to keep.
     pub samples: SamplesOptions,
@@ -35,9 +37,11 @@ impl Default for RecorderOptions {
     }
 }
 
-/// Records of one hand. [`Recorder::record`] allocates nothing for times up to 137 s, but where distributions are kept over
-/// time for what is new in an interval: its first status or cause, a response time with an error status in a bucket that had
-/// none, its compact form when it is over, and then a time that comes late, in a bucket that had none.
+/// What was recorded so far of one worker's share.
+///
+/// [`Recorder::record`] allocates nothing for times up to 137 s, except where intervals are kept. There it allocates for the
+/// first status or cause of an interval, for a new bucket of its error-status times, for its compact form when it is over,
+/// and for new buckets of records that come later than that.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     options: RecorderOptions,
@@ -45,18 +49,15 @@ pub struct Recorder {
     warmup: Tally,
     statuses: Box<[u64; STATUSES]>,
     causes: [u64; super::Cause::ALL.len()],
-    /// Where there are intervals, the whole is their sum, and these stay empty.
+    /// Empty where intervals are kept: the whole is their sum.
     metrics: [Histogram; Metric::COUNT],
     error_status_time: Histogram,
-    seconds: Vec<Second>,
+    seconds: Vec<SecondCounts>,
     intervals: Option<IntervalRecorder>,
     samples: Samples,
     bytes_in: u64,
     last_end: Timestamp,
 }
-
-/// Statuses from 0 to 999.
-pub(super) const STATUSES: usize = 1000;
 
 impl Recorder {
     /// Nothing recorded yet.
@@ -80,7 +81,7 @@ impl Recorder {
         }
     }
 
-    /// Counts an arrival as planned, when it is taken from the schedule. [`Recorder::record`] must follow for each.
+    /// Counts an arrival as planned when it is taken from the schedule. [`Recorder::record`] must follow for each.
     #[inline]
     pub fn plan(&mut self, intended_start: Timestamp) {
         if intended_start < self.options.measure_from {
@@ -90,15 +91,6 @@ impl Recorder {
         if let Some(intervals) = &mut self.intervals {
             intervals.plan(intended_start);
         }
-    }
-
-    /// Reads the buckets that [`Recorder::record`] is going to write for `records`, so that they are near by then: a
-    /// processor fetches many places at once where nothing depends on what is there, and one after the other where each is
-    /// written to.
-    #[inline]
-    pub fn look_ahead<'a>(&self, records: impl Iterator<Item = &'a RequestRecord>) {
-        let Some(intervals) = &self.intervals else { return };
-        std::hint::black_box(records.fold(0u32, |seen, record| seen.wrapping_add(intervals.look_ahead(record))));
     }
 
     /// Records what became of an arrival.
@@ -132,7 +124,7 @@ impl Recorder {
         }
     }
 
-    /// The books so far, without the warm-up.
+    /// The tally so far, without the warm-up.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }

@@ -1,22 +1,23 @@
-//! The record of one arrival: all that any number is computed from.
+//! The record of one arrival. Every number of a run is computed from these records.
 
 use super::Outcome;
+use crate::arrival::Arrival;
 use crate::time::{Nanos, Timestamp};
 
-/// Why a request began later than intended. The parts add up to `actual_start - intended_start`.
+/// Why a request started later than intended. The parts add up to `actual_start - intended_start`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct StartDelay {
     /// A connection was free and the generator was late.
     pub generator_lag: Nanos,
-    /// The user's own cap on connections or requests in flight was reached.
+    /// The user's own cap on connections, or on requests in flight, was reached.
     pub connection_wait: Nanos,
-    /// A new connection was opened: DNS, TCP, TLS.
+    /// A new connection was opened: TCP, and TLS where it is spoken. Names are resolved before the run.
     pub connect: Nanos,
 }
 
 impl StartDelay {
-    /// Splits the time from `intended` to `actual`: `connection_wait` and `connect` are known, the generator answers
-    /// for the rest.
+    /// Splits the time from `intended` to `actual`. `connection_wait` and `connect` are known; the rest is generator lag.
+    /// Where the two are longer than the whole, `connect` counts first.
     pub fn split(intended: Timestamp, actual: Timestamp, connection_wait: Nanos, connect: Nanos) -> StartDelay {
         let total = actual.since(intended);
         let connect = Nanos(connect.0.min(total.0));
@@ -24,7 +25,7 @@ impl StartDelay {
         StartDelay { generator_lag: Nanos(total.0 - connect.0 - connection_wait.0), connection_wait, connect }
     }
 
-    /// All of it.
+    /// The whole delay.
     pub fn total(&self) -> Nanos {
         self.generator_lag + self.connection_wait + self.connect
     }
@@ -33,32 +34,75 @@ impl StartDelay {
 /// What happened to one arrival.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RequestRecord {
-    /// Its place in the whole schedule.
+    /// Its place in the whole schedule, from 0.
     pub index: u64,
     /// When it should have started.
     pub intended_start: Timestamp,
-    /// Just before its first byte was handed to the socket. Where that never happened: when its attempt to connect
-    /// began, or for [`Outcome::NeverIssued`] the same as `end`.
+    /// Just before its first byte was handed to the socket. Where that never happened, the beginning of its attempt to
+    /// connect; for [`Outcome::NeverIssued`] the same as `end`.
     pub actual_start: Timestamp,
-    /// When the last byte of the answer was there, or when it failed, was given up or was counted out.
+    /// When the first byte of the answer had reached this host; `None` where that is not known.
+    pub first_byte: Option<Timestamp>,
+    /// When the last byte of the answer had reached this host, or when the request failed, timed out or was still open at
+    /// the end of the run.
     pub end: Timestamp,
-    /// Who was responsible for `actual_start - intended_start`.
+    /// The owners of `actual_start - intended_start`.
     pub delay: StartDelay,
-    /// A connection was opened for this request, so that `delay.connect` is a measured time even where it is zero.
+    /// A connection was opened for this request, so `delay.connect` is measured even where it is zero.
     pub connected: bool,
-    /// The TLS part of `delay.connect`, from the TCP connection to the end of the handshake; `None` where no handshake was
-    /// brought to its end for this request.
+    /// The TLS part of `delay.connect`, from the TCP connection to the end of the handshake. `None` where this request
+    /// completed no handshake.
     pub tls_handshake: Option<Nanos>,
-    /// From the moment at which the last byte of the answer reached this host, which is `end`, to the moment at which
-    /// the generator read it. `None` where the system does not say when it arrived: then `end` is the reading.
+    /// From `end` to the instant at which the generator noticed it. Known where the kernel stamped the last byte, and
+    /// where the generator was paused: then `end` is taken to be earlier by the pause. `None` elsewhere: `end` is the
+    /// instant at which the generator noticed it.
     pub read_lag: Option<Nanos>,
+    /// From the handing over of its first byte until the transport or the peer had taken its last one. `None` where all
+    /// of it was taken at once. A part of the service time.
+    pub send_wait: Option<Nanos>,
     /// What became of it.
     pub outcome: Outcome,
-    /// Bytes of the answer that were read, head and body.
+    /// Bytes of the answer that were read: head and body.
     pub bytes_in: u64,
 }
 
 impl RequestRecord {
+    /// A record with only the required facts: no connection was opened, and all of the start delay is generator lag. Set
+    /// what else is known on top: `RequestRecord { bytes_in, ..RequestRecord::new(…) }`.
+    #[inline]
+    pub fn new(arrival: Arrival, actual_start: Timestamp, end: Timestamp, outcome: Outcome) -> RequestRecord {
+        RequestRecord {
+            index: arrival.index,
+            intended_start: arrival.intended_start,
+            actual_start,
+            first_byte: None,
+            end,
+            delay: StartDelay::split(arrival.intended_start, actual_start, Nanos::ZERO, Nanos::ZERO),
+            connected: false,
+            tls_handshake: None,
+            read_lag: None,
+            send_wait: None,
+            outcome,
+            bytes_in: 0,
+        }
+    }
+
+    /// An arrival that was planned and never issued, as it stands at `now`. It has no start delay.
+    pub fn never_issued(arrival: Arrival, now: Timestamp) -> RequestRecord {
+        let now = now.max(arrival.intended_start);
+        RequestRecord { delay: StartDelay::default(), ..RequestRecord::new(arrival, now, now, Outcome::NeverIssued) }
+    }
+
+    /// The same with its start delay split: the wait for a connection, and the time to open one, where one was opened. The
+    /// rest is generator lag.
+    #[inline]
+    #[must_use]
+    pub fn with_start_delay(self, connection_wait: Nanos, connect: Option<Nanos>) -> RequestRecord {
+        let delay =
+            StartDelay::split(self.intended_start, self.actual_start, connection_wait, connect.unwrap_or(Nanos::ZERO));
+        RequestRecord { delay, connected: connect.is_some(), ..self }
+    }
+
     /// What a user felt: `end - intended_start`. For an unanswered arrival, what was waited.
     pub fn response_time(&self) -> Nanos {
         self.end.since(self.intended_start)
@@ -67,118 +111,5 @@ impl RequestRecord {
     /// What a naive tool reports: `end - actual_start`.
     pub fn service_time(&self) -> Nanos {
         self.end.since(self.actual_start)
-    }
-
-    /// Each of its times, with the distribution that it belongs to.
-    #[inline]
-    pub(super) fn times(&self, mut each: impl FnMut(Metric, Nanos)) {
-        match self.outcome {
-            Outcome::Response { .. } => {
-                each(Metric::ResponseTime, self.response_time());
-                each(Metric::ServiceTime, self.service_time());
-                if let Some(lag) = self.read_lag {
-                    each(Metric::ReadLag, lag);
-                }
-            }
-            outcome if outcome.is_censored() => each(Metric::Censored, self.response_time()),
-            _ => each(Metric::Failed, self.response_time()),
-        }
-        if self.outcome != Outcome::NeverIssued {
-            self.times_of_start(each);
-        }
-    }
-
-    #[inline]
-    fn times_of_start(&self, mut each: impl FnMut(Metric, Nanos)) {
-        each(Metric::StartDelay, self.delay.total());
-        each(Metric::GeneratorLag, self.delay.generator_lag);
-        each(Metric::ConnectionWait, self.delay.connection_wait);
-        if self.connected {
-            each(Metric::ConnectTime, self.delay.connect);
-        }
-        if let Some(time) = self.tls_handshake {
-            each(Metric::TlsHandshakeTime, time);
-        }
-    }
-
-    /// The record of an arrival that was planned and never issued, counted out at `now`.
-    pub fn never_issued(arrival: crate::arrival::Arrival, now: Timestamp) -> RequestRecord {
-        let now = now.max(arrival.intended_start);
-        RequestRecord {
-            index: arrival.index,
-            intended_start: arrival.intended_start,
-            actual_start: now,
-            end: now,
-            delay: StartDelay::default(),
-            connected: false,
-            tls_handshake: None,
-            read_lag: None,
-            outcome: Outcome::NeverIssued,
-            bytes_in: 0,
-        }
-    }
-}
-
-/// What is kept as a distribution. All in nanoseconds.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Metric {
-    /// Response time of arrivals that were answered.
-    ResponseTime,
-    /// What was waited for arrivals that were censored: a bound from below on their response time.
-    Censored,
-    /// What was waited until arrivals failed.
-    Failed,
-    /// Service time of arrivals that were answered.
-    ServiceTime,
-    /// Start delay of arrivals that were issued.
-    StartDelay,
-    /// The generator's part of the start delay.
-    GeneratorLag,
-    /// The connection cap's part of the start delay.
-    ConnectionWait,
-    /// Time to open a connection, for the arrivals that had to.
-    ConnectTime,
-    /// How long answers lay in this host before the generator read them, where the system says so. In no other metric.
-    ReadLag,
-    /// The TLS part of the time to open a connection, for the arrivals that had to shake hands.
-    TlsHandshakeTime,
-}
-
-impl Metric {
-    /// Every metric.
-    pub const ALL: [Metric; 10] = [
-        Metric::ResponseTime,
-        Metric::Censored,
-        Metric::Failed,
-        Metric::ServiceTime,
-        Metric::StartDelay,
-        Metric::GeneratorLag,
-        Metric::ConnectionWait,
-        Metric::ConnectTime,
-        Metric::ReadLag,
-        Metric::TlsHandshakeTime,
-    ];
-    /// How many there are.
-    pub const COUNT: usize = Metric::ALL.len();
-
-    /// Its name in files, such as the tag of a histogram log.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Metric::ResponseTime => "response_time",
-            Metric::Censored => "censored",
-            Metric::Failed => "failed",
-            Metric::ServiceTime => "service_time",
-            Metric::StartDelay => "start_delay",
-            Metric::GeneratorLag => "generator_lag",
-            Metric::ConnectionWait => "connection_wait",
-            Metric::ConnectTime => "connect_time",
-            Metric::ReadLag => "read_lag",
-            Metric::TlsHandshakeTime => "tls_handshake_time",
-        }
-    }
-
-    /// The metric of that name.
-    pub fn from_name(name: &str) -> Option<Metric> {
-        Metric::ALL.into_iter().find(|metric| metric.name() == name)
     }
 }

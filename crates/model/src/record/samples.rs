@@ -1,4 +1,4 @@
-//! Single requests: all of them where they fit, else a stated sample that keeps the whole tail.
+//! Single requests: all of them where they fit, else an even sample and the slowest.
 
 use super::RequestRecord;
 use super::slowest::Slowest;
@@ -7,9 +7,9 @@ use crate::random::mix64;
 /// How many single requests are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SamplesOptions {
-    /// At most this many are kept as all, or as an even part of all.
+    /// Capacity of the even part, which holds all requests while they fit.
     pub capacity: usize,
-    /// When not all fit: this many are kept besides, the slowest of those that are left out.
+    /// When not all fit: how many of the slowest among the rest are kept besides.
     pub slowest: usize,
 }
 
@@ -19,7 +19,7 @@ impl SamplesOptions {
 }
 
 impl Default for SamplesOptions {
-    /// 262 144 requests, and the 8 192 slowest: at most 31 MB.
+    /// 262 144 requests, and the 8 192 slowest: at most 40 MB.
     fn default() -> SamplesOptions {
         SamplesOptions { capacity: 1 << 18, slowest: 1 << 13 }
     }
@@ -27,16 +27,16 @@ impl Default for SamplesOptions {
 
 /// Single requests of a run.
 ///
-/// While all fit, all are kept (`one_in == 1`). When they no longer do, the even part is halved: a request stays when a
-/// hash of its index says so, whatever hand recorded it, so that two samples merge into one. The slowest of those that are
-/// left out are kept apart.
-/// [`Samples::settle`] comes between the last request and the first question.
+/// While all fit, all are kept (`one_in == 1`). When they no longer do, the even part is halved. A hash of its index decides
+/// whether a request stays, so samples of several workers merge into one. The slowest of the others are kept apart.
+///
+/// Call [`Samples::settle`] after the last request, before anything is read.
 #[derive(Clone, Debug)]
 pub struct Samples {
     options: SamplesOptions,
     even: Vec<RequestRecord>,
     halvings: u32,
-    /// Before this place of the even part there is nothing that the last halving left out.
+    /// The even part up to here holds nothing that the last halving drops.
     halved_up_to: usize,
     slowest: Slowest,
     seen: u64,
@@ -49,8 +49,8 @@ impl Default for Samples {
 }
 
 impl Samples {
-    /// None yet. Room for `capacity` is reserved at once, so that recording does not allocate (memory that is never
-    /// touched costs no RAM).
+    /// Empty. Reserves room for `capacity` at once, so that recording does not allocate; memory that is never touched costs
+    /// no RAM.
     pub fn new(options: SamplesOptions) -> Samples {
         Samples {
             options,
@@ -80,8 +80,8 @@ impl Samples {
         }
     }
 
-    /// Puts `record` where one is that no longer belongs. So a halving costs each request a step or two, where to halve
-    /// all at once would be milliseconds in the midst of a run.
+    /// Replaces a request that no longer belongs by `record`. A halving is thus spread over many requests; done at once it
+    /// would take milliseconds in the middle of a run.
     fn replace(&mut self, record: &RequestRecord) {
         while belongs(record.index, self.halvings) {
             let rest = &self.even[self.halved_up_to..];
@@ -101,8 +101,7 @@ impl Samples {
         self.slowest.offer(record);
     }
 
-    /// Drops what the halvings left out, at the end of a run: to be called before anything is asked, once more than the
-    /// capacity was offered.
+    /// Drops what the halvings leave out. Call it at the end of a run, before anything is read.
     pub fn settle(&mut self) {
         let (halvings, slowest) = (self.halvings, &mut self.slowest);
         self.even.retain(|record| {
@@ -141,7 +140,7 @@ impl Samples {
         self.slowest.iter()
     }
 
-    /// Adds the samples of another hand.
+    /// Adds the samples of another worker.
     pub fn merge(&mut self, other: &Samples) {
         if self.halvings < other.halvings {
             self.halvings = other.halvings;

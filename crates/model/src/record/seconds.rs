@@ -1,11 +1,11 @@
-//! What was counted in each second of the run. Three axes, never mixed: what was planned goes by intended start, what was
-//! sent by actual start, what ended by end.
+//! Counts of each second of the run on three axes that are never mixed: planned arrivals by intended start, sent requests
+//! by actual start, ends by end.
 
 use super::{Outcome, RequestRecord};
 
 /// The counts of one second of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Second {
+pub struct SecondCounts {
     /// Arrivals intended in this second.
     pub planned: u64,
     /// Arrivals whose actual start was in it.
@@ -18,8 +18,8 @@ pub struct Second {
     pub error_status: u64,
 }
 
-impl Second {
-    fn merge(&mut self, other: &Second) {
+impl SecondCounts {
+    fn merge(&mut self, other: &SecondCounts) {
         self.planned += other.planned;
         self.sent += other.sent;
         self.completed += other.completed;
@@ -28,18 +28,18 @@ impl Second {
     }
 }
 
-/// Adds the seconds of another hand.
-pub(super) fn merge(mine: &mut Vec<Second>, theirs: &[Second]) {
+/// Adds the seconds of another worker.
+pub(super) fn merge(mine: &mut Vec<SecondCounts>, theirs: &[SecondCounts]) {
     if theirs.len() > mine.len() {
-        mine.resize(theirs.len(), Second::default());
+        mine.resize(theirs.len(), SecondCounts::default());
     }
     mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.merge(theirs));
 }
 
-/// A run has at most this many rows (twelve days); what happens later is in the last one.
+/// A run has at most this many rows (twelve days). Later events count in the last one.
 const MOST_ROWS: usize = 1 << 20;
 
-/// Rows for which room is made beforehand at most (a day).
+/// Room is reserved for at most this many rows (a day).
 const MOST_ROWS_MADE_READY: usize = 86_400;
 
 /// The row of a second.
@@ -47,21 +47,21 @@ pub(super) const fn row_of(second: usize) -> usize {
     if second < MOST_ROWS { second } else { MOST_ROWS - 1 }
 }
 
-/// Rows with room for `expected` seconds made beforehand.
-pub(super) fn rows_for(expected: usize) -> Vec<Second> {
+/// No rows, with room for `expected` seconds.
+pub(super) fn rows_for(expected: usize) -> Vec<SecondCounts> {
     Vec::with_capacity(expected.min(MOST_ROWS_MADE_READY))
 }
 
-fn row(rows: &mut Vec<Second>, second: usize) -> &mut Second {
+fn row(rows: &mut Vec<SecondCounts>, second: usize) -> &mut SecondCounts {
     let row = row_of(second);
     if row >= rows.len() {
-        rows.resize(row + 1, Second::default());
+        rows.resize(row + 1, SecondCounts::default());
     }
     &mut rows[row]
 }
 
 /// Counts what became of an arrival.
-pub(super) fn count(rows: &mut Vec<Second>, record: &RequestRecord) {
+pub(super) fn count(rows: &mut Vec<SecondCounts>, record: &RequestRecord) {
     row(rows, record.intended_start.second()).planned += 1;
     if record.outcome != Outcome::NeverIssued {
         row(rows, record.actual_start.second()).sent += 1;
@@ -73,6 +73,6 @@ pub(super) fn count(rows: &mut Vec<Second>, record: &RequestRecord) {
             ended.error_status += u64::from(status >= 400);
         }
         Outcome::InFlightAtEnd | Outcome::NeverIssued => {}
-        _ => ended.failed += 1,
+        Outcome::ConnectFailed(_) | Outcome::Reset(_) | Outcome::Malformed(_) | Outcome::TimedOut => ended.failed += 1,
     }
 }

@@ -1,14 +1,13 @@
-//! The slowest of all requests that were offered.
+//! The slowest requests.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::{Outcome, RequestRecord};
 
-/// At most a stated number of requests, of which none that was left out is slower.
+/// The slowest of all requests offered, up to a stated number.
 ///
-/// What is ordered is small, and apart from the records: a run in which one request in ten is slower than one that is
-/// kept moves little memory.
+/// The heap orders small keys and the records lie apart, so a run in which many requests are slow moves little memory.
 #[derive(Clone, Debug)]
 pub(super) struct Slowest {
     most: usize,
@@ -20,10 +19,10 @@ pub(super) struct Slowest {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Key {
     slowness: u64,
-    /// Of two that are equally slow the one planned first counts as slower, so that a service as steady as a clock does
-    /// not make every request push another out.
+    /// Of two that are equally slow, the one planned first counts as slower: otherwise every request of a perfectly steady
+    /// service would replace another.
     index: Reverse<u64>,
-    /// Where it is kept.
+    /// Its place among the records.
     slot: u32,
 }
 
@@ -33,20 +32,20 @@ const LONGEST: u64 = (1 << 61) - 1;
 fn slowness(record: &RequestRecord) -> u64 {
     let class = match record.outcome {
         Outcome::Response { .. } => 0,
-        outcome if outcome.is_censored() => 1,
-        _ => 2,
+        Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued => 1,
+        Outcome::ConnectFailed(_) | Outcome::Reset(_) | Outcome::Malformed(_) => 2,
     };
     class << 61 | record.response_time().0.min(LONGEST)
 }
 
 impl Slowest {
-    /// None yet, of `most` and at most 2^32.
+    /// Empty. Keeps `most` requests, at most 2^32.
     pub(super) fn new(most: usize) -> Slowest {
         let most = most.min(u32::MAX as usize);
         Slowest { most, fastest_first: BinaryHeap::new(), records: Vec::new() }
     }
 
-    /// Room for all of them is reserved at once.
+    /// Reserves room for all of them.
     pub(super) fn with_room(mut self) -> Slowest {
         self.fastest_first.reserve(self.most);
         self.records.reserve(self.most);

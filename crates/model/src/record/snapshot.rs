@@ -1,12 +1,14 @@
-//! All that was recorded of a run, or of a part of it: mergeable without loss.
+//! All that was recorded of a run, or of a part of it. Snapshots merge without loss.
 
 use std::collections::BTreeMap;
 
-use super::{ByInterval, Cause, Distributions, Histogram, IntervalBooks, Metric, Samples, Second, Tally, seconds};
+use super::{
+    ByInterval, Cause, Distributions, Histogram, IntervalBooks, Metric, Samples, SecondCounts, Tally, seconds,
+};
 use crate::arrival::ScheduleHash;
 use crate::time::Timestamp;
 
-/// What was recorded. Snapshots of hands, or of machines, that shared a schedule merge into that of the whole.
+/// What was recorded. The snapshots of workers or machines that shared a schedule merge into that of the whole.
 #[derive(Clone, Default, Debug)]
 pub struct Snapshot {
     /// The books of all measured arrivals.
@@ -22,7 +24,7 @@ pub struct Snapshot {
     /// Response time of the answers with an error status: a part of [`Metric::ResponseTime`].
     pub error_status_time: Histogram,
     /// The counts of each second, from the origin; after twelve days (2^20 s) all is in the last one.
-    pub seconds: Vec<Second>,
+    pub seconds: Vec<SecondCounts>,
     /// The distributions of each interval, by intended start: of each second, or in a long run of some seconds together.
     /// Empty where they were not kept.
     pub intervals: ByInterval<Distributions>,
@@ -46,7 +48,16 @@ impl Snapshot {
         &self.metrics[metric as usize]
     }
 
-    /// Adds what another hand recorded. Counts are added; quantiles are never averaged.
+    /// Adds the books of one interval. Distributions and rows stay as they are.
+    pub fn add_books(&mut self, books: &IntervalBooks) {
+        self.tally.merge(&books.tally);
+        books.statuses.iter().for_each(|(status, n)| *self.statuses.entry(*status).or_default() += n);
+        books.causes.iter().for_each(|(cause, n)| *self.causes.entry(*cause).or_default() += n);
+        self.bytes_in += books.bytes_in;
+        self.last_end = self.last_end.max(books.last_end);
+    }
+
+    /// Adds what another worker recorded. Counts are added; quantiles are never averaged.
     pub fn merge(&mut self, other: &Snapshot) {
         self.tally.merge(&other.tally);
         self.warmup.merge(&other.warmup);

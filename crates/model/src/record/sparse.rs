@@ -1,8 +1,8 @@
-//! Histograms of which there are many, such as one for each interval and metric: only the buckets in use are kept, in as
-//! few bytes as their counts need.
+//! Compact histograms, for where there are many: one for each interval and metric. Only buckets in use are kept, in as few
+//! bytes as their counts need.
 
+use super::exact_statistics::ExactStatistics;
 use super::histogram::{bucket_of, rank_of, values_of};
-use super::totals::Totals;
 use crate::time::Nanos;
 
 /// Counts of values in the buckets of a [`Histogram`](super::Histogram), only those in use. A bucket takes two bytes and
@@ -92,12 +92,12 @@ impl SparseHistogram {
         }
     }
 
-    /// As [`SparseHistogram::merge`], of one that nobody needs any more.
+    /// As [`SparseHistogram::merge`], and consumes the other.
     pub(super) fn absorb(&mut self, other: SparseHistogram) {
         if self.is_empty() { *self = other } else { self.merge(&other) }
     }
 
-    /// Both together, with room for no more than that.
+    /// Both together, without spare capacity.
     fn with(&self, other: &SparseHistogram) -> SparseHistogram {
         let highest = self.counts.highest().max(other.counts.highest());
         let mut sum = SparseHistogram::with_room_for(union(&self.buckets, &other.buckets), highest);
@@ -151,7 +151,7 @@ impl Default for Counts {
     }
 }
 
-/// The same for whichever list of counts it is.
+/// Runs the same expression on whichever list of counts it is.
 macro_rules! each {
     ($counts:expr, $list:ident => $do:expr) => {
         match $counts {
@@ -225,24 +225,18 @@ impl Counts {
     }
 }
 
-/// A histogram that is written to often, emptied into a [`SparseHistogram`] when its time has passed. A count holds
-/// `u32::MAX` values: whoever records empties it before there may be more.
+/// A dense histogram for the hot path, flushed into a [`SparseHistogram`] when its interval is over. A bucket counts up to
+/// `u32::MAX`; the recorder flushes it before it may hold more.
 #[derive(Clone, Default, Debug)]
 pub(super) struct HotHistogram {
     counts: Vec<u32>,
-    totals: Totals,
+    totals: ExactStatistics,
 }
 
 impl HotHistogram {
-    /// Empty, with room for values up to `highest` made beforehand. Higher ones are recorded all the same.
+    /// Empty, with room for values up to `highest`. Higher ones are recorded too, and make it allocate.
     pub(super) fn with_room_for(highest: Nanos) -> HotHistogram {
         HotHistogram { counts: vec![0; bucket_of(highest.0) + 1], ..HotHistogram::default() }
-    }
-
-    /// How many values fell into the bucket of this one.
-    #[inline]
-    pub(super) fn count_of(&self, value: Nanos) -> u32 {
-        self.counts.get(bucket_of(value.0)).copied().unwrap_or(0)
     }
 
     #[inline]
@@ -260,7 +254,7 @@ impl HotHistogram {
         self.totals.add(value, u64::from(n));
     }
 
-    /// Apart, so that the usual way past it is short.
+    /// Out of line, to keep the hot path short.
     #[cold]
     #[inline(never)]
     fn make_room_for(&mut self, bucket: usize) {
@@ -271,8 +265,8 @@ impl HotHistogram {
         self.totals.count == 0
     }
 
-    /// Moves all counts to `into`, says what is known of them exactly, and is empty again, with its memory kept.
-    pub(super) fn cool_into(&mut self, into: &mut SparseHistogram) -> Totals {
+    /// Moves all counts to `into` and returns their exact statistics. Keeps its memory.
+    pub(super) fn cool_into(&mut self, into: &mut SparseHistogram) -> ExactStatistics {
         let totals = std::mem::take(&mut self.totals);
         if totals.count == 0 {
             return totals;
@@ -299,7 +293,7 @@ mod tests {
     use super::super::histogram::tests::values;
     use super::*;
 
-    /// Values, and how often each: mostly few, sometimes more than four bytes hold.
+    /// Values and their counts: mostly small, sometimes more than four bytes hold.
     fn counted() -> impl Strategy<Value = Vec<(u64, u64)>> {
         let count = prop_oneof![6 => 1u64..300, 1 => 1u64..100_000, 1 => (1u64 << 31)..(1 << 34)];
         proptest::collection::vec((values().prop_map(|value| value >> 20), count), 0..150)
@@ -348,7 +342,7 @@ mod tests {
         #[test]
         fn cooling_loses_nothing(values in proptest::collection::vec(values().prop_map(|v| v >> 20), 0..600)) {
             let (mut hot, mut cooled) = (HotHistogram::default(), SparseHistogram::default());
-            let (mut totals, mut all) = (Totals::default(), Totals::default());
+            let (mut totals, mut all) = (ExactStatistics::default(), ExactStatistics::default());
             for (i, value) in values.iter().enumerate() {
                 hot.record(Nanos(*value));
                 all.add(Nanos(*value), 1);

@@ -40,8 +40,8 @@ pub struct Unbalanced {
 }
 
 impl Tally {
-    /// Counts one arrival as issued and with this outcome. What was planned is counted apart, by [`Tally::plan`], from
-    /// where the arrivals come from: otherwise the balance would be true by construction.
+    /// Counts one arrival with this outcome, and as issued where it was. [`Tally::plan`] counts the planned ones where the
+    /// arrivals come from: otherwise the balance would hold by construction.
     pub fn count(&mut self, outcome: Outcome) {
         let class = match outcome {
             Outcome::Response { .. } => &mut self.responses,
@@ -78,12 +78,13 @@ impl Tally {
         self.connect_failed + self.reset + self.malformed
     }
 
-    /// planned = issued + never issued, and issued = the sum of its outcomes. Where it is so, no sum of this tally overflows.
+    /// Checks that planned = issued + never issued, and issued = the sum of its outcomes. Where that holds, no sum of this
+    /// tally overflows.
     ///
     /// # Errors
-    /// [`Unbalanced`] with both sides, where they differ; what is accounted for is `u64::MAX` at most.
+    /// [`Unbalanced`] with both sides where they differ; `accounted` saturates at `u64::MAX`.
     pub fn check(&self) -> Result<(), Unbalanced> {
-        // Books that somebody else wrote may hold any numbers: their sums are those of integers, not of 64 bits.
+        // A tally read from a file may hold any numbers, so the sums must not overflow.
         let [planned, issued, never_issued] = [self.planned, self.issued, self.never_issued].map(u128::from);
         let failed = [self.connect_failed, self.reset, self.malformed];
         let others = [self.responses, self.timed_out, self.in_flight_at_end];
@@ -95,7 +96,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Adds the books of another hand.
+    /// Adds another tally.
     pub fn merge(&mut self, other: &Tally) {
         self.planned += other.planned;
         self.issued += other.issued;

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use truetail_model::arrival::{Arrival, Profile, Trace};
-use truetail_model::record::{Cause, Outcome, RequestRecord, StartDelay};
+use truetail_model::record::{Cause, Outcome, RequestRecord};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 
 const S: u64 = 1_000_000_000;
@@ -65,25 +65,14 @@ prop_compose! {
         outcome in outcome(),
         bytes_in in 0..1_000_000u64,
     ) -> RequestRecord {
-        let intended_start = Timestamp(intended);
+        let arrival = Arrival { index: 0, intended_start: Timestamp(intended) };
         if outcome == Outcome::NeverIssued {
-            return RequestRecord::never_issued(Arrival { index: 0, intended_start }, intended_start + Nanos(took));
+            return RequestRecord::never_issued(arrival, arrival.intended_start + Nanos(took));
         }
-        let actual_start = intended_start + Nanos(late);
-        let delay = StartDelay::split(intended_start, actual_start, Nanos(waited), Nanos(if connected { connect } else { 0 }));
-        let end = actual_start + Nanos(took);
-        let tls_handshake = (connected && handshake).then_some(Nanos(delay.connect.0 / 2));
-        RequestRecord {
-            index: 0,
-            intended_start,
-            actual_start,
-            end,
-            delay,
-            connected,
-            tls_handshake,
-            read_lag,
-            outcome,
-            bytes_in,
-        }
+        let actual_start = arrival.intended_start + Nanos(late);
+        let record = RequestRecord::new(arrival, actual_start, actual_start + Nanos(took), outcome)
+            .with_start_delay(Nanos(waited), connected.then_some(Nanos(connect)));
+        let tls_handshake = (connected && handshake).then_some(Nanos(record.delay.connect.0 / 2));
+        RequestRecord { tls_handshake, read_lag, bytes_in, ..record }
     }
 }

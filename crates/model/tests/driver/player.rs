@@ -3,7 +3,7 @@
 use truetail_model::arrival::{Arrival, ScheduleHash};
 use truetail_model::driver::{Driver, Hand, Start, Turn};
 use truetail_model::random::Random;
-use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord, SamplesOptions, Snapshot, StartDelay};
+use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::MS;
@@ -201,19 +201,8 @@ impl<'a> Player<'a> {
 }
 
 fn record(started: &Started, end: Timestamp, outcome: Outcome) -> RequestRecord {
-    let intended_start = started.start.arrival.intended_start;
-    RequestRecord {
-        index: started.start.arrival.index,
-        intended_start,
-        actual_start: started.at,
-        end,
-        delay: StartDelay::split(intended_start, started.at, started.start.connection_wait, Nanos::ZERO),
-        connected: false,
-        tls_handshake: None,
-        read_lag: None,
-        outcome,
-        bytes_in: 0,
-    }
+    let record = RequestRecord::new(started.start.arrival, started.at, end, outcome);
+    record.with_start_delay(started.start.connection_wait, None)
 }
 
 pub fn play(case: &Case) -> Vec<Played> {

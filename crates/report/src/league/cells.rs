@@ -1,6 +1,6 @@
 //! What stands in the cells of the three tables: what was said, how the load was offered, and what that took.
 
-use truetail_analysis::league::{Row, State};
+use truetail_analysis::league::{LeagueRow, ToolState};
 use truetail_run::LatencyFrom;
 
 use super::Table;
@@ -51,7 +51,7 @@ fn the_truth(league: &Table<'_>) -> Vec<String> {
     cells
 }
 
-fn what_it_says(row: &Row) -> Vec<String> {
+fn what_it_says(row: &LeagueRow) -> Vec<String> {
     let reported = |q| {
         let quantile = row.reported.as_ref().and_then(|reported| reported.quantile(q));
         let cell = |millis: String, printed: bool| if printed { millis } else { millis + "*" };
@@ -65,11 +65,11 @@ fn what_it_says(row: &Row) -> Vec<String> {
 }
 
 /// What became of it, or the model that was observed.
-fn observed(row: &Row) -> String {
+fn observed(row: &LeagueRow) -> String {
     match (row.state, row.observed_model) {
-        (State::Ok, Some(model)) if row.is_back_filled() => format!("{}+", model.name()),
-        (State::Ok, Some(model)) => model.name().to_owned(),
-        (State::Ok, None) => "–".to_owned(),
+        (ToolState::Ok, Some(model)) if row.is_back_filled() => format!("{}+", model.name()),
+        (ToolState::Ok, Some(model)) => model.name().to_owned(),
+        (ToolState::Ok, None) => "–".to_owned(),
         (state, _) => state.name().to_owned(),
     }
 }
@@ -93,7 +93,7 @@ fn signed(percent: f64) -> String {
     if percent.abs() < 1_000.0 { format!("{percent:+.1}") } else { format!("{percent:+.0}") }
 }
 
-fn offered(rows: &[Row]) -> Grid {
+fn offered(rows: &[LeagueRow]) -> Grid {
     Grid {
         caption: "How each tool offered the load; lags from the even schedule that fits its requests best",
         heads: vec![
@@ -111,11 +111,11 @@ fn offered(rows: &[Row]) -> Grid {
     }
 }
 
-fn was_seen(row: &Row) -> bool {
+fn was_seen(row: &LeagueRow) -> bool {
     row.rate_seen_per_second.is_some()
 }
 
-fn how_it_offered(row: &Row) -> Vec<String> {
+fn how_it_offered(row: &LeagueRow) -> Vec<String> {
     let arrivals = row.arrivals.as_ref();
     let lag = |ns: Option<u64>| ns.map_or("–".to_owned(), number::time);
     vec![
@@ -140,7 +140,7 @@ fn signed_count(n: i64) -> String {
     if n < 0 { format!("-{}", number::count(n.unsigned_abs())) } else { number::count(n.unsigned_abs()) }
 }
 
-fn took(rows: &[Row]) -> Grid {
+fn took(rows: &[LeagueRow]) -> Grid {
     Grid {
         caption: "What each tool is and took, and how many times too low its p99 is",
         heads: vec![
@@ -155,7 +155,7 @@ fn took(rows: &[Row]) -> Grid {
     }
 }
 
-fn what_it_took(row: &Row) -> Vec<String> {
+fn what_it_took(row: &LeagueRow) -> Vec<String> {
     let from = match row.reported.as_ref().map(|reported| reported.latency_from) {
         Some(LatencyFrom::Send) => "sending",
         Some(LatencyFrom::Intended) => "intended start",
@@ -173,8 +173,8 @@ fn what_it_took(row: &Row) -> Vec<String> {
 }
 
 /// What is to be said of a tool besides, if anything is.
-pub(super) fn remarks(row: &Row) -> Option<String> {
-    let state = (row.state != State::Ok).then(|| row.state.name().to_owned());
+pub(super) fn remarks(row: &LeagueRow) -> Option<String> {
+    let state = (row.state != ToolState::Ok).then(|| row.state.name().to_owned());
     let words: Vec<String> = state.into_iter().chain(row.message.clone()).chain(row.notes.clone()).collect();
     (!words.is_empty()).then(|| words.join("; "))
 }

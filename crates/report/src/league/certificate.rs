@@ -6,7 +6,7 @@ use crate::style::{Ink, Style};
 
 /// What kind of generator `program` is, why, and whether it kept its schedule, where that could be told.
 pub fn certificate(program: &str, certificate: &Certificate, style: Style) -> String {
-    let head = format!("{program} is {}", certificate.kind.words());
+    let head = format!("{program} is {}", certificate.kind.describe());
     let mut lines: Vec<String> = hanging(&head, style).iter().map(|line| style.paint(Ink::Bold, line)).collect();
     lines.push(String::new());
     lines.extend(certificate.evidence.iter().flat_map(|sentence| hanging(sentence, style)));

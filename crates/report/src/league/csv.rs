@@ -1,6 +1,6 @@
 //! A row a tool, for other programs. Times in nanoseconds; blank is not known.
 
-use truetail_analysis::league::{QUANTILES, Row};
+use truetail_analysis::league::{LeagueRow, QUANTILES};
 use truetail_run::LatencyFrom;
 
 use super::Table;
@@ -31,7 +31,7 @@ fn truth_cell(head: &str, league: &Table<'_>) -> String {
 }
 
 /// Head and cell of each column.
-fn cells(row: &Row) -> Vec<(String, String)> {
+fn cells(row: &LeagueRow) -> Vec<(String, String)> {
     let reported = row.reported.as_ref();
     let arrivals = row.arrivals.as_ref();
     let mut cells = Vec::new();

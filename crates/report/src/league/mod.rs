@@ -28,7 +28,7 @@ pub use pictures::{ToolData, pictures};
 pub use text::text;
 pub use tools::{ToolLine, tools_table};
 
-use truetail_analysis::league::{Row, Stretch};
+use truetail_analysis::league::{LeagueRow, TimeRange};
 use truetail_analysis::truth::Truth;
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
@@ -43,7 +43,7 @@ pub struct Table<'a> {
     /// What an ideal open-loop client measures.
     pub truth: &'a Truth,
     /// When the service could not answer, or was slow.
-    pub window: &'a [Stretch],
+    pub window: &'a [TimeRange],
     /// The tools.
-    pub rows: &'a [Row],
+    pub rows: &'a [LeagueRow],
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use truetail_analysis::league::{Observed, Row, State};
+use truetail_analysis::league::{LeagueRow, ObservedModel, ToolState};
 use truetail_model::record::Snapshot;
 use truetail_model::workload::LoadModelKind;
 
@@ -14,7 +14,7 @@ use crate::plot::{Curve, Model, Panel, Picture, RequestPlot, Role, many_tools_sp
 #[derive(Clone, Debug)]
 pub struct ToolData<'a> {
     /// Its row.
-    pub row: &'a Row,
+    pub row: &'a LeagueRow,
     /// Its latencies; empty where it gave quantiles only.
     pub data: &'a Snapshot,
     /// The quantiles that it printed: (q, nanoseconds), 1 for the largest.
@@ -53,7 +53,7 @@ pub fn pictures(league: &Table<'_>, tools: &[ToolData<'_>]) -> Vec<(String, Pict
 }
 
 fn has_curve(tool: &ToolData<'_>) -> bool {
-    tool.row.state == State::Ok && (tool.data.tally.planned > 0 || !tool.points.is_empty())
+    tool.row.state == ToolState::Ok && (tool.data.tally.planned > 0 || !tool.points.is_empty())
 }
 
 fn title(league: &Table<'_>, words: &str) -> String {
@@ -108,20 +108,20 @@ fn roles(tools: &[&ToolData<'_>]) -> Vec<Role> {
     roles
 }
 
-fn is_not_shown(row: &Row) -> bool {
-    matches!(row.observed_model, Some(Observed::NotShown) | None)
+fn is_not_shown(row: &LeagueRow) -> bool {
+    matches!(row.observed_model, Some(ObservedModel::NotShown) | None)
 }
 
 /// What was observed; by its label, where the scenario shows nothing.
-fn model_of(row: &Row) -> Model {
+fn model_of(row: &LeagueRow) -> Model {
     match row.observed_model {
         _ if row.is_back_filled() => Model::Filled,
-        Some(Observed::NotShown) if row.label_model == LoadModelKind::Open => Model::Open,
-        Some(Observed::NotShown) if row.label_model == LoadModelKind::Closed => Model::Closed,
-        Some(Observed::Open) => Model::Open,
-        Some(Observed::Closed) => Model::Closed,
-        Some(Observed::Partly) => Model::Partly,
-        Some(Observed::NotShown) | None => Model::Unknown,
+        Some(ObservedModel::NotShown) if row.label_model == LoadModelKind::Open => Model::Open,
+        Some(ObservedModel::NotShown) if row.label_model == LoadModelKind::Closed => Model::Closed,
+        Some(ObservedModel::Open) => Model::Open,
+        Some(ObservedModel::Closed) => Model::Closed,
+        Some(ObservedModel::Partly) => Model::Partly,
+        Some(ObservedModel::NotShown) | None => Model::Unknown,
     }
 }
 

@@ -1,13 +1,14 @@
 //! What the generator did between requests, what that cost, and what lag it had.
 
-use truetail_run::{Findings, Run, Source, Streams};
+use truetail_model::record::Metric;
+use truetail_run::{Findings, Http2Stats, Run, RunSource};
 
 use super::{labelled_text, number};
 use crate::style::Style;
 
 /// Nothing where no sockets were used, or nothing was issued.
 pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
-    let Some(generator) = run.facts.generator.as_ref().filter(|_| run.facts.source == Source::Sockets) else {
+    let Some(generator) = run.facts.generator.as_ref().filter(|_| run.facts.source == RunSource::Sockets) else {
         return Vec::new();
     };
     let issued = run.snapshot.tally.issued + run.snapshot.warmup.issued;
@@ -16,7 +17,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     }
     let cpu_ns = generator.cpu.user_ns + generator.cpu.system_ns;
     let lag = |q: f64| {
-        let quantiles = &findings.generator_lag.quantiles;
+        let quantiles = &findings.metrics[Metric::GeneratorLag].quantiles;
         let found = quantiles.iter().find(|quantile| quantile.q == q).and_then(|quantile| quantile.value_ns);
         found.map_or("–".to_owned(), number::time)
     };
@@ -35,8 +36,8 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
 }
 
 /// How many requests shared connections at once, in HTTP/2.
-fn streams(streams: Option<Streams>) -> String {
-    let Some(Streams { peak, allowed, sent_again }) = streams else { return String::new() };
+fn streams(streams: Option<Http2Stats>) -> String {
+    let Some(Http2Stats { peak, allowed, sent_again }) = streams else { return String::new() };
     let allowed =
         allowed.map_or("sets no limit".to_owned(), |n| format!("allows {} on a connection", number::count(n.into())));
     let again = match sent_again {

@@ -1,7 +1,7 @@
 //! The verdict, what was offered, and what else is to be said.
 
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Findings, Mix, Offered, Reason, Run, Source, Verdict, VerdictState};
+use truetail_run::{Findings, Mix, OfferedLoad, Reason, Run, RunSource, Verdict, VerdictState};
 
 use super::labelled_text;
 use crate::number;
@@ -51,17 +51,17 @@ pub(super) fn offered(run: &Run, findings: &Findings, style: Style) -> Vec<Strin
     lines
 }
 
-fn target(offered: &Offered, source: &Source) -> Option<String> {
+fn target(offered: &OfferedLoad, source: &RunSource) -> Option<String> {
     let what = match (&offered.method, &offered.url) {
         (Some(method), Some(url)) => Some(format!("{method} {url}")),
         (None, Some(url)) => Some(url.clone()),
         _ => None,
     };
     let how = match source {
-        Source::Sockets => None,
-        Source::Simulator => Some("simulated, in virtual time".to_owned()),
-        Source::Callable => Some("a callable in this process".to_owned()),
-        Source::Import { tool, version } => {
+        RunSource::Sockets => None,
+        RunSource::Simulator => Some("simulated, in virtual time".to_owned()),
+        RunSource::Callable => Some("a callable in this process".to_owned()),
+        RunSource::Import { tool, version } => {
             Some(format!("imported from {tool} {}", version.as_deref().unwrap_or("")).trim_end().to_owned())
         }
     };
@@ -78,7 +78,7 @@ fn mix(mix: &Mix) -> String {
     [targets, rows].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-fn load(offered: &Offered) -> String {
+fn load(offered: &OfferedLoad) -> String {
     let think = offered.think_time_ns.filter(|ns| *ns > 0).map(|ns| format!(", think time {}", number::time(ns)));
     let think = think.unwrap_or_default();
     let what = match offered.model {
@@ -98,7 +98,7 @@ fn load(offered: &Offered) -> String {
     ends.into_iter().flatten().fold(what, |text, end| format!("{text}, {end}"))
 }
 
-fn schedule(offered: &Offered) -> String {
+fn schedule(offered: &OfferedLoad) -> String {
     let profile = offered.profile.as_deref().unwrap_or("unknown rate");
     let spacing = match (offered.spacing.as_deref(), offered.seed) {
         (Some("poisson"), Some(seed)) => format!(", poisson arrivals (seed {seed})"),
@@ -108,7 +108,7 @@ fn schedule(offered: &Offered) -> String {
     format!("{profile}{spacing}")
 }
 
-fn limits(offered: &Offered) -> String {
+fn limits(offered: &OfferedLoad) -> String {
     let streams = offered.http2.and_then(|http2| http2.max_streams);
     let streams = streams.map_or(String::new(), |n| format!(" of {} streams", number::count(n.into())));
     let cap = offered.connections.map(|n| match (offered.http2, n) {

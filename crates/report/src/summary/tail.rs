@@ -1,5 +1,6 @@
 //! The distributions.
 
+use truetail_model::record::Metric;
 use truetail_run::{Distribution, Findings, Quantile};
 
 use super::{labelled_text, number};
@@ -13,11 +14,11 @@ pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     }
     let mut table = Table::new(&[
         ("", Align::Left),
-        ("response time", Align::Right),
+        (Metric::ResponseTime.definition().label, Align::Right),
         ("", Align::Left),
         ("95 % interval", Align::Left),
-        ("service time", Align::Right),
-        ("start delay", Align::Right),
+        (Metric::ServiceTime.definition().label, Align::Right),
+        (Metric::StartDelay.definition().label, Align::Right),
     ]);
     for quantile in &findings.response_time.quantiles {
         table.row(vec![
@@ -25,8 +26,8 @@ pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
             number::quantile(quantile),
             if quantile.unresolved { "*".to_owned() } else { String::new() },
             interval(quantile),
-            at(&findings.service_time, quantile.q),
-            at(&findings.start_delay, quantile.q),
+            at(&findings.metrics[Metric::ServiceTime], quantile.q),
+            at(&findings.metrics[Metric::StartDelay], quantile.q),
         ]);
     }
     let mut lines = table.lines(2, style);
@@ -77,16 +78,14 @@ pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
 /// Who was responsible for late starts, by their share of all the time that was lost.
 pub(super) fn start_delay(findings: &Findings, style: Style) -> Vec<String> {
     let total_of = |d: &Distribution| d.mean_ns.unwrap_or(0.0) * d.count as f64;
-    let all = total_of(&findings.start_delay);
-    let Some(mean) = findings.start_delay.mean_ns else { return Vec::new() };
+    let all = total_of(&findings.metrics[Metric::StartDelay]);
+    let Some(mean) = findings.metrics[Metric::StartDelay].mean_ns else { return Vec::new() };
     if all <= 0.0 {
         return labelled_text("Delayed", "no request began late", style);
     }
-    let owners = [
-        ("generator lag", total_of(&findings.generator_lag)),
-        ("connection wait", total_of(&findings.connection_wait)),
-        ("connecting", total_of(&findings.connect_time)),
-    ];
+    let owners = Metric::ALL.into_iter().filter(|metric| metric.definition().part_of == Some(Metric::StartDelay));
+    let owners: Vec<_> =
+        owners.map(|metric| (metric.definition().label, total_of(&findings.metrics[metric]))).collect();
     let parts: Vec<String> = owners
         .iter()
         .filter(|(_, time)| *time > 0.0)

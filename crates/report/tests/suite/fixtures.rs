@@ -8,7 +8,7 @@ use truetail_model::scenario::{Scenario, builtin};
 use truetail_model::service::{Fault, Select};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
-use truetail_run::{Findings, Generator, Pause, Run, Source};
+use truetail_run::{Findings, GeneratorStats, Pause, Run, RunSource};
 use truetail_sim::{SimOptions, simulate};
 
 /// A run with its findings, by name.
@@ -82,11 +82,11 @@ fn over_sockets(run: &Run) -> Run {
         record.actual_start = record.actual_start + late;
         record.end = record.end + late + extra;
     });
-    run.facts.source = Source::Sockets;
+    run.facts.source = RunSource::Sockets;
     run.facts.offered.name = None;
     run.facts.offered.method = Some("GET".into());
     run.facts.offered.url = Some("http://127.0.0.1:8080/api".into());
-    run.facts.generator = Some(Generator { threads: 1, ..Generator::default() });
+    run.facts.generator = Some(GeneratorStats { threads: 1, ..GeneratorStats::default() });
     run
 }
 
@@ -135,7 +135,7 @@ fn paused() -> Run {
         }
     });
     let pauses = vec![Pause { worker: 0, at_ns: at.0, length_ns: length.0 }];
-    run.facts.generator = Some(Generator { threads: 1, pauses, pause_count: 1, ..Generator::default() });
+    run.facts.generator = Some(GeneratorStats { threads: 1, pauses, pause_count: 1, ..GeneratorStats::default() });
     run
 }
 

@@ -1,6 +1,8 @@
 //! Load tools beside each other: tables for people and programs, and pictures.
 
-use truetail_analysis::league::{Certificate, Heard, Kind, Row, Saw, State, Subject, rank, row, window};
+use truetail_analysis::league::{
+    Certificate, GeneratorKind, LeagueRow, ServerView, ToolReport, ToolState, ToolUnderTest, rank, row, window,
+};
 use truetail_analysis::truth::{Truth, truth};
 use truetail_model::record::Snapshot;
 use truetail_model::scenario::{Scenario, builtin};
@@ -15,7 +17,7 @@ const MS: u64 = 1_000_000;
 struct League {
     scenario: Scenario,
     truth: Truth,
-    rows: Vec<Row>,
+    rows: Vec<LeagueRow>,
 }
 
 impl League {
@@ -23,8 +25,8 @@ impl League {
     fn new() -> League {
         let scenario = builtin::find("02").unwrap();
         let truth = truth(&scenario).unwrap();
-        let all = Saw::new((0..60_000).map(|n| (n * MS, None)).collect());
-        let but_the_stall = Saw::new((0..60_000).filter(|n| n / 1_000 != 30).map(|n| (n * MS, None)).collect());
+        let all = ServerView::new((0..60_000).map(|n| (n * MS, None)).collect());
+        let but_the_stall = ServerView::new((0..60_000).filter(|n| n / 1_000 != 30).map(|n| (n * MS, None)).collect());
         let said = |latency_from, p99: u64| Claims {
             quantiles: vec![ClaimedQuantile { q: 0.99, value_ns: p99 * MS, printed: true }],
             max_ns: Some(1_010 * MS),
@@ -32,15 +34,15 @@ impl League {
         };
         let (open, filled) = (said(LatencyFrom::Intended, 411), said(LatencyFrom::BackFilled, 402));
         let data = Snapshot::default();
-        let of = |tool, saw: Option<&Saw>, claims: Option<&Claims>, message| {
-            let subject = Subject {
+        let of = |tool, saw: Option<&ServerView>, claims: Option<&Claims>, message| {
+            let subject = ToolUnderTest {
                 tool,
                 version: Some("1.2.3"),
                 label_model: LoadModelKind::Closed,
-                state: if saw.is_none() { State::Missing } else { State::Ok },
+                state: if saw.is_none() { ToolState::Missing } else { ToolState::Ok },
                 message,
-                saw,
-                heard: claims.map(|claims| Heard { claims, data: &data, notes: &[] }),
+                server_view: saw,
+                report: claims.map(|claims| ToolReport { claims, data: &data, notes: &[] }),
                 cpu_seconds: Some(1.5),
                 peak_memory_bytes: Some(5 << 20),
             };
@@ -121,7 +123,7 @@ fn who_could_not_be_told_is_not_convicted() {
     let of = |kind, kept_schedule| Certificate { kind, kept_schedule, evidence: Vec::new(), trials: Vec::new() };
     let style = Style { color: false, width: 100, unicode: true };
     let drawn = |certificate| truetail_report::league::certificate("x", &certificate, style);
-    assert!(!drawn(of(Kind::Unknown, None)).contains("schedule"));
-    assert!(drawn(of(Kind::Closed, Some(false))).contains("It did not keep its schedule."));
-    assert!(drawn(of(Kind::Open, Some(true))).contains("It kept its schedule."));
+    assert!(!drawn(of(GeneratorKind::Unknown, None)).contains("schedule"));
+    assert!(drawn(of(GeneratorKind::Closed, Some(false))).contains("It did not keep its schedule."));
+    assert!(drawn(of(GeneratorKind::Open, Some(true))).contains("It kept its schedule."));
 }

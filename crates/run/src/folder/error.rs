@@ -71,7 +71,7 @@ pub enum LoadError {
     },
 }
 
-/// What is wrong in a file that only its reader knows the lines of.
+/// What is wrong with a line of a file. The caller adds the path.
 #[derive(Debug)]
 pub(super) struct LineError {
     /// Counted from 1.
@@ -91,7 +91,7 @@ impl LineError {
     }
 }
 
-/// The problem without the position, which is said apart.
+/// The problem without its position.
 fn problem_of(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => err.to_string(),

@@ -1,9 +1,9 @@
 //! `histograms.hlog`: an HdrHistogram interval log, V2 with deflate, that any HdrHistogram log tool opens.
 //!
-//! One line for each interval and tag that has a value; an interval is a second, or in a long run some seconds, and holds the
-//! arrivals *intended* in it. Timestamps are
-//! seconds from the origin of the run, which is both StartTime and BaseTime (1970 in virtual time). Values are
-//! nanoseconds; the third field, the largest value, is in milliseconds, as Java's `HistogramLogWriter` has it.
+//! There is a line for each interval and tag with a value. An interval is a second, or some seconds in a long run, and holds
+//! the arrivals *intended* in it. Timestamps are seconds from the origin of the run, which is both StartTime and BaseTime
+//! (1970 in virtual time). Values are nanoseconds. The third field, the largest value, is in milliseconds, as Java's
+//! `HistogramLogWriter` has it.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -20,37 +20,51 @@ use truetail_model::time::Nanos;
 
 use super::LineError;
 use crate::Facts;
-use crate::wire::v1::{self, Intervals};
+use crate::wire::v1::{self, IntervalWidth};
 
 /// Significant decimal digits of every histogram.
 const DIGITS: u8 = 3;
-/// Every line can hold at least this, so that intervals add up in tools that do not resize: an hour.
+/// Every line can hold at least an hour, so that intervals add up in tools that do not resize.
 const HIGHEST_NS: u64 = 3_600_000_000_000;
 /// Nanoseconds in the unit of the largest value of a line.
 const MAX_UNIT_NS: f64 = 1e6;
 
-/// The head of every log. The first line is what the Java tools write.
-const HEAD: &str = "[Histogram log format version 1.3]
+/// The beginning of every log. The first line is what the Java tools write.
+const BEGINNING: &str = "[Histogram log format version 1.3]
 A run of truetail. Values in nanoseconds; Interval_Max in milliseconds. Intervals go by intended start.
-response_time      answered arrivals: end - intended start
-censored           what was waited by arrivals that timed out, were in flight at the end or were never issued:
-                   their response time is at least this
-failed             what was waited until a connect failed, a reset or a malformed answer
-service_time       answered arrivals: end - actual start
-start_delay        issued arrivals: actual start - intended start = generator_lag + connection_wait + connecting
-generator_lag      its part that the generator itself caused
-connection_wait    its part spent waiting for the cap on connections
-connect_time       arrivals that opened a connection: DNS, TCP and TLS
-tls_handshake_time its part from the TCP connection to the end of the TLS handshake
-read_lag           answers: from their arrival in this host, where the other times end, to being read
-error_status_time  the part of response_time with a status of 400 and above; one line for the whole run
+";
+
+/// What the tags are followed by.
+const ALL_TOGETHER: &str = "\
 All planned arrivals are response_time, censored and failed together: quantiles of response_time alone leave out
 every arrival without an answer.";
 
+/// What is said of [`v1::ERROR_STATUS_TIME`], which is no metric.
+const ERROR_STATUS: &str = "the part of response_time with a status of 400 and above; one line for the whole run";
+
+/// The column in which descriptions begin.
+const TAG_WIDTH: usize = 19;
+
+/// The comment at the head of a log: what its tags mean.
+fn comment(snapshot: &Snapshot) -> String {
+    let is_written = |metric: &Metric| metric.is_written(snapshot.metric(*metric).count());
+    let metrics = Metric::with_parts().into_iter().filter(is_written);
+    let tags = metrics.map(|metric| (metric.name(), metric.definition().description));
+    let meanings = tags
+        .chain([(v1::ERROR_STATUS_TIME, ERROR_STATUS)])
+        .map(|(tag, meaning)| format!("{tag:TAG_WIDTH$}{}\n", meaning.replace('\n', &format!("\n{:TAG_WIDTH$}", ""))));
+    format!("{BEGINNING}{}{ALL_TOGETHER}", meanings.collect::<String>())
+}
+
 /// Writes the distributions of a snapshot.
-pub(super) fn write(mut out: impl Write, facts: &Facts, snapshot: &Snapshot, intervals: Intervals) -> io::Result<()> {
+pub(super) fn write(
+    mut out: impl Write,
+    facts: &Facts,
+    snapshot: &Snapshot,
+    intervals: IntervalWidth,
+) -> io::Result<()> {
     let mut serializer = V2DeflateSerializer::new();
-    let log = head(facts).begin_log_with(&mut out, &mut serializer)?;
+    let log = head(facts, &comment(snapshot)).begin_log_with(&mut out, &mut serializer)?;
     let mut lines = Lines { log, scratch: scratch(snapshot) };
     let whole = Interval::whole(snapshot);
     for (tag, histogram) in v1::tagged(snapshot) {
@@ -69,10 +83,10 @@ pub(super) fn write(mut out: impl Write, facts: &Facts, snapshot: &Snapshot, int
     Ok(())
 }
 
-fn head(facts: &Facts) -> IntervalLogWriterBuilder {
+fn head(facts: &Facts, comment: &str) -> IntervalLogWriterBuilder {
     let origin: SystemTime = UNIX_EPOCH + Duration::from_nanos(facts.started_at_unix_ns.unwrap_or(0));
     let mut head = IntervalLogWriterBuilder::new();
-    head.add_comment(HEAD).with_start_time(origin).with_base_time(origin).with_max_value_divisor(MAX_UNIT_NS);
+    head.add_comment(comment).with_start_time(origin).with_base_time(origin).with_max_value_divisor(MAX_UNIT_NS);
     head
 }
 
@@ -98,7 +112,7 @@ impl Interval {
         Interval { start, length: Duration::from_secs(intervals.width_s()) }
     }
 
-    /// Whole seconds from the first measured to the last end, so that it is never after a second that is in it.
+    /// Whole seconds, from the first measured one to the last end.
     fn whole(snapshot: &Snapshot) -> Interval {
         let start = snapshot.measure_from.second() as u64;
         let end = snapshot.last_end.second() as u64 + 1;
@@ -134,12 +148,12 @@ impl<W: Write> Lines<'_, '_, W> {
 pub(super) struct Log {
     /// Of the whole run, by tag.
     pub(super) whole: BTreeMap<String, Histogram>,
-    /// By the second that they begin with, those with a value; none for [`Intervals::WholeRun`].
+    /// Those with a value, by their first second; none for [`IntervalWidth::WholeRun`].
     pub(super) intervals: BTreeMap<usize, Distributions>,
 }
 
-/// Reads a log that [`write`] wrote. Tags that are not known are kept in `whole` only.
-pub(super) fn read(text: &str, intervals: Intervals) -> Result<Log, LineError> {
+/// Reads a log that [`write`] wrote. Unknown tags are kept in `whole` only.
+pub(super) fn read(text: &str, intervals: IntervalWidth) -> Result<Log, LineError> {
     let mut log = Log { whole: BTreeMap::new(), intervals: BTreeMap::new() };
     let mut reader = LineReader::default();
     for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -200,7 +214,7 @@ impl LineReader {
 }
 
 impl Log {
-    fn add(&mut self, line: Line, intervals: Intervals) -> Result<(), String> {
+    fn add(&mut self, line: Line, intervals: IntervalWidth) -> Result<(), String> {
         let whole = self.whole.entry(line.tag.clone()).or_default();
         for &(value, count) in &line.buckets {
             whole.record_n(value, count);
@@ -224,4 +238,30 @@ impl Log {
 fn buckets(counts: &Scratch) -> Vec<(Nanos, u64)> {
     let recorded = counts.iter_recorded();
     recorded.map(|b| (Nanos(counts.lowest_equivalent(b.value_iterated_to())), b.count_at_value())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_head_tells_what_the_tags_mean() {
+        let expected = "[Histogram log format version 1.3]
+A run of truetail. Values in nanoseconds; Interval_Max in milliseconds. Intervals go by intended start.
+response_time      answered arrivals: end - intended start
+censored           what was waited by arrivals that timed out, were in flight at the end or were never issued:
+                   their response time is at least this
+failed             what was waited until a connect failed, a reset or a malformed answer
+service_time       answered arrivals: end - actual start
+start_delay        issued arrivals: actual start - intended start = generator_lag + connection_wait + connecting
+generator_lag      its part that the generator itself caused
+connection_wait    its part spent waiting for the cap on connections
+connect_time       arrivals that opened a connection: DNS, TCP and TLS
+tls_handshake_time its part from the TCP connection to the end of the TLS handshake
+read_lag           answers: from their arrival in this host, where the other times end, to being read
+error_status_time  the part of response_time with a status of 400 and above; one line for the whole run
+All planned arrivals are response_time, censored and failed together: quantiles of response_time alone leave out
+every arrival without an answer.";
+        assert_eq!(comment(&Snapshot::default()), expected);
+    }
 }

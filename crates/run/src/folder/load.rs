@@ -13,35 +13,35 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use super::hlog::{self, Log};
 use super::{HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, samples, timeline};
-use crate::wire::v1::{self, Exact, Intervals, Recorded, RunFile, SampleFacts, TimelineFacts};
+use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{Facts, Run, wire};
 
-/// Longer intervals than this nobody writes (two years).
+/// No program writes longer intervals than this (two years).
 const LONGEST_INTERVAL_S: u64 = 1 << 26;
 
-/// A run that was read, and what could not be because its file is not there.
+/// A run that was read, and the files that are missing.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// The run.
     pub run: Run,
-    /// What it lacks.
-    pub lacking: Vec<Lacking>,
+    /// The files that are not there.
+    pub missing: Vec<MissingFile>,
 }
 
 /// A file that a run can do without.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Lacking {
+pub enum MissingFile {
     /// `timeline.csv`: the run has no seconds, not even their distributions.
     Timeline,
     /// `samples.csv`: the run has no single requests.
     Samples,
 }
 
-impl fmt::Display for Lacking {
+impl fmt::Display for MissingFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Lacking::Timeline => "timeline.csv is missing: nothing is known of single seconds",
-            Lacking::Samples => "samples.csv is missing: nothing is known of single requests",
+            MissingFile::Timeline => "timeline.csv is missing: nothing is known of single seconds",
+            MissingFile::Samples => "samples.csv is missing: nothing is known of single requests",
         })
     }
 }
@@ -68,7 +68,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         samples: load_samples(folder, &run_file.recorded, &mut lacking)?,
         ..times
     };
-    Ok(Loaded { run: Run { facts: facts_of(run_file), snapshot }, lacking })
+    Ok(Loaded { run: Run { facts: facts_of(run_file), snapshot }, missing: lacking })
 }
 
 /// Reads `run.json` alone.
@@ -86,10 +86,10 @@ pub fn load_run_file(folder: &Path) -> Result<RunFile, LoadError> {
     }
 }
 
-/// More arrivals than a run can have: a million a second for a decade. So books of many runs can be added up.
+/// More arrivals than a run can have: a million a second for a decade. Below it, sums over many runs do not overflow.
 const MOST_ARRIVALS: u64 = 1 << 48;
 
-/// Every planned arrival has one outcome, and the response time of each was recorded with others of its kind.
+/// Checks that every planned arrival has one outcome, and that the distributions count as many of each kind.
 fn check_books(run_file: &RunFile) -> Result<(), String> {
     for (name, tally) in [("tally", run_file.tally), ("warmup_tally", run_file.warmup_tally)] {
         tally.check().map_err(|Unbalanced { planned, accounted }| {
@@ -153,10 +153,10 @@ fn open(path: &Path) -> Result<Option<File>, LoadError> {
     }
 }
 
-fn load_samples(folder: &Path, recorded: &Recorded, lacking: &mut Vec<Lacking>) -> Result<Samples, LoadError> {
+fn load_samples(folder: &Path, recorded: &Recorded, lacking: &mut Vec<MissingFile>) -> Result<Samples, LoadError> {
     let path = folder.join(SAMPLES);
     let Some(file) = open(&path)? else {
-        lacking.push(Lacking::Samples);
+        lacking.push(MissingFile::Samples);
         return Ok(Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], recorded.samples.seen));
     };
     let samples = samples::read(BufReader::new(file), &recorded.samples).map_err(|error| error.at(&path))?;
@@ -164,13 +164,13 @@ fn load_samples(folder: &Path, recorded: &Recorded, lacking: &mut Vec<Lacking>) 
     Ok(samples)
 }
 
-/// The distributions of the run and, where the timeline is there, of its seconds and intervals. All else is left empty.
-fn load_times(folder: &Path, recorded: &Recorded, lacking: &mut Vec<Lacking>) -> Result<Snapshot, LoadError> {
+/// The distributions of the run, and of its seconds and intervals where there is a timeline. All else stays empty.
+fn load_times(folder: &Path, recorded: &Recorded, lacking: &mut Vec<MissingFile>) -> Result<Snapshot, LoadError> {
     let mut log = load_log(&folder.join(HISTOGRAMS), recorded)?;
     let path = folder.join(TIMELINE);
     let (seconds, intervals) = match open(&path)? {
         None => {
-            lacking.push(Lacking::Timeline);
+            lacking.push(MissingFile::Timeline);
             (Vec::new(), ByInterval::default())
         }
         Some(file) => {
@@ -204,7 +204,7 @@ fn load_log(path: &Path, recorded: &Recorded) -> Result<Log, LoadError> {
     Ok(log)
 }
 
-fn check_width(path: &Path, intervals: Intervals) -> Result<(), LoadError> {
+fn check_width(path: &Path, intervals: IntervalWidth) -> Result<(), LoadError> {
     match intervals.width_s() {
         Some(width_s) if !width_s.is_power_of_two() || width_s > LONGEST_INTERVAL_S => Err(LoadError::Disagree {
             path: path.to_owned(),
@@ -217,10 +217,10 @@ fn check_width(path: &Path, intervals: Intervals) -> Result<(), LoadError> {
     }
 }
 
-/// The rows that begin with these seconds, of which there are `seconds`.
+/// The rows by interval, from rows by their first second, in a run of so many `seconds`.
 fn by_interval(
     rows: BTreeMap<usize, Distributions>,
-    intervals: Intervals,
+    intervals: IntervalWidth,
     seconds: usize,
 ) -> Result<ByInterval<Distributions>, String> {
     let Some(width_s) = intervals.width_s() else { return Ok(ByInterval::default()) };
@@ -234,7 +234,7 @@ fn by_interval(
     Ok(ByInterval::from_rows(width_s, by_interval).expect("checked before the log was read"))
 }
 
-/// What a file holds must be what `run.json` says of it under `recorded`.
+/// Checks that a file holds what `run.json` says of it under `recorded`.
 fn same<T: PartialEq + Serialize>(path: &Path, field: &str, found: &T, said: &T) -> Result<(), LoadError> {
     if found == said {
         return Ok(());

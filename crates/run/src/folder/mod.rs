@@ -9,7 +9,7 @@ mod timeline;
 
 use error::LineError;
 pub use error::{LoadError, SaveError};
-pub use load::{Lacking, Loaded, load, load_run_file};
+pub use load::{Loaded, MissingFile, load, load_run_file};
 pub use save::{check_free, check_writable, save};
 
 /// What is known and what was found, as [`wire::v1::RunFile`](crate::wire::v1::RunFile). Written last: a folder without

@@ -13,6 +13,8 @@
 //! | `status` | of a response; 0 where the protocol has none; blank where there was no response |
 //! | `cause` | of a failure; blank elsewhere |
 //! | `bytes_in` | bytes of the answer that were read |
+//! | `first_byte_ns` | when the first byte of the answer had reached the host, from the origin; blank where that is not known, left out where it is known of none |
+//! | `send_wait_ns` | from the first byte of the request to the taking of its last one; blank where all of it was taken at once, left out where that is so of all |
 //!
 //! Response time is `end_ns - intended_start_ns`, service time `end_ns - actual_start_ns`. For statistics take `all` or
 //! `one-in-N`; the `slowest` are there to look at the tail.
@@ -21,6 +23,7 @@ use std::io::{self, Read, Write};
 
 use csv::StringRecord;
 use serde::{Deserialize, Serialize};
+use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome, RequestRecord, Samples, SamplesOptions, StartDelay};
 use truetail_model::time::{Nanos, Timestamp};
 
@@ -71,6 +74,26 @@ const HEADER: [&str; 15] = [
     "bytes_in",
 ];
 
+/// A column that is there only where some request has a value, after all others.
+struct OptionalColumn {
+    name: &'static str,
+    get: fn(&RequestRecord) -> Option<u64>,
+    set: fn(&mut RequestRecord, u64),
+}
+
+const OPTIONAL: [OptionalColumn; 2] = [
+    OptionalColumn {
+        name: "first_byte_ns",
+        get: |record| record.first_byte.map(|first_byte| first_byte.0),
+        set: |record, ns| record.first_byte = Some(Timestamp(ns)),
+    },
+    OptionalColumn {
+        name: "send_wait_ns",
+        get: |record| record.send_wait.map(|wait| wait.0),
+        set: |record, ns| record.send_wait = Some(Nanos(ns)),
+    },
+];
+
 /// Writes what was kept.
 pub(super) fn write(out: impl Write, samples: &Samples) -> io::Result<()> {
     let even = if samples.is_complete() { ALL.to_owned() } else { format!("{ONE_IN}{}", samples.one_in()) };
@@ -79,9 +102,12 @@ pub(super) fn write(out: impl Write, samples: &Samples) -> io::Result<()> {
     rows.sort_by_key(|(_, record)| (record.intended_start, record.index));
     // Written apart from the rows, so that it is there where there are none.
     let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(out);
-    csv.write_record(HEADER)?;
+    let has_value = |column: &&OptionalColumn| rows.iter().any(|(_, record)| (column.get)(record).is_some());
+    let optional: Vec<&OptionalColumn> = OPTIONAL.iter().filter(has_value).collect();
+    csv.write_record(HEADER.into_iter().chain(optional.iter().map(|column| column.name)))?;
     for (kept, record) in rows {
-        csv.serialize(Row::of(kept, record))?;
+        let values: Vec<Option<u64>> = optional.iter().map(|column| (column.get)(record)).collect();
+        csv.serialize((Row::of(kept, record), values))?;
     }
     csv.flush()
 }
@@ -90,11 +116,20 @@ pub(super) fn write(out: impl Write, samples: &Samples) -> io::Result<()> {
 pub(super) fn read(input: impl Read, facts: &SampleFacts) -> Result<Samples, LineError> {
     let mut csv = csv::Reader::from_reader(input);
     let headers = csv.headers().map_err(LineError::of_csv)?.clone();
+    let place = |column: &OptionalColumn| headers.iter().position(|name| name == column.name);
+    let optional: Vec<_> = OPTIONAL.iter().filter_map(|column| Some((place(column)?, column))).collect();
     let (mut even, mut slow) = (Vec::new(), Vec::new());
     let mut line = StringRecord::new();
     while csv.read_record(&mut line).map_err(LineError::of_csv)? {
         let row: Row<'_> = line.deserialize(Some(&headers)).map_err(LineError::of_csv)?;
-        let record = row.record().map_err(|problem| LineError { line: line_of(&line), problem })?;
+        let problem_here = |problem| LineError { line: line_of(&line), problem };
+        let mut record = row.record().map_err(problem_here)?;
+        for (place, column) in &optional {
+            let field = line.get(*place).filter(|field| !field.is_empty());
+            let value = field.map(str::parse::<u64>).transpose();
+            let value = value.map_err(|error| problem_here(format!("{}: {error}", column.name)))?;
+            value.into_iter().for_each(|ns| (column.set)(&mut record, ns));
+        }
         if row.kept == SLOWEST { slow.push(record) } else { even.push(record) }
     }
     let options = SamplesOptions { capacity: facts.capacity, slowest: facts.slowest };
@@ -107,10 +142,6 @@ fn line_of(record: &StringRecord) -> u64 {
 
 impl<'a> Row<'a> {
     fn of(kept: &'a str, record: &RequestRecord) -> Row<'a> {
-        let status = match record.outcome {
-            Outcome::Response { status } => Some(status),
-            _ => None,
-        };
         Row {
             kept,
             index: record.index,
@@ -124,7 +155,7 @@ impl<'a> Row<'a> {
             tls_handshake_ns: record.tls_handshake.map(|time| time.0),
             read_lag_ns: record.read_lag.map(|lag| lag.0),
             outcome: record.outcome.name(),
-            status,
+            status: record.outcome.status(),
             cause: record.outcome.cause(),
             bytes_in: record.bytes_in,
         }
@@ -134,11 +165,9 @@ impl<'a> Row<'a> {
         if self.kept != ALL && self.kept != SLOWEST && !self.kept.starts_with(ONE_IN) {
             return Err(format!("kept is '{}'; it is all, one-in-N or slowest", self.kept));
         }
+        let arrival = Arrival { index: self.index, intended_start: Timestamp(self.intended_start_ns) };
+        let (actual_start, end) = (Timestamp(self.actual_start_ns), Timestamp(self.end_ns));
         Ok(RequestRecord {
-            index: self.index,
-            intended_start: Timestamp(self.intended_start_ns),
-            actual_start: Timestamp(self.actual_start_ns),
-            end: Timestamp(self.end_ns),
             delay: StartDelay {
                 generator_lag: Nanos(self.generator_lag_ns),
                 connection_wait: Nanos(self.connection_wait_ns),
@@ -147,8 +176,8 @@ impl<'a> Row<'a> {
             connected: self.connected,
             tls_handshake: self.tls_handshake_ns.map(Nanos),
             read_lag: self.read_lag_ns.map(Nanos),
-            outcome: self.outcome()?,
             bytes_in: self.bytes_in,
+            ..RequestRecord::new(arrival, actual_start, end, self.outcome()?)
         })
     }
 
@@ -176,13 +205,29 @@ mod tests {
 
     #[test]
     fn the_header_names_the_fields_of_a_row_in_order() {
-        let record = RequestRecord::never_issued(
-            truetail_model::arrival::Arrival { index: 0, intended_start: Timestamp::ZERO },
-            Timestamp::ZERO,
-        );
+        let record =
+            RequestRecord::never_issued(Arrival { index: 0, intended_start: Timestamp::ZERO }, Timestamp::ZERO);
         let mut csv = csv::Writer::from_writer(Vec::new());
         csv.serialize(Row::of(ALL, &record)).unwrap();
         let text = String::from_utf8(csv.into_inner().unwrap()).unwrap();
         assert_eq!(text.lines().next(), Some(HEADER.join(",").as_str()));
+    }
+
+    #[test]
+    fn an_optional_column_is_there_where_it_has_a_value_and_is_read_back() {
+        let arrival = |index| Arrival { index, intended_start: Timestamp(index) };
+        let answered = Outcome::Response { status: 200 };
+        let bare = |index| RequestRecord::new(arrival(index), Timestamp(5), Timestamp(9), answered);
+        let full = RequestRecord { first_byte: Some(Timestamp(7)), ..bare(1) };
+        for (records, columns) in [(vec![bare(0), bare(1)], HEADER.len()), (vec![bare(0), full], HEADER.len() + 1)] {
+            let options = SamplesOptions { capacity: 2, slowest: 0 };
+            let samples = Samples::from_parts(options, records.clone(), 1, &[], 2);
+            let mut written = Vec::new();
+            write(&mut written, &samples).unwrap();
+            let text = String::from_utf8(written.clone()).unwrap();
+            assert!(text.lines().all(|line| line.split(',').count() == columns), "{text}");
+            let read = read(written.as_slice(), &SampleFacts::of(&samples)).unwrap();
+            assert_eq!(read.even(), records);
+        }
     }
 }

@@ -8,14 +8,14 @@ use super::{HISTOGRAMS, PICTURES, REPORT, RUN, SAMPLES, SaveError, TIMELINE, hlo
 use crate::wire::{self, v1};
 use crate::{Findings, Run};
 
-/// What stands in the name of a file that is being written. Such files are no obstacle to saving.
+/// A part of the name of a file that is being written. Such files do not count as contents of a folder.
 const PARTIAL: &str = ".partial-";
 
 /// Writes a run and what was found to `folder`, which is created where it is missing. A run that is there already is
 /// replaced, with its report and pictures.
 ///
-/// Each file is written beside its place, flushed to the disk and then renamed, `run.json` last: whenever the machine
-/// stops, no file is half written, and a new folder with a `run.json` is complete.
+/// Each file is written beside its place, flushed to the disk and then renamed, `run.json` last. So no file is ever half
+/// written, and a new folder with a `run.json` is complete.
 ///
 /// # Errors
 /// As [`check_writable`], and [`SaveError::Io`] when the system refuses to write, such as on a full disk; then the
@@ -54,7 +54,7 @@ fn prepare(folder: &Path) -> Result<(), SaveError> {
     fs::create_dir_all(folder).map_err(io_error(folder))
 }
 
-/// Makes sure that `folder` holds nothing but a run, if it is there at all, and makes nothing.
+/// Checks that `folder` holds nothing but a run, where it exists. Creates nothing.
 ///
 /// # Errors
 /// As [`check_writable`].
@@ -71,7 +71,7 @@ pub fn check_free(folder: &Path) -> Result<(), SaveError> {
     }
 }
 
-/// The first name in the folder, in order of names, that a save that was cut off did not leave.
+/// The first name in the folder, in order of names, leftovers of an interrupted save apart.
 fn first_entry(folder: &Path) -> io::Result<Option<String>> {
     let mut first = None;
     for entry in fs::read_dir(folder)? {
@@ -88,7 +88,7 @@ fn holds_a_run(folder: &Path) -> bool {
     fs::read_to_string(folder.join(RUN)).is_ok_and(|text| wire::is_a_run(&text))
 }
 
-/// What was made of the run that is replaced.
+/// Removes reports and pictures of the run that is replaced.
 fn remove_stale_reports(folder: &Path) -> Result<(), SaveError> {
     [REPORT].iter().chain(&PICTURES).try_for_each(|name| {
         let stale = folder.join(name);

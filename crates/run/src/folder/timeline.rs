@@ -1,5 +1,5 @@
-//! `timeline.csv`: a row a second. In a long run the distributions are those of intervals of some seconds: then the first
-//! row of each says how long it is, and the columns that come from them are blank in the others.
+//! `timeline.csv`: a row a second. In a long run the distributions are those of intervals of some seconds. The first row of
+//! an interval says how long it is; in its other rows the columns of the distributions are blank.
 //!
 //! Three axes, never mixed: `planned`, `unanswered` and every time go by intended start, `sent` by actual start,
 //! `completed`, `failed` and `error_status` by end.
@@ -16,7 +16,7 @@
 //! | `backlog` | planned and not sent when the second was over; in the last row: never issued |
 //! | `interval_s` | how many seconds, from this one on, the columns after this one are about; blank within an interval |
 //! | `unanswered` | arrivals intended in the interval that never got an answer |
-//! | `…_p99_ns` | quantile of the arrivals intended in the interval, as the highest value of its histogram bucket |
+//! | `…_p99_ns` | quantile, named in the table of metrics, of the arrivals intended in the interval, as the highest value of its histogram bucket |
 //!
 //! A field is blank where there is no value. A quantile of the response time is over **all** arrivals intended in the
 //! interval, and an arrival without an answer is slower than every answer: where the quantile falls among those, the field
@@ -25,67 +25,62 @@
 use std::io::{self, Read, Write};
 
 use serde::Deserialize;
-use truetail_model::record::{Distributions, Metric, Second, Snapshot, rank_of};
+use truetail_model::record::{Distributions, Metric, SecondCounts, Snapshot, rank_of};
 use truetail_model::time::Nanos;
 
 use super::LineError;
-use crate::wire::v1::Intervals;
+use crate::wire::v1::IntervalWidth;
 
 /// The counts of a row, in order.
 const COUNTS: [&str; 8] = ["second", "planned", "sent", "completed", "failed", "error_status", "in_flight", "backlog"];
 
-/// What is said of an interval before its quantiles.
+/// The columns of an interval before its quantiles.
 const INTERVAL: [&str; 2] = ["interval_s", "unanswered"];
 
-/// The quantiles of an interval, in order.
-const QUANTILES: [(&str, Metric, f64); 21] = [
-    ("response_time_p50_ns", Metric::ResponseTime, 0.5),
-    ("response_time_p90_ns", Metric::ResponseTime, 0.9),
-    ("response_time_p99_ns", Metric::ResponseTime, 0.99),
-    ("response_time_p99_9_ns", Metric::ResponseTime, 0.999),
-    ("response_time_max_ns", Metric::ResponseTime, 1.0),
-    ("service_time_p50_ns", Metric::ServiceTime, 0.5),
-    ("service_time_p99_ns", Metric::ServiceTime, 0.99),
-    ("service_time_max_ns", Metric::ServiceTime, 1.0),
-    ("start_delay_p50_ns", Metric::StartDelay, 0.5),
-    ("start_delay_p99_ns", Metric::StartDelay, 0.99),
-    ("start_delay_max_ns", Metric::StartDelay, 1.0),
-    ("generator_lag_p99_ns", Metric::GeneratorLag, 0.99),
-    ("generator_lag_max_ns", Metric::GeneratorLag, 1.0),
-    ("connection_wait_p99_ns", Metric::ConnectionWait, 0.99),
-    ("connection_wait_max_ns", Metric::ConnectionWait, 1.0),
-    ("connect_time_p99_ns", Metric::ConnectTime, 0.99),
-    ("connect_time_max_ns", Metric::ConnectTime, 1.0),
-    ("read_lag_p99_ns", Metric::ReadLag, 0.99),
-    ("read_lag_max_ns", Metric::ReadLag, 1.0),
-    ("tls_handshake_time_p99_ns", Metric::TlsHandshakeTime, 0.99),
-    ("tls_handshake_time_max_ns", Metric::TlsHandshakeTime, 1.0),
-];
+/// The quantiles of an interval, in order: the metric, the quantile, and the name of the column.
+fn quantiles(snapshot: &Snapshot) -> Vec<(Metric, f64, String)> {
+    let is_written = |metric: &Metric| metric.is_written(snapshot.metric(*metric).count());
+    let of = |metric: Metric| metric.definition().timeline.iter().map(move |q| (metric, *q, column(metric, *q)));
+    Metric::ALL.into_iter().filter(is_written).flat_map(of).collect()
+}
+
+/// Such as `response_time_p99_9_ns`; the largest value is `max`.
+fn column(metric: Metric, q: f64) -> String {
+    let quantile = if q >= 1.0 { "max".to_owned() } else { format!("p{}", q * 100.0).replace('.', "_") };
+    format!("{}_{quantile}_ns", metric.name())
+}
 
 /// Writes the seconds of a snapshot.
 pub(super) fn write(out: impl Write, snapshot: &Snapshot) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(COUNTS.into_iter().chain(INTERVAL).chain(QUANTILES.map(|(name, ..)| name)))?;
-    let intervals = Intervals::of(snapshot);
+    let quantiles = quantiles(snapshot);
+    let names = quantiles.iter().map(|(.., name)| name.as_str());
+    csv.write_record(COUNTS.into_iter().chain(INTERVAL).chain(names))?;
+    let intervals = IntervalWidth::of(snapshot);
     let mut running = Running::default();
     for (number, second) in snapshot.seconds.iter().enumerate() {
         running.add(second);
         let counts = counts(number, second, &running);
-        csv.write_record(counts.into_iter().chain(of_interval(snapshot, intervals, number)).map(field))?;
+        csv.write_record(counts.into_iter().chain(of_interval(snapshot, intervals, number, &quantiles)).map(field))?;
     }
     csv.flush()
 }
 
-/// What is said of the interval that begins with second `number`, in the order of [`INTERVAL`] and [`QUANTILES`]; nothing
-/// where none does.
-fn of_interval(snapshot: &Snapshot, intervals: Intervals, number: usize) -> Vec<Option<u64>> {
+/// The values of the interval that begins with second `number`, in the order of [`INTERVAL`] and `quantiles`; blank where
+/// none begins.
+fn of_interval(
+    snapshot: &Snapshot,
+    intervals: IntervalWidth,
+    number: usize,
+    quantiles: &[(Metric, f64, String)],
+) -> Vec<Option<u64>> {
     let Some(width_s) = intervals.width_s().filter(|_| snapshot.intervals.begins_at(number)) else {
-        return vec![None; INTERVAL.len() + QUANTILES.len()];
+        return vec![None; INTERVAL.len() + quantiles.len()];
     };
     let none = Distributions::default();
     let row = snapshot.intervals.at(number).unwrap_or(&none);
-    let quantiles = QUANTILES.map(|(_, metric, q)| quantile(snapshot, row, metric, q).map(|value| value.0));
-    [Some(width_s), Some(unanswered(row))].into_iter().chain(quantiles).collect()
+    let values = quantiles.iter().map(|(metric, q, _)| quantile(snapshot, row, *metric, *q).map(|value| value.0));
+    [Some(width_s), Some(unanswered(row))].into_iter().chain(values).collect()
 }
 
 fn field(value: Option<u64>) -> String {
@@ -93,7 +88,7 @@ fn field(value: Option<u64>) -> String {
 }
 
 /// In the order of [`COUNTS`].
-fn counts(number: usize, second: &Second, running: &Running) -> [Option<u64>; COUNTS.len()] {
+fn counts(number: usize, second: &SecondCounts, running: &Running) -> [Option<u64>; COUNTS.len()] {
     [
         Some(number as u64),
         Some(second.planned),
@@ -110,7 +105,7 @@ fn unanswered(row: &Distributions) -> u64 {
     row.metric(Metric::Censored).count() + row.metric(Metric::Failed).count()
 }
 
-/// A quantile of one interval. No bucket is said to reach beyond the largest value of the run.
+/// A quantile of one interval, at most the largest value of the run.
 fn quantile(snapshot: &Snapshot, row: &Distributions, metric: Metric, q: f64) -> Option<Nanos> {
     let values = row.metric(metric);
     let beyond = if metric == Metric::ResponseTime { unanswered(row) } else { 0 };
@@ -118,7 +113,7 @@ fn quantile(snapshot: &Snapshot, row: &Distributions, metric: Metric, q: f64) ->
     Some(snapshot.metric(metric).max().map_or(value, |max| value.min(max)))
 }
 
-/// What was counted from the origin to the end of a second.
+/// Counts from the origin to the end of a second.
 #[derive(Default)]
 struct Running {
     planned: u64,
@@ -127,7 +122,7 @@ struct Running {
 }
 
 impl Running {
-    fn add(&mut self, second: &Second) {
+    fn add(&mut self, second: &SecondCounts) {
         self.planned += second.planned;
         self.sent += second.sent;
         self.ended += second.completed + second.failed;
@@ -142,7 +137,7 @@ impl Running {
     }
 }
 
-/// What a row says that nothing else in the folder does. Other columns are not read.
+/// The columns that are read back. All others follow from them or from other files.
 #[derive(Deserialize)]
 struct Counts {
     second: usize,
@@ -154,7 +149,7 @@ struct Counts {
 }
 
 /// Reads the counts of the seconds back.
-pub(super) fn read(input: impl Read) -> Result<Vec<Second>, LineError> {
+pub(super) fn read(input: impl Read) -> Result<Vec<SecondCounts>, LineError> {
     let mut seconds = Vec::new();
     for row in csv::Reader::from_reader(input).into_deserialize() {
         let row: Counts = row.map_err(LineError::of_csv)?;
@@ -165,7 +160,7 @@ pub(super) fn read(input: impl Read) -> Result<Vec<Second>, LineError> {
             });
         }
         let Counts { planned, sent, completed, failed, error_status, .. } = row;
-        seconds.push(Second { planned, sent, completed, failed, error_status });
+        seconds.push(SecondCounts { planned, sent, completed, failed, error_status });
     }
     Ok(seconds)
 }

@@ -1,11 +1,11 @@
-//! What files say, apart from what the program holds: one module a version. A version never changes its meaning; fields
-//! may be added to it, and further forms of a value, which an older program refuses.
+//! The wire types of `run.json`, a module for each version. A version never changes its meaning. Fields may be added to it,
+//! and further forms of a value, which an older program refuses.
 
 pub mod v1;
 
 use serde::Deserialize;
 
-/// What every version of a schema begins with.
+/// The prefix of every version of the schema.
 const FAMILY: &str = "truetail.run/";
 
 /// Why a text is no `run.json` that can be read.
@@ -17,7 +17,7 @@ pub enum WireError {
     /// JSON without a `schema` of ours.
     #[error("its schema is {}, not {:?}; this is no run of truetail", quoted(.found), v1::SCHEMA)]
     NotARun {
-        /// What stands there.
+        /// The schema found.
         found: Option<String>,
     },
     /// A version that this program does not know.

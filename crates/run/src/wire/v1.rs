@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use truetail_model::record::{Cause, Histogram, Metric, Samples, SamplesOptions, Second, Snapshot, Tally};
+use truetail_model::record::{Cause, Histogram, Metric, Samples, SamplesOptions, SecondCounts, Snapshot, Tally};
 use truetail_model::time::Nanos;
 
 use crate::{
-    ArrivalFidelity, Claims, ClosedLoopShadow, Distribution, Findings, Generator, Host, Offered, Run, Settling, Source,
-    TargetBooks, Uncertainty, Verdict,
+    ArrivalFidelity, Claims, ClosedLoopShadow, Distribution, Findings, GeneratorStats, HostInfo, MetricDistributions,
+    OfferedLoad, Run, RunSource, Settling, TargetBooks, Uncertainty, Verdict,
 };
 
 /// What `schema` says.
@@ -22,17 +22,17 @@ pub struct RunFile {
     /// Can the numbers be trusted?
     pub verdict: Verdict,
     /// What was offered.
-    pub scenario: Offered,
+    pub scenario: OfferedLoad,
     /// Seed of the spacing; null where nothing is drawn.
     pub seed: Option<u64>,
     /// Hash of all arrivals, warm-up included: 16 hexadecimal digits.
     pub schedule_hash: String,
     /// The machine; null in virtual time.
-    pub host: Option<Host>,
+    pub host: Option<HostInfo>,
     /// The version of truetail.
     pub version: String,
     /// How the run was obtained.
-    pub source: Source,
+    pub source: RunSource,
     /// When the origin was, nanoseconds since 1970 UTC; null in virtual time.
     pub started_at_unix_ns: Option<u64>,
     /// From the origin to the end of the drain.
@@ -65,22 +65,9 @@ pub struct RunFile {
     pub response_time_success: Option<Distribution>,
     /// Over answers with a status from 400; null when there are none.
     pub response_time_error_status: Option<Distribution>,
-    /// Over answers.
-    pub service_time: Distribution,
-    /// Over issued arrivals.
-    pub start_delay: Distribution,
-    /// The generator's part of the start delay.
-    pub generator_lag: Distribution,
-    /// The connection cap's part of the start delay.
-    pub connection_wait: Distribution,
-    /// Over the arrivals that opened a connection.
-    pub connect_time: Distribution,
-    /// Over answers whose arrival in the generator's host is known: how long they lay there. In no other time.
-    #[serde(default)]
-    pub read_lag: Distribution,
-    /// The TLS part of the time to connect, over the arrivals that shook hands; empty over plain TCP.
-    #[serde(default)]
-    pub tls_handshake_time: Distribution,
+    /// Every other metric, each a field under its name: see [`Metric::ALL`].
+    #[serde(flatten)]
+    pub metrics: MetricDistributions,
     /// Where the response time settles; null in files that were written before it was looked for.
     #[serde(default)]
     pub settling: Option<Settling>,
@@ -94,7 +81,7 @@ pub struct RunFile {
     #[serde(default)]
     pub uncertainty: Vec<Uncertainty>,
     /// What the generator knows of itself; null in virtual time.
-    pub generator: Option<Generator>,
+    pub generator: Option<GeneratorStats>,
     /// Bytes of answers that were read, warm-up included where the generator counts it.
     pub bytes_in: u64,
     /// What the tool itself said, where the run is another tool's.
@@ -114,7 +101,7 @@ pub struct Recorded {
     /// Bytes of answers of the measured arrivals.
     pub bytes_in: u64,
     /// What one line of `histograms.hlog` covers.
-    pub intervals: Intervals,
+    pub intervals: IntervalWidth,
     /// Exact figures of the distributions in `histograms.hlog`, by tag. Empty ones are left out.
     pub exact: BTreeMap<String, Exact>,
     /// What `timeline.csv` holds.
@@ -126,7 +113,7 @@ pub struct Recorded {
 /// What one line of `histograms.hlog` covers. The tag `error_status_time` always has one line for the whole run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Intervals {
+pub enum IntervalWidth {
     /// The arrivals intended in one second.
     Second,
     /// The arrivals intended in so many seconds, a power of two: the run was so long that its seconds were put together.
@@ -219,13 +206,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         response_time: findings.response_time.clone(),
         response_time_success: findings.response_time_success.clone(),
         response_time_error_status: findings.response_time_error_status.clone(),
-        service_time: findings.service_time.clone(),
-        start_delay: findings.start_delay.clone(),
-        generator_lag: findings.generator_lag.clone(),
-        connection_wait: findings.connection_wait.clone(),
-        connect_time: findings.connect_time.clone(),
-        read_lag: findings.read_lag.clone(),
-        tls_handshake_time: findings.tls_handshake_time.clone(),
+        metrics: findings.metrics.clone(),
         settling: Some(findings.settling.clone()),
         arrival_fidelity: findings.arrival_fidelity,
         closed_loop_shadow: findings.closed_loop_shadow.clone(),
@@ -252,7 +233,7 @@ impl Recorded {
             measure_from_ns: snapshot.measure_from.0,
             last_end_ns: snapshot.last_end.0,
             bytes_in: snapshot.bytes_in,
-            intervals: Intervals::of(snapshot),
+            intervals: IntervalWidth::of(snapshot),
             exact: tagged(snapshot)
                 .filter_map(|(tag, histogram)| Some((tag.to_owned(), Exact::of(histogram)?)))
                 .collect(),
@@ -262,25 +243,25 @@ impl Recorded {
     }
 }
 
-impl Intervals {
+impl IntervalWidth {
     /// Those of the snapshot where their distributions add up to those of the run, for every metric.
-    pub fn of(snapshot: &Snapshot) -> Intervals {
+    pub fn of(snapshot: &Snapshot) -> IntervalWidth {
         let rows = snapshot.intervals.rows();
         let in_rows = |metric| rows.iter().map(|row| row.metric(metric).count()).sum::<u64>();
         let all = Metric::ALL.into_iter().all(|metric| in_rows(metric) == snapshot.metric(metric).count());
         match snapshot.intervals.width_s() {
-            _ if !all => Intervals::WholeRun,
-            1 => Intervals::Second,
-            width_s => Intervals::Seconds(width_s),
+            _ if !all => IntervalWidth::WholeRun,
+            1 => IntervalWidth::Second,
+            width_s => IntervalWidth::Seconds(width_s),
         }
     }
 
     /// How long each interval is, in seconds; `None` where there is but one, of the whole run.
     pub fn width_s(self) -> Option<u64> {
         match self {
-            Intervals::Second => Some(1),
-            Intervals::Seconds(width_s) => Some(width_s),
-            Intervals::WholeRun => None,
+            IntervalWidth::Second => Some(1),
+            IntervalWidth::Seconds(width_s) => Some(width_s),
+            IntervalWidth::WholeRun => None,
         }
     }
 }
@@ -295,7 +276,7 @@ impl Exact {
 
 impl TimelineFacts {
     /// What the rows of these seconds say.
-    pub fn of(seconds: &[Second]) -> TimelineFacts {
+    pub fn of(seconds: &[SecondCounts]) -> TimelineFacts {
         seconds.iter().fold(TimelineFacts::default(), |sums, second| TimelineFacts {
             seconds: sums.seconds + 1,
             planned: sums.planned + second.planned,

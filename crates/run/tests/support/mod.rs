@@ -10,9 +10,9 @@ use truetail_model::record::{
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{
-    ArrivalFidelity, ClosedLoopShadow, Contribution, CpuTime, Dispersion, Distribution, EndClock, Exponential, Facts,
-    Findings, Gaps, Generator, Host, Mix, MixTarget, Offered, Pause, Quantile, Reason, Run, Settling, SettlingState,
-    ShadowQuantile, Shift, Source, Surroundings, TargetBooks, Uncertainty, Verdict, VerdictState,
+    ArrivalFidelity, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution, EndClock,
+    Exponential, Facts, Findings, Gaps, GeneratorStats, HostInfo, Mix, MixTarget, OfferedLoad, Pause, Quantile, Reason,
+    Run, RunSource, Settling, SettlingState, ShadowQuantile, Shift, TargetBooks, Uncertainty, Verdict, VerdictState,
 };
 
 /// What a recorder makes of these records.
@@ -36,11 +36,11 @@ pub fn run(options: RecorderOptions, records: &[RequestRecord]) -> Run {
 pub fn facts(snapshot: &Snapshot) -> Facts {
     Facts {
         version: "0.1.0".to_owned(),
-        source: Source::Sockets,
+        source: RunSource::Sockets,
         started_at_unix_ns: Some(1_750_000_000_123_456_789),
         elapsed_ns: snapshot.last_end.0,
         offered: offered(),
-        host: Some(Host {
+        host: Some(HostInfo {
             os: "linux".to_owned(),
             kernel: Some("6.1.0".to_owned()),
             arch: "x86_64".to_owned(),
@@ -63,8 +63,8 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
     }
 }
 
-pub fn offered() -> Offered {
-    Offered {
+pub fn offered() -> OfferedLoad {
+    OfferedLoad {
         name: None,
         model: LoadModelKind::Open,
         url: Some("http://127.0.0.1:8080/api".to_owned()),
@@ -79,7 +79,7 @@ pub fn offered() -> Offered {
         requests_per_session: None,
         think_time_ns: None,
         connections: Some(64),
-        http2: Some(truetail_run::Http2 { max_streams: Some(100) }),
+        http2: Some(truetail_run::Http2Config { max_streams: Some(100) }),
         timeout_ns: Some(5_000_000_000),
         drain_ns: 30_000_000_000,
         warmup_ns: 0,
@@ -100,8 +100,8 @@ pub fn mix() -> Mix {
     }
 }
 
-pub fn generator() -> Generator {
-    Generator {
+pub fn generator() -> GeneratorStats {
+    GeneratorStats {
         threads: 2,
         cpu: CpuTime { user_ns: 1_000_000_000, system_ns: 2_000_000_000 },
         peak_memory_bytes: Some(10_000_000),
@@ -110,13 +110,13 @@ pub fn generator() -> Generator {
         paused_ns: 7_000_000,
         connections_opened: 64,
         connections_peak: 64,
-        streams: Some(truetail_run::Streams { peak: 37, allowed: Some(128), sent_again: 5 }),
+        streams: Some(truetail_run::Http2Stats { peak: 37, allowed: Some(128), sent_again: 5 }),
         stray_answers: 0,
         timing: truetail_run::Timing::Precise,
         clock_reading_ns: Some(21),
         end_clock: EndClock::Kernel,
         busiest_worker_cpu_ns: 700_000_000,
-        surroundings: Surroundings { steal_ns: Some(10_000_000), throttled_ns: None, cpu_pressure_ns: Some(5_000) },
+        surroundings: CpuContention { steal_ns: Some(10_000_000), throttled_ns: None, cpu_pressure_ns: Some(5_000) },
         unstamped: 3,
         clock_steps: 1,
         open_files_limit: Some(1024),
@@ -141,6 +141,7 @@ pub fn findings(run: &Run) -> Findings {
     };
     let numbers =
         [("pause_ns".to_owned(), serde_json::json!(7_000_000)), ("share".to_owned(), serde_json::json!(0.25))];
+    let written = Metric::ALL.into_iter().filter(|metric| metric.is_written(0));
     Findings {
         verdict: Verdict {
             state: VerdictState::Suspect,
@@ -155,13 +156,7 @@ pub fn findings(run: &Run) -> Findings {
         response_time: distribution.clone(),
         response_time_success: Some(distribution.clone()),
         response_time_error_status: None,
-        service_time: distribution.clone(),
-        start_delay: distribution.clone(),
-        generator_lag: distribution.clone(),
-        connection_wait: distribution.clone(),
-        connect_time: distribution.clone(),
-        read_lag: distribution.clone(),
-        tls_handshake_time: distribution,
+        metrics: written.map(|metric| (metric, distribution.clone())).collect(),
         throughput_per_second: Some(995.5),
         offered_per_second: Some(1000.0),
         uncertainty: vec![Uncertainty {
@@ -259,17 +254,15 @@ fn arrivals() -> impl Strategy<Value = RequestRecord> {
             let part = |time: Nanos| if issued { Nanos(time.0 >> 4) } else { Nanos::ZERO };
             let delay = StartDelay { generator_lag: part(lag), connection_wait: part(wait), connect: part(connect) };
             let actual_start = Timestamp(intended) + delay.total();
+            let arrival = Arrival { index: 0, intended_start: Timestamp(intended) };
+            let end = actual_start + if issued { service } else { Nanos::ZERO };
             RequestRecord {
-                index: 0,
-                intended_start: Timestamp(intended),
-                actual_start,
-                end: actual_start + if issued { service } else { Nanos::ZERO },
                 delay,
                 connected: connected && issued,
                 tls_handshake: (connected && issued).then_some(Nanos(delay.connect.0 / 2)),
                 read_lag: (outcome.is_response() && connected).then_some(lag),
-                outcome,
                 bytes_in,
+                ..RequestRecord::new(arrival, actual_start, end, outcome)
             }
         },
     )
@@ -314,17 +307,14 @@ pub fn steady(seconds: u64) -> Vec<RequestRecord> {
         let generator_lag = Nanos(20_000 + (index * 7919) % 5_000);
         let actual_start = Timestamp(intended) + generator_lag;
         let stall = 300_000_000u64.saturating_sub(intended % 2_000_000_000);
+        let arrival = Arrival { index, intended_start: Timestamp(intended) };
+        let end = actual_start + Nanos(10_000_000 + stall + (index * 104_729) % 999_983);
         RequestRecord {
-            index,
-            intended_start: Timestamp(intended),
-            actual_start,
-            end: actual_start + Nanos(10_000_000 + stall + (index * 104_729) % 999_983),
-            delay: StartDelay { generator_lag, ..StartDelay::default() },
             connected: index < 64,
             tls_handshake: (index < 32).then_some(Nanos(90_000 + index)),
             read_lag: (index % 500 != 11).then_some(Nanos(3_000 + index % 700)),
-            outcome,
             bytes_in: 67,
+            ..RequestRecord::new(arrival, actual_start, end, outcome)
         }
     };
     (0..seconds * 1000).map(record).collect()

@@ -101,21 +101,12 @@ pub(super) fn measure_both(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use truetail_model::record::{Metric, RecorderOptions, StartDelay};
+    use truetail_model::arrival::Arrival;
+    use truetail_model::record::{Metric, RecorderOptions};
 
     fn answer(start: u64, end: u64) -> RequestRecord {
-        RequestRecord {
-            index: 7,
-            intended_start: Timestamp(start),
-            actual_start: Timestamp(start),
-            end: Timestamp(end),
-            delay: StartDelay::default(),
-            connected: false,
-            tls_handshake: None,
-            read_lag: None,
-            outcome: Outcome::Response { status: 200 },
-            bytes_in: 0,
-        }
+        let arrival = Arrival { index: 7, intended_start: Timestamp(start) };
+        RequestRecord::new(arrival, Timestamp(start), Timestamp(end), Outcome::Response { status: 200 })
     }
 
     /// The data set of HdrHistogram's own tests, in small: 100 s of answers in 1 ms, then one that takes 100 s.

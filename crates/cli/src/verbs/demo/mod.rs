@@ -2,7 +2,7 @@
 
 mod stage;
 
-use truetail_analysis::omission::{self, Comparison};
+use truetail_analysis::omission::{self, OmissionComparison};
 use truetail_analysis::truth::{Truth, truth};
 use truetail_engine::host;
 use truetail_report::{comparison, explanation};
@@ -56,7 +56,7 @@ fn told(stage: &Stage, truth: &Truth, closed: &Seen, open: &Seen) -> String {
 }
 
 /// What was begun in the stall is counted by the server, which has no reason to flatter either loop.
-fn compare(stage: &Stage, truth: &Truth, closed: &Seen, open: &Seen) -> Comparison {
+fn compare(stage: &Stage, truth: &Truth, closed: &Seen, open: &Seen) -> OmissionComparison {
     let runs = [closed, open].map(|seen| (&seen.run, &seen.findings));
     let mut compared = omission::comparison(runs[0], runs[1], truth, Some(stage.stall));
     if let Some(stall) = &mut compared.stall {

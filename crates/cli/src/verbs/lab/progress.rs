@@ -1,6 +1,6 @@
 //! How a survey stands, a line at a time on standard error.
 
-use truetail_analysis::league::State;
+use truetail_analysis::league::ToolState;
 use truetail_lab::{Event, Reading};
 use truetail_model::time::Nanos;
 use truetail_report::number;
@@ -26,14 +26,14 @@ pub fn tell(event: &Event<'_>) {
 
 /// What became of a tool, in a few words.
 fn told(reading: &Reading) -> String {
-    let p99 = reading
-        .report
-        .as_ref()
-        .and_then(|report| truetail_analysis::league::Reported::of(&report.claims, &reading.data).quantile(0.99));
-    let seen = reading.saw.as_ref().map_or(String::new(), |saw| format!("{} requests, ", number::count(saw.count())));
+    let p99 = reading.report.as_ref().and_then(|report| {
+        truetail_analysis::league::ReportedLatency::of(&report.claims, &reading.data).quantile(0.99)
+    });
+    let seen =
+        reading.server_view.as_ref().map_or(String::new(), |saw| format!("{} requests, ", number::count(saw.count())));
     match (reading.state, p99) {
-        (State::Ok, Some(p99)) => format!("{seen}p99 {}", number::time(p99.value_ns)),
-        (State::Ok, None) => format!("{seen}no p99"),
+        (ToolState::Ok, Some(p99)) => format!("{seen}p99 {}", number::time(p99.value_ns)),
+        (ToolState::Ok, None) => format!("{seen}no p99"),
         (state, _) => format!("{}: {}", state.name(), reading.message.as_deref().unwrap_or_default()),
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
-use truetail_analysis::league::{QUANTILES, Row, Stretch};
+use truetail_analysis::league::{LeagueRow, QUANTILES, TimeRange};
 use truetail_engine::host;
 use truetail_lab::{Entry, Reading, Setting, Survey};
 use truetail_model::time::NANOS_PER_SECOND;
@@ -17,8 +17,8 @@ use crate::{output, utc};
 /// A survey that was read.
 pub struct Results<'a> {
     setting: &'a Setting,
-    window: Vec<Stretch>,
-    rows: Vec<Row>,
+    window: Vec<TimeRange>,
+    rows: Vec<LeagueRow>,
     entries: &'a [Entry],
 }
 
@@ -84,7 +84,7 @@ impl<'a> Results<'a> {
     }
 
     fn data(&self) -> Vec<ToolData<'_>> {
-        let reading = |row: &Row| {
+        let reading = |row: &LeagueRow| {
             let entry = self.entries.iter().find(|entry| entry.tool.name() == row.tool)?;
             entry.reading.as_ref()
         };
@@ -102,7 +102,7 @@ impl<'a> Results<'a> {
     }
 }
 
-fn data_of<'a>(row: &'a Row, reading: &'a Reading) -> ToolData<'a> {
+fn data_of<'a>(row: &'a LeagueRow, reading: &'a Reading) -> ToolData<'a> {
     let report = reading.report.as_ref();
     let printed = report.map_or(Vec::new(), |report| {
         let quantiles = report.claims.quantiles.iter().map(|claimed| (claimed.q, claimed.value_ns));
@@ -122,8 +122,8 @@ struct League<'a> {
     duration_ns: u64,
     truth: Quantiles,
     /// When the service could not answer, or was slow, on the fault clock.
-    window: &'a [Stretch],
-    tools: &'a [Row],
+    window: &'a [TimeRange],
+    tools: &'a [LeagueRow],
 }
 
 #[derive(Serialize)]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use truetail_analysis::league::State;
+use truetail_analysis::league::ToolState;
 use truetail_engine::host;
 use truetail_lab::{Entry, Setting, Stop, Survey};
 use truetail_tools::{Lookup, Tool};
@@ -44,7 +44,7 @@ pub fn run(args: LabRunArgs) -> Result<Exit> {
 /// Was it asked for, and did it run to a good end, now or earlier?
 fn is_result(entry: &Entry, tools: &[&'static dyn Tool]) -> bool {
     let asked_for = tools.iter().any(|tool| tool.name() == entry.tool.name());
-    asked_for && entry.reading.as_ref().is_some_and(|reading| reading.state == State::Ok)
+    asked_for && entry.reading.as_ref().is_some_and(|reading| reading.state == ToolState::Ok)
 }
 
 /// Runs the tools, and adds what is there of others. Ctrl-C ends the tool that runs.

@@ -10,7 +10,7 @@ use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModel;
 use truetail_report::number;
 use truetail_report::plot::Role;
-use truetail_run::{Run, Source};
+use truetail_run::{Run, RunSource};
 use truetail_sim::labs::QUANTILES;
 use truetail_sim::labs::every_nth::{EveryNth, EveryNthOptions};
 
@@ -66,7 +66,7 @@ impl Experiment<'_> {
         drop(teller);
         drop(watch);
         measured.snapshot.tally.check().map_err(could_not)?;
-        let mut run = measured.into_run(Source::Callable, plan.offered());
+        let mut run = measured.into_run(RunSource::Callable, plan.offered());
         run.facts.offered.name = Some(format!("{NAME}/{name}"));
         run.facts.interrupted = control.was_stopped();
         run.facts.notes.push(self.calibration());

@@ -1,19 +1,19 @@
-//! When a run that goes on until a number is narrow enough may stop: `--until 'p99 ±5%'`.
+//! When to stop a run that goes on until a quantile is known well enough: `--until 'p99 ±5%'`.
 //!
-//! # How to ask
+//! # Interim analyses
 //!
-//! Every look at a run that goes on is another chance to stop by luck, because runs whose interval happens to be narrow
+//! Every interim analysis, or look, is another chance to stop by luck, because runs whose interval happens to be narrow
 //! stop first (Chow & Robbins, *Annals of Mathematical Statistics* 36, 1965, for the theory; Law & Kelton, "Confidence
 //! intervals for steady-state simulations, II: a survey of sequential procedures", *Management Science* 28, 1982, for what
 //! it costs in practice). Three things hold that back:
 //!
-//! - **few looks**: at 10 s of measured time and then each time half as long again ([`next_look`]), so that an hour has 16;
+//! - **few looks**: at 10 s of measured time and then each time half as long again ([`next_interim_analysis`]), so that an hour has 16;
 //! - **no look at a stump**: only while fewer than a tenth of the arrivals that belong beyond the quantile are still
-//!   outstanding ([`Until::may_look`]), because those that are missing are the slow ones;
+//!   outstanding ([`StoppingRule::is_ready`]), because those that are missing are the slow ones;
 //! - **an interval that already doubts itself**: one from few bursts is wide, or has no end ([`crate::support`]).
 //!
 //! A look takes all that was recorded so far as a run of its own, warm-up left out, and hands the quantile of its response
-//! time ([`crate::quantile()`]) to [`Until::look`]. When that says stop, the schedule ends, the run drains, and the report is
+//! time ([`crate::quantile()`]) to [`StoppingRule::evaluate`]. When that says stop, the schedule ends, the run drains, and the report is
 //! made from all of it as ever: the look decides when to stop, never what is printed. The cost that is left, measured, stands
 //! in `docs/confidence.md`.
 
@@ -23,10 +23,10 @@ use std::str::FromStr;
 use truetail_model::time::Nanos;
 use truetail_run::Quantile;
 
-use crate::support::{QUANTILES, needed_for};
+use crate::support::{QUANTILES, min_sample_size};
 
 /// The first look at a run.
-pub const FIRST_LOOK: Nanos = Nanos::from_secs(10);
+pub const FIRST_INTERIM_ANALYSIS: Nanos = Nanos::from_secs(10);
 /// Looks after that: each when the measured time has grown by half.
 const GROWTH: (u64, u64) = (3, 2);
 /// Most arrivals that may be outstanding at a look, as a share of those beyond the quantile.
@@ -34,15 +34,15 @@ const MOST_OUTSTANDING: f64 = 0.1;
 
 /// How narrow a quantile of the response time must be.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Until {
+pub struct StoppingRule {
     q: f64,
     /// Half of the interval as a share of the value, in (0, 1].
     half_width: f64,
 }
 
-/// What a look at a run shows.
+/// What an interim analysis shows.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Look {
+pub enum InterimResult {
     /// Narrow enough: this is its half-width, as a share of the value.
     Reached {
         /// In [0, 1].
@@ -66,53 +66,52 @@ pub enum Look {
     Unanswered,
 }
 
-impl Until {
+impl StoppingRule {
     /// The quantile, in (0, 1).
     pub fn q(&self) -> f64 {
         self.q
     }
 
-    /// May one look at a run of which this many arrivals are recorded, and this many were issued or due and have not
-    /// ended?
-    pub fn may_look(&self, recorded: u64, outstanding: u64) -> bool {
-        recorded >= needed_for(self.q) && outstanding as f64 <= MOST_OUTSTANDING * (1.0 - self.q) * recorded as f64
+    /// Is an interim analysis allowed, with so many arrivals recorded and so many issued or due that have not ended?
+    pub fn is_ready(&self, recorded: u64, outstanding: u64) -> bool {
+        recorded >= min_sample_size(self.q) && outstanding as f64 <= MOST_OUTSTANDING * (1.0 - self.q) * recorded as f64
     }
 
-    /// What `quantile`, which is [`Until::q`] of the response time so far, says. The half-width is the distance from the value to the
+    /// What `quantile`, which is [`StoppingRule::q`] of the response time so far, says. The half-width is the distance from the value to the
     /// farther end of the interval.
-    pub fn look(&self, quantile: &Quantile) -> Look {
+    pub fn evaluate(&self, quantile: &Quantile) -> InterimResult {
         if let Some(n) = quantile.needs_n.filter(|_| !quantile.supported) {
-            return Look::Needs { n };
+            return InterimResult::Needs { n };
         }
         let Some(value) = quantile.value_ns.filter(|_| !quantile.at_least && !quantile.no_answer) else {
-            return Look::Unanswered;
+            return InterimResult::Unanswered;
         };
-        let (Some(low), Some(high)) = (quantile.low_ns, quantile.high_ns) else { return Look::NoEnd };
+        let (Some(low), Some(high)) = (quantile.low_ns, quantile.high_ns) else { return InterimResult::NoEnd };
         let farther = value.saturating_sub(low).max(high.saturating_sub(value));
         let half_width = farther as f64 / value.max(1) as f64;
         if half_width <= self.half_width {
-            Look::Reached { half_width }
+            InterimResult::Reached { half_width }
         } else {
-            Look::TooWide { half_width, times_as_many: (half_width / self.half_width).powi(2) }
+            InterimResult::TooWide { half_width, times_as_many: (half_width / self.half_width).powi(2) }
         }
     }
 }
 
 /// The measured time of the next look at a run that has measured so much: of 10 s, 15 s, 22.5 s …, the first that is
 /// longer.
-pub fn next_look(measured: Nanos) -> Nanos {
-    let mut look = FIRST_LOOK;
+pub fn next_interim_analysis(measured: Nanos) -> Nanos {
+    let mut look = FIRST_INTERIM_ANALYSIS;
     while look <= measured && look < Nanos::MAX {
         look = Nanos((look.0 / GROWTH.1).saturating_mul(GROWTH.0));
     }
     look
 }
 
-impl FromStr for Until {
+impl FromStr for StoppingRule {
     type Err = String;
 
     /// Reads `p99 ±5%`, also as `p99 +-5 %` or `p99 +/- 5%`.
-    fn from_str(text: &str) -> Result<Until, String> {
+    fn from_str(text: &str) -> Result<StoppingRule, String> {
         let malformed = || format!("'{text}' does not say how narrow; write a quantile and a share, such as 'p99 ±5%'");
         let sign = ["±", "+/-", "+-"].into_iter().find_map(|sign| text.split_once(sign));
         let (name, width) = sign.ok_or_else(malformed)?;
@@ -121,14 +120,14 @@ impl FromStr for Until {
         let percent: f64 =
             width.trim().strip_suffix('%').ok_or_else(malformed)?.trim().parse().map_err(|_| malformed())?;
         if percent > 0.0 && percent <= 100.0 {
-            Ok(Until { q, half_width: percent / 100.0 })
+            Ok(StoppingRule { q, half_width: percent / 100.0 })
         } else {
             Err(format!("'{text}' is out of range; the share is above 0 % and at most 100 %"))
         }
     }
 }
 
-impl fmt::Display for Until {
+impl fmt::Display for StoppingRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "p{} ±{}%", rounded(self.q * 100.0), rounded(self.half_width * 100.0))
     }
@@ -164,7 +163,7 @@ mod tests {
         }
     }
 
-    fn p99() -> Until {
+    fn p99() -> StoppingRule {
         "p99 ±5%".parse().unwrap()
     }
 
@@ -177,11 +176,11 @@ mod tests {
             ("p99.99 +/-2.5%", 0.9999, 0.025),
             (" p50 ± 100% ", 0.5, 1.0),
         ] {
-            let until: Until = text.parse().unwrap();
-            assert_eq!(until, Until { q, half_width }, "{text}");
-            assert_eq!(until.to_string().parse::<Until>().unwrap(), until, "{text}");
+            let until: StoppingRule = text.parse().unwrap();
+            assert_eq!(until, StoppingRule { q, half_width }, "{text}");
+            assert_eq!(until.to_string().parse::<StoppingRule>().unwrap(), until, "{text}");
         }
-        assert_eq!("p99.9 +-5%".parse::<Until>().unwrap().to_string(), "p99.9 ±5%");
+        assert_eq!("p99.9 +-5%".parse::<StoppingRule>().unwrap().to_string(), "p99.9 ±5%");
     }
 
     #[test]
@@ -200,60 +199,63 @@ mod tests {
             ("p99 ±101%", "out of range"),
             ("p99 ±NaN%", "out of range"),
         ] {
-            let error = text.parse::<Until>().unwrap_err();
+            let error = text.parse::<StoppingRule>().unwrap_err();
             assert!(error.contains(wrong), "{text}: {error}");
         }
     }
 
     #[test]
     fn the_farther_end_decides() {
-        let look = |low, high| p99().look(&quantile(1_000, Some(low), Some(high)));
-        assert_eq!(look(950, 1_050), Look::Reached { half_width: 0.05 });
-        assert_eq!(look(990, 1_100), Look::TooWide { half_width: 0.1, times_as_many: 4.0 });
-        assert_eq!(look(900, 1_010), Look::TooWide { half_width: 0.1, times_as_many: 4.0 });
-        assert_eq!(look(1_000, 1_000), Look::Reached { half_width: 0.0 });
+        let look = |low, high| p99().evaluate(&quantile(1_000, Some(low), Some(high)));
+        assert_eq!(look(950, 1_050), InterimResult::Reached { half_width: 0.05 });
+        assert_eq!(look(990, 1_100), InterimResult::TooWide { half_width: 0.1, times_as_many: 4.0 });
+        assert_eq!(look(900, 1_010), InterimResult::TooWide { half_width: 0.1, times_as_many: 4.0 });
+        assert_eq!(look(1_000, 1_000), InterimResult::Reached { half_width: 0.0 });
     }
 
     #[test]
     fn what_is_no_interval_is_never_narrow_enough() {
         let whole = quantile(1_000, Some(1_000), Some(1_000));
         for (quantile, look) in [
-            (Quantile { high_ns: None, ..whole }, Look::NoEnd),
-            (Quantile { low_ns: None, ..whole }, Look::NoEnd),
-            (Quantile { at_least: true, ..whole }, Look::Unanswered),
-            (Quantile { at_least: true, no_answer: true, ..whole }, Look::Unanswered),
-            (Quantile { supported: false, needs_n: Some(368), value_ns: None, ..whole }, Look::Needs { n: 368 }),
+            (Quantile { high_ns: None, ..whole }, InterimResult::NoEnd),
+            (Quantile { low_ns: None, ..whole }, InterimResult::NoEnd),
+            (Quantile { at_least: true, ..whole }, InterimResult::Unanswered),
+            (Quantile { at_least: true, no_answer: true, ..whole }, InterimResult::Unanswered),
+            (
+                Quantile { supported: false, needs_n: Some(368), value_ns: None, ..whole },
+                InterimResult::Needs { n: 368 },
+            ),
         ] {
-            assert_eq!(p99().look(&quantile), look);
+            assert_eq!(p99().evaluate(&quantile), look);
         }
     }
 
     #[test]
     fn looks_are_few_and_not_at_a_stump() {
-        let mut looks = vec![next_look(Nanos::ZERO)];
+        let mut looks = vec![next_interim_analysis(Nanos::ZERO)];
         while looks.last().unwrap().0 < Nanos::from_secs(3_600).0 {
-            looks.push(next_look(*looks.last().unwrap()));
+            looks.push(next_interim_analysis(*looks.last().unwrap()));
         }
         assert_eq!((looks[0], looks[1], looks.len()), (Nanos::from_secs(10), Nanos::from_secs(15), 16));
-        assert!(p99().may_look(10_000, 10) && !p99().may_look(10_000, 11) && !p99().may_look(367, 0));
+        assert!(p99().is_ready(10_000, 10) && !p99().is_ready(10_000, 11) && !p99().is_ready(367, 0));
     }
 
     proptest! {
         #[test]
         fn the_next_look_is_later_and_not_by_much(measured in 0..u64::MAX / 4) {
-            let next = next_look(Nanos(measured));
+            let next = next_interim_analysis(Nanos(measured));
             prop_assert!(next.0 > measured);
-            prop_assert!(next == FIRST_LOOK || next.0 as f64 <= measured as f64 * 1.5 + 1.0);
+            prop_assert!(next == FIRST_INTERIM_ANALYSIS || next.0 as f64 <= measured as f64 * 1.5 + 1.0);
         }
 
         #[test]
         fn narrower_is_never_worse(value in 1u64..1 << 40, below in 0.0..1.0_f64, above in 0.0..3.0_f64, part in 0.0..1.0_f64) {
             let within = |part: f64| {
                 let (low, high) = (value as f64 * (1.0 - below * part), value as f64 * (1.0 + above * part));
-                p99().look(&quantile(value, Some(low as u64), Some(high.ceil() as u64)))
+                p99().evaluate(&quantile(value, Some(low as u64), Some(high.ceil() as u64)))
             };
-            if matches!(within(1.0), Look::Reached { .. }) {
-                prop_assert!(matches!(within(part), Look::Reached { .. }), "{:?}", within(part));
+            if matches!(within(1.0), InterimResult::Reached { .. }) {
+                prop_assert!(matches!(within(part), InterimResult::Reached { .. }), "{:?}", within(part));
             }
         }
     }

@@ -1,19 +1,19 @@
-//! How many arrivals were beyond a value, stretch by stretch of the run, for any value and at once.
+//! Exceedances: how many arrivals were beyond a value, by stretch of the run. Fast for any value.
 
 use std::ops::Range;
 
 use truetail_model::record::{Distributions, Metric};
 
-use crate::spectrum::Cosines;
+use crate::long_run_variance::CosineBasis;
 
 /// At most this many stretches: four for each cosine that is used.
 const MOST_BINS: usize = 120;
 /// At least this many arrivals in a stretch, where arrivals are cut into them one by one.
 const SMALLEST_BIN: usize = 4;
-/// The counts by stretch are kept for every so many entries; what lies between is counted when it is asked for.
+/// Cumulative counts are kept for every so many entries. The rest is counted on demand.
 const STRIDE: usize = 1024;
 
-/// A value and its stretch in one word, the value in front: words sort like values, and many times faster than pairs do.
+/// A value and its stretch in one word, the value in front. Words sort like values, and many times faster than pairs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Placed(u64);
 
@@ -36,9 +36,9 @@ impl Placed {
     }
 }
 
-/// The values of a run by size, each with the stretch that it belongs to.
+/// The values of a run in ascending order, each with its stretch.
 #[derive(Clone, Debug)]
-pub(crate) struct Order {
+pub(crate) struct ExceedanceCounts {
     /// Ascending.
     placed: Vec<Placed>,
     /// Arrivals of each; empty where each is one.
@@ -47,47 +47,48 @@ pub(crate) struct Order {
     sizes: Vec<u64>,
     /// After every [`STRIDE`]-th entry, from none on: how many arrivals of each stretch came before.
     before: Vec<Vec<u64>>,
-    cosines: Cosines,
+    cosines: CosineBasis,
     total: u64,
 }
 
-impl Order {
+impl ExceedanceCounts {
     /// Of every single value, in the order of the intended starts; [`u64::MAX`] for an arrival without an answer. `None`
     /// where there are too few to tell how they depend on each other.
-    pub(crate) fn of_values(values: &[u64]) -> Option<Order> {
+    pub(crate) fn of_values(values: &[u64]) -> Option<ExceedanceCounts> {
         let bins = (values.len() / SMALLEST_BIN).min(MOST_BINS);
-        let cosines = Cosines::over(bins)?;
+        let cosines = CosineBasis::over(bins)?;
         let place = |(i, value): (usize, &u64)| Placed::new(*value, i * bins / values.len());
         let mut placed: Vec<Placed> = values.iter().enumerate().map(place).collect();
         placed.sort_unstable();
-        Some(Order::new(placed, Vec::new(), bins, cosines))
+        Some(ExceedanceCounts::new(placed, Vec::new(), bins, cosines))
     }
 
     /// Of `metrics` by interval; those after the first are of arrivals without an answer. `None` where there are too few
     /// intervals, or where they do not hold all `total` arrivals.
-    pub(crate) fn of_intervals(rows: &[Distributions], metrics: &[Metric], total: u64) -> Option<Order> {
+    pub(crate) fn of_intervals(rows: &[Distributions], metrics: &[Metric], total: u64) -> Option<ExceedanceCounts> {
         let in_row = |row: &Distributions| metrics.iter().map(|metric| row.metric(*metric).count()).sum::<u64>();
         let rows: Vec<&Distributions> = rows.iter().filter(|row| in_row(row) > 0).collect();
         let bins = rows.len().min(MOST_BINS);
-        let cosines = Cosines::over(bins)?;
+        let cosines = CosineBasis::over(bins)?;
         let mut buckets: Vec<(Placed, u64)> =
             rows.iter().enumerate().flat_map(|(i, row)| buckets_of(row, i * bins / rows.len(), metrics)).collect();
         buckets.sort_unstable();
         let (placed, counts) = buckets.into_iter().unzip();
-        let order = Order::new(placed, counts, bins, cosines);
-        (order.total == total).then_some(order)
+        let counts = ExceedanceCounts::new(placed, counts, bins, cosines);
+        (counts.total == total).then_some(counts)
     }
 
-    fn new(placed: Vec<Placed>, counts: Vec<u64>, bins: usize, cosines: Cosines) -> Order {
-        let mut order = Order { placed, counts, sizes: vec![0; bins], before: Vec::new(), cosines, total: 0 };
+    fn new(placed: Vec<Placed>, counts: Vec<u64>, bins: usize, cosines: CosineBasis) -> ExceedanceCounts {
+        let mut counts =
+            ExceedanceCounts { placed, counts, sizes: vec![0; bins], before: Vec::new(), cosines, total: 0 };
         let mut sizes = vec![0; bins];
-        for from in (0..order.placed.len()).step_by(STRIDE) {
-            order.before.push(sizes.clone());
-            order.count(from..order.placed.len().min(from + STRIDE), &mut sizes);
+        for from in (0..counts.placed.len()).step_by(STRIDE) {
+            counts.before.push(sizes.clone());
+            counts.count(from..counts.placed.len().min(from + STRIDE), &mut sizes);
         }
-        order.total = sizes.iter().sum();
-        order.sizes = sizes;
-        order
+        counts.total = sizes.iter().sum();
+        counts.sizes = sizes;
+        counts
     }
 
     /// The first `n` of all single values by size, where all are known to the nanosecond.
@@ -107,8 +108,8 @@ impl Order {
         }
     }
 
-    /// By how much more the number of arrivals with a value of at least `from` varies than among independent ones, and
-    /// from how many cosines that was estimated. `None` where no arrival is, or all are.
+    /// The design effect of the share of arrivals with a value of at least `from`: its variance over that of independent
+    /// arrivals, and the number of cosines it was estimated from. `None` where that share is 0 or 1.
     pub(crate) fn design_effect(&self, from: u64) -> Option<(f64, usize)> {
         let below = self.below(from);
         let share = below.iter().sum::<u64>() as f64 / self.total as f64;
@@ -156,18 +157,18 @@ mod tests {
         // as one event of 40.
         let evenly: Vec<u64> = (0..4_000).map(|i| u64::from(i % 100 == 50)).collect();
         let at_once: Vec<u64> = (0..4_000).map(|i| u64::from((1_000..1_040).contains(&i))).collect();
-        let effect = |values: &[u64]| Order::of_values(values).unwrap().design_effect(1).unwrap().0;
+        let effect = |values: &[u64]| ExceedanceCounts::of_values(values).unwrap().design_effect(1).unwrap().0;
         assert!(effect(&evenly) < 0.1, "{}", effect(&evenly));
         assert!((25.0..80.0).contains(&effect(&at_once)), "{}", effect(&at_once));
     }
 
     #[test]
     fn nothing_beyond_and_all_beyond_say_nothing() {
-        let order = Order::of_values(&(0..100).collect::<Vec<_>>()).unwrap();
-        assert_eq!((order.design_effect(0), order.design_effect(100)), (None, None));
-        assert!(order.design_effect(50).is_some());
-        assert!(Order::of_values(&[1; 19]).is_none() && Order::of_values(&[1; 20]).is_some());
-        assert!(Order::of_intervals(&[], &[Metric::ResponseTime], 0).is_none());
+        let counts = ExceedanceCounts::of_values(&(0..100).collect::<Vec<_>>()).unwrap();
+        assert_eq!((counts.design_effect(0), counts.design_effect(100)), (None, None));
+        assert!(counts.design_effect(50).is_some());
+        assert!(ExceedanceCounts::of_values(&[1; 19]).is_none() && ExceedanceCounts::of_values(&[1; 20]).is_some());
+        assert!(ExceedanceCounts::of_intervals(&[], &[Metric::ResponseTime], 0).is_none());
     }
 
     #[test]
@@ -175,24 +176,24 @@ mod tests {
         let mut values: Vec<u64> = (0..100).collect();
         values[7] = Placed::LARGEST;
         values[8] = u64::MAX;
-        let order = Order::of_values(&values).unwrap();
-        assert_eq!(order.below(u64::MAX).iter().sum::<u64>(), 98);
-        assert_eq!(order.smallest(98).unwrap().last(), Some(&99));
-        assert!(order.smallest(99).is_none() && order.smallest(101).is_none());
+        let counts = ExceedanceCounts::of_values(&values).unwrap();
+        assert_eq!(counts.below(u64::MAX).iter().sum::<u64>(), 98);
+        assert_eq!(counts.smallest(98).unwrap().last(), Some(&99));
+        assert!(counts.smallest(99).is_none() && counts.smallest(101).is_none());
     }
 
     proptest! {
         #[test]
         fn below_is_counted_one_by_one(values in proptest::collection::vec(0u64..3_000, 20..4_000), from in 0u64..3_001) {
-            let order = Order::of_values(&values).unwrap();
-            let mut below = vec![0; order.sizes.len()];
+            let counts = ExceedanceCounts::of_values(&values).unwrap();
+            let mut below = vec![0; counts.sizes.len()];
             for (i, value) in values.iter().enumerate() {
-                below[i * order.sizes.len() / values.len()] += u64::from(*value < from);
+                below[i * counts.sizes.len() / values.len()] += u64::from(*value < from);
             }
-            prop_assert_eq!(order.below(from), below);
+            prop_assert_eq!(counts.below(from), below);
             let mut sorted = values.clone();
             sorted.sort_unstable();
-            prop_assert_eq!(order.smallest(values.len() - 1).unwrap(), &sorted[..values.len() - 1]);
+            prop_assert_eq!(counts.smallest(values.len() - 1).unwrap(), &sorted[..values.len() - 1]);
         }
     }
 }

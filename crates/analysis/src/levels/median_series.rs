@@ -1,6 +1,6 @@
 //! The median response time over the time at which arrivals were intended.
 
-use truetail_model::record::{Distributions, Metric, RequestRecord, Second, Snapshot, rank_of};
+use truetail_model::record::{Distributions, Metric, RequestRecord, SecondCounts, Snapshot, rank_of};
 use truetail_model::time::NANOS_PER_SECOND;
 
 /// At most about this many values: a longer run is cut into longer stretches.
@@ -15,7 +15,7 @@ const MOST_PARTS: u64 = 120;
 
 /// Medians in stretches of equal length.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Series {
+pub(crate) struct MedianSeries {
     /// The natural logarithm of the median response time in nanoseconds, of all arrivals intended in the stretch. An arrival
     /// without an answer counts with what was waited for it; one that failed is slower than everything.
     pub(crate) values: Vec<f64>,
@@ -37,10 +37,10 @@ struct Extent {
     grain_ns: u64,
 }
 
-impl Series {
+impl MedianSeries {
     /// The series of a run; `None` where nothing was planned, or where neither single requests nor the distributions of
     /// the intervals are known. `every` holds all arrivals in order, where each was kept.
-    pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<Series> {
+    pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<MedianSeries> {
         let extent = Extent::of(snapshot, every)?;
         let failed = slowest(snapshot).saturating_mul(2).max(2);
         let width_ns = extent.width_ns(every.is_some());
@@ -51,7 +51,7 @@ impl Series {
         };
         let values = filled(medians, extent.arrivals / count / 2);
         let ln = |median: u64| libm::log(median.max(1) as f64);
-        Some(Series {
+        Some(MedianSeries {
             values: values.into_iter().map(ln).collect(),
             from_ns: extent.from_ns,
             width_ns,
@@ -75,8 +75,8 @@ impl Series {
     }
 
     #[cfg(test)]
-    pub(super) fn of_values(values: Vec<f64>) -> Series {
-        Series { values, from_ns: 0, width_ns: NANOS_PER_SECOND, failed: f64::INFINITY }
+    pub(super) fn of_values(values: Vec<f64>) -> MedianSeries {
+        MedianSeries { values, from_ns: 0, width_ns: NANOS_PER_SECOND, failed: f64::INFINITY }
     }
 }
 
@@ -85,7 +85,7 @@ impl Extent {
         let (first_ns, last_ns) = match every {
             Some(records) => (records.first()?.intended_start.0, records.last()?.intended_start.0),
             None => {
-                let busy = |row: &Second| row.planned > 0;
+                let busy = |row: &SecondCounts| row.planned > 0;
                 let (first, last) = (snapshot.seconds.iter().position(busy)?, snapshot.seconds.iter().rposition(busy)?);
                 (first as u64 * NANOS_PER_SECOND, last as u64 * NANOS_PER_SECOND)
             }

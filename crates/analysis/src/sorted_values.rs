@@ -1,54 +1,54 @@
-//! Values by rank, from single values or from histogram buckets.
+//! Sorted values, from single values or from histogram buckets.
 
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 
 /// A value is known to be from `low` to `high`, both included; equal where it is known exactly.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Known {
+pub(crate) struct ValueRange {
     pub(crate) low: u64,
     pub(crate) high: u64,
 }
 
 /// Values in ascending order, in nanoseconds.
 #[derive(Clone, Debug)]
-pub(crate) enum Values {
+pub(crate) enum SortedValues {
     /// Every single one, sorted.
     Each(Vec<u64>),
     /// By bucket.
     Buckets(Buckets),
 }
 
-/// A histogram in which a rank is found without counting up to it.
+/// A histogram with cumulative counts, so that a rank is found by binary search.
 #[derive(Clone, Debug)]
 pub(crate) struct Buckets {
     histogram: Histogram,
     /// Of each bucket in use, ascending: the highest rank in it, and its values.
-    up_to: Vec<(u64, Known)>,
+    up_to: Vec<(u64, ValueRange)>,
 }
 
-impl Values {
+impl SortedValues {
     /// Every single one, in any order.
-    pub(crate) fn each(mut values: Vec<u64>) -> Values {
+    pub(crate) fn each(mut values: Vec<u64>) -> SortedValues {
         values.sort_unstable();
-        Values::Each(values)
+        SortedValues::Each(values)
     }
 
-    pub(crate) fn buckets(histogram: Histogram) -> Values {
+    pub(crate) fn buckets(histogram: Histogram) -> SortedValues {
         let (min, max) = (histogram.min().map_or(0, |min| min.0), histogram.max().map_or(0, |max| max.0));
         let mut seen = 0;
         let count_up = |(low, high, count): (Nanos, Nanos, u64)| {
             seen += count;
-            (seen, Known { low: low.0.max(min), high: high.0.min(max) })
+            (seen, ValueRange { low: low.0.max(min), high: high.0.min(max) })
         };
         let up_to = histogram.buckets().map(count_up).collect();
-        Values::Buckets(Buckets { histogram, up_to })
+        SortedValues::Buckets(Buckets { histogram, up_to })
     }
 
     pub(crate) fn count(&self) -> u64 {
         match self {
-            Values::Each(values) => values.len() as u64,
-            Values::Buckets(buckets) => buckets.histogram.count(),
+            SortedValues::Each(values) => values.len() as u64,
+            SortedValues::Buckets(buckets) => buckets.histogram.count(),
         }
     }
 
@@ -56,32 +56,34 @@ impl Values {
     ///
     /// # Panics
     /// When the rank is outside.
-    pub(crate) fn at(&self, rank: u64) -> Known {
+    pub(crate) fn at(&self, rank: u64) -> ValueRange {
         match self {
-            Values::Each(values) => {
+            SortedValues::Each(values) => {
                 let value = values[(rank - 1) as usize];
-                Known { low: value, high: value }
+                ValueRange { low: value, high: value }
             }
-            Values::Buckets(buckets) => buckets.at(rank),
+            SortedValues::Buckets(buckets) => buckets.at(rank),
         }
     }
 
     /// These and `others` together.
-    pub(crate) fn with(&self, others: &Values) -> Values {
+    pub(crate) fn with(&self, others: &SortedValues) -> SortedValues {
         match (self, others) {
-            (Values::Each(mine), Values::Each(theirs)) => Values::each([mine.as_slice(), theirs].concat()),
+            (SortedValues::Each(mine), SortedValues::Each(theirs)) => {
+                SortedValues::each([mine.as_slice(), theirs].concat())
+            }
             _ => {
                 let mut all = self.to_histogram();
                 all.merge(&others.to_histogram());
-                Values::buckets(all)
+                SortedValues::buckets(all)
             }
         }
     }
 
     fn to_histogram(&self) -> Histogram {
         match self {
-            Values::Buckets(buckets) => buckets.histogram.clone(),
-            Values::Each(values) => {
+            SortedValues::Buckets(buckets) => buckets.histogram.clone(),
+            SortedValues::Each(values) => {
                 let mut histogram = Histogram::new();
                 values.iter().for_each(|value| histogram.record(Nanos(*value)));
                 histogram
@@ -91,36 +93,36 @@ impl Values {
 
     pub(crate) fn mean(&self) -> Option<f64> {
         match self {
-            Values::Each(values) if values.is_empty() => None,
-            Values::Each(values) => {
+            SortedValues::Each(values) if values.is_empty() => None,
+            SortedValues::Each(values) => {
                 let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
                 Some(sum as f64 / values.len() as f64)
             }
-            Values::Buckets(buckets) => buckets.histogram.mean_ns(),
+            SortedValues::Buckets(buckets) => buckets.histogram.mean_ns(),
         }
     }
 
     pub(crate) fn min(&self) -> Option<u64> {
         match self {
-            Values::Each(values) => values.first().copied(),
-            Values::Buckets(buckets) => buckets.histogram.min().map(|value| value.0),
+            SortedValues::Each(values) => values.first().copied(),
+            SortedValues::Buckets(buckets) => buckets.histogram.min().map(|value| value.0),
         }
     }
 
     pub(crate) fn max(&self) -> Option<u64> {
         match self {
-            Values::Each(values) => values.last().copied(),
-            Values::Buckets(buckets) => buckets.histogram.max().map(|value| value.0),
+            SortedValues::Each(values) => values.last().copied(),
+            SortedValues::Buckets(buckets) => buckets.histogram.max().map(|value| value.0),
         }
     }
 
     pub(crate) fn is_exact(&self) -> bool {
-        matches!(self, Values::Each(_))
+        matches!(self, SortedValues::Each(_))
     }
 }
 
 impl Buckets {
-    fn at(&self, rank: u64) -> Known {
+    fn at(&self, rank: u64) -> ValueRange {
         let place = self.up_to.partition_point(|(highest, _)| *highest < rank);
         assert!(rank > 0 && place < self.up_to.len(), "rank {rank} of {}", self.histogram.count());
         self.up_to[place].1
@@ -135,12 +137,12 @@ mod tests {
     proptest! {
         #[test]
         fn buckets_hold_the_sorted_values(mut values in proptest::collection::vec(0u64..1 << 40, 1..200)) {
-            let buckets = Values::buckets(Values::each(values.clone()).to_histogram());
-            let each = Values::each(values.clone());
+            let buckets = SortedValues::buckets(SortedValues::each(values.clone()).to_histogram());
+            let each = SortedValues::each(values.clone());
             values.sort_unstable();
             for (i, value) in values.iter().enumerate() {
                 let rank = i as u64 + 1;
-                prop_assert_eq!(each.at(rank), Known { low: *value, high: *value });
+                prop_assert_eq!(each.at(rank), ValueRange { low: *value, high: *value });
                 let known = buckets.at(rank);
                 prop_assert!(known.low <= *value && *value <= known.high);
                 prop_assert!(known.high - known.low <= value / 1024 + 1);
@@ -151,9 +153,9 @@ mod tests {
 
         #[test]
         fn together_is_all(a in proptest::collection::vec(0u64..1000, 0..50), b in proptest::collection::vec(0u64..1000, 0..50)) {
-            let all = Values::each([a.clone(), b.clone()].concat());
-            let (a, b) = (Values::each(a), Values::each(b));
-            let mixed = a.with(&Values::buckets(b.to_histogram()));
+            let all = SortedValues::each([a.clone(), b.clone()].concat());
+            let (a, b) = (SortedValues::each(a), SortedValues::each(b));
+            let mixed = a.with(&SortedValues::buckets(b.to_histogram()));
             prop_assert_eq!(mixed.count(), all.count());
             for rank in 1..=all.count() {
                 prop_assert_eq!(a.with(&b).at(rank), all.at(rank));

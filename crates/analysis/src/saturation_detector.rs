@@ -1,7 +1,7 @@
-//! Saturation, recognised while a run goes on.
+//! Detects saturation during a run.
 //!
-//! The verdict at the end of a run looks at all of it; this one looks at the last seconds only, and at nothing but three
-//! counts, so that it can be asked once a second without disturbing the generator.
+//! The verdict at the end of a run uses all of it. This detector uses three counts of the last seconds, so that asking it
+//! once a second does not disturb the generator.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::verdict::thresholds::{
     SATURATED_SLOWER, SATURATED_STRETCHES, TIMED_OUT_SHARE,
 };
 
-/// Seconds that are looked at: a stall shorter than three quarters of them cannot make the backlog rise in three quarters
+/// The last seconds that count. A stall shorter than three quarters of them cannot make the backlog rise in three quarters
 /// of them.
 const WINDOW: usize = 12;
 
@@ -20,9 +20,9 @@ const WINDOW: usize = 12;
 /// answers long on average (M/M/1: ρ/(1 − ρ)), and it drains by itself after a stall.
 pub const SUGGESTED_SHARE: f64 = 0.8;
 
-/// How a run stands at the end of a second, counted from its origin.
+/// The counts of a run at the end of a second, from its origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Standing {
+pub struct RunProgress {
     /// Arrivals intended so far.
     pub planned: u64,
     /// Of these, how many have ended, with or without an answer.
@@ -53,8 +53,8 @@ impl Saturation {
 
 /// Watches a run, a second at a time.
 #[derive(Clone, Debug, Default)]
-pub struct SaturationWatch {
-    standings: VecDeque<Standing>,
+pub struct SaturationDetector {
+    standings: VecDeque<RunProgress>,
     timeout: Option<Nanos>,
     /// The first median that was known.
     first_median: Option<Nanos>,
@@ -64,19 +64,19 @@ pub struct SaturationWatch {
     giving_up: usize,
 }
 
-impl SaturationWatch {
+impl SaturationDetector {
     /// Nothing seen yet.
-    pub fn new() -> SaturationWatch {
-        SaturationWatch::default()
+    pub fn new() -> SaturationDetector {
+        SaturationDetector::default()
     }
 
     /// The same, of a run whose requests time out after so long: a queue that grows until then, and no further.
-    pub fn with_timeout(timeout: Option<Nanos>) -> SaturationWatch {
-        SaturationWatch { timeout, ..SaturationWatch::default() }
+    pub fn with_timeout(timeout: Option<Nanos>) -> SaturationDetector {
+        SaturationDetector { timeout, ..SaturationDetector::default() }
     }
 
-    /// Takes the standing one second after the one before it, and says whether the run is saturated by now.
-    pub fn second(&mut self, standing: Standing) -> Option<Saturation> {
+    /// Takes the counts one second after those before, and says whether the run is saturated.
+    pub fn observe(&mut self, standing: RunProgress) -> Option<Saturation> {
         self.note_second(standing);
         self.standings.push_back(standing);
         if self.standings.len() > WINDOW + 1 {
@@ -86,7 +86,7 @@ impl SaturationWatch {
         growing.or_else(|| self.at_the_timeout(standing))
     }
 
-    fn note_second(&mut self, standing: Standing) {
+    fn note_second(&mut self, standing: RunProgress) {
         let before = self.standings.back().copied().unwrap_or_default();
         let (ended, answered) = (standing.ended - before.ended, standing.answered - before.answered);
         self.most_answered = self.most_answered.max(answered);
@@ -98,7 +98,7 @@ impl SaturationWatch {
 
     /// Requests are given up second after second, and the answers had grown old before: their median over the whole run
     /// is half of what the last of them took, where they grew evenly.
-    fn at_the_timeout(&self, now: Standing) -> Option<Saturation> {
+    fn at_the_timeout(&self, now: RunProgress) -> Option<Saturation> {
         let (timeout, first, median) = (self.timeout?, self.first_median?, now.median?);
         let old = median.0 as f64 * 2.0 >= timeout.0 as f64 * NEAR_TIMEOUT_SHARE;
         let grown = first.0 as f64 <= median.0 as f64 * GROWN_FROM_SHARE;
@@ -170,14 +170,14 @@ mod tests {
 
     /// The first second in which a run was called saturated, and what was said.
     fn watched(run: &Run) -> Option<(usize, Saturation)> {
-        let mut watch = SaturationWatch::new();
-        let mut standing = Standing::default();
+        let mut watch = SaturationDetector::new();
+        let mut standing = RunProgress::default();
         run.snapshot.seconds.iter().enumerate().find_map(|(second, row)| {
             standing.planned += row.planned;
             standing.ended += row.completed + row.failed;
             standing.answered += row.completed;
             // After the last arrival there is nothing to watch.
-            (row.planned > 0).then(|| watch.second(standing)).flatten().map(|found| (second, found))
+            (row.planned > 0).then(|| watch.observe(standing)).flatten().map(|found| (second, found))
         })
     }
 
@@ -223,16 +223,16 @@ mod tests {
 
     /// 1 000/s into 500/s with a timeout of 5 s, second by second.
     fn to_the_timeout(median_s: impl Fn(u64) -> f64) -> Option<(u64, Saturation)> {
-        let mut watch = SaturationWatch::with_timeout(Some(Nanos::from_secs(5)));
+        let mut watch = SaturationDetector::with_timeout(Some(Nanos::from_secs(5)));
         (1..=30u64).find_map(|second| {
             let answered = 500 * second.min(10);
-            let standing = Standing {
+            let standing = RunProgress {
                 planned: 1000 * second,
                 ended: answered + 1000 * second.saturating_sub(10),
                 answered,
                 median: Some(Nanos::from_secs_f64(median_s(second))),
             };
-            Some((second, watch.second(standing)?))
+            Some((second, watch.observe(standing)?))
         })
     }
 
@@ -241,20 +241,20 @@ mod tests {
         let (second, found) = to_the_timeout(|second| 0.25 * second.min(10) as f64).expect("saturated");
         assert!(second <= 15, "{second}");
         assert_eq!((found.capacity_per_second, found.offered_per_second), (500.0, 1000.0));
-        let mut died = SaturationWatch::with_timeout(Some(Nanos::from_secs(1)));
+        let mut died = SaturationDetector::with_timeout(Some(Nanos::from_secs(1)));
         for second in 1..=40u64 {
             let answered = 1000 * second.min(10);
             let ended = answered + 1000 * second.saturating_sub(11).min(second);
             let median = Some(Nanos::from_millis(10));
-            assert_eq!(died.second(Standing { planned: 1000 * second, ended, answered, median }), None, "{second}");
+            assert_eq!(died.observe(RunProgress { planned: 1000 * second, ended, answered, median }), None, "{second}");
         }
     }
 
     #[test]
     fn a_server_that_answers_nothing_is_down_and_not_slow() {
-        let mut watch = SaturationWatch::new();
+        let mut watch = SaturationDetector::new();
         for second in 1..60 {
-            assert_eq!(watch.second(Standing { planned: 1000 * second, ..Standing::default() }), None);
+            assert_eq!(watch.observe(RunProgress { planned: 1000 * second, ..RunProgress::default() }), None);
         }
     }
 }

@@ -1,14 +1,17 @@
-//! Why a run's numbers may not be trusted: values with their numbers, apart from the words.
+//! Validity issues: why a run's numbers may not be trusted, as values. Their words are in `messages`.
 
 use serde_json::{Map, Value, json};
-use truetail_run::{Reason, Shift, VerdictState};
+use truetail_run::{Shift, VerdictState};
 
-use super::words;
+use super::thresholds::{GENERATOR_LIMIT_INVALID, LAG_INVALID_SHARE};
+
+/// The code of a verdict's reason when no response time is a property of the service.
+pub const SATURATED: &str = "saturated";
 
 /// One reason against a run.
 #[derive(Clone, PartialEq, Debug)]
 #[allow(missing_docs, reason = "the names of the numbers are those of run.json, with their units")]
-pub enum Doubt {
+pub enum ValidityIssue {
     /// Some arrival has no outcome, or more than one: a bug in truetail.
     BooksUnbalanced { planned: u64, accounted: u64 },
     /// Nothing was answered, or nothing was planned.
@@ -54,84 +57,86 @@ pub enum Doubt {
     GeneratorLimit { failed: u64, arrivals: u64, no_local_port: u64, no_file_descriptor: u64 },
 }
 
-impl Doubt {
+impl ValidityIssue {
     /// Its code in `run.json`.
     pub fn code(&self) -> &'static str {
         match self {
-            Doubt::BooksUnbalanced { .. } => "books_unbalanced",
-            Doubt::NoResponses { .. } => "no_responses",
-            Doubt::TooFewSamples { .. } => "too_few_samples",
-            Doubt::CensoredTail { .. } => "censored_tail",
-            Doubt::ConnectionWait { .. } => "connection_wait",
-            Doubt::GeneratorLag { .. } => "generator_lag",
-            Doubt::GeneratorPaused { .. } => "generator_paused",
-            Doubt::Saturated { .. } | Doubt::SaturatedToTimeout { .. } => super::SATURATED,
-            Doubt::RateNotReached { .. } => "rate_not_reached",
-            Doubt::GeneratorLimit { .. } => "generator_limit",
-            Doubt::Throttled { .. } => "cpu_throttled",
-            Doubt::GeneratorBusy { .. } => "generator_busy",
-            Doubt::NotStationary { .. } => "not_stationary",
-            Doubt::ArrivalsOffSchedule { .. } => "arrivals_off_schedule",
+            ValidityIssue::BooksUnbalanced { .. } => "books_unbalanced",
+            ValidityIssue::NoResponses { .. } => "no_responses",
+            ValidityIssue::TooFewSamples { .. } => "too_few_samples",
+            ValidityIssue::CensoredTail { .. } => "censored_tail",
+            ValidityIssue::ConnectionWait { .. } => "connection_wait",
+            ValidityIssue::GeneratorLag { .. } => "generator_lag",
+            ValidityIssue::GeneratorPaused { .. } => "generator_paused",
+            ValidityIssue::Saturated { .. } | ValidityIssue::SaturatedToTimeout { .. } => SATURATED,
+            ValidityIssue::RateNotReached { .. } => "rate_not_reached",
+            ValidityIssue::GeneratorLimit { .. } => "generator_limit",
+            ValidityIssue::Throttled { .. } => "cpu_throttled",
+            ValidityIssue::GeneratorBusy { .. } => "generator_busy",
+            ValidityIssue::NotStationary { .. } => "not_stationary",
+            ValidityIssue::ArrivalsOffSchedule { .. } => "arrivals_off_schedule",
         }
     }
 
-    /// How bad it alone makes it.
+    /// The verdict that it alone would give.
     pub fn state(&self) -> VerdictState {
-        use super::thresholds::{GENERATOR_LIMIT_INVALID, LAG_INVALID_SHARE};
         let invalid = match self {
-            Doubt::BooksUnbalanced { .. } | Doubt::NoResponses { .. } | Doubt::Saturated { .. } => true,
-            Doubt::SaturatedToTimeout { .. } => true,
-            Doubt::TooFewSamples { .. } | Doubt::CensoredTail { .. } | Doubt::ConnectionWait { .. } => false,
-            Doubt::Throttled { .. } | Doubt::GeneratorBusy { .. } => false,
-            Doubt::NotStationary { .. } | Doubt::ArrivalsOffSchedule { .. } => false,
-            Doubt::GeneratorLag { lag_ns, response_time_ns, .. } => {
+            ValidityIssue::BooksUnbalanced { .. }
+            | ValidityIssue::NoResponses { .. }
+            | ValidityIssue::Saturated { .. } => true,
+            ValidityIssue::SaturatedToTimeout { .. } => true,
+            ValidityIssue::TooFewSamples { .. }
+            | ValidityIssue::CensoredTail { .. }
+            | ValidityIssue::ConnectionWait { .. } => false,
+            ValidityIssue::Throttled { .. } | ValidityIssue::GeneratorBusy { .. } => false,
+            ValidityIssue::NotStationary { .. } | ValidityIssue::ArrivalsOffSchedule { .. } => false,
+            ValidityIssue::GeneratorLag { lag_ns, response_time_ns, .. } => {
                 *lag_ns as f64 > *response_time_ns as f64 * LAG_INVALID_SHARE
             }
-            Doubt::GeneratorPaused { invalid, .. } => *invalid,
-            Doubt::RateNotReached { by_generator, .. } => *by_generator,
-            Doubt::GeneratorLimit { failed, arrivals, .. } => {
+            ValidityIssue::GeneratorPaused { invalid, .. } => *invalid,
+            ValidityIssue::RateNotReached { by_generator, .. } => *by_generator,
+            ValidityIssue::GeneratorLimit { failed, arrivals, .. } => {
                 *failed as f64 >= *arrivals as f64 * GENERATOR_LIMIT_INVALID
             }
         };
         if invalid { VerdictState::Invalid } else { VerdictState::Suspect }
     }
 
-    /// As `run.json` holds it.
-    pub fn reason(&self) -> Reason {
-        Reason {
-            code: self.code().to_owned(),
-            state: self.state(),
-            message: words::message(self),
-            numbers: self.numbers(),
-        }
-    }
-
-    fn numbers(&self) -> Map<String, Value> {
+    /// Its numbers, by their names in `run.json`.
+    pub(super) fn numbers(&self) -> Map<String, Value> {
         let numbers = match *self {
-            Doubt::BooksUnbalanced { planned, accounted } => json!({"planned": planned, "accounted": accounted}),
-            Doubt::NoResponses { planned } => json!({"planned": planned}),
-            Doubt::TooFewSamples { arrivals, needs_n } => json!({"arrivals": arrivals, "needs_n": needs_n}),
-            Doubt::CensoredTail { q, censored, arrivals, at_least_ns } => {
+            ValidityIssue::BooksUnbalanced { planned, accounted } => {
+                json!({"planned": planned, "accounted": accounted})
+            }
+            ValidityIssue::NoResponses { planned } => json!({"planned": planned}),
+            ValidityIssue::TooFewSamples { arrivals, needs_n } => json!({"arrivals": arrivals, "needs_n": needs_n}),
+            ValidityIssue::CensoredTail { q, censored, arrivals, at_least_ns } => {
                 json!({"q": q, "censored": censored, "arrivals": arrivals, "at_least_ns": at_least_ns})
             }
-            Doubt::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } => json!({
+            ValidityIssue::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } => json!({
                 "q": q, "wait_ns": wait_ns, "response_time_ns": response_time_ns, "waited": waited,
                 "connections": connections,
             }),
-            Doubt::GeneratorLag { q, lag_ns, response_time_ns } => {
+            ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns } => {
                 json!({"q": q, "lag_ns": lag_ns, "response_time_ns": response_time_ns})
             }
-            Doubt::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, p99_ns, .. } => json!({
+            ValidityIssue::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, p99_ns, .. } => json!({
                 "pauses": pauses, "longest_ns": longest_ns, "arrivals_hit": arrivals_hit, "arrivals": arrivals,
                 "p99_ns": p99_ns,
             }),
-            Doubt::Saturated { offered_per_second, capacity_per_second, growth_per_second, backlog, connections } => {
+            ValidityIssue::Saturated {
+                offered_per_second,
+                capacity_per_second,
+                growth_per_second,
+                backlog,
+                connections,
+            } => {
                 json!({
                     "offered_per_second": offered_per_second, "capacity_per_second": capacity_per_second,
                     "growth_per_second": growth_per_second, "backlog": backlog, "connections": connections,
                 })
             }
-            Doubt::SaturatedToTimeout {
+            ValidityIssue::SaturatedToTimeout {
                 offered_per_second,
                 capacity_per_second,
                 from_ns,
@@ -144,24 +149,24 @@ impl Doubt {
                     "from_s": seconds(from_ns), "timed_out": timed_out, "arrivals": arrivals, "timeout_ns": timeout_ns,
                 })
             }
-            Doubt::RateNotReached { planned_per_second, sent_per_second, .. } => {
+            ValidityIssue::RateNotReached { planned_per_second, sent_per_second, .. } => {
                 json!({"planned_per_second": planned_per_second, "sent_per_second": sent_per_second})
             }
-            Doubt::Throttled { throttled_ns, elapsed_ns } => {
+            ValidityIssue::Throttled { throttled_ns, elapsed_ns } => {
                 json!({"throttled_ns": throttled_ns, "elapsed_ns": elapsed_ns})
             }
-            Doubt::GeneratorBusy { cpu_ns, elapsed_ns, threads } => {
+            ValidityIssue::GeneratorBusy { cpu_ns, elapsed_ns, threads } => {
                 json!({"cpu_ns": cpu_ns, "elapsed_ns": elapsed_ns, "threads": threads})
             }
-            Doubt::NotStationary { shift, cut_ns } => json!({
+            ValidityIssue::NotStationary { shift, cut_ns } => json!({
                 "at_s": seconds(shift.at_ns), "until_s": seconds(shift.until_ns), "from_ns": shift.from_ns,
                 "to_ns": shift.to_ns, "lowest_ns": shift.lowest_ns, "highest_ns": shift.highest_ns,
                 "cut_s": cut_ns.map(seconds),
             }),
-            Doubt::ArrivalsOffSchedule { displaced, issued, mean_gap_ns } => {
+            ValidityIssue::ArrivalsOffSchedule { displaced, issued, mean_gap_ns } => {
                 json!({"displaced": displaced, "issued": issued, "mean_gap_ns": mean_gap_ns})
             }
-            Doubt::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => json!({
+            ValidityIssue::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => json!({
                 "failed": failed, "arrivals": arrivals, "no_local_port": no_local_port,
                 "no_file_descriptor": no_file_descriptor,
             }),

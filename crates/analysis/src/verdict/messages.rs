@@ -1,28 +1,30 @@
-//! What a doubt says to a person: what was seen, with numbers, and what to do about it.
+//! Validity issues in words: what was seen, with numbers, and what to do about it.
 
 use truetail_run::Shift;
 
-use super::reason::Doubt;
-use crate::saturation_watch::SUGGESTED_SHARE;
+use super::validity_issue::ValidityIssue;
+use crate::saturation_detector::SUGGESTED_SHARE;
 
 /// A sentence or two.
-pub(super) fn message(doubt: &Doubt) -> String {
-    match *doubt {
-        Doubt::BooksUnbalanced { planned, accounted } => format!(
+pub(super) fn message(issue: &ValidityIssue) -> String {
+    match *issue {
+        ValidityIssue::BooksUnbalanced { planned, accounted } => format!(
             "{} arrivals were planned and {} are accounted for: this is a bug in truetail, please report it",
             count(planned),
             count(accounted)
         ),
-        Doubt::NoResponses { planned: 0 } => "no arrival was planned: offer a higher rate or a longer run".to_owned(),
-        Doubt::NoResponses { planned } => {
+        ValidityIssue::NoResponses { planned: 0 } => {
+            "no arrival was planned: offer a higher rate or a longer run".to_owned()
+        }
+        ValidityIssue::NoResponses { planned } => {
             format!("none of {} arrivals was answered: see the errors, and check that the target is up", count(planned))
         }
-        Doubt::TooFewSamples { arrivals, needs_n } => format!(
+        ValidityIssue::TooFewSamples { arrivals, needs_n } => format!(
             "{} arrivals cannot carry a p99, which needs {}: run longer or offer a higher rate",
             count(arrivals),
             count(needs_n)
         ),
-        Doubt::CensoredTail { q, censored, arrivals, at_least_ns } => format!(
+        ValidityIssue::CensoredTail { q, censored, arrivals, at_least_ns } => format!(
             "{} of {} arrivals got no answer in the time that was waited, so from {} on the response time is only known \
              to be at least {}: a longer timeout or drain would tell more",
             count(censored),
@@ -30,14 +32,14 @@ pub(super) fn message(doubt: &Doubt) -> String {
             percentile(q),
             time(at_least_ns)
         ),
-        Doubt::GeneratorLag { q, lag_ns, response_time_ns } => format!(
+        ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns } => format!(
             "the generator began requests late: its lag at {} is {}, of a response time of {}; use a machine with less \
              to do, more threads or a lower rate",
             percentile(q),
             time(lag_ns),
             time(response_time_ns)
         ),
-        Doubt::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => format!(
+        ValidityIssue::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => format!(
             "{} of {} arrivals failed for want of local ports ({}) or open files ({}) on this machine, not because of the \
              server: cap the connections with -c, or raise the limit (ulimit -n)",
             count(failed),
@@ -45,37 +47,39 @@ pub(super) fn message(doubt: &Doubt) -> String {
             count(no_local_port),
             count(no_file_descriptor)
         ),
-        Doubt::Throttled { throttled_ns, elapsed_ns } => format!(
+        ValidityIssue::Throttled { throttled_ns, elapsed_ns } => format!(
             "the generator's control group was over its CPU quota for {} of {}: raise the quota, or run it where there is \
              none",
             time(throttled_ns),
             time(elapsed_ns)
         ),
-        Doubt::GeneratorBusy { cpu_ns, elapsed_ns, threads } => format!(
+        ValidityIssue::GeneratorBusy { cpu_ns, elapsed_ns, threads } => format!(
             "a worker of the generator used {} of {} of processor time, so that it is itself a queue: use more than {} \
              threads, or a lower rate",
             time(cpu_ns),
             time(elapsed_ns),
             threads
         ),
-        Doubt::NotStationary { shift, cut_ns } => not_stationary(&shift, cut_ns),
-        Doubt::ArrivalsOffSchedule { displaced, issued, mean_gap_ns } => format!(
+        ValidityIssue::NotStationary { shift, cut_ns } => not_stationary(&shift, cut_ns),
+        ValidityIssue::ArrivalsOffSchedule { displaced, issued, mean_gap_ns } => format!(
             "the generator began {} of {} requests later than the next one was due ({}), so they came in bursts that nobody \
              planned: use more threads, a machine with less to do or a lower rate",
             count(displaced),
             count(issued),
             time(mean_gap_ns)
         ),
-        Doubt::ConnectionWait { .. } => connection_wait(doubt),
-        Doubt::GeneratorPaused { .. } => generator_paused(doubt),
-        Doubt::Saturated { .. } => saturated(doubt),
-        Doubt::SaturatedToTimeout { .. } => saturated_to_timeout(doubt),
-        Doubt::RateNotReached { .. } => rate_not_reached(doubt),
+        ValidityIssue::ConnectionWait { .. } => connection_wait(issue),
+        ValidityIssue::GeneratorPaused { .. } => generator_paused(issue),
+        ValidityIssue::Saturated { .. } => saturated(issue),
+        ValidityIssue::SaturatedToTimeout { .. } => saturated_to_timeout(issue),
+        ValidityIssue::RateNotReached { .. } => rate_not_reached(issue),
     }
 }
 
-fn connection_wait(doubt: &Doubt) -> String {
-    let Doubt::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } = *doubt else { unreachable!() };
+fn connection_wait(issue: &ValidityIssue) -> String {
+    let ValidityIssue::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } = *issue else {
+        unreachable!()
+    };
     let cap = connections.map_or(String::new(), |n| format!("{} ", count(n.into())));
     format!(
         "{} arrivals waited for one of the {cap}connections allowed: {} at {}, of a response time of {}; users behind \
@@ -87,8 +91,8 @@ fn connection_wait(doubt: &Doubt) -> String {
     )
 }
 
-fn generator_paused(doubt: &Doubt) -> String {
-    let Doubt::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, p99_ns, .. } = *doubt else {
+fn generator_paused(issue: &ValidityIssue) -> String {
+    let ValidityIssue::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, p99_ns, .. } = *issue else {
         unreachable!()
     };
     let times = match pauses {
@@ -105,8 +109,9 @@ fn generator_paused(doubt: &Doubt) -> String {
     )
 }
 
-fn saturated(doubt: &Doubt) -> String {
-    let Doubt::Saturated { offered_per_second, capacity_per_second, growth_per_second, backlog, connections } = *doubt
+fn saturated(issue: &ValidityIssue) -> String {
+    let ValidityIssue::Saturated { offered_per_second, capacity_per_second, growth_per_second, backlog, connections } =
+        *issue
     else {
         unreachable!()
     };
@@ -122,9 +127,15 @@ fn saturated(doubt: &Doubt) -> String {
     )
 }
 
-fn saturated_to_timeout(doubt: &Doubt) -> String {
-    let Doubt::SaturatedToTimeout { offered_per_second, capacity_per_second, from_ns, timed_out, arrivals, timeout_ns } =
-        *doubt
+fn saturated_to_timeout(issue: &ValidityIssue) -> String {
+    let ValidityIssue::SaturatedToTimeout {
+        offered_per_second,
+        capacity_per_second,
+        from_ns,
+        timed_out,
+        arrivals,
+        timeout_ns,
+    } = *issue
     else {
         unreachable!()
     };
@@ -142,8 +153,10 @@ fn saturated_to_timeout(doubt: &Doubt) -> String {
     )
 }
 
-fn rate_not_reached(doubt: &Doubt) -> String {
-    let Doubt::RateNotReached { planned_per_second, sent_per_second, by_generator } = *doubt else { unreachable!() };
+fn rate_not_reached(issue: &ValidityIssue) -> String {
+    let ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator } = *issue else {
+        unreachable!()
+    };
     let why = if by_generator {
         "the generator was too slow: use more threads or a faster machine"
     } else {

@@ -1,10 +1,10 @@
-//! What is known exactly of many values, beside the buckets that they fell into.
+//! Exact figures of many values, beside their histogram buckets.
 
 use crate::time::Nanos;
 
-/// How many values there are, their sum, and the smallest and the largest.
+/// Count, sum, minimum and maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Totals {
+pub(super) struct ExactStatistics {
     pub(super) count: u64,
     pub(super) sum: u128,
     /// `u64::MAX` where there is none.
@@ -13,14 +13,14 @@ pub(super) struct Totals {
     pub(super) max: u64,
 }
 
-impl Default for Totals {
-    fn default() -> Totals {
-        Totals { count: 0, sum: 0, min: u64::MAX, max: 0 }
+impl Default for ExactStatistics {
+    fn default() -> ExactStatistics {
+        ExactStatistics { count: 0, sum: 0, min: u64::MAX, max: 0 }
     }
 }
 
-impl Totals {
-    /// The same value `n` times.
+impl ExactStatistics {
+    /// Adds the same value `n` times.
     #[inline]
     pub(super) fn add(&mut self, value: Nanos, n: u64) {
         self.count += n;
@@ -29,8 +29,8 @@ impl Totals {
         self.max = self.max.max(value.0);
     }
 
-    /// Those of other values.
-    pub(super) fn merge(&mut self, other: &Totals) {
+    /// Adds those of other values.
+    pub(super) fn merge(&mut self, other: &ExactStatistics) {
         self.count += other.count;
         self.sum += other.sum;
         self.min = self.min.min(other.min);

@@ -1,4 +1,4 @@
-//! How much the sum of a dependent series varies, from the slowest waves in it.
+//! The long-run variance of a dependent series, from its lowest frequencies.
 //!
 //! The series is projected onto the cosines cos(πj(i + ½)/k), j = 1, 2, … (type II, over k bins). For a stationary series
 //! whose memory is short against its length, twice the squares of the first projections are independent estimates of
@@ -36,36 +36,36 @@ const REPETITION_LEVEL: f64 = 0.001;
 
 /// The cosines over a number of bins.
 #[derive(Clone, Debug)]
-pub(crate) struct Cosines {
+pub(crate) struct CosineBasis {
     /// Cosine after cosine, each with a value a bin.
     table: Vec<f64>,
     bins: usize,
 }
 
-/// The variance of the sum of a series, and how many cosines it was estimated from.
+/// The variance of the sum of a series, and the number of cosines it was estimated from.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct LongRun {
+pub(crate) struct LongRunVariance {
     pub(crate) variance: f64,
     pub(crate) cosines: usize,
 }
 
-impl Cosines {
+impl CosineBasis {
     /// Those over `bins` bins; `None` where there are too few bins for any estimate.
-    pub(crate) fn over(bins: usize) -> Option<Cosines> {
+    pub(crate) fn over(bins: usize) -> Option<CosineBasis> {
         let most = MOST_COSINES.min(bins.checked_sub(1)?);
         if most < FEWEST_COSINES {
             return None;
         }
         let wave = |j: usize| move |i: usize| libm::cos(PI * j as f64 * (i as f64 + 0.5) / bins as f64);
         let table = (1..=most).flat_map(|j| (0..bins).map(wave(j))).collect();
-        Some(Cosines { table, bins })
+        Some(CosineBasis { table, bins })
     }
 
-    /// How much the sum of series like `deviations` varies. They are one a bin and add up to zero.
-    pub(crate) fn long_run(&self, deviations: &[f64]) -> LongRun {
+    /// The variance of the sum of series like `deviations`, which has one value a bin and adds up to zero.
+    pub(crate) fn long_run(&self, deviations: &[f64]) -> LongRunVariance {
         let energies: Vec<f64> = self.table.chunks_exact(self.bins).map(|wave| energy(wave, deviations)).collect();
         let cosines = flat_part(&energies);
-        LongRun { variance: mean(&energies[..cosines]), cosines }
+        LongRunVariance { variance: mean(&energies[..cosines]), cosines }
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
     }
 
     fn mean_variance(bins: usize, memory: f64) -> f64 {
-        let cosines = Cosines::over(bins).unwrap();
+        let cosines = CosineBasis::over(bins).unwrap();
         (0..400).map(|seed| cosines.long_run(&series(seed, bins, memory)).variance).sum::<f64>() / 400.0
     }
 
@@ -158,7 +158,7 @@ mod tests {
     fn a_series_that_repeats_itself_hardly_varies() {
         let bins = 120;
         let bursts: Vec<f64> = (0..bins).map(|i| if i % 20 == 10 { 19.0 } else { -1.0 }).collect();
-        let long_run = Cosines::over(bins).unwrap().long_run(&bursts);
+        let long_run = CosineBasis::over(bins).unwrap().long_run(&bursts);
         assert_eq!(long_run.cosines, SLOW_COSINES);
         let unrelated: f64 = bursts.iter().map(|burst| burst * burst).sum();
         assert!(long_run.variance < unrelated / 100.0, "{} of {unrelated}", long_run.variance);
@@ -166,9 +166,9 @@ mod tests {
 
     #[test]
     fn too_few_bins_say_nothing() {
-        assert!(Cosines::over(0).is_none() && Cosines::over(4).is_none());
-        let cosines = Cosines::over(5).unwrap();
-        assert_eq!(cosines.long_run(&[0.0; 5]), LongRun { variance: 0.0, cosines: 4 });
+        assert!(CosineBasis::over(0).is_none() && CosineBasis::over(4).is_none());
+        let cosines = CosineBasis::over(5).unwrap();
+        assert_eq!(cosines.long_run(&[0.0; 5]), LongRunVariance { variance: 0.0, cosines: 4 });
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_larger_series_varies_by_its_square(values in proptest::collection::vec(-9.0..9.0, 5..200), by in 0.1..9.0_f64) {
-            let cosines = Cosines::over(values.len()).unwrap();
+            let cosines = CosineBasis::over(values.len()).unwrap();
             let scaled: Vec<f64> = values.iter().map(|value| value * by).collect();
             let (one, other) = (cosines.long_run(&values), cosines.long_run(&scaled));
             prop_assert_eq!(one.cosines, other.cosines);
@@ -194,7 +194,7 @@ mod tests {
         fn all_cosines_together_are_the_sample_variance(values in proptest::collection::vec(-9.0..9.0, 5..31)) {
             let (k, mean) = (values.len() as f64, mean(&values));
             let deviations: Vec<f64> = values.iter().map(|value| value - mean).collect();
-            let cosines = Cosines::over(values.len()).unwrap();
+            let cosines = CosineBasis::over(values.len()).unwrap();
             let energies: f64 = cosines.table.chunks_exact(cosines.bins).map(|wave| energy(wave, &deviations)).sum();
             let sample = deviations.iter().map(|deviation| deviation * deviation).sum::<f64>() / (k - 1.0);
             prop_assert!((energies / (k - 1.0) - k * sample).abs() <= 1e-9 * k * sample + 1e-12);

@@ -1,20 +1,20 @@
-//! What the server saw.
+//! The requests as the server saw them.
 
 use truetail_model::record::rank_of;
 use truetail_model::time::{Nanos, Timestamp};
 
 /// The requests that a server admitted, on its fault clock, which starts at the first of them.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Saw {
+pub struct ServerView {
     /// In order of arrival: (when its head had been read, when its answer had left), nanoseconds.
     requests: Vec<(u64, Option<u64>)>,
 }
 
-impl Saw {
+impl ServerView {
     /// These requests, in any order: (arrived, answered), nanoseconds on the fault clock.
-    pub fn new(mut requests: Vec<(u64, Option<u64>)>) -> Saw {
+    pub fn new(mut requests: Vec<(u64, Option<u64>)>) -> ServerView {
         requests.sort_unstable();
-        Saw { requests }
+        ServerView { requests }
     }
 
     /// How many there were.
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn what_was_served_is_of_those_that_were_answered() {
-        let saw = Saw::new((1..=100).map(|n| (n * 10, (n % 2 == 0).then_some(n * 11))).collect());
-        assert_eq!([0.5, 0.99, 1.0].map(|q| saw.served(q)), [Some(Nanos(50)), Some(Nanos(100)), Some(Nanos(100))]);
-        assert_eq!(Saw::default().served(0.5), None);
+        let view = ServerView::new((1..=100).map(|n| (n * 10, (n % 2 == 0).then_some(n * 11))).collect());
+        assert_eq!([0.5, 0.99, 1.0].map(|q| view.served(q)), [Some(Nanos(50)), Some(Nanos(100)), Some(Nanos(100))]);
+        assert_eq!(ServerView::default().served(0.5), None);
     }
 }

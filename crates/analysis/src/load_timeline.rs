@@ -1,8 +1,8 @@
-//! What came and what went, over the time in which arrivals were intended, in stretches of equal length.
+//! Arrivals, starts and ends in stretches of equal length, over the time in which arrivals were intended.
 
 use std::ops::Range;
 
-use truetail_model::record::{Metric, Outcome, RequestRecord, Second, Snapshot, rank_of};
+use truetail_model::record::{Metric, Outcome, RequestRecord, SecondCounts, Snapshot, rank_of};
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 
 /// Stretches that single requests are cut into.
@@ -19,21 +19,21 @@ pub(crate) struct Stretch {
     pub(crate) completed: u64,
     /// Arrivals that ended in it with or without an answer.
     pub(crate) ended: u64,
-    /// The middle response time of the answers that ended in it: the age of what is being answered, which grows with a
-    /// backlog even where nothing newer is ever answered. `None` where none ended.
+    /// The median response time of the answers that ended in it. It grows with a backlog even where nothing newer is ever
+    /// answered. `None` where none ended.
     pub(crate) median_ns: Option<u64>,
 }
 
 /// The stretches of a run.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Flow {
+pub(crate) struct LoadTimeline {
     pub(crate) stretches: Vec<Stretch>,
     pub(crate) stretch_s: f64,
 }
 
-impl Flow {
+impl LoadTimeline {
     /// The flow of a run; `None` when nothing was planned.
-    pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<Flow> {
+    pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Option<LoadTimeline> {
         match every {
             Some(records) => of_records(records),
             None => of_seconds(snapshot),
@@ -51,8 +51,8 @@ impl Flow {
     }
 
     /// The later half of it.
-    pub(crate) fn later_half(&self) -> Flow {
-        Flow { stretches: self.stretches[self.stretches.len() / 2..].to_vec(), stretch_s: self.stretch_s }
+    pub(crate) fn later_half(&self) -> LoadTimeline {
+        LoadTimeline { stretches: self.stretches[self.stretches.len() / 2..].to_vec(), stretch_s: self.stretch_s }
     }
 
     /// How long all of it is, in seconds.
@@ -67,7 +67,7 @@ impl Flow {
 }
 
 /// `records` in the order of their intended start.
-fn of_records(records: &[RequestRecord]) -> Option<Flow> {
+fn of_records(records: &[RequestRecord]) -> Option<LoadTimeline> {
     let (first, last) = (records.first()?.intended_start, records.last()?.intended_start);
     let length_ns = last.since(first).0.max(1);
     let stretch_of = |instant: Timestamp| {
@@ -85,7 +85,7 @@ fn of_records(records: &[RequestRecord]) -> Option<Flow> {
     }
     set_medians(&mut stretches, &mut times);
     let stretch_s = length_ns as f64 / NANOS_PER_SECOND as f64 / STRETCHES as f64;
-    Some(Flow { stretches, stretch_s })
+    Some(LoadTimeline { stretches, stretch_s })
 }
 
 fn count(record: &RequestRecord, stretches: &mut [Stretch], stretch_of: impl Fn(Timestamp) -> Option<usize>) {
@@ -104,7 +104,7 @@ fn count(record: &RequestRecord, stretches: &mut [Stretch], stretch_of: impl Fn(
 
 /// Whole intervals, which are seconds but in a long run. The last one that holds arrivals may hold them in a part only,
 /// and is left out; so is a first one that is longer than a second and began before them.
-fn of_seconds(snapshot: &Snapshot) -> Option<Flow> {
+fn of_seconds(snapshot: &Snapshot) -> Option<LoadTimeline> {
     let (seconds, intervals) = (&snapshot.seconds, &snapshot.intervals);
     let first = seconds.iter().position(|row| row.planned > 0)?;
     let last = intervals.interval_of(seconds.iter().rposition(|row| row.planned > 0)?);
@@ -125,15 +125,15 @@ fn of_seconds(snapshot: &Snapshot) -> Option<Flow> {
         }
     }
     set_medians(&mut stretches, &mut times);
-    Some(Flow { stretches, stretch_s: intervals.width_s() as f64 })
+    Some(LoadTimeline { stretches, stretch_s: intervals.width_s() as f64 })
 }
 
 fn clipped(range: Range<usize>, end: usize) -> Range<usize> {
     range.start.min(end)..range.end.min(end)
 }
 
-fn stretch(rows: &[Second]) -> Stretch {
-    let sum = |count: fn(&Second) -> u64| rows.iter().map(count).sum();
+fn stretch(rows: &[SecondCounts]) -> Stretch {
+    let sum = |count: fn(&SecondCounts) -> u64| rows.iter().map(count).sum();
     Stretch {
         planned: sum(|row| row.planned),
         sent: sum(|row| row.sent),

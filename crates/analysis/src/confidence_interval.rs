@@ -1,11 +1,11 @@
 //! Confidence intervals for quantiles of dependent values.
 //!
-//! Response times that follow each other are alike: a stall makes a thousand slow ones that are one event. Treating
-//! them as independent makes intervals far too narrow. What is done here, and why, with the measured coverage, stands in
-//! `docs/confidence.md`; in short:
+//! Neighbouring response times are alike: a stall makes a thousand slow ones that are one event. Treating them as
+//! independent makes intervals far too narrow. `docs/confidence.md` gives the method, its reasons and the measured
+//! coverage. In short:
 //!
 //! 1. For a value x, the arrivals beyond x are counted stretch by stretch, in the order of their intended start. The
-//!    long-run variance of these counts ([`crate::spectrum`]), set against what independent arrivals would give, is the
+//!    long-run variance of these counts ([`crate::long_run_variance`]), set against what independent arrivals would give, is the
 //!    design effect. (Heidelberger & Lewis, "Quantile estimation in dependent sequences", *Operations Research* 32, 1984,
 //!    estimate the same variance from a spectrum.)
 //! 2. The effective sample size is n divided by the design effect, and corrected for estimating the variance from few
@@ -24,8 +24,8 @@ use crate::support::ONE_SIDE;
 /// How much more lies beyond the quantile whose effective sample size that of a rarer one may not exceed.
 const LESS_RARE: f64 = 10.0;
 
-/// By how much the sample size shrinks: the design effect, with its own uncertainty as Student's t has it; never below 1.
-pub(crate) fn shrinkage((design_effect, cosines): (f64, usize)) -> f64 {
+/// The factor by which the sample size shrinks: the design effect with its own uncertainty, by Student's t. At least 1.
+pub(crate) fn design_effect_bound((design_effect, cosines): (f64, usize)) -> f64 {
     (design_effect * (student(cosines) / NORMAL).powi(2)).max(1.0)
 }
 
@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn a_sample_never_grows() {
-        assert_eq!(shrinkage((0.01, 10)), 1.0);
-        assert!((shrinkage((4.0, 29)) / 4.0 - (2.045_f64 / 1.96).powi(2)).abs() < 0.01);
+        assert_eq!(design_effect_bound((0.01, 10)), 1.0);
+        assert!((design_effect_bound((4.0, 29)) / 4.0 - (2.045_f64 / 1.96).powi(2)).abs() < 0.01);
     }
 
     proptest! {

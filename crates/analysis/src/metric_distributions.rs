@@ -1,0 +1,93 @@
+//! The distributions of a run, and any quantile of them: from every single request where each was kept, else from
+//! histograms.
+
+use truetail_model::record::{Histogram, Metric, Outcome, RequestRecord, Snapshot};
+use truetail_run::{Distribution, MetricDistributions, Quantile, Run};
+
+use crate::distribution::{distribution, quantile_of};
+use crate::population::Population;
+use crate::verdict::thresholds::UNRESOLVED_SHARE;
+
+/// Every measured arrival in the order of its intended start, where each was kept.
+pub(crate) fn every_arrival(snapshot: &Snapshot) -> Option<Vec<RequestRecord>> {
+    let samples = &snapshot.samples;
+    let all = samples.is_complete() && samples.even().len() as u64 == snapshot.tally.planned;
+    all.then(|| {
+        let mut records = samples.even().to_vec();
+        records.sort_unstable_by_key(|record| (record.intended_start, record.index));
+        records
+    })
+}
+
+/// Quantile `q` in [0, 1] of `metric`, as [`findings`](crate::findings()) would have it in its table. That of
+/// [`Metric::ResponseTime`] is over all planned arrivals, with and without an answer.
+pub fn quantile(run: &Run, metric: Metric, q: f64) -> Quantile {
+    let every = every_arrival(&run.snapshot);
+    let of = |metric| quantile_of(&population(&run.snapshot, every.as_deref(), metric), q);
+    let mut quantile = of(metric);
+    if metric == Metric::ResponseTime {
+        mark_unresolved(&mut quantile, &of(Metric::GeneratorLag));
+    }
+    quantile
+}
+
+/// Marks a quantile of the response time of which the generator's lag, at the same quantile, is more than the share
+/// [`UNRESOLVED_SHARE`]. Where no answer ever came there is nothing to resolve.
+pub(crate) fn mark_unresolved(response_time: &mut Quantile, generator_lag: &Quantile) {
+    if let (Some(value), Some(lag)) = (response_time.value_ns, generator_lag.value_ns) {
+        response_time.unresolved = !response_time.no_answer && lag as f64 > value as f64 * UNRESOLVED_SHARE;
+    }
+}
+
+/// The response time, over all planned arrivals.
+pub(crate) fn response_time(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Distribution {
+    distribution(&population(snapshot, every, Metric::ResponseTime))
+}
+
+/// Every other metric, over its own arrivals.
+pub(crate) fn metrics(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> MetricDistributions {
+    let of = |metric| (metric, distribution(&population(snapshot, every, metric)));
+    Metric::ALL.into_iter().filter(|metric| metric.stands_alone()).map(of).collect()
+}
+
+/// The response time of successes, where there are both kinds of answers, and of answers with an error status, where there
+/// are any.
+pub(crate) fn by_status(
+    snapshot: &Snapshot,
+    every: Option<&[RequestRecord]>,
+) -> (Option<Distribution>, Option<Distribution>) {
+    let [successes, errors] = match every {
+        Some(records) => [false, true].map(|error| Population::of_values(times_by_status(records, error))),
+        None => {
+            let errors = snapshot.error_status_time.clone();
+            let unordered = |values: Histogram| Population::of_histogram(values, None);
+            [snapshot.metric(Metric::ResponseTime).without(&errors), errors].map(unordered)
+        }
+    };
+    let (of_success, of_errors) = (successes.count() > 0, errors.count() > 0);
+    ((of_success && of_errors).then(|| distribution(&successes)), of_errors.then(|| distribution(&errors)))
+}
+
+fn times_by_status(records: &[RequestRecord], error: bool) -> Vec<u64> {
+    let is_wanted =
+        |record: &&RequestRecord| matches!(record.outcome, Outcome::Response { status } if (status >= 400) == error);
+    records.iter().filter(is_wanted).map(|record| record.response_time().0).collect()
+}
+
+/// The arrivals that `metric` is about; all planned ones for [`Metric::ResponseTime`].
+fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric) -> Population {
+    let rows = snapshot.intervals.rows();
+    match (every, metric) {
+        (Some(records), Metric::ResponseTime) => Population::of_arrivals(records),
+        (Some(records), metric) => {
+            Population::of_values(records.iter().filter_map(|record| metric.value(record)).map(|time| time.0).collect())
+        }
+        (None, Metric::ResponseTime) => Population::of_arrival_histograms(
+            snapshot.metric(Metric::ResponseTime),
+            snapshot.metric(Metric::Censored),
+            snapshot.metric(Metric::Failed),
+            rows,
+        ),
+        (None, metric) => Population::of_histogram(snapshot.metric(metric).clone(), Some((rows, metric))),
+    }
+}

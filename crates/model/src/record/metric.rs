@@ -1,0 +1,351 @@
+//! The table of metrics: what is kept as a distribution, of which arrivals, and what it is called.
+//!
+//! A metric is one row of [`metrics!`] below. The row drives the recorders, the findings, `run.json`, the tags and the
+//! head of `histograms.hlog`, the columns of `timeline.csv`, and every list of metrics.
+
+use super::{Outcome, RequestRecord};
+use crate::time::Nanos;
+
+/// Which arrivals can have a value of a metric. They have one where the record knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Population {
+    /// Arrivals that got a whole answer.
+    Answered,
+    /// Arrivals without an answer whose response time is only known from below: see [`Outcome::is_censored`].
+    Censored,
+    /// Arrivals that failed, so that no answer would ever have come: see [`Outcome::is_failed`].
+    Failed,
+    /// Arrivals for which an attempt was begun.
+    Issued,
+}
+
+impl Population {
+    /// Is an arrival with this outcome in it?
+    #[inline]
+    pub const fn contains(self, outcome: Outcome) -> bool {
+        match self {
+            Population::Answered => outcome.is_response(),
+            Population::Censored => outcome.is_censored(),
+            Population::Failed => outcome.is_failed(),
+            Population::Issued => !matches!(outcome, Outcome::NeverIssued),
+        }
+    }
+
+    /// Its arrivals, in words.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Population::Answered => "answered arrivals",
+            Population::Censored => "arrivals that timed out, were in flight at the end or were never issued",
+            Population::Failed => "arrivals that failed",
+            Population::Issued => "issued arrivals",
+        }
+    }
+}
+
+/// Where a metric without any value is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Presence {
+    /// With a count of 0. Every `run.json` has it.
+    Always,
+    /// With a count of 0. The oldest files of version 1 lack it.
+    AddedLater,
+    /// Nowhere: most runs have no value.
+    WhereRecorded,
+}
+
+/// The unit of the values of a metric.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// Nanoseconds.
+    Nanoseconds,
+}
+
+/// The row of a metric.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Its name in files, such as the tag of a histogram log.
+    pub name: &'static str,
+    /// Its name for people.
+    pub label: &'static str,
+    /// What it is, in the head of a histogram log. A line break goes on under the beginning of the text.
+    pub description: &'static str,
+    /// Whose it is.
+    pub population: Population,
+    /// The unit of its values.
+    pub unit: Unit,
+    /// The metric that it is a part of, where it is one.
+    pub part_of: Option<Metric>,
+    /// Where it is written.
+    pub presence: Presence,
+    /// Its quantiles in `timeline.csv`: in [0, 1], 1 is the maximum.
+    pub timeline: &'static [f64],
+}
+
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $variant:ident {
+        name: $name:literal,
+        label: $label:literal,
+        description: $description:literal,
+        population: $population:ident,
+        part_of: $part_of:expr,
+        presence: $presence:ident,
+        timeline: $timeline:expr,
+        value: |$record:ident| $value:expr,
+    })*) => {
+        /// What is kept as a distribution.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Metric { $($(#[$doc])* $variant,)* }
+
+        impl Metric {
+            /// Every metric.
+            pub const ALL: [Metric; [$(Metric::$variant),*].len()] = [$(Metric::$variant),*];
+
+            /// Its row of the table.
+            pub const fn definition(self) -> &'static Definition {
+                match self {
+                    $(Metric::$variant => &Definition {
+                        name: $name,
+                        label: $label,
+                        description: $description,
+                        population: Population::$population,
+                        unit: Unit::Nanoseconds,
+                        part_of: $part_of,
+                        presence: Presence::$presence,
+                        timeline: $timeline,
+                    },)*
+                }
+            }
+
+            /// Its value of an arrival; `None` where the arrival is not in its population, or the value is not known.
+            pub fn value(self, record: &RequestRecord) -> Option<Nanos> {
+                if !self.definition().population.contains(record.outcome) {
+                    return None;
+                }
+                match self { $(Metric::$variant => { let $record = record; $value })* }
+            }
+        }
+
+        /// The values of an arrival that has them for `population`. Inlined with a constant population, so that only the
+        /// rows of that population are left.
+        #[inline(always)]
+        fn each_of(population: Population, record: &RequestRecord, each: &mut impl FnMut(Metric, Nanos)) {
+            $(if population as u8 == Population::$population as u8 {
+                let $record = record;
+                if let Some(value) = $value {
+                    each(Metric::$variant, value);
+                }
+            })*
+        }
+    };
+}
+
+metrics! {
+    /// Response time of arrivals that were answered.
+    ResponseTime {
+        name: "response_time",
+        label: "response time",
+        description: "answered arrivals: end - intended start",
+        population: Answered,
+        part_of: None,
+        presence: Always,
+        timeline: &[0.5, 0.9, 0.99, 0.999, 1.0],
+        value: |record| Some(record.response_time()),
+    }
+    /// What was waited for arrivals that were censored: a bound from below on their response time.
+    Censored {
+        name: "censored",
+        label: "waited, censored",
+        description: "what was waited by arrivals that timed out, were in flight at the end or were never issued:
+their response time is at least this",
+        population: Censored,
+        part_of: None,
+        presence: Always,
+        timeline: &[],
+        value: |record| Some(record.response_time()),
+    }
+    /// What was waited until arrivals failed.
+    Failed {
+        name: "failed",
+        label: "waited, failed",
+        description: "what was waited until a connect failed, a reset or a malformed answer",
+        population: Failed,
+        part_of: None,
+        presence: Always,
+        timeline: &[],
+        value: |record| Some(record.response_time()),
+    }
+    /// Service time of arrivals that were answered.
+    ServiceTime {
+        name: "service_time",
+        label: "service time",
+        description: "answered arrivals: end - actual start",
+        population: Answered,
+        part_of: None,
+        presence: Always,
+        timeline: &[0.5, 0.99, 1.0],
+        value: |record| Some(record.service_time()),
+    }
+    /// Start delay of arrivals that were issued.
+    StartDelay {
+        name: "start_delay",
+        label: "start delay",
+        description: "issued arrivals: actual start - intended start = generator_lag + connection_wait + connecting",
+        population: Issued,
+        part_of: None,
+        presence: Always,
+        timeline: &[0.5, 0.99, 1.0],
+        value: |record| Some(record.delay.total()),
+    }
+    /// The generator's part of the start delay.
+    GeneratorLag {
+        name: "generator_lag",
+        label: "generator lag",
+        description: "its part that the generator itself caused",
+        population: Issued,
+        part_of: Some(Metric::StartDelay),
+        presence: Always,
+        timeline: &[0.99, 1.0],
+        value: |record| Some(record.delay.generator_lag),
+    }
+    /// The connection cap's part of the start delay.
+    ConnectionWait {
+        name: "connection_wait",
+        label: "connection wait",
+        description: "its part spent waiting for the cap on connections",
+        population: Issued,
+        part_of: Some(Metric::StartDelay),
+        presence: Always,
+        timeline: &[0.99, 1.0],
+        value: |record| Some(record.delay.connection_wait),
+    }
+    /// Time to open a connection, for the arrivals that had to.
+    ConnectTime {
+        name: "connect_time",
+        label: "connecting",
+        description: "arrivals that opened a connection: DNS, TCP and TLS",
+        population: Issued,
+        part_of: Some(Metric::StartDelay),
+        presence: Always,
+        timeline: &[0.99, 1.0],
+        value: |record| record.connected.then_some(record.delay.connect),
+    }
+    /// How long answers lay in this host before the generator read them, where the system says so. In no other metric.
+    ReadLag {
+        name: "read_lag",
+        label: "read lag",
+        description: "answers: from their arrival in this host, where the other times end, to being read",
+        population: Answered,
+        part_of: None,
+        presence: AddedLater,
+        timeline: &[0.99, 1.0],
+        value: |record| record.read_lag,
+    }
+    /// The TLS part of the time to open a connection, for the arrivals that had to shake hands.
+    TlsHandshakeTime {
+        name: "tls_handshake_time",
+        label: "TLS handshake",
+        description: "its part from the TCP connection to the end of the TLS handshake",
+        population: Issued,
+        part_of: Some(Metric::ConnectTime),
+        presence: AddedLater,
+        timeline: &[0.99, 1.0],
+        value: |record| record.tls_handshake,
+    }
+    /// Time to first byte: from the intended start, for answered arrivals of which it is known.
+    FirstByteTime {
+        name: "first_byte_time",
+        label: "time to first byte",
+        description: "answered arrivals: first byte of the answer - intended start, where that is known",
+        population: Answered,
+        part_of: None,
+        presence: WhereRecorded,
+        timeline: &[0.5, 0.99, 1.0],
+        value: |record| record.first_byte.map(|first_byte| first_byte.since(record.intended_start)),
+    }
+    /// How long the rest of a request waited, after its first byte, until its last byte was taken; of issued arrivals whose
+    /// request was not taken at once.
+    SendWait {
+        name: "send_wait",
+        label: "send wait",
+        description: "its part in which the rest of a request waited until its last byte was taken, where it waited",
+        population: Issued,
+        part_of: Some(Metric::ServiceTime),
+        presence: WhereRecorded,
+        timeline: &[0.99, 1.0],
+        value: |record| record.send_wait,
+    }
+}
+
+impl Metric {
+    /// How many there are.
+    pub const COUNT: usize = Metric::ALL.len();
+
+    /// Its name in files, such as the tag of a histogram log.
+    pub const fn name(self) -> &'static str {
+        self.definition().name
+    }
+
+    /// The metric of that name.
+    pub fn from_name(name: &str) -> Option<Metric> {
+        Metric::ALL.into_iter().find(|metric| metric.name() == name)
+    }
+
+    /// It has a distribution of its own in `run.json`. Answered, censored and failed arrivals together are the response
+    /// time there.
+    pub const fn stands_alone(self) -> bool {
+        !matches!(self, Metric::ResponseTime | Metric::Censored | Metric::Failed)
+    }
+
+    /// Is it written where it has so many values? See [`Presence`].
+    pub fn is_written(self, values: u64) -> bool {
+        values > 0 || self.definition().presence != Presence::WhereRecorded
+    }
+
+    /// Every metric, each followed by its parts.
+    pub fn with_parts() -> Vec<Metric> {
+        fn add(whole: Option<Metric>, into: &mut Vec<Metric>) {
+            for metric in Metric::ALL.into_iter().filter(|metric| metric.definition().part_of == whole) {
+                into.push(metric);
+                add(Some(metric), into);
+            }
+        }
+        let mut metrics = Vec::new();
+        add(None, &mut metrics);
+        metrics
+    }
+}
+
+impl RequestRecord {
+    /// Each of its times, with the distribution that it belongs to.
+    #[inline]
+    pub(super) fn times(&self, mut each: impl FnMut(Metric, Nanos)) {
+        match self.outcome {
+            Outcome::Response { .. } => each_of(Population::Answered, self, &mut each),
+            Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued => {
+                each_of(Population::Censored, self, &mut each);
+            }
+            Outcome::ConnectFailed(_) | Outcome::Reset(_) | Outcome::Malformed(_) => {
+                each_of(Population::Failed, self, &mut each);
+            }
+        }
+        if Population::Issued.contains(self.outcome) {
+            each_of(Population::Issued, self, &mut each);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_metric_follows_the_one_it_is_a_part_of() {
+        let metrics = Metric::with_parts();
+        assert_eq!(metrics.len(), Metric::COUNT);
+        let place = |metric: Metric| metrics.iter().position(|other| *other == metric);
+        for metric in Metric::ALL {
+            let whole = metric.definition().part_of;
+            assert!(whole.is_none_or(|whole| place(whole) < place(metric)), "{}", metric.name());
+        }
+    }
+}

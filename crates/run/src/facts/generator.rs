@@ -1,0 +1,165 @@
+//! What the generator knows of itself and of its machine.
+
+use serde::{Deserialize, Serialize};
+
+/// What the generator knows of itself.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct GeneratorStats {
+    /// Worker threads.
+    pub threads: u32,
+    /// CPU time during the run.
+    pub cpu: CpuTime,
+    /// Most CPU time that one worker used: when it comes near the elapsed time, that worker had no time to spare.
+    #[serde(default)]
+    pub busiest_worker_cpu_ns: u64,
+    /// What took the processor away from it.
+    #[serde(default)]
+    pub surroundings: CpuContention,
+    /// Most memory that was resident, where known.
+    pub peak_memory_bytes: Option<u64>,
+    /// The longest pauses, longest first, at most [`LONGEST_PAUSES`].
+    pub pauses: Vec<Pause>,
+    /// How many pauses there were.
+    pub pause_count: u64,
+    /// All pauses together.
+    pub paused_ns: u64,
+    /// Connections that were opened.
+    pub connections_opened: u64,
+    /// Most connections that were open at once.
+    pub connections_peak: u64,
+    /// Requests that shared connections, in HTTP/2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<Http2Stats>,
+    /// Idle connections on which bytes came that nobody had asked for; they were closed.
+    pub stray_answers: u64,
+    /// What its workers did between two requests.
+    #[serde(default)]
+    pub timing: Timing,
+    /// What one reading of its clock takes, measured beside the run.
+    #[serde(default)]
+    pub clock_reading_ns: Option<u64>,
+    /// Whose instant ends a response time.
+    #[serde(default)]
+    pub end_clock: EndClock,
+    /// Answers of which the system did not say when they arrived, although it was asked: they end when they were read.
+    #[serde(default)]
+    pub unstamped: u64,
+    /// How often the wall clock was set during the run (stamps of these moments are not used).
+    #[serde(default)]
+    pub clock_steps: u64,
+    /// Soft limit on open files, as it was in force.
+    pub open_files_limit: Option<u64>,
+}
+
+/// How HTTP/2 was spoken.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Http2Stats {
+    /// Most requests that were in flight at once.
+    pub peak: u64,
+    /// The fewest requests at once that the server allowed on a connection; `None`: it set no limit.
+    pub allowed: Option<u32>,
+    /// Requests that were sent again on another connection, because the server had gone away from theirs and said that it had
+    /// not taken them up.
+    #[serde(default)]
+    pub sent_again: u64,
+}
+
+impl Http2Stats {
+    /// Both together. Peaks are added, for they may have been at the same time.
+    pub fn and(self, other: Http2Stats) -> Http2Stats {
+        let allowed = [self.allowed, other.allowed].into_iter().flatten().min();
+        Http2Stats { peak: self.peak + other.peak, allowed, sent_again: self.sent_again + other.sent_again }
+    }
+}
+
+/// CPU time a process used.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct CpuTime {
+    /// In user mode.
+    pub user_ns: u64,
+    /// In the kernel.
+    pub system_ns: u64,
+}
+
+/// What took the processor away from the generator during the run; `None` where the system does not say.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct CpuContention {
+    /// Time in which the hypervisor ran something else, all processors together.
+    pub steal_ns: Option<u64>,
+    /// Time in which the control group was over its quota of CPU.
+    pub throttled_ns: Option<u64>,
+    /// Time in which some task of the machine waited for a processor.
+    pub cpu_pressure_ns: Option<u64>,
+}
+
+/// A stretch of time in which a worker of the generator should have run and did not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Pause {
+    /// Which worker.
+    pub worker: u32,
+    /// From the origin to its beginning.
+    pub at_ns: u64,
+    /// How long.
+    pub length_ns: u64,
+}
+
+/// How many pauses are kept one by one.
+pub const LONGEST_PAUSES: usize = 100;
+
+/// Whose instant ends a response time.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndClock {
+    /// The generator's own, when it had read the answer: its backlog is inside.
+    #[default]
+    User,
+    /// The kernel's, when the last byte of the answer had reached the host.
+    Kernel,
+}
+
+/// What a worker does between two requests: precision is paid for with processor time.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timing {
+    /// Sleeps, and spins before a request is due: for [`Timing::SPIN_NS`], and for longer where more than one sleep in a hundred
+    /// ended later than that.
+    Precise,
+    /// Sleeps until a request is due or an answer comes, for as much less as its sleeps usually end late.
+    #[default]
+    Balanced,
+    /// Sleeps until the next tick of [`Timing::TICK_NS`] and does all that has come due by then at once.
+    Cheap,
+}
+
+impl Timing {
+    /// A timed sleep ends some 25 µs late on a machine of today; this, at least, is waited for without sleeping.
+    pub const SPIN_NS: u64 = 30_000;
+    /// No request is sent later than this for the sake of cheapness.
+    pub const TICK_NS: u64 = 1_000_000;
+
+    /// Its name, as users write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Timing::Precise => "precise",
+            Timing::Balanced => "balanced",
+            Timing::Cheap => "cheap",
+        }
+    }
+}
+
+/// The machine.
+#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct HostInfo {
+    /// Such as `linux`.
+    pub os: String,
+    /// Kernel release, where known.
+    pub kernel: Option<String>,
+    /// Such as `x86_64`.
+    pub arch: String,
+    /// Model of the processor, where known.
+    pub cpu_model: Option<String>,
+    /// Processors this process may use.
+    pub cpus: u32,
+    /// Main memory, where known.
+    pub memory_bytes: Option<u64>,
+}

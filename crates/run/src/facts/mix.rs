@@ -1,0 +1,53 @@
+//! What the arrivals of a run asked for, and what became of each target.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use truetail_model::record::Tally;
+
+/// What the arrivals of a run ask for. Arrival k gets the same request in each run with the same mix.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Mix {
+    /// The targets, in the order in which they were given.
+    pub targets: Vec<MixTarget>,
+    /// Rows of data that fill their placeholders in; 0 where there are none.
+    pub rows: u32,
+    /// `in-order` or `random`; `None` without rows.
+    pub order: Option<String>,
+    /// Seed of what is drawn; `None` in a whole of runs that had different ones.
+    pub seed: Option<u64>,
+    /// Hash of every request and every weight: 16 hexadecimal digits.
+    pub hash: String,
+}
+
+/// One target of a mix.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct MixTarget {
+    /// HTTP method.
+    pub method: String,
+    /// URL, with its placeholders.
+    pub url: String,
+    /// Its share of the arrivals is this part of the sum of all weights.
+    pub weight: u32,
+}
+
+/// What became of the measured arrivals of one target.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TargetBooks {
+    /// HTTP method.
+    pub method: String,
+    /// URL, with its placeholders.
+    pub url: String,
+    /// Its books; those of all targets together are those of the run.
+    pub tally: Tally,
+    /// Answers by HTTP status.
+    pub statuses: BTreeMap<u16, u64>,
+}
+
+impl TargetBooks {
+    /// Adds the books of the same target in another part of the run.
+    pub fn merge(&mut self, other: &TargetBooks) {
+        self.tally.merge(&other.tally);
+        other.statuses.iter().for_each(|(status, n)| *self.statuses.entry(*status).or_default() += n);
+    }
+}

@@ -1,0 +1,146 @@
+//! Distributions and their quantiles.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::{Index, IndexMut};
+
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use truetail_model::record::{Metric, Presence};
+
+/// One quantile of a distribution.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Quantile {
+    /// In [0, 1].
+    pub q: f64,
+    /// The value; a bound from below where `at_least`; `None` where there is none.
+    pub value_ns: Option<u64>,
+    /// 95 % confidence interval, lower end; `None` where none could be computed.
+    pub low_ns: Option<u64>,
+    /// 95 % confidence interval, upper end; `None` where none could be computed or it has no upper end.
+    pub high_ns: Option<u64>,
+    /// The quantile falls among arrivals without an answer: the truth is at least `value_ns`.
+    pub at_least: bool,
+    /// The quantile falls among arrivals that failed: no answer would ever have come.
+    #[serde(default)]
+    pub no_answer: bool,
+    /// The sample is large enough to carry it.
+    pub supported: bool,
+    /// Where it is not: how many arrivals would be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needs_n: Option<u64>,
+    /// How many independent arrivals would say as much about it; `None` where their order tells nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_n: Option<u64>,
+    /// The generator's own lag is too large a part of it.
+    #[serde(default)]
+    pub unresolved: bool,
+}
+
+/// A distribution in a few figures.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Arrivals in it: for response time all planned ones, for the others those that have the value.
+    pub count: u64,
+    /// Arrivals in it whose value is only known from below.
+    pub censored: u64,
+    /// Arrivals in it that failed, so that there is no value.
+    #[serde(default)]
+    pub failed: u64,
+    /// Mean of the values that are known; `None` when there are none. Never the headline.
+    pub mean_ns: Option<f64>,
+    /// Smallest known value.
+    #[serde(default)]
+    pub min_ns: Option<u64>,
+    /// Largest known value.
+    pub max_ns: Option<u64>,
+    /// p50, p90, p99, p99.9, p99.99, and 1 (the largest).
+    pub quantiles: Vec<Quantile>,
+    /// True when computed from every single value; else from histogram buckets, to better than 0.1 %.
+    #[serde(default)]
+    pub exact: bool,
+}
+
+/// The distributions of the metrics that [stand alone](Metric::stands_alone). In files each is a field under its name, in
+/// the order of the table of metrics.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct MetricDistributions(BTreeMap<Metric, Distribution>);
+
+/// That of a metric of which nothing was recorded.
+static NOTHING_RECORDED: Distribution = Distribution {
+    count: 0,
+    censored: 0,
+    failed: 0,
+    mean_ns: None,
+    min_ns: None,
+    max_ns: None,
+    quantiles: Vec::new(),
+    exact: false,
+};
+
+impl FromIterator<(Metric, Distribution)> for MetricDistributions {
+    /// Metrics that do not stand alone are left out, and so are those without a value that are written only where they
+    /// have one.
+    fn from_iter<I: IntoIterator<Item = (Metric, Distribution)>>(all: I) -> MetricDistributions {
+        let is_kept = |(metric, distribution): &(Metric, Distribution)| {
+            metric.stands_alone() && metric.is_written(distribution.count)
+        };
+        MetricDistributions(all.into_iter().filter(is_kept).collect())
+    }
+}
+
+impl Index<Metric> for MetricDistributions {
+    type Output = Distribution;
+
+    fn index(&self, metric: Metric) -> &Distribution {
+        self.0.get(&metric).unwrap_or(&NOTHING_RECORDED)
+    }
+}
+
+impl IndexMut<Metric> for MetricDistributions {
+    fn index_mut(&mut self, metric: Metric) -> &mut Distribution {
+        self.0.entry(metric).or_default()
+    }
+}
+
+impl Serialize for MetricDistributions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(metric, distribution)| (metric.name(), distribution)))
+    }
+}
+
+impl<'de> Deserialize<'de> for MetricDistributions {
+    /// Passes over fields that name no metric.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<MetricDistributions, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = BTreeMap<Metric, Distribution>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("distributions by the name of their metric")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
+                let mut found = BTreeMap::new();
+                while let Some(name) = fields.next_key::<String>()? {
+                    match Metric::from_name(&name).filter(|metric| metric.stands_alone()) {
+                        Some(metric) => drop(found.insert(metric, fields.next_value()?)),
+                        None => drop(fields.next_value::<IgnoredAny>()?),
+                    }
+                }
+                Ok(found)
+            }
+        }
+        let mut found = deserializer.deserialize_map(Fields)?;
+        for metric in Metric::ALL.into_iter().filter(|metric| metric.stands_alone()) {
+            match metric.definition().presence {
+                Presence::Always if !found.contains_key(&metric) => {
+                    return Err(D::Error::missing_field(metric.name()));
+                }
+                Presence::AddedLater => drop(found.entry(metric).or_default()),
+                Presence::Always | Presence::WhereRecorded => {}
+            }
+        }
+        Ok(MetricDistributions(found))
+    }
+}

@@ -1,0 +1,46 @@
+//! What was computed from a run: the other half of `run.json`, version 1. Values; `truetail-analysis` computes them.
+
+mod arrival_fidelity;
+mod closed_loop_shadow;
+mod distribution;
+mod settling;
+mod uncertainty;
+mod verdict;
+
+use truetail_model::record::Tally;
+
+pub use arrival_fidelity::{ArrivalFidelity, Dispersion, Exponential, Gaps};
+pub use closed_loop_shadow::{ClosedLoopShadow, ShadowQuantile};
+pub use distribution::{Distribution, MetricDistributions, Quantile};
+pub use settling::{Settling, SettlingState, Shift};
+pub use uncertainty::{Contribution, Uncertainty};
+pub use verdict::{Reason, Verdict, VerdictState};
+
+/// What was computed from a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Findings {
+    /// Can the numbers be trusted?
+    pub verdict: Verdict,
+    /// The books, repeated because they are checked here.
+    pub tally: Tally,
+    /// Over all planned arrivals.
+    pub response_time: Distribution,
+    /// Over answers with a status below 400; `None` when all or no answers are such.
+    pub response_time_success: Option<Distribution>,
+    /// Over answers with a status from 400; `None` when there are none.
+    pub response_time_error_status: Option<Distribution>,
+    /// Every other metric, over its own arrivals.
+    pub metrics: MetricDistributions,
+    /// Answers per second from the first intended start to the last end; `None` for fewer than two arrivals.
+    pub throughput_per_second: Option<f64>,
+    /// Planned arrivals per second of the schedule; `None` for fewer than two in a time that nobody chose.
+    pub offered_per_second: Option<f64>,
+    /// Where the uncertainty of the response time comes from, for each quantile that is a number.
+    pub uncertainty: Vec<Uncertainty>,
+    /// Where the response time settles.
+    pub settling: Settling,
+    /// How far the arrivals were those that were planned; `None` where none was issued, or fewer than two planned.
+    pub arrival_fidelity: Option<ArrivalFidelity>,
+    /// What a closed-loop tool would have reported; `None` where that cannot be said.
+    pub closed_loop_shadow: Option<ClosedLoopShadow>,
+}
