@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread;
 
-use truetail_model::driver::{Driver, Hand};
+use truetail_model::driver::{Driver, WorkerShare};
 use truetail_model::time::Nanos;
 use truetail_model::workload::{LoadModelKind, Workload};
 use truetail_reactor::{MonotonicClock, Reactor};
@@ -65,18 +65,18 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
     let _stamping = (plan.effective_end_clock() == EndClock::Kernel).then(stamps::switch_on);
     let before = surroundings::read();
     // Before the clock is set: to find the end of a schedule may take longer than what it gives to be ready.
-    let hands = (0..threads).map(|index| Hand { index, of: threads });
-    let drivers: Vec<_> = hands.map(|hand| (hand, Driver::new(&workload, hand))).collect();
+    let shares = (0..threads).map(|index| WorkerShare { index, workers: threads });
+    let drivers: Vec<_> = shares.map(|share| (share, Driver::new(&workload, share))).collect();
     let clock = MonotonicClock::starting_in(LEAD);
     let mut running = Vec::new();
-    for (hand, driver) in drivers {
-        let setting = setting_of(plan, &workload, (hand, driver), tls.as_ref(), clock, control);
-        match thread::Builder::new().name(format!("truetail-{}", hand.index)).spawn(move || work(setting)) {
+    for (share, driver) in drivers {
+        let setting = setting_of(plan, &workload, (share, driver), tls.as_ref(), clock, control);
+        match thread::Builder::new().name(format!("truetail-{}", share.index)).spawn(move || work(setting)) {
             Ok(worker) => running.push(worker),
             Err(source) => {
                 control.stop_now();
                 running.into_iter().for_each(|worker| drop(worker.join()));
-                return Err(EngineError::Worker { worker: hand.index, source });
+                return Err(EngineError::Worker { worker: share.index, source });
             }
         }
     }
@@ -96,7 +96,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<Measured, EngineError> {
 fn setting_of(
     plan: &Plan,
     workload: &Workload,
-    (hand, driver): (Hand, Driver),
+    (share, driver): (WorkerShare, Driver),
     tls: Option<&Tls>,
     clock: MonotonicClock,
     control: &Control,
@@ -106,14 +106,14 @@ fn setting_of(
     let mailbox = Arc::new(Mailbox::new(options));
     control.attach(Arc::clone(&live), Some(Arc::clone(&mailbox)));
     Setting {
-        hand,
+        share,
         driver,
         ledger: Ledger::new(options, plan.target.requests(), workload, live, mailbox),
         clock,
         endpoint: plan.target.endpoint().clone(),
         tls: tls.map(Tls::for_one_worker),
         keep_alive: plan.keep_alive,
-        multiplexing: plan.multiplexing(hand.share_of(u64::from(workload.limits.connections.unwrap_or(1)))),
+        multiplexing: plan.multiplexing(share.of(u64::from(workload.limits.connections.unwrap_or(1)))),
         requests: plan.target.requests().clone(),
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,

@@ -130,7 +130,7 @@ pub(crate) fn put_together(harvests: Vec<Harvest>, clock: MonotonicClock) -> Mea
         threads: harvests.len() as u32,
         peak_memory_bytes: host::peak_memory_bytes(),
         open_files_limit: host::open_files().map(|limits| limits.soft),
-        clock_reading_ns: Some(truetail_reactor::reading_ns()),
+        clock_reading_ns: Some(truetail_reactor::clock_reading_ns()),
         ..Generator::default()
     };
     let mut elapsed = Nanos::ZERO;

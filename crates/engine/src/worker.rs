@@ -1,4 +1,4 @@
-//! One thread of the engine: its hand of the schedule, its connections, its reactor, its recorder, and the loop that
+//! One thread of the engine: its share of the schedule, its connections, its reactor, its recorder, and the loop that
 //! drives them. Nothing here is shared, locked, formatted or (in the steady state) allocated while requests run.
 
 mod answers;
@@ -14,7 +14,7 @@ use std::io;
 
 use truetail_model::record::Outcome;
 use truetail_model::time::{Clock, Nanos, Timestamp};
-use truetail_reactor::{Events, Reactor, Readiness, precise_sleeps};
+use truetail_reactor::{Events, Reactor, Readiness, minimize_timer_slack};
 use truetail_run::Timing;
 
 use ending::Moment;
@@ -81,8 +81,8 @@ impl Worker {
     /// A worker that is ready to run.
     pub(crate) fn new(setting: Setting, reactor: Reactor) -> Worker {
         Worker {
-            watch: Watch::new(setting.hand.index),
-            ports: LocalPorts::new(setting.hand.index, setting.hand.of),
+            watch: Watch::new(setting.share.index),
+            ports: LocalPorts::new(setting.share.index, setting.share.workers),
             lateness: match setting.timing {
                 Timing::Precise => Lateness::rare(Nanos(Timing::SPIN_NS)),
                 Timing::Balanced | Timing::Cheap => Lateness::typical(),
@@ -112,7 +112,7 @@ impl Worker {
     /// # Errors
     /// Only when the reactor itself fails.
     pub(crate) fn run(mut self) -> io::Result<Harvest> {
-        precise_sleeps();
+        minimize_timer_slack();
         let cpu_before = host::thread_cpu();
         self.setting.clock.wait_for_origin();
         let mut events = Events::with_capacity(REPORTS);

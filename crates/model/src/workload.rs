@@ -115,9 +115,9 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// How many hands can share this work: a hand without a place among the connections, or without a user, can do
+    /// How many hands can share this work: a worker without a place among the connections, or without a user, can do
     /// nothing.
-    pub fn most_hands(&self) -> u32 {
+    pub fn max_workers(&self) -> u32 {
         let by_users = match self.model {
             LoadModel::Closed { users, .. } => users,
             LoadModel::Open(_) | LoadModel::PartlyOpen { .. } => u32::MAX,

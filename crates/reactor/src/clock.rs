@@ -66,7 +66,7 @@ pub(crate) fn monotonic_ns() -> u64 {
 /// What one reading of the clock takes on this machine, nanoseconds: the median over [`READINGS`] pairs of readings, one
 /// right after the other. About 20 where the kernel lets programs read its clock by themselves, a thousand where each
 /// reading is a system call.
-pub fn reading_ns() -> u64 {
+pub fn clock_reading_ns() -> u64 {
     let gap = |_| {
         let first = monotonic_ns();
         monotonic_ns() - first
@@ -76,12 +76,12 @@ pub fn reading_ns() -> u64 {
     gaps[READINGS / 2]
 }
 
-/// Pairs of readings in [`reading_ns`]: together less than a millisecond, and enough for a median that no pause moves.
+/// Pairs of readings in [`clock_reading_ns`]: together less than a millisecond, and enough for a median that no pause moves.
 const READINGS: usize = 501;
 
 /// Asks the system not to postpone the timed sleeps of this thread in order to gather them with others (Linux: timer
 /// slack of 1 ns in place of 50 µs). Where it cannot be had, sleeps are less precise and nothing else changes.
-pub fn precise_sleeps() {
+pub fn minimize_timer_slack() {
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::set_current_timer_slack(Some(std::num::NonZeroU64::MIN));
 }

@@ -12,7 +12,7 @@ use std::os::fd::AsFd;
 
 use truetail_model::time::{Nanos, Timestamp};
 
-pub use clock::{MonotonicClock, precise_sleeps, reading_ns};
+pub use clock::{MonotonicClock, clock_reading_ns, minimize_timer_slack};
 
 #[cfg(target_os = "linux")]
 use linux as backend;
@@ -33,7 +33,7 @@ pub struct Readiness {
 }
 
 /// The largest token that a source may have.
-pub const LARGEST_TOKEN: u64 = TIMER - 1;
+pub const MAX_TOKEN: u64 = TIMER - 1;
 /// Stands for [`Waker::wake`].
 const WAKE: u64 = u64::MAX;
 /// Stands for the timer of [`Reactor::wait_until`].
@@ -94,12 +94,12 @@ impl Reactor {
     }
 
     /// Watches `source` in both directions, once and for all, until [`Reactor::remove`]. `token` comes back with each
-    /// report, and is [`LARGEST_TOKEN`] at most.
+    /// report, and is [`MAX_TOKEN`] at most.
     ///
     /// # Errors
     /// When the source is watched already, or the system's limit on watches is reached.
     pub fn add(&self, source: impl AsFd, token: u64) -> io::Result<()> {
-        assert!(token <= LARGEST_TOKEN, "a token that is kept for the waker or the timer");
+        assert!(token <= MAX_TOKEN, "a token that is kept for the waker or the timer");
         self.0.add(source.as_fd(), token)
     }
 

@@ -22,8 +22,8 @@ pub enum ShellError {
 ///
 /// # Errors
 /// [`ShellError`].
-pub fn words(text: &str) -> Result<Vec<String>, ShellError> {
-    let mut reader = Reader { rest: text, words: Vec::new(), word: None };
+pub fn split_words(text: &str) -> Result<Vec<String>, ShellError> {
+    let mut reader = WordReader { rest: text, words: Vec::new(), word: None };
     while reader.step()? {}
     reader.end_word();
     Ok(reader.words)
@@ -62,14 +62,14 @@ pub(crate) fn first_command(text: &str) -> Result<usize, ShellError> {
 /// What ends a word.
 const BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
 
-struct Reader<'a> {
+struct WordReader<'a> {
     rest: &'a str,
     words: Vec<String>,
     /// `None` between words; an empty word in quotes is one.
     word: Option<String>,
 }
 
-impl Reader<'_> {
+impl WordReader<'_> {
     fn next(&mut self) -> Option<char> {
         let c = self.rest.chars().next()?;
         self.rest = &self.rest[c.len_utf8()..];
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<String> {
-        words(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+        split_words(text).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
     #[test]
@@ -212,15 +212,15 @@ mod tests {
     #[test]
     fn what_a_shell_would_do_is_refused() {
         for text in ["a'b", "a\"b", "a\\", "$'a", "\"a\\"] {
-            assert_eq!(words(text), Err(ShellError::Open), "{text}");
+            assert_eq!(split_words(text), Err(ShellError::Open), "{text}");
         }
         for text in ["$HOME", "\"${x}\"", "$(ls)", "\"$x\""] {
-            assert_eq!(words(text), Err(ShellError::Expands('$')), "{text}");
+            assert_eq!(split_words(text), Err(ShellError::Expands('$')), "{text}");
         }
-        assert_eq!(words("http://a/?b=1&c=2"), Err(ShellError::Operator('&')));
-        assert_eq!(words("a | b"), Err(ShellError::Operator('|')));
-        assert_eq!(words(r"$'\q'"), Err(ShellError::Escape('q')));
-        assert_eq!(words(r"$'\xff'"), Err(ShellError::Escape('x')));
+        assert_eq!(split_words("http://a/?b=1&c=2"), Err(ShellError::Operator('&')));
+        assert_eq!(split_words("a | b"), Err(ShellError::Operator('|')));
+        assert_eq!(split_words(r"$'\q'"), Err(ShellError::Escape('q')));
+        assert_eq!(split_words(r"$'\xff'"), Err(ShellError::Escape('x')));
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
         fn words_are_those_of_another_reader(text in r#"[ab \n'"\\#]{0,24}"#) {
             // It makes a word of a line break that is escaped; a shell makes nothing of it.
             let text = text.replace('\n', if text.contains("\\\n") { " " } else { "\n" });
-            if let Ok(words) = words(&text) {
+            if let Ok(words) = split_words(&text) {
                 prop_assert_eq!(Some(words), shlex::split(&text));
             } else {
                 prop_assert_eq!(None, shlex::split(&text));
@@ -255,7 +255,7 @@ mod tests {
         #[test]
         fn any_text_is_read_or_refused(text in any::<String>(), quoted in r#"[$'"\\a-z0-9#& \n]{0,40}"#) {
             for text in [text, quoted] {
-                if let (Ok(words), Ok(end)) = (words(&text), first_command(&text)) {
+                if let (Ok(words), Ok(end)) = (split_words(&text), first_command(&text)) {
                     prop_assert!(end <= text.len() && words.len() <= text.len());
                 }
             }
@@ -264,11 +264,11 @@ mod tests {
         /// The words of all commands are the words of the text, so no command ends inside a word.
         #[test]
         fn commands_end_between_words(text in r#"[ab \n'"\\#$]{0,24}"#) {
-            if let Ok(all) = words(&text) {
+            if let Ok(all) = split_words(&text) {
                 let (mut rest, mut parts) = (&text[..], Vec::new());
                 while !rest.is_empty() {
                     let (command, after) = rest.split_at(first_command(rest).unwrap());
-                    parts.extend(words(command).unwrap());
+                    parts.extend(split_words(command).unwrap());
                     rest = after;
                 }
                 prop_assert_eq!(all, parts);
@@ -279,7 +279,7 @@ mod tests {
         #[test]
         fn quoted_text_comes_back(text in any::<String>()) {
             let quoted = format!("'{}'", text.replace('\'', r"'\''"));
-            prop_assert_eq!(words(&quoted), Ok(vec![text]));
+            prop_assert_eq!(split_words(&quoted), Ok(vec![text]));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The fault clock: when it starts, and what becomes of a request by its reading.
 
-use truetail_model::service::{Fate, Service, ServiceState};
+use truetail_model::service::{ResponsePlan, Service, ServiceState};
 use truetail_model::time::Timestamp;
 
 /// A service in operation, and the instants that were its zero on the clock of the event loop.
@@ -15,7 +15,7 @@ pub(crate) struct FaultClock {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission {
     /// On the fault clock.
-    pub(crate) fate: Fate,
+    pub(crate) plan: ResponsePlan,
     /// How many times the clock had been started, at least 1.
     pub(crate) epoch: u32,
     /// When it was started last, on the clock of the event loop.
@@ -50,8 +50,8 @@ impl FaultClock {
             self.start(now);
         }
         let origin = self.starts.last().copied().unwrap_or(now);
-        let fate = self.state.admit(Timestamp(now.since(origin).0));
-        Admission { fate, epoch: self.starts.len() as u32, origin }
+        let plan = self.state.admit(Timestamp(now.since(origin).0));
+        Admission { plan, epoch: self.starts.len() as u32, origin }
     }
 }
 

@@ -24,15 +24,15 @@ mod connection;
 mod event_loop;
 mod exchange;
 mod fault_clock;
-mod house;
 mod http;
-mod ledger;
 mod log_file;
 mod server;
+mod shared_state;
 mod slots;
 mod timers;
 mod truth;
 mod truth_log;
+mod truth_recorder;
 
 pub use log_file::LogFile;
 pub use server::{Server, ServerOptions};

@@ -10,13 +10,13 @@ use std::thread::{self, JoinHandle};
 use socket2::{Domain, Protocol, Socket, Type};
 use truetail_model::service::Service;
 use truetail_model::time::Nanos;
-use truetail_reactor::{Reactor, Waker, precise_sleeps};
+use truetail_reactor::{Reactor, Waker, minimize_timer_slack};
 
 use crate::event_loop::EventLoop;
-use crate::house::House;
-use crate::ledger::Ledger;
+use crate::shared_state::SharedState;
 use crate::truth::Truth;
 use crate::truth_log::TruthLog;
+use crate::truth_recorder::TruthRecorder;
 
 /// Connections that the system holds until they are accepted (it may hold fewer: Linux, `net.core.somaxconn`).
 const BACKLOG: i32 = 4096;
@@ -76,14 +76,14 @@ impl Server {
         let listener = bind(listen).map_err(|error| explain(listen, &error))?;
         let addr = listener.local_addr()?;
         let log = truth.map(TruthLog::start).transpose()?;
-        let ledger = Ledger::new(keep_truth, log);
+        let recorder = TruthRecorder::new(keep_truth, log);
         let reactor = Reactor::new()?;
         let waker = reactor.waker();
         let (admitted, stop) = (Arc::default(), Arc::default());
-        let house = House::new(service, ledger, head_timeout, Arc::clone(&admitted));
-        let event_loop = EventLoop::new(reactor, listener, house, Arc::clone(&stop))?;
+        let shared = SharedState::new(service, recorder, head_timeout, Arc::clone(&admitted));
+        let event_loop = EventLoop::new(reactor, listener, shared, Arc::clone(&stop))?;
         let thread = thread::Builder::new().name("truetail-server".to_owned()).spawn(move || {
-            precise_sleeps();
+            minimize_timer_slack();
             event_loop.run()
         })?;
         Ok(Server { addr, admitted, stop, waker, thread: Some(thread) })

@@ -86,7 +86,7 @@ pub struct Totals {
     /// Requests of the service.
     pub admitted: u64,
     /// Requests that are none of the service's: health checks, preflights, `/clock`.
-    pub apart: u64,
+    pub control: u64,
     /// Requests that were refused because they are not HTTP, too large or too slow; none of the service's either.
     pub refused: u64,
     pub(crate) endings: [u64; Ending::ALL.len()],

@@ -4,11 +4,11 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::thread;
 
-use truetail_model::driver::{Driver, Hand, Start, Turn};
+use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
 use truetail_model::record::{Recorder, RequestRecord, StartDelay};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_model::workload::Workload;
-use truetail_reactor::{MonotonicClock, precise_sleeps};
+use truetail_reactor::{MonotonicClock, minimize_timer_slack};
 
 use super::{Call, CallOutcome, CallPlan, Callable, Waiting};
 use crate::control::{Asked, Control};
@@ -56,11 +56,11 @@ enum First {
 }
 
 fn run_team(plan: &CallPlan, control: &Control, first: First, work: impl Fn(Caller) -> Called + Sync) -> Measured {
-    let hands = plan.hands();
-    let workload = plan.workload_of_hands();
+    let workers = plan.effective_workers();
+    let workload = plan.workload_of_workers();
     let clock = MonotonicClock::starting_in(LEAD);
-    let mut callers = (0..hands)
-        .map(|index| Caller::new(plan, &workload, Hand { index, of: hands }, clock, control))
+    let mut callers = (0..workers)
+        .map(|index| Caller::new(plan, &workload, WorkerShare { index, workers }, clock, control))
         .collect::<Vec<_>>();
     let work = |caller| {
         let _guard = EndWithPanic(control);
@@ -108,15 +108,21 @@ pub struct Caller {
 }
 
 impl Caller {
-    fn new(plan: &CallPlan, workload: &Workload, hand: Hand, clock: MonotonicClock, control: &Control) -> Caller {
+    fn new(
+        plan: &CallPlan,
+        workload: &Workload,
+        share: WorkerShare,
+        clock: MonotonicClock,
+        control: &Control,
+    ) -> Caller {
         let live = Arc::new(Live::default());
         control.attach(Arc::clone(&live), None);
         Caller {
-            number: hand.index,
-            driver: Driver::new(workload, hand),
+            number: share.index,
+            driver: Driver::new(workload, share),
             recorder: Recorder::new(recorder_options(workload, plan.samples)),
             clock,
-            watch: Watch::new(hand.index),
+            watch: Watch::new(share.index),
             waiting: plan.waiting,
             give_up_after: plan.give_up_after,
             failures_in_a_row: 0,
@@ -132,21 +138,21 @@ impl Caller {
 
     /// Calls at the schedule until the run is over.
     pub fn run(mut self, mut callable: impl Callable) -> Called {
-        precise_sleeps();
+        minimize_timer_slack();
         let cpu_before = host::thread_cpu();
         self.clock.wait_for_origin();
         loop {
             let now = self.clock.now();
             self.watch.awake(now);
             self.obey(now);
-            match self.driver.turn(now) {
-                Turn::Start(start) => self.perform(start, now, &mut callable),
-                Turn::Wait { until } if until.since(now) >= LONGEST_SLEEP => {
+            match self.driver.poll(now) {
+                Directive::Start(start) => self.perform(start, now, &mut callable),
+                Directive::Wait { until } if until.since(now) >= LONGEST_SLEEP => {
                     callable.idle();
                     self.wait(self.clock.now(), until);
                 }
-                Turn::Wait { until } => self.wait(now, until),
-                Turn::Expired | Turn::Finished => break,
+                Directive::Wait { until } => self.wait(now, until),
+                Directive::Expired | Directive::Finished => break,
             }
         }
         let ended = self.clock.now();
@@ -167,7 +173,7 @@ impl Caller {
         }
     }
 
-    fn perform(&mut self, start: Start, now: Timestamp, callable: &mut impl Callable) {
+    fn perform(&mut self, start: DueRequest, now: Timestamp, callable: &mut impl Callable) {
         self.recorder.plan(start.arrival.intended_start);
         self.live.started();
         let mut call = Call::new(start.arrival, self.clock, now);
@@ -191,7 +197,7 @@ impl Caller {
         };
         self.recorder.record(&record);
         self.live.ended(&record);
-        self.driver.finish(start.user, end);
+        self.driver.complete(start.user, end);
     }
 
     /// Waits until `until`, or for a while.

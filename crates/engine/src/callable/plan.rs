@@ -64,7 +64,7 @@ impl CallPlan {
     }
 
     /// How many workers there will be: never more than users, so that each has work.
-    pub(super) fn hands(&self) -> u32 {
+    pub(super) fn effective_workers(&self) -> u32 {
         match self.workload.model {
             LoadModel::Closed { users, .. } => self.workers.min(users).max(1),
             _ => self.workers.max(1),
@@ -72,15 +72,15 @@ impl CallPlan {
     }
 
     /// The workload, capped at a call a worker.
-    pub(super) fn workload_of_hands(&self) -> Workload {
+    pub(super) fn workload_of_workers(&self) -> Workload {
         let mut workload = self.workload.clone();
-        workload.limits.connections = Some(self.hands());
+        workload.limits.connections = Some(self.effective_workers());
         workload
     }
 
     /// What is offered to a callable that blocks, with as many calls in flight as there are workers. Async calls are
     /// offered `Offered::of(&plan.workload)`.
     pub fn offered(&self) -> Offered {
-        Offered::of(&self.workload_of_hands())
+        Offered::of(&self.workload_of_workers())
     }
 }

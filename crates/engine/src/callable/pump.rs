@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use truetail_model::arrival::Arrival;
-use truetail_model::driver::{Driver, Hand, Start, Turn};
+use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
 use truetail_model::record::{Cause, Outcome, Recorder, RequestRecord, StartDelay};
 use truetail_model::time::{Clock, Nanos, Timestamp};
-use truetail_reactor::{MonotonicClock, precise_sleeps};
+use truetail_reactor::{MonotonicClock, minimize_timer_slack};
 
 use super::CallPlan;
 use crate::control::{Asked, Control};
@@ -38,7 +38,7 @@ pub trait Launch {
 pub struct Ticket {
     sender: Sender<Ended>,
     clock: MonotonicClock,
-    start: Start,
+    start: DueRequest,
     actual_start: Timestamp,
     outcome: Outcome,
 }
@@ -46,7 +46,7 @@ pub struct Ticket {
 /// A call that ended, as its ticket saw it.
 #[derive(Debug)]
 struct Ended {
-    start: Start,
+    start: DueRequest,
     actual_start: Timestamp,
     end: Timestamp,
     outcome: Outcome,
@@ -89,7 +89,7 @@ pub fn bench_launched(plan: &CallPlan, control: &Control, launcher: impl Launch)
     control.attach(Arc::clone(&live), None);
     let (sender, receiver) = channel();
     let pump = Pump {
-        driver: Driver::new(&plan.workload, Hand::ALONE),
+        driver: Driver::new(&plan.workload, WorkerShare::WHOLE),
         recorder: Recorder::new(recorder_options(&plan.workload, plan.samples)),
         clock,
         watch: Watch::new(0),
@@ -116,22 +116,22 @@ struct Pump {
     sender: Sender<Ended>,
     receiver: Receiver<Ended>,
     /// By index: what was handed over, and when.
-    in_flight: HashMap<u64, (Start, Timestamp)>,
+    in_flight: HashMap<u64, (DueRequest, Timestamp)>,
 }
 
 impl Pump {
     fn run(mut self, mut launcher: impl Launch) -> Harvest {
-        precise_sleeps();
+        minimize_timer_slack();
         let cpu_before = host::thread_cpu();
         self.clock.wait_for_origin();
         loop {
             let now = self.clock.now();
             self.watch.awake(now);
             self.obey(now);
-            match self.driver.turn(now) {
-                Turn::Start(start) => launcher.launch(self.begin(start, now)),
-                Turn::Wait { until } => self.wait(now, until),
-                Turn::Expired | Turn::Finished => break,
+            match self.driver.poll(now) {
+                Directive::Start(start) => launcher.launch(self.begin(start, now)),
+                Directive::Wait { until } => self.wait(now, until),
+                Directive::Expired | Directive::Finished => break,
             }
             while let Ok(ended) = self.receiver.try_recv() {
                 self.record(ended);
@@ -155,7 +155,7 @@ impl Pump {
         }
     }
 
-    fn begin(&mut self, start: Start, now: Timestamp) -> Ticket {
+    fn begin(&mut self, start: DueRequest, now: Timestamp) -> Ticket {
         self.recorder.plan(start.arrival.intended_start);
         self.live.started();
         self.in_flight.insert(start.arrival.index, (start, now));
@@ -195,7 +195,7 @@ impl Pump {
         };
         self.recorder.record(&record);
         self.live.ended(&record);
-        self.driver.finish(start.user, end);
+        self.driver.complete(start.user, end);
     }
 
     /// Counts out what is in flight, and then what was never issued.

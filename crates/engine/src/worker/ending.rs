@@ -65,7 +65,7 @@ impl Worker {
         // On a schedule, whoever waits for this connection could have had it since the answer arrived; in a closed loop
         // the user is this worker, and goes on when it has read.
         let free = if self.setting.scheduled { moment.arrived } else { moment.read };
-        self.setting.driver.finish(exchange.user, free);
+        self.setting.driver.complete(exchange.user, free);
     }
 
     pub(super) fn close(&mut self, slot: u32) {

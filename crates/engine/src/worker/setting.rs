@@ -1,6 +1,6 @@
 //! What a worker is given.
 
-use truetail_model::driver::{Driver, Hand};
+use truetail_model::driver::{Driver, WorkerShare};
 use truetail_model::time::Nanos;
 use truetail_reactor::MonotonicClock;
 use truetail_run::Timing;
@@ -14,7 +14,7 @@ use crate::tls::Tls;
 
 /// What a worker needs from the rest of the engine.
 pub(crate) struct Setting {
-    pub(crate) hand: Hand,
+    pub(crate) share: WorkerShare,
     pub(crate) driver: Driver,
     pub(crate) ledger: Ledger,
     pub(crate) clock: MonotonicClock,

@@ -49,7 +49,7 @@ impl Worker {
             }
             Timing::Cheap if left.is_zero() => self.reactor.wait(events, Some(left)),
             // It has waited for its tick. Were its place to wait for another, so many requests a tick were the most there are.
-            Timing::Cheap if self.setting.driver.waits_for_a_place(now) => {
+            Timing::Cheap if self.setting.driver.waits_for_permit(now) => {
                 // Places free soon, as a rule, and the next wait is for the tick: to wait for it now spares setting the timer.
                 let until = if self.waited_in_vain { until } else { until.min(tick(true, now, until)) };
                 self.watch.sleeping(until);
@@ -59,7 +59,7 @@ impl Worker {
                 Ok(())
             }
             Timing::Cheap => {
-                let wake = tick(self.setting.driver.awaits_an_end(now), now, until);
+                let wake = tick(self.setting.driver.awaits_completion(now), now, until);
                 self.watch.sleeping(wake);
                 if self.setting.reads_in_ticks() {
                     thread::sleep(wake.since(now).into());
@@ -74,9 +74,9 @@ impl Worker {
 
 /// The tick at which what is due at `until` is done. Answers wake nobody: the kernel has said when they came. Where something
 /// waits for one, each tick after `now` looks after them.
-fn tick(awaits_an_end: bool, now: Timestamp, until: Timestamp) -> Timestamp {
+fn tick(awaits_completion: bool, now: Timestamp, until: Timestamp) -> Timestamp {
     let tick = |instant: Timestamp| Timestamp(instant.0.div_ceil(Timing::TICK_NS) * Timing::TICK_NS);
-    if awaits_an_end { tick(Timestamp(now.0 + 1)) } else { tick(until) }
+    if awaits_completion { tick(Timestamp(now.0 + 1)) } else { tick(until) }
 }
 
 #[cfg(test)]

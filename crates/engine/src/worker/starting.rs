@@ -1,6 +1,6 @@
 //! From what is due to what was handed to a socket.
 
-use truetail_model::driver::{Start, Turn};
+use truetail_model::driver::{Directive, DueRequest};
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
 
@@ -40,10 +40,10 @@ impl Worker {
             if self.should_look_first(now) {
                 return Then::Look;
             }
-            match self.setting.driver.turn(now) {
-                Turn::Start(start) => self.begin(start, now),
-                Turn::Wait { until } => return Then::Sleep(until),
-                Turn::Expired | Turn::Finished => return Then::Over,
+            match self.setting.driver.poll(now) {
+                Directive::Start(start) => self.begin(start, now),
+                Directive::Wait { until } => return Then::Sleep(until),
+                Directive::Expired | Directive::Finished => return Then::Over,
             }
         }
         Then::Look
@@ -57,7 +57,7 @@ impl Worker {
     /// Before a connection is opened for an arrival, answers are looked for: one that has come has freed its connection, and
     /// after a pause of this worker many have. A connection is opened for those alone that find none by then.
     fn should_look_first(&self, now: Timestamp) -> bool {
-        self.setting.scheduled && !self.looked && self.one_may_become_idle() && self.setting.driver.may_start(now)
+        self.setting.scheduled && !self.looked && self.one_may_become_idle() && self.setting.driver.can_start(now)
     }
 
     /// None is idle, and an answer may free one: not where the server closes each, nor in HTTP/2.
@@ -85,7 +85,7 @@ impl Worker {
                 return;
             }
             let now = self.now();
-            let Turn::Start(start) = self.setting.driver.turn(now) else { return };
+            let Directive::Start(start) = self.setting.driver.poll(now) else { return };
             self.begin(start, now);
             self.send_all();
         }
@@ -93,7 +93,7 @@ impl Worker {
 
     /// Begins a request at `now`, on an idle connection or on a new one.
     #[inline(always)]
-    pub(super) fn begin(&mut self, start: Start, now: Timestamp) {
+    pub(super) fn begin(&mut self, start: DueRequest, now: Timestamp) {
         self.looked = false;
         let which = self.setting.requests.which(start.arrival.index);
         self.setting.ledger.plan(which, start.arrival.intended_start);

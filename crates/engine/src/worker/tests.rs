@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
-use truetail_model::driver::{Driver, Hand};
+use truetail_model::driver::{Driver, WorkerShare};
 use truetail_model::record::{Cause, Metric, RecorderOptions, Snapshot, Tally};
 use truetail_model::time::Rate;
 use truetail_model::workload::{Limits, LoadModel, Workload};
@@ -69,8 +69,8 @@ impl Stage {
         let listener = listen();
         let options = RecorderOptions::default();
         let setting = Setting {
-            hand: Hand::ALONE,
-            driver: Driver::new(&workload, Hand::ALONE),
+            share: WorkerShare::WHOLE,
+            driver: Driver::new(&workload, WorkerShare::WHOLE),
             ledger: Ledger::new(options, &one_request(), &workload, Arc::default(), Arc::new(Mailbox::new(options))),
             clock: MonotonicClock::starting_now(),
             endpoint: listener.local_addr().unwrap().into(),
@@ -209,7 +209,7 @@ fn one_answer_too_early() -> Snapshot {
     stage.run_until(all_ended);
     stream.write_all(ANSWER).unwrap();
     sleep(Duration::from_millis(1));
-    stage.worker.setting.driver = Driver::new(&workload(1, None), Hand::ALONE);
+    stage.worker.setting.driver = Driver::new(&workload(1, None), WorkerShare::WHOLE);
     stage.worker.start_due();
     stage.run_until(all_ended);
     let harvest = stage.worker.settle(CpuTime::default());

@@ -46,7 +46,7 @@ impl Schedule {
         self.stripe(0, 1)
     }
 
-    /// The arrivals dealt to hand `i` of `n`: indices i, i + n, i + 2n … The stripes of all hands together are the
+    /// The arrivals dealt to worker `i` of `n`: indices i, i + n, i + 2n … The stripes of all hands together are the
     /// whole schedule, exactly, whatever n is.
     ///
     /// # Panics

@@ -1,11 +1,11 @@
 //! The sans-I/O pump. Sockets drive it in real time, the simulator drives it in virtual time, and it is the same code.
 //!
-//! The caller asks [`Driver::turn`] what to do at an instant and obeys: start a request, or wait. When a request ends
-//! in whatever way it says [`Driver::finish`]. The driver decides what starts when, holds the cap on requests in flight,
+//! The caller asks [`Driver::poll`] what to do at an instant and obeys: start a request, or wait. When a request ends
+//! in whatever way it says [`Driver::complete`]. The driver decides what starts when, holds the cap on requests in flight,
 //! and knows of each start how long it had to wait for that cap. It opens nothing, records nothing and reads no clock.
 
-mod due;
 mod permits;
+mod ready_queue;
 mod source;
 
 use crate::arrival::{Arrival, ScheduleHash};
@@ -13,34 +13,34 @@ use crate::time::{Nanos, Timestamp};
 use crate::workload::Workload;
 
 use permits::Permits;
-use source::Source;
+use source::ArrivalSource;
 
 /// Which share of the work one driver has: hand `index` of `of`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Hand {
+pub struct WorkerShare {
     /// From 0, below `of`.
     pub index: u32,
     /// How many there are, at least 1.
-    pub of: u32,
+    pub workers: u32,
 }
 
-impl Hand {
+impl WorkerShare {
     /// The only hand.
-    pub const ALONE: Hand = Hand { index: 0, of: 1 };
+    pub const WHOLE: WorkerShare = WorkerShare { index: 0, workers: 1 };
 
     /// This hand's part of `total` things dealt one by one.
-    pub const fn share_of(self, total: u64) -> u64 {
-        let (index, of) = (self.index as u64, self.of as u64);
-        total / of + if index < total % of { 1 } else { 0 }
+    pub const fn of(self, total: u64) -> u64 {
+        let (index, workers) = (self.index as u64, self.workers as u64);
+        total / workers + if index < total % workers { 1 } else { 0 }
     }
 }
 
 /// A request that is to start now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Start {
+pub struct DueRequest {
     /// Which, and when it should have started.
     pub arrival: Arrival,
-    /// Who asks: to be handed back to [`Driver::finish`].
+    /// Who asks: to be handed back to [`Driver::complete`].
     pub user: u32,
     /// How long it waited for the cap on requests in flight; what remains of its delay is nobody's but the caller's.
     pub connection_wait: Nanos,
@@ -48,9 +48,9 @@ pub struct Start {
 
 /// What to do now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Turn {
+pub enum Directive {
     /// Start this request, then ask again.
-    Start(Start),
+    Start(DueRequest),
     /// Nothing can start before `until` unless a request ends first. [`Timestamp::NEVER`]: only an end can change it.
     Wait {
         /// When to ask again at the latest.
@@ -62,10 +62,10 @@ pub enum Turn {
     Finished,
 }
 
-/// The pump of one hand.
+/// The pump of one worker.
 #[derive(Clone, Debug)]
 pub struct Driver {
-    source: Source,
+    source: ArrivalSource,
     permits: Permits,
     in_flight: u64,
     /// Arrivals are not intended at or after this instant.
@@ -80,16 +80,16 @@ pub struct Driver {
 
 impl Driver {
     /// The driver of `hand`. All hands together do the whole workload, exactly: where there are more hands than
-    /// [`Workload::most_hands`] can be given work, those beyond have nothing to do and are finished at once.
+    /// [`Workload::max_workers`] can be given work, those beyond have nothing to do and are finished at once.
     ///
     /// A schedule with random gaps that ends by a count is walked to its end, to know when that is.
-    pub fn new(workload: &Workload, hand: Hand) -> Driver {
-        let working = Hand { of: hand.of.min(workload.most_hands()), ..hand };
-        let idle = working.index >= working.of;
+    pub fn new(workload: &Workload, share: WorkerShare) -> Driver {
+        let working = WorkerShare { workers: share.workers.min(workload.max_workers()), ..share };
+        let idle = working.index >= working.workers;
         let end = source::end_of(&workload.model);
-        let cap = workload.limits.connections.filter(|_| !idle).map(|total| working.share_of(u64::from(total)));
+        let cap = workload.limits.connections.filter(|_| !idle).map(|total| working.of(u64::from(total)));
         Driver {
-            source: if idle { Source::Idle } else { Source::new(&workload.model, working) },
+            source: if idle { ArrivalSource::Idle } else { ArrivalSource::new(&workload.model, working) },
             permits: Permits::new(cap),
             in_flight: 0,
             end,
@@ -101,32 +101,32 @@ impl Driver {
         }
     }
 
-    /// What to do at `now`. Call again until it answers with anything but [`Turn::Start`].
+    /// What to do at `now`. Call again until it answers with anything but [`Directive::Start`].
     #[inline]
-    pub fn turn(&mut self, now: Timestamp) -> Turn {
+    pub fn poll(&mut self, now: Timestamp) -> Directive {
         let deadline = self.deadline();
         let next = if self.stopped { None } else { self.source.peek() };
         let Some(next) = next else {
             return match self.in_flight {
-                0 => Turn::Finished,
-                _ if now >= deadline => Turn::Expired,
-                _ => Turn::Wait { until: deadline },
+                0 => Directive::Finished,
+                _ if now >= deadline => Directive::Expired,
+                _ => Directive::Wait { until: deadline },
             };
         };
         if now >= deadline {
-            return Turn::Expired;
+            return Directive::Expired;
         }
         if next > now {
-            return Turn::Wait { until: next.min(deadline) };
+            return Directive::Wait { until: next.min(deadline) };
         }
         match self.permits.take(next) {
-            None => Turn::Wait { until: deadline },
+            None => Directive::Wait { until: deadline },
             Some(connection_wait) => {
                 let (arrival, user) = self.source.pop().expect("peeked");
                 self.in_flight += 1;
                 self.last_start = now;
                 self.hash.add(arrival);
-                Turn::Start(Start { arrival, user, connection_wait })
+                Directive::Start(DueRequest { arrival, user, connection_wait })
             }
         }
     }
@@ -135,10 +135,10 @@ impl Driver {
     ///
     /// # Panics
     /// When no request is in flight.
-    pub fn finish(&mut self, user: u32, ended: Timestamp) {
+    pub fn complete(&mut self, user: u32, ended: Timestamp) {
         self.in_flight = self.in_flight.checked_sub(1).expect("a request ends that was started");
         self.permits.give_back(ended);
-        self.source.answered(user, ended);
+        self.source.on_completion(user, ended);
     }
 
     /// From `now` on at most `cap` requests may be in flight (`None`: any number), whatever the workload said: for whoever
@@ -158,7 +158,7 @@ impl Driver {
         }
     }
 
-    /// Ends now: no drain either. The next [`Driver::turn`] answers `Expired` or `Finished`.
+    /// Ends now: no drain either. The next [`Driver::poll`] answers `Expired` or `Finished`.
     pub fn stop_now(&mut self, now: Timestamp) {
         self.stop(now);
         self.drain = Nanos::ZERO;
@@ -175,7 +175,7 @@ impl Driver {
     /// Arrivals that were still to come were not planned, because of [`Driver::stop`]. Known once [`Driver::unissued`] has
     /// answered `None`.
     pub fn was_cut_short(&self) -> bool {
-        self.source.kept_back(self.planned_end)
+        self.source.was_truncated(self.planned_end)
     }
 
     /// Requests that were started and have not ended.
@@ -184,20 +184,20 @@ impl Driver {
     }
 
     /// A start may become due because a request ends: a user waits for its answer, or an arrival for its place.
-    pub fn awaits_an_end(&self, now: Timestamp) -> bool {
-        self.in_flight > 0 && (self.source.follows_answers() || self.waits_for_a_place(now))
+    pub fn awaits_completion(&self, now: Timestamp) -> bool {
+        self.in_flight > 0 && (self.source.depends_on_completions() || self.waits_for_permit(now))
     }
 
     /// An arrival is due at `now`, and the cap is reached.
     #[inline]
-    pub fn waits_for_a_place(&self, now: Timestamp) -> bool {
-        self.permits.are_taken() && self.source.peek().is_some_and(|due| due <= now)
+    pub fn waits_for_permit(&self, now: Timestamp) -> bool {
+        self.permits.exhausted() && self.source.peek().is_some_and(|due| due <= now)
     }
 
-    /// An arrival is due at `now` and there is a place for it: [`Driver::turn`] may start it.
+    /// An arrival is due at `now` and there is a place for it: [`Driver::poll`] may start it.
     #[inline]
-    pub fn may_start(&self, now: Timestamp) -> bool {
-        self.source.peek().is_some_and(|due| due <= now) && !self.permits.are_taken()
+    pub fn can_start(&self, now: Timestamp) -> bool {
+        self.source.peek().is_some_and(|due| due <= now) && !self.permits.exhausted()
     }
 
     /// The hash of all arrivals that were handed out, by `turn` or by `unissued`.
@@ -209,7 +209,7 @@ impl Driver {
     /// that is a count the other models know their end when the last request was started, and the drain counts from
     /// then.
     pub fn deadline(&self) -> Timestamp {
-        let end = if self.source.ends_with_its_last_start() { self.end.min(self.last_start) } else { self.end };
+        let end = if self.source.ends_with_last_start() { self.end.min(self.last_start) } else { self.end };
         end + self.drain
     }
 }

@@ -45,7 +45,7 @@ impl Permits {
     }
 
     /// None is left.
-    pub(super) fn are_taken(&self) -> bool {
+    pub(super) fn exhausted(&self) -> bool {
         self.fresh == Some(0) && self.freed.is_empty()
     }
 

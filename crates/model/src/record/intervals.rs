@@ -79,7 +79,7 @@ impl<T: Fold> ByInterval<T> {
         fine.into_iter().enumerate().for_each(|(i, row)| self.row_mut(i >> by).absorb(row));
     }
 
-    /// Adds the rows of another hand. The sum has the longer intervals of the two.
+    /// Adds the rows of another worker. The sum has the longer intervals of the two.
     pub fn merge(&mut self, other: &ByInterval<T>) {
         self.fold_to(other.width_s());
         let by = self.shift - other.shift;

@@ -1,4 +1,4 @@
-//! Takes the records of one hand and makes a [`Snapshot`] of them.
+//! Takes the records of one worker and makes a [`Snapshot`] of them.
 
 use super::interval_recorder::IntervalRecorder;
 use super::{
@@ -35,7 +35,7 @@ impl Default for RecorderOptions {
     }
 }
 
-/// Records of one hand. [`Recorder::record`] allocates nothing for times up to 137 s, but where distributions are kept over
+/// Records of one worker. [`Recorder::record`] allocates nothing for times up to 137 s, but where distributions are kept over
 /// time for what is new in an interval: its first status or cause, a response time with an error status in a bucket that had
 /// none, its compact form when it is over, and then a time that comes late, in a bucket that had none.
 #[derive(Clone, Debug)]

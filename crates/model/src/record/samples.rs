@@ -28,7 +28,7 @@ impl Default for SamplesOptions {
 /// Single requests of a run.
 ///
 /// While all fit, all are kept (`one_in == 1`). When they no longer do, the even part is halved: a request stays when a
-/// hash of its index says so, whatever hand recorded it, so that two samples merge into one. The slowest of those that are
+/// hash of its index says so, whatever worker recorded it, so that two samples merge into one. The slowest of those that are
 /// left out are kept apart.
 /// [`Samples::settle`] comes between the last request and the first question.
 #[derive(Clone, Debug)]
@@ -141,7 +141,7 @@ impl Samples {
         self.slowest.iter()
     }
 
-    /// Adds the samples of another hand.
+    /// Adds the samples of another worker.
     pub fn merge(&mut self, other: &Samples) {
         if self.halvings < other.halvings {
             self.halvings = other.halvings;

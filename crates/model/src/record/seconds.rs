@@ -28,7 +28,7 @@ impl Second {
     }
 }
 
-/// Adds the seconds of another hand.
+/// Adds the seconds of another worker.
 pub(super) fn merge(mine: &mut Vec<Second>, theirs: &[Second]) {
     if theirs.len() > mine.len() {
         mine.resize(theirs.len(), Second::default());

@@ -6,7 +6,7 @@ use super::{ByInterval, Cause, Distributions, Histogram, IntervalBooks, Metric, 
 use crate::arrival::ScheduleHash;
 use crate::time::Timestamp;
 
-/// What was recorded. Snapshots of hands, or of machines, that shared a schedule merge into that of the whole.
+/// What was recorded. Snapshots of workers, or of machines, that shared a schedule merge into that of the whole.
 #[derive(Clone, Default, Debug)]
 pub struct Snapshot {
     /// The books of all measured arrivals.
@@ -46,7 +46,7 @@ impl Snapshot {
         &self.metrics[metric as usize]
     }
 
-    /// Adds what another hand recorded. Counts are added; quantiles are never averaged.
+    /// Adds what another worker recorded. Counts are added; quantiles are never averaged.
     pub fn merge(&mut self, other: &Snapshot) {
         self.tally.merge(&other.tally);
         self.warmup.merge(&other.warmup);

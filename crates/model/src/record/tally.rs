@@ -95,7 +95,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Adds the books of another hand.
+    /// Adds the books of another worker.
     pub fn merge(&mut self, other: &Tally) {
         self.planned += other.planned;
         self.issued += other.issued;

@@ -1,9 +1,9 @@
 //! The tables `[[service.fault]]`. A fault that can never happen is an error.
 
 use super::ScenarioError;
-use super::bounds::Bounds;
+use super::bounds::WorkloadBounds;
 use super::fields::{Field, Section};
-use crate::service::{Fault, FaultKind, Gate, Select};
+use crate::service::{Fault, FaultKind, Gate, Selector};
 use crate::time::{Nanos, Timestamp};
 
 type Result<T> = std::result::Result<T, ScenarioError>;
@@ -13,11 +13,11 @@ const GATES: [(&str, Gate); 2] = [("answers", Gate::Answers), ("arrivals", Gate:
 const NTH: &str = "a whole number from 1: every n-th request";
 
 /// Reads the faults in their order.
-pub(super) fn read(sections: &[Section<'_>], bounds: &Bounds) -> Result<Vec<Fault>> {
+pub(super) fn read(sections: &[Section<'_>], bounds: &WorkloadBounds) -> Result<Vec<Fault>> {
     let mut faults: Vec<Fault> = Vec::with_capacity(sections.len());
     for section in sections {
         let fault = read_fault(section, bounds)?;
-        if let Some(earlier) = faults.iter().find(|earlier| leaves_none_for(earlier, &fault)) {
+        if let Some(earlier) = faults.iter().find(|earlier| shadows(earlier, &fault)) {
             let (kind, earlier) = (fault.kind().name(), earlier.kind().name());
             return Err(section.error(format!(
                 "this {kind} fault never happens: the {earlier} fault before it meets every request; narrow that one \
@@ -30,11 +30,11 @@ pub(super) fn read(sections: &[Section<'_>], bounds: &Bounds) -> Result<Vec<Faul
 }
 
 /// Does `first` decide every answer, so that `second`, which would decide it too, never can?
-fn leaves_none_for(first: &Fault, second: &Fault) -> bool {
-    select_of(second).is_some() && select_of(first).is_some_and(|select| select == Select::default())
+fn shadows(first: &Fault, second: &Fault) -> bool {
+    select_of(second).is_some() && select_of(first).is_some_and(|select| select == Selector::default())
 }
 
-fn select_of(fault: &Fault) -> Option<Select> {
+fn select_of(fault: &Fault) -> Option<Selector> {
     match *fault {
         Fault::ErrorStatus { select, .. }
         | Fault::Reset { select }
@@ -46,7 +46,7 @@ fn select_of(fault: &Fault) -> Option<Select> {
     }
 }
 
-fn read_fault(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+fn read_fault(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     let kinds = FaultKind::ALL.map(|kind| (kind.name(), kind));
     let kinds: Vec<_> = kinds.into_iter().filter(|(_, kind)| *kind != FaultKind::Queue).collect();
     let kind = section.require("kind", "such as kind = \"stall\"")?.choice(&kinds)?;
@@ -70,7 +70,7 @@ fn read_fault(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
     Ok(fault)
 }
 
-fn stall(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+fn stall(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     Ok(Fault::Stall {
         at: within(&section.require("at", "such as at = \"30s\"")?, bounds)?,
         length: section.require("for", "such as for = \"1s\"")?.length()?,
@@ -78,7 +78,7 @@ fn stall(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
     })
 }
 
-fn recurring_stall(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+fn recurring_stall(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     let first = within(&section.require("first", "such as first = \"5s\"")?, bounds)?;
     let every = section.require("every", "such as every = \"10s\"")?.length()?;
     let length_field = section.require("for", "such as for = \"200ms\"")?;
@@ -95,7 +95,7 @@ fn gate(section: &Section<'_>) -> Result<Gate> {
     section.get("gate").map_or(Ok(Gate::Answers), |gate| gate.choice(&GATES))
 }
 
-fn ramp(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+fn ramp(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     let from = within(&section.require("from", "such as from = \"20s\"")?, bounds)?;
     let to_field = section.require("to", "such as to = \"50s\"")?;
     let to = to_field.instant()?;
@@ -107,14 +107,14 @@ fn ramp(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
     Ok(Fault::Ramp { from, to, target })
 }
 
-fn every_nth(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+fn every_nth(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     Ok(Fault::EveryNth {
         every: nth(&section.require("every", "such as every = 500")?, bounds)?,
         pause: section.require("pause", "such as pause = \"200ms\"")?.length()?,
     })
 }
 
-fn error_status(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+fn error_status(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     let status = section.require("status", "such as status = 503")?;
     Ok(Fault::ErrorStatus {
         status: status.whole(400..=599u16, "an error status, 400 to 599")?,
@@ -123,8 +123,8 @@ fn error_status(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
     })
 }
 
-fn select(section: &Section<'_>, bounds: &Bounds) -> Result<Select> {
-    Ok(Select {
+fn select(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Selector> {
+    Ok(Selector {
         every: section.get("every").map(|every| nth(&every, bounds)).transpose()?,
         share: section.get("share").map(|share| read_share(&share)).transpose()?,
         at: section.get("at").map(|at| within(&at, bounds)).transpose()?,
@@ -141,7 +141,7 @@ fn read_share(field: &Field<'_>) -> Result<f64> {
 }
 
 /// An instant at which the workload still goes on.
-fn within(field: &Field<'_>, bounds: &Bounds) -> Result<Timestamp> {
+fn within(field: &Field<'_>, bounds: &WorkloadBounds) -> Result<Timestamp> {
     let instant = field.instant()?;
     match bounds.end {
         Some(end) if instant >= end => {
@@ -158,9 +158,9 @@ fn rounded_up(end: Timestamp) -> Nanos {
 }
 
 /// Every n-th request, where there are as many as n.
-fn nth(field: &Field<'_>, bounds: &Bounds) -> Result<u64> {
+fn nth(field: &Field<'_>, bounds: &WorkloadBounds) -> Result<u64> {
     let n = field.whole(1..=u64::MAX, NTH)?;
-    match bounds.most_arrivals {
+    match bounds.max_arrivals {
         Some(most) if n > most => {
             Err(field.error(format!("request {n} never comes: the workload has at most {most} requests")))
         }

@@ -3,7 +3,7 @@
 use super::Scenario;
 use super::bounds::end_by_count;
 use crate::arrival::{Horizon, Profile, Ramp, Schedule, Sine, Step, Steps};
-use crate::service::{Fault, Select};
+use crate::service::{Fault, Selector};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
@@ -139,7 +139,7 @@ impl Scale {
         }
     }
 
-    fn select(self, select: &mut Select) {
+    fn select(self, select: &mut Selector) {
         select.at = select.at.map(|at| self.instant(at));
         select.length = select.length.map(|length| self.length(length));
     }

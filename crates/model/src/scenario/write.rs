@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Scenario;
 use crate::arrival::{Profile, Schedule, Spacing};
-use crate::service::{Fault, Gate, Select, Service, Variation};
+use crate::service::{Fault, Gate, Selector, Service, Variation};
 use crate::time::Nanos;
 use crate::workload::{LoadModel, Workload};
 
@@ -212,7 +212,7 @@ const fn gate_name(gate: Gate) -> &'static str {
     }
 }
 
-fn select_keys(keys: &mut Keys, select: &Select) {
+fn select_keys(keys: &mut Keys, select: &Selector) {
     if let Some(every) = select.every {
         keys.put_whole("every", every);
     }

@@ -16,7 +16,7 @@ pub enum Gate {
 
 /// Which requests a fault meets: all, unless narrowed. Every condition that is given must hold.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Select {
+pub struct Selector {
     /// Every n-th request: numbers n, 2n, 3n … (n ≥ 1), counted from 1.
     pub every: Option<u64>,
     /// A share in (0, 1] of all requests, drawn by a hash of seed and number, so that it never changes.
@@ -27,7 +27,7 @@ pub struct Select {
     pub length: Option<Nanos>,
 }
 
-impl Select {
+impl Selector {
     /// Does this fault meet request `number` (from 1) that arrived at `arrived`?
     pub fn meets(&self, seed: u64, number: u64, arrived: Timestamp) -> bool {
         let from = self.at.unwrap_or(Timestamp::ZERO);
@@ -91,34 +91,34 @@ pub enum Fault {
         /// The answer comes at once, without work and without a place in the queue: a fast refusal.
         immediately: bool,
         /// Which requests.
-        select: Select,
+        select: Selector,
     },
     /// The connection is reset in place of an answer.
     Reset {
         /// Which requests.
-        select: Select,
+        select: Selector,
     },
     /// No answer ever comes; the connection stays open, and nothing is worked on.
     BlackHole {
         /// Which requests.
-        select: Select,
+        select: Selector,
     },
     /// Head and half of the body come when the work is done, the other half after `over`.
     SlowBody {
         /// From the first half of the body to its end.
         over: Nanos,
         /// Which requests.
-        select: Select,
+        select: Selector,
     },
     /// The head promises more body than comes; then the connection is closed.
     ShortBody {
         /// Which requests.
-        select: Select,
+        select: Selector,
     },
     /// The answer is not HTTP.
     Garbage {
         /// Which requests.
-        select: Select,
+        select: Selector,
     },
 }
 

@@ -1,14 +1,14 @@
 //! How a system under test behaves, described once and obeyed twice: by the server in real time and by the simulator
 //! in virtual time. Both ask the same [`ServiceState`] what becomes of each request.
 
+mod concurrency;
 mod fault;
-mod places;
 mod state;
 
 use serde::{Deserialize, Serialize};
 
-pub use fault::{Fault, FaultKind, FaultSet, Gate, Select};
-pub use state::{Action, Fate, ServiceState};
+pub use fault::{Fault, FaultKind, FaultSet, Gate, Selector};
+pub use state::{Action, ResponsePlan, ServiceState};
 
 use crate::time::{Nanos, Timestamp};
 
@@ -54,7 +54,7 @@ impl Service {
     }
 
     /// Do the stalls of a gate take turns so that from some instant on nothing gets through any more?
-    pub fn is_shut_for_ever(&self) -> bool {
+    pub fn never_reopens(&self) -> bool {
         let begins = |fault: &Fault| match *fault {
             Fault::RecurringStall { first, times: None, gate, .. } => Some((gate, first)),
             _ => None,

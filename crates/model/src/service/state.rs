@@ -1,6 +1,6 @@
 //! What becomes of each request: decided on its arrival, because everything the service does is determined by then.
 
-use super::places::Places;
+use super::concurrency::ConcurrencyLimit;
 use super::{Fault, FaultKind, FaultSet, Gate, Service, Variation};
 use crate::random::Random;
 use crate::time::{Nanos, Timestamp};
@@ -33,7 +33,7 @@ pub enum Action {
 
 /// What becomes of one request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fate {
+pub struct ResponsePlan {
     /// Its number on the fault clock, from 1.
     pub number: u64,
     /// When it arrived.
@@ -48,7 +48,7 @@ pub struct Fate {
     pub faults: FaultSet,
 }
 
-impl Fate {
+impl ResponsePlan {
     /// When the last byte of the answer leaves; [`Timestamp::NEVER`] where none does.
     pub fn completed(&self) -> Timestamp {
         match self.action {
@@ -68,7 +68,7 @@ pub struct ServiceState {
     admitted: u64,
     work: Random,
     /// With a concurrency cap: who is being worked on until when.
-    places: Option<Places>,
+    slots: Option<ConcurrencyLimit>,
     /// For each [`Gate`]: the earliest instant from which it was found shut for ever.
     shut_from: [Timestamp; 2],
     /// What the description contains, so that a healthy service costs next to nothing.
@@ -83,7 +83,7 @@ impl ServiceState {
         ServiceState {
             admitted: 0,
             work: Random::new(service.seed, WORK_STREAM),
-            places: service.concurrency.map(Places::new),
+            slots: service.concurrency.map(ConcurrencyLimit::new),
             shut_from: [Timestamp::NEVER; 2],
             is_plain: service.baseline < Nanos(1 << 62)
                 && service.faults.is_empty()
@@ -106,14 +106,14 @@ impl ServiceState {
 
     /// Admits a request that arrives at `arrived`, not earlier than the one before it, and says what becomes of it.
     #[inline]
-    pub fn admit(&mut self, arrived: Timestamp) -> Fate {
+    pub fn admit(&mut self, arrived: Timestamp) -> ResponsePlan {
         self.admitted += 1;
         if self.is_plain {
-            return self.plain_fate(arrived);
+            return self.plain_plan(arrived);
         }
         let mut met = FaultSet::NONE;
         let action = self.action(arrived, &mut met);
-        let mut fate = Fate {
+        let mut plan = ResponsePlan {
             number: self.admitted,
             arrived,
             began: arrived,
@@ -122,16 +122,16 @@ impl ServiceState {
             faults: met,
         };
         match action {
-            Decided::Never => fate.due = Timestamp::NEVER,
-            Decided::AtOnce(action) => fate.action = action,
-            Decided::WhenDone(answer) => self.work_on(&mut fate, answer),
+            Effect::Never => plan.due = Timestamp::NEVER,
+            Effect::AtOnce(action) => plan.action = action,
+            Effect::WhenDone(answer) => self.work_on(&mut plan, answer),
         }
-        fate
+        plan
     }
 
     /// What the long way would say when there is nothing on it.
-    fn plain_fate(&self, arrived: Timestamp) -> Fate {
-        Fate {
+    fn plain_plan(&self, arrived: Timestamp) -> ResponsePlan {
+        ResponsePlan {
             number: self.admitted,
             arrived,
             began: arrived,
@@ -142,30 +142,30 @@ impl ServiceState {
     }
 
     /// Passes a request through the entry gate, the queue, the work and the exit gate.
-    fn work_on(&mut self, fate: &mut Fate, answer: Answer) {
-        let admitted_at = self.pass_gate(Gate::Arrivals, fate.arrived, &mut fate.faults);
+    fn work_on(&mut self, plan: &mut ResponsePlan, answer: Answer) {
+        let admitted_at = self.pass_gate(Gate::Arrivals, plan.arrived, &mut plan.faults);
         if admitted_at == Timestamp::NEVER {
-            fate.due = Timestamp::NEVER;
+            plan.due = Timestamp::NEVER;
             return;
         }
-        fate.began = self.places.as_mut().map_or(admitted_at, |places| places.take(admitted_at));
-        if fate.began > admitted_at {
-            fate.faults.insert(FaultKind::Queue);
+        plan.began = self.slots.as_mut().map_or(admitted_at, |slots| slots.acquire(admitted_at));
+        if plan.began > admitted_at {
+            plan.faults.insert(FaultKind::Queue);
         }
-        let work = self.work_at(fate.number, fate.began, &mut fate.faults);
-        fate.due = self.pass_gate(Gate::Answers, fate.began + work, &mut fate.faults);
-        fate.action = match answer {
-            _ if fate.due == Timestamp::NEVER => Action::BlackHole,
+        let work = self.work_at(plan.number, plan.began, &mut plan.faults);
+        plan.due = self.pass_gate(Gate::Answers, plan.began + work, &mut plan.faults);
+        plan.action = match answer {
+            _ if plan.due == Timestamp::NEVER => Action::BlackHole,
             Answer::Whole(action) => action,
-            Answer::Slow(over) => Action::SlowBody { until: fate.due + over },
+            Answer::Slow(over) => Action::SlowBody { until: plan.due + over },
         };
-        if let Some(places) = &mut self.places {
-            places.give_back_at(fate.completed());
+        if let Some(slots) = &mut self.slots {
+            slots.release_at(plan.completed());
         }
     }
 
     /// The first fault in the list that decides the kind of answer for the request being admitted.
-    fn action(&self, arrived: Timestamp, met: &mut FaultSet) -> Decided {
+    fn action(&self, arrived: Timestamp, met: &mut FaultSet) -> Effect {
         if self.has_faults {
             for fault in &self.service.faults {
                 if let Some(decided) = self.decided_by(fault, arrived) {
@@ -174,20 +174,20 @@ impl ServiceState {
                 }
             }
         }
-        Decided::WhenDone(Answer::Whole(Action::Answer { status: 200 }))
+        Effect::WhenDone(Answer::Whole(Action::Answer { status: 200 }))
     }
 
-    fn decided_by(&self, fault: &Fault, arrived: Timestamp) -> Option<Decided> {
-        let meets = |select: &super::Select| select.meets(self.service.seed, self.admitted, arrived);
-        let whole = |action| Decided::WhenDone(Answer::Whole(action));
+    fn decided_by(&self, fault: &Fault, arrived: Timestamp) -> Option<Effect> {
+        let meets = |select: &super::Selector| select.meets(self.service.seed, self.admitted, arrived);
+        let whole = |action| Effect::WhenDone(Answer::Whole(action));
         match fault {
             Fault::ErrorStatus { status, immediately, select } if meets(select) => {
                 let answer = Action::Answer { status: *status };
-                Some(if *immediately { Decided::AtOnce(answer) } else { whole(answer) })
+                Some(if *immediately { Effect::AtOnce(answer) } else { whole(answer) })
             }
             Fault::Reset { select } if meets(select) => Some(whole(Action::Reset)),
-            Fault::BlackHole { select } if meets(select) => Some(Decided::Never),
-            Fault::SlowBody { over, select } if meets(select) => Some(Decided::WhenDone(Answer::Slow(*over))),
+            Fault::BlackHole { select } if meets(select) => Some(Effect::Never),
+            Fault::SlowBody { over, select } if meets(select) => Some(Effect::WhenDone(Answer::Slow(*over))),
             Fault::ShortBody { select } if meets(select) => Some(whole(Action::ShortBody)),
             Fault::Garbage { select } if meets(select) => Some(whole(Action::Garbage)),
             _ => None,
@@ -239,13 +239,13 @@ impl ServiceState {
 }
 
 /// After so many openings that each led to another shut gate, there is no way through.
-const MOST_GATES: usize = 100_000;
+const MAX_GATES: usize = 100_000;
 
 /// When a request that reaches the gates of `side` at `instant` is through all of them; [`Timestamp::NEVER`] where
 /// recurring stalls take turns and leave no gap.
 pub(super) fn pass_gates(faults: &[Fault], side: Gate, mut instant: Timestamp, met: &mut FaultSet) -> Timestamp {
     // A gate that opens may lead to another that is shut by then, so look again until none is.
-    for _ in 0..MOST_GATES {
+    for _ in 0..MAX_GATES {
         let shut = faults.iter().find_map(|fault| fault.opens_at(side, instant).map(|opens| (opens, fault.kind())));
         let Some((opens, kind)) = shut else { return instant };
         met.insert(kind);
@@ -266,7 +266,7 @@ fn along(start: Nanos, end: Nanos, passed: Nanos, whole: Nanos) -> Nanos {
 }
 
 /// When the kind of answer takes effect.
-enum Decided {
+enum Effect {
     /// After gates, queue and work.
     WhenDone(Answer),
     /// On arrival.

@@ -3,7 +3,7 @@
 use super::Refusal;
 
 /// More bytes than this between two chunks' data, in size lines, extensions and trailers, are refused.
-const MAX_BETWEEN_CHUNKS: usize = 16 * 1024;
+const MAX_CHUNK_OVERHEAD: usize = 16 * 1024;
 
 /// What is still to come of a body.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ fn discard_chunks(at: &mut Chunk, between: &mut usize, bytes: &[u8]) -> Result<u
             *at = after(*at, bytes[taken])?;
             taken += 1;
             *between += 1;
-            if *between > MAX_BETWEEN_CHUNKS {
+            if *between > MAX_CHUNK_OVERHEAD {
                 return Err(Refusal::TooLarge);
             }
         }
@@ -144,7 +144,7 @@ mod tests {
         for bytes in [&b"\r\n"[..], b"x\r\n", b"-1\r\n", b"4\r\nwikiX", b"10000000000000000\r\n"] {
             assert_eq!(feed(Body::chunked(), bytes, 1), Err(Refusal::Malformed), "{bytes:?}");
         }
-        let endless = [b"1;".to_vec(), vec![b'x'; MAX_BETWEEN_CHUNKS]].concat();
+        let endless = [b"1;".to_vec(), vec![b'x'; MAX_CHUNK_OVERHEAD]].concat();
         assert_eq!(feed(Body::chunked(), &endless, 100), Err(Refusal::TooLarge));
     }
 

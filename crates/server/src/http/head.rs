@@ -93,10 +93,10 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<Head>, Refusal> {
     }))
 }
 
-/// Could there be a whole head in `bytes`, when there was none in the first `looked_at` of them? Spares parsing the
+/// Could there be a whole head in `bytes`, when there was none in the first `scanned` of them? Spares parsing the
 /// same beginning again for every byte of a client that sends them one by one.
-pub(crate) fn may_hold_head(bytes: &[u8], looked_at: usize) -> bool {
-    looked_at == 0 || bytes.len() > MAX_HEAD_BYTES || has_empty_line(&bytes[looked_at.saturating_sub(3)..])
+pub(crate) fn may_contain_head(bytes: &[u8], scanned: usize) -> bool {
+    scanned == 0 || bytes.len() > MAX_HEAD_BYTES || has_empty_line(&bytes[scanned.saturating_sub(3)..])
 }
 
 fn has_empty_line(bytes: &[u8]) -> bool {

@@ -4,37 +4,37 @@ use std::fmt;
 
 /// Where something was written: a file and a line, or an argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct Location {
     /// The file, or the argument such as `--curl`; empty where neither says more than the problem itself.
     pub name: String,
     /// Counted from 1; 0 where there are no lines.
     pub line: u64,
 }
 
-impl Place {
+impl Location {
     /// A place without lines.
-    pub fn named(name: &str) -> Place {
-        Place { name: name.to_owned(), line: 0 }
+    pub fn named(name: &str) -> Location {
+        Location { name: name.to_owned(), line: 0 }
     }
 
     /// Line `line` of `name`.
-    pub fn at(name: &str, line: u64) -> Place {
-        Place { name: name.to_owned(), line }
+    pub fn at(name: &str, line: u64) -> Location {
+        Location { name: name.to_owned(), line }
     }
 
     /// That `what` is wrong here.
-    pub fn wrong(&self, what: impl fmt::Display) -> Problem {
-        Problem::Wrong { place: self.clone(), what: one_line(&what.to_string()) }
+    pub fn invalid(&self, what: impl fmt::Display) -> InputError {
+        InputError::Invalid { location: self.clone(), what: one_line(&what.to_string()) }
     }
 
     /// That a file which is named here cannot be read.
-    pub fn unreadable(&self, what: String) -> Problem {
-        Problem::Unreadable { place: self.clone(), what: one_line(&what) }
+    pub fn unreadable(&self, what: String) -> InputError {
+        InputError::Unreadable { location: self.clone(), what: one_line(&what) }
     }
 }
 
 /// `file:3: `, `--curl: ` or nothing: what stands before a problem.
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.name.as_str(), self.line) {
             ("", _) => Ok(()),
@@ -46,20 +46,20 @@ impl fmt::Display for Place {
 
 /// Why there are no requests.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Problem {
+pub enum InputError {
     /// What was written makes no sense.
-    #[error("{place}{what}")]
+    #[error("{location}{what}")]
     Wrong {
         /// Where.
-        place: Place,
+        location: Location,
         /// What, and what would help.
         what: String,
     },
     /// A file that is named there cannot be read.
-    #[error("{place}{what}")]
+    #[error("{location}{what}")]
     Unreadable {
         /// Where it is named.
-        place: Place,
+        location: Location,
         /// Which, and why.
         what: String,
     },
@@ -80,14 +80,14 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{curl, words};
+    use crate::{parse_curl, split_words};
 
     #[test]
     fn a_problem_is_one_line_whatever_it_quotes() {
-        let words = words("curl http://a $'http://b\\nc'").unwrap();
-        let problem = curl(&words[1..], &Place::named("--curl"), &|_| Err("no file".to_owned())).unwrap_err();
+        let words = split_words("curl http://a $'http://b\\nc'").unwrap();
+        let problem = parse_curl(&words[1..], &Location::named("--curl"), &|_| Err("no file".to_owned())).unwrap_err();
         let text = problem.to_string();
         assert!(text.contains(r"'http://b\nc'") && !text.contains('\n'), "{text}");
-        assert_eq!(Place::at("a", 3).unreadable("no\tfile\u{1b}".to_owned()).to_string(), r"a:3: no\tfile\u{1b}");
+        assert_eq!(Location::at("a", 3).unreadable("no\tfile\u{1b}".to_owned()).to_string(), r"a:3: no\tfile\u{1b}");
     }
 }

@@ -8,12 +8,12 @@ use crate::time::Timestamp;
 ///
 /// They come nearly in this order, since answers do: so it is a queue, into which a straggler is put in its place.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Due(VecDeque<(Timestamp, u32)>);
+pub(super) struct ReadyQueue(VecDeque<(Timestamp, u32)>);
 
-impl Due {
+impl ReadyQueue {
     /// All of these at the origin.
-    pub(super) fn at_origin(users: u32) -> Due {
-        Due((0..users).map(|user| (Timestamp::ZERO, user)).collect())
+    pub(super) fn at_origin(users: u32) -> ReadyQueue {
+        ReadyQueue((0..users).map(|user| (Timestamp::ZERO, user)).collect())
     }
 
     #[inline]
@@ -47,7 +47,7 @@ mod tests {
     proptest! {
         #[test]
         fn whoever_is_due_first_comes_first(steps in proptest::collection::vec((0u64..9, any::<bool>()), 0..99)) {
-            let (mut due, mut model) = (Due::at_origin(3), vec![(Timestamp(0), 0), (Timestamp(0), 1), (Timestamp(0), 2)]);
+            let (mut due, mut model) = (ReadyQueue::at_origin(3), vec![(Timestamp(0), 0), (Timestamp(0), 1), (Timestamp(0), 2)]);
             for (user, (at, push)) in (3u32..).zip(steps) {
                 if push {
                     due.push(Timestamp(at), user);

@@ -2,13 +2,13 @@
 
 use truetail_engine::Method;
 
-use crate::Place;
+use crate::Location;
 
 /// One target as it was written: nothing is checked yet but its method, and placeholders wait for their row.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Draft {
+pub struct TargetSpec {
     /// Where it was written, for what is wrong with it.
-    pub place: Place,
+    pub location: Location,
     /// Its method.
     pub method: Method,
     /// Its URL.
@@ -23,11 +23,11 @@ pub struct Draft {
     pub weight: u32,
 }
 
-impl Draft {
+impl TargetSpec {
     /// A GET of `url` and nothing else.
-    pub fn new(place: Place, url: &str) -> Draft {
-        Draft {
-            place,
+    pub fn new(location: Location, url: &str) -> TargetSpec {
+        TargetSpec {
+            location,
             method: Method::Get,
             url: url.to_owned(),
             headers: Vec::new(),
@@ -38,7 +38,7 @@ impl Draft {
     }
 
     /// Adds those of `headers` whose names the target does not give itself.
-    pub fn with_defaults(mut self, headers: &[String]) -> Draft {
+    pub fn with_defaults(mut self, headers: &[String]) -> TargetSpec {
         let defaults = headers.iter().filter(|header| !self.gives(name_of(header))).cloned().collect::<Vec<_>>();
         self.headers.extend(defaults);
         self

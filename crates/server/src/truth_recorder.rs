@@ -1,15 +1,15 @@
 //! The books of the truth: every admitted request gets exactly one row, whatever becomes of it.
 
-use truetail_model::service::{Action, Fate};
+use truetail_model::service::{Action, ResponsePlan};
 use truetail_model::time::Timestamp;
 
 use crate::truth::{Ending, Totals, Truth, TruthRow};
 use crate::truth_log::TruthLog;
 
-/// The row of an admitted request that has not ended. Given back to [`Ledger::close`] once.
+/// The row of an admitted request that has not ended. Given back to [`TruthRecorder::close`] once.
 #[derive(Debug)]
 #[must_use]
-pub(crate) struct Ticket {
+pub(crate) struct OpenRow {
     row: TruthRow,
     /// The start of its fault clock on the clock of the event loop.
     origin: Timestamp,
@@ -19,42 +19,42 @@ pub(crate) struct Ticket {
 
 /// Rows, counts and the log.
 #[derive(Debug)]
-pub(crate) struct Ledger {
+pub(crate) struct TruthRecorder {
     rows: Option<Vec<TruthRow>>,
     log: Option<TruthLog>,
     pub(crate) totals: Totals,
 }
 
-impl Ledger {
+impl TruthRecorder {
     /// Empty books that keep their rows in memory, or not, and write them to a log, or not.
-    pub(crate) fn new(keep_rows: bool, log: Option<TruthLog>) -> Ledger {
-        Ledger { rows: keep_rows.then(Vec::new), log, totals: Totals::default() }
+    pub(crate) fn new(keep_rows: bool, log: Option<TruthLog>) -> TruthRecorder {
+        TruthRecorder { rows: keep_rows.then(Vec::new), log, totals: Totals::default() }
     }
 
     /// Enters a request that was admitted in `epoch`, whose fault clock started at `origin`.
-    pub(crate) fn open(&mut self, fate: &Fate, epoch: u32, origin: Timestamp) -> Ticket {
-        let due_ns = Some(fate.completed()).filter(|due| *due != Timestamp::NEVER).map(|due| due.0);
+    pub(crate) fn open(&mut self, plan: &ResponsePlan, epoch: u32, origin: Timestamp) -> OpenRow {
+        let due_ns = Some(plan.completed()).filter(|due| *due != Timestamp::NEVER).map(|due| due.0);
         let row = TruthRow {
             epoch,
-            number: fate.number,
-            arrived_ns: fate.arrived.0,
+            number: plan.number,
+            arrived_ns: plan.arrived.0,
             due_ns,
             answered_ns: None,
             status: None,
             ending: Ending::Held,
-            faults: fate.faults,
+            faults: plan.faults,
         };
         self.totals.admitted += 1;
         let index = self.rows.as_mut().map_or(0, |rows| {
             rows.push(row);
             rows.len() - 1
         });
-        Ticket { row, origin, index }
+        OpenRow { row, origin, index }
     }
 
     /// Enters that a request ended so at `now`, having sent `status` where it sent something.
-    pub(crate) fn close(&mut self, ticket: Ticket, ending: Ending, status: Option<u16>, now: Timestamp) {
-        let Ticket { mut row, origin, index } = ticket;
+    pub(crate) fn close(&mut self, row: OpenRow, ending: Ending, status: Option<u16>, now: Timestamp) {
+        let OpenRow { mut row, origin, index } = row;
         row.ending = ending;
         if ending.sent_something() {
             row.answered_ns = Some(now.since(origin).0);
@@ -69,19 +69,19 @@ impl Ledger {
         }
     }
 
-    /// When [`Ledger::tend`] has something to do, if it ever has.
-    pub(crate) fn tend_at(&self) -> Option<Timestamp> {
-        self.log.as_ref().and_then(TruthLog::tend_at)
+    /// When [`TruthRecorder::flush_due`] has something to do, if it ever has.
+    pub(crate) fn flush_at(&self) -> Option<Timestamp> {
+        self.log.as_ref().and_then(TruthLog::flush_at)
     }
 
     /// Passes rows on to the log's writer when they have waited long enough.
-    pub(crate) fn tend(&mut self, now: Timestamp) {
+    pub(crate) fn flush_due(&mut self, now: Timestamp) {
         if let Some(log) = &mut self.log {
-            log.tend(now);
+            log.flush_due(now);
         }
     }
 
-    /// Completes the log and gives out everything. To be called when every ticket was closed.
+    /// Completes the log and gives out everything. To be called when every row was closed.
     pub(crate) fn finish(self, clock_starts_unix_ns: Vec<u64>) -> Truth {
         debug_assert!(self.totals.is_balanced(), "a request without an ending: {:?}", self.totals);
         let log_error = self.log.and_then(|log| log.finish().err());
@@ -90,7 +90,7 @@ impl Ledger {
 }
 
 /// How a request ends that is done with what `action` says.
-pub(crate) fn ending_of(action: Action) -> Ending {
+pub(crate) fn ending_after(action: Action) -> Ending {
     match action {
         Action::Answer { .. } | Action::SlowBody { .. } => Ending::Answered,
         Action::ShortBody => Ending::ShortBody,
