@@ -42,7 +42,7 @@ pub fn truth(scenario: &Scenario) -> Option<Truth> {
         truth.intended.push(arrival.intended_start);
         match response.action {
             Action::Answer { .. } | Action::SlowBody { .. } => truth.answered.push(response.completed().since(arrived)),
-            _ => truth.unanswered += 1,
+            Action::ShortBody | Action::Garbage | Action::Reset | Action::BlackHole => truth.unanswered += 1,
         }
     }
     truth.answered.sort_unstable();

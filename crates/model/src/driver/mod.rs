@@ -1,8 +1,9 @@
-//! The sans-I/O pump. Sockets drive it in real time, the simulator drives it in virtual time, and it is the same code.
+//! The sans-I/O state machine that decides what starts when. Sockets drive it in real time, the simulator drives the same
+//! code in virtual time.
 //!
-//! The caller asks [`Driver::poll`] what to do at an instant and obeys: start a request, or wait. When a request ends
-//! in whatever way it says [`Driver::complete`]. The driver decides what starts when, holds the cap on requests in flight,
-//! and knows of each start how long it had to wait for that cap. It opens nothing, records nothing and reads no clock.
+//! The caller asks [`Driver::poll`] what to do at an instant: start a request, or wait. When a request ends, in whatever
+//! way, the caller says so with [`Driver::complete`]. The driver enforces the cap on requests in flight, and knows of each
+//! request how long it waited for a permit. It opens nothing, records nothing and reads no clock.
 
 mod permits;
 mod ready_queue;
@@ -15,62 +16,63 @@ use crate::workload::Workload;
 use permits::Permits;
 use source::ArrivalSource;
 
-/// Which share of the work one driver has: hand `index` of `of`.
+/// The share of the work that one worker has: worker `index` of `workers`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WorkerShare {
-    /// From 0, below `of`.
+    /// From 0, below `workers`.
     pub index: u32,
-    /// How many there are, at least 1.
+    /// How many workers there are, at least 1.
     pub workers: u32,
 }
 
 impl WorkerShare {
-    /// The only hand.
+    /// The whole work: the share of the only worker.
     pub const WHOLE: WorkerShare = WorkerShare { index: 0, workers: 1 };
 
-    /// This hand's part of `total` things dealt one by one.
+    /// How many of `total` things, dealt one by one, fall to this worker.
     pub const fn of(self, total: u64) -> u64 {
         let (index, workers) = (self.index as u64, self.workers as u64);
         total / workers + if index < total % workers { 1 } else { 0 }
     }
 }
 
-/// A request that is to start now.
+/// A request that is due, has its permit, and is to start now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DueRequest {
-    /// Which, and when it should have started.
+    /// Its arrival: index and intended start.
     pub arrival: Arrival,
-    /// Who asks: to be handed back to [`Driver::complete`].
+    /// The user who makes it: to be passed to [`Driver::complete`].
     pub user: u32,
-    /// How long it waited for the cap on requests in flight; what remains of its delay is nobody's but the caller's.
+    /// How long it waited for a permit. The caller is responsible for the rest of its start delay.
     pub connection_wait: Nanos,
 }
 
-/// What to do now.
+/// What the caller is to do now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Directive {
-    /// Start this request, then ask again.
+    /// Start this request, then poll again.
     Start(DueRequest),
-    /// Nothing can start before `until` unless a request ends first. [`Timestamp::NEVER`]: only an end can change it.
+    /// Nothing can start before `until` unless a request ends first. [`Timestamp::NEVER`]: only the end of a request
+    /// changes this.
     Wait {
-        /// When to ask again at the latest.
+        /// When to poll again at the latest.
         until: Timestamp,
     },
-    /// The drain limit is over: end what is in flight, then count [`Driver::unissued`].
+    /// The drain is over: end what is in flight, then count [`Driver::unissued`].
     Expired,
     /// Everything was issued and has ended.
     Finished,
 }
 
-/// The pump of one worker.
+/// The driver of one worker.
 #[derive(Clone, Debug)]
 pub struct Driver {
     source: ArrivalSource,
     permits: Permits,
     in_flight: u64,
-    /// Arrivals are not intended at or after this instant.
+    /// No arrival is intended at or after this instant.
     end: Timestamp,
-    /// The same, had nobody asked to stop.
+    /// The value of `end` without [`Driver::stop`].
     planned_end: Timestamp,
     last_start: Timestamp,
     drain: Nanos,
@@ -79,10 +81,10 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// The driver of `hand`. All hands together do the whole workload, exactly: where there are more hands than
-    /// [`Workload::max_workers`] can be given work, those beyond have nothing to do and are finished at once.
+    /// The driver for `share` of `workload`. The shares of all workers are together the whole workload, exactly. Workers
+    /// beyond [`Workload::max_workers`] have nothing to do and are finished at once.
     ///
-    /// A schedule with random gaps that ends by a count is walked to its end, to know when that is.
+    /// A schedule with random gaps that ends by a count is walked to its end, because the drain counts from there.
     pub fn new(workload: &Workload, share: WorkerShare) -> Driver {
         let working = WorkerShare { workers: share.workers.min(workload.max_workers()), ..share };
         let idle = working.index >= working.workers;
@@ -101,7 +103,7 @@ impl Driver {
         }
     }
 
-    /// What to do at `now`. Call again until it answers with anything but [`Directive::Start`].
+    /// What to do at `now`. Call it again until it returns anything but [`Directive::Start`].
     #[inline]
     pub fn poll(&mut self, now: Timestamp) -> Directive {
         let deadline = self.deadline();
@@ -131,7 +133,7 @@ impl Driver {
         }
     }
 
-    /// A request of `user` ended at `ended`: answered, failed or given up.
+    /// Reports that a request of `user` ended at `ended`: answered, failed or given up.
     ///
     /// # Panics
     /// When no request is in flight.
@@ -141,15 +143,15 @@ impl Driver {
         self.source.on_completion(user, ended);
     }
 
-    /// From `now` on at most `cap` requests may be in flight (`None`: any number), whatever the workload said: for whoever
-    /// learns during a run what the other side allows. Those that are in flight stay so; an arrival that waited for the
-    /// new places is told that it waited until `now`.
+    /// Allows at most `cap` requests in flight from `now` on (`None`: any number), whatever the workload says. A caller
+    /// needs this when it learns during a run what the server allows. Requests in flight stay in flight. An arrival that
+    /// waited for one of the new permits waited until `now`.
     pub fn set_cap(&mut self, cap: Option<u64>, now: Timestamp) {
         self.permits.set_cap(cap, self.in_flight, now);
     }
 
-    /// Nothing starts any more; arrivals intended after `now` are not planned any more. What is in flight may still
-    /// end until the drain limit, which counts from `now`.
+    /// Stops: nothing starts any more, and arrivals intended after `now` are no longer planned. Requests in flight may
+    /// still end during the drain, which counts from `now`.
     pub fn stop(&mut self, now: Timestamp) {
         if !self.stopped {
             self.stopped = true;
@@ -158,56 +160,56 @@ impl Driver {
         }
     }
 
-    /// Ends now: no drain either. The next [`Driver::poll`] answers `Expired` or `Finished`.
+    /// Stops without a drain: the next [`Driver::poll`] returns `Expired` or `Finished`.
     pub fn stop_now(&mut self, now: Timestamp) {
         self.stop(now);
         self.drain = Nanos::ZERO;
         self.end = self.end.min(now);
     }
 
-    /// The next arrival that was planned and will not be issued, once the run is over. Call until `None`.
+    /// Once the run is over: the next arrival that was planned and never issued. Call it until it returns `None`.
     pub fn unissued(&mut self) -> Option<Arrival> {
         let arrival = self.source.pop()?.0;
         self.hash.add(arrival);
         Some(arrival)
     }
 
-    /// Arrivals that were still to come were not planned, because of [`Driver::stop`]. Known once [`Driver::unissued`] has
-    /// answered `None`.
+    /// True when [`Driver::stop`] left out arrivals that would still have come. Known once [`Driver::unissued`] has
+    /// returned `None`.
     pub fn was_cut_short(&self) -> bool {
         self.source.was_truncated(self.planned_end)
     }
 
-    /// Requests that were started and have not ended.
+    /// How many requests were started and have not ended.
     pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// A start may become due because a request ends: a user waits for its answer, or an arrival for its place.
+    /// True when the end of a request may make another one due: a user waits for its answer, or an arrival for a permit.
     pub fn awaits_completion(&self, now: Timestamp) -> bool {
         self.in_flight > 0 && (self.source.depends_on_completions() || self.waits_for_permit(now))
     }
 
-    /// An arrival is due at `now`, and the cap is reached.
+    /// True when an arrival is due at `now` and all permits are taken.
     #[inline]
     pub fn waits_for_permit(&self, now: Timestamp) -> bool {
         self.permits.exhausted() && self.source.peek().is_some_and(|due| due <= now)
     }
 
-    /// An arrival is due at `now` and there is a place for it: [`Driver::poll`] may start it.
+    /// True when an arrival is due at `now` and there is a permit for it, so that [`Driver::poll`] may start it.
     #[inline]
     pub fn can_start(&self, now: Timestamp) -> bool {
         self.source.peek().is_some_and(|due| due <= now) && !self.permits.exhausted()
     }
 
-    /// The hash of all arrivals that were handed out, by `turn` or by `unissued`.
+    /// The hash of all arrivals that [`Driver::poll`] and [`Driver::unissued`] have returned.
     pub fn schedule_hash(&self) -> ScheduleHash {
         self.hash
     }
 
-    /// When the drain is over, as far as that is known by now. Fixed from the start for the open model. With a horizon
-    /// that is a count the other models know their end when the last request was started, and the drain counts from
-    /// then.
+    /// When the drain is over, as far as that is known by now. For the open model it is fixed from the start. Where a
+    /// count ends one of the other models, the end is known when the last request was started, and the drain counts
+    /// from then.
     pub fn deadline(&self) -> Timestamp {
         let end = if self.source.ends_with_last_start() { self.end.min(self.last_start) } else { self.end };
         end + self.drain

@@ -1,4 +1,4 @@
-//! Where arrivals come from, by load model.
+//! The arrivals of one worker, by load model.
 
 use super::WorkerShare;
 use super::ready_queue::ReadyQueue;
@@ -6,7 +6,7 @@ use crate::arrival::{Arrival, Arrivals, Schedule};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
-/// The instant at which a load model has nothing more to offer, so that a backlog cannot outlive its drain.
+/// The instant from which on a load model offers nothing more. The drain counts from it.
 pub(super) fn end_of(model: &LoadModel) -> Timestamp {
     let by_time = model.horizon().duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0));
     match model {
@@ -14,19 +14,19 @@ pub(super) fn end_of(model: &LoadModel) -> Timestamp {
             let last = schedule.last_arrival().map(|last| last.intended_start);
             by_time.min(last.map_or(Timestamp::ZERO, |last| last + Nanos(1)))
         }
-        // Where a count ends the others, nobody knows when before it happens: follow-ups of the last session may come
-        // later than the last session.
+        // Where a count ends one of the other models, the end is not known beforehand: follow-ups of the last session
+        // may come later than the last session.
         LoadModel::Open(_) | LoadModel::PartlyOpen { .. } | LoadModel::Closed { .. } => by_time,
     }
 }
 
-/// Where the next arrival comes from.
+/// Where the arrivals of one worker come from.
 #[derive(Clone, Debug)]
 pub(super) enum ArrivalSource {
     Open(OpenArrivals),
     Closed(ClosedArrivals),
     PartlyOpen(PartlyOpenArrivals),
-    /// Of a worker that there is no work for.
+    /// For a worker without work.
     Idle,
 }
 
@@ -66,7 +66,7 @@ impl ArrivalSource {
         }
     }
 
-    /// What was answered may be followed by another arrival.
+    /// True when the end of a request may be followed by another arrival.
     pub(super) fn depends_on_completions(&self) -> bool {
         matches!(self, ArrivalSource::Closed(_) | ArrivalSource::PartlyOpen(_))
     }
@@ -80,7 +80,7 @@ impl ArrivalSource {
         }
     }
 
-    /// When nothing is left to pop: is there something that would have been, had the end stayed at `planned_end`?
+    /// Once nothing is left to pop: true when there would be more, had the end stayed at `planned_end`.
     pub(super) fn was_truncated(&self, planned_end: Timestamp) -> bool {
         let is_before = |due: Option<Timestamp>| due.is_some_and(|due| due < planned_end);
         match self {
@@ -91,11 +91,11 @@ impl ArrivalSource {
         }
     }
 
-    /// Where the end is a count, it is known only when nothing is left to start.
+    /// True when a count ends the arrivals and the last one was started: only then is the end known.
     pub(super) fn ends_with_last_start(&self) -> bool {
         match self {
             ArrivalSource::Closed(source) => source.remaining == 0,
-            // Under way it is not known whether there will be follow-ups, unless there is an instant that ends them too.
+            // Follow-ups may still come while sessions are under way, unless there is an instant that ends them too.
             ArrivalSource::PartlyOpen(source) => source.end == Timestamp::NEVER && source.peek().is_none(),
             ArrivalSource::Open(_) | ArrivalSource::Idle => false,
         }
@@ -107,7 +107,7 @@ pub(super) struct OpenArrivals {
     arrivals: Arrivals,
     next: Option<Arrival>,
     end: Timestamp,
-    /// An arrival was not taken, because it is not before the end.
+    /// An arrival was left out because it is not before `end`.
     was_truncated: bool,
 }
 
@@ -139,7 +139,7 @@ impl OpenArrivals {
     }
 }
 
-/// N users, each either ready from an instant on or waiting for an answer.
+/// N users, each either ready from some instant on, or waiting for its answer.
 #[derive(Clone, Debug)]
 pub(super) struct ClosedArrivals {
     ready: ReadyQueue,
@@ -178,13 +178,13 @@ impl ClosedArrivals {
     }
 }
 
-/// Sessions on a schedule, and the follow-ups of those that are under way.
+/// Sessions on a schedule, and follow-up requests of the sessions that are under way.
 #[derive(Clone, Debug)]
 pub(super) struct PartlyOpenArrivals {
     sessions: OpenArrivals,
-    /// Follow-ups that are due at an instant, with the session's slot.
+    /// Follow-up requests that are due, by their session's slot.
     follow_ups: ReadyQueue,
-    /// Requests that each running session still has before it, by slot.
+    /// How many requests each running session still has to make, by slot.
     remaining: Vec<u32>,
     free_slots: Vec<u32>,
     requests_per_session: u32,

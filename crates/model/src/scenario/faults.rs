@@ -1,14 +1,17 @@
-//! The tables `[[service.fault]]`. A fault that can never happen is an error.
+//! The tables `[[service.fault]]`: faults are read from them, and written as them. A fault that can never happen is an
+//! error.
 
 use super::ScenarioError;
 use super::bounds::WorkloadBounds;
 use super::fields::{Field, Section};
+use super::keys::{Keys, Value};
 use crate::service::{Fault, FaultKind, Gate, Selector};
 use crate::time::{Nanos, Timestamp};
 
 type Result<T> = std::result::Result<T, ScenarioError>;
 
-const GATES: [(&str, Gate); 2] = [("answers", Gate::Answers), ("arrivals", Gate::Arrivals)];
+const GATES: [(&str, Gate); 2] =
+    [(gate_name(Gate::Answers), Gate::Answers), (gate_name(Gate::Arrivals), Gate::Arrivals)];
 
 const NTH: &str = "a whole number from 1: every n-th request";
 
@@ -31,19 +34,7 @@ pub(super) fn read(sections: &[Section<'_>], bounds: &WorkloadBounds) -> Result<
 
 /// Does `first` decide every answer, so that `second`, which would decide it too, never can?
 fn shadows(first: &Fault, second: &Fault) -> bool {
-    select_of(second).is_some() && select_of(first).is_some_and(|select| select == Selector::default())
-}
-
-fn select_of(fault: &Fault) -> Option<Selector> {
-    match *fault {
-        Fault::ErrorStatus { select, .. }
-        | Fault::Reset { select }
-        | Fault::BlackHole { select }
-        | Fault::SlowBody { select, .. }
-        | Fault::ShortBody { select }
-        | Fault::Garbage { select } => Some(select),
-        Fault::Stall { .. } | Fault::RecurringStall { .. } | Fault::Ramp { .. } | Fault::EveryNth { .. } => None,
-    }
+    second.selector().is_some() && first.selector().is_some_and(|select| select == Selector::default())
 }
 
 fn read_fault(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
@@ -165,5 +156,72 @@ fn nth(field: &Field<'_>, bounds: &WorkloadBounds) -> Result<u64> {
             Err(field.error(format!("request {n} never comes: the workload has at most {most} requests")))
         }
         _ => Ok(n),
+    }
+}
+
+/// The keys of `fault`, as [`read`] reads them.
+pub(super) fn keys(fault: &Fault) -> Keys {
+    let mut keys = Keys::default();
+    keys.put("kind", fault.kind().name());
+    match fault {
+        Fault::Stall { at, length, gate } => {
+            keys.put("at", at.since_origin());
+            keys.put("for", *length);
+            keys.put("gate", gate_name(*gate));
+        }
+        Fault::RecurringStall { first, every, length, times, gate } => {
+            keys.put("first", first.since_origin());
+            keys.put("every", *every);
+            keys.put("for", *length);
+            if let Some(times) = times {
+                keys.put_whole("times", *times);
+            }
+            keys.put("gate", gate_name(*gate));
+        }
+        Fault::Ramp { from, to, target } => {
+            keys.put("from", from.since_origin());
+            keys.put("to", to.since_origin());
+            keys.put("target", *target);
+        }
+        Fault::EveryNth { every, pause } => {
+            keys.put_whole("every", *every);
+            keys.put("pause", *pause);
+        }
+        Fault::ErrorStatus { status, immediately, select } => {
+            keys.put_whole("status", *status);
+            keys.put("immediately", Value::Flag(*immediately));
+            select_keys(&mut keys, select);
+        }
+        Fault::SlowBody { over, select } => {
+            keys.put("over", *over);
+            select_keys(&mut keys, select);
+        }
+        Fault::Reset { select }
+        | Fault::BlackHole { select }
+        | Fault::ShortBody { select }
+        | Fault::Garbage { select } => select_keys(&mut keys, select),
+    }
+    keys
+}
+
+const fn gate_name(gate: Gate) -> &'static str {
+    match gate {
+        Gate::Answers => "answers",
+        Gate::Arrivals => "arrivals",
+    }
+}
+
+fn select_keys(keys: &mut Keys, select: &Selector) {
+    if let Some(every) = select.every {
+        keys.put_whole("every", every);
+    }
+    if let Some(share) = select.share {
+        keys.put("share", Value::Number(share));
+    }
+    if let Some(at) = select.at {
+        keys.put("at", at.since_origin());
+    }
+    if let Some(length) = select.length {
+        keys.put("for", length);
     }
 }

@@ -3,7 +3,6 @@
 use super::Scenario;
 use super::bounds::end_by_count;
 use crate::arrival::{Horizon, Profile, Ramp, Schedule, Sine, Step, Steps};
-use crate::service::{Fault, Selector};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
@@ -46,7 +45,9 @@ impl Scenario {
         let limits = &mut scaled.workload.limits;
         limits.drain = limits.drain.max(Nanos(scale.whole(limits.drain.0)));
         scaled.workload.warmup = scale.time(self.workload.warmup);
-        scaled.service.faults.iter_mut().for_each(|fault| scale.fault(fault));
+        scaled.service.faults.iter_mut().for_each(|fault| {
+            fault.map_times(|instant| scale.instant(instant), |length| scale.length(length));
+        });
         Ok(scaled)
     }
 
@@ -112,35 +113,5 @@ impl Scale {
     fn horizon(self, horizon: &mut Horizon) {
         horizon.duration = Some(self.to);
         horizon.requests = horizon.requests.map(|requests| self.whole(requests).max(1));
-    }
-
-    fn fault(self, fault: &mut Fault) {
-        match fault {
-            Fault::Stall { at, length, .. } => {
-                *at = self.instant(*at);
-                *length = self.length(*length);
-            }
-            Fault::RecurringStall { first, every, length, .. } => {
-                *first = self.instant(*first);
-                *length = self.length(*length);
-                *every = self.length(*every).max(*length + Nanos(1));
-            }
-            Fault::Ramp { from, to, .. } => {
-                *from = self.instant(*from);
-                *to = self.instant(*to).max(*from + Nanos(1));
-            }
-            Fault::EveryNth { .. } => {}
-            Fault::ErrorStatus { select, .. }
-            | Fault::Reset { select }
-            | Fault::BlackHole { select }
-            | Fault::SlowBody { select, .. }
-            | Fault::ShortBody { select }
-            | Fault::Garbage { select } => self.select(select),
-        }
-    }
-
-    fn select(self, select: &mut Selector) {
-        select.at = select.at.map(|at| self.instant(at));
-        select.length = select.length.map(|length| self.length(length));
     }
 }

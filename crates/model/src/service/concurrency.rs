@@ -1,30 +1,32 @@
-//! The places of a service that works on so many requests at once.
+//! The concurrency cap of a service.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::time::Timestamp;
 
-/// Room for this many places is made beforehand, so that a cap of usual size never allocates in a run.
-const ROOM: u32 = 1 << 10;
+/// Slots for which memory is reserved beforehand, so that a cap of usual size never allocates in a run.
+const RESERVED_SLOTS: u32 = 1 << 10;
 
-/// Who is being worked on until when. Memory grows with the places in use, not with the cap.
+/// The slots of a service, with the instants at which they are free again. Memory grows with the slots in use, not with
+/// the cap.
 #[derive(Clone, Debug)]
 pub(super) struct ConcurrencyLimit {
-    /// ConcurrencyLimit nobody has needed so far.
+    /// Slots that no request has needed so far.
     unused: u32,
-    /// When each of the others is free again.
+    /// When each of the other slots is free again.
     free_at: BinaryHeap<Reverse<Timestamp>>,
 }
 
 impl ConcurrencyLimit {
-    /// `cap` places, at least one.
+    /// `cap` slots, at least one.
     pub(super) fn new(cap: u32) -> ConcurrencyLimit {
-        ConcurrencyLimit { unused: cap.max(1), free_at: BinaryHeap::with_capacity(cap.min(ROOM) as usize) }
+        ConcurrencyLimit { unused: cap.max(1), free_at: BinaryHeap::with_capacity(cap.min(RESERVED_SLOTS) as usize) }
     }
 
-    /// Takes a place for a request that could begin at `ready`, and says when it begins. [`ConcurrencyLimit::release_at`] must
-    /// follow. Requests come in the order of `ready`, so this queue is first in, first out.
+    /// Takes a slot for a request that could begin at `ready`, and returns when it begins. A call of
+    /// [`ConcurrencyLimit::release_at`] must follow. Requests come in the order of `ready`, so they are served first in,
+    /// first out.
     pub(super) fn acquire(&mut self, ready: Timestamp) -> Timestamp {
         let next_free = self.free_at.peek().map_or(Timestamp::NEVER, |Reverse(free_at)| *free_at);
         if next_free > ready && self.unused > 0 {
@@ -35,7 +37,7 @@ impl ConcurrencyLimit {
         next_free.max(ready)
     }
 
-    /// The place taken last is free again at `instant`.
+    /// Frees the slot that was taken last, from `instant` on.
     pub(super) fn release_at(&mut self, instant: Timestamp) {
         self.free_at.push(Reverse(instant));
     }

@@ -1,14 +1,18 @@
-//! How a system under test behaves, described once and obeyed twice: by the server in real time and by the simulator
-//! in virtual time. Both ask the same [`ServiceState`] what becomes of each request.
+//! How a system under test behaves. The server follows the description in real time and the simulator in virtual time.
+//! Both ask the same [`ServiceState`] what becomes of each request.
 
 mod concurrency;
+mod effect;
 mod fault;
+mod selector;
 mod state;
 
 use serde::{Deserialize, Serialize};
 
-pub use fault::{Fault, FaultKind, FaultSet, Gate, Selector};
-pub use state::{Action, ResponsePlan, ServiceState};
+pub use effect::{Action, AnswerChange, FaultEffect, Gate, StallSchedule};
+pub use fault::{Fault, FaultKind, FaultSet};
+pub use selector::Selector;
+pub use state::{ResponsePlan, ServiceState};
 
 use crate::time::{Nanos, Timestamp};
 
@@ -53,18 +57,15 @@ impl Service {
         }
     }
 
-    /// Do the stalls of a gate take turns so that from some instant on nothing gets through any more?
+    /// True when the stalls of a gate take turns so that from some instant on nothing gets through any more.
     pub fn never_reopens(&self) -> bool {
-        let begins = |fault: &Fault| match *fault {
-            Fault::RecurringStall { first, times: None, gate, .. } => Some((gate, first)),
-            _ => None,
-        };
-        // Any other stall has an end.
-        let endless: Vec<Fault> = self.faults.iter().filter(|fault| begins(fault).is_some()).cloned().collect();
+        let schedules = self.faults.iter().filter_map(Fault::stall_schedule);
+        // A stall that happens a limited number of times has an end.
+        let endless: Vec<StallSchedule> = schedules.filter(|stall| stall.times.is_none()).collect();
         [Gate::Arrivals, Gate::Answers].into_iter().any(|side| {
-            let last_begins = endless.iter().filter_map(begins).filter(|(gate, _)| *gate == side).max_by_key(|b| b.1);
-            let mut met = FaultSet::NONE;
-            last_begins.is_some_and(|(_, first)| state::pass_gates(&endless, side, first, &mut met) == Timestamp::NEVER)
+            let last = endless.iter().filter(|stall| stall.gate == side).max_by_key(|stall| stall.first);
+            let opens = |instant| endless.iter().find_map(|stall| stall.opens_at(side, instant));
+            last.is_some_and(|last| state::pass_gates(last.first, opens) == Timestamp::NEVER)
         })
     }
 }

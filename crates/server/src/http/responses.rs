@@ -132,14 +132,12 @@ impl Responses {
     }
 }
 
-/// Every status of the service: 200, and what its faults say.
+/// Every status of the service: 200, and those that its faults answer with.
 fn statuses(service: &Service) -> Vec<u16> {
     let mut statuses = vec![200];
-    for fault in &service.faults {
-        if let Fault::ErrorStatus { status, .. } = fault
-            && !statuses.contains(status)
-        {
-            statuses.push(*status);
+    for status in service.faults.iter().filter_map(Fault::status) {
+        if !statuses.contains(&status) {
+            statuses.push(status);
         }
     }
     statuses
