@@ -49,7 +49,7 @@ impl fmt::Display for Location {
 pub enum InputError {
     /// What was written makes no sense.
     #[error("{location}{what}")]
-    Wrong {
+    Invalid {
         /// Where.
         location: Location,
         /// What, and what would help.

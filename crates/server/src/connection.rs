@@ -1,4 +1,4 @@
-//! One connection: requests in, exchanges in their order, answers out when they are due.
+//! One connection: reads requests, queues an exchange for each, and sends answers in order when they are due.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -11,17 +11,17 @@ use crate::http::{Body, Head, Refusal, Route, may_contain_head, parse_head};
 use crate::shared_state::SharedState;
 use crate::truth::Ending;
 
-/// So many requests of one connection are held at once; what follows stays with the client until some were answered.
+/// Requests of one connection that are held at once. Further requests stay with the client until some were answered.
 const MAX_PIPELINED: usize = 256;
-/// So often a connection is read before the others have their turn.
+/// Reads of one connection before the other connections have their turn.
 const READS_PER_TURN: usize = 8;
-/// So many answers leave on one connection before the others have their turn.
+/// Answers that leave on one connection before the other connections have their turn.
 const ANSWERS_PER_TURN: usize = 16;
-/// For so long the rest of what a client sends is read after the last answer, so that the system does not reset the
-/// connection before the client has read that answer.
+/// How long the server goes on reading after the last answer. Otherwise the system would reset the connection before
+/// the client has read that answer.
 const LINGER: Nanos = Nanos::from_secs(1);
 
-/// Why a connection is over.
+/// Why a connection is to be closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum CloseReason {
     /// The client ended it.
@@ -37,7 +37,7 @@ pub(crate) enum CloseReason {
 enum Reading {
     /// A head.
     Head,
-    /// The body of the request that the last exchange answers; the client wants no other after it where `is_last`.
+    /// The body of the request that the last exchange answers. No other request follows where `is_last`.
     Body { body: Body, is_last: bool },
     /// Nothing that matters: no further request is answered.
     Nothing,
@@ -49,23 +49,23 @@ pub(crate) struct Connection {
     stream: TcpStream,
     token: u64,
     reading: Reading,
-    /// What was read and not understood so far: a part of a head, or requests for which there is no room.
+    /// What was read and not parsed yet: a part of a head, or requests for which there is no room.
     input: Vec<u8>,
-    /// So much of `input` is known to hold no whole head.
+    /// How many bytes of `input` are known to contain no whole head.
     scanned: usize,
     /// When the head under way must be there.
     head_deadline: Option<Timestamp>,
     exchanges: VecDeque<Exchange>,
-    /// There may be something to read that was left there, because there was no room for more requests.
+    /// True when reading stopped because there was no room for more requests, so that there may be something to read.
     unread: bool,
-    /// The system takes no more bytes for now.
+    /// True while the system takes no more bytes.
     blocked: bool,
-    /// The last answer has left; what still comes is read until then.
+    /// Set when the last answer has left: until when further bytes are read and dropped.
     linger_until: Option<Timestamp>,
 }
 
 impl Connection {
-    /// A connection on which nothing was said. `stream` does not block, and the reactor watches it as `token`.
+    /// A new connection. `stream` is non-blocking, and the reactor watches it as `token`.
     pub(crate) fn new(stream: TcpStream, token: u64) -> Connection {
         Connection {
             stream,
@@ -86,7 +86,7 @@ impl Connection {
         &self.stream
     }
 
-    /// Reads what there is, by way of `buffer`; true when there may be more and another turn is wanted.
+    /// Reads what has come, through `buffer`. Returns true when there may be more, so that another turn is wanted.
     pub(crate) fn read(&mut self, shared: &mut SharedState, buffer: &mut [u8]) -> Result<bool, CloseReason> {
         self.unread = false;
         self.take(shared, &[]);
@@ -106,12 +106,12 @@ impl Connection {
         Ok(true)
     }
 
-    /// There is room for more requests, and may be something to read that was left there.
+    /// True when there may be something to read that was left for lack of room, and there is room now.
     pub(crate) fn wants_reading(&self) -> bool {
         self.unread && !self.is_full()
     }
 
-    /// Sends what is due, as far as the system takes it and until the others have their turn.
+    /// Sends what is due, as far as the system takes it, until the other connections have their turn.
     pub(crate) fn advance(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
         let mut now = shared.now();
         self.blocked = false;
@@ -142,7 +142,7 @@ impl Connection {
         if self.blocked { self.advance(shared) } else { Ok(()) }
     }
 
-    /// Some instant has come that this connection had added to the timers.
+    /// Called when an instant has come that this connection had added to the timers.
     pub(crate) fn on_timer(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
         if self.linger_until.is_some_and(|until| until <= now) {
             return Err(CloseReason::Done);
@@ -153,7 +153,7 @@ impl Connection {
         self.advance(shared)
     }
 
-    /// Enters for every request that was not answered that it ended so.
+    /// Ends every unanswered request with `ending`.
     pub(crate) fn abandon(&mut self, shared: &mut SharedState, ending: Ending) {
         let now = shared.now();
         for mut exchange in self.exchanges.drain(..) {
@@ -168,7 +168,7 @@ impl Connection {
         self.exchanges.len() >= MAX_PIPELINED
     }
 
-    /// Understands as much as it can of what was left before and of `bytes`, and keeps the rest.
+    /// Parses what was left before and `bytes`, as far as that is possible, and keeps the rest.
     fn take(&mut self, shared: &mut SharedState, bytes: &[u8]) {
         if self.input.is_empty() {
             let used = self.parse_requests(shared, bytes);
@@ -183,7 +183,7 @@ impl Connection {
         self.update_head_deadline(shared);
     }
 
-    /// Understands requests one after the other, and says how many bytes of `bytes` they were.
+    /// Parses one request after the other. Returns how many of `bytes` they took.
     fn parse_requests(&mut self, shared: &mut SharedState, bytes: &[u8]) -> usize {
         let mut used = 0;
         while used < bytes.len() && !self.is_full() {
@@ -213,7 +213,7 @@ impl Connection {
         used
     }
 
-    /// Begins the exchange of the request whose head was just read, and gives back the head's length.
+    /// Begins the exchange of the request whose head was just read. Returns the length of the head.
     fn begin(&mut self, shared: &mut SharedState, head: Head) -> usize {
         let now = shared.now();
         self.head_deadline = None;
@@ -237,7 +237,7 @@ impl Connection {
         head.length
     }
 
-    /// Where the body of the last request has been read, its answer may leave and the next request may come.
+    /// Once the body of the last request has been read, its answer may leave and the next request may begin.
     fn end_body(&mut self, shared: &mut SharedState) {
         let Reading::Body { body, is_last } = &self.reading else { return };
         if !body.is_over() {
@@ -246,7 +246,7 @@ impl Connection {
         let Some(exchange) = self.exchanges.back_mut() else { return };
         if !exchange.request_read {
             exchange.request_read = true;
-            // Its own instant may have passed unused.
+            // The timer of the answer may have gone off while the body was still being read.
             shared.timers.add(exchange.due.max(shared.now()), self.token);
         }
         self.reading = if *is_last { Reading::Nothing } else { Reading::Head };
@@ -260,7 +260,8 @@ impl Connection {
         self.exchanges.push_back(exchange);
     }
 
-    /// Responses what is no request, after everything before it, and closes. A request whose body it was ends with it.
+    /// Answers input that is no valid request, after all requests before it, and closes the connection. Where the input
+    /// was the body of a request, that request is dropped.
     fn refuse(&mut self, shared: &mut SharedState, refusal: Refusal) {
         if matches!(self.reading, Reading::Body { .. })
             && let Some(mut exchange) = self.exchanges.pop_back()
@@ -280,7 +281,7 @@ impl Connection {
         self.head_deadline = None;
     }
 
-    /// A head that has begun must end in time.
+    /// Sets the deadline for a head that has begun and is not complete.
     fn update_head_deadline(&mut self, shared: &mut SharedState) {
         if self.input.is_empty() || self.is_full() || !matches!(self.reading, Reading::Head) {
             self.head_deadline = None;
@@ -291,7 +292,7 @@ impl Connection {
         }
     }
 
-    /// The first exchange is done with: its last byte left at `now`.
+    /// Ends the first exchange, whose last byte left at `now`.
     fn complete_first(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
         let Some(mut exchange) = self.exchanges.pop_front() else { return Ok(()) };
         shared.close_row(&mut exchange, now);
@@ -302,7 +303,7 @@ impl Connection {
         }
     }
 
-    /// Nothing more is sent. What the client still sends is read for a while.
+    /// Closes the sending side, and goes on reading for a while.
     fn begin_linger(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
         self.abandon(shared, Ending::Dropped);
         self.reading = Reading::Nothing;
@@ -317,7 +318,7 @@ impl Connection {
     }
 }
 
-/// Sends bytes of `exchange` before `end`; false when the system takes no more for now.
+/// Sends bytes of `exchange` before `end`. Returns false when the system takes no more for now.
 fn send(mut stream: &TcpStream, exchange: &mut Exchange, end: u64, shared: &SharedState) -> Result<bool, CloseReason> {
     while exchange.sent < end {
         match stream.write(shared.responses.piece(exchange.response, exchange.sent, end)) {

@@ -1,4 +1,4 @@
-//! One request and the answer that it is to get.
+//! One request and its answer.
 
 use truetail_model::service::Action;
 use truetail_model::time::Timestamp;
@@ -8,25 +8,25 @@ use crate::http::{ResponseId, Responses};
 use crate::truth::Ending;
 use crate::truth_recorder::{OpenRow, ending_after};
 
-/// What happens to the connection when the answer has left.
+/// What happens to the connection after the answer has left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AfterResponse {
-    /// The next exchange.
+    /// The connection goes on with the next exchange.
     KeepOpen,
-    /// It is closed, so that the client gets everything that was sent.
+    /// The connection is closed, in such a way that the client gets everything that was sent.
     Close,
-    /// It is reset.
+    /// The connection is reset.
     Reset,
 }
 
-/// What to do about an exchange now.
+/// What an exchange is to send now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NextSend {
-    /// Nothing: its time has not come, or its request has not been read to the end.
+    /// Nothing yet: the answer is not due, or its request has not been read to the end.
     Wait,
-    /// Send its bytes before this one.
+    /// The bytes before this one.
     SendTo(u64),
-    /// Everything has left.
+    /// Nothing more: everything has left.
     Complete,
 }
 
@@ -36,20 +36,20 @@ pub(crate) struct Exchange {
     pub(crate) response: ResponseId,
     /// Bytes that have left.
     pub(crate) sent: u64,
-    /// Bytes that are to leave.
+    /// Bytes of the whole answer.
     length: u64,
-    /// Not before this instant; [`Timestamp::NEVER`] for a black hole.
+    /// When the answer leaves; [`Timestamp::NEVER`] for a black hole.
     pub(crate) due: Timestamp,
-    /// From this byte on not before that instant.
+    /// Bytes from this one on leave at this instant.
     pub(crate) rest: Option<(u64, Timestamp)>,
     pub(crate) then: AfterResponse,
-    /// The request has been read with its body; no answer leaves before.
+    /// True when the request has been read with its body; the answer waits for that.
     pub(crate) request_read: bool,
-    /// For the truth: the row, how it ends when all has left, and with what status. `None`: not the service's.
+    /// What to record when it ends; `None` where the request is none of the service's.
     pub(crate) entry: Option<TruthEntry>,
 }
 
-/// What an exchange owes the truth.
+/// What to record about an exchange: its row, and how it ends with what status once everything has left.
 #[derive(Debug)]
 pub(crate) struct TruthEntry {
     pub(crate) row: OpenRow,
@@ -57,7 +57,7 @@ pub(crate) struct TruthEntry {
     pub(crate) status: Option<u16>,
 }
 
-/// What of a request shapes the form of its answer.
+/// What the request says about the form of its answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResponseForm {
     pub(crate) is_head: bool,
@@ -65,7 +65,7 @@ pub(crate) struct ResponseForm {
 }
 
 impl Exchange {
-    /// An answer of which the truth is told nothing, that leaves at `due` and is `answer` whole.
+    /// An exchange that is not recorded: the whole of `response` leaves at `due`.
     pub(crate) fn unrecorded(
         responses: &Responses,
         response: ResponseId,
@@ -113,7 +113,7 @@ impl Exchange {
         exchange
     }
 
-    /// What to do about it at `now`.
+    /// What it is to send at `now`.
     pub(crate) fn step(&self, now: Timestamp) -> NextSend {
         if !self.request_read || now < self.due {
             return NextSend::Wait;

@@ -1,4 +1,4 @@
-//! What all connections of a server have in common.
+//! The state that all connections of a server share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +14,7 @@ use crate::timers::Timers;
 use crate::truth::Truth;
 use crate::truth_recorder::TruthRecorder;
 
-/// The clock, the service, its books, its answers, and what is to be done when.
+/// Clock, service, prepared responses, timers, and the recorder of the truth.
 #[derive(Debug)]
 pub(crate) struct SharedState {
     clock: MonotonicClock,
@@ -27,7 +27,7 @@ pub(crate) struct SharedState {
 }
 
 impl SharedState {
-    /// A shared in which nothing has happened. `admitted` will count the requests of the service.
+    /// The state before the first request. `admitted` counts the requests of the service.
     pub(crate) fn new(
         service: Service,
         recorder: TruthRecorder,
@@ -55,7 +55,7 @@ impl SharedState {
         self.fault_clock.start(now);
     }
 
-    /// Admits a request that arrives at `now`, and starts the fault clock with it if it is the first.
+    /// Admits a request that arrives at `now`. The first request starts the fault clock.
     pub(crate) fn admit(&mut self, now: Timestamp, form: ResponseForm) -> Exchange {
         let admission = self.fault_clock.admit(now);
         let row = self.recorder.open(&admission.plan, admission.epoch, admission.origin);
@@ -74,7 +74,7 @@ impl SharedState {
         self.count_control(Exchange::unrecorded(&self.responses, response, form, due))
     }
 
-    /// An answer of the server itself, at once.
+    /// An answer of the server itself, which leaves at once.
     pub(crate) fn bare(&mut self, status: u16, now: Timestamp, form: ResponseForm) -> Exchange {
         let response = self.responses.bare(status, form.keep_alive);
         self.count_control(Exchange::unrecorded(&self.responses, response, form, now))
@@ -85,14 +85,14 @@ impl SharedState {
         exchange
     }
 
-    /// Enters into the truth that `exchange` is done with, having sent its last byte at `now`.
+    /// Records that `exchange` ended at `now`.
     pub(crate) fn close_row(&mut self, exchange: &mut Exchange, now: Timestamp) {
         if let Some(entry) = exchange.entry.take() {
             self.recorder.close(entry.row, entry.ending, entry.status, now);
         }
     }
 
-    /// The truth, when every exchange is done with.
+    /// The truth, once every exchange has ended.
     pub(crate) fn into_truth(self) -> Truth {
         let unix_ns = |start: &Timestamp| self.clock.rebased(*start).origin_unix_ns();
         self.recorder.finish(self.fault_clock.starts().iter().map(unix_ns).collect())

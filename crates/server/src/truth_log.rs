@@ -14,9 +14,9 @@ use crate::truth::TruthRow;
 /// The first line of a truth log.
 const HEADER: &str = "epoch,number,arrived_ns,due_ns,answered_ns,status,ending,faults";
 
-/// So many rows are handed over at once …
+/// Rows that are sent to the writer at once …
 const BATCH_ROWS: usize = 4096;
-/// … or fewer, when the oldest of them has waited for so long.
+/// … or fewer, when the oldest of them has waited this long.
 const BATCH_AGE: Nanos = Nanos::from_millis(250);
 
 /// The end of the log that the event loop holds.
@@ -57,7 +57,7 @@ impl TruthLog {
         self.batch_due
     }
 
-    /// Hands over what has waited long enough.
+    /// Sends the batch when it has waited long enough.
     pub(crate) fn flush_due(&mut self, now: Timestamp) {
         if self.batch_due.is_some_and(|at| at <= now) {
             self.send_batch();

@@ -1,4 +1,4 @@
-//! The books of the truth: every admitted request gets exactly one row, whatever becomes of it.
+//! Records the truth: every admitted request gets exactly one row, whatever becomes of it.
 
 use truetail_model::service::{Action, ResponsePlan};
 use truetail_model::time::Timestamp;
@@ -6,18 +6,18 @@ use truetail_model::time::Timestamp;
 use crate::truth::{Ending, Totals, Truth, TruthRow};
 use crate::truth_log::TruthLog;
 
-/// The row of an admitted request that has not ended. Given back to [`TruthRecorder::close`] once.
+/// The row of an admitted request that has not ended. It is passed to [`TruthRecorder::close`] exactly once.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct OpenRow {
     row: TruthRow,
     /// The start of its fault clock on the clock of the event loop.
     origin: Timestamp,
-    /// Its place in the rows that are kept.
+    /// Its index in the rows that are kept.
     index: usize,
 }
 
-/// Rows, counts and the log.
+/// Rows in memory, counts, and the truth log.
 #[derive(Debug)]
 pub(crate) struct TruthRecorder {
     rows: Option<Vec<TruthRow>>,
@@ -26,12 +26,12 @@ pub(crate) struct TruthRecorder {
 }
 
 impl TruthRecorder {
-    /// Empty books that keep their rows in memory, or not, and write them to a log, or not.
+    /// A recorder that keeps rows in memory where `keep_rows`, and writes them to `log` where there is one.
     pub(crate) fn new(keep_rows: bool, log: Option<TruthLog>) -> TruthRecorder {
         TruthRecorder { rows: keep_rows.then(Vec::new), log, totals: Totals::default() }
     }
 
-    /// Enters a request that was admitted in `epoch`, whose fault clock started at `origin`.
+    /// Opens the row of a request that was admitted in `epoch`, whose fault clock started at `origin`.
     pub(crate) fn open(&mut self, plan: &ResponsePlan, epoch: u32, origin: Timestamp) -> OpenRow {
         let due_ns = Some(plan.completed()).filter(|due| *due != Timestamp::NEVER).map(|due| due.0);
         let row = TruthRow {
@@ -52,7 +52,7 @@ impl TruthRecorder {
         OpenRow { row, origin, index }
     }
 
-    /// Enters that a request ended so at `now`, having sent `status` where it sent something.
+    /// Closes a row: its request ended at `now`, having sent `status` where it sent something.
     pub(crate) fn close(&mut self, row: OpenRow, ending: Ending, status: Option<u16>, now: Timestamp) {
         let OpenRow { mut row, origin, index } = row;
         row.ending = ending;
@@ -74,14 +74,14 @@ impl TruthRecorder {
         self.log.as_ref().and_then(TruthLog::flush_at)
     }
 
-    /// Passes rows on to the log's writer when they have waited long enough.
+    /// Sends rows to the writer of the log when they have waited long enough.
     pub(crate) fn flush_due(&mut self, now: Timestamp) {
         if let Some(log) = &mut self.log {
             log.flush_due(now);
         }
     }
 
-    /// Completes the log and gives out everything. To be called when every row was closed.
+    /// Completes the log and returns the truth. Every row must have been closed.
     pub(crate) fn finish(self, clock_starts_unix_ns: Vec<u64>) -> Truth {
         debug_assert!(self.totals.is_balanced(), "a request without an ending: {:?}", self.totals);
         let log_error = self.log.and_then(|log| log.finish().err());
@@ -89,7 +89,7 @@ impl TruthRecorder {
     }
 }
 
-/// How a request ends that is done with what `action` says.
+/// How a request ends once `action` is complete.
 pub(crate) fn ending_after(action: Action) -> Ending {
     match action {
         Action::Answer { .. } | Action::SlowBody { .. } => Ending::Answered,

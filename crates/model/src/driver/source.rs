@@ -1,7 +1,7 @@
 //! The arrivals of one worker, by load model.
 
-use super::WorkerShare;
 use super::ready_queue::ReadyQueue;
+use super::share::WorkerShare;
 use crate::arrival::{Arrival, Arrivals, Schedule};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;

@@ -116,3 +116,20 @@ impl StallSchedule {
         (self.times.is_none_or(|times| round < times) && instant < shut + self.length).then(|| shut + self.length)
     }
 }
+
+/// After so many openings that each led to another shut gate, there is no way through.
+const MAX_GATES: usize = 100_000;
+
+/// When a request that reaches gates at `instant` is through all of them, where `opens_at` says when one that is shut at
+/// an instant opens; [`Timestamp::NEVER`] where recurring stalls take turns and leave no gap.
+pub(super) fn pass_gates(
+    mut instant: Timestamp,
+    mut opens_at: impl FnMut(Timestamp) -> Option<Timestamp>,
+) -> Timestamp {
+    // A gate that opens may lead to another that is shut by then, so look again until none is.
+    for _ in 0..MAX_GATES {
+        let Some(opens) = opens_at(instant) else { return instant };
+        instant = opens;
+    }
+    Timestamp::NEVER
+}

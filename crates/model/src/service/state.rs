@@ -2,9 +2,9 @@
 //! determined by then.
 
 use super::concurrency::ConcurrencyLimit;
-use super::effect::{Action, AnswerChange, FaultEffect, Gate};
+use super::description::{Service, Variation};
+use super::effect::{Action, AnswerChange, FaultEffect, Gate, pass_gates};
 use super::fault::{Fault, FaultKind, FaultSet};
-use super::{Service, Variation};
 use crate::random::Random;
 use crate::time::{Nanos, Timestamp};
 
@@ -84,7 +84,7 @@ impl ServiceState {
         self.admitted
     }
 
-    /// Admits a request that arrives at `arrived`, not earlier than the one before it, and says what becomes of it.
+    /// Admits a request that arrives at `arrived`, not earlier than the one before it, and returns what the service does about it.
     #[inline]
     pub fn admit(&mut self, arrived: Timestamp) -> ResponsePlan {
         self.admitted += 1;
@@ -227,23 +227,6 @@ impl ServiceState {
         }
         work
     }
-}
-
-/// After so many openings that each led to another shut gate, there is no way through.
-const MAX_GATES: usize = 100_000;
-
-/// When a request that reaches gates at `instant` is through all of them, where `opens_at` says when one that is shut at
-/// an instant opens; [`Timestamp::NEVER`] where recurring stalls take turns and leave no gap.
-pub(super) fn pass_gates(
-    mut instant: Timestamp,
-    mut opens_at: impl FnMut(Timestamp) -> Option<Timestamp>,
-) -> Timestamp {
-    // A gate that opens may lead to another that is shut by then, so look again until none is.
-    for _ in 0..MAX_GATES {
-        let Some(opens) = opens_at(instant) else { return instant };
-        instant = opens;
-    }
-    Timestamp::NEVER
 }
 
 /// The point after `passed` of `whole` on the line from `start` to `end`, to the nearest nanosecond; `end` thereafter.
