@@ -1,5 +1,5 @@
-//! A curl command as a target: what it asks for. Options that change only what curl prints are passed over; any other
-//! option that is not read here is refused, because the request would be another one without it.
+//! Parser for a curl command. Options that only change what curl prints are ignored. Any other option that is not
+//! supported is refused, because without it the request would be a different one.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,13 +8,13 @@ use truetail_engine::Method;
 
 use crate::{FileReader, InputError, Location, TargetSpec};
 
-/// What `--data-urlencode` leaves as it is: unreserved of RFC 3986.
+/// What `--data-urlencode` encodes: everything but the unreserved characters of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The target of a curl command; `words` are what follows the word `curl`.
+/// Parses a curl command into its target. `words` are the words after `curl`.
 ///
 /// # Errors
-/// An option that is not read, and what makes no request.
+/// An option that is not supported, or what makes no request.
 pub fn parse_curl(words: &[String], location: &Location, read: FileReader<'_>) -> Result<TargetSpec, InputError> {
     let mut command = CurlCommand::of(location, read);
     let mut words = words.iter();
@@ -61,7 +61,7 @@ fn long_name(letter: char) -> Option<&'static str> {
     })
 }
 
-/// Options without a value that change nothing of what is asked for.
+/// Options without a value that do not change the request, and are ignored.
 const PASSED_OVER: [&str; 10] = [
     "silent",
     "show-error",
@@ -74,9 +74,9 @@ const PASSED_OVER: [&str; 10] = [
     "http1.1",
     "no-progress-meter",
 ];
-/// The same with a value.
+/// Options with a value that do not change the request, and are ignored.
 const PASSED_OVER_WITH_VALUE: [&str; 2] = ["output", "write-out"];
-/// Options with a value that are read.
+/// Supported options with a value.
 const READ_WITH_VALUE: [&str; 14] = [
     "request",
     "header",
@@ -101,7 +101,7 @@ struct CurlCommand<'a> {
     url: Option<String>,
     headers: Vec<String>,
     left_out: Vec<String>,
-    /// Defaults that a header of the user replaces.
+    /// Headers that other options imply; a header of the same name that is given with -H replaces them.
     implied: Vec<String>,
     data: Option<Vec<u8>>,
     json: bool,
@@ -140,7 +140,7 @@ impl<'a> CurlCommand<'a> {
         self.alone(name, &format!("--{name}"))
     }
 
-    /// Letters of one word: `-sXPOST` is `-s -X POST`.
+    /// Options of one word: `-sXPOST` is `-s -X POST`.
     fn short(&mut self, letters: &str, words: &mut Words<'_>) -> Result<(), InputError> {
         for (at, letter) in letters.char_indices() {
             let as_written = format!("-{letter}");
@@ -257,7 +257,7 @@ impl<'a> CurlCommand<'a> {
         Ok(if name.is_empty() { encoded } else { format!("{name}={encoded}") }.into_bytes())
     }
 
-    /// Several are joined as the fields of a form.
+    /// Adds data. Several pieces are joined with `&`, as the fields of a form.
     fn add_data(&mut self, data: Vec<u8>) {
         let all = match self.data.take() {
             Some(before) => [before, data].join(&b'&'),
@@ -287,7 +287,7 @@ impl<'a> CurlCommand<'a> {
         }
         spec.headers = self.headers;
         spec.left_out = self.left_out;
-        // Of several of the same name the last one counts, and one that is given with -H above all.
+        // Of several headers of the same name the last one counts, and one that is given with -H before any other.
         let defaults = self.implied.into_iter().rev();
         Ok(defaults.fold(spec, |spec, header| spec.with_defaults(&[header])))
     }
@@ -301,7 +301,7 @@ fn body_headers(json: bool) -> Vec<String> {
     names.iter().map(|header| (*header).to_owned()).collect()
 }
 
-/// Data as the query of a URL, before its fragment.
+/// `url` with `data` appended to its query, before its fragment.
 fn with_query(url: &str, data: &[u8]) -> Option<String> {
     let data = std::str::from_utf8(data).ok()?;
     let (url, fragment) = url.find('#').map_or((url, ""), |at| url.split_at(at));

@@ -1,18 +1,18 @@
-//! What is wrong with what was written, and where.
+//! What is wrong with the input, and where.
 
 use std::fmt;
 
-/// Where something was written: a file and a line, or an argument.
+/// Where something is written: a file and a line, or an argument.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Location {
-    /// The file, or the argument such as `--curl`; empty where neither says more than the problem itself.
+    /// The file, or the argument such as `--curl`; empty where the message says enough.
     pub name: String,
     /// Counted from 1; 0 where there are no lines.
     pub line: u64,
 }
 
 impl Location {
-    /// A place without lines.
+    /// A location without lines.
     pub fn named(name: &str) -> Location {
         Location { name: name.to_owned(), line: 0 }
     }
@@ -22,18 +22,18 @@ impl Location {
         Location { name: name.to_owned(), line }
     }
 
-    /// That `what` is wrong here.
+    /// An error: `what` is wrong at this location.
     pub fn invalid(&self, what: impl fmt::Display) -> InputError {
         InputError::Invalid { location: self.clone(), what: one_line(&what.to_string()) }
     }
 
-    /// That a file which is named here cannot be read.
+    /// An error: a file that is named at this location cannot be read.
     pub fn unreadable(&self, what: String) -> InputError {
         InputError::Unreadable { location: self.clone(), what: one_line(&what) }
     }
 }
 
-/// `file:3: `, `--curl: ` or nothing: what stands before a problem.
+/// `file:3: `, `--curl: ` or nothing: the prefix of an error message.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.name.as_str(), self.line) {
@@ -44,28 +44,28 @@ impl fmt::Display for Location {
     }
 }
 
-/// Why there are no requests.
+/// Why no requests can be made of the input.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InputError {
-    /// What was written makes no sense.
+    /// The input is invalid.
     #[error("{location}{what}")]
     Invalid {
         /// Where.
         location: Location,
-        /// What, and what would help.
+        /// What is wrong, and what would help.
         what: String,
     },
-    /// A file that is named there cannot be read.
+    /// A file that the input names cannot be read.
     #[error("{location}{what}")]
     Unreadable {
         /// Where it is named.
         location: Location,
-        /// Which, and why.
+        /// Which file, and why.
         what: String,
     },
 }
 
-/// Line breaks and other control characters that stand in what is quoted, as they would be written in Rust.
+/// `text` with its line breaks and other control characters escaped as in Rust.
 fn one_line(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut line, c| {
         if c.is_control() {

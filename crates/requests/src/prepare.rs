@@ -1,4 +1,4 @@
-//! Drafts and rows become requests, before the run.
+//! Makes the requests of targets and rows, before the run.
 
 use truetail_engine::{FeedOrder, MOST_BYTES, Origin, Prepared, Request, Requests};
 
@@ -6,7 +6,7 @@ use crate::rows::Field;
 use crate::template::{Template, has_placeholder};
 use crate::{InputError, Location, Rows, TargetSpec};
 
-/// Rows, and in which order they fill requests in.
+/// Rows, and the order in which they fill in requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Feed<'a> {
     /// The rows.
@@ -15,21 +15,21 @@ pub struct Feed<'a> {
     pub order: FeedOrder,
 }
 
-/// What a run asks for, and whom.
+/// The requests of a run, and the origin that they are sent to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PreparedRequests {
     /// All requests.
     pub requests: Requests,
-    /// Whom they are for.
+    /// Scheme, host and port that all of them are sent to.
     pub origin: Origin,
 }
 
-/// Makes requests of specs. With `feed` each placeholder is filled in from each row; without, braces stand for themselves,
-/// but in a URL `{{name}}` can only be meant as a placeholder and is refused.
+/// Makes the requests of `specs`. With `feed`, each placeholder is filled in from each row. Without it braces stand for
+/// themselves, except in a URL: there `{{name}}` can only be meant as a placeholder, and is refused.
 ///
 /// # Errors
-/// What is wrong, with its place: specs that are no requests or of different origins, placeholders without a field, rows
-/// that are none, or more than [`MOST_BYTES`] of requests.
+/// What is wrong, with its location: invalid requests, different origins, placeholders without a field, invalid rows, or
+/// more than [`MOST_BYTES`] of requests.
 pub fn prepare(specs: &[TargetSpec], feed: Option<Feed<'_>>, seed: u64) -> Result<PreparedRequests, InputError> {
     prepare_within(specs, feed, seed, Size { bytes: 0, most: MOST_BYTES })
 }
@@ -83,7 +83,7 @@ fn prepare_fed(specs: &[TargetSpec], feed: Feed<'_>, seed: u64, size: Size) -> R
     assemble(parts.into_iter().map(|(_, target)| target).collect(), rows, feed.order, seed, origins)
 }
 
-/// Makes the requests of each row. Says how many rows there were.
+/// Makes the requests of each row. Returns the number of rows.
 fn fill_in(
     parts: &mut [(Template, Prepared)],
     fields: &[Field],
@@ -141,7 +141,7 @@ impl Origins {
     }
 }
 
-/// How much memory requests take, with a word for the end of each, and may take.
+/// How much memory the requests take, with one word each for its end, and how much they may take.
 struct Size {
     bytes: u64,
     most: u64,

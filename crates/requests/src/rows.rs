@@ -1,4 +1,4 @@
-//! Rows of data, from CSV with a heading or from JSON lines. A row at a time: only what becomes of them is kept.
+//! Reads rows of data, from CSV with a heading or from JSON lines, one row at a time.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::{InputError, Location};
 
-/// How rows are written.
+/// The format of a file of rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RowFormat {
     /// RFC 4180, with a heading that names the columns.
@@ -19,7 +19,7 @@ pub enum RowFormat {
 }
 
 impl RowFormat {
-    /// By the end of a file's name: `.csv`, or `.jsonl` or `.ndjson`.
+    /// The format by the end of a file's name: `.csv`, `.jsonl` or `.ndjson`.
     pub fn of(file: &str) -> Option<RowFormat> {
         let (_, end) = file.rsplit_once('.')?;
         match end.to_ascii_lowercase().as_str() {
@@ -33,15 +33,15 @@ impl RowFormat {
 /// A file of rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    /// How they are written.
+    /// Its format.
     pub format: RowFormat,
-    /// The file's name, for what is wrong in it.
+    /// The file's name, for error messages.
     pub file: &'a str,
-    /// What stands in it.
+    /// Its content.
     pub bytes: &'a [u8],
 }
 
-/// A field that a placeholder names, and where that stands.
+/// A field that a placeholder names, and where the placeholder is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Field {
     pub(crate) name: String,
@@ -58,17 +58,17 @@ impl Field {
     }
 }
 
-/// What is done with a row: the values of the fields that are wanted, in their order.
+/// Called for each row, with the values of the wanted fields in their order.
 type RowVisitor<'a> = &'a mut dyn FnMut(&Location, &[Cow<'_, str>]) -> Result<(), InputError>;
 
 impl Rows<'_> {
-    /// Gives the wanted fields of each row to `visit`, and says how many rows there were: at least one.
+    /// Passes the wanted fields of each row to `visit`. Returns the number of rows, at least one.
     pub(crate) fn read(&self, fields: &[Field], visit: RowVisitor<'_>) -> Result<u64, InputError> {
         let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.bytes);
         Rows { bytes, ..*self }.read_without_bom(fields, visit)
     }
 
-    /// The same of a file that does not begin with a mark of the byte order.
+    /// As [`Rows::read`], for a file without a byte order mark.
     fn read_without_bom(&self, fields: &[Field], visit: RowVisitor<'_>) -> Result<u64, InputError> {
         let rows = match self.format {
             RowFormat::Csv => self.read_csv(fields, visit),
@@ -81,7 +81,8 @@ impl Rows<'_> {
         Location::at(self.file, position.map_or(0, |position| position.line() + self.blank_lines(position.byte())))
     }
 
-    /// The reader of CSV has a row begin with the blank lines before it, and with the LF of a CRLF that ends another.
+    /// Line breaks at byte `start`. The CSV reader counts blank lines before a row as its beginning, and also the LF of a
+    /// CRLF that ends the row before.
     fn blank_lines(&self, start: u64) -> u64 {
         let rest = self.bytes.get(start as usize..).unwrap_or_default();
         let blank = rest.iter().take_while(|byte| matches!(byte, b'\n' | b'\r'));
@@ -89,7 +90,7 @@ impl Rows<'_> {
     }
 
     fn read_csv(&self, fields: &[Field], visit: RowVisitor<'_>) -> Result<u64, InputError> {
-        // A quote that is not closed takes in all that follows: then this last row does not come out by itself.
+        // A quote that is not closed swallows everything after it. Then this last row does not come out as a row.
         let end = b"\n\x1eend";
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(self.bytes.chain(&end[..]));
         let heading = reader.headers().map_err(|error| self.csv_problem(&error))?.clone();
@@ -165,7 +166,7 @@ impl Rows<'_> {
     }
 }
 
-/// A text as it is; anything else as its JSON was written.
+/// The text of a JSON value: a string's content, anything else as it was written.
 fn text_of(value: &RawValue) -> Result<Cow<'_, str>, serde_json::Error> {
     let json = value.get();
     if json.starts_with('"') { serde_json::from_str(json).map(Cow::Owned) } else { Ok(Cow::Borrowed(json)) }

@@ -1,24 +1,24 @@
-//! Words as a POSIX shell would read them, and `$'…'` of bash, which browsers write. What a shell would fill in or act
-//! upon is refused: nobody fills it in here.
+//! Splits a command into words as a POSIX shell does, with `$'…'` of bash, which browsers write. What a shell would
+//! expand or act upon is refused, because nothing here would do so.
 
-/// Why a text is no row of words.
+/// Why a command cannot be split into words.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ShellError {
     /// It ends inside quotes, or after a backslash.
     #[error("a quote is not closed")]
     Open,
-    /// A shell would put something in its place.
+    /// A shell would expand it.
     #[error("a shell would fill in '{0}…'; write what it stands for, or put it in single quotes")]
     Expands(char),
-    /// A shell would do something.
+    /// An operator of the shell.
     #[error("'{0}' means something to a shell; put the word in single quotes")]
     Operator(char),
-    /// An escape in `$'…'` that is none.
+    /// An unknown escape in `$'…'`.
     #[error("'\\{0}…' is no escape in $'…'")]
     Escape(char),
 }
 
-/// The words of a command, up to its end.
+/// Splits a command into its words.
 ///
 /// # Errors
 /// [`ShellError`].
@@ -29,11 +29,11 @@ pub fn split_words(text: &str) -> Result<Vec<String>, ShellError> {
     Ok(reader.words)
 }
 
-/// How many bytes of `text` its first command takes, the line break that ends it included: a line, and those that quotes
-/// and backslashes join to it.
+/// The length in bytes of the first command of `text`, with the line break that ends it. Quotes and backslashes may join
+/// further lines to its first line.
 ///
 /// # Errors
-/// [`ShellError::Open`] when it has no end.
+/// [`ShellError::Open`] when a quote is not closed.
 pub(crate) fn first_command(text: &str) -> Result<usize, ShellError> {
     let (mut quote, mut before) = (None, ' ');
     let mut chars = text.char_indices();
@@ -48,7 +48,7 @@ pub(crate) fn first_command(text: &str) -> Result<usize, ShellError> {
             (None, '"') => quote = Some('"'),
             (None | Some('"' | '$'), '\\') => {
                 let (_, escaped) = chars.next().ok_or(ShellError::Open)?;
-                // A line break that is escaped is nothing at all; what else is escaped means nothing by itself.
+                // An escaped line break vanishes. Any other escaped character has no special meaning.
                 seen = if escaped == '\n' { before } else { '\\' };
             }
             (Some('$' | '\''), '\'') | (Some('"'), '"') => quote = None,
@@ -59,13 +59,13 @@ pub(crate) fn first_command(text: &str) -> Result<usize, ShellError> {
     if quote.is_none() { Ok(text.len()) } else { Err(ShellError::Open) }
 }
 
-/// What ends a word.
+/// Characters that end a word.
 const BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
 
 struct WordReader<'a> {
     rest: &'a str,
     words: Vec<String>,
-    /// `None` between words; an empty word in quotes is one.
+    /// The word under way; `None` between words. Empty quotes make an empty word.
     word: Option<String>,
 }
 
@@ -84,7 +84,7 @@ impl WordReader<'_> {
         self.words.extend(self.word.take());
     }
 
-    /// Reads one character outside of quotes, or one quoted part. Says whether there may be more.
+    /// Reads one character outside quotes, or one quoted part. Returns true when there may be more.
     fn step(&mut self) -> Result<bool, ShellError> {
         let Some(c) = self.next() else { return Ok(false) };
         match c {
@@ -105,7 +105,7 @@ impl WordReader<'_> {
         Ok(true)
     }
 
-    /// A dollar sign before anything that is no name stands for itself.
+    /// A dollar sign stands for itself unless a name or an expansion follows.
     fn dollar(&mut self) -> Result<(), ShellError> {
         match self.rest.chars().next() {
             Some(c) if c.is_ascii_alphanumeric() || "_{(@*#?!$-\"".contains(c) => Err(ShellError::Expands('$')),
@@ -145,7 +145,7 @@ impl WordReader<'_> {
         }
     }
 
-    /// `$'…'`, of which the quote was not read yet.
+    /// Reads `$'…'` from its quote on.
     fn ansi_quoted(&mut self) -> Result<(), ShellError> {
         self.next();
         self.word.get_or_insert_default();
@@ -161,7 +161,7 @@ impl WordReader<'_> {
         }
     }
 
-    /// What a backslash in `$'…'` stands for. Bytes above 127 cannot be given by number, because words are text.
+    /// Reads what follows a backslash in `$'…'`. Bytes above 127 cannot be given by number, because words are text.
     fn escape(&mut self) -> Result<char, ShellError> {
         let c = self.next().ok_or(ShellError::Open)?;
         let by_number = |number: Option<u32>| number.and_then(char::from_u32).ok_or(ShellError::Escape(c));

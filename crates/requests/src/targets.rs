@@ -1,19 +1,19 @@
-//! A file of targets. Two forms, which may stand side by side in one file:
+//! Parser for a file of targets. There are two forms, which may be mixed in one file:
 //!
-//! - Vegeta's HTTP format: `METHOD URL`, then header lines and at most one `@FILE` with the body; a blank line or the next
-//!   target ends it;
-//! - curl commands, which begin a line and go on where a shell would go on.
+//! - Vegeta's HTTP format: `METHOD URL`, then header lines and at most one `@FILE` with the body, up to a blank line or the
+//!   next target;
+//! - curl commands, which begin at the start of a line and continue over lines as in a shell.
 //!
-//! `#` begins a comment, as it does for both of them, and so `# weight: 3` gives the next target three shares.
+//! `#` begins a comment, as in both forms. The comment `# weight: 3` gives the next target the weight 3.
 
 use truetail_engine::Method;
 
 use crate::{FileReader, InputError, Location, TargetSpec, parse_curl, shell};
 
-/// Weights are at most this, so that their sum is far from any limit.
+/// The highest weight, so low that the sum of all weights cannot overflow.
 const MAX_WEIGHT: u32 = 1_000_000;
 
-/// The targets of `text`, which stands in `file`; bodies that it names are read by `read`.
+/// Parses the targets of `text`, the content of `file`. `read` reads the files of bodies.
 ///
 /// # Errors
 /// What is wrong, with its line; also when there is no target at all.
@@ -29,9 +29,9 @@ struct TargetsParser<'a> {
     line: u64,
     file: &'a str,
     read: FileReader<'a>,
-    /// The weight of the next target, and where it stands.
+    /// The weight of the next target, and where it is written.
     weight: Option<(u32, Location)>,
-    /// The target that goes on, and whether it has its body.
+    /// The target under way, and whether it has its body already.
     current: Option<(TargetSpec, bool)>,
     done: Vec<TargetSpec>,
 }
@@ -41,7 +41,7 @@ impl TargetsParser<'_> {
         Location::at(self.file, self.line)
     }
 
-    /// Reads a line, or a command of several. Says whether there may be more.
+    /// Reads one line, or one command of several lines. Returns true when there may be more.
     fn step(&mut self) -> Result<bool, InputError> {
         if self.rest.is_empty() {
             return Ok(false);
@@ -161,7 +161,7 @@ fn is_curl(text: &str) -> bool {
     word.is_some_and(|after| after.starts_with([' ', '\t', '\\']))
 }
 
-/// `METHOD URL`: the first word is in capitals, which tells it from `Name: value`.
+/// Method and URL of a line `METHOD URL`. The first word is in capitals, which tells the line from `Name: value`.
 fn method_and_url(line: &str) -> Option<(&str, &str)> {
     let (method, url) = line.split_once(char::is_whitespace)?;
     method.bytes().all(|byte| byte.is_ascii_uppercase()).then(|| (method, url.trim()))

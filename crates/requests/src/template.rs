@@ -1,4 +1,5 @@
-//! A target whose placeholders wait for a row. It is taken apart once, so that a row is only put in.
+//! A target whose placeholders are filled in from rows. It is split into pieces once, so that rendering a row only joins
+//! pieces and values.
 
 use std::borrow::Cow;
 
@@ -8,10 +9,11 @@ use truetail_engine::{Method, Origin, Request, is_header_value};
 use crate::rows::Field;
 use crate::{InputError, Location, TargetSpec};
 
-/// What stays as it is in a URL: unreserved of RFC 3986. Whatever else a field holds is data, and never structure.
+/// What is encoded in a URL: everything but the unreserved characters of RFC 3986, so that a field never changes the
+/// structure of the URL.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Where a placeholder stands, which decides how its field is written.
+/// Where a placeholder stands, which decides how its field is encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum FieldPosition {
     Url,
@@ -28,11 +30,11 @@ enum Piece {
     Length,
 }
 
-/// A target that was taken apart.
+/// A target, split at its placeholders.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Template {
     pub(crate) method: Method,
-    /// For people, with its placeholders.
+    /// The URL with its placeholders, for people.
     pub(crate) url: String,
     pub(crate) origin: Origin,
     head: Vec<Piece>,
@@ -40,10 +42,10 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Takes a spec apart; the fields that it names are added to `fields`.
+    /// Splits a target at its placeholders, and adds the fields that it names to `fields`.
     ///
     /// # Errors
-    /// What is no request, and a placeholder where none can be.
+    /// What is no request, and a placeholder where none is allowed.
     pub(crate) fn new(spec: &TargetSpec, fields: &mut Vec<Field>) -> Result<Template, InputError> {
         refuse_in_origin(spec)?;
         refuse_in_names(spec)?;
@@ -55,7 +57,7 @@ impl Template {
             .map(|header| markers.put_into(header, FieldPosition::Header, fields, &spec.location))
             .collect();
         let request = Request::new(spec.method.clone(), &url, &headers, spec.body.clone());
-        // What is refused is told as it was written.
+        // Error messages quote the input as it was written.
         let request = request.map_err(|error| spec.location.invalid(markers.written(&error.to_string(), fields)))?;
         let request = request.leaving_out(&spec.left_out);
         let head = request.http1_head(&markers.of_length());
@@ -68,15 +70,15 @@ impl Template {
         })
     }
 
-    /// It is the same for all rows.
+    /// True when it is the same for all rows.
     pub(crate) fn is_fixed(&self) -> bool {
         !self.head.iter().chain(&self.body).any(|piece| matches!(piece, Piece::Field(..)))
     }
 
-    /// Writes the request of a row to `out`, in place of what stands there.
+    /// Writes the request of a row to `out`, replacing its content.
     ///
     /// # Errors
-    /// The number of the field that has a line break or another control character and stands in a header.
+    /// The number of the field that contains a line break or another control character and stands in a header.
     pub(crate) fn render(&self, row: &[Cow<'_, str>], out: &mut Vec<u8>) -> Result<(), usize> {
         out.clear();
         put(&self.body, row, 0, out)?;
@@ -136,7 +138,7 @@ fn body_pieces(body: &[u8], fields: &mut Vec<Field>, location: &Location) -> Vec
     pieces
 }
 
-/// The number of the field, which is added where it is new.
+/// The number of the field `name`, which is added if it is new.
 fn number_of(name: &str, fields: &mut Vec<Field>, location: &Location) -> usize {
     fields.iter().position(|field| field.name == name).unwrap_or_else(|| {
         fields.push(Field { name: name.to_owned(), location: location.clone() });
@@ -144,14 +146,14 @@ fn number_of(name: &str, fields: &mut Vec<Field>, location: &Location) -> usize 
     })
 }
 
-/// Stands for placeholders while a request is put together: letters and digits that nothing changes.
+/// Markers that stand for placeholders while a request is assembled: letters and digits that no encoding changes.
 struct Markers {
     marker: String,
     placed: Vec<(usize, FieldPosition)>,
 }
 
 impl Markers {
-    /// Markers that nothing in the spec can be taken for.
+    /// Markers that do not occur in `spec`.
     fn unlike(spec: &TargetSpec) -> Markers {
         let written = spec.headers.iter().chain([&spec.url]).map(|text| text.to_lowercase()).collect::<String>();
         let marker = (0..).map(|n| format!("placeholder{n}x")).find(|marker| !written.contains(marker.as_str()));
@@ -166,7 +168,7 @@ impl Markers {
         format!("{}lz", self.marker)
     }
 
-    /// The text with markers for its placeholders.
+    /// `text` with its placeholders replaced by markers.
     fn put_into(
         &mut self,
         text: &str,
@@ -184,7 +186,7 @@ impl Markers {
         marked + rest
     }
 
-    /// The text with placeholders for their markers.
+    /// `text` with the markers replaced by their placeholders.
     fn written(&self, text: &str, fields: &[Field]) -> String {
         let numbered = self.placed.iter().enumerate().rev();
         numbered.fold(text.to_owned(), |text, (number, (field, _))| {
@@ -235,12 +237,12 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
-/// Is there a placeholder in this text?
+/// True when there is a placeholder in `text`.
 pub(crate) fn has_placeholder(text: &str) -> bool {
     first_placeholder(text.as_bytes()).is_some()
 }
 
-/// `text` with `change` made to all that is no placeholder.
+/// `text` with `change` applied to everything that is no placeholder.
 pub(crate) fn outside_placeholders(text: &str, change: impl Fn(&str) -> String) -> String {
     let (mut rest, mut changed) = (text, String::new());
     while let Some(found) = first_placeholder(rest.as_bytes()) {
