@@ -1,10 +1,10 @@
-//! What a workload leaves room for: a fault outside it can never happen.
+//! The bounds of a workload in time and number. A fault outside them can never happen.
 
 use crate::arrival::{RateProfile, Schedule, Spacing};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::{LoadModel, Workload};
 
-/// The room that a workload leaves.
+/// The bounds of a workload.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WorkloadBounds {
     /// No arrival is intended at or after this; `None` where that is not known beforehand.

@@ -25,10 +25,10 @@ impl SourceText<'_> {
     }
 }
 
-/// One table of the file. It remembers which keys were asked for, so that the others are unknown.
+/// One table of the file. It remembers which keys were asked for, so that all others can be reported as unknown.
 pub(super) struct Section<'t> {
     text: SourceText<'t>,
-    /// As an error names it: `[service]`; empty for the top level.
+    /// Its name in error messages, such as `[service]`; empty for the top level.
     title: String,
     /// Where it begins.
     offset: usize,
@@ -60,7 +60,7 @@ impl<'t> Section<'t> {
         self.get(key).ok_or_else(|| self.error(format!("missing key '{key}'{}; {help}", self.inside())))
     }
 
-    /// Fails when one of `keys` is given; `because` says why it cannot be.
+    /// Fails when one of `keys` is given; `because` says why it is not allowed.
     pub(super) fn refuse(&self, keys: &[&'static str], because: &str) -> Result<()> {
         match keys.iter().filter_map(|key| self.lookup(key)).min_by_key(|field| field.place) {
             Some(field) => Err(field.error(because)),
@@ -112,7 +112,7 @@ impl<'t> Field<'t> {
         self.key
     }
 
-    /// The line it stands on.
+    /// The line of its key, counted from 1.
     pub(super) fn line(&self) -> usize {
         self.error("").line
     }

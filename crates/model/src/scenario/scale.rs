@@ -1,4 +1,4 @@
-//! The same picture in a shorter or longer run.
+//! Scales a scenario to a shorter or longer run.
 
 use super::Scenario;
 use super::bounds::end_by_count;
@@ -74,7 +74,7 @@ impl Scale {
         u64::try_from((u128::from(n) * to + from / 2) / from).unwrap_or(u64::MAX)
     }
 
-    /// A time from the origin. What was before the end stays before it, however it is rounded.
+    /// Scales a time since the origin. A time before the end stays before the end, despite rounding.
     fn time(self, time: Nanos) -> Nanos {
         let scaled = Nanos(self.whole(time.0));
         if time < self.from { scaled.min(Nanos(self.to.0 - 1)) } else { scaled }
@@ -84,7 +84,7 @@ impl Scale {
         Timestamp(self.time(instant.since_origin()).0)
     }
 
-    /// A length, which may become neither zero nor endless.
+    /// Scales a length, which becomes neither zero nor endless.
     fn length(self, length: Nanos) -> Nanos {
         Nanos(self.whole(length.0).clamp(1, u64::MAX - 1))
     }

@@ -6,7 +6,7 @@ use crate::arrival::{Horizon, Profile, Schedule, Spacing, Trace};
 use crate::time::{Nanos, Rate, Timestamp};
 use crate::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
-/// Gives the text of a file that a scenario refers to, or says why not.
+/// Returns the text of a file that a scenario refers to, or says why it cannot be read.
 pub type ReadFile<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 
 type Result<T, E = ScenarioError> = std::result::Result<T, E>;
@@ -115,7 +115,7 @@ fn read_profile(field: &Field<'_>, read: &ReadFile<'_>) -> Result<Profile> {
     Trace::parse(&recording).map(Profile::Trace).map_err(|error| field.error(format!("{file}: {error}")))
 }
 
-/// Where it ends; `natural` is the length that the profile has of itself.
+/// The horizon; `natural` is the profile's own length, which counts where no other is given.
 fn horizon(section: &Section<'_>, count_key: &'static str, natural: Option<Nanos>) -> Result<Horizon> {
     let duration = section.get("duration").map(|duration| duration.length()).transpose()?;
     let requests = section.get(count_key).map(|count| count.whole(1..=u64::MAX, COUNT)).transpose()?;

@@ -85,7 +85,7 @@ impl From<std::time::Duration> for Nanos {
     }
 }
 
-/// Why a text is no duration.
+/// Why a text is not a duration.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DurationError {
     /// Not a number followed by a unit.
@@ -99,7 +99,7 @@ pub enum DurationError {
     OutOfRange(String),
 }
 
-/// Units of a duration, longest first, with their length in nanoseconds.
+/// Units of a duration with their length in nanoseconds, longest first.
 const UNITS: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
     ("m", 60_000_000_000),

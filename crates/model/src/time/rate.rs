@@ -11,7 +11,7 @@ use super::duration::Nanos;
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
 pub struct Rate(f64);
 
-/// Why a text or number is no rate.
+/// Why a text or number is not a rate.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum RateError {
     /// Not `N`, `N/s`, `N/m` or `N/h`.
