@@ -1,4 +1,4 @@
-//! The one thread of a server: reads what clients sent, then writes what is due, a little at a time.
+//! The only thread of a server: it reads what clients have sent, then writes what is due, a little at a time.
 
 use std::io::{self, ErrorKind};
 use std::net::{TcpListener, TcpStream};
@@ -17,18 +17,18 @@ use crate::truth::{Ending, Truth};
 
 /// The token of the listening socket; no connection ever has it.
 const LISTENER: u64 = MAX_TOKEN;
-/// Reports of one wait, and so the most connections that are read before what is due is written.
+/// Events of one wait, and so the most connections that are read before due answers are written.
 const REPORTS_PER_TURN: usize = 256;
-/// Timers that are served before arrivals are looked for again.
+/// Timers that are served before new requests are read again.
 const TIMERS_PER_TURN: usize = 32;
-/// Connections that are accepted before the others have their turn.
+/// Connections that are accepted before the other connections have their turn.
 const ACCEPTS_PER_TURN: usize = 16;
-/// How long nothing is accepted after the system had no room for another connection.
+/// How long the server waits before it accepts again when the system had no room for another connection.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(20);
-/// Bytes that are read at once.
+/// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Everything the thread of a server owns.
+/// The event loop of a server, with everything that its thread owns.
 #[derive(Debug)]
 pub(crate) struct EventLoop {
     reactor: Reactor,
@@ -36,15 +36,15 @@ pub(crate) struct EventLoop {
     stop: Arc<AtomicBool>,
     shared: SharedState,
     connections: Slots<Connection>,
-    /// When to accept again; `None`: nobody is known to wait.
+    /// When to accept again; `None` when no client is known to wait.
     accept_at: Option<Timestamp>,
-    /// Connections that are to be read in the next turn without waiting for a report.
+    /// Connections to be read in the next turn without waiting for an event.
     read_next: Vec<u64>,
     buffer: Box<[u8]>,
 }
 
 impl EventLoop {
-    /// A loop that accepts from `listener`, which does not block, until `stop` is set and the reactor is woken.
+    /// A loop that accepts from `listener`, which is non-blocking, until `stop` is set and the reactor is woken.
     ///
     /// # Errors
     /// When the reactor cannot watch the listener.
@@ -67,7 +67,7 @@ impl EventLoop {
         })
     }
 
-    /// Serves until it is told to stop.
+    /// Serves until `stop` is set.
     pub(crate) fn run(mut self) -> Truth {
         let mut events = Events::with_capacity(REPORTS_PER_TURN);
         while !self.stop.load(Ordering::Acquire) {
@@ -94,7 +94,7 @@ impl EventLoop {
         self.shared.recorder.flush_due(now);
     }
 
-    /// How long nothing has to be done.
+    /// How long the loop may wait for events; `None`: for ever.
     fn timeout(&self) -> Option<Nanos> {
         if !self.read_next.is_empty() {
             return Some(Nanos::ZERO);
@@ -135,7 +135,7 @@ impl EventLoop {
         }
     }
 
-    /// Does something with the connection of `token`, if it is still open, and closes it where that was the outcome.
+    /// Calls `act` on the connection of `token`, if it is still open, and closes the connection when `act` says so.
     fn with(&mut self, token: u64, act: impl FnOnce(&mut Connection, &mut SharedState) -> Result<(), CloseReason>) {
         let Some(connection) = self.connections.get(token) else { return };
         match act(connection, &mut self.shared) {
@@ -149,7 +149,7 @@ impl EventLoop {
         let Some(mut connection) = self.connections.remove(token) else { return };
         let ending = if over == CloseReason::ClientGone { Ending::ClientGone } else { Ending::Dropped };
         connection.abandon(&mut self.shared, ending);
-        // Fails only for a socket that is not watched.
+        // This fails only for a socket that is not watched.
         let _ = self.reactor.remove(connection.stream());
         if over == CloseReason::Reset {
             let _ = SockRef::from(connection.stream()).set_linger(Some(Duration::ZERO));
@@ -173,7 +173,7 @@ impl EventLoop {
         }
     }
 
-    /// Takes a new connection in. One for which the system lacks something is closed again.
+    /// Registers a new connection. It is closed again when the system lacks a resource for it.
     fn register(&mut self, stream: TcpStream) {
         let ready = stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true));
         if ready.is_err() {
@@ -195,7 +195,7 @@ impl EventLoop {
     }
 }
 
-/// Errors of a connection that ended before it was accepted, not of the listener.
+/// True for errors of a connection that ended before it was accepted; other errors are the listener's.
 fn is_client_error(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Interrupted | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset)
 }

@@ -84,7 +84,8 @@ impl ServiceState {
         self.admitted
     }
 
-    /// Admits a request that arrives at `arrived`, not earlier than the one before it, and returns what the service does about it.
+    /// Admits a request that arrives at `arrived`, not earlier than the one before it, and returns what the service does
+    /// about it.
     #[inline]
     pub fn admit(&mut self, arrived: Timestamp) -> ResponsePlan {
         self.admitted += 1;

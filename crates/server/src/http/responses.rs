@@ -4,12 +4,12 @@ use truetail_model::service::{Fault, Service};
 
 use super::Refusal;
 
-/// Bodies consist of this, over and over.
+/// Bodies repeat this pattern.
 const PATTERN: &[u8] = b"ok";
-/// Bodies are sent in blocks of this size, so that a large one is not kept whole; a multiple of the pattern's length.
+/// Bodies are sent in blocks of this size, so that a large one is not kept in memory; a multiple of the pattern's length.
 const BLOCK_BYTES: usize = 64 * 1024;
 
-/// What an answer is for.
+/// The kinds of response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     /// From the service or a health check: a body of the service's size.
@@ -34,7 +34,7 @@ struct Response {
     total_length: u64,
 }
 
-/// One of the answers of an [`Responses`].
+/// One of the responses of [`Responses`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ResponseId(usize);
 
