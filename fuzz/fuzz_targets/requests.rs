@@ -6,7 +6,7 @@ use httparse::{EMPTY_HEADER, Request, Status};
 use libfuzzer_sys::fuzz_target;
 use truetail_engine::FeedOrder;
 use truetail_fuzz::split;
-use truetail_requests::{Ask, Draft, Feed, Format, Place, Problem, Rows, curl, prepare, targets, words};
+use truetail_requests::{PreparedRequests, TargetSpec, Feed, RowFormat, Location, InputError, Rows, parse_curl, parse_targets, prepare, split_words};
 
 /// Arrivals that are looked at, which reach every row of a short file.
 const ARRIVALS: u64 = 64;
@@ -15,27 +15,27 @@ fuzz_target!(|input: &[u8]| {
     let Some((flags, rest)) = input.split_first() else { return };
     let mut parts = split(rest);
     let Some(Ok(text)) = parts.next().map(std::str::from_utf8) else { return };
-    let format = if flags & 1 == 0 { Format::Csv } else { Format::JsonLines };
+    let format = if flags & 1 == 0 { RowFormat::Csv } else { RowFormat::JsonLines };
     let order = if flags & 2 == 0 { FeedOrder::InOrder } else { FeedOrder::Random };
     let feed = parts.next().map(|bytes| Feed { rows: Rows { format, file: "rows", bytes }, order });
-    let asked = drafts(text, flags & 4 != 0).and_then(|drafts| prepare(&drafts, feed, u64::from(*flags)));
+    let asked = specs(text, flags & 4 != 0).and_then(|specs| prepare(&specs, feed, u64::from(*flags)));
     match asked {
         Ok(ask) => check(&ask),
         Err(problem) => assert!(!problem.to_string().contains('\n'), "{problem}"),
     }
 });
 
-fn drafts(text: &str, is_a_command: bool) -> Result<Vec<Draft>, Problem> {
+fn specs(text: &str, is_a_command: bool) -> Result<Vec<TargetSpec>, InputError> {
     let read = |_: &str| Ok(b"a body {{with}} braces".to_vec());
     if !is_a_command {
-        return targets(text, "targets", &read);
+        return parse_targets(text, "targets", &read);
     }
-    let place = Place::named("--curl");
-    let words = words(text).map_err(|error| place.wrong(error))?;
-    curl(&words, &place, &read).map(|draft| vec![draft])
+    let place = Location::named("--curl");
+    let words = split_words(text).map_err(|error| place.wrong(error))?;
+    parse_curl(&words, &place, &read).map(|spec| vec![spec])
 }
 
-fn check(ask: &Ask) {
+fn check(ask: &PreparedRequests) {
     for arrival in 0..ARRIVALS {
         let which = ask.requests.choose(arrival);
         let bytes = ask.requests.bytes(which);

@@ -16,7 +16,7 @@ use nix::sys::socket::sockopt::ReceiveTimestampns;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
 use rustix::net::{SendFlags, send};
 use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos, Timestamp};
-use truetail_reactor::{Events, MonotonicClock, Reactor, precise_sleeps};
+use truetail_reactor::{Events, MonotonicClock, Reactor, minimize_timer_slack};
 
 const CONNECTIONS: usize = 64;
 /// What is due is sent together so often, in batches.
@@ -82,7 +82,7 @@ struct Floor {
 impl Floor {
     fn connect(url: &str) -> io::Result<Floor> {
         let address = url.trim_start_matches("http://").trim_end_matches('/');
-        precise_sleeps();
+        minimize_timer_slack();
         let (reactor, mut connections) = (Reactor::new()?, Vec::new());
         for token in 0..CONNECTIONS {
             let stream = TcpStream::connect(address)?;

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use truetail_engine::http1::{AnswerEnd, HeadCache, Parsed, ResponseParser};
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
-use truetail_model::driver::{Driver, Hand, Start, Turn};
+use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
 use truetail_model::random::Random;
 use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
 
 /// A request that was started.
 struct UnderWay {
-    start: Start,
+    start: DueRequest,
     at: Timestamp,
     end: Timestamp,
 }
@@ -64,18 +64,18 @@ fn fixed_run(workload: &Workload) -> Snapshot {
     let mut under_way: VecDeque<UnderWay> = VecDeque::with_capacity(CONNECTIONS as usize);
     loop {
         match part_driver_turn(&mut parts.driver, now) {
-            Turn::Start(start) => {
+            Directive::Start(start) => {
                 part_recorder_plan(&mut parts.recorder, start.arrival.intended_start);
                 let end = now + SERVICE + Nanos(random.next_u64() % 1_000_000);
                 under_way.push_back(UnderWay { start, at: now, end });
             }
-            Turn::Wait { until } if under_way.front().is_none_or(|oldest| oldest.end > until) => now = until,
-            Turn::Wait { .. } => {
+            Directive::Wait { until } if under_way.front().is_none_or(|oldest| oldest.end > until) => now = until,
+            Directive::Wait { .. } => {
                 let oldest = under_way.pop_front().expect("one that ends before");
                 now = now.max(oldest.end);
                 answered(&mut parts, &oldest, now);
             }
-            Turn::Expired | Turn::Finished => break,
+            Directive::Expired | Directive::Finished => break,
         }
     }
     parts.recorder.finish(parts.driver.schedule_hash())
@@ -101,13 +101,13 @@ fn part_schedule(schedule: &Schedule) -> Timestamp {
 }
 
 #[inline(never)]
-fn part_driver_turn(driver: &mut Driver, now: Timestamp) -> Turn {
-    driver.turn(now)
+fn part_driver_turn(driver: &mut Driver, now: Timestamp) -> Directive {
+    driver.poll(now)
 }
 
 #[inline(never)]
 fn part_driver_finish(driver: &mut Driver, user: u32, ended: Timestamp) {
-    driver.finish(user, ended);
+    driver.complete(user, ended);
 }
 
 #[inline(never)]

@@ -35,13 +35,13 @@ pub fn truth(scenario: &Scenario) -> Option<Truth> {
     for arrival in schedule.arrivals() {
         let started = *clock_starts.get_or_insert(arrival.intended_start);
         let arrived = Timestamp(arrival.intended_start.since(started).0);
-        let fate = service.admit(arrived);
+        let response = service.admit(arrived);
         if arrival.intended_start.0 < scenario.workload.warmup.0 {
             continue;
         }
         truth.intended.push(arrival.intended_start);
-        match fate.action {
-            Action::Answer { .. } | Action::SlowBody { .. } => truth.answered.push(fate.completed().since(arrived)),
+        match response.action {
+            Action::Answer { .. } | Action::SlowBody { .. } => truth.answered.push(response.completed().since(arrived)),
             Action::ShortBody | Action::Garbage | Action::Reset | Action::BlackHole => truth.unanswered += 1,
         }
     }

@@ -6,7 +6,7 @@ use truetail_model::time::Nanos;
 use truetail_run::{GeneratorStats, OfferedLoad, Run, RunSource};
 
 use crate::outcome::{Result, could_not};
-use crate::progress::{self, Teller};
+use crate::progress::{self, ProgressReporter};
 use crate::supervise::{Supervisor, Terms};
 use crate::{output, signals};
 
@@ -31,11 +31,11 @@ pub struct Circumstances {
 pub fn measure(plan: &Plan, mut circumstances: Circumstances) -> Result<Run> {
     let control = Control::new();
     let watch = stop_on_signal(&control)?;
-    let teller = (!circumstances.quiet).then(|| Teller::start(plan, control.clone()));
+    let reporter = (!circumstances.quiet).then(|| ProgressReporter::start(plan, control.clone()));
     let supervisor = Supervisor::start(plan, circumstances.terms, control.clone(), circumstances.quiet);
     let measured = truetail_engine::run(plan, &control);
     let supervised = supervisor.end();
-    drop(teller);
+    drop(reporter);
     drop(watch);
     let measured = measured.map_err(could_not)?;
     measured.snapshot.tally.check().map_err(could_not)?;

@@ -27,19 +27,19 @@ const GRACE: Nanos = Nanos::from_millis(50);
 const CLEAR: &str = "\r\x1b[K";
 
 /// Tells how a run stands until it is dropped.
-pub struct Teller {
+pub struct ProgressReporter {
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Teller {
+impl ProgressReporter {
     /// Tells of the run that `control` watches, in a thread of its own. Where no thread can be had, nobody tells.
-    pub fn start(plan: &Plan, control: Control) -> Teller {
-        Teller::of(plan.workload.model.clone(), control)
+    pub fn start(plan: &Plan, control: Control) -> ProgressReporter {
+        ProgressReporter::of(plan.workload.model.clone(), control)
     }
 
     /// The same, of whatever is offered by `model`.
-    pub fn of(model: LoadModel, control: Control) -> Teller {
+    pub fn of(model: LoadModel, control: Control) -> ProgressReporter {
         let (end, ended) = channel();
         let figures = Figures::new(model, control);
         let tell = move || match output::stderr_terminal() {
@@ -47,11 +47,11 @@ impl Teller {
             None => write_lines(figures, &ended),
         };
         let thread = thread::Builder::new().name("truetail-progress".to_owned()).spawn(tell).ok();
-        Teller { end: Some(end), thread }
+        ProgressReporter { end: Some(end), thread }
     }
 }
 
-impl Drop for Teller {
+impl Drop for ProgressReporter {
     fn drop(&mut self) {
         self.end.take();
         if let Some(thread) = self.thread.take() {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use truetail_engine::{Control, Plan, RunOutput};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::random::{Random, mix64};
-use truetail_model::service::{Fault, Gate, Select, Service};
+use truetail_model::service::{Fault, Gate, Selector, Service};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 use truetail_model::workload::{Limits, LoadModel};
 use truetail_run::EndClock;
@@ -22,9 +22,9 @@ use truetail_server::{Ending, Server, ServerOptions, Truth};
 const LENGTH: Nanos = Nanos::from_millis(1500);
 
 /// Draws one misfortune.
-struct Fate(Random);
+struct RandomScenario(Random);
 
-impl Fate {
+impl RandomScenario {
     fn below(&mut self, n: u64) -> u64 {
         self.0.next_u64() % n
     }
@@ -33,8 +33,8 @@ impl Fate {
         self.0.uniform() < share
     }
 
-    fn select(&mut self) -> Select {
-        Select { share: Some(0.005 + 0.05 * self.0.uniform()), ..Select::default() }
+    fn select(&mut self) -> Selector {
+        Selector { share: Some(0.005 + 0.05 * self.0.uniform()), ..Selector::default() }
     }
 
     fn fault(&mut self) -> Fault {
@@ -82,14 +82,14 @@ impl Fate {
 }
 
 fn one(seed: u64) {
-    let mut fate = Fate(Random::new(mix64(seed), 0));
-    let service = fate.service(seed);
+    let mut random = RandomScenario(Random::new(mix64(seed), 0));
+    let service = random.service(seed);
     let server = Server::start(ServerOptions::new(service, "127.0.0.1:0".parse().unwrap())).unwrap();
-    let mut plan = support::plan(&format!("http://{}/api", server.addr()), fate.model(seed));
-    plan.workload.limits = fate.limits();
-    plan.threads = Some(1 + fate.below(2) as u32);
-    plan.end_clock = if fate.likely(0.5) { EndClock::Kernel } else { EndClock::User };
-    let goes_away = fate.likely(0.2);
+    let mut plan = support::plan(&format!("http://{}/api", server.addr()), random.model(seed));
+    plan.workload.limits = random.limits();
+    plan.threads = Some(1 + random.below(2) as u32);
+    plan.end_clock = if random.likely(0.5) { EndClock::Kernel } else { EndClock::User };
+    let goes_away = random.likely(0.2);
     println!("seed {seed}, the server goes away: {goes_away}, {:?}", plan.workload);
     let (measured, truth) = if goes_away { run_while_it_goes_away(&plan, server) } else { run(&plan, server) };
     check(&measured, &truth, goes_away);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
-use truetail_model::driver::{Driver, Hand, Turn};
+use truetail_model::driver::{Directive, Driver, WorkerShare};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
@@ -24,22 +24,22 @@ fn workload(model: LoadModel, connections: Option<u32>) -> Workload {
 
 /// Plays the whole workload; says how many requests there were.
 fn play(workload: &Workload) -> u64 {
-    let mut driver = Driver::new(workload, Hand::ALONE);
+    let mut driver = Driver::new(workload, WorkerShare::WHOLE);
     let (mut now, mut count) = (Timestamp::ZERO, 0);
     let mut under_way = VecDeque::new();
     loop {
-        match driver.turn(now) {
-            Turn::Start(start) => {
+        match driver.poll(now) {
+            Directive::Start(start) => {
                 count += 1;
                 under_way.push_back((now + SERVICE, start.user));
             }
-            Turn::Wait { until } if under_way.front().is_none_or(|(end, _)| *end > until) => now = until,
-            Turn::Wait { .. } => {
+            Directive::Wait { until } if under_way.front().is_none_or(|(end, _)| *end > until) => now = until,
+            Directive::Wait { .. } => {
                 let (end, user) = under_way.pop_front().expect("one that ends before");
                 now = now.max(end);
-                driver.finish(user, end);
+                driver.complete(user, end);
             }
-            Turn::Expired | Turn::Finished => return count,
+            Directive::Expired | Directive::Finished => return count,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The words of truetail as types: *when* a request should start is a value, *what happened* to it is a value, and
+//! The vocabulary of truetail as types. *When* a request should start is a value, *what happened* to it is a value, and
 //! between them stands a state machine that does no I/O.
 //!
 //! | module | what is at home there |
@@ -8,7 +8,7 @@
 //! | [`service`] | how a system under test behaves: baseline, concurrency, faults |
 //! | [`workload`] | load model and limits: what is offered |
 //! | [`scenario`] | service × workload, and its TOML |
-//! | [`driver`] | the sans-I/O pump that decides what starts when, and who was late |
+//! | [`driver`] | the sans-I/O state machine that decides what starts when, and how long it waited for a permit |
 //! | [`record`] | what happened to an arrival, the books, histograms, recorder, snapshot |
 //!
 //! Nothing here opens a socket, starts a thread, touches a file or reads a clock.
@@ -20,5 +20,4 @@ pub mod record;
 pub mod scenario;
 pub mod service;
 pub mod time;
-
 pub mod workload;

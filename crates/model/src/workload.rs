@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::arrival::{Horizon, Schedule};
 use crate::time::Nanos;
 
-/// Who decides when the next request comes.
+/// What decides when the next request comes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LoadModel {
     /// Requests arrive on a schedule that never waits for the service.
@@ -86,11 +86,10 @@ impl LoadModel {
 /// What the generator may use and how long it waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Most requests in flight (and so connections open) at once; an arrival that finds none free waits in the client
-    /// and keeps its intended start. `None`: no cap.
+    /// The most requests in flight, and so the most open connections, at once. An arrival that finds no free connection
+    /// waits in the client and keeps its intended start. `None`: no cap.
     pub connections: Option<u32>,
-    /// How long a request may take from the moment its attempt begins (connecting included); then it is timed out.
-    /// `None`: for ever.
+    /// How long a request may take from its actual start, connecting included, before it is timed out. `None`: for ever.
     pub timeout: Option<Nanos>,
     /// How long after the horizon the backlog is still issued and answers are waited for.
     pub drain: Nanos,
@@ -106,18 +105,18 @@ impl Default for Limits {
 /// What is offered, and within which limits.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Workload {
-    /// Who decides when the next request comes.
+    /// What decides when the next request comes.
     pub model: LoadModel,
     /// What the generator may use.
     pub limits: Limits,
-    /// Arrivals intended before this instant are offered and counted apart, but not measured. Part of the horizon.
+    /// Arrivals intended before this instant are offered and counted separately, but not measured. Part of the horizon.
     pub warmup: Nanos,
 }
 
 impl Workload {
-    /// How many hands can share this work: a hand without a place among the connections, or without a user, can do
-    /// nothing.
-    pub fn most_hands(&self) -> u32 {
+    /// How many workers can share this work, at least 1: a worker without a permit for a connection, or without a user,
+    /// has nothing to do.
+    pub fn max_workers(&self) -> u32 {
         let by_users = match self.model {
             LoadModel::Closed { users, .. } => users,
             LoadModel::Open(_) | LoadModel::PartlyOpen { .. } => u32::MAX,

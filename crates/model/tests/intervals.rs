@@ -101,10 +101,10 @@ proptest! {
 
     /// Parts, some of them shorter and so of shorter intervals, put together in any order.
     #[test]
-    fn parts_are_the_whole_in_any_order(records in records(), hands in proptest::collection::vec(0usize..5, 150), order in Just(vec![0usize, 1, 2, 3, 4]).prop_shuffle()) {
-        let part = |hand: usize| recorded(records.iter().filter(|record| hands[record.index as usize] == hand));
+    fn parts_are_the_whole_in_any_order(records in records(), workers in proptest::collection::vec(0usize..5, 150), order in Just(vec![0usize, 1, 2, 3, 4]).prop_shuffle()) {
+        let part = |worker: usize| recorded(records.iter().filter(|record| workers[record.index as usize] == worker));
         let mut merged = Snapshot::default();
-        order.into_iter().for_each(|hand| merged.merge(&part(hand)));
+        order.into_iter().for_each(|worker| merged.merge(&part(worker)));
         let whole = recorded(records.iter());
         prop_assert_eq!(&merged.intervals, &whole.intervals);
         prop_assert_eq!(&merged.books, &whole.books);

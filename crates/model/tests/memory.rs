@@ -1,8 +1,8 @@
 //! However long a run is, what a recorder holds stays bounded: counted in the bytes that are really allocated.
 
 use allocation_counter::measure;
-use truetail_model::arrival::{Arrival, Horizon, Profile, Schedule, ScheduleHash, Spacing};
-use truetail_model::driver::{Driver, Hand, Start, Turn};
+use truetail_model::arrival::{Horizon, Profile, Schedule, ScheduleHash, Spacing};
+use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
 use truetail_model::random::Random;
 use truetail_model::record::{Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot, StartDelay};
 use truetail_model::time::{Nanos, Rate, Timestamp};
@@ -160,9 +160,9 @@ fn a_million(spacing: Spacing) -> Workload {
 }
 
 /// What is started at `now`, in order.
-fn started(driver: &mut Driver, now: Timestamp) -> Vec<Start> {
-    std::iter::from_fn(|| match driver.turn(now) {
-        Turn::Start(start) => Some(start),
+fn started(driver: &mut Driver, now: Timestamp) -> Vec<DueRequest> {
+    std::iter::from_fn(|| match driver.poll(now) {
+        Directive::Start(start) => Some(start),
         _ => None,
     })
     .collect()
@@ -173,12 +173,12 @@ fn started(driver: &mut Driver, now: Timestamp) -> Vec<Start> {
 #[test]
 fn a_million_arrivals_that_wait_are_nowhere() {
     for spacing in [Spacing::Even, Spacing::Poisson] {
-        let mut driver = Driver::new(&a_million(spacing), Hand::ALONE);
+        let mut driver = Driver::new(&a_million(spacing), WorkerShare::WHOLE);
         assert_eq!(started(&mut driver, Timestamp(S / 1000)).len(), 64);
         let waited = measure(|| {
             // The turns of ten seconds in which nothing is answered.
             for turn in 1..=10_000 {
-                assert!(matches!(driver.turn(Timestamp(turn * S / 1000)), Turn::Wait { .. }));
+                assert!(matches!(driver.poll(Timestamp(turn * S / 1000)), Directive::Wait { .. }));
             }
         });
         assert_eq!((waited.count_total, waited.bytes_max), (0, 0));
@@ -187,8 +187,8 @@ fn a_million_arrivals_that_wait_are_nowhere() {
         let answered = measure(|| {
             while driver.in_flight() > 0 {
                 now = now + Nanos(1000);
-                driver.finish(0, now);
-                if let Turn::Start(start) = driver.turn(now) {
+                driver.complete(0, now);
+                if let Directive::Start(start) = driver.poll(now) {
                     assert_eq!(start.arrival.index, next, "in the order of their intended starts");
                     assert_eq!(start.connection_wait, now.since(start.arrival.intended_start), "nobody else's wait");
                     next += 1;

@@ -1,4 +1,4 @@
-//! Recorder and snapshot: hands that are merged are one recorder, the tally can fail, and samples are what they say.
+//! Recorder and snapshot: workers that are merged are one recorder, the tally can fail, and samples are what they say.
 
 mod any;
 
@@ -30,7 +30,7 @@ fn options(samples: SamplesOptions) -> RecorderOptions {
 
 const FEW: SamplesOptions = SamplesOptions { capacity: 40, slowest: 10 };
 
-/// A hash that stands for what a hand was dealt.
+/// A hash that stands for what a worker was dealt.
 fn hash_of<'a>(records: impl Iterator<Item = &'a RequestRecord>) -> ScheduleHash {
     let mut hash = ScheduleHash::default();
     records.for_each(|r| hash.add(Arrival { index: r.index, intended_start: r.intended_start }));
@@ -74,10 +74,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn merged_hands_are_one_recorder(records in records(400), hands in 1usize..6, thin in any::<bool>()) {
+    fn merged_hands_are_one_recorder(records in records(400), workers in 1usize..6, thin in any::<bool>()) {
         let samples = if thin { FEW } else { SamplesOptions::default() };
         let whole = recorded(records.iter(), samples);
-        let parts = (0..hands).map(|hand| recorded(records.iter().skip(hand).step_by(hands), samples));
+        let parts = (0..workers).map(|worker| recorded(records.iter().skip(worker).step_by(workers), samples));
         let merged = parts.reduce(|mut merged, part| { merged.merge(&part); merged }).unwrap();
         prop_assert_eq!(contents(&merged), contents(&whole));
         prop_assert_eq!(merged.tally.check(), Ok(()));

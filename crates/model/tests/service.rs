@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
 use truetail_model::record::rank_of;
 use truetail_model::scenario::{Scenario, builtin};
-use truetail_model::service::{Action, Fate, Fault, FaultKind, Gate, Select, Service, ServiceState, Variation};
+use truetail_model::service::{
+    Action, Fault, FaultKind, Gate, ResponsePlan, Selector, Service, ServiceState, Variation,
+};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 
@@ -22,21 +24,21 @@ fn with(faults: Vec<Fault>) -> Service {
 }
 
 /// What becomes of requests that arrive at these instants.
-fn fates(service: Service, arrivals: impl IntoIterator<Item = Timestamp>) -> Vec<Fate> {
+fn plans(service: Service, arrivals: impl IntoIterator<Item = Timestamp>) -> Vec<ResponsePlan> {
     let mut state = ServiceState::new(service);
     arrivals.into_iter().map(|arrived| state.admit(arrived)).collect()
 }
 
 /// When the answers leave, in milliseconds.
 fn leaves(service: Service, arrivals: &[u64]) -> Vec<f64> {
-    fates(service, arrivals.iter().map(|millis| at(*millis))).iter().map(|fate| fate.due.0 as f64 / 1e6).collect()
+    plans(service, arrivals.iter().map(|millis| at(*millis))).iter().map(|plan| plan.due.0 as f64 / 1e6).collect()
 }
 
 /// Response times of an ideal open-loop client, ascending, nanoseconds.
 fn truth(schedule: &Schedule, service: &Service) -> Vec<u64> {
     let arrivals = schedule.arrivals().map(|arrival| arrival.intended_start);
-    let response_time = |fate: Fate| fate.completed().since(fate.arrived).0;
-    let mut times: Vec<u64> = fates(service.clone(), arrivals).into_iter().map(response_time).collect();
+    let response_time = |plan: ResponsePlan| plan.completed().since(plan.arrived).0;
+    let mut times: Vec<u64> = plans(service.clone(), arrivals).into_iter().map(response_time).collect();
     times.sort_unstable();
     times
 }
@@ -137,7 +139,7 @@ fn a_gate_at_the_way_out_holds_what_is_done_while_it_is_shut() {
     // Done at 99, 100, 149 and 150: the instant of shutting is inside, that of opening is not.
     assert_eq!(leaves(service.clone(), &[89, 90, 139, 140]), [99.0, 150.0, 150.0, 150.0]);
     let met: Vec<_> =
-        fates(service, [89, 90, 139, 140].map(at)).iter().map(|f| f.faults.contains(FaultKind::Stall)).collect();
+        plans(service, [89, 90, 139, 140].map(at)).iter().map(|f| f.faults.contains(FaultKind::Stall)).collect();
     assert_eq!(met, [false, true, true, false]);
 }
 
@@ -145,7 +147,7 @@ fn a_gate_at_the_way_out_holds_what_is_done_while_it_is_shut() {
 fn a_gate_at_the_way_in_holds_what_arrives_while_it_is_shut() {
     let service = with(vec![Fault::Stall { at: at(100), length: Nanos(50 * MS), gate: Gate::Arrivals }]);
     assert_eq!(leaves(service.clone(), &[95, 99, 100, 149, 150]), [105.0, 109.0, 160.0, 160.0, 160.0]);
-    let held = fates(service, [at(120)])[0];
+    let held = plans(service, [at(120)])[0];
     assert_eq!((held.arrived, held.began), (at(120), at(150)));
 }
 
@@ -185,16 +187,16 @@ fn gates_that_leave_no_gap_are_a_black_hole() {
     };
     for gate in [Gate::Answers, Gate::Arrivals] {
         let service = with(vec![stall(200, gate), stall(250, gate)]);
-        assert!(service.is_shut_for_ever());
-        let fates = fates(service, (0..100_000).map(at));
-        assert_eq!(fates[150].due, at(160));
-        assert!(fates[200..].iter().all(|fate| fate.due == Timestamp::NEVER && fate.action == Action::BlackHole));
+        assert!(service.never_reopens());
+        let plans = plans(service, (0..100_000).map(at));
+        assert_eq!(plans[150].due, at(160));
+        assert!(plans[200..].iter().all(|plan| plan.due == Timestamp::NEVER && plan.action == Action::BlackHole));
     }
-    assert!(!with(vec![stall(200, Gate::Answers), stall(250, Gate::Arrivals)]).is_shut_for_ever());
-    assert!(!with(vec![stall(200, Gate::Answers), stall(220, Gate::Answers)]).is_shut_for_ever());
+    assert!(!with(vec![stall(200, Gate::Answers), stall(250, Gate::Arrivals)]).never_reopens());
+    assert!(!with(vec![stall(200, Gate::Answers), stall(220, Gate::Answers)]).never_reopens());
     // A stall of five centuries ends too, though what comes after it may be beyond any clock.
     let long = Fault::Stall { at: at(0), length: Nanos(u64::MAX - 100 * MS), gate: Gate::Answers };
-    assert!(!with(vec![long, stall(0, Gate::Answers)]).is_shut_for_ever());
+    assert!(!with(vec![long, stall(0, Gate::Answers)]).never_reopens());
     let text = "[workload]\nrate = 1\nduration = '60s'\n[service]\nbaseline = '1ms'\n\
                 [[service.fault]]\nkind = 'recurring-stall'\nfirst = '0s'\nevery = '2s'\nfor = '1s'\n\
                 [[service.fault]]\nkind = 'recurring-stall'\nfirst = '1s'\nevery = '2s'\nfor = '1s'\n";
@@ -217,9 +219,9 @@ fn a_ramp_moves_in_a_straight_line_and_stays() {
 
 #[test]
 fn kinds_of_answer_and_what_they_hold_up() {
-    let only_second = Select { every: Some(2), ..Select::default() };
-    let of = |fault: Fault| fates(with(vec![fault]), [at(0), at(1)])[1];
-    let answered = |fate: Fate| (fate.action, fate.due, fate.completed());
+    let only_second = Selector { every: Some(2), ..Selector::default() };
+    let of = |fault: Fault| plans(with(vec![fault]), [at(0), at(1)])[1];
+    let answered = |plan: ResponsePlan| (plan.action, plan.due, plan.completed());
     let refusal = |immediately| Fault::ErrorStatus { status: 503, immediately, select: only_second };
     let status = Action::Answer { status: 503 };
     assert_eq!(answered(of(refusal(false))), (status, at(11), at(11)));
@@ -237,29 +239,29 @@ fn kinds_of_answer_and_what_they_hold_up() {
 /// The first fault in the list that meets a request decides.
 #[test]
 fn the_order_of_the_list_decides() {
-    let every = |n| Select { every: Some(n), ..Select::default() };
+    let every = |n| Selector { every: Some(n), ..Selector::default() };
     let faults = vec![Fault::Reset { select: every(4) }, Fault::Garbage { select: every(2) }];
-    let actions: Vec<_> = fates(with(faults), (0..4).map(at)).iter().map(|fate| fate.action).collect();
+    let actions: Vec<_> = plans(with(faults), (0..4).map(at)).iter().map(|plan| plan.action).collect();
     let answer = Action::Answer { status: 200 };
     assert_eq!(actions, [answer, Action::Garbage, answer, Action::Reset]);
 }
 
 #[test]
 fn a_place_is_held_by_slow_bodies_and_not_by_refusals() {
-    let first = Select { at: None, length: Some(Nanos(MS)), ..Select::default() };
+    let first = Selector { at: None, length: Some(Nanos(MS)), ..Selector::default() };
     let one_at_a_time = |fault| Service { concurrency: Some(1), ..with(vec![fault]) };
     let slow = one_at_a_time(Fault::SlowBody { over: Nanos(100 * MS), select: first });
     assert_eq!(leaves(slow, &[0, 5]), [10.0, 120.0]);
     let refused = one_at_a_time(Fault::ErrorStatus { status: 503, immediately: true, select: first });
     assert_eq!(leaves(refused, &[0, 5]), [0.0, 15.0]);
-    let held = fates(Service { concurrency: Some(1), ..with(vec![]) }, [at(0), at(5)])[1];
+    let held = plans(Service { concurrency: Some(1), ..with(vec![]) }, [at(0), at(5)])[1];
     assert_eq!((held.began, held.due), (at(10), at(20)));
     assert!(held.faults.contains(FaultKind::Queue));
 }
 
 #[test]
 fn a_selector_narrows_by_time_number_and_share() {
-    let select = Select { every: Some(3), share: None, at: Some(at(10)), length: Some(Nanos(10 * MS)) };
+    let select = Selector { every: Some(3), share: None, at: Some(at(10)), length: Some(Nanos(10 * MS)) };
     let met: Vec<u64> = (1..=40).filter(|number| select.meets(1, *number, at(*number))).collect();
     assert_eq!(met, [12, 15, 18]);
 }
@@ -270,14 +272,14 @@ fn a_share_is_met_as_often_as_it_says() {
     let n = 1_000_000u32;
     for share in [0.001, 0.05, 0.5, 0.999] {
         for seed in [0, 1, u64::MAX] {
-            let select = Select { share: Some(share), ..Select::default() };
+            let select = Selector { share: Some(share), ..Selector::default() };
             let met = (1..=u64::from(n)).filter(|number| select.meets(seed, *number, at(0))).count();
             let deviation = (f64::from(n) * share * (1.0 - share)).sqrt();
             let off = (met as f64 - f64::from(n) * share).abs() / deviation;
             assert!(off < 5.0, "seed {seed}, share {share}: {met} met, {off} standard deviations off");
         }
     }
-    let all = Select { share: Some(1.0), ..Select::default() };
+    let all = Selector { share: Some(1.0), ..Selector::default() };
     assert!((1..10_000).all(|number| all.meets(7, number, at(0))));
 }
 
@@ -285,7 +287,7 @@ fn a_share_is_met_as_often_as_it_says() {
 fn exponential_work_has_the_baseline_as_its_mean_and_follows_its_seed() {
     let service = |seed| Service { variation: Variation::Exponential, seed, ..with(vec![]) };
     let works = |seed| -> Vec<u64> {
-        fates(service(seed), (0..100_000).map(at)).iter().map(|fate| fate.due.since(fate.arrived).0).collect()
+        plans(service(seed), (0..100_000).map(at)).iter().map(|plan| plan.due.since(plan.arrived).0).collect()
     };
     // The mean of n exponentials has the standard deviation mean/√n: 0.3 %.
     assert!((mean_ms(&works(1)) / 10.0 - 1.0).abs() < 0.016, "{}", mean_ms(&works(1)));
@@ -312,8 +314,8 @@ fn a_service_of_extremes() {
     ];
     let service = Service { baseline: forever, concurrency: Some(u32::MAX), ..with(faults) };
     for service in [service, Service::healthy(forever)] {
-        for fate in fates(service.clone(), [0, 1, 7, u64::MAX - 1, u64::MAX].map(Timestamp)) {
-            assert_eq!((fate.due, fate.action), (Timestamp::NEVER, Action::BlackHole));
+        for plan in plans(service.clone(), [0, 1, 7, u64::MAX - 1, u64::MAX].map(Timestamp)) {
+            assert_eq!((plan.due, plan.action), (Timestamp::NEVER, Action::BlackHole));
         }
     }
 }
@@ -324,8 +326,8 @@ prop_compose! {
         share in proptest::option::of(0.01..=1.0),
         from in proptest::option::of((0..2 * S).prop_map(Timestamp)),
         length in proptest::option::of((1..S).prop_map(Nanos)),
-    ) -> Select {
-        Select { every, share, at: from, length }
+    ) -> Selector {
+        Selector { every, share, at: from, length }
     }
 }
 
@@ -371,30 +373,30 @@ prop_compose! {
 }
 
 /// Requests that are worked on, as half-open intervals of time.
-fn work(fates: &[Fate]) -> Vec<(Timestamp, Timestamp)> {
-    let refused = |fate: &&Fate| fate.faults.contains(FaultKind::ErrorStatus) && fate.due == fate.arrived;
-    let never = |fate: &&Fate| fate.action == Action::BlackHole;
-    fates.iter().filter(|fate| !refused(fate) && !never(fate)).map(|fate| (fate.began, fate.completed())).collect()
+fn work(plans: &[ResponsePlan]) -> Vec<(Timestamp, Timestamp)> {
+    let refused = |plan: &&ResponsePlan| plan.faults.contains(FaultKind::ErrorStatus) && plan.due == plan.arrived;
+    let never = |plan: &&ResponsePlan| plan.action == Action::BlackHole;
+    plans.iter().filter(|plan| !refused(plan) && !never(plan)).map(|plan| (plan.began, plan.completed())).collect()
 }
 
 proptest! {
     #[test]
     fn what_always_holds(service in service(), mut arrivals in proptest::collection::vec(0..3 * S, 1..200)) {
         arrivals.sort_unstable();
-        let fates = fates(service.clone(), arrivals.iter().map(|ns| Timestamp(*ns)));
-        for (i, (fate, arrived)) in fates.iter().zip(&arrivals).enumerate() {
-            prop_assert_eq!((fate.number, fate.arrived.0), (i as u64 + 1, *arrived));
-            prop_assert!(fate.arrived <= fate.began || fate.action == Action::BlackHole);
-            prop_assert!(fate.began <= fate.due && fate.due <= fate.completed());
-            prop_assert_eq!(fate.action == Action::BlackHole, fate.due == Timestamp::NEVER);
-            let worked_on = !(fate.due == fate.arrived && matches!(fate.action, Action::Answer { status: 500 }));
+        let plans = plans(service.clone(), arrivals.iter().map(|ns| Timestamp(*ns)));
+        for (i, (plan, arrived)) in plans.iter().zip(&arrivals).enumerate() {
+            prop_assert_eq!((plan.number, plan.arrived.0), (i as u64 + 1, *arrived));
+            prop_assert!(plan.arrived <= plan.began || plan.action == Action::BlackHole);
+            prop_assert!(plan.began <= plan.due && plan.due <= plan.completed());
+            prop_assert_eq!(plan.action == Action::BlackHole, plan.due == Timestamp::NEVER);
+            let worked_on = !(plan.due == plan.arrived && matches!(plan.action, Action::Answer { status: 500 }));
             let can_only_be_slower = service.variation == Variation::Constant
                 && service.faults.iter().all(|f| !matches!(f, Fault::Ramp { .. } | Fault::EveryNth { .. }));
             if worked_on && can_only_be_slower {
-                prop_assert!(fate.due >= fate.arrived + service.baseline, "left before its work was done");
+                prop_assert!(plan.due >= plan.arrived + service.baseline, "left before its work was done");
             }
         }
-        let work = work(&fates);
+        let work = work(&plans);
         prop_assert!(work.windows(2).all(|pair| pair[0].0 <= pair[1].0), "the queue is first in, first out");
         if let Some(cap) = service.concurrency {
             for (began, _) in &work {
@@ -402,7 +404,7 @@ proptest! {
                 prop_assert!(at_work <= cap as usize, "{} at work at {:?}", at_work, began);
             }
         }
-        prop_assert_eq!(fates.clone(), self::fates(service, arrivals.iter().map(|ns| Timestamp(*ns))), "it is determined");
+        prop_assert_eq!(plans.clone(), self::plans(service, arrivals.iter().map(|ns| Timestamp(*ns))), "it is determined");
     }
 
     /// Without a place to wait for and with gates alone, nobody leaves while a gate is shut, and everybody who had to
@@ -411,10 +413,10 @@ proptest! {
     fn nobody_passes_a_shut_gate(from in 0..S, length in 1..S, arrivals in proptest::collection::vec(0..3 * S, 1..50)) {
         let gate = Fault::Stall { at: Timestamp(from), length: Nanos(length), gate: Gate::Answers };
         for arrived in arrivals {
-            let fate = fates(with(vec![gate.clone()]), [Timestamp(arrived)])[0];
+            let plan = plans(with(vec![gate.clone()]), [Timestamp(arrived)])[0];
             let done = arrived + 10 * MS;
             let shut = from <= done && done < from + length;
-            prop_assert_eq!(fate.due.0, if shut { from + length } else { done });
+            prop_assert_eq!(plan.due.0, if shut { from + length } else { done });
         }
     }
 
@@ -426,7 +428,7 @@ proptest! {
         let service = Service { baseline: Nanos(start), ..with(vec![ramp]) };
         t.iter_mut().for_each(|t| *t /= 2);
         t.sort_unstable();
-        let work: Vec<u64> = fates(service, t.into_iter().map(Timestamp)).iter().map(|f| f.due.since(f.began).0).collect();
+        let work: Vec<u64> = plans(service, t.into_iter().map(Timestamp)).iter().map(|f| f.due.since(f.began).0).collect();
         let (low, high) = (start.min(target), start.max(target));
         prop_assert!(work.iter().all(|work| (low..=high).contains(work)));
         let turns_back = |pair: &[u64]| if target >= start { pair[0] > pair[1] } else { pair[0] < pair[1] };

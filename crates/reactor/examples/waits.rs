@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos};
-use truetail_reactor::{Events, MonotonicClock, Reactor, precise_sleeps};
+use truetail_reactor::{Events, MonotonicClock, Reactor, minimize_timer_slack};
 
 const WAITS: u64 = 2_000;
 const ROUNDS: usize = 5;
@@ -19,7 +19,7 @@ const BOUND: Nanos = Nanos::from_micros(800);
 const TICK: Nanos = Nanos::from_millis(1);
 
 fn main() {
-    precise_sleeps();
+    minimize_timer_slack();
     let reactor = Reactor::new().expect("file descriptors");
     let (mut events, clock) = (Events::with_capacity(8), MonotonicClock::starting_now());
     let waits = "the only errors are bugs of the caller";

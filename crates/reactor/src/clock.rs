@@ -8,7 +8,7 @@ use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos, Timestamp};
 /// Monotonic nanoseconds since an origin.
 #[derive(Clone, Copy, Debug)]
 pub struct MonotonicClock {
-    /// By the system's monotonic clock, whose zero is long ago.
+    /// The origin in nanoseconds of the system's monotonic clock, whose zero is long ago.
     origin_ns: u64,
     origin_unix: SystemTime,
 }
@@ -36,7 +36,7 @@ impl MonotonicClock {
         Nanos::from(since).0
     }
 
-    /// An instant of this clock by the system's monotonic clock.
+    /// `instant` in nanoseconds of the system's monotonic clock.
     pub(crate) fn to_monotonic_ns(self, instant: Timestamp) -> u64 {
         self.origin_ns.saturating_add(instant.0)
     }
@@ -56,17 +56,18 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// One number, which is quicker to tell than an instant of the standard library: it is asked for several times a request.
+/// The system's monotonic clock as one number, which is cheaper than an instant of the standard library: the clock is read
+/// several times a request.
 #[inline]
 pub(crate) fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * NANOS_PER_SECOND + now.tv_nsec as u64
 }
 
-/// What one reading of the clock takes on this machine, nanoseconds: the median over [`READINGS`] pairs of readings, one
-/// right after the other. About 20 where the kernel lets programs read its clock by themselves, a thousand where each
-/// reading is a system call.
-pub fn reading_ns() -> u64 {
+/// How long one reading of the clock takes on this machine, in nanoseconds: the median over [`READINGS`] pairs of readings,
+/// one right after the other. It is about 20 where programs can read the kernel's clock themselves (vDSO), and about a
+/// thousand where each reading is a system call.
+pub fn clock_reading_ns() -> u64 {
     let gap = |_| {
         let first = monotonic_ns();
         monotonic_ns() - first
@@ -76,12 +77,12 @@ pub fn reading_ns() -> u64 {
     gaps[READINGS / 2]
 }
 
-/// Pairs of readings in [`reading_ns`]: together less than a millisecond, and enough for a median that no pause moves.
+/// Pairs of readings in [`clock_reading_ns`]: together less than a millisecond, and enough for a median that no pause moves.
 const READINGS: usize = 501;
 
-/// Asks the system not to postpone the timed sleeps of this thread in order to gather them with others (Linux: timer
-/// slack of 1 ns in place of 50 µs). Where it cannot be had, sleeps are less precise and nothing else changes.
-pub fn precise_sleeps() {
+/// Asks the system not to delay timed sleeps of this thread in order to batch them with others (Linux: timer slack of 1 ns
+/// instead of 50 µs). Where this is not possible, sleeps are less precise and nothing else changes.
+pub fn minimize_timer_slack() {
     #[cfg(target_os = "linux")]
     let _ = rustix::thread::set_current_timer_slack(Some(std::num::NonZeroU64::MIN));
 }

@@ -1,5 +1,5 @@
-//! Readiness of sockets with timeouts that do not round to milliseconds, and the monotonic clock of a run. Shared by
-//! the engine, which offers load, and the server, which suffers it; it knows nothing of either.
+//! Readiness of sockets, with timeouts in nanoseconds, and the monotonic clock of a run. Engine and server share it; it
+//! knows nothing of either.
 
 mod clock;
 #[cfg(target_os = "linux")]
@@ -12,14 +12,14 @@ use std::os::fd::AsFd;
 
 use truetail_model::time::{Nanos, Timestamp};
 
-pub use clock::{MonotonicClock, precise_sleeps, reading_ns};
+pub use clock::{MonotonicClock, clock_reading_ns, minimize_timer_slack};
 
 #[cfg(target_os = "linux")]
 use linux as backend;
 #[cfg(not(target_os = "linux"))]
 use portable as backend;
 
-/// Something happened to the source that was added under `token`.
+/// What happened to the source that was added under `token`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Readiness {
     /// As given to [`Reactor::add`].
@@ -28,19 +28,19 @@ pub struct Readiness {
     pub readable: bool,
     /// There may be room to write, or connecting has ended.
     pub writable: bool,
-    /// The other side may have sent its end, so that a short read does not mean that everything was read.
+    /// The peer may have closed its sending side, so that a short read does not mean that everything was read.
     pub may_have_ended: bool,
 }
 
-/// The largest token that a source may have.
-pub const LARGEST_TOKEN: u64 = TIMER - 1;
-/// Stands for [`Waker::wake`].
+/// The highest token that a source may have.
+pub const MAX_TOKEN: u64 = TIMER - 1;
+/// The token of [`Waker::wake`].
 const WAKE: u64 = u64::MAX;
-/// Stands for the timer of [`Reactor::wait_until`].
+/// The token of the timer of [`Reactor::wait_until`].
 const TIMER: u64 = WAKE - 1;
 
-/// Waits for many sockets at once. Edge-triggered: a source is reported when its state *changes*, so after a report it
-/// must be read (or written) until that comes back short or would block.
+/// Waits for many sockets at once. It is edge-triggered: a source is reported when its state *changes*. So after a report
+/// it must be read (or written) until that comes back short or would block.
 #[derive(Debug)]
 pub struct Reactor(backend::Backend);
 
@@ -48,7 +48,7 @@ pub struct Reactor(backend::Backend);
 #[derive(Clone, Debug)]
 pub struct Waker(backend::BackendWaker);
 
-/// Where a [`Reactor`] puts what happened. Made once and used again.
+/// The events of one wait of a [`Reactor`]. It is made once and used for every wait.
 #[derive(Debug)]
 pub struct Events {
     happened: Vec<Readiness>,
@@ -57,24 +57,24 @@ pub struct Events {
 }
 
 impl Events {
-    /// Room for `capacity` reports of one wait; what does not fit comes with the next.
+    /// Room for `capacity` events of one wait; what does not fit comes with the next.
     pub fn with_capacity(capacity: usize) -> Events {
         Events { happened: Vec::with_capacity(capacity), raw: backend::RawEvents::new(capacity), capacity }
     }
 
-    /// What happened in the last wait.
+    /// The events of the last wait.
     pub fn iter(&self) -> impl Iterator<Item = Readiness> + '_ {
         self.happened.iter().copied()
     }
 
-    /// Number of reports of the last wait.
+    /// Number of events of the last wait.
     pub fn len(&self) -> usize {
         self.happened.len()
     }
 
-    /// There may have been more than there was room for.
+    /// True when there may have been more events than there was room for.
     pub fn is_full(&self) -> bool {
-        // Two places may have been taken by a wake and by the timer, which are not reported.
+        // A wake and the timer may have taken two places without being reported.
         self.happened.len() + 2 >= self.capacity
     }
 
@@ -93,17 +93,17 @@ impl Reactor {
         Ok(Reactor(backend::Backend::new()?))
     }
 
-    /// Watches `source` in both directions, once and for all, until [`Reactor::remove`]. `token` comes back with each
-    /// report, and is [`LARGEST_TOKEN`] at most.
+    /// Watches `source` in both directions until [`Reactor::remove`]. `token` comes back with each event, and is
+    /// [`MAX_TOKEN`] at most.
     ///
     /// # Errors
     /// When the source is watched already, or the system's limit on watches is reached.
     pub fn add(&self, source: impl AsFd, token: u64) -> io::Result<()> {
-        assert!(token <= LARGEST_TOKEN, "a token that is kept for the waker or the timer");
+        assert!(token <= MAX_TOKEN, "a token that is kept for the waker or the timer");
         self.0.add(source.as_fd(), token)
     }
 
-    /// Ends watching `source`. To be called before it is closed.
+    /// Stops watching `source`. Call it before the source is closed.
     ///
     /// # Errors
     /// When the source is not watched.
@@ -111,22 +111,22 @@ impl Reactor {
         self.0.remove(source.as_fd())
     }
 
-    /// Waits until something happens, for at most `timeout` (`None`: for ever), and puts it into `events`. Returns early
-    /// when woken, when a signal came, or at the deadline of an earlier [`Reactor::wait_until`]. Whatever had happened by the
-    /// call is among the events, unless there is no room left in them.
+    /// Waits until something happens, for at most `timeout` (`None`: for ever), and stores it in `events`. Returns early
+    /// when woken, on a signal, or at the deadline of an earlier [`Reactor::wait_until`]. What had happened before the call
+    /// is among the events, as far as there is room for it.
     ///
     /// # Errors
-    /// Only what would be a bug of the caller.
+    /// Only for what would be a bug of the caller.
     pub fn wait(&self, events: &mut Events, timeout: Option<Nanos>) -> io::Result<()> {
         events.happened.clear();
         self.0.wait(&mut events.raw, &mut events.happened, timeout)
     }
 
-    /// The same, until `deadline` of `clock` at the latest. Cheaper than a timeout, above all where what happens comes before
-    /// the deadline and the next wait is for the same one.
+    /// As [`Reactor::wait`], until `deadline` of `clock` at the latest. This is cheaper than a timeout, above all where
+    /// events come before the deadline and the next wait has the same deadline.
     ///
     /// # Errors
-    /// Only what would be a bug of the caller.
+    /// Only for what would be a bug of the caller.
     pub fn wait_until(&self, events: &mut Events, clock: &MonotonicClock, deadline: Timestamp) -> io::Result<()> {
         events.happened.clear();
         self.0.wait_until(&mut events.raw, &mut events.happened, clock.to_monotonic_ns(deadline))

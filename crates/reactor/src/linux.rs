@@ -21,7 +21,7 @@ pub(crate) struct Backend {
     epoll: OwnedFd,
     wake: Arc<OwnedFd>,
     timer: OwnedFd,
-    /// When the timer is to go off, by the system's monotonic clock, where it is set.
+    /// When the timer goes off, in nanoseconds of the system's monotonic clock; `None` when it is not set.
     set_to: Cell<Option<u64>>,
 }
 
@@ -43,7 +43,7 @@ impl Backend {
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(&epoll, &wake, EventData::new_u64(WAKE), EventFlags::IN)?;
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
-        // Setting it again takes back that it has gone off, so it is never read.
+        // Setting the timer again also clears that it has gone off, so it need not be read.
         epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN | EventFlags::ET)?;
         Ok(Backend { epoll, wake: Arc::new(wake), timer, set_to: Cell::new(None) })
     }
@@ -66,9 +66,9 @@ impl Backend {
         self.poll(raw, happened, timeout.map(timespec).as_ref()).map(|_| ())
     }
 
-    /// To give a wait a timeout is dear where the processor is virtual: setting the processor's timer, and setting it back
-    /// when something happened first, each leaves the machine. So the timer is set where it is not set to this already, and
-    /// only once there is really something to wait for.
+    /// On a virtual processor a timeout for each wait is expensive: setting the processor's timer leaves the virtual
+    /// machine, and so does resetting it when something happened first. Therefore the timer is set only when there is
+    /// nothing to report yet, and when it is not set to this instant already.
     pub(crate) fn wait_until(
         &self,
         raw: &mut RawEvents,
@@ -85,7 +85,7 @@ impl Backend {
     }
 
     fn set_timer(&self, monotonic_ns: u64) -> io::Result<()> {
-        // To set it to zero would be to switch it off.
+        // Zero would switch the timer off.
         let instant = timespec(Nanos(monotonic_ns.max(1)));
         let once = Itimerspec { it_interval: NO_TIME, it_value: instant };
         timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &once)?;
@@ -93,10 +93,11 @@ impl Backend {
         Ok(())
     }
 
-    /// Whether anything happened, a wake included.
+    /// Waits once. Returns true when anything happened, a wake included.
     fn poll(&self, raw: &mut RawEvents, happened: &mut Vec<Readiness>, timeout: Option<&Timespec>) -> io::Result<bool> {
         let waited = match epoll::wait(&self.epoll, &mut raw.0[..], timeout) {
-            // A signal ends a wait without a look at what is ready: so it is when the process was stopped for a while.
+            // A signal ends a wait before the system has looked for events. Happens when the process was stopped for a
+            // while.
             Err(Errno::INTR) => epoll::wait(&self.epoll, &mut raw.0[..], Some(&NO_TIME)),
             waited => waited,
         };
@@ -137,7 +138,7 @@ fn readiness(token: u64, flags: EventFlags) -> Readiness {
 
 impl BackendWaker {
     pub(crate) fn wake(&self) {
-        // The counter of an eventfd is full only when it was not read for ages: then a wake is pending anyway.
+        // Writing fails only when the counter of the eventfd is full, and then a wake is pending anyway.
         let _ = rustix::io::write(&*self.0, &1u64.to_ne_bytes());
     }
 }

@@ -1,22 +1,22 @@
-//! A curl command as a target: what it asks for. Options that change only what curl prints are passed over; any other
-//! option that is not read here is refused, because the request would be another one without it.
+//! Parser for a curl command. Options that only change what curl prints are ignored. Any other option that is not
+//! supported is refused, because without it the request would be a different one.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use truetail_engine::Method;
 
-use crate::{Draft, Place, Problem, Read};
+use crate::{FileReader, InputError, Location, TargetSpec};
 
-/// What `--data-urlencode` leaves as it is: unreserved of RFC 3986.
+/// What `--data-urlencode` encodes: everything but the unreserved characters of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The target of a curl command; `words` are what follows the word `curl`.
+/// Parses a curl command into its target. `words` are the words after `curl`.
 ///
 /// # Errors
-/// An option that is not read, and what makes no request.
-pub fn curl(words: &[String], place: &Place, read: Read<'_>) -> Result<Draft, Problem> {
-    let mut command = Command::of(place, read);
+/// An option that is not supported, or what makes no request.
+pub fn parse_curl(words: &[String], location: &Location, read: FileReader<'_>) -> Result<TargetSpec, InputError> {
+    let mut command = CurlCommand::of(location, read);
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if let Some(name) = word.strip_prefix("--") {
@@ -61,7 +61,7 @@ fn long_name(letter: char) -> Option<&'static str> {
     })
 }
 
-/// Options without a value that change nothing of what is asked for.
+/// Options without a value that do not change the request, and are ignored.
 const PASSED_OVER: [&str; 10] = [
     "silent",
     "show-error",
@@ -74,9 +74,9 @@ const PASSED_OVER: [&str; 10] = [
     "http1.1",
     "no-progress-meter",
 ];
-/// The same with a value.
+/// Options with a value that do not change the request, and are ignored.
 const PASSED_OVER_WITH_VALUE: [&str; 2] = ["output", "write-out"];
-/// Options with a value that are read.
+/// Supported options with a value.
 const READ_WITH_VALUE: [&str; 14] = [
     "request",
     "header",
@@ -94,14 +94,14 @@ const READ_WITH_VALUE: [&str; 14] = [
     "oauth2-bearer",
 ];
 
-struct Command<'a> {
-    place: &'a Place,
-    read: Read<'a>,
+struct CurlCommand<'a> {
+    location: &'a Location,
+    read: FileReader<'a>,
     method: Option<Method>,
     url: Option<String>,
     headers: Vec<String>,
     left_out: Vec<String>,
-    /// Defaults that a header of the user replaces.
+    /// Headers that other options imply; a header of the same name that is given with -H replaces them.
     implied: Vec<String>,
     data: Option<Vec<u8>>,
     json: bool,
@@ -111,10 +111,10 @@ struct Command<'a> {
 
 type Words<'a> = std::slice::Iter<'a, String>;
 
-impl<'a> Command<'a> {
-    fn of(place: &'a Place, read: Read<'a>) -> Command<'a> {
-        Command {
-            place,
+impl<'a> CurlCommand<'a> {
+    fn of(location: &'a Location, read: FileReader<'a>) -> CurlCommand<'a> {
+        CurlCommand {
+            location,
             read,
             method: None,
             url: None,
@@ -128,27 +128,27 @@ impl<'a> Command<'a> {
         }
     }
 
-    fn wrong(&self, what: impl std::fmt::Display) -> Problem {
-        self.place.wrong(what)
+    fn invalid(&self, what: impl std::fmt::Display) -> InputError {
+        self.location.invalid(what)
     }
 
-    fn long(&mut self, name: &str, words: &mut Words<'_>) -> Result<(), Problem> {
+    fn long(&mut self, name: &str, words: &mut Words<'_>) -> Result<(), InputError> {
         if READ_WITH_VALUE.contains(&name) || PASSED_OVER_WITH_VALUE.contains(&name) {
-            let value = words.next().ok_or_else(|| self.wrong(format!("curl: --{name} needs a value")))?;
+            let value = words.next().ok_or_else(|| self.invalid(format!("curl: --{name} needs a value")))?;
             return self.with_value(name, value);
         }
         self.alone(name, &format!("--{name}"))
     }
 
-    /// Letters of one word: `-sXPOST` is `-s -X POST`.
-    fn short(&mut self, letters: &str, words: &mut Words<'_>) -> Result<(), Problem> {
+    /// Options of one word: `-sXPOST` is `-s -X POST`.
+    fn short(&mut self, letters: &str, words: &mut Words<'_>) -> Result<(), InputError> {
         for (at, letter) in letters.char_indices() {
             let as_written = format!("-{letter}");
             let name = long_name(letter).ok_or_else(|| self.unknown(&as_written))?;
             if READ_WITH_VALUE.contains(&name) || PASSED_OVER_WITH_VALUE.contains(&name) {
                 let rest = &letters[at + letter.len_utf8()..];
                 let value = if rest.is_empty() { words.next().map(String::as_str) } else { Some(rest) };
-                let value = value.ok_or_else(|| self.wrong(format!("curl: {as_written} needs a value")))?;
+                let value = value.ok_or_else(|| self.invalid(format!("curl: {as_written} needs a value")))?;
                 return self.with_value(name, value);
             }
             self.alone(name, &as_written)?;
@@ -156,7 +156,7 @@ impl<'a> Command<'a> {
         Ok(())
     }
 
-    fn alone(&mut self, name: &str, as_written: &str) -> Result<(), Problem> {
+    fn alone(&mut self, name: &str, as_written: &str) -> Result<(), InputError> {
         match name {
             "get" => self.get = true,
             "head" => self.head = true,
@@ -167,7 +167,7 @@ impl<'a> Command<'a> {
         Ok(())
     }
 
-    fn unknown(&self, as_written: &str) -> Problem {
+    fn unknown(&self, as_written: &str) -> InputError {
         let help = match as_written {
             "-L" | "--location" => "redirects are not followed, so leave it out and ask for where they lead",
             "-F" | "--form" => "write the body out with --data-binary and its Content-Type with -H",
@@ -176,19 +176,21 @@ impl<'a> Command<'a> {
             "--cacert" | "--cert" | "--key" => "give truetail --ca, --cert or --key, for all targets",
             _ => "leave it out if the request does without",
         };
-        self.wrong(format!("curl: option {as_written} is not read here; {help}"))
+        self.invalid(format!("curl: option {as_written} is not read here; {help}"))
     }
 
-    fn with_value(&mut self, name: &str, value: &str) -> Result<(), Problem> {
+    fn with_value(&mut self, name: &str, value: &str) -> Result<(), InputError> {
         match name {
-            "request" => self.method = Some(value.parse().map_err(|error| self.wrong(error))?),
+            "request" => self.method = Some(value.parse().map_err(|error| self.invalid(error))?),
             "header" => self.header(value),
             "user-agent" => self.implied.push(format!("User-Agent: {value}")),
             "referer" => self.implied.push(format!("Referer: {value}")),
             "oauth2-bearer" => self.implied.push(format!("Authorization: Bearer {value}")),
             "user" => self.implied.push(format!("Authorization: Basic {}", STANDARD.encode(value))),
             "cookie" if value.contains('=') => self.implied.push(format!("Cookie: {value}")),
-            "cookie" => return Err(self.wrong(format!("curl: -b {value} names a file; write the cookies, NAME=VALUE"))),
+            "cookie" => {
+                return Err(self.invalid(format!("curl: -b {value} names a file; write the cookies, NAME=VALUE")));
+            }
             "url" => self.url(value)?,
             "data" | "data-ascii" => {
                 let data = self.file_or_text(value)?;
@@ -224,9 +226,9 @@ impl<'a> Command<'a> {
         }
     }
 
-    fn url(&mut self, url: &str) -> Result<(), Problem> {
+    fn url(&mut self, url: &str) -> Result<(), InputError> {
         if let Some(first) = &self.url {
-            return Err(self.wrong(format!("curl: '{first}' and '{url}' are two URLs; a target has one")));
+            return Err(self.invalid(format!("curl: '{first}' and '{url}' are two URLs; a target has one")));
         }
         let scheme = if url.contains("://") { "" } else { "http://" };
         self.url = Some(format!("{scheme}{url}"));
@@ -234,28 +236,28 @@ impl<'a> Command<'a> {
     }
 
     /// `@FILE`, or the text itself.
-    fn file_or_text(&self, value: &str) -> Result<Vec<u8>, Problem> {
+    fn file_or_text(&self, value: &str) -> Result<Vec<u8>, InputError> {
         match value.strip_prefix('@') {
-            Some(file) => (self.read)(file).map_err(|error| self.place.unreadable(error)),
+            Some(file) => (self.read)(file).map_err(|error| self.location.unreadable(error)),
             None => Ok(value.as_bytes().to_vec()),
         }
     }
 
     /// `text`, `=text`, `name=text`, `@file` or `name@file`.
-    fn url_encoded(&self, value: &str) -> Result<Vec<u8>, Problem> {
+    fn url_encoded(&self, value: &str) -> Result<Vec<u8>, InputError> {
         let (name, content) = match value.find(['=', '@']) {
             Some(at) if value[at..].starts_with('@') => (&value[..at], self.file_or_text(&value[at..])?),
             Some(at) => (&value[..at], value.as_bytes()[at + 1..].to_vec()),
             None => ("", value.as_bytes().to_vec()),
         };
-        let content = String::from_utf8(content).map_err(|_| self.wrong("curl: --data-urlencode reads text only"))?;
+        let content = String::from_utf8(content).map_err(|_| self.invalid("curl: --data-urlencode reads text only"))?;
         // A placeholder is encoded when it is filled in.
         let encoded =
             crate::template::outside_placeholders(&content, |text| utf8_percent_encode(text, ENCODED).to_string());
         Ok(if name.is_empty() { encoded } else { format!("{name}={encoded}") }.into_bytes())
     }
 
-    /// Several are joined as the fields of a form.
+    /// Adds data. Several pieces are joined with `&`, as the fields of a form.
     fn add_data(&mut self, data: Vec<u8>) {
         let all = match self.data.take() {
             Some(before) => [before, data].join(&b'&'),
@@ -264,30 +266,30 @@ impl<'a> Command<'a> {
         self.data = Some(all);
     }
 
-    fn finish(mut self) -> Result<Draft, Problem> {
-        let url = self.url.take().ok_or_else(|| self.wrong("curl: there is no URL"))?;
-        let mut draft = Draft::new(self.place.clone(), &url);
+    fn finish(mut self) -> Result<TargetSpec, InputError> {
+        let url = self.url.take().ok_or_else(|| self.invalid("curl: there is no URL"))?;
+        let mut spec = TargetSpec::new(self.location.clone(), &url);
         let data = self.data.take();
-        draft.method = self.method.take().unwrap_or_else(|| match &data {
+        spec.method = self.method.take().unwrap_or_else(|| match &data {
             _ if self.head => Method::Head,
             Some(_) if !self.get => Method::Other("POST".to_owned()),
             _ => Method::Get,
         });
         match data {
             Some(data) if self.get => {
-                draft.url = with_query(&url, &data).ok_or_else(|| self.wrong("curl: -G reads text only"))?
+                spec.url = with_query(&url, &data).ok_or_else(|| self.invalid("curl: -G reads text only"))?
             }
             Some(data) => {
-                draft.body = data;
+                spec.body = data;
                 self.implied.extend(body_headers(self.json));
             }
             None => {}
         }
-        draft.headers = self.headers;
-        draft.left_out = self.left_out;
-        // Of several of the same name the last one counts, and one that is given with -H above all.
+        spec.headers = self.headers;
+        spec.left_out = self.left_out;
+        // Of several headers of the same name the last one counts, and one that is given with -H before any other.
         let defaults = self.implied.into_iter().rev();
-        Ok(defaults.fold(draft, |draft, header| draft.with_defaults(&[header])))
+        Ok(defaults.fold(spec, |spec, header| spec.with_defaults(&[header])))
     }
 }
 
@@ -299,7 +301,7 @@ fn body_headers(json: bool) -> Vec<String> {
     names.iter().map(|header| (*header).to_owned()).collect()
 }
 
-/// Data as the query of a URL, before its fragment.
+/// `url` with `data` appended to its query, before its fragment.
 fn with_query(url: &str, data: &[u8]) -> Option<String> {
     let data = std::str::from_utf8(data).ok()?;
     let (url, fragment) = url.find('#').map_or((url, ""), |at| url.split_at(at));
@@ -313,21 +315,21 @@ mod tests {
 
     use super::*;
 
-    fn read_as(text: &str) -> Result<Draft, Problem> {
-        let words = crate::words(text).unwrap();
+    fn read_as(text: &str) -> Result<TargetSpec, InputError> {
+        let words = crate::split_words(text).unwrap();
         let read = |name: &str| match name {
             "body" => Ok(b"a\r\nb".to_vec()),
             _ => Err(format!("cannot read {name}")),
         };
-        curl(&words, &Place::at("f", 3), &read)
+        parse_curl(&words, &Location::at("f", 3), &read)
     }
 
-    fn draft(text: &str) -> Draft {
+    fn spec(text: &str) -> TargetSpec {
         read_as(text).unwrap_or_else(|problem| panic!("{text}: {problem}"))
     }
 
     fn summary(text: &str) -> String {
-        let Draft { method, url, headers, body, .. } = draft(text);
+        let TargetSpec { method, url, headers, body, .. } = spec(text);
         format!("{} {url} [{}] {}", method.as_str(), headers.join("|"), String::from_utf8(body).unwrap())
     }
 
@@ -357,7 +359,7 @@ mod tests {
         ] {
             assert_eq!(summary(text), wanted, "{text}");
         }
-        assert_eq!(draft("-H 'Accept:' a").left_out, ["Accept"]);
+        assert_eq!(spec("-H 'Accept:' a").left_out, ["Accept"]);
     }
 
     #[test]
@@ -379,7 +381,7 @@ mod tests {
             let problem = read_as(text).unwrap_err().to_string();
             assert!(problem.contains(part), "{text}: {problem}");
         }
-        assert!(matches!(read_as("-d @missing a"), Err(Problem::Unreadable { .. })));
+        assert!(matches!(read_as("-d @missing a"), Err(InputError::Unreadable { .. })));
     }
 
     proptest! {
@@ -391,7 +393,7 @@ mod tests {
             ),
         ) {
             let read = |_: &str| Ok(vec![0xff]);
-            let _ = curl(&words, &Place::named("--curl"), &read);
+            let _ = parse_curl(&words, &Location::named("--curl"), &read);
         }
     }
 }

@@ -1,12 +1,12 @@
-//! Drafts and rows become requests, before the run.
+//! Makes the requests of targets and rows, before the run.
 
 use truetail_engine::{FeedOrder, MAX_REQUEST_SET_BYTES, Origin, Request, RequestSet, TargetRequests};
 
 use crate::rows::Field;
 use crate::template::{Template, has_placeholder};
-use crate::{Draft, Place, Problem, Rows};
+use crate::{InputError, Location, Rows, TargetSpec};
 
-/// Rows, and in which order they fill requests in.
+/// Rows, and the order in which they fill in requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Feed<'a> {
     /// The rows.
@@ -15,101 +15,112 @@ pub struct Feed<'a> {
     pub order: FeedOrder,
 }
 
-/// What a run asks for, and whom.
+/// The requests of a run, and the origin that they are sent to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ask {
+pub struct PreparedRequests {
     /// All requests.
     pub requests: RequestSet,
-    /// Whom they are for.
+    /// Scheme, host and port that all of them are sent to.
     pub origin: Origin,
 }
 
-/// Makes requests of drafts. With `feed` each placeholder is filled in from each row; without, braces stand for themselves,
-/// but in a URL `{{name}}` can only be meant as a placeholder and is refused.
+/// Makes the requests of `specs`. With `feed`, each placeholder is filled in from each row. Without it braces stand for
+/// themselves, except in a URL: there `{{name}}` can only be meant as a placeholder, and is refused.
 ///
 /// # Errors
-/// What is wrong, with its place: drafts that are no requests or of different origins, placeholders without a field, rows
-/// that are none, or more than [`MAX_REQUEST_SET_BYTES`] of requests.
-pub fn prepare(drafts: &[Draft], feed: Option<Feed<'_>>, seed: u64) -> Result<Ask, Problem> {
-    prepare_within(drafts, feed, seed, Size { bytes: 0, most: MAX_REQUEST_SET_BYTES })
+/// What is wrong, with its location: invalid requests, different origins, placeholders without a field, invalid rows, or
+/// more than [`MAX_REQUEST_SET_BYTES`] of requests.
+pub fn prepare(specs: &[TargetSpec], feed: Option<Feed<'_>>, seed: u64) -> Result<PreparedRequests, InputError> {
+    prepare_within(specs, feed, seed, Size { bytes: 0, most: MAX_REQUEST_SET_BYTES })
 }
 
-fn prepare_within(drafts: &[Draft], feed: Option<Feed<'_>>, seed: u64, size: Size) -> Result<Ask, Problem> {
+fn prepare_within(
+    specs: &[TargetSpec],
+    feed: Option<Feed<'_>>,
+    seed: u64,
+    size: Size,
+) -> Result<PreparedRequests, InputError> {
     match feed {
-        None => prepare_fixed(drafts, seed, size),
-        Some(feed) => prepare_fed(drafts, feed, seed, size),
+        None => prepare_fixed(specs, seed, size),
+        Some(feed) => prepare_fed(specs, feed, seed, size),
     }
 }
 
-fn prepare_fixed(drafts: &[Draft], seed: u64, mut size: Size) -> Result<Ask, Problem> {
+fn prepare_fixed(specs: &[TargetSpec], seed: u64, mut size: Size) -> Result<PreparedRequests, InputError> {
     let (mut targets, mut origins) = (Vec::new(), Origins::default());
-    for draft in drafts {
-        if has_placeholder(&draft.url) {
+    for spec in specs {
+        if has_placeholder(&spec.url) {
             let help = "add --data-from FILE.csv, or write braces as %7B and %7D";
             let problem = "there are no rows to fill its placeholder in";
-            return Err(draft.place.wrong(format!("'{}': {problem}; {help}", draft.url)));
+            return Err(spec.location.invalid(format!("'{}': {problem}; {help}", spec.url)));
         }
-        let request = Request::new(draft.method.clone(), &draft.url, &draft.headers, draft.body.clone());
-        let request = request.map_err(|error| draft.place.wrong(error))?.without_default_headers(&draft.left_out);
-        origins.add(request.origin(), &draft.place)?;
-        let mut target = TargetRequests::new(draft.method.clone(), request.url().to_string(), draft.weight);
+        let request = Request::new(spec.method.clone(), &spec.url, &spec.headers, spec.body.clone());
+        let request = request.map_err(|error| spec.location.invalid(error))?.without_default_headers(&spec.left_out);
+        origins.add(request.origin(), &spec.location)?;
+        let mut target = TargetRequests::new(spec.method.clone(), request.url().to_string(), spec.weight);
         let bytes = request.http1_bytes();
-        size.add(bytes.len(), &draft.place)?;
+        size.add(bytes.len(), &spec.location)?;
         target.push(&bytes);
         targets.push(target);
     }
-    ask(targets, 0, FeedOrder::InOrder, seed, origins)
+    assemble(targets, 0, FeedOrder::InOrder, seed, origins)
 }
 
-fn prepare_fed(drafts: &[Draft], feed: Feed<'_>, seed: u64, size: Size) -> Result<Ask, Problem> {
+fn prepare_fed(specs: &[TargetSpec], feed: Feed<'_>, seed: u64, size: Size) -> Result<PreparedRequests, InputError> {
     let (mut fields, mut origins) = (Vec::new(), Origins::default());
     let mut parts = Vec::new();
-    for draft in drafts {
-        let template = Template::new(draft, &mut fields)?;
-        origins.add(template.origin.clone(), &draft.place)?;
-        let target = TargetRequests::new(template.method.clone(), template.url.clone(), draft.weight);
+    for spec in specs {
+        let template = Template::new(spec, &mut fields)?;
+        origins.add(template.origin.clone(), &spec.location)?;
+        let target = TargetRequests::new(template.method.clone(), template.url.clone(), spec.weight);
         parts.push((template, target));
     }
     if fields.is_empty() {
         let help = "no target has a placeholder for its fields, such as {{id}}; without one every row gives the same";
-        return Err(Place::named(feed.rows.file).wrong(help));
+        return Err(Location::named(feed.rows.file).invalid(help));
     }
     let rows = fill_in(&mut parts, &fields, &feed.rows, size)?;
-    ask(parts.into_iter().map(|(_, target)| target).collect(), rows, feed.order, seed, origins)
+    assemble(parts.into_iter().map(|(_, target)| target).collect(), rows, feed.order, seed, origins)
 }
 
-/// Makes the requests of each row. Says how many rows there were.
+/// Makes the requests of each row. Returns the number of rows.
 fn fill_in(
     parts: &mut [(Template, TargetRequests)],
     fields: &[Field],
     rows: &Rows<'_>,
     mut size: Size,
-) -> Result<u32, Problem> {
+) -> Result<u32, InputError> {
     let mut request = Vec::new();
-    let count = rows.read(fields, &mut |place, row| {
+    let count = rows.read(fields, &mut |location, row| {
         for (template, target) in &mut *parts {
             if template.is_fixed() && !target.is_empty() {
                 continue;
             }
             template.render(row, &mut request).map_err(|field| {
                 let name = &fields[field].name;
-                place.wrong(format!(
+                location.invalid(format!(
                     "field '{name}' has a line break or another control character, and goes into a header"
                 ))
             })?;
-            size.add(request.len(), place)?;
+            size.add(request.len(), location)?;
             target.push(&request);
         }
         Ok(())
     })?;
-    u32::try_from(count).map_err(|_| Place::named(rows.file).wrong("more than 4 294 967 295 rows"))
+    u32::try_from(count).map_err(|_| Location::named(rows.file).invalid("more than 4 294 967 295 rows"))
 }
 
-fn ask(targets: Vec<TargetRequests>, rows: u32, order: FeedOrder, seed: u64, origins: Origins) -> Result<Ask, Problem> {
-    let nowhere = Place::named("");
-    let origin = origins.origin.ok_or_else(|| nowhere.wrong("there is nothing to ask for"))?;
-    let requests = RequestSet::new(targets, rows, order, seed).map_err(|error| nowhere.wrong(error))?;
-    Ok(Ask { requests, origin })
+fn assemble(
+    targets: Vec<TargetRequests>,
+    rows: u32,
+    order: FeedOrder,
+    seed: u64,
+    origins: Origins,
+) -> Result<PreparedRequests, InputError> {
+    let nowhere = Location::named("");
+    let origin = origins.origin.ok_or_else(|| nowhere.invalid("there is nothing to ask for"))?;
+    let requests = RequestSet::new(targets, rows, order, seed).map_err(|error| nowhere.invalid(error))?;
+    Ok(PreparedRequests { requests, origin })
 }
 
 /// The one origin of all targets.
@@ -119,48 +130,48 @@ struct Origins {
 }
 
 impl Origins {
-    fn add(&mut self, origin: Origin, place: &Place) -> Result<(), Problem> {
+    fn add(&mut self, origin: Origin, location: &Location) -> Result<(), InputError> {
         let first = self.origin.get_or_insert_with(|| origin.clone());
         if *first == origin {
             return Ok(());
         }
-        Err(place.wrong(format!(
+        Err(location.invalid(format!(
             "{origin} is another origin than {first}; all targets of a run share scheme, host and port"
         )))
     }
 }
 
-/// How much memory requests take, with a word for the end of each, and may take.
+/// How much memory the requests take, with one word each for its end, and how much they may take.
 struct Size {
     bytes: u64,
     most: u64,
 }
 
 impl Size {
-    fn add(&mut self, request: usize, place: &Place) -> Result<(), Problem> {
+    fn add(&mut self, request: usize, location: &Location) -> Result<(), InputError> {
         self.bytes += (request + size_of::<usize>()) as u64;
         if self.bytes <= self.most {
             return Ok(());
         }
         let limit = self.most >> 20;
-        Err(place
-            .wrong(format!("up to here the requests take more than {limit} MiB; give fewer rows or smaller bodies")))
+        Err(location
+            .invalid(format!("up to here the requests take more than {limit} MiB; give fewer rows or smaller bodies")))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Format, targets};
+    use crate::{RowFormat, parse_targets};
 
-    fn drafts(text: &str) -> Vec<Draft> {
-        targets(text, "t", &|_| Ok(Vec::new())).unwrap()
+    fn specs(text: &str) -> Vec<TargetSpec> {
+        parse_targets(text, "t", &|_| Ok(Vec::new())).unwrap()
     }
 
-    fn fed(text: &str, csv: &str) -> Result<Ask, String> {
-        let rows = Rows { format: Format::Csv, file: "d.csv", bytes: csv.as_bytes() };
+    fn fed(text: &str, csv: &str) -> Result<PreparedRequests, String> {
+        let rows = Rows { format: RowFormat::Csv, file: "d.csv", bytes: csv.as_bytes() };
         let feed = Feed { rows, order: FeedOrder::InOrder };
-        prepare(&drafts(text), Some(feed), 1).map_err(|problem| problem.to_string())
+        prepare(&specs(text), Some(feed), 1).map_err(|problem| problem.to_string())
     }
 
     fn first_line(requests: &RequestSet, index: u64) -> String {
@@ -177,10 +188,10 @@ mod tests {
 
     #[test]
     fn a_target_without_placeholders_is_made_once() {
-        let ask = fed("GET http://a:81/x\n# weight: 5\nHEAD http://a:81/{{id}}", "id\n1\n2\n").unwrap();
-        let targets = ask.requests.targets();
+        let prepared = fed("GET http://a:81/x\n# weight: 5\nHEAD http://a:81/{{id}}", "id\n1\n2\n").unwrap();
+        let targets = prepared.requests.targets();
         assert_eq!((targets[0].len(), targets[1].len(), targets[1].weight()), (1, 2, 5));
-        assert_eq!((ask.origin.to_string().as_str(), targets[1].url()), ("http://a:81", "http://a:81/{{id}}"));
+        assert_eq!((prepared.origin.to_string().as_str(), targets[1].url()), ("http://a:81", "http://a:81/{{id}}"));
     }
 
     #[test]
@@ -195,7 +206,7 @@ mod tests {
             ("GET http://a/\nX: {{id}}\nGET ftp://a/", "id\n1", "t:3: 'ftp://a/'"),
         ] {
             let told = if csv.is_empty() {
-                prepare(&drafts(text), None, 1).unwrap_err().to_string()
+                prepare(&specs(text), None, 1).unwrap_err().to_string()
             } else {
                 fed(text, csv).unwrap_err()
             };
@@ -205,8 +216,8 @@ mod tests {
 
     #[test]
     fn braces_in_a_body_or_a_header_are_braces_where_there_are_no_rows() {
-        let draft = Draft { body: b"{{x}}".to_vec(), ..drafts("POST http://a/\nX: {{y}}").remove(0) };
-        let requests = prepare(&[draft], None, 1).unwrap().requests;
+        let spec = TargetSpec { body: b"{{x}}".to_vec(), ..specs("POST http://a/\nX: {{y}}").remove(0) };
+        let requests = prepare(&[spec], None, 1).unwrap().requests;
         let text = String::from_utf8(requests.bytes(requests.choose(0)).to_vec()).unwrap();
         assert!(text.contains("X: {{y}}\r\n") && text.ends_with("\r\n\r\n{{x}}"), "{text}");
     }
@@ -214,12 +225,12 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let body = [b"{{a}}".as_slice(), &vec![b'x'; 1 << 18]].concat();
-        let draft = Draft { body, ..drafts("POST http://a/").remove(0) };
+        let spec = TargetSpec { body, ..specs("POST http://a/").remove(0) };
         let csv = format!("a\n{}", "1\n".repeat(20));
-        let rows = Rows { format: Format::Csv, file: "d.csv", bytes: csv.as_bytes() };
+        let rows = Rows { format: RowFormat::Csv, file: "d.csv", bytes: csv.as_bytes() };
         let feed = Feed { rows, order: FeedOrder::Random };
         let size = Size { bytes: 0, most: 1 << 20 };
-        let told = prepare_within(&[draft], Some(feed), 1, size).unwrap_err().to_string();
+        let told = prepare_within(&[spec], Some(feed), 1, size).unwrap_err().to_string();
         assert!(told.starts_with("d.csv:5: up to here the requests take more than 1 MiB"), "{told}");
     }
 }

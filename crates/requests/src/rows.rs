@@ -1,4 +1,4 @@
-//! Rows of data, from CSV with a heading or from JSON lines. A row at a time: only what becomes of them is kept.
+//! Reads rows of data, from CSV with a heading or from JSON lines, one row at a time.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,24 +7,24 @@ use std::io::Read;
 use csv::{ErrorKind, Position, StringRecord};
 use serde_json::value::RawValue;
 
-use crate::{Place, Problem};
+use crate::{InputError, Location};
 
-/// How rows are written.
+/// The format of a file of rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Format {
+pub enum RowFormat {
     /// RFC 4180, with a heading that names the columns.
     Csv,
     /// A JSON object a line.
     JsonLines,
 }
 
-impl Format {
-    /// By the end of a file's name: `.csv`, or `.jsonl` or `.ndjson`.
-    pub fn of(file: &str) -> Option<Format> {
+impl RowFormat {
+    /// The format by the end of a file's name: `.csv`, `.jsonl` or `.ndjson`.
+    pub fn of(file: &str) -> Option<RowFormat> {
         let (_, end) = file.rsplit_once('.')?;
         match end.to_ascii_lowercase().as_str() {
-            "csv" => Some(Format::Csv),
-            "jsonl" | "ndjson" => Some(Format::JsonLines),
+            "csv" => Some(RowFormat::Csv),
+            "jsonl" | "ndjson" => Some(RowFormat::JsonLines),
             _ => None,
         }
     }
@@ -33,133 +33,140 @@ impl Format {
 /// A file of rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    /// How they are written.
-    pub format: Format,
-    /// The file's name, for what is wrong in it.
+    /// Its format.
+    pub format: RowFormat,
+    /// The file's name, for error messages.
     pub file: &'a str,
-    /// What stands in it.
+    /// Its content.
     pub bytes: &'a [u8],
 }
 
-/// A field that a placeholder names, and where that stands.
+/// A field that a placeholder names, and where the placeholder is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Field {
     pub(crate) name: String,
-    pub(crate) place: Place,
+    pub(crate) location: Location,
 }
 
 impl Field {
-    fn is_missing(&self, place: &Place, there: &[&str]) -> Problem {
-        let Field { name, place: named } = self;
-        place.wrong(format!(
+    fn missing_from(&self, location: &Location, there: &[&str]) -> InputError {
+        let Field { name, location: named } = self;
+        location.invalid(format!(
             "there is no field '{name}', which {named}{{{{{name}}}}} names; there are {}",
             there.join(", ")
         ))
     }
 }
 
-/// What is done with a row: the values of the fields that are wanted, in their order.
-type Each<'a> = &'a mut dyn FnMut(&Place, &[Cow<'_, str>]) -> Result<(), Problem>;
+/// Called for each row, with the values of the wanted fields in their order.
+type RowVisitor<'a> = &'a mut dyn FnMut(&Location, &[Cow<'_, str>]) -> Result<(), InputError>;
 
 impl Rows<'_> {
-    /// Gives the wanted fields of each row to `each`, and says how many rows there were: at least one.
-    pub(crate) fn read(&self, fields: &[Field], each: Each<'_>) -> Result<u64, Problem> {
+    /// Passes the wanted fields of each row to `visit`. Returns the number of rows, at least one.
+    pub(crate) fn read(&self, fields: &[Field], visit: RowVisitor<'_>) -> Result<u64, InputError> {
         let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.bytes);
-        Rows { bytes, ..*self }.read_unmarked(fields, each)
+        Rows { bytes, ..*self }.read_without_bom(fields, visit)
     }
 
-    /// The same of a file that does not begin with a mark of the byte order.
-    fn read_unmarked(&self, fields: &[Field], each: Each<'_>) -> Result<u64, Problem> {
+    /// As [`Rows::read`], for a file without a byte order mark.
+    fn read_without_bom(&self, fields: &[Field], visit: RowVisitor<'_>) -> Result<u64, InputError> {
         let rows = match self.format {
-            Format::Csv => self.read_csv(fields, each),
-            Format::JsonLines => self.read_json_lines(fields, each),
+            RowFormat::Csv => self.read_csv(fields, visit),
+            RowFormat::JsonLines => self.read_json_lines(fields, visit),
         }?;
-        if rows == 0 { Err(Place::named(self.file).wrong("there is no row in it")) } else { Ok(rows) }
+        if rows == 0 { Err(Location::named(self.file).invalid("there is no row in it")) } else { Ok(rows) }
     }
 
-    fn at(&self, position: Option<&Position>) -> Place {
-        Place::at(self.file, position.map_or(0, |position| position.line() + self.blank_lines(position.byte())))
+    fn at(&self, position: Option<&Position>) -> Location {
+        Location::at(self.file, position.map_or(0, |position| position.line() + self.blank_lines(position.byte())))
     }
 
-    /// The reader of CSV has a row begin with the blank lines before it, and with the LF of a CRLF that ends another.
+    /// Line breaks at byte `start`. The CSV reader counts blank lines before a row as its beginning, and also the LF of a
+    /// CRLF that ends the row before.
     fn blank_lines(&self, start: u64) -> u64 {
         let rest = self.bytes.get(start as usize..).unwrap_or_default();
         let blank = rest.iter().take_while(|byte| matches!(byte, b'\n' | b'\r'));
         blank.filter(|byte| **byte == b'\n').count() as u64
     }
 
-    fn read_csv(&self, fields: &[Field], each: Each<'_>) -> Result<u64, Problem> {
-        // A quote that is not closed takes in all that follows: then this last row does not come out by itself.
+    fn read_csv(&self, fields: &[Field], visit: RowVisitor<'_>) -> Result<u64, InputError> {
+        // A quote that is not closed swallows everything after it. Then this last row does not come out as a row.
         let end = b"\n\x1eend";
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(self.bytes.chain(&end[..]));
         let heading = reader.headers().map_err(|error| self.csv_problem(&error))?.clone();
         if heading.iter().any(|name| name.contains("\x1eend")) {
-            return Err(Place::at(self.file, 1).wrong("there is no heading, or a quote in it is not closed"));
+            return Err(Location::at(self.file, 1).invalid("there is no heading, or a quote in it is not closed"));
         }
         let columns = self.columns(&heading, fields)?;
         let (mut record, mut rows) = (StringRecord::new(), 0);
         while reader.read_record(&mut record).map_err(|error| self.csv_problem(&error))? {
-            let place = self.at(record.position());
+            let location = self.at(record.position());
             if record.len() == 1 && &record[0] == "\x1eend" {
                 return Ok(rows);
             }
             if record.iter().any(|value| value.ends_with("\x1eend")) {
-                return Err(place.wrong("a quote is not closed"));
+                return Err(location.invalid("a quote is not closed"));
             }
             if record.len() != heading.len() {
-                return Err(place.wrong(format!("{} fields, and the heading has {}", record.len(), heading.len())));
+                return Err(location.invalid(format!(
+                    "{} fields, and the heading has {}",
+                    record.len(),
+                    heading.len()
+                )));
             }
             let values: Vec<Cow<'_, str>> = columns.iter().map(|column| Cow::Borrowed(&record[*column])).collect();
-            each(&place, &values)?;
+            visit(&location, &values)?;
             rows += 1;
         }
         Ok(rows)
     }
 
-    fn columns(&self, heading: &StringRecord, fields: &[Field]) -> Result<Vec<usize>, Problem> {
-        let place = Place::at(self.file, 1);
+    fn columns(&self, heading: &StringRecord, fields: &[Field]) -> Result<Vec<usize>, InputError> {
+        let location = Location::at(self.file, 1);
         let names: Vec<&str> = heading.iter().map(str::trim).collect();
         let column = |field: &Field| {
             let mut found = names.iter().enumerate().filter(|(_, name)| **name == field.name).map(|(at, _)| at);
             match (found.next(), found.next()) {
                 (Some(column), None) => Ok(column),
-                (Some(_), Some(_)) => Err(place.wrong(format!("two columns are named '{}'", field.name))),
-                (None, _) => Err(field.is_missing(&place, &names)),
+                (Some(_), Some(_)) => Err(location.invalid(format!("two columns are named '{}'", field.name))),
+                (None, _) => Err(field.missing_from(&location, &names)),
             }
         };
         fields.iter().map(column).collect()
     }
 
-    fn csv_problem(&self, error: &csv::Error) -> Problem {
-        let place = self.at(error.position());
+    fn csv_problem(&self, error: &csv::Error) -> InputError {
+        let location = self.at(error.position());
         match error.kind() {
-            ErrorKind::Utf8 { .. } => place.wrong("this row is not a text in UTF-8"),
-            _ => place.wrong(error),
+            ErrorKind::Utf8 { .. } => location.invalid("this row is not a text in UTF-8"),
+            _ => location.invalid(error),
         }
     }
 
-    fn read_json_lines(&self, fields: &[Field], each: Each<'_>) -> Result<u64, Problem> {
+    fn read_json_lines(&self, fields: &[Field], visit: RowVisitor<'_>) -> Result<u64, InputError> {
         let mut rows = 0;
         for (line, bytes) in (1..).zip(self.bytes.split(|byte| *byte == b'\n')) {
             if bytes.trim_ascii().is_empty() {
                 continue;
             }
-            let place = Place::at(self.file, line);
-            let row: BTreeMap<Cow<'_, str>, &RawValue> =
-                serde_json::from_slice(bytes).map_err(|error| place.wrong(format!("not a JSON object: {error}")))?;
+            let location = Location::at(self.file, line);
+            let row: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(bytes)
+                .map_err(|error| location.invalid(format!("not a JSON object: {error}")))?;
             let value = |field: &Field| match row.get(field.name.as_str()) {
-                Some(value) => text_of(value).map_err(|error| place.wrong(format!("field '{}': {error}", field.name))),
-                None => Err(field.is_missing(&place, &row.keys().map(|name| &**name).collect::<Vec<_>>())),
+                Some(value) => {
+                    text_of(value).map_err(|error| location.invalid(format!("field '{}': {error}", field.name)))
+                }
+                None => Err(field.missing_from(&location, &row.keys().map(|name| &**name).collect::<Vec<_>>())),
             };
             let values = fields.iter().map(value).collect::<Result<Vec<_>, _>>()?;
-            each(&place, &values)?;
+            visit(&location, &values)?;
             rows += 1;
         }
         Ok(rows)
     }
 }
 
-/// A text as it is; anything else as its JSON was written.
+/// The text of a JSON value: a string's content, anything else as it was written.
 fn text_of(value: &RawValue) -> Result<Cow<'_, str>, serde_json::Error> {
     let json = value.get();
     if json.starts_with('"') { serde_json::from_str(json).map(Cow::Owned) } else { Ok(Cow::Borrowed(json)) }
@@ -171,23 +178,23 @@ mod tests {
 
     use super::*;
 
-    fn read(format: Format, bytes: &[u8], fields: &[&str]) -> Result<Vec<String>, Problem> {
+    fn read(format: RowFormat, bytes: &[u8], fields: &[&str]) -> Result<Vec<String>, InputError> {
         let fields: Vec<Field> =
-            fields.iter().map(|name| Field { name: (*name).to_owned(), place: Place::at("t", 9) }).collect();
+            fields.iter().map(|name| Field { name: (*name).to_owned(), location: Location::at("t", 9) }).collect();
         let mut rows = Vec::new();
-        Rows { format, file: "f", bytes }.read(&fields, &mut |place, values| {
-            rows.push(format!("{}:{}", place.line, values.join("|")));
+        Rows { format, file: "f", bytes }.read(&fields, &mut |location, values| {
+            rows.push(format!("{}:{}", location.line, values.join("|")));
             Ok(())
         })?;
         Ok(rows)
     }
 
     fn csv(text: &str, fields: &[&str]) -> Result<Vec<String>, String> {
-        read(Format::Csv, text.as_bytes(), fields).map_err(|problem| problem.to_string())
+        read(RowFormat::Csv, text.as_bytes(), fields).map_err(|problem| problem.to_string())
     }
 
     fn json(text: &str, fields: &[&str]) -> Result<Vec<String>, String> {
-        read(Format::JsonLines, text.as_bytes(), fields).map_err(|problem| problem.to_string())
+        read(RowFormat::JsonLines, text.as_bytes(), fields).map_err(|problem| problem.to_string())
     }
 
     #[test]
@@ -227,7 +234,7 @@ mod tests {
         ] {
             assert!(csv(text, &["a"]).unwrap_err().starts_with(wanted), "{text:?}: {:?}", csv(text, &["a"]));
         }
-        let binary = read(Format::Csv, b"a\nx\n\xff\n", &["a"]).unwrap_err().to_string();
+        let binary = read(RowFormat::Csv, b"a\nx\n\xff\n", &["a"]).unwrap_err().to_string();
         assert_eq!(binary, "f:3: this row is not a text in UTF-8");
         for (text, wanted) in [
             ("\n", "f: there is no row"),
@@ -242,12 +249,12 @@ mod tests {
 
     #[test]
     fn the_end_of_a_name_says_the_format() {
-        assert_eq!(Format::of("x.CSV"), Some(Format::Csv));
+        assert_eq!(RowFormat::of("x.CSV"), Some(RowFormat::Csv));
         assert_eq!(
-            (Format::of("a/b.jsonl"), Format::of("b.ndjson")),
-            (Some(Format::JsonLines), Some(Format::JsonLines))
+            (RowFormat::of("a/b.jsonl"), RowFormat::of("b.ndjson")),
+            (Some(RowFormat::JsonLines), Some(RowFormat::JsonLines))
         );
-        assert_eq!((Format::of("x"), Format::of("x.json"), Format::of("csv")), (None, None, None));
+        assert_eq!((RowFormat::of("x"), RowFormat::of("x.json"), RowFormat::of("csv")), (None, None, None));
     }
 
     proptest! {
@@ -256,7 +263,7 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..80),
             text in "[ab,\"\n{}:1]{0,40}",
         ) {
-            for format in [Format::Csv, Format::JsonLines] {
+            for format in [RowFormat::Csv, RowFormat::JsonLines] {
                 for bytes in [&bytes[..], text.as_bytes(), &[b"a\n", &bytes[..]].concat()] {
                     if let Ok(rows) = read(format, bytes, &["a"]) {
                         prop_assert!(!rows.is_empty() && rows.len() <= bytes.len());

@@ -1,39 +1,39 @@
-//! Words as a POSIX shell would read them, and `$'…'` of bash, which browsers write. What a shell would fill in or act
-//! upon is refused: nobody fills it in here.
+//! Splits a command into words as a POSIX shell does, with `$'…'` of bash, which browsers write. What a shell would
+//! expand or act upon is refused, because nothing here would do so.
 
-/// Why a text is no row of words.
+/// Why a command cannot be split into words.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ShellError {
     /// It ends inside quotes, or after a backslash.
     #[error("a quote is not closed")]
     Open,
-    /// A shell would put something in its place.
+    /// A shell would expand it.
     #[error("a shell would fill in '{0}…'; write what it stands for, or put it in single quotes")]
     Expands(char),
-    /// A shell would do something.
+    /// An operator of the shell.
     #[error("'{0}' means something to a shell; put the word in single quotes")]
     Operator(char),
-    /// An escape in `$'…'` that is none.
+    /// An unknown escape in `$'…'`.
     #[error("'\\{0}…' is no escape in $'…'")]
     Escape(char),
 }
 
-/// The words of a command, up to its end.
+/// Splits a command into its words.
 ///
 /// # Errors
 /// [`ShellError`].
-pub fn words(text: &str) -> Result<Vec<String>, ShellError> {
-    let mut reader = Reader { rest: text, words: Vec::new(), word: None };
+pub fn split_words(text: &str) -> Result<Vec<String>, ShellError> {
+    let mut reader = WordReader { rest: text, words: Vec::new(), word: None };
     while reader.step()? {}
     reader.end_word();
     Ok(reader.words)
 }
 
-/// How many bytes of `text` its first command takes, the line break that ends it included: a line, and those that quotes
-/// and backslashes join to it.
+/// The length in bytes of the first command of `text`, with the line break that ends it. Quotes and backslashes may join
+/// further lines to its first line.
 ///
 /// # Errors
-/// [`ShellError::Open`] when it has no end.
+/// [`ShellError::Open`] when a quote is not closed.
 pub(crate) fn first_command(text: &str) -> Result<usize, ShellError> {
     let (mut quote, mut before) = (None, ' ');
     let mut chars = text.char_indices();
@@ -48,7 +48,7 @@ pub(crate) fn first_command(text: &str) -> Result<usize, ShellError> {
             (None, '"') => quote = Some('"'),
             (None | Some('"' | '$'), '\\') => {
                 let (_, escaped) = chars.next().ok_or(ShellError::Open)?;
-                // A line break that is escaped is nothing at all; what else is escaped means nothing by itself.
+                // An escaped line break vanishes. Any other escaped character has no special meaning.
                 seen = if escaped == '\n' { before } else { '\\' };
             }
             (Some('$' | '\''), '\'') | (Some('"'), '"') => quote = None,
@@ -59,17 +59,17 @@ pub(crate) fn first_command(text: &str) -> Result<usize, ShellError> {
     if quote.is_none() { Ok(text.len()) } else { Err(ShellError::Open) }
 }
 
-/// What ends a word.
+/// Characters that end a word.
 const BLANK: [char; 4] = [' ', '\t', '\n', '\r'];
 
-struct Reader<'a> {
+struct WordReader<'a> {
     rest: &'a str,
     words: Vec<String>,
-    /// `None` between words; an empty word in quotes is one.
+    /// The word under way; `None` between words. Empty quotes make an empty word.
     word: Option<String>,
 }
 
-impl Reader<'_> {
+impl WordReader<'_> {
     fn next(&mut self) -> Option<char> {
         let c = self.rest.chars().next()?;
         self.rest = &self.rest[c.len_utf8()..];
@@ -84,7 +84,7 @@ impl Reader<'_> {
         self.words.extend(self.word.take());
     }
 
-    /// Reads one character outside of quotes, or one quoted part. Says whether there may be more.
+    /// Reads one character outside quotes, or one quoted part. Returns true when there may be more.
     fn step(&mut self) -> Result<bool, ShellError> {
         let Some(c) = self.next() else { return Ok(false) };
         match c {
@@ -105,7 +105,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// A dollar sign before anything that is no name stands for itself.
+    /// A dollar sign stands for itself unless a name or an expansion follows.
     fn dollar(&mut self) -> Result<(), ShellError> {
         match self.rest.chars().next() {
             Some(c) if c.is_ascii_alphanumeric() || "_{(@*#?!$-\"".contains(c) => Err(ShellError::Expands('$')),
@@ -145,7 +145,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `$'…'`, of which the quote was not read yet.
+    /// Reads `$'…'` from its quote on.
     fn ansi_quoted(&mut self) -> Result<(), ShellError> {
         self.next();
         self.word.get_or_insert_default();
@@ -161,7 +161,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a backslash in `$'…'` stands for. Bytes above 127 cannot be given by number, because words are text.
+    /// Reads what follows a backslash in `$'…'`. Bytes above 127 cannot be given by number, because words are text.
     fn escape(&mut self) -> Result<char, ShellError> {
         let c = self.next().ok_or(ShellError::Open)?;
         let by_number = |number: Option<u32>| number.and_then(char::from_u32).ok_or(ShellError::Escape(c));
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<String> {
-        words(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+        split_words(text).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
     #[test]
@@ -212,15 +212,15 @@ mod tests {
     #[test]
     fn what_a_shell_would_do_is_refused() {
         for text in ["a'b", "a\"b", "a\\", "$'a", "\"a\\"] {
-            assert_eq!(words(text), Err(ShellError::Open), "{text}");
+            assert_eq!(split_words(text), Err(ShellError::Open), "{text}");
         }
         for text in ["$HOME", "\"${x}\"", "$(ls)", "\"$x\""] {
-            assert_eq!(words(text), Err(ShellError::Expands('$')), "{text}");
+            assert_eq!(split_words(text), Err(ShellError::Expands('$')), "{text}");
         }
-        assert_eq!(words("http://a/?b=1&c=2"), Err(ShellError::Operator('&')));
-        assert_eq!(words("a | b"), Err(ShellError::Operator('|')));
-        assert_eq!(words(r"$'\q'"), Err(ShellError::Escape('q')));
-        assert_eq!(words(r"$'\xff'"), Err(ShellError::Escape('x')));
+        assert_eq!(split_words("http://a/?b=1&c=2"), Err(ShellError::Operator('&')));
+        assert_eq!(split_words("a | b"), Err(ShellError::Operator('|')));
+        assert_eq!(split_words(r"$'\q'"), Err(ShellError::Escape('q')));
+        assert_eq!(split_words(r"$'\xff'"), Err(ShellError::Escape('x')));
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
         fn words_are_those_of_another_reader(text in r#"[ab \n'"\\#]{0,24}"#) {
             // It makes a word of a line break that is escaped; a shell makes nothing of it.
             let text = text.replace('\n', if text.contains("\\\n") { " " } else { "\n" });
-            if let Ok(words) = words(&text) {
+            if let Ok(words) = split_words(&text) {
                 prop_assert_eq!(Some(words), shlex::split(&text));
             } else {
                 prop_assert_eq!(None, shlex::split(&text));
@@ -255,7 +255,7 @@ mod tests {
         #[test]
         fn any_text_is_read_or_refused(text in any::<String>(), quoted in r#"[$'"\\a-z0-9#& \n]{0,40}"#) {
             for text in [text, quoted] {
-                if let (Ok(words), Ok(end)) = (words(&text), first_command(&text)) {
+                if let (Ok(words), Ok(end)) = (split_words(&text), first_command(&text)) {
                     prop_assert!(end <= text.len() && words.len() <= text.len());
                 }
             }
@@ -264,11 +264,11 @@ mod tests {
         /// The words of all commands are the words of the text, so no command ends inside a word.
         #[test]
         fn commands_end_between_words(text in r#"[ab \n'"\\#$]{0,24}"#) {
-            if let Ok(all) = words(&text) {
+            if let Ok(all) = split_words(&text) {
                 let (mut rest, mut parts) = (&text[..], Vec::new());
                 while !rest.is_empty() {
                     let (command, after) = rest.split_at(first_command(rest).unwrap());
-                    parts.extend(words(command).unwrap());
+                    parts.extend(split_words(command).unwrap());
                     rest = after;
                 }
                 prop_assert_eq!(all, parts);
@@ -279,7 +279,7 @@ mod tests {
         #[test]
         fn quoted_text_comes_back(text in any::<String>()) {
             let quoted = format!("'{}'", text.replace('\'', r"'\''"));
-            prop_assert_eq!(words(&quoted), Ok(vec![text]));
+            prop_assert_eq!(split_words(&quoted), Ok(vec![text]));
         }
     }
 }

@@ -1,48 +1,48 @@
-//! A file of targets. Two forms, which may stand side by side in one file:
+//! Parser for a file of targets. There are two forms, which may be mixed in one file:
 //!
-//! - Vegeta's HTTP format: `METHOD URL`, then header lines and at most one `@FILE` with the body; a blank line or the next
-//!   target ends it;
-//! - curl commands, which begin a line and go on where a shell would go on.
+//! - Vegeta's HTTP format: `METHOD URL`, then header lines and at most one `@FILE` with the body, up to a blank line or the
+//!   next target;
+//! - curl commands, which begin at the start of a line and continue over lines as in a shell.
 //!
-//! `#` begins a comment, as it does for both of them, and so `# weight: 3` gives the next target three shares.
+//! `#` begins a comment, as in both forms. The comment `# weight: 3` gives the next target the weight 3.
 
 use truetail_engine::Method;
 
-use crate::{Draft, Place, Problem, Read, curl, shell};
+use crate::{FileReader, InputError, Location, TargetSpec, parse_curl, shell};
 
-/// Weights are at most this, so that their sum is far from any limit.
-const MOST_WEIGHT: u32 = 1_000_000;
+/// The highest weight, so low that the sum of all weights cannot overflow.
+const MAX_WEIGHT: u32 = 1_000_000;
 
-/// The targets of `text`, which stands in `file`; bodies that it names are read by `read`.
+/// Parses the targets of `text`, the content of `file`. `read` reads the files of bodies.
 ///
 /// # Errors
 /// What is wrong, with its line; also when there is no target at all.
-pub fn targets(text: &str, file: &str, read: Read<'_>) -> Result<Vec<Draft>, Problem> {
-    let mut reader = Reader { rest: text, line: 0, file, read, weight: None, current: None, done: Vec::new() };
-    while reader.step()? {}
-    reader.finish()
+pub fn parse_targets(text: &str, file: &str, read: FileReader<'_>) -> Result<Vec<TargetSpec>, InputError> {
+    let mut parser = TargetsParser { rest: text, line: 0, file, read, weight: None, current: None, done: Vec::new() };
+    while parser.step()? {}
+    parser.finish()
 }
 
-struct Reader<'a> {
+struct TargetsParser<'a> {
     rest: &'a str,
     /// The line that was read last.
     line: u64,
     file: &'a str,
-    read: Read<'a>,
-    /// The weight of the next target, and where it stands.
-    weight: Option<(u32, Place)>,
-    /// The target that goes on, and whether it has its body.
-    current: Option<(Draft, bool)>,
-    done: Vec<Draft>,
+    read: FileReader<'a>,
+    /// The weight of the next target, and where it is written.
+    weight: Option<(u32, Location)>,
+    /// The target under way, and whether it has its body already.
+    current: Option<(TargetSpec, bool)>,
+    done: Vec<TargetSpec>,
 }
 
-impl Reader<'_> {
-    fn here(&self) -> Place {
-        Place::at(self.file, self.line)
+impl TargetsParser<'_> {
+    fn here(&self) -> Location {
+        Location::at(self.file, self.line)
     }
 
-    /// Reads a line, or a command of several. Says whether there may be more.
-    fn step(&mut self) -> Result<bool, Problem> {
+    /// Reads one line, or one command of several lines. Returns true when there may be more.
+    fn step(&mut self) -> Result<bool, InputError> {
         if self.rest.is_empty() {
             return Ok(false);
         }
@@ -57,7 +57,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    fn read_line(&mut self, line: &str) -> Result<(), Problem> {
+    fn read_line(&mut self, line: &str) -> Result<(), InputError> {
         if line.is_empty() {
             self.end_target();
         } else if let Some(comment) = line.strip_prefix('#') {
@@ -73,59 +73,59 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn comment(&mut self, comment: &str) -> Result<(), Problem> {
+    fn comment(&mut self, comment: &str) -> Result<(), InputError> {
         let Some(weight) = comment.trim().strip_prefix("weight:") else { return Ok(()) };
         self.end_target();
-        let number = weight.trim().parse().ok().filter(|number| (1..=MOST_WEIGHT).contains(number));
-        let wrong = || {
+        let number = weight.trim().parse().ok().filter(|number| (1..=MAX_WEIGHT).contains(number));
+        let invalid = || {
             self.here()
-                .wrong(format!("'{}' is not a weight; write # weight: 3, from 1 to {MOST_WEIGHT}", weight.trim()))
+                .invalid(format!("'{}' is not a weight; write # weight: 3, from 1 to {MAX_WEIGHT}", weight.trim()))
         };
-        let number = number.ok_or_else(wrong)?;
+        let number = number.ok_or_else(invalid)?;
         if self.weight.replace((number, self.here())).is_some() {
-            return Err(self.here().wrong("two weights for one target"));
+            return Err(self.here().invalid("two weights for one target"));
         }
         Ok(())
     }
 
-    fn begin(&mut self, method: &str, url: &str) -> Result<(), Problem> {
-        let method: Method = method.parse().map_err(|error| self.here().wrong(error))?;
+    fn begin(&mut self, method: &str, url: &str) -> Result<(), InputError> {
+        let method: Method = method.parse().map_err(|error| self.here().invalid(error))?;
         if url.contains(char::is_whitespace) {
-            return Err(self.here().wrong(format!("'{url}' is not a URL: there is a space in it; write METHOD URL")));
+            return Err(self.here().invalid(format!("'{url}' is not a URL: there is a space in it; write METHOD URL")));
         }
-        self.current = Some((Draft { method, ..Draft::new(self.here(), url) }, false));
+        self.current = Some((TargetSpec { method, ..TargetSpec::new(self.here(), url) }, false));
         Ok(())
     }
 
-    fn body(&mut self, file: &str) -> Result<(), Problem> {
+    fn body(&mut self, file: &str) -> Result<(), InputError> {
         let (here, read) = (self.here(), self.read);
-        let (draft, has_body) = self.current.as_mut().ok_or_else(|| no_target(&here, "a body"))?;
+        let (spec, has_body) = self.current.as_mut().ok_or_else(|| no_target(&here, "a body"))?;
         if std::mem::replace(has_body, true) {
-            return Err(here.wrong("a second body; a request has one"));
+            return Err(here.invalid("a second body; a request has one"));
         }
-        draft.body = read(file.trim()).map_err(|error| here.unreadable(error))?;
+        spec.body = read(file.trim()).map_err(|error| here.unreadable(error))?;
         Ok(())
     }
 
-    fn header(&mut self, line: &str) -> Result<(), Problem> {
+    fn header(&mut self, line: &str) -> Result<(), InputError> {
         let here = self.here();
         if !line.contains(':') {
             return Err(
-                here.wrong(format!("'{line}' is neither METHOD URL nor 'Name: value', @FILE or a curl command"))
+                here.invalid(format!("'{line}' is neither METHOD URL nor 'Name: value', @FILE or a curl command"))
             );
         }
-        let (draft, _) = self.current.as_mut().ok_or_else(|| no_target(&here, "a header"))?;
-        draft.headers.push(line.to_owned());
+        let (spec, _) = self.current.as_mut().ok_or_else(|| no_target(&here, "a header"))?;
+        spec.headers.push(line.to_owned());
         Ok(())
     }
 
-    fn curl(&mut self) -> Result<(), Problem> {
+    fn curl(&mut self) -> Result<(), InputError> {
         self.end_target();
         let here = self.here();
-        let wrong = |error| here.wrong(error);
-        let (command, rest) = self.rest.split_at(shell::first_command(self.rest).map_err(wrong)?);
-        let words = shell::words(command).map_err(wrong)?;
-        self.current = Some((curl(&words[1..], &here, self.read)?, true));
+        let invalid = |error| here.invalid(error);
+        let (command, rest) = self.rest.split_at(shell::first_command(self.rest).map_err(invalid)?);
+        let words = shell::split_words(command).map_err(invalid)?;
+        self.current = Some((parse_curl(&words[1..], &here, self.read)?, true));
         self.end_target();
         self.rest = rest;
         self.line += command.trim_end_matches('\n').matches('\n').count() as u64;
@@ -133,27 +133,27 @@ impl Reader<'_> {
     }
 
     fn end_target(&mut self) {
-        if let Some((draft, _)) = self.current.take() {
+        if let Some((spec, _)) = self.current.take() {
             let weight = self.weight.take().map_or(1, |(weight, _)| weight);
-            self.done.push(Draft { weight, ..draft });
+            self.done.push(TargetSpec { weight, ..spec });
         }
     }
 
-    fn finish(mut self) -> Result<Vec<Draft>, Problem> {
+    fn finish(mut self) -> Result<Vec<TargetSpec>, InputError> {
         self.end_target();
-        if let Some((_, place)) = self.weight {
-            return Err(place.wrong("a weight, and no target follows it"));
+        if let Some((_, location)) = self.weight {
+            return Err(location.invalid("a weight, and no target follows it"));
         }
         if self.done.is_empty() {
             let help = "write a line such as GET http://127.0.0.1:8080/api, or a curl command";
-            return Err(Place::named(self.file).wrong(format!("there is no target; {help}")));
+            return Err(Location::named(self.file).invalid(format!("there is no target; {help}")));
         }
         Ok(self.done)
     }
 }
 
-fn no_target(here: &Place, what: &str) -> Problem {
-    here.wrong(format!("{what}, and no target before it; a target begins with METHOD URL"))
+fn no_target(here: &Location, what: &str) -> InputError {
+    here.invalid(format!("{what}, and no target before it; a target begins with METHOD URL"))
 }
 
 fn is_curl(text: &str) -> bool {
@@ -161,7 +161,7 @@ fn is_curl(text: &str) -> bool {
     word.is_some_and(|after| after.starts_with([' ', '\t', '\\']))
 }
 
-/// `METHOD URL`: the first word is in capitals, which tells it from `Name: value`.
+/// Method and URL of a line `METHOD URL`. The first word is in capitals, which tells the line from `Name: value`.
 fn method_and_url(line: &str) -> Option<(&str, &str)> {
     let (method, url) = line.split_once(char::is_whitespace)?;
     method.bytes().all(|byte| byte.is_ascii_uppercase()).then(|| (method, url.trim()))
@@ -178,12 +178,12 @@ mod tests {
     }
 
     fn summaries(text: &str) -> Vec<String> {
-        let drafts = targets(text, "f", &read).unwrap_or_else(|problem| panic!("{problem}"));
-        let summary = |d: &Draft| {
+        let specs = parse_targets(text, "f", &read).unwrap_or_else(|problem| panic!("{problem}"));
+        let summary = |d: &TargetSpec| {
             let (method, body) = (d.method.as_str(), String::from_utf8_lossy(&d.body));
-            format!("{}:{}×{method} {} [{}] {body}", d.place.line, d.weight, d.url, d.headers.join("|"))
+            format!("{}:{}×{method} {} [{}] {body}", d.location.line, d.weight, d.url, d.headers.join("|"))
         };
-        drafts.iter().map(summary).collect()
+        specs.iter().map(summary).collect()
     }
 
     #[test]
@@ -239,7 +239,7 @@ mod tests {
             ("curl a \\\n -s\ncurl b -L", "f:3: curl: option -L"),
             ("curl http://a/?b=1&c=2", "f:1: '&' means something to a shell"),
         ] {
-            let problem = targets(text, "f", &read).unwrap_err().to_string();
+            let problem = parse_targets(text, "f", &read).unwrap_err().to_string();
             assert!(problem.starts_with(wanted), "{text:?}: {problem}");
         }
     }
@@ -254,8 +254,8 @@ mod tests {
             ),
         ) {
             for text in [String::from_utf8_lossy(&bytes).into_owned(), lines.join("\n")] {
-                match targets(&text, "f", &read) {
-                    Ok(drafts) => prop_assert!(!drafts.is_empty() && drafts.iter().all(|draft| draft.weight > 0)),
+                match parse_targets(&text, "f", &read) {
+                    Ok(specs) => prop_assert!(!specs.is_empty() && specs.iter().all(|spec| spec.weight > 0)),
                     Err(problem) => prop_assert!(problem.to_string().starts_with("f:")),
                 }
             }

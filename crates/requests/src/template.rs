@@ -1,4 +1,5 @@
-//! A target whose placeholders wait for a row. It is taken apart once, so that a row is only put in.
+//! A target whose placeholders are filled in from rows. It is split into pieces once, so that rendering a row only joins
+//! pieces and values.
 
 use std::borrow::Cow;
 
@@ -6,14 +7,15 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use truetail_engine::{Method, Origin, Request, is_header_value};
 
 use crate::rows::Field;
-use crate::{Draft, Place, Problem};
+use crate::{InputError, Location, TargetSpec};
 
-/// What stays as it is in a URL: unreserved of RFC 3986. Whatever else a field holds is data, and never structure.
+/// What is encoded in a URL: everything but the unreserved characters of RFC 3986, so that a field never changes the
+/// structure of the URL.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Where a placeholder stands, which decides how its field is written.
+/// Where a placeholder stands, which decides how its field is encoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Spot {
+enum FieldPosition {
     Url,
     Header,
     Body,
@@ -23,16 +25,16 @@ enum Spot {
 enum Piece {
     Literal(Vec<u8>),
     /// The field of this number, of all fields that are wanted.
-    Field(usize, Spot),
+    Field(usize, FieldPosition),
     /// The length of the body.
     Length,
 }
 
-/// A target that was taken apart.
+/// A target, split at its placeholders.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Template {
     pub(crate) method: Method,
-    /// For people, with its placeholders.
+    /// The URL with its placeholders, for people.
     pub(crate) url: String,
     pub(crate) origin: Origin,
     head: Vec<Piece>,
@@ -40,40 +42,43 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Takes a draft apart; the fields that it names are added to `fields`.
+    /// Splits a target at its placeholders, and adds the fields that it names to `fields`.
     ///
     /// # Errors
-    /// What is no request, and a placeholder where none can be.
-    pub(crate) fn new(draft: &Draft, fields: &mut Vec<Field>) -> Result<Template, Problem> {
-        refuse_in_origin(draft)?;
-        refuse_in_names(draft)?;
-        let mut marks = Marks::unlike(draft);
-        let url = marks.put_into(&draft.url, Spot::Url, fields, &draft.place);
-        let headers: Vec<String> =
-            draft.headers.iter().map(|header| marks.put_into(header, Spot::Header, fields, &draft.place)).collect();
-        let request = Request::new(draft.method.clone(), &url, &headers, draft.body.clone());
-        // What is refused is told as it was written.
-        let request = request.map_err(|error| draft.place.wrong(marks.written(&error.to_string(), fields)))?;
-        let request = request.without_default_headers(&draft.left_out);
-        let head = request.http1_head(&marks.of_length());
+    /// What is no request, and a placeholder where none is allowed.
+    pub(crate) fn new(spec: &TargetSpec, fields: &mut Vec<Field>) -> Result<Template, InputError> {
+        refuse_in_origin(spec)?;
+        refuse_in_names(spec)?;
+        let mut markers = Markers::unlike(spec);
+        let url = markers.put_into(&spec.url, FieldPosition::Url, fields, &spec.location);
+        let headers: Vec<String> = spec
+            .headers
+            .iter()
+            .map(|header| markers.put_into(header, FieldPosition::Header, fields, &spec.location))
+            .collect();
+        let request = Request::new(spec.method.clone(), &url, &headers, spec.body.clone());
+        // Error messages quote the input as it was written.
+        let request = request.map_err(|error| spec.location.invalid(markers.written(&error.to_string(), fields)))?;
+        let request = request.without_default_headers(&spec.left_out);
+        let head = request.http1_head(&markers.of_length());
         Ok(Template {
-            method: draft.method.clone(),
-            url: marks.written(request.url().as_str(), fields),
+            method: spec.method.clone(),
+            url: markers.written(request.url().as_str(), fields),
             origin: request.origin(),
-            head: marks.pieces(&head),
-            body: body_pieces(&draft.body, fields, &draft.place),
+            head: markers.pieces(&head),
+            body: body_pieces(&spec.body, fields, &spec.location),
         })
     }
 
-    /// It is the same for all rows.
+    /// True when it is the same for all rows.
     pub(crate) fn is_fixed(&self) -> bool {
         !self.head.iter().chain(&self.body).any(|piece| matches!(piece, Piece::Field(..)))
     }
 
-    /// Writes the request of a row to `out`, in place of what stands there.
+    /// Writes the request of a row to `out`, replacing its content.
     ///
     /// # Errors
-    /// The number of the field that has a line break or another control character and stands in a header.
+    /// The number of the field that contains a line break or another control character and stands in a header.
     pub(crate) fn render(&self, row: &[Cow<'_, str>], out: &mut Vec<u8>) -> Result<(), usize> {
         out.clear();
         put(&self.body, row, 0, out)?;
@@ -89,10 +94,12 @@ fn put(pieces: &[Piece], row: &[Cow<'_, str>], length: usize, out: &mut Vec<u8>)
         match piece {
             Piece::Literal(bytes) => out.extend_from_slice(bytes),
             Piece::Length => out.extend_from_slice(length.to_string().as_bytes()),
-            Piece::Field(number, Spot::Url) => {
+            Piece::Field(number, FieldPosition::Url) => {
                 utf8_percent_encode(&row[*number], ENCODED).for_each(|part| out.extend_from_slice(part.as_bytes()));
             }
-            Piece::Field(number, Spot::Header) if !is_header_value(row[*number].as_bytes()) => return Err(*number),
+            Piece::Field(number, FieldPosition::Header) if !is_header_value(row[*number].as_bytes()) => {
+                return Err(*number);
+            }
             Piece::Field(number, _) => out.extend_from_slice(row[*number].as_bytes()),
         }
     }
@@ -100,72 +107,78 @@ fn put(pieces: &[Piece], row: &[Cow<'_, str>], length: usize, out: &mut Vec<u8>)
 }
 
 /// All targets share connections, so the host cannot change from row to row.
-fn refuse_in_origin(draft: &Draft) -> Result<(), Problem> {
-    let host = draft.url.find("://").map_or(0, |at| at + 3);
-    let path = draft.url[host..].find(['/', '?', '#']).map_or(draft.url.len(), |at| host + at);
-    if first_placeholder(draft.url.as_bytes()).is_some_and(|found| found.start < path) {
+fn refuse_in_origin(spec: &TargetSpec) -> Result<(), InputError> {
+    let host = spec.url.find("://").map_or(0, |at| at + 3);
+    let path = spec.url[host..].find(['/', '?', '#']).map_or(spec.url.len(), |at| host + at);
+    if first_placeholder(spec.url.as_bytes()).is_some_and(|found| found.start < path) {
         let help = "a placeholder may stand in path and query, because all requests go to one host";
-        return Err(draft.place.wrong(format!("'{}': {help}", draft.url)));
+        return Err(spec.location.invalid(format!("'{}': {help}", spec.url)));
     }
     Ok(())
 }
 
-fn refuse_in_names(draft: &Draft) -> Result<(), Problem> {
+fn refuse_in_names(spec: &TargetSpec) -> Result<(), InputError> {
     let in_name = |header: &&String| header.split_once(':').is_some_and(|(name, _)| has_placeholder(name));
-    match draft.headers.iter().find(in_name) {
-        Some(header) => Err(draft
-            .place
-            .wrong(format!("'{header}': a placeholder may stand in the value of a header, not in its name"))),
+    match spec.headers.iter().find(in_name) {
+        Some(header) => Err(spec
+            .location
+            .invalid(format!("'{header}': a placeholder may stand in the value of a header, not in its name"))),
         None => Ok(()),
     }
 }
 
-fn body_pieces(body: &[u8], fields: &mut Vec<Field>, place: &Place) -> Vec<Piece> {
+fn body_pieces(body: &[u8], fields: &mut Vec<Field>, location: &Location) -> Vec<Piece> {
     let (mut rest, mut pieces) = (body, Vec::new());
     while let Some(found) = first_placeholder(rest) {
         pieces.push(Piece::Literal(rest[..found.start].to_vec()));
-        pieces.push(Piece::Field(number_of(found.name, fields, place), Spot::Body));
+        pieces.push(Piece::Field(number_of(found.name, fields, location), FieldPosition::Body));
         rest = &rest[found.end..];
     }
     pieces.push(Piece::Literal(rest.to_vec()));
     pieces
 }
 
-/// The number of the field, which is added where it is new.
-fn number_of(name: &str, fields: &mut Vec<Field>, place: &Place) -> usize {
+/// The number of the field `name`, which is added if it is new.
+fn number_of(name: &str, fields: &mut Vec<Field>, location: &Location) -> usize {
     fields.iter().position(|field| field.name == name).unwrap_or_else(|| {
-        fields.push(Field { name: name.to_owned(), place: place.clone() });
+        fields.push(Field { name: name.to_owned(), location: location.clone() });
         fields.len() - 1
     })
 }
 
-/// Stands for placeholders while a request is put together: letters and digits that nothing changes.
-struct Marks {
-    mark: String,
-    placed: Vec<(usize, Spot)>,
+/// Markers that stand for placeholders while a request is assembled: letters and digits that no encoding changes.
+struct Markers {
+    marker: String,
+    placed: Vec<(usize, FieldPosition)>,
 }
 
-impl Marks {
-    /// Marks that nothing in the draft can be taken for.
-    fn unlike(draft: &Draft) -> Marks {
-        let written = draft.headers.iter().chain([&draft.url]).map(|text| text.to_lowercase()).collect::<String>();
-        let mark = (0..).map(|n| format!("placeholder{n}x")).find(|mark| !written.contains(mark.as_str()));
-        Marks { mark: mark.unwrap_or_default(), placed: Vec::new() }
+impl Markers {
+    /// Markers that do not occur in `spec`.
+    fn unlike(spec: &TargetSpec) -> Markers {
+        let written = spec.headers.iter().chain([&spec.url]).map(|text| text.to_lowercase()).collect::<String>();
+        let marker = (0..).map(|n| format!("placeholder{n}x")).find(|marker| !written.contains(marker.as_str()));
+        Markers { marker: marker.unwrap_or_default(), placed: Vec::new() }
     }
 
     fn of(&self, number: usize) -> String {
-        format!("{}{number}z", self.mark)
+        format!("{}{number}z", self.marker)
     }
 
     fn of_length(&self) -> String {
-        format!("{}lz", self.mark)
+        format!("{}lz", self.marker)
     }
 
-    /// The text with marks for its placeholders.
-    fn put_into(&mut self, text: &str, spot: Spot, fields: &mut Vec<Field>, place: &Place) -> String {
+    /// `text` with its placeholders replaced by markers.
+    fn put_into(
+        &mut self,
+        text: &str,
+        position: FieldPosition,
+        fields: &mut Vec<Field>,
+        location: &Location,
+    ) -> String {
         let (mut rest, mut marked) = (text, String::new());
         while let Some(found) = first_placeholder(rest.as_bytes()) {
-            self.placed.push((number_of(found.name, fields, place), spot));
+            self.placed.push((number_of(found.name, fields, location), position));
             marked.push_str(&rest[..found.start]);
             marked.push_str(&self.of(self.placed.len() - 1));
             rest = &rest[found.end..];
@@ -173,7 +186,7 @@ impl Marks {
         marked + rest
     }
 
-    /// The text with placeholders for their marks.
+    /// `text` with the markers replaced by their placeholders.
     fn written(&self, text: &str, fields: &[Field]) -> String {
         let numbered = self.placed.iter().enumerate().rev();
         numbered.fold(text.to_owned(), |text, (number, (field, _))| {
@@ -183,12 +196,12 @@ impl Marks {
 
     fn pieces(&self, head: &str) -> Vec<Piece> {
         let (mut rest, mut pieces) = (head, Vec::new());
-        while let Some((before, after)) = rest.split_once(&self.mark) {
+        while let Some((before, after)) = rest.split_once(&self.marker) {
             let Some((number, after)) = after.split_once('z') else { break };
             pieces.push(Piece::Literal(before.as_bytes().to_vec()));
             pieces.push(number.parse::<usize>().map_or(Piece::Length, |number| {
-                let (field, spot) = self.placed[number];
-                Piece::Field(field, spot)
+                let (field, position) = self.placed[number];
+                Piece::Field(field, position)
             }));
             rest = after;
         }
@@ -198,7 +211,7 @@ impl Marks {
 }
 
 /// A placeholder in a text: from `{{` to `}}`.
-struct Found<'a> {
+struct Placeholder<'a> {
     start: usize,
     end: usize,
     name: &'a str,
@@ -206,14 +219,14 @@ struct Found<'a> {
 
 /// The first `{{name}}`. Spaces around the name do not count; it holds no braces and no control characters, so that other
 /// braces stand for themselves: in `{{{a}}}` the placeholder is in the middle.
-fn first_placeholder(text: &[u8]) -> Option<Found<'_>> {
+fn first_placeholder(text: &[u8]) -> Option<Placeholder<'_>> {
     let mut from = 0;
     while let Some(start) = find(&text[from..], b"{{").map(|at| from + at) {
         let inner = &text[start + 2..];
         let length = inner.iter().position(|byte| matches!(byte, b'{' | b'}' | 0..0x20 | 0x7f)).unwrap_or(inner.len());
         let name = std::str::from_utf8(&inner[..length]).map(str::trim).unwrap_or_default();
         if inner[length..].starts_with(b"}}") && !name.is_empty() {
-            return Some(Found { start, end: start + 2 + length + 2, name });
+            return Some(Placeholder { start, end: start + 2 + length + 2, name });
         }
         from = start + 1;
     }
@@ -224,12 +237,12 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
-/// Is there a placeholder in this text?
+/// True when there is a placeholder in `text`.
 pub(crate) fn has_placeholder(text: &str) -> bool {
     first_placeholder(text.as_bytes()).is_some()
 }
 
-/// `text` with `change` made to all that is no placeholder.
+/// `text` with `change` applied to everything that is no placeholder.
 pub(crate) fn outside_placeholders(text: &str, change: impl Fn(&str) -> String) -> String {
     let (mut rest, mut changed) = (text, String::new());
     while let Some(found) = first_placeholder(rest.as_bytes()) {
@@ -246,19 +259,19 @@ mod tests {
 
     use super::*;
 
-    fn draft(url: &str, headers: &[&str], body: &[u8]) -> Draft {
-        Draft {
+    fn spec(url: &str, headers: &[&str], body: &[u8]) -> TargetSpec {
+        TargetSpec {
             method: Method::Other("PUT".to_owned()),
             headers: headers.iter().map(|header| (*header).to_owned()).collect(),
             body: body.to_vec(),
-            ..Draft::new(Place::at("f", 7), url)
+            ..TargetSpec::new(Location::at("f", 7), url)
         }
     }
 
-    /// The request of `draft` for a row of these fields.
-    fn rendered(draft: &Draft, row: &[(&str, &str)]) -> String {
+    /// The request of `spec` for a row of these fields.
+    fn rendered(spec: &TargetSpec, row: &[(&str, &str)]) -> String {
         let mut fields = Vec::new();
-        let template = Template::new(draft, &mut fields).unwrap_or_else(|problem| panic!("{problem}"));
+        let template = Template::new(spec, &mut fields).unwrap_or_else(|problem| panic!("{problem}"));
         let value = |field: &Field| row.iter().find(|(name, _)| *name == field.name).expect("a field").1.into();
         let row: Vec<Cow<'_, str>> = fields.iter().map(value).collect();
         let mut out = b"left over".to_vec();
@@ -270,9 +283,9 @@ mod tests {
 
     #[test]
     fn each_spot_is_written_in_its_way() {
-        let draft = draft("http://a/x/{{id}}?q={{ q }}&{{id}}", &["X: <{{q}}>"], b"{\"a\":{{{q}}}}");
+        let spec = spec("http://a/x/{{id}}?q={{ q }}&{{id}}", &["X: <{{q}}>"], b"{\"a\":{{{q}}}}");
         assert_eq!(
-            rendered(&draft, &[("id", "../é"), ("q", "a b&\"c\"")]),
+            rendered(&spec, &[("id", "../é"), ("q", "a b&\"c\"")]),
             format!(
                 "PUT /x/..%2F%C3%A9?q=a%20b%26%22c%22&..%2F%C3%A9 HTTP/1.1\r\nHost: a\r\n{AGENT}Content-Length: 15\r\n\
                  X: <a b&\"c\">\r\n\r\n{{\"a\":{{a b&\"c\"}}}}"
@@ -282,30 +295,30 @@ mod tests {
 
     #[test]
     fn a_path_is_not_shortened_by_what_is_filled_in() {
-        let text = rendered(&draft("http://a/x/{{id}}/y", &[], b""), &[("id", "..")]);
+        let text = rendered(&spec("http://a/x/{{id}}/y", &[], b""), &[("id", "..")]);
         assert!(text.starts_with("PUT /x/../y HTTP/1.1\r\n"), "{text}");
     }
 
     #[test]
     fn marks_are_not_mistaken() {
         let url = "http://a/placeholder0x0z/{{a}}/placeholder1xlz";
-        let text = rendered(&draft(url, &["X: Placeholder2x0z{{b}}"], b"placeholder3x0z"), &[("a", "1"), ("b", "2")]);
+        let text = rendered(&spec(url, &["X: Placeholder2x0z{{b}}"], b"placeholder3x0z"), &[("a", "1"), ("b", "2")]);
         assert!(text.starts_with("PUT /placeholder0x0z/1/placeholder1xlz HTTP/1.1\r\n"), "{text}");
         assert!(text.contains("X: Placeholder2x0z2\r\n") && text.ends_with("\r\n\r\nplaceholder3x0z"), "{text}");
         let many: String = (0..12).map(|n| format!("/{{{{f{n}}}}}")).collect();
         let names: Vec<String> = (0..12).map(|n| format!("f{n}")).collect();
         let row: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), &name[1..])).collect();
-        let text = rendered(&draft(&format!("http://a{many}"), &[], b""), &row);
+        let text = rendered(&spec(&format!("http://a{many}"), &[], b""), &row);
         assert!(text.starts_with("PUT /0/1/2/3/4/5/6/7/8/9/10/11 HTTP"), "{text}");
         let mut fields = Vec::new();
-        let template = Template::new(&draft(&format!("http://a{many}"), &[], b""), &mut fields).unwrap();
+        let template = Template::new(&spec(&format!("http://a{many}"), &[], b""), &mut fields).unwrap();
         assert_eq!(template.url, format!("http://a{many}"));
     }
 
     #[test]
     fn a_header_takes_no_line_break() {
         let mut fields = Vec::new();
-        let template = Template::new(&draft("http://a/", &["X: {{a}}", "Y: {{b}}"], b"{{b}}"), &mut fields).unwrap();
+        let template = Template::new(&spec("http://a/", &["X: {{a}}", "Y: {{b}}"], b"{{b}}"), &mut fields).unwrap();
         let mut out = Vec::new();
         for bad in ["a\r\nZ: c", "a\nb", "a\0"] {
             assert_eq!(template.render(&["x".into(), bad.into()], &mut out), Err(1));
@@ -315,15 +328,15 @@ mod tests {
 
     #[test]
     fn what_is_refused_is_told_as_it_was_written() {
-        for (draft, part) in [
-            (draft("http://{{host}}/", &[], b""), "f:7: 'http://{{host}}/': a placeholder may stand in path and query"),
-            (draft("{{url}}", &[], b""), "a placeholder may stand"),
-            (draft("http://a:{{port}}", &[], b""), "a placeholder may stand"),
-            (draft("ftp://a/{{x}}", &[], b""), "f:7: 'ftp://a/{{x}}': unknown scheme"),
-            (draft("http://a/", &["{{x}}: y"], b""), "f:7: '"),
-            (draft("http://a/", &["no {{x}}"], b""), "f:7: 'no {{x}}' is not a header"),
+        for (spec, part) in [
+            (spec("http://{{host}}/", &[], b""), "f:7: 'http://{{host}}/': a placeholder may stand in path and query"),
+            (spec("{{url}}", &[], b""), "a placeholder may stand"),
+            (spec("http://a:{{port}}", &[], b""), "a placeholder may stand"),
+            (spec("ftp://a/{{x}}", &[], b""), "f:7: 'ftp://a/{{x}}': unknown scheme"),
+            (spec("http://a/", &["{{x}}: y"], b""), "f:7: '"),
+            (spec("http://a/", &["no {{x}}"], b""), "f:7: 'no {{x}}' is not a header"),
         ] {
-            let problem = Template::new(&draft, &mut Vec::new()).map(|template| template.url).unwrap_err().to_string();
+            let problem = Template::new(&spec, &mut Vec::new()).map(|template| template.url).unwrap_err().to_string();
             assert!(problem.contains(part), "{problem}");
         }
     }
@@ -345,8 +358,8 @@ mod tests {
         #[test]
         fn a_row_changes_values_and_nothing_else(a in any::<String>(), b in any::<String>()) {
             let mut fields = Vec::new();
-            let draft = draft("http://a/{{a}}?x={{b}}", &["X: y{{b}}"], b"<{{a}}{{b}}>");
-            let template = Template::new(&draft, &mut fields).unwrap();
+            let spec = spec("http://a/{{a}}?x={{b}}", &["X: y{{b}}"], b"<{{a}}{{b}}>");
+            let template = Template::new(&spec, &mut fields).unwrap();
             let mut out = Vec::new();
             if template.render(&[a.clone().into(), b.clone().into()], &mut out).is_ok() {
                 let text = String::from_utf8(out).unwrap();
@@ -368,7 +381,7 @@ mod tests {
             body: Vec<u8>,
         ) {
             let mut fields = Vec::new();
-            if let Ok(template) = Template::new(&draft(&url, &[&header], &body), &mut fields) {
+            if let Ok(template) = Template::new(&spec(&url, &[&header], &body), &mut fields) {
                 let row = vec![Cow::Borrowed("v"); fields.len()];
                 let mut out = Vec::new();
                 prop_assert_eq!(template.render(&row, &mut out), Ok(()));

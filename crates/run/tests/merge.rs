@@ -8,7 +8,7 @@ use tempfile::tempdir;
 use truetail_model::record::{RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
 use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, folder, merge};
 
-/// Those of hand `i` of `n`.
+/// Those of worker `i` of `n`.
 fn stripe(records: &[RequestRecord], i: usize, n: usize) -> Vec<RequestRecord> {
     records.iter().skip(i).step_by(n).copied().collect()
 }

@@ -1,4 +1,4 @@
-//! One connection: requests in, exchanges in their order, answers out when they are due.
+//! One connection: reads requests, queues an exchange for each, and sends answers in order when they are due.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -6,24 +6,24 @@ use std::net::{Shutdown, TcpStream};
 
 use truetail_model::time::{Nanos, Timestamp};
 
-use crate::exchange::{Exchange, Form, Step, Then};
-use crate::house::House;
-use crate::http::{Body, Head, Refusal, Route, may_hold_head, parse_head};
+use crate::exchange::{AfterResponse, Exchange, NextSend, ResponseForm};
+use crate::http::{Body, Head, Refusal, Route, may_contain_head, parse_head};
+use crate::shared_state::SharedState;
 use crate::truth::Ending;
 
-/// So many requests of one connection are held at once; what follows stays with the client until some were answered.
+/// Requests of one connection that are held at once. Further requests stay with the client until some were answered.
 const MAX_PIPELINED: usize = 256;
-/// So often a connection is read before the others have their turn.
+/// Reads of one connection before the other connections have their turn.
 const READS_PER_TURN: usize = 8;
-/// So many answers leave on one connection before the others have their turn.
+/// Answers that leave on one connection before the other connections have their turn.
 const ANSWERS_PER_TURN: usize = 16;
-/// For so long the rest of what a client sends is read after the last answer, so that the system does not reset the
-/// connection before the client has read that answer.
+/// How long the server goes on reading after the last answer. Otherwise the system would reset the connection before
+/// the client has read that answer.
 const LINGER: Nanos = Nanos::from_secs(1);
 
-/// Why a connection is over.
+/// Why a connection is to be closed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Over {
+pub(crate) enum CloseReason {
     /// The client ended it.
     ClientGone,
     /// It is to be reset.
@@ -37,7 +37,7 @@ pub(crate) enum Over {
 enum Reading {
     /// A head.
     Head,
-    /// The body of the request that the last exchange answers; the client wants no other after it where `is_last`.
+    /// The body of the request that the last exchange answers. No other request follows where `is_last`.
     Body { body: Body, is_last: bool },
     /// Nothing that matters: no further request is answered.
     Nothing,
@@ -49,30 +49,30 @@ pub(crate) struct Connection {
     stream: TcpStream,
     token: u64,
     reading: Reading,
-    /// What was read and not understood so far: a part of a head, or requests for which there is no room.
+    /// What was read and not parsed yet: a part of a head, or requests for which there is no room.
     input: Vec<u8>,
-    /// So much of `input` is known to hold no whole head.
-    looked_at: usize,
+    /// How many bytes of `input` are known to contain no whole head.
+    scanned: usize,
     /// When the head under way must be there.
     head_deadline: Option<Timestamp>,
     exchanges: VecDeque<Exchange>,
-    /// There may be something to read that was left there, because there was no room for more requests.
+    /// True when reading stopped because there was no room for more requests, so that there may be something to read.
     unread: bool,
-    /// The system takes no more bytes for now.
+    /// True while the system takes no more bytes.
     blocked: bool,
-    /// The last answer has left; what still comes is read until then.
+    /// Set when the last answer has left: until when further bytes are read and dropped.
     linger_until: Option<Timestamp>,
 }
 
 impl Connection {
-    /// A connection on which nothing was said. `stream` does not block, and the reactor watches it as `token`.
+    /// A new connection. `stream` is non-blocking, and the reactor watches it as `token`.
     pub(crate) fn new(stream: TcpStream, token: u64) -> Connection {
         Connection {
             stream,
             token,
             reading: Reading::Head,
             input: Vec::new(),
-            looked_at: 0,
+            scanned: 0,
             head_deadline: None,
             exchanges: VecDeque::new(),
             unread: false,
@@ -86,81 +86,81 @@ impl Connection {
         &self.stream
     }
 
-    /// Reads what there is, by way of `buffer`; true when there may be more and another turn is wanted.
-    pub(crate) fn read(&mut self, house: &mut House, buffer: &mut [u8]) -> Result<bool, Over> {
+    /// Reads what has come, through `buffer`. Returns true when there may be more, so that another turn is wanted.
+    pub(crate) fn read(&mut self, shared: &mut SharedState, buffer: &mut [u8]) -> Result<bool, CloseReason> {
         self.unread = false;
-        self.take(house, &[]);
+        self.take(shared, &[]);
         for _ in 0..READS_PER_TURN {
             if self.is_full() {
                 self.unread = true;
                 return Ok(false);
             }
             match self.stream.read(buffer) {
-                Ok(0) => return Err(Over::ClientGone),
-                Ok(length) => self.take(house, &buffer[..length]),
+                Ok(0) => return Err(CloseReason::ClientGone),
+                Ok(length) => self.take(shared, &buffer[..length]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return Err(Over::ClientGone),
+                Err(_) => return Err(CloseReason::ClientGone),
             }
         }
         Ok(true)
     }
 
-    /// There is room for more requests, and may be something to read that was left there.
+    /// True when there may be something to read that was left for lack of room, and there is room now.
     pub(crate) fn wants_reading(&self) -> bool {
         self.unread && !self.is_full()
     }
 
-    /// Sends what is due, as far as the system takes it and until the others have their turn.
-    pub(crate) fn advance(&mut self, house: &mut House) -> Result<(), Over> {
-        let mut now = house.now();
+    /// Sends what is due, as far as the system takes it, until the other connections have their turn.
+    pub(crate) fn advance(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
+        let mut now = shared.now();
         self.blocked = false;
-        let mut answers = 0;
+        let mut responses = 0;
         while let Some(exchange) = self.exchanges.front_mut() {
             match exchange.step(now) {
-                Step::Wait => return Ok(()),
-                Step::SendTo(_) if answers == ANSWERS_PER_TURN => {
-                    house.timers.add(now, self.token);
+                NextSend::Wait => return Ok(()),
+                NextSend::SendTo(_) if responses == ANSWERS_PER_TURN => {
+                    shared.timers.add(now, self.token);
                     return Ok(());
                 }
-                Step::SendTo(end) => {
-                    self.blocked = !send(&self.stream, exchange, end, house)?;
+                NextSend::SendTo(end) => {
+                    self.blocked = !send(&self.stream, exchange, end, shared)?;
                     if self.blocked {
                         return Ok(());
                     }
-                    now = house.now();
-                    answers += 1;
+                    now = shared.now();
+                    responses += 1;
                 }
-                Step::Complete => self.complete_first(house, now)?,
+                NextSend::Complete => self.complete_first(shared, now)?,
             }
         }
         Ok(())
     }
 
     /// The system takes bytes again.
-    pub(crate) fn on_writable(&mut self, house: &mut House) -> Result<(), Over> {
-        if self.blocked { self.advance(house) } else { Ok(()) }
+    pub(crate) fn on_writable(&mut self, shared: &mut SharedState) -> Result<(), CloseReason> {
+        if self.blocked { self.advance(shared) } else { Ok(()) }
     }
 
-    /// Some instant has come that this connection had added to the timers.
-    pub(crate) fn on_timer(&mut self, house: &mut House, now: Timestamp) -> Result<(), Over> {
+    /// Called when an instant has come that this connection had added to the timers.
+    pub(crate) fn on_timer(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
         if self.linger_until.is_some_and(|until| until <= now) {
-            return Err(Over::Done);
+            return Err(CloseReason::Done);
         }
         if self.head_deadline.is_some_and(|deadline| deadline <= now) {
-            self.refuse(house, Refusal::TooSlow);
+            self.refuse(shared, Refusal::TooSlow);
         }
-        self.advance(house)
+        self.advance(shared)
     }
 
-    /// Enters for every request that was not answered that it ended so.
-    pub(crate) fn abandon(&mut self, house: &mut House, ending: Ending) {
-        let now = house.now();
+    /// Ends every unanswered request with `ending`.
+    pub(crate) fn abandon(&mut self, shared: &mut SharedState, ending: Ending) {
+        let now = shared.now();
         for mut exchange in self.exchanges.drain(..) {
             if let Some(entry) = &mut exchange.entry {
                 entry.ending = ending;
             }
-            house.close_entry(&mut exchange, now);
+            shared.close_row(&mut exchange, now);
         }
     }
 
@@ -168,44 +168,44 @@ impl Connection {
         self.exchanges.len() >= MAX_PIPELINED
     }
 
-    /// Understands as much as it can of what was left before and of `bytes`, and keeps the rest.
-    fn take(&mut self, house: &mut House, bytes: &[u8]) {
+    /// Parses what was left before and `bytes`, as far as that is possible, and keeps the rest.
+    fn take(&mut self, shared: &mut SharedState, bytes: &[u8]) {
         if self.input.is_empty() {
-            let used = self.understand(house, bytes);
+            let used = self.parse_requests(shared, bytes);
             self.input.extend_from_slice(&bytes[used..]);
         } else {
             let mut input = std::mem::take(&mut self.input);
             input.extend_from_slice(bytes);
-            let used = self.understand(house, &input);
+            let used = self.parse_requests(shared, &input);
             input.drain(..used);
             self.input = input;
         }
-        self.watch_head(house);
+        self.update_head_deadline(shared);
     }
 
-    /// Understands requests one after the other, and says how many bytes of `bytes` they were.
-    fn understand(&mut self, house: &mut House, bytes: &[u8]) -> usize {
+    /// Parses one request after the other. Returns how many of `bytes` they took.
+    fn parse_requests(&mut self, shared: &mut SharedState, bytes: &[u8]) -> usize {
         let mut used = 0;
         while used < bytes.len() && !self.is_full() {
             let rest = &bytes[used..];
             let read = match &mut self.reading {
                 Reading::Nothing => return bytes.len(),
                 Reading::Body { body, .. } => body.discard(rest).map(Some),
-                Reading::Head if !may_hold_head(rest, self.looked_at) => Ok(None),
-                Reading::Head => parse_head(rest).map(|head| head.map(|head| self.begin(house, head))),
+                Reading::Head if !may_contain_head(rest, self.scanned) => Ok(None),
+                Reading::Head => parse_head(rest).map(|head| head.map(|head| self.begin(shared, head))),
             };
             match read {
                 Ok(Some(length)) => {
                     used += length;
-                    self.looked_at = 0;
-                    self.end_body(house);
+                    self.scanned = 0;
+                    self.end_body(shared);
                 }
                 Ok(None) => {
-                    self.looked_at = rest.len();
+                    self.scanned = rest.len();
                     break;
                 }
                 Err(refusal) => {
-                    self.refuse(house, refusal);
+                    self.refuse(shared, refusal);
                     return bytes.len();
                 }
             }
@@ -213,32 +213,32 @@ impl Connection {
         used
     }
 
-    /// Begins the exchange of the request whose head was just read, and gives back the head's length.
-    fn begin(&mut self, house: &mut House, head: Head) -> usize {
-        let now = house.now();
+    /// Begins the exchange of the request whose head was just read. Returns the length of the head.
+    fn begin(&mut self, shared: &mut SharedState, head: Head) -> usize {
+        let now = shared.now();
         self.head_deadline = None;
-        let form = Form { is_head: head.is_head, keep_alive: head.keep_alive };
+        let form = ResponseForm { is_head: head.is_head, keep_alive: head.keep_alive };
         if head.expects_continue {
-            let interim = Form { is_head: false, keep_alive: true };
-            self.push(house, Exchange::apart(&house.answers, house.answers.interim(), interim, now));
+            let interim = ResponseForm { is_head: false, keep_alive: true };
+            self.push(shared, Exchange::unrecorded(&shared.responses, shared.responses.interim(), interim, now));
         }
         let mut exchange = match head.route {
-            Route::Service => house.admit(now, form),
-            Route::Health => house.health_check(now, form),
-            Route::Refused(refusal) => house.bare(refusal.status(), now, form),
+            Route::Service => shared.admit(now, form),
+            Route::Health => shared.health_check(now, form),
+            Route::Refused(refusal) => shared.bare(refusal.status(), now, form),
             Route::StartClock => {
-                house.start_clock(now);
-                house.bare(204, now, form)
+                shared.start_clock(now);
+                shared.bare(204, now, form)
             }
         };
         exchange.request_read = head.body.is_over();
         self.reading = Reading::Body { body: head.body, is_last: !head.keep_alive };
-        self.push(house, exchange);
+        self.push(shared, exchange);
         head.length
     }
 
-    /// Where the body of the last request has been read, its answer may leave and the next request may come.
-    fn end_body(&mut self, house: &mut House) {
+    /// Once the body of the last request has been read, its answer may leave and the next request may begin.
+    fn end_body(&mut self, shared: &mut SharedState) {
         let Reading::Body { body, is_last } = &self.reading else { return };
         if !body.is_over() {
             return;
@@ -246,85 +246,86 @@ impl Connection {
         let Some(exchange) = self.exchanges.back_mut() else { return };
         if !exchange.request_read {
             exchange.request_read = true;
-            // Its own instant may have passed unused.
-            house.timers.add(exchange.due.max(house.now()), self.token);
+            // The timer of the answer may have gone off while the body was still being read.
+            shared.timers.add(exchange.due.max(shared.now()), self.token);
         }
         self.reading = if *is_last { Reading::Nothing } else { Reading::Head };
     }
 
-    fn push(&mut self, house: &mut House, exchange: Exchange) {
-        house.timers.add(exchange.due, self.token);
+    fn push(&mut self, shared: &mut SharedState, exchange: Exchange) {
+        shared.timers.add(exchange.due, self.token);
         if let Some((_, at)) = exchange.rest {
-            house.timers.add(at, self.token);
+            shared.timers.add(at, self.token);
         }
         self.exchanges.push_back(exchange);
     }
 
-    /// Answers what is no request, after everything before it, and closes. A request whose body it was ends with it.
-    fn refuse(&mut self, house: &mut House, refusal: Refusal) {
+    /// Answers input that is no valid request, after all requests before it, and closes the connection. Where the input
+    /// was the body of a request, that request is dropped.
+    fn refuse(&mut self, shared: &mut SharedState, refusal: Refusal) {
         if matches!(self.reading, Reading::Body { .. })
             && let Some(mut exchange) = self.exchanges.pop_back()
         {
             if let Some(entry) = &mut exchange.entry {
                 entry.ending = Ending::Dropped;
             }
-            house.close_entry(&mut exchange, house.now());
+            shared.close_row(&mut exchange, shared.now());
         }
-        let form = Form { is_head: false, keep_alive: false };
-        let now = house.now();
-        let answer = house.answers.bare(refusal.status(), false);
-        self.push(house, Exchange::apart(&house.answers, answer, form, now));
-        house.ledger.totals.refused += 1;
+        let form = ResponseForm { is_head: false, keep_alive: false };
+        let now = shared.now();
+        let response = shared.responses.bare(refusal.status(), false);
+        self.push(shared, Exchange::unrecorded(&shared.responses, response, form, now));
+        shared.recorder.totals.refused += 1;
         self.reading = Reading::Nothing;
         self.input.clear();
         self.head_deadline = None;
     }
 
-    /// A head that has begun must end in time.
-    fn watch_head(&mut self, house: &mut House) {
+    /// Sets the deadline for a head that has begun and is not complete.
+    fn update_head_deadline(&mut self, shared: &mut SharedState) {
         if self.input.is_empty() || self.is_full() || !matches!(self.reading, Reading::Head) {
             self.head_deadline = None;
         } else if self.head_deadline.is_none() {
-            let deadline = house.now() + house.head_timeout;
-            house.timers.add(deadline, self.token);
+            let deadline = shared.now() + shared.head_timeout;
+            shared.timers.add(deadline, self.token);
             self.head_deadline = Some(deadline);
         }
     }
 
-    /// The first exchange is done with: its last byte left at `now`.
-    fn complete_first(&mut self, house: &mut House, now: Timestamp) -> Result<(), Over> {
+    /// Ends the first exchange, whose last byte left at `now`.
+    fn complete_first(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
         let Some(mut exchange) = self.exchanges.pop_front() else { return Ok(()) };
-        house.close_entry(&mut exchange, now);
+        shared.close_row(&mut exchange, now);
         match exchange.then {
-            Then::GoOn => Ok(()),
-            Then::Reset => Err(Over::Reset),
-            Then::Close => self.say_goodbye(house, now),
+            AfterResponse::KeepOpen => Ok(()),
+            AfterResponse::Reset => Err(CloseReason::Reset),
+            AfterResponse::Close => self.begin_linger(shared, now),
         }
     }
 
-    /// Nothing more is sent. What the client still sends is read for a while.
-    fn say_goodbye(&mut self, house: &mut House, now: Timestamp) -> Result<(), Over> {
-        self.abandon(house, Ending::Dropped);
+    /// Closes the sending side, and goes on reading for a while.
+    fn begin_linger(&mut self, shared: &mut SharedState, now: Timestamp) -> Result<(), CloseReason> {
+        self.abandon(shared, Ending::Dropped);
         self.reading = Reading::Nothing;
         self.input = Vec::new();
         self.head_deadline = None;
         self.unread = true;
-        self.stream.shutdown(Shutdown::Write).map_err(|_| Over::ClientGone)?;
+        self.stream.shutdown(Shutdown::Write).map_err(|_| CloseReason::ClientGone)?;
         let until = now + LINGER;
-        house.timers.add(until, self.token);
+        shared.timers.add(until, self.token);
         self.linger_until = Some(until);
         Ok(())
     }
 }
 
-/// Sends bytes of `exchange` before `end`; false when the system takes no more for now.
-fn send(mut stream: &TcpStream, exchange: &mut Exchange, end: u64, house: &House) -> Result<bool, Over> {
+/// Sends bytes of `exchange` before `end`. Returns false when the system takes no more for now.
+fn send(mut stream: &TcpStream, exchange: &mut Exchange, end: u64, shared: &SharedState) -> Result<bool, CloseReason> {
     while exchange.sent < end {
-        match stream.write(house.answers.piece(exchange.answer, exchange.sent, end)) {
+        match stream.write(shared.responses.piece(exchange.response, exchange.sent, end)) {
             Ok(length) => exchange.sent += length as u64,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(_) => return Err(Over::ClientGone),
+            Err(_) => return Err(CloseReason::ClientGone),
         }
     }
     Ok(true)

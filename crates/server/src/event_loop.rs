@@ -1,4 +1,4 @@
-//! The one thread of a server: reads what clients sent, then writes what is due, a little at a time.
+//! The only thread of a server: it reads what clients have sent, then writes what is due, a little at a time.
 
 use std::io::{self, ErrorKind};
 use std::net::{TcpListener, TcpStream};
@@ -8,50 +8,50 @@ use std::time::Duration;
 
 use socket2::SockRef;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_reactor::{Events, LARGEST_TOKEN, Reactor, Readiness};
+use truetail_reactor::{Events, MAX_TOKEN, Reactor, Readiness};
 
-use crate::connection::{Connection, Over};
-use crate::house::House;
+use crate::connection::{CloseReason, Connection};
+use crate::shared_state::SharedState;
 use crate::slots::Slots;
 use crate::truth::{Ending, Truth};
 
 /// The token of the listening socket; no connection ever has it.
-const LISTENER: u64 = LARGEST_TOKEN;
-/// Reports of one wait, and so the most connections that are read before what is due is written.
+const LISTENER: u64 = MAX_TOKEN;
+/// Events of one wait, and so the most connections that are read before due answers are written.
 const REPORTS_PER_TURN: usize = 256;
-/// Timers that are served before arrivals are looked for again.
+/// Timers that are served before new requests are read again.
 const TIMERS_PER_TURN: usize = 32;
-/// Connections that are accepted before the others have their turn.
+/// Connections that are accepted before the other connections have their turn.
 const ACCEPTS_PER_TURN: usize = 16;
-/// How long nothing is accepted after the system had no room for another connection.
+/// How long the server waits before it accepts again when the system had no room for another connection.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(20);
-/// Bytes that are read at once.
+/// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Everything the thread of a server owns.
+/// The event loop of a server, with everything that its thread owns.
 #[derive(Debug)]
 pub(crate) struct EventLoop {
     reactor: Reactor,
     listener: TcpListener,
     stop: Arc<AtomicBool>,
-    house: House,
+    shared: SharedState,
     connections: Slots<Connection>,
-    /// When to accept again; `None`: nobody is known to wait.
+    /// When to accept again; `None` when no client is known to wait.
     accept_at: Option<Timestamp>,
-    /// Connections that are to be read in the next turn without waiting for a report.
+    /// Connections to be read in the next turn without waiting for an event.
     read_next: Vec<u64>,
     buffer: Box<[u8]>,
 }
 
 impl EventLoop {
-    /// A loop that accepts from `listener`, which does not block, until `stop` is set and the reactor is woken.
+    /// A loop that accepts from `listener`, which is non-blocking, until `stop` is set and the reactor is woken.
     ///
     /// # Errors
     /// When the reactor cannot watch the listener.
     pub(crate) fn new(
         reactor: Reactor,
         listener: TcpListener,
-        house: House,
+        shared: SharedState,
         stop: Arc<AtomicBool>,
     ) -> io::Result<EventLoop> {
         reactor.add(&listener, LISTENER)?;
@@ -59,7 +59,7 @@ impl EventLoop {
             reactor,
             listener,
             stop,
-            house,
+            shared,
             connections: Slots::new(),
             accept_at: None,
             read_next: Vec::new(),
@@ -67,7 +67,7 @@ impl EventLoop {
         })
     }
 
-    /// Serves until it is told to stop.
+    /// Serves until `stop` is set.
     pub(crate) fn run(mut self) -> Truth {
         let mut events = Events::with_capacity(REPORTS_PER_TURN);
         while !self.stop.load(Ordering::Acquire) {
@@ -86,22 +86,22 @@ impl EventLoop {
         for token in read_next {
             self.read(token);
         }
-        let now = self.house.now();
+        let now = self.shared.now();
         if self.accept_at.is_some_and(|at| at <= now) {
             self.accept();
         }
         self.serve_timers();
-        self.house.ledger.tend(now);
+        self.shared.recorder.flush_due(now);
     }
 
-    /// How long nothing has to be done.
+    /// How long the loop may wait for events; `None`: for ever.
     fn timeout(&self) -> Option<Nanos> {
         if !self.read_next.is_empty() {
             return Some(Nanos::ZERO);
         }
         let next =
-            [self.house.timers.next(), self.accept_at, self.house.ledger.tend_at()].into_iter().flatten().min()?;
-        Some(next.since(self.house.now()))
+            [self.shared.timers.next(), self.accept_at, self.shared.recorder.flush_at()].into_iter().flatten().min()?;
+        Some(next.since(self.shared.now()))
     }
 
     fn on_report(&mut self, event: Readiness) {
@@ -113,13 +113,13 @@ impl EventLoop {
             self.read(event.token);
         }
         if event.writable {
-            self.with(event.token, |connection, house| connection.on_writable(house));
+            self.with(event.token, |connection, shared| connection.on_writable(shared));
         }
     }
 
     fn read(&mut self, token: u64) {
         let Some(connection) = self.connections.get(token) else { return };
-        match connection.read(&mut self.house, &mut self.buffer) {
+        match connection.read(&mut self.shared, &mut self.buffer) {
             Ok(true) => self.read_next.push(token),
             Ok(false) => {}
             Err(over) => self.close(token, over),
@@ -127,31 +127,31 @@ impl EventLoop {
     }
 
     fn serve_timers(&mut self) {
-        let mut now = self.house.now();
+        let mut now = self.shared.now();
         for _ in 0..TIMERS_PER_TURN {
-            let Some(token) = self.house.timers.pop_due(now) else { return };
-            self.with(token, |connection, house| connection.on_timer(house, now));
-            now = self.house.now();
+            let Some(token) = self.shared.timers.pop_due(now) else { return };
+            self.with(token, |connection, shared| connection.on_timer(shared, now));
+            now = self.shared.now();
         }
     }
 
-    /// Does something with the connection of `token`, if it is still open, and closes it where that was the outcome.
-    fn with(&mut self, token: u64, act: impl FnOnce(&mut Connection, &mut House) -> Result<(), Over>) {
+    /// Calls `act` on the connection of `token`, if it is still open, and closes the connection when `act` says so.
+    fn with(&mut self, token: u64, act: impl FnOnce(&mut Connection, &mut SharedState) -> Result<(), CloseReason>) {
         let Some(connection) = self.connections.get(token) else { return };
-        match act(connection, &mut self.house) {
+        match act(connection, &mut self.shared) {
             Ok(()) if connection.wants_reading() => self.read_next.push(token),
             Ok(()) => {}
             Err(over) => self.close(token, over),
         }
     }
 
-    fn close(&mut self, token: u64, over: Over) {
+    fn close(&mut self, token: u64, over: CloseReason) {
         let Some(mut connection) = self.connections.remove(token) else { return };
-        let ending = if over == Over::ClientGone { Ending::ClientGone } else { Ending::Dropped };
-        connection.abandon(&mut self.house, ending);
-        // Fails only for a socket that is not watched.
+        let ending = if over == CloseReason::ClientGone { Ending::ClientGone } else { Ending::Dropped };
+        connection.abandon(&mut self.shared, ending);
+        // This fails only for a socket that is not watched.
         let _ = self.reactor.remove(connection.stream());
-        if over == Over::Reset {
+        if over == CloseReason::Reset {
             let _ = SockRef::from(connection.stream()).set_linger(Some(Duration::ZERO));
         }
     }
@@ -159,22 +159,22 @@ impl EventLoop {
     fn accept(&mut self) {
         for _ in 0..ACCEPTS_PER_TURN {
             match self.listener.accept() {
-                Ok((stream, _)) => self.welcome(stream),
-                Err(error) if is_of_one_client(error.kind()) => {}
+                Ok((stream, _)) => self.register(stream),
+                Err(error) if is_client_error(error.kind()) => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {
                     self.accept_at = None;
                     return;
                 }
                 Err(_) => {
-                    self.accept_at = Some(self.house.now() + ACCEPT_PAUSE);
+                    self.accept_at = Some(self.shared.now() + ACCEPT_PAUSE);
                     return;
                 }
             }
         }
     }
 
-    /// Takes a new connection in. One for which the system lacks something is closed again.
-    fn welcome(&mut self, stream: TcpStream) {
+    /// Registers a new connection. It is closed again when the system lacks a resource for it.
+    fn register(&mut self, stream: TcpStream) {
         let ready = stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true));
         if ready.is_err() {
             return;
@@ -187,15 +187,15 @@ impl EventLoop {
     }
 
     fn finish(self) -> Truth {
-        let mut house = self.house;
+        let mut shared = self.shared;
         for mut connection in self.connections.into_values() {
-            connection.abandon(&mut house, Ending::Held);
+            connection.abandon(&mut shared, Ending::Held);
         }
-        house.into_truth()
+        shared.into_truth()
     }
 }
 
-/// Errors of a connection that ended before it was accepted, not of the listener.
-fn is_of_one_client(kind: ErrorKind) -> bool {
+/// True for errors of a connection that ended before it was accepted; other errors are the listener's.
+fn is_client_error(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::Interrupted | ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset)
 }

@@ -1,123 +1,128 @@
-//! One request and the answer that it is to get.
+//! One request and its answer.
 
 use truetail_model::service::Action;
 use truetail_model::time::Timestamp;
 
 use crate::fault_clock::Admission;
-use crate::http::{AnswerId, Answers};
-use crate::ledger::{Ticket, ending_of};
+use crate::http::{ResponseId, Responses};
 use crate::truth::Ending;
+use crate::truth_recorder::{OpenRow, ending_after};
 
-/// What happens to the connection when the answer has left.
+/// What happens to the connection after the answer has left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Then {
-    /// The next exchange.
-    GoOn,
-    /// It is closed, so that the client gets everything that was sent.
+pub(crate) enum AfterResponse {
+    /// The connection goes on with the next exchange.
+    KeepOpen,
+    /// The connection is closed, in such a way that the client gets everything that was sent.
     Close,
-    /// It is reset.
+    /// The connection is reset.
     Reset,
 }
 
-/// What to do about an exchange now.
+/// What an exchange is to send now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Step {
-    /// Nothing: its time has not come, or its request has not been read to the end.
+pub(crate) enum NextSend {
+    /// Nothing yet: the answer is not due, or its request has not been read to the end.
     Wait,
-    /// Send its bytes before this one.
+    /// The bytes before this one.
     SendTo(u64),
-    /// Everything has left.
+    /// Nothing more: everything has left.
     Complete,
 }
 
 /// An answer under way. Instants are on the clock of the event loop.
 #[derive(Debug)]
 pub(crate) struct Exchange {
-    pub(crate) answer: AnswerId,
+    pub(crate) response: ResponseId,
     /// Bytes that have left.
     pub(crate) sent: u64,
-    /// Bytes that are to leave.
+    /// Bytes of the whole answer.
     length: u64,
-    /// Not before this instant; [`Timestamp::NEVER`] for a black hole.
+    /// When the answer leaves; [`Timestamp::NEVER`] for a black hole.
     pub(crate) due: Timestamp,
-    /// From this byte on not before that instant.
+    /// Bytes from this one on leave at this instant.
     pub(crate) rest: Option<(u64, Timestamp)>,
-    pub(crate) then: Then,
-    /// The request has been read with its body; no answer leaves before.
+    pub(crate) then: AfterResponse,
+    /// True when the request has been read with its body; the answer waits for that.
     pub(crate) request_read: bool,
-    /// For the truth: the row, how it ends when all has left, and with what status. `None`: not the service's.
-    pub(crate) entry: Option<Entry>,
+    /// What to record when it ends; `None` where the request is none of the service's.
+    pub(crate) entry: Option<TruthEntry>,
 }
 
-/// What an exchange owes the truth.
+/// What to record about an exchange: its row, and how it ends with what status once everything has left.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) ticket: Ticket,
+pub(crate) struct TruthEntry {
+    pub(crate) row: OpenRow,
     pub(crate) ending: Ending,
     pub(crate) status: Option<u16>,
 }
 
-/// What of a request shapes the form of its answer.
+/// What the request says about the form of its answer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
+pub(crate) struct ResponseForm {
     pub(crate) is_head: bool,
     pub(crate) keep_alive: bool,
 }
 
 impl Exchange {
-    /// An answer of which the truth is told nothing, that leaves at `due` and is `answer` whole.
-    pub(crate) fn apart(answers: &Answers, answer: AnswerId, form: Form, due: Timestamp) -> Exchange {
+    /// An exchange that is not recorded: the whole of `response` leaves at `due`.
+    pub(crate) fn unrecorded(
+        responses: &Responses,
+        response: ResponseId,
+        form: ResponseForm,
+        due: Timestamp,
+    ) -> Exchange {
         Exchange {
-            answer,
+            response,
             sent: 0,
-            length: answers.length(answer, form.is_head),
+            length: responses.length(response, form.is_head),
             due,
             rest: None,
-            then: if form.keep_alive { Then::GoOn } else { Then::Close },
+            then: if form.keep_alive { AfterResponse::KeepOpen } else { AfterResponse::Close },
             request_read: true,
             entry: None,
         }
     }
 
     /// The answer that the service gives to a request.
-    pub(crate) fn admitted(answers: &Answers, admission: &Admission, ticket: Ticket, form: Form) -> Exchange {
-        let (action, due) = (admission.fate.action, admission.real(admission.fate.due));
-        let (answer, status) = match action {
-            Action::Answer { status } => (answers.service(status, form.keep_alive), Some(status)),
-            Action::SlowBody { .. } | Action::BlackHole => (answers.service(200, form.keep_alive), Some(200)),
-            Action::ShortBody => (answers.short(form.keep_alive), Some(200)),
-            Action::Garbage | Action::Reset => (answers.garbage(), None),
+    pub(crate) fn admitted(responses: &Responses, admission: &Admission, row: OpenRow, form: ResponseForm) -> Exchange {
+        let (action, due) = (admission.plan.action, admission.real(admission.plan.due));
+        let (response, status) = match action {
+            Action::Answer { status } => (responses.service(status, form.keep_alive), Some(status)),
+            Action::SlowBody { .. } | Action::BlackHole => (responses.service(200, form.keep_alive), Some(200)),
+            Action::ShortBody => (responses.short(form.keep_alive), Some(200)),
+            Action::Garbage | Action::Reset => (responses.garbage(), None),
         };
-        let mut exchange = Exchange::apart(answers, answer, form, due);
+        let mut exchange = Exchange::unrecorded(responses, response, form, due);
         match action {
             Action::SlowBody { until } => {
-                exchange.rest = Some((answers.first_part(answer, exchange.length), admission.real(until)));
+                exchange.rest = Some((responses.first_part(response, exchange.length), admission.real(until)));
             }
-            Action::ShortBody => exchange.then = Then::Close,
+            Action::ShortBody => exchange.then = AfterResponse::Close,
             Action::Garbage => {
-                exchange.length = answers.length(answer, false);
-                exchange.then = Then::Close;
+                exchange.length = responses.length(response, false);
+                exchange.then = AfterResponse::Close;
             }
             Action::Reset => {
                 exchange.length = 0;
-                exchange.then = Then::Reset;
+                exchange.then = AfterResponse::Reset;
             }
             Action::Answer { .. } | Action::BlackHole => {}
         }
-        exchange.entry = Some(Entry { ticket, ending: ending_of(action), status });
+        exchange.entry = Some(TruthEntry { row, ending: ending_after(action), status });
         exchange
     }
 
-    /// What to do about it at `now`.
-    pub(crate) fn step(&self, now: Timestamp) -> Step {
+    /// What it is to send at `now`.
+    pub(crate) fn step(&self, now: Timestamp) -> NextSend {
         if !self.request_read || now < self.due {
-            return Step::Wait;
+            return NextSend::Wait;
         }
         match self.rest {
-            Some((from, at)) if now < at && self.sent == from => Step::Wait,
-            Some((from, at)) if now < at => Step::SendTo(from),
-            _ if self.sent == self.length => Step::Complete,
-            _ => Step::SendTo(self.length),
+            Some((from, at)) if now < at && self.sent == from => NextSend::Wait,
+            Some((from, at)) if now < at => NextSend::SendTo(from),
+            _ if self.sent == self.length => NextSend::Complete,
+            _ => NextSend::SendTo(self.length),
         }
     }
 }

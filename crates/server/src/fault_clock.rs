@@ -1,24 +1,24 @@
-//! The fault clock: when it starts, and what becomes of a request by its reading.
+//! The fault clock: when it starts, and how a request is admitted by its time.
 
-use truetail_model::service::{Fate, Service, ServiceState};
+use truetail_model::service::{ResponsePlan, Service, ServiceState};
 use truetail_model::time::Timestamp;
 
-/// A service in operation, and the instants that were its zero on the clock of the event loop.
+/// A service in operation, with the instants at which its fault clock was started.
 #[derive(Debug)]
 pub(crate) struct FaultClock {
     state: ServiceState,
-    /// One for each epoch so far; the last is in force.
+    /// The start of each epoch so far, on the clock of the event loop; the last one is in force.
     starts: Vec<Timestamp>,
 }
 
-/// What becomes of a request, in the time of its epoch.
+/// What the service does about a request, in the time of its epoch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission {
-    /// On the fault clock.
-    pub(crate) fate: Fate,
-    /// How many times the clock had been started, at least 1.
+    /// The plan, on the fault clock.
+    pub(crate) plan: ResponsePlan,
+    /// How many times the clock has been started, at least 1.
     pub(crate) epoch: u32,
-    /// When it was started last, on the clock of the event loop.
+    /// When the clock was last started, on the clock of the event loop.
     pub(crate) origin: Timestamp,
 }
 
@@ -33,7 +33,7 @@ impl FaultClock {
         self.state.service()
     }
 
-    /// Starts the clock at `now`, with nothing admitted.
+    /// Starts the clock at `now`, with no request admitted.
     pub(crate) fn start(&mut self, now: Timestamp) {
         self.state = ServiceState::new(self.state.service().clone());
         self.starts.push(now);
@@ -44,19 +44,19 @@ impl FaultClock {
         &self.starts
     }
 
-    /// Admits a request that arrives at `now`, and starts the clock with it if it is the first.
+    /// Admits a request that arrives at `now`. The first request starts the clock.
     pub(crate) fn admit(&mut self, now: Timestamp) -> Admission {
         if self.starts.is_empty() {
             self.start(now);
         }
         let origin = self.starts.last().copied().unwrap_or(now);
-        let fate = self.state.admit(Timestamp(now.since(origin).0));
-        Admission { fate, epoch: self.starts.len() as u32, origin }
+        let plan = self.state.admit(Timestamp(now.since(origin).0));
+        Admission { plan, epoch: self.starts.len() as u32, origin }
     }
 }
 
 impl Admission {
-    /// An instant of the fault clock on the clock of the event loop.
+    /// Converts an instant of the fault clock to the clock of the event loop.
     pub(crate) fn real(&self, instant: Timestamp) -> Timestamp {
         self.origin + instant.since_origin()
     }

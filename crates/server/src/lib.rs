@@ -1,4 +1,4 @@
-//! The misbehaving HTTP/1.1 server: obeys [`truetail_model::service::ServiceState`] in real time and keeps its own
+//! The misbehaving HTTP/1.1 server. It follows [`truetail_model::service::ServiceState`] in real time and records its own
 //! truth, against which every claim about a load generator can be checked.
 //!
 //! | path | what it does |
@@ -10,12 +10,12 @@
 //! A request that carries the header `truetail-preflight` counts as a health check on every path. The fault clock
 //! starts at the first request that is not a health check; that request arrives at 0.
 //!
-//! One thread does it all. It reads before it writes, and while a burst of answers leaves it looks for new requests in
-//! between, so that an arrival's timestamp does not wait for other requests' answers.
+//! One thread does everything. It reads before it writes, and during a burst of answers it reads new requests in between,
+//! so that the timestamp of an arrival does not wait for the answers to other requests.
 //!
 //! A request arrives when its head has been read. No answer leaves before the body of its request was read too; answers
-//! on one connection leave in the order of the requests. Of one connection 256 requests are held at most; what follows
-//! stays in the system's buffers, and arrives when some were answered.
+//! on one connection leave in the order of the requests. At most 256 requests of one connection are held. Further requests
+//! stay in the system's buffers, and arrive when some were answered.
 //!
 //! A client that ends its side of a connection (or is reset) is gone: nothing it still waited for is sent. Its requests
 //! stay admitted and hold their places, as they do in most servers; their rows say [`Ending::ClientGone`].
@@ -24,15 +24,15 @@ mod connection;
 mod event_loop;
 mod exchange;
 mod fault_clock;
-mod house;
 mod http;
-mod ledger;
 mod log_file;
 mod server;
+mod shared_state;
 mod slots;
 mod timers;
 mod truth;
 mod truth_log;
+mod truth_recorder;
 
 pub use log_file::LogFile;
 pub use server::{Server, ServerOptions};

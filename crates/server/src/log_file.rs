@@ -1,11 +1,11 @@
-//! A file for a truth log.
+//! The file of a truth log.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// A file that is made, or emptied, when it is first written to. As the sink of a [`ServerOptions::truth`] that is when
-/// the server has its port: one that cannot have it takes nothing away.
+/// A file that is created, or truncated, at the first write. As [`ServerOptions::truth`] it is first written to when the
+/// server has its port, so that a server which cannot have its port destroys no earlier log.
 ///
 /// [`ServerOptions::truth`]: crate::ServerOptions::truth
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// The file at `path`, which is not touched yet.
+    /// The file at `path`. It is not touched before the first write.
     pub fn at(path: impl Into<PathBuf>) -> LogFile {
         LogFile { path: path.into(), file: None }
     }

@@ -1,4 +1,4 @@
-//! Starting and stopping.
+//! Starts and stops a server.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -10,28 +10,29 @@ use std::thread::{self, JoinHandle};
 use socket2::{Domain, Protocol, Socket, Type};
 use truetail_model::service::Service;
 use truetail_model::time::Nanos;
-use truetail_reactor::{Reactor, Waker, precise_sleeps};
+use truetail_reactor::{Reactor, Waker, minimize_timer_slack};
 
 use crate::event_loop::EventLoop;
-use crate::house::House;
-use crate::ledger::Ledger;
+use crate::shared_state::SharedState;
 use crate::truth::Truth;
 use crate::truth_log::TruthLog;
+use crate::truth_recorder::TruthRecorder;
 
-/// Connections that the system holds until they are accepted (it may hold fewer: Linux, `net.core.somaxconn`).
+/// Connections that the system queues until they are accepted. It may queue fewer (Linux: `net.core.somaxconn`).
 const BACKLOG: i32 = 4096;
 
-/// What to serve, where, and what to keep of it.
+/// What to serve, where, and what to record.
 pub struct ServerOptions {
     /// How the server behaves.
     pub service: Service,
-    /// Where it listens; port 0: any that is free.
+    /// The address to listen on; port 0: any free port.
     pub listen: SocketAddr,
-    /// Where the truth log goes, if anywhere: CSV, a header line, then a row a request in the order of their ending.
+    /// Where the truth log is written, if anywhere: CSV with a header line and a row for each request, in the order in
+    /// which requests end.
     pub truth: Option<Box<dyn Write + Send>>,
-    /// Rows are kept in memory for [`Server::stop`] (64 bytes or so each).
+    /// Keep rows in memory for [`Server::stop`] (about 64 bytes each).
     pub keep_truth: bool,
-    /// A head that is not there so long after its first byte is refused with 408.
+    /// A head that is not complete this long after its first byte is refused with 408.
     pub head_timeout: Nanos,
 }
 
@@ -54,7 +55,7 @@ impl fmt::Debug for ServerOptions {
     }
 }
 
-/// A server at work. It stops when it is dropped.
+/// A running server. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Server {
     addr: SocketAddr,
@@ -65,31 +66,31 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens, and serves in a thread of its own from then on.
+    /// Listens, and starts serving in a thread of its own.
     ///
     /// # Errors
-    /// When the address cannot be had: the message names it and says what would help, the kind is the system's (such as
-    /// [`io::ErrorKind::AddrInUse`]). When the truth log's header cannot be written. When the system has no file
+    /// When the address is not available: the message names it and says what would help, and the kind is the system's (such
+    /// as [`io::ErrorKind::AddrInUse`]). When the header of the truth log cannot be written. When the system has no file
     /// descriptor or thread left.
     pub fn start(options: ServerOptions) -> io::Result<Server> {
         let ServerOptions { service, listen, truth, keep_truth, head_timeout } = options;
         let listener = bind(listen).map_err(|error| explain(listen, &error))?;
         let addr = listener.local_addr()?;
         let log = truth.map(TruthLog::start).transpose()?;
-        let ledger = Ledger::new(keep_truth, log);
+        let recorder = TruthRecorder::new(keep_truth, log);
         let reactor = Reactor::new()?;
         let waker = reactor.waker();
         let (admitted, stop) = (Arc::default(), Arc::default());
-        let house = House::new(service, ledger, head_timeout, Arc::clone(&admitted));
-        let event_loop = EventLoop::new(reactor, listener, house, Arc::clone(&stop))?;
+        let shared = SharedState::new(service, recorder, head_timeout, Arc::clone(&admitted));
+        let event_loop = EventLoop::new(reactor, listener, shared, Arc::clone(&stop))?;
         let thread = thread::Builder::new().name("truetail-server".to_owned()).spawn(move || {
-            precise_sleeps();
+            minimize_timer_slack();
             event_loop.run()
         })?;
         Ok(Server { addr, admitted, stop, waker, thread: Some(thread) })
     }
 
-    /// Where it listens, with the port that it got.
+    /// The address that it listens on, with its actual port.
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
@@ -99,7 +100,7 @@ impl Server {
         self.admitted.load(Ordering::Relaxed)
     }
 
-    /// Closes all connections, completes the truth log and gives out the truth. Requests that are still held end as
+    /// Closes all connections, completes the truth log and returns the truth. Requests that are still held end as
     /// [`Ending::Held`](crate::Ending::Held).
     pub fn stop(mut self) -> Truth {
         match self.end().expect("a server that was not stopped has its thread") {

@@ -1,8 +1,8 @@
-//! Values found by tokens that do not come again.
+//! Values that are found by tokens which are never used twice.
 
-/// A token has its slot's generation in the upper half and the slot's number in the lower one, so that a timer or a
-/// report meant for a value that is gone never meets the one that came after it. One bit is left out, so that the
-/// highest tokens stay free for others.
+/// A token has the generation of its slot in the upper half and the number of the slot in the lower half. So a timer or
+/// an event that is meant for a removed value never reaches its successor. One bit is left out, so that the highest
+/// tokens stay free for the reactor and the listener.
 const GENERATIONS: u32 = 0x7fff_ffff;
 
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl<T> Slots<T> {
         Slots { slots: Vec::new(), free: Vec::new() }
     }
 
-    /// Puts in what `make` builds from the token that it will have.
+    /// Inserts what `make` builds from its token, and returns the token.
     pub(crate) fn insert(&mut self, make: impl FnOnce(u64) -> T) -> u64 {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot { generation: 0, value: None });
@@ -36,12 +36,12 @@ impl<T> Slots<T> {
         token
     }
 
-    /// The value of `token`, unless it is gone.
+    /// The value of `token`, unless it was removed.
     pub(crate) fn get(&mut self, token: u64) -> Option<&mut T> {
         self.slot(token)?.value.as_mut()
     }
 
-    /// Takes out the value of `token`, unless it is gone.
+    /// Removes and returns the value of `token`, unless it was removed before.
     pub(crate) fn remove(&mut self, token: u64) -> Option<T> {
         let slot = self.slot(token)?;
         let value = slot.value.take()?;

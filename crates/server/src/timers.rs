@@ -1,12 +1,12 @@
-//! What is to be done when.
+//! Timers of connections.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use truetail_model::time::Timestamp;
 
-/// Instants at which connections are to be looked at, to the nanosecond. Of equal instants the one that was added
-/// first comes first, so that those who were held together leave in the order in which they came.
+/// Instants at which connections are to be served, to the nanosecond. Equal instants come in the order in which they were
+/// added, so that answers that were held together leave in the order of their requests.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Timestamp, u64, u64)>>,
@@ -14,7 +14,7 @@ pub(crate) struct Timers {
 }
 
 impl Timers {
-    /// Looks at connection `token` at `at`; an instant that never comes is forgotten at once. It cannot be taken back.
+    /// Has connection `token` served at `at`. An instant that never comes is ignored. A timer cannot be cancelled.
     pub(crate) fn add(&mut self, at: Timestamp, token: u64) {
         if at != Timestamp::NEVER {
             self.heap.push(Reverse((at, self.added, token)));
@@ -22,12 +22,12 @@ impl Timers {
         }
     }
 
-    /// The next instant.
+    /// The next instant at which a timer goes off.
     pub(crate) fn next(&self) -> Option<Timestamp> {
         self.heap.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// Takes out the next connection that is due at `now`.
+    /// Removes and returns the next connection that is due at `now`.
     pub(crate) fn pop_due(&mut self, now: Timestamp) -> Option<u64> {
         self.next().filter(|at| *at <= now)?;
         self.heap.pop().map(|Reverse((_, _, token))| token)

@@ -1,4 +1,4 @@
-//! What the server knows of each request it admitted.
+//! The truth: what the server knows of each request that it admitted.
 
 use std::io;
 
@@ -15,7 +15,7 @@ pub enum Ending {
     Garbage,
     /// The connection was reset in place of an answer.
     Reset,
-    /// Nothing was ever to come, whatever the client did.
+    /// No answer was to come, whatever the client did.
     BlackHole,
     /// The client was gone before the last byte of its answer was handed to the system.
     ClientGone,
@@ -53,7 +53,7 @@ impl Ending {
         }
     }
 
-    /// Bytes left for the client, and all that were meant to leave did.
+    /// True when bytes were sent, and all that were to be sent.
     pub const fn sent_something(self) -> bool {
         matches!(self, Ending::Answered | Ending::ShortBody | Ending::Garbage)
     }
@@ -66,9 +66,9 @@ pub struct TruthRow {
     pub epoch: u32,
     /// Its number in the epoch, from 1, in the order of arrival.
     pub number: u64,
-    /// When its head had been read.
+    /// When its head had been read: its arrival.
     pub arrived_ns: u64,
-    /// When the last byte of its answer was meant to leave; for a reset, when that was due; `None` for a black hole.
+    /// When the last byte of its answer was to leave; for a reset, when the reset was due; `None` for a black hole.
     pub due_ns: Option<u64>,
     /// When the last byte had been handed to the system; `None` unless [`Ending::sent_something`].
     pub answered_ns: Option<u64>,
@@ -85,35 +85,35 @@ pub struct TruthRow {
 pub struct Totals {
     /// Requests of the service.
     pub admitted: u64,
-    /// Requests that are none of the service's: health checks, preflights, `/clock`.
-    pub apart: u64,
-    /// Requests that were refused because they are not HTTP, too large or too slow; none of the service's either.
+    /// Control requests, which do not reach the service: health checks, preflights, `/clock`.
+    pub control: u64,
+    /// Requests that were refused because they are not HTTP, too large or too slow. They do not reach the service either.
     pub refused: u64,
     pub(crate) endings: [u64; Ending::ALL.len()],
 }
 
 impl Totals {
-    /// How many requests ended so.
+    /// How many requests ended with `ending`.
     pub fn ended(&self, ending: Ending) -> u64 {
         self.endings[ending as usize]
     }
 
-    /// Admitted is the sum of all endings; anything else is a bug.
+    /// True when the endings sum up to the admitted requests; anything else is a bug.
     pub fn is_balanced(&self) -> bool {
         self.admitted == self.endings.iter().sum::<u64>()
     }
 }
 
-/// What a server knows when it has been stopped.
+/// What a server knows once it has been stopped.
 #[derive(Debug)]
 pub struct Truth {
-    /// One row a request, in the order of arrival, epoch after epoch; empty unless they were to be kept.
+    /// One row for each request, in the order of arrival, epoch after epoch; empty unless rows are kept in memory.
     pub rows: Vec<TruthRow>,
-    /// Counts, kept in any case.
+    /// Counts, which are always kept.
     pub totals: Totals,
     /// When the fault clock of each epoch started, nanoseconds since 1970 UTC.
     pub clock_starts_unix_ns: Vec<u64>,
-    /// Why the truth log is incomplete, if it is.
+    /// Why the truth log is incomplete; `None` when it is complete.
     pub log_error: Option<io::Error>,
 }
 

@@ -14,16 +14,16 @@ use crate::truth::TruthRow;
 /// The first line of a truth log.
 const HEADER: &str = "epoch,number,arrived_ns,due_ns,answered_ns,status,ending,faults";
 
-/// So many rows are handed over at once …
+/// Rows that are sent to the writer at once …
 const BATCH_ROWS: usize = 4096;
-/// … or fewer, when the oldest of them has waited for so long.
+/// … or fewer, when the oldest of them has waited this long.
 const BATCH_AGE: Nanos = Nanos::from_millis(250);
 
 /// The end of the log that the event loop holds.
 #[derive(Debug)]
 pub(crate) struct TruthLog {
     batch: Vec<TruthRow>,
-    hand_over_at: Option<Timestamp>,
+    batch_due: Option<Timestamp>,
     sender: Sender<Vec<TruthRow>>,
     writer: JoinHandle<io::Result<()>>,
 }
@@ -40,27 +40,27 @@ impl TruthLog {
         let (sender, receiver) = channel();
         let writer =
             thread::Builder::new().name("truetail-truth".to_owned()).spawn(move || write_all(out, &receiver))?;
-        Ok(TruthLog { batch: Vec::with_capacity(BATCH_ROWS), hand_over_at: None, sender, writer })
+        Ok(TruthLog { batch: Vec::with_capacity(BATCH_ROWS), batch_due: None, sender, writer })
     }
 
     /// Adds a row.
     pub(crate) fn add(&mut self, row: TruthRow, now: Timestamp) {
         self.batch.push(row);
-        self.hand_over_at.get_or_insert(now + BATCH_AGE);
+        self.batch_due.get_or_insert(now + BATCH_AGE);
         if self.batch.len() >= BATCH_ROWS {
-            self.hand_over();
+            self.send_batch();
         }
     }
 
-    /// When [`TruthLog::tend`] has something to do, if it ever has.
-    pub(crate) fn tend_at(&self) -> Option<Timestamp> {
-        self.hand_over_at
+    /// When [`TruthLog::flush_due`] has something to do, if it ever has.
+    pub(crate) fn flush_at(&self) -> Option<Timestamp> {
+        self.batch_due
     }
 
-    /// Hands over what has waited long enough.
-    pub(crate) fn tend(&mut self, now: Timestamp) {
-        if self.hand_over_at.is_some_and(|at| at <= now) {
-            self.hand_over();
+    /// Sends the batch when it has waited long enough.
+    pub(crate) fn flush_due(&mut self, now: Timestamp) {
+        if self.batch_due.is_some_and(|at| at <= now) {
+            self.send_batch();
         }
     }
 
@@ -69,13 +69,13 @@ impl TruthLog {
     /// # Errors
     /// The first thing that could not be written.
     pub(crate) fn finish(mut self) -> io::Result<()> {
-        self.hand_over();
+        self.send_batch();
         drop(self.sender);
         self.writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 
-    fn hand_over(&mut self) {
-        self.hand_over_at = None;
+    fn send_batch(&mut self) {
+        self.batch_due = None;
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH_ROWS));
         // A writer that failed has left, and tells why when it is joined.
         let _ = self.sender.send(batch);
@@ -171,14 +171,14 @@ mod tests {
     #[test]
     fn rows_are_handed_over_when_they_have_waited_long_enough() {
         let mut log = TruthLog::start(Box::new(io::sink())).unwrap();
-        assert_eq!(log.tend_at(), None);
+        assert_eq!(log.flush_at(), None);
         log.add(row(), Timestamp(5));
         log.add(row(), Timestamp(50));
-        assert_eq!(log.tend_at(), Some(Timestamp(5) + BATCH_AGE));
-        log.tend(Timestamp(100));
-        assert!(log.tend_at().is_some());
-        log.tend(Timestamp(5) + BATCH_AGE);
-        assert_eq!(log.tend_at(), None);
+        assert_eq!(log.flush_at(), Some(Timestamp(5) + BATCH_AGE));
+        log.flush_due(Timestamp(100));
+        assert!(log.flush_at().is_some());
+        log.flush_due(Timestamp(5) + BATCH_AGE);
+        assert_eq!(log.flush_at(), None);
         log.finish().unwrap();
     }
 }

@@ -1,8 +1,8 @@
 //! The loop that moves virtual time.
 
 use truetail_model::arrival::{Horizon, ScheduleHash};
-use truetail_model::driver::{Driver, Hand, Start, Turn};
-use truetail_model::record::{Outcome, RequestRecord};
+use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
+use truetail_model::record::{Outcome, RequestRecord, StartDelay};
 use truetail_model::service::{Service, ServiceState};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
@@ -62,7 +62,7 @@ impl Simulation {
         if workload.model.horizon() == Horizon::default() {
             return Err(SimError::NoEnd);
         }
-        let driver = Driver::new(workload, Hand::ALONE);
+        let driver = Driver::new(workload, WorkerShare::WHOLE);
         // With an endless drain, when a run ends that waits for what never comes is known only then.
         let knows_its_end = driver.deadline() != Timestamp::NEVER;
         let no_feedback = matches!(workload.model, LoadModel::Open(_)) && workload.limits.connections.is_none();
@@ -91,21 +91,21 @@ impl Simulation {
     /// [`SimError::TimeStands`] when closed users ask again and again in no time.
     pub fn run(mut self, sink: &mut impl Sink) -> Result<Closing, SimError> {
         let stuck = loop {
-            match self.driver.turn(self.now) {
-                Turn::Start(start) => self.begin(start, sink)?,
-                Turn::Wait { until } => {
+            match self.driver.poll(self.now) {
+                Directive::Start(start) => self.begin(start, sink)?,
+                Directive::Wait { until } => {
                     if !self.advance(until, sink) {
                         break true;
                     }
                 }
-                Turn::Finished | Turn::Expired => break false,
+                Directive::Finished | Directive::Expired => break false,
             }
         };
         Ok(self.close(stuck, sink))
     }
 
     #[inline]
-    fn begin(&mut self, start: Start, sink: &mut impl Sink) -> Result<(), SimError> {
+    fn begin(&mut self, start: DueRequest, sink: &mut impl Sink) -> Result<(), SimError> {
         sink.planned(start.arrival.intended_start);
         self.standing.check(self.now)?;
         let mut record = self.ask(start);
@@ -120,15 +120,26 @@ impl Simulation {
 
     /// Asks the service what becomes of a request that starts now.
     #[inline]
-    fn ask(&mut self, start: Start) -> RequestRecord {
+    fn ask(&mut self, start: DueRequest) -> RequestRecord {
         let clock = *self.fault_clock.get_or_insert(self.now);
-        let fate = self.service.admit(Timestamp(self.now.since(clock).0));
+        let response = self.service.admit(Timestamp(self.now.since(clock).0));
         // The end of the timescale stays where it is: never is never on either clock.
-        let completed = clock + fate.completed().since_origin();
+        let completed = clock + response.completed().since_origin();
         let gives_up = self.timeout.map_or(Timestamp::NEVER, |timeout| self.now + timeout);
-        let (end, outcome) = ending(fate.action, completed, gives_up);
-        let Start { arrival, connection_wait, .. } = start;
-        RequestRecord::new(arrival, self.now, end, outcome).with_start_delay(connection_wait, None)
+        let (end, outcome) = ending(response.action, completed, gives_up);
+        let DueRequest { arrival, connection_wait, .. } = start;
+        RequestRecord {
+            index: arrival.index,
+            intended_start: arrival.intended_start,
+            actual_start: self.now,
+            end,
+            delay: StartDelay::split(arrival.intended_start, self.now, connection_wait, Nanos::ZERO),
+            connected: false,
+            tls_handshake: None,
+            read_lag: None,
+            outcome,
+            bytes_in: 0,
+        }
     }
 
     /// Ends a request that was just started, at the end it will have.
@@ -139,7 +150,7 @@ impl Simulation {
             cut_off(record, deadline);
         }
         self.last_end = self.last_end.max(record.end);
-        self.driver.finish(user, record.end);
+        self.driver.complete(user, record.end);
     }
 
     /// Moves to the next instant at which something happens, at the latest `until`, and ends what ends there. False
@@ -152,7 +163,7 @@ impl Simulation {
         }
         self.now = next;
         while let Some(flight) = self.pending.pop_ended(next) {
-            self.driver.finish(flight.user, flight.record.end);
+            self.driver.complete(flight.user, flight.record.end);
             sink.ended(&flight.record);
         }
         true

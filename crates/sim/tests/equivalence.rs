@@ -8,12 +8,12 @@ use proptest::prelude::*;
 use truetail_model::arrival::Spacing;
 use truetail_model::record::Snapshot;
 use truetail_model::scenario::Scenario;
-use truetail_model::service::{Fault, Gate, Select, Service, ServiceState, Variation};
+use truetail_model::service::{Fault, Gate, Selector, Service, ServiceState, Variation};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
-fn select() -> impl Strategy<Value = Select> {
-    (prop::option::of(1u64..6), prop::option::of(0.05..1.0)).prop_map(|(every, share)| Select {
+fn select() -> impl Strategy<Value = Selector> {
+    (prop::option::of(1u64..6), prop::option::of(0.05..1.0)).prop_map(|(every, share)| Selector {
         every,
         share,
         at: None,

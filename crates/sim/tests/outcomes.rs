@@ -6,13 +6,13 @@ use common::*;
 use truetail_model::arrival::Spacing;
 use truetail_model::record::{Cause, Metric, Outcome, RequestRecord};
 use truetail_model::scenario::Scenario;
-use truetail_model::service::{Fault, Select, Service};
+use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::RunSource;
 use truetail_sim::{FaultClock, SimError, SimOptions, Simulation, simulate};
 
-const EVERY_FIFTH: Select = Select { every: Some(5), share: None, at: None, length: None };
+const EVERY_FIFTH: Selector = Selector { every: Some(5), share: None, at: None, length: None };
 
 /// Every record, by index.
 fn records(scenario: &Scenario) -> Vec<RequestRecord> {

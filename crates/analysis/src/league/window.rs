@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use truetail_model::scenario::Scenario;
-use truetail_model::service::{Fault, ServiceState};
+use truetail_model::service::{Fault, ServiceState, StallSchedule};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 
@@ -95,19 +95,12 @@ fn stalls(scenario: &Scenario, end: Nanos) -> Vec<TimeRange> {
 }
 
 fn stalls_of(fault: &Fault, end: Nanos) -> Vec<TimeRange> {
-    let stretch = |at: Timestamp, length: Nanos| TimeRange { from_ns: at.0, to_ns: (at + length).0.min(end.0) };
-    match *fault {
-        Fault::Stall { at, length, .. } => (at.0 < end.0).then(|| stretch(at, length)).into_iter().collect(),
-        Fault::RecurringStall { first, every, length, times, .. } => (0..times.unwrap_or(u64::MAX))
-            .map(|n| Timestamp(first.0.saturating_add(every.0.saturating_mul(n))))
-            .take_while(|at| at.0 < end.0)
-            .map(|at| stretch(at, length))
-            .collect(),
-        Fault::Ramp { .. } | Fault::EveryNth { .. } | Fault::ErrorStatus { .. } | Fault::Reset { .. } => Vec::new(),
-        Fault::BlackHole { .. } | Fault::SlowBody { .. } | Fault::ShortBody { .. } | Fault::Garbage { .. } => {
-            Vec::new()
-        }
-    }
+    let Some(StallSchedule { first, every, length, times, .. }) = fault.stall_schedule() else { return Vec::new() };
+    (0..times.unwrap_or(u64::MAX))
+        .map(|n| Timestamp(first.0.saturating_add(every.0.saturating_mul(n))))
+        .take_while(|at| at.0 < end.0)
+        .map(|at| TimeRange { from_ns: at.0, to_ns: (at + length).0.min(end.0) })
+        .collect()
 }
 
 fn open_arrivals(scenario: &Scenario) -> Vec<(u64, Option<u64>)> {

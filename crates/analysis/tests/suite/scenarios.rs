@@ -4,7 +4,7 @@
 use crate::support::{codes, ms, scenario, simulated, without_samples};
 use truetail_analysis::{findings, omission, truth};
 use truetail_model::arrival::Horizon;
-use truetail_model::service::{Fault, Select};
+use truetail_model::service::{Fault, Selector};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 use truetail_run::VerdictState;
@@ -132,7 +132,7 @@ fn a_closed_loop_omits_the_stall_and_an_open_one_does_not() {
 #[test]
 fn a_black_hole_has_no_answer_in_truth_and_a_bound_in_a_run() {
     let mut scenario = scenario("01");
-    scenario.service.faults = vec![Fault::BlackHole { select: Select { every: Some(50), ..Select::default() } }];
+    scenario.service.faults = vec![Fault::BlackHole { select: Selector { every: Some(50), ..Selector::default() } }];
     scenario.workload.limits.timeout = Some(Nanos::from_secs(2));
     let truth = truth::truth(&scenario).unwrap();
     assert_eq!(truth.unanswered(), 1200);
@@ -152,7 +152,7 @@ fn a_black_hole_has_no_answer_in_truth_and_a_bound_in_a_run() {
 #[test]
 fn failures_are_slower_than_every_answer() {
     let mut scenario = scenario("01");
-    scenario.service.faults = vec![Fault::Reset { select: Select { every: Some(20), ..Select::default() } }];
+    scenario.service.faults = vec![Fault::Reset { select: Selector { every: Some(20), ..Selector::default() } }];
     let found = findings(&simulated(&scenario));
     let [_, p90, _, p99, ..] = found.response_time.quantiles[..] else { panic!() };
     assert!(!p90.at_least && p99.at_least && p99.no_answer);
@@ -163,7 +163,7 @@ fn failures_are_slower_than_every_answer() {
 #[test]
 fn error_statuses_are_answers_and_shown_apart() {
     let mut scenario = scenario("01");
-    let select = Select { every: Some(10), ..Select::default() };
+    let select = Selector { every: Some(10), ..Selector::default() };
     scenario.service.faults = vec![Fault::ErrorStatus { status: 503, immediately: true, select }];
     for run in [simulated(&scenario), without_samples(&scenario)] {
         let found = findings(&run);

@@ -5,7 +5,7 @@ use truetail_analysis::{findings, settling};
 use truetail_model::arrival::{Horizon, Spacing};
 use truetail_model::record::Outcome;
 use truetail_model::scenario::Scenario;
-use truetail_model::service::{Fault, Gate, Select};
+use truetail_model::service::{Fault, Gate, Selector};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 use truetail_run::SettlingState::{NotJudged, Settles, Steady, Unsettled};
@@ -161,8 +161,8 @@ fn saturation_is_not_called_a_shift() {
 #[test]
 fn a_server_that_dies_is_named_with_its_time() {
     for fault in [
-        Fault::BlackHole { select: Select { at: Some(Timestamp(25 * S)), ..Select::default() } },
-        Fault::Reset { select: Select { at: Some(Timestamp(25 * S)), ..Select::default() } },
+        Fault::BlackHole { select: Selector { at: Some(Timestamp(25 * S)), ..Selector::default() } },
+        Fault::Reset { select: Selector { at: Some(Timestamp(25 * S)), ..Selector::default() } },
     ] {
         for run in both(&with(10, vec![fault.clone()], 60)) {
             let shift = settling(&run).shift.unwrap();

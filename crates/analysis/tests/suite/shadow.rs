@@ -4,7 +4,7 @@ use crate::support::{codes, queue, scenario, simulated, without_samples};
 use truetail_analysis::{findings, shadow};
 use truetail_model::record::SamplesOptions;
 use truetail_model::scenario::Scenario;
-use truetail_model::service::{Fault, Select, Variation};
+use truetail_model::service::{Fault, Selector, Variation};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 use truetail_run::{ClosedLoopShadow, Findings};
@@ -108,7 +108,7 @@ fn no_shadow_where_none_can_be() {
 #[test]
 fn errors_are_counted_apart() {
     let mut holes = scenario("01");
-    holes.service.faults = vec![Fault::BlackHole { select: Select { every: Some(50), ..Select::default() } }];
+    holes.service.faults = vec![Fault::BlackHole { select: Selector { every: Some(50), ..Selector::default() } }];
     holes.workload.limits.timeout = Some(Nanos::from_secs(2));
     let (shadow, closed) = (shadow_of(&holes, 50, SamplesOptions::default()), closed(&holes, 50));
     let share = |n: u64, of: u64| n as f64 / of as f64;
@@ -123,7 +123,7 @@ fn errors_are_counted_apart() {
 #[test]
 fn no_shadow_of_refusals_at_once() {
     let mut refusing = scenario("01");
-    let select = Select { at: Some(Timestamp(30_000_000_000)), ..Select::default() };
+    let select = Selector { at: Some(Timestamp(30_000_000_000)), ..Selector::default() };
     refusing.service.faults = vec![Fault::ErrorStatus { status: 503, immediately: true, select }];
     assert_eq!(findings(&simulated(&refusing)).closed_loop_shadow, None);
 }

@@ -4,7 +4,7 @@ use crate::support::{changed, codes, queue, recorded, scenario, simulated, with_
 use truetail_analysis::findings;
 use truetail_model::arrival::{Horizon, Profile};
 use truetail_model::record::{Cause, Outcome};
-use truetail_model::service::{Fault, Select};
+use truetail_model::service::{Fault, Selector};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 use truetail_model::workload::LoadModel;
 use truetail_run::Run;
@@ -67,7 +67,7 @@ fn a_timeout_does_not_hide_saturation() {
 #[test]
 fn many_lost_requests_with_a_short_timeout_are_not_saturation() {
     let mut scenario = scenario("01");
-    scenario.service.faults = vec![Fault::BlackHole { select: Select { every: Some(4), ..Select::default() } }];
+    scenario.service.faults = vec![Fault::BlackHole { select: Selector { every: Some(4), ..Selector::default() } }];
     scenario.workload.limits.timeout = Some(Nanos::from_secs(2));
     for run in [simulated(&scenario), without_samples(&scenario)] {
         assert_eq!(codes(&findings(&run)), ["censored_tail"]);
@@ -78,7 +78,7 @@ fn many_lost_requests_with_a_short_timeout_are_not_saturation() {
 #[test]
 fn lost_requests_are_not_saturation() {
     let mut scenario = scenario("01");
-    scenario.service.faults = vec![Fault::BlackHole { select: Select { every: Some(20), ..Select::default() } }];
+    scenario.service.faults = vec![Fault::BlackHole { select: Selector { every: Some(20), ..Selector::default() } }];
     scenario.workload.limits.timeout = Some(Nanos::from_secs(120));
     for run in [simulated(&scenario), without_samples(&scenario)] {
         assert_eq!(codes(&findings(&run)), ["censored_tail"]);
@@ -88,7 +88,7 @@ fn lost_requests_are_not_saturation() {
 #[test]
 fn a_server_that_dies_is_not_saturated() {
     let mut scenario = scenario("01");
-    let select = Select { at: Some(Timestamp(25_000_000_000)), ..Select::default() };
+    let select = Selector { at: Some(Timestamp(25_000_000_000)), ..Selector::default() };
     scenario.service.faults = vec![Fault::BlackHole { select }];
     let found = findings(&simulated(&scenario));
     assert_eq!(codes(&found), ["censored_tail", "not_stationary"]);

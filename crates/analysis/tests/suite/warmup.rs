@@ -4,7 +4,7 @@ use crate::support::{scenario, simulated, without_samples};
 use truetail_analysis::{WarmupCutError, findings, settling, without_warmup};
 use truetail_model::record::{Histogram, Metric, SamplesOptions, Snapshot};
 use truetail_model::scenario::Scenario;
-use truetail_model::service::{Fault, Select};
+use truetail_model::service::{Fault, Selector};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{Run, VerdictState};
 use truetail_sim::{SimOptions, simulate};
@@ -13,7 +13,7 @@ const S: u64 = 1_000_000_000;
 
 /// All sorts of ends: refusals, timeouts, resets; and it settles after 15 s.
 fn mixed() -> Scenario {
-    let every = |n| Select { every: Some(n), ..Select::default() };
+    let every = |n| Selector { every: Some(n), ..Selector::default() };
     let mut mixed = scenario("01");
     mixed.service.baseline = Nanos::from_millis(100);
     mixed.service.faults = vec![

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use truetail_engine::{AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError};
-use truetail_requests::{Draft, Feed, Format, Place, Problem, Rows, curl, prepare, targets, words};
+use truetail_engine::{FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError, AddressOverrides};
+use truetail_requests::{
+    Feed, InputError, Location, RowFormat, Rows, TargetSpec, parse_curl, parse_targets, prepare, split_words,
+};
 
 use super::input;
 use super::load::DEFAULT_SEED;
@@ -17,11 +19,11 @@ use crate::outcome::{Failure, Result, could_not, usage};
 /// What is wrong with the requests, in arguments or in files, or when the host does not resolve.
 pub fn target(args: &RunArgs) -> Result<Target> {
     let closing: &[String] = if args.no_keepalive { &["Connection: close".to_owned()] } else { &[] };
-    let drafts: Vec<_> = drafts(args)?.into_iter().map(|draft| draft.with_defaults(closing)).collect();
+    let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(closing)).collect();
     let data = data(args)?;
     let rows = data.as_ref().map(|(format, file, bytes)| Rows { format: *format, file, bytes });
     let feed = rows.map(|rows| Feed { rows, order: order(args) });
-    let ask = prepare(&drafts, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(wrong)?;
+    let ask = prepare(&specs, feed, args.seed.unwrap_or(DEFAULT_SEED)).map_err(wrong)?;
     let mut target = Target::of(ask.requests, ask.origin, &way(args)?).map_err(refused)?;
     if args.http2 {
         target.use_http2().map_err(refused)?;
@@ -30,17 +32,19 @@ pub fn target(args: &RunArgs) -> Result<Target> {
 }
 
 /// What was written, wherever it was written.
-fn drafts(args: &RunArgs) -> Result<Vec<Draft>> {
+fn specs(args: &RunArgs) -> Result<Vec<TargetSpec>> {
     refuse_contradictions(args)?;
-    let drafts = match (&args.url, &args.targets, &args.curl) {
-        (Some(url), ..) => return of_arguments(args, url).map(|draft| vec![draft]),
-        (_, Some(file), _) => targets(&input::text(file)?, &file.display().to_string(), &read_body).map_err(wrong)?,
+    let specs = match (&args.url, &args.targets, &args.curl) {
+        (Some(url), ..) => return of_arguments(args, url).map(|spec| vec![spec]),
+        (_, Some(file), _) => {
+            parse_targets(&input::text(file)?, &file.display().to_string(), &read_body).map_err(wrong)?
+        }
         (_, _, Some(command)) => {
-            vec![of_curl(&words(command).map_err(|error| usage(format!("--curl: {error}")))?, "--curl")?]
+            vec![of_curl(&split_words(command).map_err(|error| usage(format!("--curl: {error}")))?, "--curl")?]
         }
         _ => vec![of_curl(&args.command, "--")?],
     };
-    Ok(drafts.into_iter().map(|draft| draft.with_defaults(&args.header)).collect())
+    Ok(specs.into_iter().map(|spec| spec.with_defaults(&args.header)).collect())
 }
 
 /// What is asked for stands in one place.
@@ -85,7 +89,7 @@ fn refuse_contradictions_of_http2(args: &RunArgs) -> Result<()> {
     Ok(())
 }
 
-fn of_arguments(args: &RunArgs, url: &str) -> Result<Draft> {
+fn of_arguments(args: &RunArgs, url: &str) -> Result<TargetSpec> {
     if url.starts_with("curl ") {
         return Err(usage(
             "a curl command is no URL; write it behind --, as in truetail run -r 100 -- curl …, or --curl 'curl …'",
@@ -94,13 +98,15 @@ fn of_arguments(args: &RunArgs, url: &str) -> Result<Draft> {
     let method: Method = args.method.as_deref().map_or(Ok(Method::Get), str::parse).map_err(refused)?;
     let mut headers = args.header.clone();
     headers.extend(content_type(args)?);
-    Ok(Draft { method, headers, body: body(args)?, ..Draft::new(Place::named(""), url) })
+    Ok(TargetSpec { method, headers, body: body(args)?, ..TargetSpec::new(Location::named(""), url) })
 }
 
 /// The target of a command whose first word is `curl`, which stands in `argument`.
-fn of_curl(words: &[String], argument: &str) -> Result<Draft> {
+fn of_curl(words: &[String], argument: &str) -> Result<TargetSpec> {
     match words {
-        [first, rest @ ..] if first == "curl" => curl(rest, &Place::named(argument), &read_body).map_err(wrong),
+        [first, rest @ ..] if first == "curl" => {
+            parse_curl(rest, &Location::named(argument), &read_body).map_err(wrong)
+        }
         _ => {
             let first = words.first().map_or("", String::as_str);
             Err(usage(format!(
@@ -110,10 +116,10 @@ fn of_curl(words: &[String], argument: &str) -> Result<Draft> {
     }
 }
 
-fn wrong(problem: Problem) -> Failure {
+fn wrong(problem: InputError) -> Failure {
     match problem {
-        Problem::Wrong { .. } => usage(problem),
-        Problem::Unreadable { .. } => could_not(problem),
+        InputError::Invalid { .. } => usage(problem),
+        InputError::Unreadable { .. } => could_not(problem),
     }
 }
 
@@ -158,7 +164,7 @@ fn content_type(args: &RunArgs) -> Result<Option<String>> {
 }
 
 /// The rows of `--data-from`: their format, the file's name and what stands in it.
-fn data(args: &RunArgs) -> Result<Option<(Format, String, Vec<u8>)>> {
+fn data(args: &RunArgs) -> Result<Option<(RowFormat, String, Vec<u8>)>> {
     let Some(file) = &args.data_from else {
         return match args.feed {
             Some(_) => {
@@ -169,7 +175,7 @@ fn data(args: &RunArgs) -> Result<Option<(Format, String, Vec<u8>)>> {
     };
     let name = file.display().to_string();
     let help = "its name has to end in .csv, or in .jsonl or .ndjson with a JSON object a line";
-    let format = Format::of(&name).ok_or_else(|| usage(format!("--data-from: {name}: {help}")))?;
+    let format = RowFormat::of(&name).ok_or_else(|| usage(format!("--data-from: {name}: {help}")))?;
     if std::fs::metadata(file).is_ok_and(|there| there.len() > MAX_REQUEST_SET_BYTES) {
         return Err(could_not(format!(
             "{name} is larger than {} MiB, which is the limit; give fewer rows",

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
 
 use truetail_engine::{FeedOrder, RequestSet};
-use truetail_requests::{Feed, Format, Rows, prepare, targets};
+use truetail_requests::{Feed, RowFormat, Rows, parse_targets, prepare};
 
 use super::raw_server::RawServer;
 use super::support::{Desk, assert_balanced};
@@ -43,9 +43,9 @@ const ROWS: &str = "id,name\n1,one\n2,\"two & a half\"\n3,drei\n4,vier\n";
 
 /// What the file and the rows ask for, by the library, arrival by arrival.
 fn as_the_choice_says(text: &str, order: FeedOrder, seed: u64, arrivals: u64) -> BTreeMap<String, u64> {
-    let drafts = targets(text, "targets", &|_| Err("no file".to_owned())).expect("targets");
-    let rows = Rows { format: Format::Csv, file: "rows.csv", bytes: ROWS.as_bytes() };
-    let requests: RequestSet = prepare(&drafts, Some(Feed { rows, order }), seed).expect("requests").requests;
+    let specs = parse_targets(text, "targets", &|_| Err("no file".to_owned())).expect("targets");
+    let rows = Rows { format: RowFormat::Csv, file: "rows.csv", bytes: ROWS.as_bytes() };
+    let requests: RequestSet = prepare(&specs, Some(Feed { rows, order }), seed).expect("requests").requests;
     (0..arrivals).fold(BTreeMap::new(), |mut counts, index| {
         let request = String::from_utf8(requests.bytes(requests.choose(index)).to_vec()).expect("UTF-8");
         *counts.entry(request).or_default() += 1;

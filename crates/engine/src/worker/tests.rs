@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
-use truetail_model::driver::{Driver, Hand};
+use truetail_model::driver::{Driver, WorkerShare};
 use truetail_model::record::{Cause, Metric, RecorderOptions, Snapshot, Tally};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{Constant, Ramp, Sine, Step, Steps, Trace};
 use crate::time::{Nanos, Rate};
 
-/// A rate over time, as its integral: what a schedule needs of it.
+/// A rate over time, given by its integral, which is what a schedule needs.
 pub trait RateProfile {
     /// L(t): arrivals expected from 0 to `seconds` ≥ 0. Not decreasing, and 0 at 0.
     fn cumulative(&self, seconds: f64) -> f64;
@@ -21,15 +21,15 @@ pub trait RateProfile {
     fn peak_per_second(&self) -> f64;
 }
 
-/// Why a text is no profile.
+/// Why a text is not a profile.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// No kind of that name.
+    /// There is no kind of profile of that name.
     #[error(
         "unknown profile '{0}'; there are steps:100/10s,500/10s · ramp:100..2000/60s · sine:500..1500/60s · trace:FILE"
     )]
     Unknown(String),
-    /// Right kind, wrong text.
+    /// The kind is known, and its parameters are malformed.
     #[error("profile '{text}': {problem}; write {form}")]
     Malformed {
         /// What was given.
@@ -39,7 +39,7 @@ pub enum ProfileError {
         /// How it is written.
         form: &'static str,
     },
-    /// A recording that is none.
+    /// A recording is malformed.
     #[error("trace, line {line}: {problem}")]
     Trace {
         /// Counted from 1; 0 for the file as a whole.
@@ -80,8 +80,8 @@ impl Profile {
         }
     }
 
-    /// How long the profile says something of its own: the steps together, one ramp, one period, the recording.
-    /// `None` for a constant rate. A run without a duration takes this one.
+    /// The length of the profile itself: of all steps, one ramp, one period, the recording. `None` for a constant rate. A
+    /// run without a duration takes this one.
     pub fn natural_length(&self) -> Option<Nanos> {
         match self {
             Profile::Constant(_) => None,

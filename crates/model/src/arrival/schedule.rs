@@ -18,7 +18,7 @@ pub struct Arrival {
     pub intended_start: Timestamp,
 }
 
-/// Where a schedule ends. The first limit that is reached counts; without any it goes on for ever.
+/// Where a schedule ends: at the first limit that is reached. Without any limit it goes on for ever.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Horizon {
     /// Arrivals are strictly before this much time.
@@ -46,8 +46,8 @@ impl Schedule {
         self.stripe(0, 1)
     }
 
-    /// The arrivals dealt to hand `i` of `n`: indices i, i + n, i + 2n … The stripes of all hands together are the
-    /// whole schedule, exactly, whatever n is.
+    /// The arrivals of worker `i` of `n`: indices i, i + n, i + 2n … The stripes of all workers together are the whole
+    /// schedule, exactly, whatever n is.
     ///
     /// # Panics
     /// When `i >= n`.
@@ -80,7 +80,8 @@ impl Schedule {
         })
     }
 
-    /// The last arrival; `None` where there is none, or no last one. It takes as long as [`Schedule::count`].
+    /// The last arrival; `None` where there is none, or where the schedule never ends. It takes as long as
+    /// [`Schedule::count`].
     pub fn last_arrival(&self) -> Option<Arrival> {
         match self.spacing {
             _ if !self.is_limited() => None,
@@ -122,13 +123,13 @@ enum Points {
     Poisson(PoissonPoints),
 }
 
-/// The points of a unit Poisson process, walked from the first one on, whatever stripe asks: so that all stripes see
-/// the same sums.
+/// The points of a unit Poisson process. Every stripe walks through them from the first one on, so that all stripes see the
+/// same sums.
 #[derive(Clone, Debug)]
 struct PoissonPoints {
     random: Random,
     drawn: u64,
-    /// The point drawn last, and the one before it.
+    /// The last point that was drawn, and the one before it.
     point: f64,
     before: f64,
 }
@@ -138,7 +139,7 @@ impl PoissonPoints {
         PoissonPoints { random: Random::new(seed, SPACING_STREAM), drawn: 0, point: 0.0, before: 0.0 }
     }
 
-    /// Walks on to point `index`, which is not before the one asked for last.
+    /// Walks on to point `index`, which is not before the last one that was asked for.
     fn walk_to(&mut self, index: u64) {
         while self.drawn <= index {
             self.before = self.point;
@@ -148,7 +149,7 @@ impl PoissonPoints {
     }
 }
 
-/// Two points closer than this, in arrivals, are so close that the last bits of a profile's arithmetic may swap them.
+/// Below this distance, in arrivals, the last bits of a profile's arithmetic may swap two points.
 const CLOSE: f64 = 1e-3;
 
 /// The arrivals of one stripe, in order of time. Constant memory.
@@ -170,7 +171,7 @@ impl Arrivals {
             (Points::Poisson(points), profile) => {
                 points.walk_to(index);
                 let instant = instant_at(profile, points.point)?;
-                // Every stripe must find the same order, so it is decided between neighbours of the whole schedule.
+                // Stripes must agree on the order, so it is decided between neighbours of the whole schedule.
                 let close = points.point - points.before < CLOSE;
                 let before = if close { instant_at(profile, points.before) } else { None };
                 Some(before.map_or(instant, |before| before.max(instant)))
@@ -185,8 +186,8 @@ fn instant_at(profile: &Profile, count: f64) -> Option<Timestamp> {
     (nanos < (1u64 << 63) as f64).then(|| Timestamp(rounded(nanos)))
 }
 
-/// `nanos`, from 0 to below 2^63, to the nearest whole, halves up: what `f64::round` says, without the library call that
-/// it is on a plain x86-64.
+/// `nanos`, from 0 to below 2^63, rounded to the nearest whole number, halves up. The result is that of `f64::round`, which
+/// is a library call on plain x86-64.
 #[inline]
 fn rounded(nanos: f64) -> u64 {
     let whole = nanos as i64;
@@ -202,7 +203,7 @@ impl Iterator for Arrivals {
         if self.horizon.requests.is_some_and(|limit| index >= limit) {
             return None;
         }
-        // Rounding may not turn time back, whatever the profile's arithmetic does in the last bit.
+        // Rounding must not turn time back, whatever the profile's arithmetic does in the last bit.
         let intended_start = self.instant_of(index)?.max(self.last);
         if self.horizon.duration.is_some_and(|end| intended_start.0 >= end.0) {
             return None;
@@ -216,8 +217,8 @@ impl Iterator for Arrivals {
 /// A hash of a set of arrivals that does not depend on the order in which they are added, so that workers and machines
 /// hash what they were dealt and the sums add up to the hash of the whole schedule.
 ///
-/// It is the wrapping sum of a mixed (index, intended start): it tells two schedules apart, and is not meant to
-/// withstand somebody who wants them to collide.
+/// It is the wrapping sum of a mixed (index, intended start). It tells two schedules apart, but is no protection against
+/// deliberate collisions.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ScheduleHash(pub u64);
 

@@ -43,7 +43,7 @@ impl Sine {
 }
 
 /// Bisection alone needs fewer steps than this to reach the last bit of an `f64`.
-const MOST_STEPS: usize = 200;
+const MAX_STEPS: usize = 200;
 
 impl RateProfile for Sine {
     fn cumulative(&self, seconds: f64) -> f64 {
@@ -56,7 +56,7 @@ impl RateProfile for Sine {
         let swing = self.amplitude() * self.period.as_secs_f64() * 2.0 / TAU / self.mean();
         let (mut low, mut high) = ((at_mean - swing).max(0.0) * (1.0 - 1e-12), at_mean * (1.0 + 1e-12));
         let mut t = low + (high - low) / 2.0;
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let (reached, rate) = self.count_and_rate(t);
             if reached < count {
                 low = t

@@ -9,7 +9,7 @@ use crate::time::{Nanos, Timestamp};
 /// the nanosecond, and exponential spacing replays their rate with other instants.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Trace {
-    /// Shared, because every hand has a copy of the profile.
+    /// Shared between the workers, which have a copy of the profile each.
     instants: Arc<[Timestamp]>,
 }
 

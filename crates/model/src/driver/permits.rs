@@ -1,23 +1,24 @@
-//! The cap on requests in flight.
+//! Permits: the cap on requests in flight.
 
 use std::collections::VecDeque;
 
 use crate::time::{Nanos, Timestamp};
 
-/// The cap on requests in flight, as instants at which places became free.
+/// The permits of one driver, with the instants at which they became available. From these follows how long a request
+/// waited for its permit.
 #[derive(Clone, Debug)]
 pub(super) struct Permits {
-    /// Places never used so far; `None`: no cap at all.
+    /// Permits that were never used; `None`: there is no cap.
     fresh: Option<u64>,
-    /// Since when there are these, or no cap.
+    /// When the unused permits became available, or when the cap was lifted.
     fresh_since: Timestamp,
-    /// When each place that is free again was given back, oldest first.
+    /// When each returned permit was given back, oldest first.
     freed: VecDeque<Timestamp>,
-    /// So many requests in flight hold a place that is none any more.
+    /// How many requests in flight hold a permit that a lower cap has withdrawn.
     surplus: u64,
 }
 
-/// Room for this many returned places is made before the run, so that a cap of usual size never allocates in it.
+/// Returned permits for which memory is reserved before the run, so that a cap of usual size never allocates in it.
 const PERMITS_MADE_READY: u64 = 1 << 16;
 
 impl Permits {
@@ -27,12 +28,13 @@ impl Permits {
         Permits { fresh: cap, fresh_since: Timestamp::ZERO, freed, surplus: 0 }
     }
 
-    /// Takes a place for a request intended at `intended`, and says how long it had to wait for one.
+    /// Takes a permit for a request intended at `intended` and returns how long the request waited for it; `None` when
+    /// all permits are taken.
     pub(super) fn take(&mut self, intended: Timestamp) -> Option<Nanos> {
         match &mut self.fresh {
-            // Whoever was due when there was a cap waited for its end.
+            // A request that was due before the cap was lifted waited until then.
             None => Some(self.fresh_since.since(intended)),
-            // A place that was used and free by then is as good as a fresh one, and to keep it would cost memory.
+            // A permit that was returned by then is as good as an unused one, and taking it keeps the queue short.
             Some(_) if self.freed.front().is_some_and(|freed_at| *freed_at <= intended) => {
                 self.freed.pop_front().map(|_| Nanos::ZERO)
             }
@@ -44,13 +46,13 @@ impl Permits {
         }
     }
 
-    /// None is left.
-    pub(super) fn are_taken(&self) -> bool {
+    /// True when no permit is available.
+    pub(super) fn exhausted(&self) -> bool {
         self.fresh == Some(0) && self.freed.is_empty()
     }
 
-    /// Gives back a place that became free at `at`, which may be earlier than what was given back before: whoever reads
-    /// many answers at once reports them in any order.
+    /// Returns a permit that became free at `at`. Calls need not be in the order of `at`: a caller that reads many answers
+    /// at once may report them in any order.
     pub(super) fn give_back(&mut self, at: Timestamp) {
         if self.surplus > 0 {
             self.surplus -= 1;
@@ -60,15 +62,15 @@ impl Permits {
         }
     }
 
-    /// From `now` on there are `cap` places, of which requests in flight hold `taken`; what is more than that is gone
-    /// when it is given back.
+    /// Sets the cap to `cap` from `now` on, while requests in flight hold `taken` permits. Where they hold more than the
+    /// new cap, the surplus disappears as it is returned.
     pub(super) fn set_cap(&mut self, cap: Option<u64>, taken: u64, now: Timestamp) {
         let Some(cap) = cap else { return self.lift(now) };
         self.surplus = taken.saturating_sub(cap);
         let (free, wanted) = (self.free(), cap.saturating_sub(taken));
         match &mut self.fresh {
             Some(fresh) if wanted <= free => {
-                // The newest go first: whoever waits shall not be told that there was an older one.
+                // Withdraw the newest first. A request that waits is then billed from the oldest permit that remains.
                 let gone = (free - wanted).min(self.freed.len() as u64);
                 self.freed.truncate(self.freed.len() - gone as usize);
                 *fresh -= free - wanted - gone;
@@ -78,7 +80,7 @@ impl Permits {
         }
     }
 
-    /// From `now` on there is no cap: whoever was due before, and found no place, waited for one until then.
+    /// Removes the cap from `now` on. Requests that were due before and found no permit waited until `now`.
     fn lift(&mut self, now: Timestamp) {
         if self.fresh == Some(0) {
             self.fresh_since = self.freed.front().copied().unwrap_or(now);
@@ -87,7 +89,7 @@ impl Permits {
         (self.fresh, self.surplus) = (None, 0);
     }
 
-    /// Places that nobody holds.
+    /// Permits that no request holds.
     fn free(&self) -> u64 {
         self.fresh.unwrap_or(0) + self.freed.len() as u64
     }

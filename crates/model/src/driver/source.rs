@@ -1,12 +1,12 @@
-//! Where arrivals come from, by load model.
+//! The arrivals of one worker, by load model.
 
-use super::Hand;
-use super::due::Due;
+use super::ready_queue::ReadyQueue;
+use super::share::WorkerShare;
 use crate::arrival::{Arrival, Arrivals, Schedule};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
-/// The instant at which a load model has nothing more to offer, so that a backlog cannot outlive its drain.
+/// The instant from which on a load model offers nothing more. The drain counts from it.
 pub(super) fn end_of(model: &LoadModel) -> Timestamp {
     let by_time = model.horizon().duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0));
     match model {
@@ -14,135 +14,135 @@ pub(super) fn end_of(model: &LoadModel) -> Timestamp {
             let last = schedule.last_arrival().map(|last| last.intended_start);
             by_time.min(last.map_or(Timestamp::ZERO, |last| last + Nanos(1)))
         }
-        // Where a count ends the others, nobody knows when before it happens: follow-ups of the last session may come
-        // later than the last session.
+        // Where a count ends one of the other models, the end is not known beforehand: follow-ups of the last session
+        // may come later than the last session.
         LoadModel::Open(_) | LoadModel::PartlyOpen { .. } | LoadModel::Closed { .. } => by_time,
     }
 }
 
-/// Where the next arrival comes from.
+/// Where the arrivals of one worker come from.
 #[derive(Clone, Debug)]
-pub(super) enum Source {
-    Open(OpenSource),
-    Closed(ClosedSource),
-    PartlyOpen(PartlyOpenSource),
-    /// Of a hand that there is no work for.
+pub(super) enum ArrivalSource {
+    Open(OpenArrivals),
+    Closed(ClosedArrivals),
+    PartlyOpen(PartlyOpenArrivals),
+    /// For a worker without work.
     Idle,
 }
 
-impl Source {
-    pub(super) fn new(model: &LoadModel, hand: Hand) -> Source {
+impl ArrivalSource {
+    pub(super) fn new(model: &LoadModel, share: WorkerShare) -> ArrivalSource {
         match model {
-            LoadModel::Open(schedule) => Source::Open(OpenSource::new(schedule, hand)),
-            LoadModel::Closed { .. } => Source::Closed(ClosedSource::new(model, hand)),
-            LoadModel::PartlyOpen { .. } => Source::PartlyOpen(PartlyOpenSource::new(model, hand)),
+            LoadModel::Open(schedule) => ArrivalSource::Open(OpenArrivals::new(schedule, share)),
+            LoadModel::Closed { .. } => ArrivalSource::Closed(ClosedArrivals::new(model, share)),
+            LoadModel::PartlyOpen { .. } => ArrivalSource::PartlyOpen(PartlyOpenArrivals::new(model, share)),
         }
     }
 
     /// The intended start of the next arrival that is known by now.
     pub(super) fn peek(&self) -> Option<Timestamp> {
         match self {
-            Source::Open(source) => source.next.map(|arrival| arrival.intended_start),
-            Source::Closed(source) => source.peek(),
-            Source::PartlyOpen(source) => source.peek(),
-            Source::Idle => None,
+            ArrivalSource::Open(source) => source.next.map(|arrival| arrival.intended_start),
+            ArrivalSource::Closed(source) => source.peek(),
+            ArrivalSource::PartlyOpen(source) => source.peek(),
+            ArrivalSource::Idle => None,
         }
     }
 
     pub(super) fn pop(&mut self) -> Option<(Arrival, u32)> {
         match self {
-            Source::Open(source) => source.pop().map(|arrival| (arrival, 0)),
-            Source::Closed(source) => source.pop(),
-            Source::PartlyOpen(source) => source.pop(),
-            Source::Idle => None,
+            ArrivalSource::Open(source) => source.pop().map(|arrival| (arrival, 0)),
+            ArrivalSource::Closed(source) => source.pop(),
+            ArrivalSource::PartlyOpen(source) => source.pop(),
+            ArrivalSource::Idle => None,
         }
     }
 
-    pub(super) fn answered(&mut self, user: u32, ended: Timestamp) {
+    pub(super) fn on_completion(&mut self, user: u32, ended: Timestamp) {
         match self {
-            Source::Open(_) | Source::Idle => {}
-            Source::Closed(source) => source.ready.push(ended + source.think_time, user),
-            Source::PartlyOpen(source) => source.answered(user, ended),
+            ArrivalSource::Open(_) | ArrivalSource::Idle => {}
+            ArrivalSource::Closed(source) => source.ready.push(ended + source.think_time, user),
+            ArrivalSource::PartlyOpen(source) => source.on_completion(user, ended),
         }
     }
 
-    /// What was answered may be followed by another arrival.
-    pub(super) fn follows_answers(&self) -> bool {
-        matches!(self, Source::Closed(_) | Source::PartlyOpen(_))
+    /// True when the end of a request may be followed by another arrival.
+    pub(super) fn depends_on_completions(&self) -> bool {
+        matches!(self, ArrivalSource::Closed(_) | ArrivalSource::PartlyOpen(_))
     }
 
     pub(super) fn end_at(&mut self, end: Timestamp) {
         match self {
-            Source::Open(source) => source.end_at(end),
-            Source::Closed(source) => source.end = source.end.min(end),
-            Source::PartlyOpen(source) => source.end_at(end),
-            Source::Idle => {}
+            ArrivalSource::Open(source) => source.end_at(end),
+            ArrivalSource::Closed(source) => source.end = source.end.min(end),
+            ArrivalSource::PartlyOpen(source) => source.end_at(end),
+            ArrivalSource::Idle => {}
         }
     }
 
-    /// When nothing is left to pop: is there something that would have been, had the end stayed at `planned_end`?
-    pub(super) fn kept_back(&self, planned_end: Timestamp) -> bool {
+    /// Once nothing is left to pop: true when there would be more, had the end stayed at `planned_end`.
+    pub(super) fn was_truncated(&self, planned_end: Timestamp) -> bool {
         let is_before = |due: Option<Timestamp>| due.is_some_and(|due| due < planned_end);
         match self {
-            Source::Open(source) => source.kept_back,
-            Source::Closed(source) => source.remaining > 0 && is_before(source.ready.first()),
-            Source::PartlyOpen(source) => source.sessions.kept_back || is_before(source.follow_ups.first()),
-            Source::Idle => false,
+            ArrivalSource::Open(source) => source.was_truncated,
+            ArrivalSource::Closed(source) => source.remaining > 0 && is_before(source.ready.first()),
+            ArrivalSource::PartlyOpen(source) => source.sessions.was_truncated || is_before(source.follow_ups.first()),
+            ArrivalSource::Idle => false,
         }
     }
 
-    /// Where the end is a count, it is known only when nothing is left to start.
-    pub(super) fn ends_with_its_last_start(&self) -> bool {
+    /// True when a count ends the arrivals and the last one was started: only then is the end known.
+    pub(super) fn ends_with_last_start(&self) -> bool {
         match self {
-            Source::Closed(source) => source.remaining == 0,
-            // Under way it is not known whether there will be follow-ups, unless there is an instant that ends them too.
-            Source::PartlyOpen(source) => source.end == Timestamp::NEVER && source.peek().is_none(),
-            Source::Open(_) | Source::Idle => false,
+            ArrivalSource::Closed(source) => source.remaining == 0,
+            // Follow-ups may still come while sessions are under way, unless there is an instant that ends them too.
+            ArrivalSource::PartlyOpen(source) => source.end == Timestamp::NEVER && source.peek().is_none(),
+            ArrivalSource::Open(_) | ArrivalSource::Idle => false,
         }
     }
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct OpenSource {
+pub(super) struct OpenArrivals {
     arrivals: Arrivals,
     next: Option<Arrival>,
     end: Timestamp,
-    /// An arrival was not taken, because it is not before the end.
-    kept_back: bool,
+    /// An arrival was left out because it is not before `end`.
+    was_truncated: bool,
 }
 
-impl OpenSource {
-    fn new(schedule: &Schedule, hand: Hand) -> OpenSource {
-        let mut arrivals = schedule.stripe(u64::from(hand.index), u64::from(hand.of));
+impl OpenArrivals {
+    fn new(schedule: &Schedule, share: WorkerShare) -> OpenArrivals {
+        let mut arrivals = schedule.stripe(u64::from(share.index), u64::from(share.workers));
         let next = arrivals.next();
-        OpenSource { arrivals, next, end: Timestamp::NEVER, kept_back: false }
+        OpenArrivals { arrivals, next, end: Timestamp::NEVER, was_truncated: false }
     }
 
     fn pop(&mut self) -> Option<Arrival> {
         self.next.take().inspect(|_| {
             self.next = self.arrivals.next();
-            self.keep_to_end();
+            self.truncate_at_end();
         })
     }
 
     fn end_at(&mut self, end: Timestamp) {
         self.end = end;
-        self.keep_to_end();
+        self.truncate_at_end();
     }
 
     #[inline]
-    fn keep_to_end(&mut self) {
+    fn truncate_at_end(&mut self) {
         if self.next.is_some_and(|next| next.intended_start >= self.end) {
             self.next = None;
-            self.kept_back = true;
+            self.was_truncated = true;
         }
     }
 }
 
-/// N users, each either ready from an instant on or waiting for an answer.
+/// N users, each either ready from some instant on, or waiting for its answer.
 #[derive(Clone, Debug)]
-pub(super) struct ClosedSource {
-    ready: Due,
+pub(super) struct ClosedArrivals {
+    ready: ReadyQueue,
     think_time: Nanos,
     end: Timestamp,
     remaining: u64,
@@ -150,17 +150,17 @@ pub(super) struct ClosedSource {
     stride: u64,
 }
 
-impl ClosedSource {
-    fn new(model: &LoadModel, hand: Hand) -> ClosedSource {
+impl ClosedArrivals {
+    fn new(model: &LoadModel, share: WorkerShare) -> ClosedArrivals {
         let LoadModel::Closed { users, think_time, horizon } = model else { unreachable!("a closed model") };
-        let mine = hand.share_of(u64::from(*users)) as u32;
-        ClosedSource {
-            ready: Due::at_origin(mine),
+        let mine = share.of(u64::from(*users)) as u32;
+        ClosedArrivals {
+            ready: ReadyQueue::at_origin(mine),
             think_time: *think_time,
             end: horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0)),
-            remaining: horizon.requests.map_or(u64::MAX, |total| hand.share_of(total)),
-            next_index: u64::from(hand.index),
-            stride: u64::from(hand.of),
+            remaining: horizon.requests.map_or(u64::MAX, |total| share.of(total)),
+            next_index: u64::from(share.index),
+            stride: u64::from(share.workers),
         }
     }
 
@@ -178,13 +178,13 @@ impl ClosedSource {
     }
 }
 
-/// Sessions on a schedule, and the follow-ups of those that are under way.
+/// Sessions on a schedule, and follow-up requests of the sessions that are under way.
 #[derive(Clone, Debug)]
-pub(super) struct PartlyOpenSource {
-    sessions: OpenSource,
-    /// Follow-ups that are due at an instant, with the session's slot.
-    follow_ups: Due,
-    /// Requests that each running session still has before it, by slot.
+pub(super) struct PartlyOpenArrivals {
+    sessions: OpenArrivals,
+    /// Follow-up requests that are due, by their session's slot.
+    follow_ups: ReadyQueue,
+    /// How many requests each running session still has to make, by slot.
     remaining: Vec<u32>,
     free_slots: Vec<u32>,
     requests_per_session: u32,
@@ -194,21 +194,21 @@ pub(super) struct PartlyOpenSource {
     stride: u64,
 }
 
-impl PartlyOpenSource {
-    fn new(model: &LoadModel, hand: Hand) -> PartlyOpenSource {
+impl PartlyOpenArrivals {
+    fn new(model: &LoadModel, share: WorkerShare) -> PartlyOpenArrivals {
         let LoadModel::PartlyOpen { sessions, requests_per_session, think_time } = model else {
             unreachable!("a partly open model")
         };
-        PartlyOpenSource {
-            sessions: OpenSource::new(sessions, hand),
-            follow_ups: Due::default(),
+        PartlyOpenArrivals {
+            sessions: OpenArrivals::new(sessions, share),
+            follow_ups: ReadyQueue::default(),
             remaining: Vec::new(),
             free_slots: Vec::new(),
             requests_per_session: *requests_per_session,
             think_time: *think_time,
             end: sessions.horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0)),
-            next_index: u64::from(hand.index),
-            stride: u64::from(hand.of),
+            next_index: u64::from(share.index),
+            stride: u64::from(share.workers),
         }
     }
 
@@ -244,7 +244,7 @@ impl PartlyOpenSource {
         slot
     }
 
-    fn answered(&mut self, slot: u32, ended: Timestamp) {
+    fn on_completion(&mut self, slot: u32, ended: Timestamp) {
         if self.remaining[slot as usize] > 0 {
             self.follow_ups.push(ended + self.think_time, slot);
         } else {

@@ -1,29 +1,29 @@
-//! What a workload leaves room for: a fault outside it can never happen.
+//! The bounds of a workload in time and number. A fault outside them can never happen.
 
 use crate::arrival::{RateProfile, Schedule, Spacing};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::{LoadModel, Workload};
 
-/// The room that a workload leaves.
+/// The bounds of a workload.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
+pub(super) struct WorkloadBounds {
     /// No arrival is intended at or after this; `None` where that is not known beforehand.
     pub(super) end: Option<Timestamp>,
     /// No more arrivals than this; `None` where that is not known beforehand.
-    pub(super) most_arrivals: Option<u64>,
+    pub(super) max_arrivals: Option<u64>,
 }
 
-impl Bounds {
-    pub(super) fn of(workload: &Workload) -> Bounds {
+impl WorkloadBounds {
+    pub(super) fn of(workload: &Workload) -> WorkloadBounds {
         let end = workload.model.horizon().duration.map(|duration| Timestamp(duration.0));
         match &workload.model {
             LoadModel::Open(schedule) => {
-                Bounds { end: end.or_else(|| end_by_count(schedule)), most_arrivals: most_arrivals(schedule) }
+                WorkloadBounds { end: end.or_else(|| end_by_count(schedule)), max_arrivals: max_arrivals(schedule) }
             }
-            LoadModel::Closed { horizon, .. } => Bounds { end, most_arrivals: horizon.requests },
-            LoadModel::PartlyOpen { sessions, requests_per_session, .. } => Bounds {
+            LoadModel::Closed { horizon, .. } => WorkloadBounds { end, max_arrivals: horizon.requests },
+            LoadModel::PartlyOpen { sessions, requests_per_session, .. } => WorkloadBounds {
                 end,
-                most_arrivals: most_arrivals(sessions).map(|n| n.saturating_mul(u64::from(*requests_per_session))),
+                max_arrivals: max_arrivals(sessions).map(|n| n.saturating_mul(u64::from(*requests_per_session))),
             },
         }
     }
@@ -37,7 +37,7 @@ pub(super) fn end_by_count(schedule: &Schedule) -> Option<Timestamp> {
 
 /// A bound from above on how many arrivals a schedule has. Exponential gaps stay within ten standard deviations of
 /// their expectation, but for one seed in 10^20.
-fn most_arrivals(schedule: &Schedule) -> Option<u64> {
+fn max_arrivals(schedule: &Schedule) -> Option<u64> {
     if schedule.spacing == Spacing::Even {
         return schedule.count();
     }

@@ -1,23 +1,26 @@
-//! The tables `[[service.fault]]`. A fault that can never happen is an error.
+//! The tables `[[service.fault]]`: faults are read from them, and written as them. A fault that can never happen is an
+//! error.
 
 use super::ScenarioError;
-use super::bounds::Bounds;
+use super::bounds::WorkloadBounds;
 use super::fields::{Field, Section};
-use crate::service::{Fault, FaultKind, Gate, Select};
+use super::keys::{Keys, Value};
+use crate::service::{Fault, FaultKind, Gate, Selector};
 use crate::time::{Nanos, Timestamp};
 
 type Result<T> = std::result::Result<T, ScenarioError>;
 
-const GATES: [(&str, Gate); 2] = [("answers", Gate::Answers), ("arrivals", Gate::Arrivals)];
+const GATES: [(&str, Gate); 2] =
+    [(gate_name(Gate::Answers), Gate::Answers), (gate_name(Gate::Arrivals), Gate::Arrivals)];
 
 const NTH: &str = "a whole number from 1: every n-th request";
 
 /// Reads the faults in their order.
-pub(super) fn read(sections: &[Section<'_>], bounds: &Bounds) -> Result<Vec<Fault>> {
+pub(super) fn read(sections: &[Section<'_>], bounds: &WorkloadBounds) -> Result<Vec<Fault>> {
     let mut faults: Vec<Fault> = Vec::with_capacity(sections.len());
     for section in sections {
         let fault = read_fault(section, bounds)?;
-        if let Some(earlier) = faults.iter().find(|earlier| leaves_none_for(earlier, &fault)) {
+        if let Some(earlier) = faults.iter().find(|earlier| shadows(earlier, &fault)) {
             let (kind, earlier) = (fault.kind().name(), earlier.kind().name());
             return Err(section.error(format!(
                 "this {kind} fault never happens: the {earlier} fault before it meets every request; narrow that one \
@@ -30,23 +33,11 @@ pub(super) fn read(sections: &[Section<'_>], bounds: &Bounds) -> Result<Vec<Faul
 }
 
 /// Does `first` decide every answer, so that `second`, which would decide it too, never can?
-fn leaves_none_for(first: &Fault, second: &Fault) -> bool {
-    select_of(second).is_some() && select_of(first).is_some_and(|select| select == Select::default())
+fn shadows(first: &Fault, second: &Fault) -> bool {
+    second.selector().is_some() && first.selector().is_some_and(|select| select == Selector::default())
 }
 
-fn select_of(fault: &Fault) -> Option<Select> {
-    match *fault {
-        Fault::ErrorStatus { select, .. }
-        | Fault::Reset { select }
-        | Fault::BlackHole { select }
-        | Fault::SlowBody { select, .. }
-        | Fault::ShortBody { select }
-        | Fault::Garbage { select } => Some(select),
-        Fault::Stall { .. } | Fault::RecurringStall { .. } | Fault::Ramp { .. } | Fault::EveryNth { .. } => None,
-    }
-}
-
-fn read_fault(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+fn read_fault(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     let kinds = FaultKind::ALL.map(|kind| (kind.name(), kind));
     let kinds: Vec<_> = kinds.into_iter().filter(|(_, kind)| *kind != FaultKind::Queue).collect();
     let kind = section.require("kind", "such as kind = \"stall\"")?.choice(&kinds)?;
@@ -70,7 +61,7 @@ fn read_fault(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
     Ok(fault)
 }
 
-fn stall(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+fn stall(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     Ok(Fault::Stall {
         at: within(&section.require("at", "such as at = \"30s\"")?, bounds)?,
         length: section.require("for", "such as for = \"1s\"")?.length()?,
@@ -78,7 +69,7 @@ fn stall(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
     })
 }
 
-fn recurring_stall(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+fn recurring_stall(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     let first = within(&section.require("first", "such as first = \"5s\"")?, bounds)?;
     let every = section.require("every", "such as every = \"10s\"")?.length()?;
     let length_field = section.require("for", "such as for = \"200ms\"")?;
@@ -95,7 +86,7 @@ fn gate(section: &Section<'_>) -> Result<Gate> {
     section.get("gate").map_or(Ok(Gate::Answers), |gate| gate.choice(&GATES))
 }
 
-fn ramp(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+fn ramp(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     let from = within(&section.require("from", "such as from = \"20s\"")?, bounds)?;
     let to_field = section.require("to", "such as to = \"50s\"")?;
     let to = to_field.instant()?;
@@ -107,14 +98,14 @@ fn ramp(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
     Ok(Fault::Ramp { from, to, target })
 }
 
-fn every_nth(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+fn every_nth(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     Ok(Fault::EveryNth {
         every: nth(&section.require("every", "such as every = 500")?, bounds)?,
         pause: section.require("pause", "such as pause = \"200ms\"")?.length()?,
     })
 }
 
-fn error_status(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
+fn error_status(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     let status = section.require("status", "such as status = 503")?;
     Ok(Fault::ErrorStatus {
         status: status.whole(400..=599u16, "an error status, 400 to 599")?,
@@ -123,8 +114,8 @@ fn error_status(section: &Section<'_>, bounds: &Bounds) -> Result<Fault> {
     })
 }
 
-fn select(section: &Section<'_>, bounds: &Bounds) -> Result<Select> {
-    Ok(Select {
+fn select(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Selector> {
+    Ok(Selector {
         every: section.get("every").map(|every| nth(&every, bounds)).transpose()?,
         share: section.get("share").map(|share| read_share(&share)).transpose()?,
         at: section.get("at").map(|at| within(&at, bounds)).transpose()?,
@@ -141,7 +132,7 @@ fn read_share(field: &Field<'_>) -> Result<f64> {
 }
 
 /// An instant at which the workload still goes on.
-fn within(field: &Field<'_>, bounds: &Bounds) -> Result<Timestamp> {
+fn within(field: &Field<'_>, bounds: &WorkloadBounds) -> Result<Timestamp> {
     let instant = field.instant()?;
     match bounds.end {
         Some(end) if instant >= end => {
@@ -158,12 +149,79 @@ fn rounded_up(end: Timestamp) -> Nanos {
 }
 
 /// Every n-th request, where there are as many as n.
-fn nth(field: &Field<'_>, bounds: &Bounds) -> Result<u64> {
+fn nth(field: &Field<'_>, bounds: &WorkloadBounds) -> Result<u64> {
     let n = field.whole(1..=u64::MAX, NTH)?;
-    match bounds.most_arrivals {
+    match bounds.max_arrivals {
         Some(most) if n > most => {
             Err(field.error(format!("request {n} never comes: the workload has at most {most} requests")))
         }
         _ => Ok(n),
+    }
+}
+
+/// The keys of `fault`, as [`read`] reads them.
+pub(super) fn keys(fault: &Fault) -> Keys {
+    let mut keys = Keys::default();
+    keys.put("kind", fault.kind().name());
+    match fault {
+        Fault::Stall { at, length, gate } => {
+            keys.put("at", at.since_origin());
+            keys.put("for", *length);
+            keys.put("gate", gate_name(*gate));
+        }
+        Fault::RecurringStall { first, every, length, times, gate } => {
+            keys.put("first", first.since_origin());
+            keys.put("every", *every);
+            keys.put("for", *length);
+            if let Some(times) = times {
+                keys.put_whole("times", *times);
+            }
+            keys.put("gate", gate_name(*gate));
+        }
+        Fault::Ramp { from, to, target } => {
+            keys.put("from", from.since_origin());
+            keys.put("to", to.since_origin());
+            keys.put("target", *target);
+        }
+        Fault::EveryNth { every, pause } => {
+            keys.put_whole("every", *every);
+            keys.put("pause", *pause);
+        }
+        Fault::ErrorStatus { status, immediately, select } => {
+            keys.put_whole("status", *status);
+            keys.put("immediately", Value::Flag(*immediately));
+            select_keys(&mut keys, select);
+        }
+        Fault::SlowBody { over, select } => {
+            keys.put("over", *over);
+            select_keys(&mut keys, select);
+        }
+        Fault::Reset { select }
+        | Fault::BlackHole { select }
+        | Fault::ShortBody { select }
+        | Fault::Garbage { select } => select_keys(&mut keys, select),
+    }
+    keys
+}
+
+const fn gate_name(gate: Gate) -> &'static str {
+    match gate {
+        Gate::Answers => "answers",
+        Gate::Arrivals => "arrivals",
+    }
+}
+
+fn select_keys(keys: &mut Keys, select: &Selector) {
+    if let Some(every) = select.every {
+        keys.put_whole("every", every);
+    }
+    if let Some(share) = select.share {
+        keys.put("share", Value::Number(share));
+    }
+    if let Some(at) = select.at {
+        keys.put("at", at.since_origin());
+    }
+    if let Some(length) = select.length {
+        keys.put("for", length);
     }
 }

@@ -14,21 +14,21 @@ type Result<T> = std::result::Result<T, ScenarioError>;
 
 /// The text a scenario is read from.
 #[derive(Clone, Copy)]
-pub(super) struct Text<'t> {
+pub(super) struct SourceText<'t> {
     pub(super) file: &'t str,
     pub(super) text: &'t str,
 }
 
-impl Text<'_> {
+impl SourceText<'_> {
     pub(super) fn error(self, offset: usize, message: impl fmt::Display) -> ScenarioError {
         ScenarioError::at(self.file, self.text, offset, message)
     }
 }
 
-/// One table of the file. It remembers which keys were asked for, so that the others are unknown.
+/// One table of the file. It remembers which keys were asked for, so that all others can be reported as unknown.
 pub(super) struct Section<'t> {
-    text: Text<'t>,
-    /// As an error names it: `[service]`; empty for the top level.
+    text: SourceText<'t>,
+    /// Its name in error messages, such as `[service]`; empty for the top level.
     title: String,
     /// Where it begins.
     offset: usize,
@@ -37,7 +37,7 @@ pub(super) struct Section<'t> {
 }
 
 impl<'t> Section<'t> {
-    pub(super) fn new(text: Text<'t>, title: &str, offset: usize, table: &'t DeTable<'t>) -> Section<'t> {
+    pub(super) fn new(text: SourceText<'t>, title: &str, offset: usize, table: &'t DeTable<'t>) -> Section<'t> {
         Section { text, title: title.to_owned(), offset, table, asked: RefCell::default() }
     }
 
@@ -47,10 +47,10 @@ impl<'t> Section<'t> {
         if !asked.contains(&key) {
             asked.push(key);
         }
-        self.look_up(key)
+        self.lookup(key)
     }
 
-    fn look_up(&self, key: &'static str) -> Option<Field<'t>> {
+    fn lookup(&self, key: &'static str) -> Option<Field<'t>> {
         let (place, value) = self.table.get_key_value(key)?;
         Some(Field { text: self.text, title: self.title.clone(), key, place: place.span().start, value })
     }
@@ -60,9 +60,9 @@ impl<'t> Section<'t> {
         self.get(key).ok_or_else(|| self.error(format!("missing key '{key}'{}; {help}", self.inside())))
     }
 
-    /// Fails when one of `keys` is given; `because` says why it cannot be.
+    /// Fails when one of `keys` is given; `because` says why it is not allowed.
     pub(super) fn refuse(&self, keys: &[&'static str], because: &str) -> Result<()> {
-        match keys.iter().filter_map(|key| self.look_up(key)).min_by_key(|field| field.place) {
+        match keys.iter().filter_map(|key| self.lookup(key)).min_by_key(|field| field.place) {
             Some(field) => Err(field.error(because)),
             None => Ok(()),
         }
@@ -94,7 +94,7 @@ impl<'t> Section<'t> {
 /// One key with its value.
 #[derive(Clone)]
 pub(super) struct Field<'t> {
-    text: Text<'t>,
+    text: SourceText<'t>,
     title: String,
     key: &'static str,
     place: usize,
@@ -112,7 +112,7 @@ impl<'t> Field<'t> {
         self.key
     }
 
-    /// The line it stands on.
+    /// The line of its key, counted from 1.
     pub(super) fn line(&self) -> usize {
         self.error("").line
     }

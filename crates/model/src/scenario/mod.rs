@@ -2,8 +2,9 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `parse` | TOML text → [`Scenario`]; `workload`, `service` and `faults` read their sections |
+//! | `parse` | TOML text → [`Scenario`]; `workload`, `service` and `faults` read their sections, and `faults` writes its own |
 //! | `fields` | keys and values with their place in the text |
+//! | `keys` | keys and values to be written |
 //! | `error` | [`ScenarioError`]: one line with file, line, column, key and help |
 //! | `bounds` | which faults can happen within a workload |
 //! | `write` | [`Scenario`] → TOML, and the same tree for serde |
@@ -35,6 +36,7 @@ pub mod builtin;
 mod error;
 mod faults;
 mod fields;
+mod keys;
 mod parse;
 mod scale;
 mod service;

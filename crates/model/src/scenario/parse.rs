@@ -2,9 +2,9 @@
 
 use toml::de::DeTable;
 
-use super::bounds::Bounds;
-use super::fields::{Section, Text};
-use super::workload::Reader;
+use super::bounds::WorkloadBounds;
+use super::fields::{Section, SourceText};
+use super::workload::ReadFile;
 use super::{Scenario, ScenarioError, service, workload};
 
 impl Scenario {
@@ -24,8 +24,8 @@ impl Scenario {
     ///
     /// # Errors
     /// As [`Scenario::parse`], and what `read` says.
-    pub fn parse_with(text: &str, file_name: &str, read: &Reader<'_>) -> Result<Scenario, ScenarioError> {
-        let source = Text { file: file_name, text };
+    pub fn parse_with(text: &str, file_name: &str, read: &ReadFile<'_>) -> Result<Scenario, ScenarioError> {
+        let source = SourceText { file: file_name, text };
         let document = DeTable::parse(text)
             .map_err(|error| source.error(error.span().map_or(0, |span| span.start), error.message()))?;
         let top = Section::new(source, "", 0, document.get_ref());
@@ -36,7 +36,7 @@ impl Scenario {
         let service = top.require("service", "how the service behaves, such as baseline = \"10ms\"")?;
         top.no_more_keys()?;
         let workload = workload::read(&workload.section()?, read)?;
-        let service = service::read(&service.section()?, &Bounds::of(&workload))?;
+        let service = service::read(&service.section()?, &WorkloadBounds::of(&workload))?;
         Ok(Scenario { name, about, service, workload, path })
     }
 }

@@ -1,9 +1,8 @@
-//! The same picture in a shorter or longer run.
+//! Scales a scenario to a shorter or longer run.
 
 use super::Scenario;
 use super::bounds::end_by_count;
 use crate::arrival::{Horizon, Profile, Ramp, Schedule, Sine, Step, Steps};
-use crate::service::{Fault, Select};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::LoadModel;
 
@@ -46,7 +45,9 @@ impl Scenario {
         let limits = &mut scaled.workload.limits;
         limits.drain = limits.drain.max(Nanos(scale.whole(limits.drain.0)));
         scaled.workload.warmup = scale.time(self.workload.warmup);
-        scaled.service.faults.iter_mut().for_each(|fault| scale.fault(fault));
+        scaled.service.faults.iter_mut().for_each(|fault| {
+            fault.map_times(|instant| scale.instant(instant), |length| scale.length(length));
+        });
         Ok(scaled)
     }
 
@@ -73,7 +74,7 @@ impl Scale {
         u64::try_from((u128::from(n) * to + from / 2) / from).unwrap_or(u64::MAX)
     }
 
-    /// A time from the origin. What was before the end stays before it, however it is rounded.
+    /// Scales a time since the origin. A time before the end stays before the end, despite rounding.
     fn time(self, time: Nanos) -> Nanos {
         let scaled = Nanos(self.whole(time.0));
         if time < self.from { scaled.min(Nanos(self.to.0 - 1)) } else { scaled }
@@ -83,7 +84,7 @@ impl Scale {
         Timestamp(self.time(instant.since_origin()).0)
     }
 
-    /// A length, which may become neither zero nor endless.
+    /// Scales a length, which becomes neither zero nor endless.
     fn length(self, length: Nanos) -> Nanos {
         Nanos(self.whole(length.0).clamp(1, u64::MAX - 1))
     }
@@ -112,35 +113,5 @@ impl Scale {
     fn horizon(self, horizon: &mut Horizon) {
         horizon.duration = Some(self.to);
         horizon.requests = horizon.requests.map(|requests| self.whole(requests).max(1));
-    }
-
-    fn fault(self, fault: &mut Fault) {
-        match fault {
-            Fault::Stall { at, length, .. } => {
-                *at = self.instant(*at);
-                *length = self.length(*length);
-            }
-            Fault::RecurringStall { first, every, length, .. } => {
-                *first = self.instant(*first);
-                *length = self.length(*length);
-                *every = self.length(*every).max(*length + Nanos(1));
-            }
-            Fault::Ramp { from, to, .. } => {
-                *from = self.instant(*from);
-                *to = self.instant(*to).max(*from + Nanos(1));
-            }
-            Fault::EveryNth { .. } => {}
-            Fault::ErrorStatus { select, .. }
-            | Fault::Reset { select }
-            | Fault::BlackHole { select }
-            | Fault::SlowBody { select, .. }
-            | Fault::ShortBody { select }
-            | Fault::Garbage { select } => self.select(select),
-        }
-    }
-
-    fn select(self, select: &mut Select) {
-        select.at = select.at.map(|at| self.instant(at));
-        select.length = select.length.map(|length| self.length(length));
     }
 }

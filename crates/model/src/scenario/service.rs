@@ -1,7 +1,7 @@
 //! The section `[service]`.
 
 use super::ScenarioError;
-use super::bounds::Bounds;
+use super::bounds::WorkloadBounds;
 use super::faults;
 use super::fields::Section;
 use crate::service::{Service, Variation};
@@ -9,7 +9,7 @@ use crate::time::Nanos;
 
 const VARIATIONS: [(&str, Variation); 2] = [("constant", Variation::Constant), ("exponential", Variation::Exponential)];
 
-pub(super) fn read(section: &Section<'_>, bounds: &Bounds) -> Result<Service, ScenarioError> {
+pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Service, ScenarioError> {
     let baseline = section.require("baseline", "such as baseline = \"10ms\"")?.duration()?;
     let mut service = Service::healthy(baseline);
     if let Some(variation) = section.get("variation") {
@@ -32,7 +32,7 @@ pub(super) fn read(section: &Section<'_>, bounds: &Bounds) -> Result<Service, Sc
     section.no_more_keys()?;
     if let Some(faults) = faults {
         service.faults = faults::read(&faults.sections("[[service.fault]]")?, bounds)?;
-        if service.is_shut_for_ever() {
+        if service.never_reopens() {
             return Err(faults.error("the recurring stalls take turns and leave no gap, so nothing is ever answered"));
         }
     }

@@ -6,8 +6,8 @@ use crate::arrival::{Horizon, Profile, Schedule, Spacing, Trace};
 use crate::time::{Nanos, Rate, Timestamp};
 use crate::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
-/// Gives the text of a file that a scenario refers to, or says why not.
-pub type Reader<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+/// Returns the text of a file that a scenario refers to, or says why it cannot be read.
+pub type ReadFile<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 
 type Result<T, E = ScenarioError> = std::result::Result<T, E>;
 
@@ -24,7 +24,7 @@ const RATES: [&str; 3] = ["rate", "profile", "trace-ns"];
 
 const COUNT: &str = "a whole number from 1";
 
-pub(super) fn read(section: &Section<'_>, read: &Reader<'_>) -> Result<Workload> {
+pub(super) fn read(section: &Section<'_>, read: &ReadFile<'_>) -> Result<Workload> {
     let kind = section.get("model").map_or(Ok(LoadModelKind::Open), |model| model.choice(&MODELS))?;
     let model = match kind {
         LoadModelKind::Open => open(section, read)?,
@@ -37,7 +37,7 @@ pub(super) fn read(section: &Section<'_>, read: &Reader<'_>) -> Result<Workload>
     Ok(Workload { model, limits, warmup })
 }
 
-fn open(section: &Section<'_>, read: &Reader<'_>) -> Result<LoadModel> {
+fn open(section: &Section<'_>, read: &ReadFile<'_>) -> Result<LoadModel> {
     let asks = "belongs to the closed model; write model = \"closed\", or leave it out";
     section.refuse(&["users", "think-time"], asks)?;
     section.refuse(&["requests-per-session", "sessions"], "belongs to model = \"partly-open\"")?;
@@ -56,7 +56,7 @@ fn closed(section: &Section<'_>) -> Result<LoadModel> {
     Ok(LoadModel::Closed { users, think_time: think_time(section)?, horizon })
 }
 
-fn partly_open(section: &Section<'_>, read: &Reader<'_>) -> Result<LoadModel> {
+fn partly_open(section: &Section<'_>, read: &ReadFile<'_>) -> Result<LoadModel> {
     section.refuse(&["users"], "belongs to model = \"closed\"; here the rate says how many sessions arrive")?;
     section.refuse(&["requests"], "the partly open model counts sessions; write sessions = N")?;
     let per_session = section.require("requests-per-session", "such as requests-per-session = 5")?;
@@ -71,7 +71,7 @@ fn think_time(section: &Section<'_>) -> Result<Nanos> {
     section.get("think-time").map_or(Ok(Nanos::ZERO), |time| time.duration())
 }
 
-fn schedule(section: &Section<'_>, count_key: &'static str, read: &Reader<'_>) -> Result<Schedule> {
+fn schedule(section: &Section<'_>, count_key: &'static str, read: &ReadFile<'_>) -> Result<Schedule> {
     let profile = profile(section, read)?;
     let spacing = section.get("spacing").map_or(Ok(Spacing::Even), |spacing| spacing.choice(&SPACINGS))?;
     let seed = section.get("seed").map_or(Ok(1), |seed| seed.whole(0..=u64::MAX, "a whole number from 0"))?;
@@ -80,7 +80,7 @@ fn schedule(section: &Section<'_>, count_key: &'static str, read: &Reader<'_>) -
 }
 
 /// What `rate`, `profile` or `trace-ns` says; they exclude each other.
-fn profile(section: &Section<'_>, read: &Reader<'_>) -> Result<Profile> {
+fn profile(section: &Section<'_>, read: &ReadFile<'_>) -> Result<Profile> {
     let given: Vec<Field<'_>> = RATES.into_iter().filter_map(|key| section.get(key)).collect();
     if let [first, second, ..] = &given[..] {
         return Err(second.error(format!("the rate is given already, on line {}; keep one of them", first.line())));
@@ -106,7 +106,7 @@ fn read_rate(field: &Field<'_>) -> Result<Rate> {
     Rate::per_second(field.number()?).map_err(|error| field.error(error))
 }
 
-fn read_profile(field: &Field<'_>, read: &Reader<'_>) -> Result<Profile> {
+fn read_profile(field: &Field<'_>, read: &ReadFile<'_>) -> Result<Profile> {
     let text = field.string()?;
     let Some(file) = text.strip_prefix("trace:") else {
         return text.parse().map_err(|error| field.error(error));
@@ -115,7 +115,7 @@ fn read_profile(field: &Field<'_>, read: &Reader<'_>) -> Result<Profile> {
     Trace::parse(&recording).map(Profile::Trace).map_err(|error| field.error(format!("{file}: {error}")))
 }
 
-/// Where it ends; `natural` is the length that the profile has of itself.
+/// The horizon; `natural` is the profile's own length, which counts where no other is given.
 fn horizon(section: &Section<'_>, count_key: &'static str, natural: Option<Nanos>) -> Result<Horizon> {
     let duration = section.get("duration").map(|duration| duration.length()).transpose()?;
     let requests = section.get(count_key).map(|count| count.whole(1..=u64::MAX, COUNT)).transpose()?;

@@ -2,73 +2,17 @@
 //! back from there.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Scenario;
+use super::faults;
+use super::keys::{Keys, Value};
 use crate::arrival::{Profile, Schedule, Spacing};
-use crate::service::{Fault, Gate, Select, Service, Variation};
-use crate::time::Nanos;
+use crate::service::{Service, Variation};
 use crate::workload::{LoadModel, Workload};
-
-/// A value of the tree.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-enum Value {
-    Flag(bool),
-    Whole(u64),
-    Number(f64),
-    Text(String),
-    Wholes(Vec<u64>),
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
-        Value::Text(text.to_owned())
-    }
-}
-
-impl From<Nanos> for Value {
-    fn from(nanos: Nanos) -> Value {
-        Value::Text(nanos.to_string())
-    }
-}
-
-impl fmt::Display for Value {
-    /// As TOML writes it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Value::Flag(flag) => write!(f, "{flag}"),
-            Value::Whole(whole) => write!(f, "{whole}"),
-            // A whole number without a point would read back as an integer, which may be too long to be one.
-            Value::Number(number) => write!(f, "{number:?}"),
-            Value::Text(text) => write!(f, "{}", toml::Value::String(text.clone())),
-            Value::Wholes(wholes) => write!(f, "{wholes:?}"),
-        }
-    }
-}
-
-/// The keys of one table, in the order in which they are written.
-#[derive(Default)]
-struct Keys(Vec<(&'static str, Value)>);
-
-impl Keys {
-    fn put(&mut self, key: &'static str, value: impl Into<Value>) {
-        self.0.push((key, value.into()));
-    }
-
-    fn put_whole(&mut self, key: &'static str, value: impl Into<u64>) {
-        self.0.push((key, Value::Whole(value.into())));
-    }
-}
-
-impl Serialize for Keys {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
-    }
-}
 
 impl Scenario {
     /// The scenario as a file. [`Scenario::parse`] reads it back to the same value; a recording is written out as
@@ -79,14 +23,14 @@ impl Scenario {
             if !title.is_empty() {
                 let _ = writeln!(text, "\n{title}");
             }
-            for (key, value) in &keys.0 {
+            for (key, value) in keys.iter() {
                 let _ = writeln!(text, "{key} = {value}");
             }
         };
         table("", &top_keys(self));
         table("[workload]", &workload_keys(&self.workload));
         table("[service]", &service_keys(&self.service));
-        self.service.faults.iter().for_each(|fault| table("[[service.fault]]", &fault_keys(fault)));
+        self.service.faults.iter().for_each(|fault| table("[[service.fault]]", &faults::keys(fault)));
         text
     }
 }
@@ -161,72 +105,6 @@ fn service_keys(service: &Service) -> Keys {
     keys
 }
 
-fn fault_keys(fault: &Fault) -> Keys {
-    let mut keys = Keys::default();
-    keys.put("kind", fault.kind().name());
-    match fault {
-        Fault::Stall { at, length, gate } => {
-            keys.put("at", at.since_origin());
-            keys.put("for", *length);
-            keys.put("gate", gate_name(*gate));
-        }
-        Fault::RecurringStall { first, every, length, times, gate } => {
-            keys.put("first", first.since_origin());
-            keys.put("every", *every);
-            keys.put("for", *length);
-            if let Some(times) = times {
-                keys.put_whole("times", *times);
-            }
-            keys.put("gate", gate_name(*gate));
-        }
-        Fault::Ramp { from, to, target } => {
-            keys.put("from", from.since_origin());
-            keys.put("to", to.since_origin());
-            keys.put("target", *target);
-        }
-        Fault::EveryNth { every, pause } => {
-            keys.put_whole("every", *every);
-            keys.put("pause", *pause);
-        }
-        Fault::ErrorStatus { status, immediately, select } => {
-            keys.put_whole("status", *status);
-            keys.put("immediately", Value::Flag(*immediately));
-            select_keys(&mut keys, select);
-        }
-        Fault::SlowBody { over, select } => {
-            keys.put("over", *over);
-            select_keys(&mut keys, select);
-        }
-        Fault::Reset { select }
-        | Fault::BlackHole { select }
-        | Fault::ShortBody { select }
-        | Fault::Garbage { select } => select_keys(&mut keys, select),
-    }
-    keys
-}
-
-const fn gate_name(gate: Gate) -> &'static str {
-    match gate {
-        Gate::Answers => "answers",
-        Gate::Arrivals => "arrivals",
-    }
-}
-
-fn select_keys(keys: &mut Keys, select: &Select) {
-    if let Some(every) = select.every {
-        keys.put_whole("every", every);
-    }
-    if let Some(share) = select.share {
-        keys.put("share", Value::Number(share));
-    }
-    if let Some(at) = select.at {
-        keys.put("at", at.since_origin());
-    }
-    if let Some(length) = select.length {
-        keys.put("for", length);
-    }
-}
-
 /// The tree as serde writes it: the keys of the file, in its order.
 #[derive(Serialize)]
 struct Written {
@@ -245,7 +123,7 @@ struct WrittenService {
 
 impl Serialize for Scenario {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fault = self.service.faults.iter().map(fault_keys).collect();
+        let fault = self.service.faults.iter().map(faults::keys).collect();
         let service = WrittenService { own: service_keys(&self.service), fault };
         Written { top: top_keys(self), workload: workload_keys(&self.workload), service }.serialize(serializer)
     }

@@ -1,47 +1,9 @@
 //! What can go wrong with a service. Instants are on the fault clock, which starts at the first request that is not a
 //! health check, or when it is told to.
 
-use crate::random::mix64;
+use super::effect::{Action, AnswerChange, FaultEffect, Gate, StallSchedule};
+use super::selector::Selector;
 use crate::time::{Nanos, Timestamp};
-
-/// Where a stall holds requests.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Gate {
-    /// At the way out: a request takes its work, and if the gate is shut when it is done it leaves when the gate opens.
-    #[default]
-    Answers,
-    /// At the way in: a request that arrives while the gate is shut begins its work when the gate opens.
-    Arrivals,
-}
-
-/// Which requests a fault meets: all, unless narrowed. Every condition that is given must hold.
-#[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Select {
-    /// Every n-th request: numbers n, 2n, 3n … (n ≥ 1), counted from 1.
-    pub every: Option<u64>,
-    /// A share in (0, 1] of all requests, drawn by a hash of seed and number, so that it never changes.
-    pub share: Option<f64>,
-    /// Only requests that arrive at or after this instant …
-    pub at: Option<Timestamp>,
-    /// … and, counted from `at` (or from the clock's start), before this much time has passed.
-    pub length: Option<Nanos>,
-}
-
-impl Select {
-    /// Does this fault meet request `number` (from 1) that arrived at `arrived`?
-    pub fn meets(&self, seed: u64, number: u64, arrived: Timestamp) -> bool {
-        let from = self.at.unwrap_or(Timestamp::ZERO);
-        self.every.is_none_or(|n| number.is_multiple_of(n))
-            && self.share.is_none_or(|share| uniform(seed, number) < share)
-            && arrived >= from
-            && self.length.is_none_or(|length| arrived < from + length)
-    }
-}
-
-/// A number in [0, 1) that belongs to this request for ever.
-fn uniform(seed: u64, number: u64) -> f64 {
-    (mix64(mix64(seed) ^ number) >> 11) as f64 / (1u64 << 53) as f64
-}
 
 /// One thing that goes wrong.
 #[derive(Clone, PartialEq, Debug)]
@@ -91,34 +53,34 @@ pub enum Fault {
         /// The answer comes at once, without work and without a place in the queue: a fast refusal.
         immediately: bool,
         /// Which requests.
-        select: Select,
+        select: Selector,
     },
     /// The connection is reset in place of an answer.
     Reset {
         /// Which requests.
-        select: Select,
+        select: Selector,
     },
     /// No answer ever comes; the connection stays open, and nothing is worked on.
     BlackHole {
         /// Which requests.
-        select: Select,
+        select: Selector,
     },
     /// Head and half of the body come when the work is done, the other half after `over`.
     SlowBody {
         /// From the first half of the body to its end.
         over: Nanos,
         /// Which requests.
-        select: Select,
+        select: Selector,
     },
     /// The head promises more body than comes; then the connection is closed.
     ShortBody {
         /// Which requests.
-        select: Select,
+        select: Selector,
     },
     /// The answer is not HTTP.
     Garbage {
         /// Which requests.
-        select: Select,
+        select: Selector,
     },
 }
 
@@ -191,18 +153,88 @@ impl Fault {
         }
     }
 
-    /// When the gate of this fault on side `side` opens again, if it is shut at `instant`.
-    pub(super) fn opens_at(&self, side: Gate, instant: Timestamp) -> Option<Timestamp> {
+    /// What it does.
+    #[inline]
+    pub const fn effect(&self) -> FaultEffect {
         match *self {
-            Fault::Stall { at, length, gate } if gate == side => {
-                (instant >= at && instant < at + length).then(|| at + length)
+            Fault::Stall { at, length, gate } => {
+                FaultEffect::Stall(StallSchedule { gate, first: at, every: Nanos::MAX, length, times: Some(1) })
             }
-            Fault::RecurringStall { first, every, length, times, gate } if gate == side && instant >= first => {
-                let round = instant.since(first).0 / every.0;
-                let shut = Timestamp(first.0 + round * every.0);
-                (times.is_none_or(|times| round < times) && instant < shut + length).then(|| shut + length)
+            Fault::RecurringStall { first, every, length, times, gate } => {
+                FaultEffect::Stall(StallSchedule { gate, first, every, length, times })
             }
-            _ => None,
+            Fault::Ramp { from, to, target } => FaultEffect::Ramp { from, to, target },
+            Fault::EveryNth { every, pause } => FaultEffect::Pause { every, pause },
+            Fault::ErrorStatus { status, immediately, select } => {
+                let answer = Action::Answer { status };
+                let change = if immediately { AnswerChange::AtOnce(answer) } else { AnswerChange::WhenDone(answer) };
+                FaultEffect::Answer { select, change }
+            }
+            Fault::Reset { select } => FaultEffect::Answer { select, change: AnswerChange::WhenDone(Action::Reset) },
+            Fault::BlackHole { select } => FaultEffect::Answer { select, change: AnswerChange::Never },
+            Fault::SlowBody { over, select } => FaultEffect::Answer { select, change: AnswerChange::SlowBody(over) },
+            Fault::ShortBody { select } => {
+                FaultEffect::Answer { select, change: AnswerChange::WhenDone(Action::ShortBody) }
+            }
+            Fault::Garbage { select } => {
+                FaultEffect::Answer { select, change: AnswerChange::WhenDone(Action::Garbage) }
+            }
+        }
+    }
+
+    /// Moves everything that lies on the time axis of the run: instants by `instant`, lengths by `length`. Times of the
+    /// service itself, such as the pause of [`Fault::EveryNth`], stay as they are.
+    pub fn map_times(&mut self, instant: impl Fn(Timestamp) -> Timestamp, length: impl Fn(Nanos) -> Nanos) {
+        match self {
+            Fault::Stall { at, length: lasts, .. } => {
+                *at = instant(*at);
+                *lasts = length(*lasts);
+            }
+            Fault::RecurringStall { first, every, length: lasts, .. } => {
+                *first = instant(*first);
+                *lasts = length(*lasts);
+                *every = length(*every).max(*lasts + Nanos(1));
+            }
+            Fault::Ramp { from, to, .. } => {
+                *from = instant(*from);
+                *to = instant(*to).max(*from + Nanos(1));
+            }
+            Fault::EveryNth { .. } => {}
+            Fault::ErrorStatus { select, .. }
+            | Fault::Reset { select }
+            | Fault::BlackHole { select }
+            | Fault::SlowBody { select, .. }
+            | Fault::ShortBody { select }
+            | Fault::Garbage { select } => select.map_times(instant, length),
+        }
+    }
+
+    /// When this fault stalls requests; `None` for a fault that is no stall.
+    pub const fn stall_schedule(&self) -> Option<StallSchedule> {
+        match self.effect() {
+            FaultEffect::Stall(schedule) => Some(schedule),
+            FaultEffect::Ramp { .. } | FaultEffect::Pause { .. } | FaultEffect::Answer { .. } => None,
+        }
+    }
+
+    /// The status that it answers with; `None` where it answers with none of its own.
+    pub const fn status(&self) -> Option<u16> {
+        match self.effect() {
+            FaultEffect::Answer { change: AnswerChange::WhenDone(action) | AnswerChange::AtOnce(action), .. } => {
+                action.status()
+            }
+            FaultEffect::Answer { change: AnswerChange::SlowBody(_) | AnswerChange::Never, .. }
+            | FaultEffect::Stall(_)
+            | FaultEffect::Ramp { .. }
+            | FaultEffect::Pause { .. } => None,
+        }
+    }
+
+    /// Which requests it meets, where it decides the kind of answer; `None` for a fault that only moves answers in time.
+    pub const fn selector(&self) -> Option<Selector> {
+        match self.effect() {
+            FaultEffect::Answer { select, .. } => Some(select),
+            FaultEffect::Stall(_) | FaultEffect::Ramp { .. } | FaultEffect::Pause { .. } => None,
         }
     }
 }

@@ -1,70 +1,15 @@
-//! How a system under test behaves, described once and obeyed twice: by the server in real time and by the simulator
-//! in virtual time. Both ask the same [`ServiceState`] what becomes of each request.
+//! How a system under test behaves. The server follows the description in real time and the simulator in virtual time.
+//! Both ask the same [`ServiceState`] what becomes of each request.
 
+mod concurrency;
+mod description;
+mod effect;
 mod fault;
-mod places;
+mod selector;
 mod state;
 
-use serde::{Deserialize, Serialize};
-
-pub use fault::{Fault, FaultKind, FaultSet, Gate, Select};
-pub use state::{Action, Fate, ServiceState};
-
-use crate::time::{Nanos, Timestamp};
-
-/// How the time of the work itself varies from request to request.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Variation {
-    /// Every request takes exactly the baseline.
-    #[default]
-    Constant,
-    /// Exponential with the baseline as its mean, from the service's seed.
-    Exponential,
-}
-
-/// The description of a service.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Service {
-    /// The work of one request when nothing is wrong.
-    pub baseline: Nanos,
-    /// How the work varies.
-    pub variation: Variation,
-    /// How many requests are worked on at once; the others wait in one queue, first in first out. `None`: no limit.
-    pub concurrency: Option<u32>,
-    /// Bytes in the body of an answer.
-    pub body_bytes: u32,
-    /// Seed of everything random in the service.
-    pub seed: u64,
-    /// What goes wrong. Where two faults would decide the kind of answer, the first in the list does.
-    pub faults: Vec<Fault>,
-}
-
-impl Service {
-    /// A service that answers after `baseline` and never fails.
-    pub fn healthy(baseline: Nanos) -> Service {
-        Service {
-            baseline,
-            variation: Variation::Constant,
-            concurrency: None,
-            body_bytes: 2,
-            seed: 1,
-            faults: Vec::new(),
-        }
-    }
-
-    /// Do the stalls of a gate take turns so that from some instant on nothing gets through any more?
-    pub fn is_shut_for_ever(&self) -> bool {
-        let begins = |fault: &Fault| match *fault {
-            Fault::RecurringStall { first, times: None, gate, .. } => Some((gate, first)),
-            _ => None,
-        };
-        // Any other stall has an end.
-        let endless: Vec<Fault> = self.faults.iter().filter(|fault| begins(fault).is_some()).cloned().collect();
-        [Gate::Arrivals, Gate::Answers].into_iter().any(|side| {
-            let last_begins = endless.iter().filter_map(begins).filter(|(gate, _)| *gate == side).max_by_key(|b| b.1);
-            let mut met = FaultSet::NONE;
-            last_begins.is_some_and(|(_, first)| state::pass_gates(&endless, side, first, &mut met) == Timestamp::NEVER)
-        })
-    }
-}
+pub use description::{Service, Variation};
+pub use effect::{Action, AnswerChange, FaultEffect, Gate, StallSchedule};
+pub use fault::{Fault, FaultKind, FaultSet};
+pub use selector::Selector;
+pub use state::{ResponsePlan, ServiceState};

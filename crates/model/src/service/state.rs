@@ -1,39 +1,19 @@
-//! What becomes of each request: decided on its arrival, because everything the service does is determined by then.
+//! A service in operation. What becomes of a request is decided on its arrival: everything that the service does is
+//! determined by then.
 
-use super::places::Places;
-use super::{Fault, FaultKind, FaultSet, Gate, Service, Variation};
+use super::concurrency::ConcurrencyLimit;
+use super::description::{Service, Variation};
+use super::effect::{Action, AnswerChange, FaultEffect, Gate, pass_gates};
+use super::fault::{Fault, FaultKind, FaultSet};
 use crate::random::Random;
 use crate::time::{Nanos, Timestamp};
 
 /// The stream of [`Random`] that the work's variation draws from.
 const WORK_STREAM: u64 = 0x574f_524b;
 
-/// What the service does when a request's time has come.
+/// What the service does about one request, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Action {
-    /// A whole answer with this status.
-    Answer {
-        /// 200, or what an error-status fault says.
-        status: u16,
-    },
-    /// Head and half of the body now, the rest at this instant.
-    SlowBody {
-        /// When the last byte leaves.
-        until: Timestamp,
-    },
-    /// The head promises more than comes, then the connection is closed.
-    ShortBody,
-    /// Bytes that are not HTTP, then the connection is closed.
-    Garbage,
-    /// A TCP reset.
-    Reset,
-    /// Nothing, ever.
-    BlackHole,
-}
-
-/// What becomes of one request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Fate {
+pub struct ResponsePlan {
     /// Its number on the fault clock, from 1.
     pub number: u64,
     /// When it arrived.
@@ -48,32 +28,32 @@ pub struct Fate {
     pub faults: FaultSet,
 }
 
-impl Fate {
+impl ResponsePlan {
     /// When the last byte of the answer leaves; [`Timestamp::NEVER`] where none does.
     pub fn completed(&self) -> Timestamp {
         match self.action {
             Action::SlowBody { until } => until,
-            _ => self.due,
+            Action::Answer { .. } | Action::ShortBody | Action::Garbage | Action::Reset | Action::BlackHole => self.due,
         }
     }
 }
 
 /// A service in operation. Requests are admitted in the order of their arrival.
 ///
-/// A client that gives up does not take its request back: the work is done all the same and holds its place, as most
-/// servers do.
+/// A client that gives up does not take its request back: the work is still done and still holds its slot, as in most
+/// servers.
 #[derive(Clone, Debug)]
 pub struct ServiceState {
     service: Service,
     admitted: u64,
     work: Random,
-    /// With a concurrency cap: who is being worked on until when.
-    places: Option<Places>,
-    /// For each [`Gate`]: the earliest instant from which it was found shut for ever.
+    /// The slots of the concurrency cap, where there is one.
+    slots: Option<ConcurrencyLimit>,
+    /// By [`Gate`]: the earliest instant from which the gate is known to stay shut for ever.
     shut_from: [Timestamp; 2],
-    /// What the description contains, so that a healthy service costs next to nothing.
+    /// False for a healthy service, which then skips every search for faults.
     has_faults: bool,
-    /// No fault, no queue, nothing drawn, and an end that comes: every fate is the same.
+    /// True without faults, queue and random numbers, and with a baseline that ends: all requests are treated alike.
     is_plain: bool,
 }
 
@@ -83,7 +63,7 @@ impl ServiceState {
         ServiceState {
             admitted: 0,
             work: Random::new(service.seed, WORK_STREAM),
-            places: service.concurrency.map(Places::new),
+            slots: service.concurrency.map(ConcurrencyLimit::new),
             shut_from: [Timestamp::NEVER; 2],
             is_plain: service.baseline < Nanos(1 << 62)
                 && service.faults.is_empty()
@@ -94,7 +74,7 @@ impl ServiceState {
         }
     }
 
-    /// The description it obeys.
+    /// The description of the service.
     pub fn service(&self) -> &Service {
         &self.service
     }
@@ -104,16 +84,17 @@ impl ServiceState {
         self.admitted
     }
 
-    /// Admits a request that arrives at `arrived`, not earlier than the one before it, and says what becomes of it.
+    /// Admits a request that arrives at `arrived`, not earlier than the one before it, and returns what the service does
+    /// about it.
     #[inline]
-    pub fn admit(&mut self, arrived: Timestamp) -> Fate {
+    pub fn admit(&mut self, arrived: Timestamp) -> ResponsePlan {
         self.admitted += 1;
         if self.is_plain {
-            return self.plain_fate(arrived);
+            return self.plain_plan(arrived);
         }
         let mut met = FaultSet::NONE;
-        let action = self.action(arrived, &mut met);
-        let mut fate = Fate {
+        let change = self.answer_change(arrived, &mut met);
+        let mut plan = ResponsePlan {
             number: self.admitted,
             arrived,
             began: arrived,
@@ -121,17 +102,18 @@ impl ServiceState {
             action: Action::BlackHole,
             faults: met,
         };
-        match action {
-            Decided::Never => fate.due = Timestamp::NEVER,
-            Decided::AtOnce(action) => fate.action = action,
-            Decided::WhenDone(answer) => self.work_on(&mut fate, answer),
+        match change {
+            AnswerChange::Never => plan.due = Timestamp::NEVER,
+            AnswerChange::AtOnce(action) => plan.action = action,
+            AnswerChange::WhenDone(action) => self.work_on(&mut plan, |_| action),
+            AnswerChange::SlowBody(over) => self.work_on(&mut plan, |due| Action::SlowBody { until: due + over }),
         }
-        fate
+        plan
     }
 
-    /// What the long way would say when there is nothing on it.
-    fn plain_fate(&self, arrived: Timestamp) -> Fate {
-        Fate {
+    /// What [`ServiceState::admit`] computes for a plain service, without the detours.
+    fn plain_plan(&self, arrived: Timestamp) -> ResponsePlan {
+        ResponsePlan {
             number: self.admitted,
             arrived,
             began: arrived,
@@ -141,57 +123,44 @@ impl ServiceState {
         }
     }
 
-    /// Passes a request through the entry gate, the queue, the work and the exit gate.
-    fn work_on(&mut self, fate: &mut Fate, answer: Answer) {
-        let admitted_at = self.pass_gate(Gate::Arrivals, fate.arrived, &mut fate.faults);
+    /// Passes a request through the entry gate, the queue, the work and the exit gate. `action_at` says what happens at
+    /// the instant at which it is through.
+    fn work_on(&mut self, plan: &mut ResponsePlan, action_at: impl FnOnce(Timestamp) -> Action) {
+        let admitted_at = self.pass_gate(Gate::Arrivals, plan.arrived, &mut plan.faults);
         if admitted_at == Timestamp::NEVER {
-            fate.due = Timestamp::NEVER;
+            plan.due = Timestamp::NEVER;
             return;
         }
-        fate.began = self.places.as_mut().map_or(admitted_at, |places| places.take(admitted_at));
-        if fate.began > admitted_at {
-            fate.faults.insert(FaultKind::Queue);
+        plan.began = self.slots.as_mut().map_or(admitted_at, |slots| slots.acquire(admitted_at));
+        if plan.began > admitted_at {
+            plan.faults.insert(FaultKind::Queue);
         }
-        let work = self.work_at(fate.number, fate.began, &mut fate.faults);
-        fate.due = self.pass_gate(Gate::Answers, fate.began + work, &mut fate.faults);
-        fate.action = match answer {
-            _ if fate.due == Timestamp::NEVER => Action::BlackHole,
-            Answer::Whole(action) => action,
-            Answer::Slow(over) => Action::SlowBody { until: fate.due + over },
+        let work = self.work_at(plan.number, plan.began, &mut plan.faults);
+        plan.due = self.pass_gate(Gate::Answers, plan.began + work, &mut plan.faults);
+        if plan.due != Timestamp::NEVER {
+            plan.action = action_at(plan.due);
+        }
+        if let Some(slots) = &mut self.slots {
+            slots.release_at(plan.completed());
+        }
+    }
+
+    /// What the first fault in the list that changes the answer to the request being admitted makes of it.
+    fn answer_change(&self, arrived: Timestamp, met: &mut FaultSet) -> AnswerChange {
+        let healthy = AnswerChange::WhenDone(Action::Answer { status: 200 });
+        if !self.has_faults {
+            return healthy;
+        }
+        let decides = |fault: &Fault| match fault.effect() {
+            FaultEffect::Answer { select, change } => {
+                select.meets(self.service.seed, self.admitted, arrived).then_some((fault.kind(), change))
+            }
+            FaultEffect::Stall(_) | FaultEffect::Ramp { .. } | FaultEffect::Pause { .. } => None,
         };
-        if let Some(places) = &mut self.places {
-            places.give_back_at(fate.completed());
-        }
-    }
-
-    /// The first fault in the list that decides the kind of answer for the request being admitted.
-    fn action(&self, arrived: Timestamp, met: &mut FaultSet) -> Decided {
-        if self.has_faults {
-            for fault in &self.service.faults {
-                if let Some(decided) = self.decided_by(fault, arrived) {
-                    met.insert(fault.kind());
-                    return decided;
-                }
-            }
-        }
-        Decided::WhenDone(Answer::Whole(Action::Answer { status: 200 }))
-    }
-
-    fn decided_by(&self, fault: &Fault, arrived: Timestamp) -> Option<Decided> {
-        let meets = |select: &super::Select| select.meets(self.service.seed, self.admitted, arrived);
-        let whole = |action| Decided::WhenDone(Answer::Whole(action));
-        match fault {
-            Fault::ErrorStatus { status, immediately, select } if meets(select) => {
-                let answer = Action::Answer { status: *status };
-                Some(if *immediately { Decided::AtOnce(answer) } else { whole(answer) })
-            }
-            Fault::Reset { select } if meets(select) => Some(whole(Action::Reset)),
-            Fault::BlackHole { select } if meets(select) => Some(Decided::Never),
-            Fault::SlowBody { over, select } if meets(select) => Some(Decided::WhenDone(Answer::Slow(*over))),
-            Fault::ShortBody { select } if meets(select) => Some(whole(Action::ShortBody)),
-            Fault::Garbage { select } if meets(select) => Some(whole(Action::Garbage)),
-            _ => None,
-        }
+        self.service.faults.iter().find_map(decides).map_or(healthy, |(kind, change)| {
+            met.insert(kind);
+            change
+        })
     }
 
     /// When a request that reaches the gates of `side` at `instant` is through all of them.
@@ -200,8 +169,15 @@ impl ServiceState {
             return instant;
         }
         let shut_from = &mut self.shut_from[side as usize];
-        let opens =
-            if instant >= *shut_from { Timestamp::NEVER } else { pass_gates(&self.service.faults, side, instant, met) };
+        if instant >= *shut_from {
+            return Timestamp::NEVER;
+        }
+        let opens = pass_gates(instant, |at| {
+            let shut = |fault: &Fault| fault.stall_schedule()?.opens_at(side, at).map(|opens| (opens, fault.kind()));
+            let (opens, kind) = self.service.faults.iter().find_map(shut)?;
+            met.insert(kind);
+            Some(opens)
+        });
         if opens == Timestamp::NEVER {
             *shut_from = instant.min(*shut_from);
         }
@@ -210,48 +186,48 @@ impl ServiceState {
 
     /// How long the work of request `number` takes when it begins at `began`.
     fn work_at(&mut self, number: u64, began: Timestamp, met: &mut FaultSet) -> Nanos {
-        let mut work = self.service.baseline;
-        if self.has_faults {
-            for fault in &self.service.faults {
-                if let Fault::Ramp { from, to, target } = *fault
-                    && began >= from
-                {
-                    met.insert(FaultKind::Ramp);
-                    work = along(work, target, began.since(from), to.since(from));
+        let baseline = if self.has_faults { self.ramped_baseline(began, met) } else { self.service.baseline };
+        let work = match self.service.variation {
+            Variation::Constant => baseline,
+            Variation::Exponential => Nanos((baseline.0 as f64 * self.work.exponential()).round() as u64),
+        };
+        if self.has_faults { self.paused_work(number, work, met) } else { work }
+    }
+
+    /// The baseline as ramps have moved it by `began`.
+    fn ramped_baseline(&self, began: Timestamp, met: &mut FaultSet) -> Nanos {
+        let mut baseline = self.service.baseline;
+        for fault in &self.service.faults {
+            match fault.effect() {
+                FaultEffect::Ramp { from, to, target } if began >= from => {
+                    met.insert(fault.kind());
+                    baseline = along(baseline, target, began.since(from), to.since(from));
                 }
+                FaultEffect::Ramp { .. }
+                | FaultEffect::Stall(_)
+                | FaultEffect::Pause { .. }
+                | FaultEffect::Answer { .. } => {}
             }
         }
-        if self.service.variation == Variation::Exponential {
-            work = Nanos((work.0 as f64 * self.work.exponential()).round() as u64);
-        }
-        if self.has_faults {
-            for fault in &self.service.faults {
-                if let Fault::EveryNth { every, pause } = *fault
-                    && number.is_multiple_of(every)
-                {
-                    met.insert(FaultKind::EveryNth);
+        baseline
+    }
+
+    /// The work of request `number`, which is `work` unless a fault replaces it.
+    fn paused_work(&self, number: u64, mut work: Nanos, met: &mut FaultSet) -> Nanos {
+        for fault in &self.service.faults {
+            match fault.effect() {
+                FaultEffect::Pause { every, pause } if number.is_multiple_of(every) => {
+                    met.insert(fault.kind());
                     work = pause;
                 }
+                FaultEffect::Pause { .. }
+                | FaultEffect::Stall(_)
+                | FaultEffect::Ramp { .. }
+                | FaultEffect::Answer { .. } => {}
             }
         }
         work
     }
-}
-
-/// After so many openings that each led to another shut gate, there is no way through.
-const MOST_GATES: usize = 100_000;
-
-/// When a request that reaches the gates of `side` at `instant` is through all of them; [`Timestamp::NEVER`] where
-/// recurring stalls take turns and leave no gap.
-pub(super) fn pass_gates(faults: &[Fault], side: Gate, mut instant: Timestamp, met: &mut FaultSet) -> Timestamp {
-    // A gate that opens may lead to another that is shut by then, so look again until none is.
-    for _ in 0..MOST_GATES {
-        let shut = faults.iter().find_map(|fault| fault.opens_at(side, instant).map(|opens| (opens, fault.kind())));
-        let Some((opens, kind)) = shut else { return instant };
-        met.insert(kind);
-        instant = opens;
-    }
-    Timestamp::NEVER
 }
 
 /// The point after `passed` of `whole` on the line from `start` to `end`, to the nearest nanosecond; `end` thereafter.
@@ -263,22 +239,4 @@ fn along(start: Nanos, end: Nanos, passed: Nanos, whole: Nanos) -> Nanos {
     // passed < whole, so that the moved distance is at most the whole one.
     let moved = |distance: u64| ((u128::from(distance) * passed + whole / 2) / whole) as u64;
     if end >= start { Nanos(start.0 + moved(end.0 - start.0)) } else { Nanos(start.0 - moved(start.0 - end.0)) }
-}
-
-/// When the kind of answer takes effect.
-enum Decided {
-    /// After gates, queue and work.
-    WhenDone(Answer),
-    /// On arrival.
-    AtOnce(Action),
-    /// Not at all.
-    Never,
-}
-
-/// What leaves when the work is done.
-enum Answer {
-    /// All of it at once.
-    Whole(Action),
-    /// The second half of the body this much later.
-    Slow(Nanos),
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
-use truetail_model::driver::{Driver, Hand, Turn};
+use truetail_model::driver::{Directive, Driver, WorkerShare};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
@@ -18,13 +18,13 @@ fn capped(rate: f64, cap: u32) -> Driver {
     };
     let limits = Limits { connections: Some(cap), ..Limits::default() };
     let workload = Workload { model: LoadModel::Open(schedule), limits, warmup: Nanos::ZERO };
-    Driver::new(&workload, Hand::ALONE)
+    Driver::new(&workload, WorkerShare::WHOLE)
 }
 
 /// Everything that can start at `now`: how long each waited for the cap, in milliseconds.
 fn start_all(driver: &mut Driver, now: Timestamp) -> Vec<u64> {
-    let turns = std::iter::from_fn(|| match driver.turn(now) {
-        Turn::Start(start) => Some(start.connection_wait.0 / MS),
+    let turns = std::iter::from_fn(|| match driver.poll(now) {
+        Directive::Start(start) => Some(start.connection_wait.0 / MS),
         _ => None,
     });
     turns.collect()
@@ -40,19 +40,19 @@ fn a_cap_that_is_raised_ends_the_wait_and_one_that_is_lowered_takes_back_what_is
     assert_eq!(waited.len(), 2);
     assert!(waited[0] > waited[1], "each since its own intended start: {waited:?}");
     driver.set_cap(Some(1), at(5));
-    driver.finish(0, at(6));
-    driver.finish(0, at(6));
+    driver.complete(0, at(6));
+    driver.complete(0, at(6));
     assert_eq!(start_all(&mut driver, at(7)), [0u64; 0], "three were in flight and one may be");
-    driver.finish(0, at(7));
+    driver.complete(0, at(7));
     assert_eq!(start_all(&mut driver, at(7)).len(), 1);
     driver.set_cap(None, at(8));
     assert!(start_all(&mut driver, at(20)).len() > 10, "without a cap everything that is due starts");
     driver.set_cap(Some(2), at(20));
     while driver.in_flight() > 2 {
-        driver.finish(0, at(20));
+        driver.complete(0, at(20));
     }
     assert_eq!(start_all(&mut driver, at(30)), [0u64; 0], "full");
-    driver.finish(0, at(30));
+    driver.complete(0, at(30));
     assert_eq!(start_all(&mut driver, at(30)).len(), 1);
 }
 
@@ -84,12 +84,12 @@ proptest! {
                     cap = Some(number).filter(|number| *number < 7);
                     driver.set_cap(cap, now);
                 }
-                1 => (0..number.min(driver.in_flight())).for_each(|_| driver.finish(0, now)),
+                1 => (0..number.min(driver.in_flight())).for_each(|_| driver.complete(0, now)),
                 _ => {
                     let before = driver.in_flight();
                     start_all(&mut driver, now);
                     prop_assert!(cap.is_none_or(|cap| driver.in_flight() <= cap.max(before)));
-                    let waits = matches!(driver.turn(now), Turn::Wait { until } if until > now + Nanos::from_millis(2));
+                    let waits = matches!(driver.poll(now), Directive::Wait { until } if until > now + Nanos::from_millis(2));
                     prop_assert!(!waits || now.0 > 990 * MS || cap.is_some_and(|cap| driver.in_flight() >= cap));
                 }
             }

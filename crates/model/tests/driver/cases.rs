@@ -18,7 +18,7 @@ pub struct Stop {
 #[derive(Clone, Debug)]
 pub struct Case {
     pub workload: Workload,
-    pub hands: u32,
+    pub workers: u32,
     pub stop: Option<Stop>,
     /// Mean service time; single ones are up to five times as long.
     pub service: Nanos,
@@ -76,7 +76,7 @@ prop_compose! {
         model in model(),
         connections in proptest::option::of(1u32..9),
         drain in millis(0, 600),
-        hands in 1u32..=5,
+        workers in 1u32..=5,
         stop in proptest::option::of((0..2_500 * MS, any::<bool>())),
         service in millis(1, 150),
         black_holes in any::<bool>(),
@@ -87,6 +87,6 @@ prop_compose! {
         let black_holes = black_holes && model.horizon().duration.is_some();
         let stop = stop.map(|(at, at_once)| Stop { at: Timestamp(at), at_once });
         let limits = Limits { connections, timeout: None, drain };
-        Case { workload: Workload { model, limits, warmup: Nanos::ZERO }, hands, stop, service, black_holes, late, seed }
+        Case { workload: Workload { model, limits, warmup: Nanos::ZERO }, workers, stop, service, black_holes, late, seed }
     }
 }

@@ -14,58 +14,61 @@ use super::player::{Played, play};
 fn check_books(played: &[Played]) {
     let mut merged = Snapshot::default();
     let mut seen = HashSet::new();
-    for hand in played {
-        let (started, unissued) = (hand.started.len() as u64, hand.unissued.len() as u64);
-        let tally = &hand.snapshot.tally;
+    for worker in played {
+        let (started, unissued) = (worker.started.len() as u64, worker.unissued.len() as u64);
+        let tally = &worker.snapshot.tally;
         assert_eq!((tally.planned, tally.issued, tally.never_issued), (started + unissued, started, unissued));
-        let answered = hand.started.iter().filter(|started| started.ended != Timestamp::NEVER).count() as u64;
+        let answered = worker.started.iter().filter(|started| started.ended != Timestamp::NEVER).count() as u64;
         assert_eq!((tally.responses, tally.in_flight_at_end), (answered, started - answered));
         let mut hash = ScheduleHash::default();
-        for arrival in hand.arrivals() {
+        for arrival in worker.arrivals() {
             assert!(seen.insert(arrival.index), "arrival {} was handed out twice", arrival.index);
             hash.add(arrival);
         }
-        assert_eq!(hash, hand.hash);
-        assert!(hand.stopped_at.is_some() || !hand.cut_short, "cut short, and nobody asked for it");
-        merged.merge(&hand.snapshot);
+        assert_eq!(hash, worker.hash);
+        assert!(worker.stopped_at.is_some() || !worker.cut_short, "cut short, and nobody asked for it");
+        merged.merge(&worker.snapshot);
     }
     merged.tally.check().unwrap();
     assert_eq!(merged.tally.planned, seen.len() as u64);
 }
 
-fn check_order(hand: &Played) {
-    let intended: Vec<_> = hand.arrivals().map(|arrival| arrival.intended_start).collect();
+fn check_order(worker: &Played) {
+    let intended: Vec<_> = worker.arrivals().map(|arrival| arrival.intended_start).collect();
     assert!(intended.windows(2).all(|pair| pair[0] <= pair[1]), "not first in, first out: {intended:?}");
 }
 
-/// The hands together handed out the whole schedule, each arrival at its instant; after a stop, what was intended by
+/// The workers together handed out the whole schedule, each arrival at its instant; after a stop, what was intended by
 /// then.
 fn check_open(schedule: &Schedule, limits: &Limits, played: &[Played]) {
-    let hands = played.len() as u64;
+    let workers = played.len() as u64;
     let mut handed_out: Vec<Arrival> = played.iter().flat_map(Played::arrivals).collect();
     handed_out.sort_by_key(|arrival| arrival.index);
-    if played.iter().all(|hand| hand.stopped_at.is_none()) {
-        assert!(schedule.arrivals().eq(handed_out), "the hands together are the schedule");
+    if played.iter().all(|worker| worker.stopped_at.is_none()) {
+        assert!(schedule.arrivals().eq(handed_out), "the workers together are the schedule");
         let mut merged = ScheduleHash::default();
-        played.iter().for_each(|hand| merged.merge(hand.hash));
+        played.iter().for_each(|worker| merged.merge(worker.hash));
         assert_eq!(merged, schedule.hash());
-    } else if limits.connections.is_none_or(|cap| u64::from(cap) >= hands) {
-        for (i, hand) in played.iter().enumerate() {
-            let stopped_at = hand.stopped_at.unwrap_or(Timestamp::NEVER);
-            let by_then = schedule.stripe(i as u64, hands).take_while(|arrival| arrival.intended_start <= stopped_at);
-            assert!(by_then.eq(hand.arrivals()), "hand {i} was responsible for what was intended by {stopped_at:?}");
-            let comes_later = schedule.stripe(i as u64, hands).any(|arrival| arrival.intended_start > stopped_at);
-            assert_eq!(hand.cut_short, comes_later, "hand {i}, stopped at {stopped_at:?}");
+    } else if limits.connections.is_none_or(|cap| u64::from(cap) >= workers) {
+        for (i, worker) in played.iter().enumerate() {
+            let stopped_at = worker.stopped_at.unwrap_or(Timestamp::NEVER);
+            let by_then = schedule.stripe(i as u64, workers).take_while(|arrival| arrival.intended_start <= stopped_at);
+            assert!(
+                by_then.eq(worker.arrivals()),
+                "worker {i} was responsible for what was intended by {stopped_at:?}"
+            );
+            let comes_later = schedule.stripe(i as u64, workers).any(|arrival| arrival.intended_start > stopped_at);
+            assert_eq!(worker.cut_short, comes_later, "worker {i}, stopped at {stopped_at:?}");
         }
     }
     let by_time = schedule.horizon.duration.map(|duration| Timestamp(duration.0));
     let by_count = schedule.horizon.requests.and(schedule.last_arrival()).map(|last| last.intended_start + Nanos(1));
     let end = by_time.into_iter().chain(by_count).min().expect("a horizon") + limits.drain;
-    for hand in played {
-        check_order(hand);
-        assert!(hand.started.iter().all(|started| started.at < end), "started after the drain limit");
-        if hand.stopped_at.is_none() {
-            assert!(hand.expired_at.is_none_or(|at| at >= end), "ended before the drain limit");
+    for worker in played {
+        check_order(worker);
+        assert!(worker.started.iter().all(|started| started.at < end), "started after the drain limit");
+        if worker.stopped_at.is_none() {
+            assert!(worker.expired_at.is_none_or(|at| at >= end), "ended before the drain limit");
         }
     }
 }
@@ -73,9 +76,9 @@ fn check_open(schedule: &Schedule, limits: &Limits, played: &[Played]) {
 /// Each user asks again when it has its answer and has thought, and never before.
 fn check_closed(users: u32, think_time: Nanos, horizon: Horizon, case: &Case, played: &[Played]) {
     let mut most_users = 0;
-    for hand in played {
+    for worker in played {
         let mut ready_at: HashMap<u32, Timestamp> = HashMap::new();
-        for started in &hand.started {
+        for started in &worker.started {
             let user = started.start.user;
             let intended = started.start.arrival.intended_start;
             assert_eq!(intended, ready_at.get(&user).copied().unwrap_or(Timestamp::ZERO), "user {user}");
@@ -85,11 +88,11 @@ fn check_closed(users: u32, think_time: Nanos, horizon: Horizon, case: &Case, pl
         }
         most_users += ready_at.len();
         if !case.late {
-            check_order(hand);
+            check_order(worker);
         }
     }
     assert!(most_users <= users as usize, "{most_users} users where there are {users}");
-    let planned: usize = played.iter().map(|hand| hand.arrivals().count()).sum();
+    let planned: usize = played.iter().map(|worker| worker.arrivals().count()).sum();
     if let Some(requests) = horizon.requests {
         assert!(planned as u64 <= requests);
         if horizon.duration.is_none() && case.stop.is_none() {
@@ -104,10 +107,10 @@ fn check_closed(users: u32, think_time: Nanos, horizon: Horizon, case: &Case, pl
 fn check_partly_open(sessions: &Schedule, requests: u32, think_time: Nanos, case: &Case, played: &[Played]) {
     let mut expected: Vec<Timestamp> = sessions.arrivals().map(|arrival| arrival.intended_start).collect();
     let mut opened = Vec::new();
-    for hand in played {
+    for worker in played {
         // By slot: when its session asks again, and how many requests it still has.
         let mut running: HashMap<u32, (Timestamp, u32)> = HashMap::new();
-        for started in &hand.started {
+        for started in &worker.started {
             let intended = started.start.arrival.intended_start;
             let left = match running.remove(&started.start.user) {
                 Some((due, left)) if left > 0 => {
@@ -123,9 +126,9 @@ fn check_partly_open(sessions: &Schedule, requests: u32, think_time: Nanos, case
             running.insert(started.start.user, (due, left - 1));
         }
         let due = |intended| running.values().any(|(due, left)| *due == intended && *left > 0);
-        opened.extend(hand.unissued.iter().map(|arrival| arrival.intended_start).filter(|intended| !due(*intended)));
+        opened.extend(worker.unissued.iter().map(|arrival| arrival.intended_start).filter(|intended| !due(*intended)));
         if !case.late {
-            check_order(hand);
+            check_order(worker);
         }
     }
     if case.stop.is_none() {

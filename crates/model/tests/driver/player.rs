@@ -1,7 +1,7 @@
 //! Plays a case in virtual time, and checks at each step what must hold there.
 
 use truetail_model::arrival::{Arrival, ScheduleHash};
-use truetail_model::driver::{Driver, Hand, Start, Turn};
+use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
 use truetail_model::random::Random;
 use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
@@ -12,13 +12,13 @@ use super::cases::Case;
 /// One request that was started.
 #[derive(Clone, Copy, Debug)]
 pub struct Started {
-    pub start: Start,
+    pub start: DueRequest,
     pub at: Timestamp,
     /// [`Timestamp::NEVER`] while, or because, it has not ended.
     pub ended: Timestamp,
 }
 
-/// What one hand did.
+/// What one worker did.
 pub struct Played {
     pub started: Vec<Started>,
     pub unissued: Vec<Arrival>,
@@ -36,7 +36,7 @@ impl Played {
     }
 }
 
-/// Drives one hand through its whole run, and checks at each step what must hold there.
+/// Drives one worker through its whole run, and checks at each step what must hold there.
 struct Player<'a> {
     case: &'a Case,
     cap: Option<u64>,
@@ -53,13 +53,13 @@ struct Player<'a> {
 }
 
 impl<'a> Player<'a> {
-    fn new(case: &'a Case, hand: Hand) -> Player<'a> {
-        let working = Hand { of: hand.of.min(case.workload.most_hands()), ..hand };
+    fn new(case: &'a Case, share: WorkerShare) -> Player<'a> {
+        let working = WorkerShare { workers: share.workers.min(case.workload.max_workers()), ..share };
         Player {
             case,
-            cap: case.workload.limits.connections.map(|total| working.share_of(u64::from(total))),
-            driver: Driver::new(&case.workload, hand),
-            random: Random::new(case.seed, u64::from(hand.index)),
+            cap: case.workload.limits.connections.map(|total| working.of(u64::from(total))),
+            driver: Driver::new(&case.workload, share),
+            random: Random::new(case.seed, u64::from(share.index)),
             now: Timestamp::ZERO,
             started: Vec::new(),
             under_way: Vec::new(),
@@ -72,20 +72,20 @@ impl<'a> Player<'a> {
     fn play(mut self) -> Played {
         let expired_at = loop {
             self.stop_when_due();
-            let (deadline, may_start) = (self.driver.deadline(), self.driver.may_start(self.now));
-            match self.driver.turn(self.now) {
-                Turn::Start(start) => {
-                    assert!(may_start, "it was said that none would");
+            let (deadline, can_start) = (self.driver.deadline(), self.driver.can_start(self.now));
+            match self.driver.poll(self.now) {
+                Directive::Start(start) => {
+                    assert!(can_start, "it was said that none would");
                     assert!(self.now < deadline, "started when the drain was over");
                     self.start(start);
                 }
-                Turn::Wait { until } => {
+                Directive::Wait { until } => {
                     assert!(until > self.now, "a wait until now is a busy loop");
                     self.check_what_is_awaited();
                     self.advance(until);
                 }
-                Turn::Expired => break Some(self.now),
-                Turn::Finished => {
+                Directive::Expired => break Some(self.now),
+                Directive::Finished => {
                     assert!(self.under_way.is_empty(), "finished with requests in flight");
                     break None;
                 }
@@ -98,11 +98,11 @@ impl<'a> Player<'a> {
     /// Where no end is awaited, one that came now would start nothing now.
     fn check_what_is_awaited(&self) {
         if let Some((place, _)) = self.under_way.first()
-            && !self.driver.awaits_an_end(self.now)
+            && !self.driver.awaits_completion(self.now)
         {
             let mut driver = self.driver.clone();
-            driver.finish(self.started[*place].start.user, self.now);
-            assert!(!matches!(driver.turn(self.now), Turn::Start(_)), "it started something");
+            driver.complete(self.started[*place].start.user, self.now);
+            assert!(!matches!(driver.poll(self.now), Directive::Start(_)), "it started something");
         }
     }
 
@@ -116,7 +116,7 @@ impl<'a> Player<'a> {
         self.stopped_at = Some(self.now);
     }
 
-    fn start(&mut self, start: Start) {
+    fn start(&mut self, start: DueRequest) {
         let intended = start.arrival.intended_start;
         assert!(intended <= self.now, "started before its time");
         assert!(self.stopped_at.is_none(), "started after the stop");
@@ -170,7 +170,7 @@ impl<'a> Player<'a> {
     fn finish(&mut self, number: usize, end: Timestamp) {
         let started = &mut self.started[number];
         started.ended = end;
-        self.driver.finish(started.start.user, end);
+        self.driver.complete(started.start.user, end);
         self.ends.insert(self.ends.partition_point(|earlier| *earlier <= end), end);
         let record = record(started, end, Outcome::Response { status: 200 });
         self.recorder.record(&record);
@@ -206,5 +206,5 @@ fn record(started: &Started, end: Timestamp, outcome: Outcome) -> RequestRecord 
 }
 
 pub fn play(case: &Case) -> Vec<Played> {
-    (0..case.hands).map(|index| Player::new(case, Hand { index, of: case.hands }).play()).collect()
+    (0..case.workers).map(|index| Player::new(case, WorkerShare { index, workers: case.workers }).play()).collect()
 }

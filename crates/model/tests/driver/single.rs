@@ -1,7 +1,7 @@
 //! Single cases, told in full.
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
-use truetail_model::driver::{Driver, Hand, Turn};
+use truetail_model::driver::{Directive, Driver, WorkerShare};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
@@ -26,7 +26,7 @@ fn limits(connections: Option<u32>, drain: Nanos) -> Limits {
 #[test]
 fn a_count_beyond_the_duration_changes_nothing() {
     for requests in [None, Some(101), Some(1_000_000), Some(u64::MAX)] {
-        let driver = Driver::new(&open("100", Some(SECOND), requests, limits(None, SECOND)), Hand::ALONE);
+        let driver = Driver::new(&open("100", Some(SECOND), requests, limits(None, SECOND)), WorkerShare::WHOLE);
         let end = if requests.is_none() { 1_000 * MS } else { 990 * MS + 1 };
         assert_eq!(driver.deadline(), Timestamp(end) + SECOND, "{requests:?}");
     }
@@ -34,26 +34,26 @@ fn a_count_beyond_the_duration_changes_nothing() {
 
 #[test]
 fn a_count_that_the_profile_never_reaches_ends_with_it() {
-    let driver = Driver::new(&open("ramp:200..0/10s", None, Some(1_000_000), limits(None, SECOND)), Hand::ALONE);
+    let driver = Driver::new(&open("ramp:200..0/10s", None, Some(1_000_000), limits(None, SECOND)), WorkerShare::WHOLE);
     let last = driver.deadline().since_origin().saturating_sub(SECOND);
     assert!(last > Nanos::from_secs(9) && last < Nanos::from_secs(10), "{last}");
 }
 
-/// All requests of the schedule are handed out even where hands have no place or no user of their own.
+/// All requests of the schedule are handed out even where workers have no place or no user of their own.
 #[test]
 fn more_hands_than_places_leave_nothing_undone() {
-    let hands = 5;
+    let workers = 5;
     let planned_by = |workload: &Workload| -> Vec<u64> {
         let case = Case {
             workload: workload.clone(),
-            hands,
+            workers,
             stop: None,
             service: Nanos(MS),
             black_holes: false,
             late: false,
             seed: 1,
         };
-        play(&case).iter().map(|hand| hand.started.len() as u64).collect()
+        play(&case).iter().map(|worker| worker.started.len() as u64).collect()
     };
     let capped = open("100", Some(SECOND), None, limits(Some(2), SECOND));
     assert_eq!(planned_by(&capped), [50, 50, 0, 0, 0]);
@@ -66,32 +66,33 @@ fn more_hands_than_places_leave_nothing_undone() {
 /// One place: who waits for it, and how long.
 #[test]
 fn a_wait_for_a_place_has_its_length_and_its_owner() {
-    let mut driver = Driver::new(&open("100", None, Some(4), limits(Some(1), SECOND)), Hand::ALONE);
+    let mut driver = Driver::new(&open("100", None, Some(4), limits(Some(1), SECOND)), WorkerShare::WHOLE);
     let at = |millis: u64| Timestamp(millis * MS);
-    let started = |turn| if let Turn::Start(start) = turn { start.connection_wait } else { panic!("{turn:?}") };
-    assert_eq!(started(driver.turn(at(0))), Nanos::ZERO);
-    assert_eq!(driver.turn(at(0)), Turn::Wait { until: at(10) });
+    let started = |turn| if let Directive::Start(start) = turn { start.connection_wait } else { panic!("{turn:?}") };
+    assert_eq!(started(driver.poll(at(0))), Nanos::ZERO);
+    assert_eq!(driver.poll(at(0)), Directive::Wait { until: at(10) });
     // Due at 10, and the only place is taken.
-    assert!(matches!(driver.turn(at(12)), Turn::Wait { until } if until == driver.deadline()));
-    driver.finish(0, at(17));
+    assert!(matches!(driver.poll(at(12)), Directive::Wait { until } if until == driver.deadline()));
+    driver.complete(0, at(17));
     // The generator hears of it at 19: 7 ms are the cap's, 2 ms its own.
-    assert_eq!(started(driver.turn(at(19))), Nanos(7 * MS));
-    driver.finish(0, at(21));
+    assert_eq!(started(driver.poll(at(19))), Nanos(7 * MS));
+    driver.complete(0, at(21));
     // The place was free at 21, and this one is due at 20.
-    assert_eq!(started(driver.turn(at(40))), Nanos(MS));
-    driver.finish(0, at(29));
+    assert_eq!(started(driver.poll(at(40))), Nanos(MS));
+    driver.complete(0, at(29));
     // Free before it was due at 30: all of the delay is the generator's.
-    assert_eq!(started(driver.turn(at(41))), Nanos::ZERO);
-    driver.finish(0, at(50));
-    assert_eq!(driver.turn(at(50)), Turn::Finished);
+    assert_eq!(started(driver.poll(at(41))), Nanos::ZERO);
+    driver.complete(0, at(50));
+    assert_eq!(driver.poll(at(50)), Directive::Finished);
 }
 
 #[test]
 fn the_drain_limit_is_an_instant() {
-    let mut driver = Driver::new(&open("100", Some(Nanos(30 * MS)), None, limits(Some(1), Nanos(5 * MS))), Hand::ALONE);
-    assert!(matches!(driver.turn(Timestamp(0)), Turn::Start(_)));
-    assert_eq!(driver.turn(Timestamp(34 * MS)), Turn::Wait { until: Timestamp(35 * MS) });
-    assert_eq!(driver.turn(Timestamp(35 * MS)), Turn::Expired);
+    let mut driver =
+        Driver::new(&open("100", Some(Nanos(30 * MS)), None, limits(Some(1), Nanos(5 * MS))), WorkerShare::WHOLE);
+    assert!(matches!(driver.poll(Timestamp(0)), Directive::Start(_)));
+    assert_eq!(driver.poll(Timestamp(34 * MS)), Directive::Wait { until: Timestamp(35 * MS) });
+    assert_eq!(driver.poll(Timestamp(35 * MS)), Directive::Expired);
     assert_eq!(driver.in_flight(), 1);
     let unissued: Vec<u64> = std::iter::from_fn(|| driver.unissued()).map(|arrival| arrival.index).collect();
     assert_eq!(unissued, [1, 2]);
@@ -99,12 +100,12 @@ fn the_drain_limit_is_an_instant() {
 
 #[test]
 fn a_second_stop_ends_the_drain() {
-    let mut driver = Driver::new(&open("100", Some(SECOND), None, limits(None, SECOND)), Hand::ALONE);
-    assert!(matches!(driver.turn(Timestamp(0)), Turn::Start(_)));
+    let mut driver = Driver::new(&open("100", Some(SECOND), None, limits(None, SECOND)), WorkerShare::WHOLE);
+    assert!(matches!(driver.poll(Timestamp(0)), Directive::Start(_)));
     driver.stop(Timestamp(5 * MS));
-    assert_eq!(driver.turn(Timestamp(20 * MS)), Turn::Wait { until: Timestamp(1_005 * MS + 1) });
+    assert_eq!(driver.poll(Timestamp(20 * MS)), Directive::Wait { until: Timestamp(1_005 * MS + 1) });
     driver.stop_now(Timestamp(30 * MS));
-    assert_eq!(driver.turn(Timestamp(30 * MS)), Turn::Expired);
+    assert_eq!(driver.poll(Timestamp(30 * MS)), Directive::Expired);
     assert_eq!(driver.unissued(), None);
 }
 
@@ -121,11 +122,11 @@ fn a_closed_loop_is_cut_short_where_a_user_would_have_asked_again() {
     for (horizon, answered_at, cut_short) in cases {
         let model = LoadModel::Closed { users: 1, think_time: Nanos::ZERO, horizon };
         let workload = Workload { model, limits: limits(None, SECOND), warmup: Nanos::ZERO };
-        let mut driver = Driver::new(&workload, Hand::ALONE);
-        assert!(matches!(driver.turn(Timestamp(0)), Turn::Start(_)));
+        let mut driver = Driver::new(&workload, WorkerShare::WHOLE);
+        assert!(matches!(driver.poll(Timestamp(0)), Directive::Start(_)));
         driver.stop(Timestamp(500 * MS));
-        driver.finish(0, Timestamp(answered_at * MS));
-        assert_eq!((driver.turn(Timestamp(answered_at * MS)), driver.unissued()), (Turn::Finished, None));
+        driver.complete(0, Timestamp(answered_at * MS));
+        assert_eq!((driver.poll(Timestamp(answered_at * MS)), driver.unissued()), (Directive::Finished, None));
         assert_eq!(driver.was_cut_short(), cut_short, "{horizon:?}, answered at {answered_at} ms");
     }
 }
@@ -133,7 +134,7 @@ fn a_closed_loop_is_cut_short_where_a_user_would_have_asked_again() {
 #[test]
 #[should_panic(expected = "a request ends that was started")]
 fn an_end_without_a_start_is_a_bug() {
-    Driver::new(&open("100", Some(SECOND), None, limits(None, SECOND)), Hand::ALONE).finish(0, Timestamp(1));
+    Driver::new(&open("100", Some(SECOND), None, limits(None, SECOND)), WorkerShare::WHOLE).complete(0, Timestamp(1));
 }
 
 /// Extremes of every limit meet without overflow.
@@ -153,13 +154,13 @@ fn limits_as_long_as_time_itself() {
             warmup: Nanos::ZERO,
         },
     ] {
-        let mut driver = Driver::new(&workload, Hand { index: 0, of: u32::MAX });
-        assert!(matches!(driver.turn(Timestamp(0)), Turn::Start(_)));
-        driver.finish(0, Timestamp(1));
-        let _ = driver.turn(Timestamp(2));
+        let mut driver = Driver::new(&workload, WorkerShare { index: 0, workers: u32::MAX });
+        assert!(matches!(driver.poll(Timestamp(0)), Directive::Start(_)));
+        driver.complete(0, Timestamp(1));
+        let _ = driver.poll(Timestamp(2));
         driver.stop(Timestamp::NEVER);
         driver.stop_now(Timestamp(3));
-        let _ = driver.turn(Timestamp(3));
+        let _ = driver.poll(Timestamp(3));
     }
 }
 
@@ -173,11 +174,11 @@ fn a_session_under_way_does_not_bring_the_end_of_the_drain_forward() {
     };
     let model = LoadModel::PartlyOpen { sessions, requests_per_session: 2, think_time: Nanos::ZERO };
     let limits = Limits { drain: Nanos::from_secs(5), ..Limits::default() };
-    let mut driver = Driver::new(&Workload { model, limits, warmup: Nanos::ZERO }, Hand::ALONE);
-    assert!(matches!(driver.turn(Timestamp::ZERO), Turn::Start(_)));
+    let mut driver = Driver::new(&Workload { model, limits, warmup: Nanos::ZERO }, WorkerShare::WHOLE);
+    assert!(matches!(driver.poll(Timestamp::ZERO), Directive::Start(_)));
     // The next session would come after the horizon, and a follow-up comes when this one is answered, however late.
     let late = Timestamp(20_000 * MS);
-    assert_eq!(driver.turn(late), Turn::Wait { until: Timestamp(65_000 * MS) });
-    driver.finish(0, late);
-    assert!(matches!(driver.turn(late), Turn::Start(start) if start.arrival.intended_start == late));
+    assert_eq!(driver.poll(late), Directive::Wait { until: Timestamp(65_000 * MS) });
+    driver.complete(0, late);
+    assert!(matches!(driver.poll(late), Directive::Start(start) if start.arrival.intended_start == late));
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use truetail_model::arrival::{Horizon, Schedule, Spacing};
 use truetail_model::scenario::Scenario;
-use truetail_model::service::{Fault, Gate, Select, Service, Variation};
+use truetail_model::service::{Fault, Gate, Selector, Service, Variation};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
@@ -62,8 +62,8 @@ prop_compose! {
         every in proptest::option::of(Just(1)),
         at in proptest::option::of((0..1000 * S).prop_map(Timestamp)),
         length in proptest::option::of(nanos(1, u64::MAX)),
-    ) -> Select {
-        Select { every, share: Some(share), at, length }
+    ) -> Selector {
+        Selector { every, share: Some(share), at, length }
     }
 }
 

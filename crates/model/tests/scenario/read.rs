@@ -2,7 +2,7 @@
 
 use truetail_model::arrival::{Horizon, RateProfile, Schedule, Spacing};
 use truetail_model::scenario::Scenario;
-use truetail_model::service::{Fault, Gate, Select, Service};
+use truetail_model::service::{Fault, Gate, Selector, Service};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel};
 
@@ -120,7 +120,8 @@ fn a_recording_is_resolved_by_the_caller() {
 
 #[test]
 fn every_kind_of_fault_is_read() {
-    let select = Select { every: Some(3), share: Some(0.5), at: Some(Timestamp(S)), length: Some(Nanos::from_secs(2)) };
+    let select =
+        Selector { every: Some(3), share: Some(0.5), at: Some(Timestamp(S)), length: Some(Nanos::from_secs(2)) };
     let selected = "share = 0.5; every = 3; at = '1s'; for = '2s'";
     let of = |kind: &str| fault(&format!("kind = {kind}; {selected}")).unwrap();
     assert_eq!(of("'reset'"), Fault::Reset { select });

@@ -5,7 +5,7 @@ use truetail_model::arrival::Horizon;
 use truetail_model::random::Random;
 use truetail_model::record::{Cause, Outcome, Recorder, RecorderOptions, RequestRecord};
 use truetail_model::scenario::{Scenario, builtin};
-use truetail_model::service::{Fault, Select};
+use truetail_model::service::{Fault, Selector};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 use truetail_run::{Findings, GeneratorStats, Pause, Run, RunSource};
@@ -105,7 +105,7 @@ fn few() -> Run {
 
 /// Error statuses, timeouts, resets and a few failures to connect.
 fn troubled() -> Run {
-    let every = |n| Select { every: Some(n), ..Select::default() };
+    let every = |n| Selector { every: Some(n), ..Selector::default() };
     let mut troubled = scenario("04");
     troubled.service.faults.extend([
         Fault::BlackHole { select: every(97) },

@@ -2,7 +2,7 @@
 
 use truetail_model::arrival::Horizon;
 use truetail_model::scenario::{Scenario, builtin};
-use truetail_model::service::{Fault, Select};
+use truetail_model::service::{Fault, Selector};
 use truetail_model::time::Nanos;
 use truetail_model::workload::{LoadModel, Workload};
 use truetail_report::plot::{
@@ -122,14 +122,14 @@ fn order_router() -> Picture {
 /// Two in a hundred arrivals are never answered.
 fn unanswered() -> Run {
     let mut scenario = scenario("04");
-    scenario.service.faults.push(Fault::BlackHole { select: Select { every: Some(50), ..Select::default() } });
+    scenario.service.faults.push(Fault::BlackHole { select: Selector { every: Some(50), ..Selector::default() } });
     scenario.workload.limits.timeout = Some(Nanos::from_secs(1));
     simulated(&scenario)
 }
 
 fn nothing() -> Picture {
     let mut scenario = scenario("01");
-    scenario.service.faults = vec![Fault::BlackHole { select: Select::default() }];
+    scenario.service.faults = vec![Fault::BlackHole { select: Selector::default() }];
     scenario.workload.limits.timeout = Some(Nanos::from_secs(1));
     let LoadModel::Open(schedule) = &mut scenario.workload.model else { unreachable!() };
     schedule.horizon = Horizon { duration: None, requests: Some(1000) };

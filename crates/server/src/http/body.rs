@@ -1,26 +1,26 @@
-//! The body of a request, which is read and thrown away.
+//! The body of a request, which is read and discarded.
 
 use super::Refusal;
 
-/// More bytes than this between two chunks' data, in size lines, extensions and trailers, are refused.
-const MAX_BETWEEN_CHUNKS: usize = 16 * 1024;
+/// The most bytes between the data of two chunks: size lines, extensions and trailers. More are refused.
+const MAX_CHUNK_OVERHEAD: usize = 16 * 1024;
 
-/// What is still to come of a body.
+/// The part of a body that is still to come.
 #[derive(Debug)]
 pub(crate) struct Body(State);
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// So many bytes, whatever they are.
+    /// This many bytes.
     Length(u64),
-    /// Somewhere in the chunked coding.
+    /// A position in the chunked coding; `between` counts the bytes since the data of the last chunk.
     Chunked { at: Chunk, between: usize },
 }
 
 /// Where in the chunked coding (RFC 9112, section 7.1) the next byte belongs.
 #[derive(Clone, Copy, Debug)]
 enum Chunk {
-    /// In the digits of a size; none was seen while `None`.
+    /// In the digits of a size; `None` before the first digit.
     Size(Option<u64>),
     /// After the digits, up to the line's end.
     Extension(u64),
@@ -28,9 +28,9 @@ enum Chunk {
     Data(u64),
     /// In the line's end that follows the data.
     DataEnd,
-    /// In the trailers; nothing was seen of this line so far while `blank`.
+    /// In the trailers; `blank` while the line under way is empty.
     Trailer { blank: bool },
-    /// Behind everything.
+    /// After the end.
     Over,
 }
 
@@ -45,12 +45,12 @@ impl Body {
         Body(State::Chunked { at: Chunk::Size(None), between: 0 })
     }
 
-    /// Nothing is to come.
+    /// True when nothing is to come.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.0, State::Length(0) | State::Chunked { at: Chunk::Over, .. })
     }
 
-    /// Reads over as much of `bytes` as belongs to the body, and says how much that was.
+    /// Skips the part of `bytes` that belongs to the body, and returns its length.
     pub(crate) fn discard(&mut self, bytes: &[u8]) -> Result<usize, Refusal> {
         match &mut self.0 {
             State::Length(left) => {
@@ -79,7 +79,7 @@ fn discard_chunks(at: &mut Chunk, between: &mut usize, bytes: &[u8]) -> Result<u
             *at = after(*at, bytes[taken])?;
             taken += 1;
             *between += 1;
-            if *between > MAX_BETWEEN_CHUNKS {
+            if *between > MAX_CHUNK_OVERHEAD {
                 return Err(Refusal::TooLarge);
             }
         }
@@ -87,7 +87,7 @@ fn discard_chunks(at: &mut Chunk, between: &mut usize, bytes: &[u8]) -> Result<u
     Ok(taken)
 }
 
-/// Where the byte after `byte` belongs. What a size line has between its digits and its end is not looked at.
+/// The position after `byte`. What follows the digits of a size line is ignored up to its end.
 fn after(at: Chunk, byte: u8) -> Result<Chunk, Refusal> {
     Ok(match (at, byte) {
         (Chunk::Size(Some(0)) | Chunk::Extension(0), b'\n') => Chunk::Trailer { blank: true },
@@ -144,7 +144,7 @@ mod tests {
         for bytes in [&b"\r\n"[..], b"x\r\n", b"-1\r\n", b"4\r\nwikiX", b"10000000000000000\r\n"] {
             assert_eq!(feed(Body::chunked(), bytes, 1), Err(Refusal::Malformed), "{bytes:?}");
         }
-        let endless = [b"1;".to_vec(), vec![b'x'; MAX_BETWEEN_CHUNKS]].concat();
+        let endless = [b"1;".to_vec(), vec![b'x'; MAX_CHUNK_OVERHEAD]].concat();
         assert_eq!(feed(Body::chunked(), &endless, 100), Err(Refusal::TooLarge));
     }
 

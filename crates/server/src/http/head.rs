@@ -49,28 +49,28 @@ pub(crate) enum Route {
     Health,
     /// Start the fault clock.
     StartClock,
-    /// Something that is refused without closing the connection.
+    /// A request that is refused without closing the connection.
     Refused(Refusal),
 }
 
-/// What matters of a head.
+/// The head of a request, as far as it matters to the server.
 #[derive(Debug)]
 pub(crate) struct Head {
     /// Its length in bytes, with the empty line.
     pub(crate) length: usize,
     /// What it is for.
     pub(crate) route: Route,
-    /// HEAD: the answer has no body.
+    /// The method is HEAD, so the answer has no body.
     pub(crate) is_head: bool,
     /// The connection stays open after the answer.
     pub(crate) keep_alive: bool,
-    /// An interim answer is waited for before the body is sent.
+    /// The client waits for an interim answer before it sends the body.
     pub(crate) expects_continue: bool,
     /// The body that follows.
     pub(crate) body: Body,
 }
 
-/// Reads the head at the start of `bytes`; `None`: there is more to come.
+/// Parses the head at the start of `bytes`; `None` when it is not complete yet.
 pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<Head>, Refusal> {
     let mut fields = [MaybeUninit::<Header<'_>>::uninit(); MAX_FIELDS];
     let mut request = Request::new(&mut []);
@@ -93,10 +93,10 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<Head>, Refusal> {
     }))
 }
 
-/// Could there be a whole head in `bytes`, when there was none in the first `looked_at` of them? Spares parsing the
-/// same beginning again for every byte of a client that sends them one by one.
-pub(crate) fn may_hold_head(bytes: &[u8], looked_at: usize) -> bool {
-    looked_at == 0 || bytes.len() > MAX_HEAD_BYTES || has_empty_line(&bytes[looked_at.saturating_sub(3)..])
+/// True when there may be a whole head in `bytes`, given that there is none in the first `scanned` of them. Without this,
+/// the same beginning would be parsed again for every byte of a client that sends them one by one.
+pub(crate) fn may_contain_head(bytes: &[u8], scanned: usize) -> bool {
+    scanned == 0 || bytes.len() > MAX_HEAD_BYTES || has_empty_line(&bytes[scanned.saturating_sub(3)..])
 }
 
 fn has_empty_line(bytes: &[u8]) -> bool {
@@ -145,7 +145,7 @@ impl Fields {
 
     fn add(&mut self, field: &Header<'_>) -> Result<(), Refusal> {
         let is = |name: &str| field.name.eq_ignore_ascii_case(name);
-        // The length tells most fields apart, so that a head of usual fields costs a few comparisons.
+        // The length of the name excludes most fields, so that a usual head costs a few comparisons.
         match field.name.len() {
             6 if is("expect") => self.expects_continue |= has_token(field.value, "100-continue"),
             10 if is("connection") => {
@@ -168,7 +168,7 @@ impl Fields {
         Ok(())
     }
 
-    /// The body, unless its length is contradictory or cannot be known (RFC 9112, section 6.3).
+    /// The body; an error when its length is contradictory or unknown (RFC 9112, section 6.3).
     fn body(&self, is_http_1_1: bool) -> Result<Body, Refusal> {
         match (self.coded, self.content_length) {
             (false, length) => Ok(Body::of_length(length.unwrap_or(0))),

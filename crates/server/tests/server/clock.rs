@@ -1,6 +1,6 @@
 //! The fault clock, health checks and preflights.
 
-use truetail_model::service::{Fault, Select};
+use truetail_model::service::{Fault, Selector};
 use truetail_model::time::Nanos;
 use truetail_server::Ending;
 
@@ -10,7 +10,7 @@ const START_CLOCK: &str = "POST /clock HTTP/1.1\r\nHost: server\r\nContent-Lengt
 
 #[test]
 fn health_checks_suffer_no_fault_and_do_not_start_the_clock() {
-    let service = faulty(vec![stall(FOR_EVER), Fault::Reset { select: Select::default() }]);
+    let service = faulty(vec![stall(FOR_EVER), Fault::Reset { select: Selector::default() }]);
     let server = start(service.clone());
     let mut checker = Client::of(&server);
     assert_eq!(checker.ask(get("/healthy")).status, 200);
@@ -23,7 +23,7 @@ fn health_checks_suffer_no_fault_and_do_not_start_the_clock() {
     assert_eq!(checker.ask("GET /other HTTP/1.1\r\ntruetail-preflight:\r\n\r\n").status, 200);
     assert!(held.hears_nothing());
     let truth = stop_and_check(server, &service);
-    assert_eq!((truth.totals.apart, truth.rows[0].arrived_ns), (4, 0));
+    assert_eq!((truth.totals.control, truth.rows[0].arrived_ns), (4, 0));
     assert_eq!(endings(&truth), [Ending::Held]);
 }
 

@@ -1,6 +1,6 @@
 //! Every fault, as a client sees it and as the truth tells it.
 
-use truetail_model::service::{Fault, FaultKind, Gate, Select, Service};
+use truetail_model::service::{Fault, FaultKind, Gate, Selector, Service};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_server::{Ending, TruthRow};
 
@@ -78,7 +78,7 @@ fn every_nth() {
 #[test]
 fn an_error_status_at_once_or_after_the_work() {
     for immediately in [true, false] {
-        let service = faulty(vec![Fault::ErrorStatus { status: 503, immediately, select: Select::default() }]);
+        let service = faulty(vec![Fault::ErrorStatus { status: 503, immediately, select: Selector::default() }]);
         let server = start(service.clone());
         let mut client = Client::of(&server);
         assert_eq!(client.ask(get("/api")).status, 503);
@@ -91,7 +91,7 @@ fn an_error_status_at_once_or_after_the_work() {
 
 #[test]
 fn a_reset() {
-    let service = faulty(vec![Fault::Reset { select: Select { every: Some(2), ..Select::default() } }]);
+    let service = faulty(vec![Fault::Reset { select: Selector { every: Some(2), ..Selector::default() } }]);
     let server = start(service.clone());
     let mut client = Client::of(&server);
     assert_eq!(client.ask(get("/api")).status, 200);
@@ -104,7 +104,7 @@ fn a_reset() {
 
 #[test]
 fn a_black_hole() {
-    let service = faulty(vec![Fault::BlackHole { select: Select { every: Some(2), ..Select::default() } }]);
+    let service = faulty(vec![Fault::BlackHole { select: Selector { every: Some(2), ..Selector::default() } }]);
     let server = start(service.clone());
     let mut client = Client::of(&server);
     assert_eq!(client.ask(get("/api")).status, 200);
@@ -120,7 +120,7 @@ fn a_black_hole() {
 #[test]
 fn a_slow_body() {
     for body_bytes in [0, 2, 100_000] {
-        let fault = Fault::SlowBody { over: Nanos::from_millis(500), select: Select::default() };
+        let fault = Fault::SlowBody { over: Nanos::from_millis(500), select: Selector::default() };
         let service = Service { body_bytes, ..faulty(vec![fault]) };
         let server = start(service.clone());
         let mut client = Client::of(&server);
@@ -138,7 +138,7 @@ fn a_slow_body() {
 #[test]
 fn a_short_body() {
     for body_bytes in [0, 1, 2, 200_000] {
-        let service = Service { body_bytes, ..faulty(vec![Fault::ShortBody { select: Select::default() }]) };
+        let service = Service { body_bytes, ..faulty(vec![Fault::ShortBody { select: Selector::default() }]) };
         let server = start(service.clone());
         let mut client = Client::of(&server);
         client.send(get("/api"));
@@ -154,7 +154,7 @@ fn a_short_body() {
 
 #[test]
 fn garbage() {
-    let service = faulty(vec![Fault::Garbage { select: Select::default() }]);
+    let service = faulty(vec![Fault::Garbage { select: Selector::default() }]);
     let server = start(service.clone());
     let mut client = Client::of(&server);
     client.send(get("/api"));
@@ -181,7 +181,7 @@ fn a_queue() {
 /// An answer that ends the connection ends the turn of those who were behind it, and they are in the books.
 #[test]
 fn what_was_behind_the_end_of_a_connection() {
-    let first = Select { length: Some(Nanos(1)), ..Select::default() };
+    let first = Selector { length: Some(Nanos(1)), ..Selector::default() };
     for fault in [Fault::Reset { select: first }, Fault::Garbage { select: first }, Fault::ShortBody { select: first }]
     {
         let service = faulty(vec![fault]);

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Write};
 use std::time::Duration;
 
-use truetail_model::service::{Fault, Select, Service};
+use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::Nanos;
 use truetail_server::{Ending, Server, ServerOptions};
 
@@ -96,7 +96,7 @@ fn endless_requests_of_one_who_does_not_read() {
 #[test]
 fn endless_requests_into_a_black_hole() {
     const LIMIT: usize = 256 << 20;
-    let service = faulty(vec![Fault::BlackHole { select: Select::default() }]);
+    let service = faulty(vec![Fault::BlackHole { select: Selector::default() }]);
     let server = start(service.clone());
     let mut greedy = Client::of(&server);
     assert!(stuff(&mut greedy, LIMIT) < LIMIT, "the server reads without end");

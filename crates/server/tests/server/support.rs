@@ -185,9 +185,9 @@ pub(crate) fn stop_and_check(server: Server, service: &Service) -> Truth {
 fn check_against_model(rows: &[TruthRow], service: &Service) {
     let mut state = ServiceState::new(service.clone());
     for row in rows {
-        let fate = state.admit(Timestamp(row.arrived_ns));
-        let due = Some(fate.completed()).filter(|due| *due != Timestamp::NEVER);
-        assert_eq!((row.number, row.due_ns, row.faults), (fate.number, due.map(|due| due.0), fate.faults), "{row:?}");
+        let plan = state.admit(Timestamp(row.arrived_ns));
+        let due = Some(plan.completed()).filter(|due| *due != Timestamp::NEVER);
+        assert_eq!((row.number, row.due_ns, row.faults), (plan.number, due.map(|due| due.0), plan.faults), "{row:?}");
         assert_eq!(row.answered_ns.is_some(), row.ending.sent_something(), "{row:?}");
         assert!(row.answered_ns.is_none_or(|answered| Some(answered) >= row.due_ns), "too early: {row:?}");
     }

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex};
 
-use truetail_model::service::{Fault, FaultKind, FaultSet, Select, Service};
+use truetail_model::service::{Fault, FaultKind, FaultSet, Selector, Service};
 use truetail_model::time::Nanos;
 use truetail_server::{Ending, Server, ServerOptions, TruthRow};
 
@@ -41,7 +41,7 @@ fn row(record: &csv::StringRecord) -> TruthRow {
 
 /// A service on which requests end in many ways.
 fn varied() -> Service {
-    let every = |n, at_most| Select { every: Some(n), length: Some(at_most), ..Select::default() };
+    let every = |n, at_most| Selector { every: Some(n), length: Some(at_most), ..Selector::default() };
     let faults = vec![
         Fault::Reset { select: every(7, FOR_EVER) },
         Fault::BlackHole { select: every(11, FOR_EVER) },

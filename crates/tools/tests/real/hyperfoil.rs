@@ -1,6 +1,6 @@
 //! Hyperfoil, which has counters and a histogram, and waits for the last answer.
 
-use truetail_model::service::{Fault, Select, Service};
+use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::Nanos;
 
 use crate::support::{RATE, Ran, run, run_alone};
@@ -11,7 +11,7 @@ const BASELINE: Nanos = Nanos::from_millis(10);
 /// Every tenth answer is a 503; apart from that the service is healthy.
 #[test]
 fn counts_the_answers_of_the_server() {
-    let select = Select { every: Some(10), ..Select::default() };
+    let select = Selector { every: Some(10), ..Selector::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
     let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
     let Some(Ran { report, truth }) = run(NAME, service, Nanos::from_secs(2)) else { return };

@@ -1,7 +1,7 @@
 //! ab, hey, wrk, wrk2, h2load, oha, autocannon.
 
 use truetail_model::record::Outcome;
-use truetail_model::service::{Fault, Select, Service};
+use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::Nanos;
 use truetail_server::Truth;
 use truetail_tools::Report;
@@ -70,7 +70,7 @@ fn healthy(expected: &Expected) {
 
 /// Every tenth answer is a 503, and the tool counts as many as the server gave.
 fn failing(expected: &Expected) {
-    let select = Select { every: Some(10), ..Select::default() };
+    let select = Selector { every: Some(10), ..Selector::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
     let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
     let Some(Ran { report, truth }) = run(expected.name, service, Nanos::from_secs(1)) else { return };

@@ -2,7 +2,7 @@
 //! the last answer: Vegeta, k6, JMeter, Gatling; and Locust, which does not wait.
 
 use truetail_model::record::Outcome;
-use truetail_model::service::{Fault, Select, Service};
+use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_server::Truth;
 use truetail_tools::Report;
@@ -40,7 +40,7 @@ const GATLING: Expected = Expected { name: "gatling", open: Some((1.0, 1.0)), ..
 
 /// Every tenth answer is a 503; apart from that the service is healthy.
 fn answered(expected: &Expected) {
-    let select = Select { every: Some(10), ..Select::default() };
+    let select = Selector { every: Some(10), ..Selector::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
     let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
     let Some(Ran { report, truth }) = run(expected.name, service, DURATION) else { return };

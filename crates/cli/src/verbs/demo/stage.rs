@@ -47,11 +47,8 @@ impl Stage {
     /// The stage, with nobody on it.
     pub fn new(quiet: bool) -> Stage {
         let scenario = Scenario::parse(SCENARIO, "demo/scenario.toml").unwrap_or_else(|error| panic!("{error}"));
-        let stalls = scenario.service.faults.iter().find_map(|fault| match fault {
-            Fault::Stall { at, length, .. } => Some((*at, *length)),
-            _ => None,
-        });
-        Stage { stall: stalls.expect("the demo is about a stall"), scenario, quiet }
+        let stall = scenario.service.faults.iter().find_map(Fault::stall_schedule).expect("the demo is about a stall");
+        Stage { stall: (stall.first, stall.length), scenario, quiet }
     }
 
     /// The load on a schedule.

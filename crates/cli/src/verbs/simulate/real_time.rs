@@ -20,7 +20,7 @@ use super::spin::{SAMPLES, Spin};
 use crate::measure::stop_on_signal;
 use crate::outcome::{Result, could_not};
 use crate::output;
-use crate::progress::Teller;
+use crate::progress::ProgressReporter;
 
 /// Measures the closed loop and then the open one, and puts what virtual time says beside them.
 pub fn run(options: &EveryNthOptions, quiet: bool) -> Result<Lab> {
@@ -61,9 +61,9 @@ impl Experiment<'_> {
             control.stop_now();
         }
         let watch = stop_on_signal(&control)?;
-        let teller = (!self.quiet).then(|| Teller::of(plan.workload.model.clone(), control.clone()));
+        let reporter = (!self.quiet).then(|| ProgressReporter::of(plan.workload.model.clone(), control.clone()));
         let measured = bench(&plan, &control, |_| self.service());
-        drop(teller);
+        drop(reporter);
         drop(watch);
         measured.snapshot.tally.check().map_err(could_not)?;
         let mut run = measured.into_run(RunSource::Callable, plan.offered());

@@ -1,7 +1,7 @@
-//! Durations, instants and rates. Units live in these types; at raw edges they are in names, last: `response_time_ns`.
+//! Lengths of time.
 
 use std::fmt;
-use std::ops::{Add, AddAssign, Sub};
+use std::ops::{Add, AddAssign};
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,18 +12,6 @@ pub const NANOS_PER_SECOND: u64 = 1_000_000_000;
 /// A length of time in whole nanoseconds, 0 to 584 years. Arithmetic saturates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Nanos(pub u64);
-
-/// An instant on the clock of one run: nanoseconds since the run's origin. Arithmetic saturates.
-///
-/// The origin is the intended start of a schedule that begins at once, so an intended start is never negative.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
-pub struct Timestamp(pub u64);
-
-/// Where instants come from. Implementations live outside this crate; the model never asks what time it is.
-pub trait Clock {
-    /// The current instant. Never goes back.
-    fn now(&self) -> Timestamp;
-}
 
 impl Nanos {
     /// No time at all.
@@ -97,48 +85,7 @@ impl From<std::time::Duration> for Nanos {
     }
 }
 
-impl Timestamp {
-    /// The origin of the run.
-    pub const ZERO: Timestamp = Timestamp(0);
-    /// An instant that never comes.
-    pub const NEVER: Timestamp = Timestamp(u64::MAX);
-
-    /// The time from `earlier` to `self`, or zero when `earlier` is later.
-    pub const fn since(self, earlier: Timestamp) -> Nanos {
-        Nanos(self.0.saturating_sub(earlier.0))
-    }
-
-    /// Time since the origin.
-    pub const fn since_origin(self) -> Nanos {
-        Nanos(self.0)
-    }
-
-    /// The number of the whole second that holds this instant, counted from 0.
-    pub const fn second(self) -> usize {
-        (self.0 / NANOS_PER_SECOND) as usize
-    }
-
-    /// Seconds since the origin.
-    pub fn as_secs_f64(self) -> f64 {
-        self.since_origin().as_secs_f64()
-    }
-}
-
-impl Add<Nanos> for Timestamp {
-    type Output = Timestamp;
-    fn add(self, n: Nanos) -> Timestamp {
-        Timestamp(self.0.saturating_add(n.0))
-    }
-}
-
-impl Sub for Timestamp {
-    type Output = Nanos;
-    fn sub(self, earlier: Timestamp) -> Nanos {
-        self.since(earlier)
-    }
-}
-
-/// Why a text is no duration.
+/// Why a text is not a duration.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DurationError {
     /// Not a number followed by a unit.
@@ -152,7 +99,7 @@ pub enum DurationError {
     OutOfRange(String),
 }
 
-/// Units of a duration, longest first, with their length in nanoseconds.
+/// Units of a duration with their length in nanoseconds, longest first.
 const UNITS: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
     ("m", 60_000_000_000),
@@ -214,81 +161,6 @@ impl<'de> Deserialize<'de> for Nanos {
     }
 }
 
-/// Events per second: finite and above zero.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub struct Rate(f64);
-
-/// Why a text or number is no rate.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum RateError {
-    /// Not `N`, `N/s`, `N/m` or `N/h`.
-    #[error("'{0}' is not a rate; write requests per second (1000 or 1000/s), or per minute (60/m)")]
-    Malformed(String),
-    /// Zero, negative or not finite.
-    #[error("'{0}' is out of range; a rate is finite and above zero")]
-    OutOfRange(String),
-}
-
-impl Rate {
-    /// `per_second` events per second.
-    ///
-    /// # Errors
-    /// [`RateError::OutOfRange`] unless `per_second` is finite and above zero.
-    pub fn per_second(per_second: f64) -> Result<Rate, RateError> {
-        if per_second.is_finite() && per_second > 0.0 {
-            Ok(Rate(per_second))
-        } else {
-            Err(RateError::OutOfRange(per_second.to_string()))
-        }
-    }
-
-    /// Events per second.
-    pub const fn as_per_second(self) -> f64 {
-        self.0
-    }
-
-    /// The time between events at this rate, to the nearest nanosecond.
-    pub fn interval(self) -> Nanos {
-        Nanos::from_secs_f64(1.0 / self.0)
-    }
-}
-
-impl FromStr for Rate {
-    type Err = RateError;
-
-    /// Reads `1000`, `1000/s`, `60/m`, `5/h`.
-    fn from_str(text: &str) -> Result<Rate, RateError> {
-        let malformed = || RateError::Malformed(text.to_owned());
-        let (number, per) = text.trim().split_once('/').unwrap_or((text.trim(), "s"));
-        let seconds = match per.trim() {
-            "s" | "sec" | "second" => 1.0,
-            "m" | "min" | "minute" => 60.0,
-            "h" | "hour" => 3600.0,
-            _ => return Err(malformed()),
-        };
-        let count: f64 = number.trim().parse().map_err(|_| malformed())?;
-        Rate::per_second(count / seconds).map_err(|_| RateError::OutOfRange(text.to_owned()))
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/s", self.0)
-    }
-}
-
-impl Serialize for Rate {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Rate {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Rate, D::Error> {
-        Rate::per_second(f64::deserialize(deserializer)?).map_err(serde::de::Error::custom)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -323,20 +195,6 @@ mod tests {
             assert!(matches!(text.parse::<Nanos>(), Err(DurationError::OutOfRange(_))), "{text}");
         }
         assert!("NaNs".parse::<Nanos>().is_err() && "infs".parse::<Nanos>().is_err());
-    }
-
-    #[test]
-    fn rates_as_users_write_them() {
-        for (text, per_second) in [("1000", 1000.0), ("1000/s", 1000.0), ("60/m", 1.0), ("1.5/s", 1.5), ("3600/h", 1.0)]
-        {
-            assert_eq!(text.parse::<Rate>().unwrap().as_per_second(), per_second, "{text}");
-        }
-        for text in ["0", "-1", "inf", "NaN", "0/m", "1e400"] {
-            assert!(matches!(text.parse::<Rate>(), Err(RateError::OutOfRange(_))), "{text}");
-        }
-        for text in ["", "fast", "10/fortnight", "10/s/s"] {
-            assert!(matches!(text.parse::<Rate>(), Err(RateError::Malformed(_))), "{text}");
-        }
     }
 
     proptest! {

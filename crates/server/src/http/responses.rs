@@ -1,15 +1,15 @@
-//! Answers, made once before the first request.
+//! Responses, made once before the first request.
 
 use truetail_model::service::{Fault, Service};
 
 use super::Refusal;
 
-/// Bodies consist of this, over and over.
+/// Bodies repeat this pattern.
 const PATTERN: &[u8] = b"ok";
-/// Bodies are sent in blocks of this size, so that a large one is not kept whole; a multiple of the pattern's length.
+/// Bodies are sent in blocks of this size, so that a large one is not kept in memory; a multiple of the pattern's length.
 const BLOCK_BYTES: usize = 64 * 1024;
 
-/// What an answer is for.
+/// The kinds of response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     /// From the service or a health check: a body of the service's size.
@@ -25,7 +25,7 @@ enum Kind {
 }
 
 #[derive(Debug)]
-struct Answer {
+struct Response {
     kind: Kind,
     keep_alive: bool,
     /// The head, and the body as far as one block goes.
@@ -34,22 +34,22 @@ struct Answer {
     total_length: u64,
 }
 
-/// One of the answers of an [`Answers`].
+/// One of the responses of [`Responses`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct AnswerId(usize);
+pub(crate) struct ResponseId(usize);
 
 /// Every answer that this server can give.
 #[derive(Debug)]
-pub(crate) struct Answers {
-    answers: Vec<Answer>,
+pub(crate) struct Responses {
+    responses: Vec<Response>,
     block: Box<[u8]>,
 }
 
-impl Answers {
+impl Responses {
     /// The answers of `service`.
-    pub(crate) fn new(service: &Service) -> Answers {
+    pub(crate) fn new(service: &Service) -> Responses {
         let block = PATTERN.repeat(BLOCK_BYTES / PATTERN.len()).into_boxed_slice();
-        let mut made = Answers { answers: Vec::new(), block };
+        let mut made = Responses { responses: Vec::new(), block };
         let body_length = u64::from(service.body_bytes);
         for keep_alive in [true, false] {
             for status in statuses(service) {
@@ -72,73 +72,72 @@ impl Answers {
         let bytes = [head.as_bytes(), &self.block[..in_first_block]].concat().into_boxed_slice();
         let head_length = head.len() as u64;
         let total_length = head_length + body_length;
-        self.answers.push(Answer { kind, keep_alive, bytes, head_length, total_length });
+        self.responses.push(Response { kind, keep_alive, bytes, head_length, total_length });
     }
 
-    fn find(&self, kind: Kind, keep_alive: bool) -> AnswerId {
-        let found = self.answers.iter().position(|answer| answer.keep_alive == keep_alive && answer.kind == kind);
-        AnswerId(found.expect("every answer the service can give was made in advance"))
+    fn find(&self, kind: Kind, keep_alive: bool) -> ResponseId {
+        let found =
+            self.responses.iter().position(|response| response.keep_alive == keep_alive && response.kind == kind);
+        ResponseId(found.expect("every response the service can give was made in advance"))
     }
 
     /// An answer of the service: 200, or a status that one of its faults names.
-    pub(crate) fn service(&self, status: u16, keep_alive: bool) -> AnswerId {
+    pub(crate) fn service(&self, status: u16, keep_alive: bool) -> ResponseId {
         self.find(Kind::Service(status), keep_alive)
     }
 
     /// An answer of the server itself, without a body: 204, or the status of a refusal.
-    pub(crate) fn bare(&self, status: u16, keep_alive: bool) -> AnswerId {
+    pub(crate) fn bare(&self, status: u16, keep_alive: bool) -> ResponseId {
         self.find(Kind::Bare(status), keep_alive)
     }
 
     /// A head that promises more body than there is.
-    pub(crate) fn short(&self, keep_alive: bool) -> AnswerId {
+    pub(crate) fn short(&self, keep_alive: bool) -> ResponseId {
         self.find(Kind::Short, keep_alive)
     }
 
     /// Bytes that are not HTTP.
-    pub(crate) fn garbage(&self) -> AnswerId {
+    pub(crate) fn garbage(&self) -> ResponseId {
         self.find(Kind::Garbage, true)
     }
 
     /// 100 Continue.
-    pub(crate) fn interim(&self) -> AnswerId {
+    pub(crate) fn interim(&self) -> ResponseId {
         self.find(Kind::Interim, true)
     }
 
     /// Bytes of the whole answer, or of its head alone as HEAD wants it.
-    pub(crate) fn length(&self, id: AnswerId, head_only: bool) -> u64 {
-        let answer = &self.answers[id.0];
-        if head_only { answer.head_length } else { answer.total_length }
+    pub(crate) fn length(&self, id: ResponseId, head_only: bool) -> u64 {
+        let response = &self.responses[id.0];
+        if head_only { response.head_length } else { response.total_length }
     }
 
     /// How many of the first `length` bytes of an answer are its first part when it is cut in two: the head and half of
     /// the body; where there is no body, all but the empty line that ends the head.
-    pub(crate) fn first_part(&self, id: AnswerId, length: u64) -> u64 {
-        let head = self.answers[id.0].head_length;
+    pub(crate) fn first_part(&self, id: ResponseId, length: u64) -> u64 {
+        let head = self.responses[id.0].head_length;
         if length > head { head + (length - head) / 2 } else { length.saturating_sub(2) }
     }
 
     /// Bytes from `from` on, at least one and none at or after `to`. Needs `from < to ≤` the answer's length.
-    pub(crate) fn piece(&self, id: AnswerId, from: u64, to: u64) -> &[u8] {
-        let answer = &self.answers[id.0];
-        let ready = answer.bytes.len() as u64;
+    pub(crate) fn piece(&self, id: ResponseId, from: u64, to: u64) -> &[u8] {
+        let response = &self.responses[id.0];
+        let ready = response.bytes.len() as u64;
         if from < ready {
-            return &answer.bytes[from as usize..to.min(ready) as usize];
+            return &response.bytes[from as usize..to.min(ready) as usize];
         }
-        let start = ((from - answer.head_length) % BLOCK_BYTES as u64) as usize;
+        let start = ((from - response.head_length) % BLOCK_BYTES as u64) as usize;
         let length = (to - from).min((BLOCK_BYTES - start) as u64) as usize;
         &self.block[start..start + length]
     }
 }
 
-/// Every status of the service: 200, and what its faults say.
+/// Every status of the service: 200, and those that its faults answer with.
 fn statuses(service: &Service) -> Vec<u16> {
     let mut statuses = vec![200];
-    for fault in &service.faults {
-        if let Fault::ErrorStatus { status, .. } = fault
-            && !statuses.contains(status)
-        {
-            statuses.push(*status);
+    for status in service.faults.iter().filter_map(Fault::status) {
+        if !statuses.contains(&status) {
+            statuses.push(status);
         }
     }
     statuses
@@ -177,20 +176,20 @@ fn reason(status: u16) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use truetail_model::service::Select;
+    use truetail_model::service::Selector;
     use truetail_model::time::Nanos;
 
-    fn answers(body_bytes: u32) -> Answers {
-        let fault = |status| Fault::ErrorStatus { status, immediately: true, select: Select::default() };
+    fn responses(body_bytes: u32) -> Responses {
+        let fault = |status| Fault::ErrorStatus { status, immediately: true, select: Selector::default() };
         let faults = vec![fault(503), fault(405), fault(503)];
-        Answers::new(&Service { body_bytes, faults, ..Service::healthy(Nanos::ZERO) })
+        Responses::new(&Service { body_bytes, faults, ..Service::healthy(Nanos::ZERO) })
     }
 
     /// All bytes of an answer, piece by piece.
-    fn bytes(answers: &Answers, id: AnswerId, head_only: bool) -> Vec<u8> {
-        let (mut all, length) = (Vec::new(), answers.length(id, head_only));
+    fn bytes(responses: &Responses, id: ResponseId, head_only: bool) -> Vec<u8> {
+        let (mut all, length) = (Vec::new(), responses.length(id, head_only));
         while (all.len() as u64) < length {
-            all.extend_from_slice(answers.piece(id, all.len() as u64, length));
+            all.extend_from_slice(responses.piece(id, all.len() as u64, length));
         }
         all
     }
@@ -198,15 +197,15 @@ mod tests {
     #[test]
     fn an_answer_is_as_long_as_it_says() {
         for body_bytes in [0, 1, 2, 65_535, 65_536, 65_537, 300_001] {
-            let answers = answers(body_bytes);
+            let responses = responses(body_bytes);
             for status in [200, 405, 503] {
-                let whole = bytes(&answers, answers.service(status, true), false);
+                let whole = bytes(&responses, responses.service(status, true), false);
                 let text = String::from_utf8(whole).unwrap();
                 let (head, body) = text.split_once("\r\n\r\n").unwrap();
                 assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
                 assert!(head.contains(&format!("\r\nContent-Length: {body_bytes}\r\n")), "{head}");
                 assert_eq!(body, &"ok".repeat(body_bytes as usize / 2 + 1)[..body_bytes as usize]);
-                let alone = bytes(&answers, answers.service(status, true), true);
+                let alone = bytes(&responses, responses.service(status, true), true);
                 assert_eq!(alone, format!("{head}\r\n\r\n").into_bytes());
             }
         }
@@ -215,8 +214,8 @@ mod tests {
     #[test]
     fn a_short_body_is_always_short() {
         for body_bytes in [0, 1, 2, 1000] {
-            let answers = answers(body_bytes);
-            let text = String::from_utf8(bytes(&answers, answers.short(true), false)).unwrap();
+            let responses = responses(body_bytes);
+            let text = String::from_utf8(bytes(&responses, responses.short(true), false)).unwrap();
             let (head, body) = text.split_once("\r\n\r\n").unwrap();
             let promised: usize =
                 head.split("Content-Length: ").nth(1).unwrap().lines().next().unwrap().parse().unwrap();
@@ -227,18 +226,18 @@ mod tests {
     #[test]
     fn both_parts_of_a_slow_body_have_bytes() {
         for (body_bytes, head_only) in [(0, false), (1, false), (2, false), (1000, false), (1000, true)] {
-            let answers = answers(body_bytes);
-            let id = answers.service(200, false);
-            let length = answers.length(id, head_only);
-            let first = answers.first_part(id, length);
+            let responses = responses(body_bytes);
+            let id = responses.service(200, false);
+            let length = responses.length(id, head_only);
+            let first = responses.first_part(id, length);
             assert!(first > 0 && first < length, "{body_bytes} {head_only}");
         }
     }
 
     #[test]
     fn garbage_is_no_http() {
-        let answers = answers(2);
-        let garbage = bytes(&answers, answers.garbage(), false);
+        let responses = responses(2);
+        let garbage = bytes(&responses, responses.garbage(), false);
         let mut fields = [httparse::EMPTY_HEADER; 8];
         assert!(httparse::Response::new(&mut fields).parse(&garbage).is_err());
     }

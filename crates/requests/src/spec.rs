@@ -2,32 +2,32 @@
 
 use truetail_engine::Method;
 
-use crate::Place;
+use crate::Location;
 
-/// One target as it was written: nothing is checked yet but its method, and placeholders wait for their row.
+/// One target as it was written. Only its method is checked so far, and its placeholders are not filled in.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Draft {
-    /// Where it was written, for what is wrong with it.
-    pub place: Place,
+pub struct TargetSpec {
+    /// Where it was written, for error messages.
+    pub location: Location,
     /// Its method.
     pub method: Method,
     /// Its URL.
     pub url: String,
     /// `Name: value` lines.
     pub headers: Vec<String>,
-    /// Default headers that are not sent.
+    /// Names of default headers that are not sent.
     pub left_out: Vec<String>,
     /// Its body.
     pub body: Vec<u8>,
-    /// Its share of the arrivals is this part of the sum of all weights; at least 1.
+    /// Its weight, at least 1: its share of the arrivals is its weight divided by the sum of all weights.
     pub weight: u32,
 }
 
-impl Draft {
+impl TargetSpec {
     /// A GET of `url` and nothing else.
-    pub fn new(place: Place, url: &str) -> Draft {
-        Draft {
-            place,
+    pub fn new(location: Location, url: &str) -> TargetSpec {
+        TargetSpec {
+            location,
             method: Method::Get,
             url: url.to_owned(),
             headers: Vec::new(),
@@ -37,14 +37,14 @@ impl Draft {
         }
     }
 
-    /// Adds those of `headers` whose names the target does not give itself.
-    pub fn with_defaults(mut self, headers: &[String]) -> Draft {
+    /// Adds those of `headers` whose names the target does not set itself.
+    pub fn with_defaults(mut self, headers: &[String]) -> TargetSpec {
         let defaults = headers.iter().filter(|header| !self.gives(name_of(header))).cloned().collect::<Vec<_>>();
         self.headers.extend(defaults);
         self
     }
 
-    /// It has a header of that name, or is to have none.
+    /// True when the target sets a header of that name, or leaves it out on purpose.
     pub(crate) fn gives(&self, name: &str) -> bool {
         let mut given =
             self.headers.iter().map(|header| name_of(header)).chain(self.left_out.iter().map(String::as_str));

@@ -1,19 +1,19 @@
-//! Users in the order in which they are due.
+//! Users in the order in which their next request is due.
 
 use std::collections::VecDeque;
 
 use crate::time::Timestamp;
 
-/// Users that are due at an instant, earliest first, and of one instant by number.
+/// Users with the instant at which they are due: earliest first, and by number where instants are equal.
 ///
-/// They come nearly in this order, since answers do: so it is a queue, into which a straggler is put in its place.
+/// Answers come nearly in this order, so a queue with a rare insertion in the middle is cheaper than a heap.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Due(VecDeque<(Timestamp, u32)>);
+pub(super) struct ReadyQueue(VecDeque<(Timestamp, u32)>);
 
-impl Due {
-    /// All of these at the origin.
-    pub(super) fn at_origin(users: u32) -> Due {
-        Due((0..users).map(|user| (Timestamp::ZERO, user)).collect())
+impl ReadyQueue {
+    /// Users 0 to `users` - 1, all due at the origin.
+    pub(super) fn at_origin(users: u32) -> ReadyQueue {
+        ReadyQueue((0..users).map(|user| (Timestamp::ZERO, user)).collect())
     }
 
     #[inline]
@@ -25,13 +25,13 @@ impl Due {
         self.0.insert(place, (at, user));
     }
 
-    /// When the first is due.
+    /// When the first user is due.
     #[inline]
     pub(super) fn first(&self) -> Option<Timestamp> {
         self.0.front().map(|(at, _)| *at)
     }
 
-    /// The first.
+    /// Removes and returns the first user.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<u32> {
         self.0.pop_front().map(|(_, user)| user)
@@ -47,7 +47,7 @@ mod tests {
     proptest! {
         #[test]
         fn whoever_is_due_first_comes_first(steps in proptest::collection::vec((0u64..9, any::<bool>()), 0..99)) {
-            let (mut due, mut model) = (Due::at_origin(3), vec![(Timestamp(0), 0), (Timestamp(0), 1), (Timestamp(0), 2)]);
+            let (mut due, mut model) = (ReadyQueue::at_origin(3), vec![(Timestamp(0), 0), (Timestamp(0), 1), (Timestamp(0), 2)]);
             for (user, (at, push)) in (3u32..).zip(steps) {
                 if push {
                     due.push(Timestamp(at), user);

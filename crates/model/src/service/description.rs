@@ -1,0 +1,61 @@
+//! The description of a service.
+
+use serde::{Deserialize, Serialize};
+
+use super::effect::{Gate, StallSchedule, pass_gates};
+use super::fault::Fault;
+use crate::time::{Nanos, Timestamp};
+
+/// How the time of the work itself varies from request to request.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Variation {
+    /// Every request takes exactly the baseline.
+    #[default]
+    Constant,
+    /// Exponential with the baseline as its mean, from the service's seed.
+    Exponential,
+}
+
+/// The description of a service.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Service {
+    /// The work of one request when nothing is wrong.
+    pub baseline: Nanos,
+    /// How the work varies.
+    pub variation: Variation,
+    /// How many requests are worked on at once; the others wait in one queue, first in first out. `None`: no limit.
+    pub concurrency: Option<u32>,
+    /// Bytes in the body of an answer.
+    pub body_bytes: u32,
+    /// Seed of everything random in the service.
+    pub seed: u64,
+    /// What goes wrong. Where two faults would decide the kind of answer, the first in the list does.
+    pub faults: Vec<Fault>,
+}
+
+impl Service {
+    /// A service that answers after `baseline` and never fails.
+    pub fn healthy(baseline: Nanos) -> Service {
+        Service {
+            baseline,
+            variation: Variation::Constant,
+            concurrency: None,
+            body_bytes: 2,
+            seed: 1,
+            faults: Vec::new(),
+        }
+    }
+
+    /// True when the stalls of a gate take turns so that from some instant on nothing gets through any more.
+    pub fn never_reopens(&self) -> bool {
+        let schedules = self.faults.iter().filter_map(Fault::stall_schedule);
+        // A stall that happens a limited number of times has an end.
+        let endless: Vec<StallSchedule> = schedules.filter(|stall| stall.times.is_none()).collect();
+        [Gate::Arrivals, Gate::Answers].into_iter().any(|side| {
+            let last = endless.iter().filter(|stall| stall.gate == side).max_by_key(|stall| stall.first);
+            let opens = |instant| endless.iter().find_map(|stall| stall.opens_at(side, instant));
+            last.is_some_and(|last| pass_gates(last.first, opens) == Timestamp::NEVER)
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! The state that all connections of a server share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use truetail_model::service::{Action, Service};
+use truetail_model::time::{Clock, Nanos, Timestamp};
+use truetail_reactor::MonotonicClock;
+
+use crate::exchange::{Exchange, ResponseForm};
+use crate::fault_clock::FaultClock;
+use crate::http::Responses;
+use crate::timers::Timers;
+use crate::truth::Truth;
+use crate::truth_recorder::TruthRecorder;
+
+/// Clock, service, prepared responses, timers, and the recorder of the truth.
+#[derive(Debug)]
+pub(crate) struct SharedState {
+    clock: MonotonicClock,
+    fault_clock: FaultClock,
+    admitted: Arc<AtomicU64>,
+    pub(crate) responses: Responses,
+    pub(crate) timers: Timers,
+    pub(crate) recorder: TruthRecorder,
+    pub(crate) head_timeout: Nanos,
+}
+
+impl SharedState {
+    /// The state before the first request. `admitted` counts the requests of the service.
+    pub(crate) fn new(
+        service: Service,
+        recorder: TruthRecorder,
+        head_timeout: Nanos,
+        admitted: Arc<AtomicU64>,
+    ) -> SharedState {
+        SharedState {
+            clock: MonotonicClock::starting_now(),
+            responses: Responses::new(&service),
+            fault_clock: FaultClock::new(service),
+            admitted,
+            timers: Timers::default(),
+            recorder,
+            head_timeout,
+        }
+    }
+
+    /// Now, on the clock of the event loop.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Starts the fault clock.
+    pub(crate) fn start_clock(&mut self, now: Timestamp) {
+        self.fault_clock.start(now);
+    }
+
+    /// Admits a request that arrives at `now`. The first request starts the fault clock.
+    pub(crate) fn admit(&mut self, now: Timestamp, form: ResponseForm) -> Exchange {
+        let admission = self.fault_clock.admit(now);
+        let row = self.recorder.open(&admission.plan, admission.epoch, admission.origin);
+        self.admitted.fetch_add(1, Ordering::Relaxed);
+        let mut exchange = Exchange::admitted(&self.responses, &admission, row, form);
+        if admission.plan.action == Action::BlackHole {
+            self.close_row(&mut exchange, now);
+        }
+        exchange
+    }
+
+    /// A health check that arrives at `now`.
+    pub(crate) fn health_check(&mut self, now: Timestamp, form: ResponseForm) -> Exchange {
+        let due = now + self.fault_clock.service().baseline;
+        let response = self.responses.service(200, form.keep_alive);
+        self.count_control(Exchange::unrecorded(&self.responses, response, form, due))
+    }
+
+    /// An answer of the server itself, which leaves at once.
+    pub(crate) fn bare(&mut self, status: u16, now: Timestamp, form: ResponseForm) -> Exchange {
+        let response = self.responses.bare(status, form.keep_alive);
+        self.count_control(Exchange::unrecorded(&self.responses, response, form, now))
+    }
+
+    fn count_control(&mut self, exchange: Exchange) -> Exchange {
+        self.recorder.totals.control += 1;
+        exchange
+    }
+
+    /// Records that `exchange` ended at `now`.
+    pub(crate) fn close_row(&mut self, exchange: &mut Exchange, now: Timestamp) {
+        if let Some(entry) = exchange.entry.take() {
+            self.recorder.close(entry.row, entry.ending, entry.status, now);
+        }
+    }
+
+    /// The truth, once every exchange has ended.
+    pub(crate) fn into_truth(self) -> Truth {
+        let unix_ns = |start: &Timestamp| self.clock.rebased(*start).origin_unix_ns();
+        self.recorder.finish(self.fault_clock.starts().iter().map(unix_ns).collect())
+    }
+}
