@@ -58,7 +58,7 @@ struct Parts {
 /// The run. Answers come in the order of the requests.
 #[inline(never)]
 fn fixed_run(workload: &Workload) -> Snapshot {
-    let (driver, recorder) = (Driver::new(workload, Hand::ALONE), Recorder::new(RecorderOptions::default()));
+    let (driver, recorder) = (Driver::new(workload, WorkerShare::WHOLE), Recorder::new(RecorderOptions::default()));
     let mut parts = Parts { driver, recorder, parser: ResponseParser::new(), head_cache: HeadCache::new() };
     let (mut now, mut random) = (Timestamp::ZERO, Random::new(SEED, 0));
     let mut under_way: VecDeque<UnderWay> = VecDeque::with_capacity(CONNECTIONS as usize);

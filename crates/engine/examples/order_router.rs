@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use truetail_engine::Control;
 use truetail_engine::callable::{CallPlan, WaitStrategy, bench};
+use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
 use truetail_report::{Style, number, summary};
 use truetail_run::RunSource;

@@ -95,7 +95,7 @@ impl Plan {
             return EffectiveCap { connections, reason: CapReason::UserLimit };
         }
         if self.target.http_version() == HttpVersion::Http2 {
-            let connections = self.threads_for_the_load().min(self.workload.most_hands());
+            let connections = self.threads_for_the_load().min(self.workload.max_workers());
             return EffectiveCap { connections, reason: CapReason::Multiplexed };
         }
         if let LoadModel::Closed { users, .. } = self.workload.model {

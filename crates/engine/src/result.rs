@@ -130,7 +130,7 @@ pub(crate) fn merge_results(results: Vec<WorkerResult>, clock: MonotonicClock) -
         threads: results.len() as u32,
         peak_memory_bytes: host::peak_memory_bytes(),
         open_files_limit: host::open_file_limits().map(|limits| limits.soft),
-        clock_reading_ns: Some(truetail_reactor::reading_ns()),
+        clock_reading_ns: Some(truetail_reactor::clock_reading_ns()),
         ..GeneratorStats::default()
     };
     let mut elapsed = Nanos::ZERO;

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use truetail_model::driver::{Driver, Hand};
+use truetail_model::driver::{Driver, WorkerShare};
 use truetail_model::time::Nanos;
 use truetail_model::workload::{LoadModelKind, Workload};
 use truetail_reactor::{MonotonicClock, Reactor};
@@ -106,7 +106,7 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
 ) -> Result<(Vec<WorkerResult>, MonotonicClock), EngineError> {
     let (threads, tls) = (plan.effective_threads(), plan.target.tls()?);
     // Before the clock is set: to find the end of a schedule may take longer than what it gives to be ready.
-    let shares = (0..threads).map(|index| Hand { index, of: threads });
+    let shares = (0..threads).map(|index| WorkerShare { index, workers: threads });
     let drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();
     let clock = MonotonicClock::starting_in(LEAD);
     let mut running = Vec::new();
@@ -145,7 +145,7 @@ fn work<P: Protocol>(
 fn config_of(
     plan: &Plan,
     workload: &Workload,
-    share: Hand,
+    share: WorkerShare,
     tls: Option<&Tls>,
     clock: MonotonicClock,
     control: &Control,
@@ -156,7 +156,7 @@ fn config_of(
         endpoint: plan.target.endpoint().clone(),
         tls: tls.map(Tls::for_one_worker),
         requests: plan.target.requests().clone(),
-        connections: share.share_of(u64::from(workload.limits.connections.unwrap_or(1))),
+        connections: share.of(u64::from(workload.limits.connections.unwrap_or(1))),
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,
         timing: plan.timing,

@@ -2,7 +2,7 @@
 
 use truetail_model::arrival::{Horizon, ScheduleHash};
 use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
-use truetail_model::record::{Outcome, RequestRecord, StartDelay};
+use truetail_model::record::{Outcome, RequestRecord};
 use truetail_model::service::{Service, ServiceState};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
@@ -128,18 +128,7 @@ impl Simulation {
         let gives_up = self.timeout.map_or(Timestamp::NEVER, |timeout| self.now + timeout);
         let (end, outcome) = ending(response.action, completed, gives_up);
         let DueRequest { arrival, connection_wait, .. } = start;
-        RequestRecord {
-            index: arrival.index,
-            intended_start: arrival.intended_start,
-            actual_start: self.now,
-            end,
-            delay: StartDelay::split(arrival.intended_start, self.now, connection_wait, Nanos::ZERO),
-            connected: false,
-            tls_handshake: None,
-            read_lag: None,
-            outcome,
-            bytes_in: 0,
-        }
+        RequestRecord::new(arrival, self.now, end, outcome).with_start_delay(connection_wait, None)
     }
 
     /// Ends a request that was just started, at the end it will have.

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use truetail_model::driver::{Hand, Start, Turn};
+use truetail_model::driver::{WorkerShare, DueRequest, Directive};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
 
@@ -56,13 +56,13 @@ fn run_workers(
     first: FirstWorker,
     work: impl Fn(CallWorker) -> CallWorkerResult + Sync,
 ) -> RunOutput {
-    let (of, workload) = (plan.worker_count(), plan.blocking_workload());
+    let (workers, workload) = (plan.worker_count(), plan.blocking_workload());
     let clock = MonotonicClock::starting_in(LEAD);
     let worker = |index| {
-        let measurement = Measurement::new(plan, &workload, Hand { index, of }, clock, control);
+        let measurement = Measurement::new(plan, &workload, WorkerShare { index, workers }, clock, control);
         CallWorker { number: index, waiting: plan.waiting, measurement }
     };
-    let mut workers: Vec<_> = (0..of).map(worker).collect();
+    let mut workers: Vec<_> = (0..workers).map(worker).collect();
     let work = |worker| {
         let _guard = StopsOnPanic(control);
         work(worker).0
@@ -112,20 +112,20 @@ impl CallWorker {
         self.measurement.wait_for_origin();
         loop {
             match self.measurement.turn() {
-                (now, Turn::Start(start)) => self.call(start, now, &mut callable),
-                (now, Turn::Wait { until }) if until.since(now) >= LONGEST_SLEEP => {
+                (now, Directive::Start(start)) => self.call(start, now, &mut callable),
+                (now, Directive::Wait { until }) if until.since(now) >= LONGEST_SLEEP => {
                     callable.idle();
                     self.wait(self.measurement.clock.now(), until);
                 }
-                (now, Turn::Wait { until }) => self.wait(now, until),
-                (_, Turn::Expired | Turn::Finished) => break,
+                (now, Directive::Wait { until }) => self.wait(now, until),
+                (_, Directive::Expired | Directive::Finished) => break,
             }
         }
         let ended = self.measurement.clock.now();
         CallWorkerResult(self.measurement.finish(ended))
     }
 
-    fn call(&mut self, start: Start, now: Timestamp, callable: &mut impl Callable) {
+    fn call(&mut self, start: DueRequest, now: Timestamp, callable: &mut impl Callable) {
         self.measurement.started(&start);
         let mut call = Call::new(start.arrival, self.measurement.clock, now);
         let outcome = callable.call(&mut call).outcome();

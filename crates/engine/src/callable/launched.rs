@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use truetail_model::arrival::Arrival;
-use truetail_model::driver::{Hand, Start, Turn};
+use truetail_model::driver::{WorkerShare, DueRequest, Directive};
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::{Clock, Timestamp};
 use truetail_reactor::MonotonicClock;
@@ -29,7 +29,7 @@ pub trait CallLauncher {
 pub struct CallHandle {
     sender: Sender<EndedCall>,
     clock: MonotonicClock,
-    start: Start,
+    start: DueRequest,
     actual_start: Timestamp,
     outcome: Outcome,
 }
@@ -68,7 +68,7 @@ impl Drop for CallHandle {
 pub fn bench_launched(plan: &CallPlan, control: &Control, launcher: impl CallLauncher) -> RunOutput {
     let clock = MonotonicClock::starting_in(LEAD);
     let (sender, receiver) = channel();
-    let measurement = Measurement::new(plan, &plan.workload, Hand::ALONE, clock, control);
+    let measurement = Measurement::new(plan, &plan.workload, WorkerShare::WHOLE, clock, control);
     let starter = CallStarter { measurement, sender, receiver, in_flight: HashMap::new() };
     merge_results(vec![starter.run(launcher)], clock)
 }
@@ -79,7 +79,7 @@ struct CallStarter {
     sender: Sender<EndedCall>,
     receiver: Receiver<EndedCall>,
     /// By index: the call, and when it was handed over.
-    in_flight: HashMap<u64, (Start, Timestamp)>,
+    in_flight: HashMap<u64, (DueRequest, Timestamp)>,
 }
 
 impl CallStarter {
@@ -87,9 +87,9 @@ impl CallStarter {
         self.measurement.wait_for_origin();
         loop {
             match self.measurement.turn() {
-                (now, Turn::Start(start)) => launcher.launch(self.begin(start, now)),
-                (now, Turn::Wait { until }) => self.wait(now, until),
-                (_, Turn::Expired | Turn::Finished) => break,
+                (now, Directive::Start(start)) => launcher.launch(self.begin(start, now)),
+                (now, Directive::Wait { until }) => self.wait(now, until),
+                (_, Directive::Expired | Directive::Finished) => break,
             }
             while let Ok(ended) = self.receiver.try_recv() {
                 self.record(ended);
@@ -102,7 +102,7 @@ impl CallStarter {
         self.measurement.finish(end)
     }
 
-    fn begin(&mut self, start: Start, now: Timestamp) -> CallHandle {
+    fn begin(&mut self, start: DueRequest, now: Timestamp) -> CallHandle {
         self.measurement.started(&start);
         self.in_flight.insert(start.arrival.index, (start, now));
         let (sender, clock) = (self.sender.clone(), self.measurement.clock);

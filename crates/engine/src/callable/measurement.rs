@@ -3,11 +3,11 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use truetail_model::driver::{Driver, Hand, Start, Turn};
+use truetail_model::driver::{Driver, WorkerShare, DueRequest, Directive};
 use truetail_model::record::{Outcome, Recorder, RequestRecord};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_model::workload::Workload;
-use truetail_reactor::{MonotonicClock, precise_sleeps};
+use truetail_reactor::{MonotonicClock, minimize_timer_slack};
 use truetail_run::CpuTime;
 
 use super::plan::CallPlan;
@@ -39,7 +39,7 @@ pub(super) struct Measurement {
 /// A call that ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EndedCall {
-    pub(super) start: Start,
+    pub(super) start: DueRequest,
     pub(super) actual_start: Timestamp,
     pub(super) end: Timestamp,
     pub(super) outcome: Outcome,
@@ -49,7 +49,7 @@ impl Measurement {
     pub(super) fn new(
         plan: &CallPlan,
         workload: &Workload,
-        hand: Hand,
+        share: WorkerShare,
         clock: MonotonicClock,
         control: &Control,
     ) -> Measurement {
@@ -57,8 +57,8 @@ impl Measurement {
         control.attach(Arc::clone(&live), None);
         Measurement {
             clock,
-            watch: PauseDetector::new(hand.index),
-            driver: Driver::new(workload, hand),
+            watch: PauseDetector::new(share.index),
+            driver: Driver::new(workload, share),
             recorder: Recorder::new(recorder_options(workload, plan.samples)),
             give_up_after: plan.give_up_after.map_or(u64::MAX, NonZeroU64::get),
             failures_in_a_row: 0,
@@ -70,13 +70,13 @@ impl Measurement {
 
     /// Prepares the calling thread, which is the worker's, and waits for the origin of the run.
     pub(super) fn wait_for_origin(&mut self) {
-        precise_sleeps();
+        minimize_timer_slack();
         self.cpu_before = host::thread_cpu();
         self.clock.wait_for_origin();
     }
 
     /// What is to be done now.
-    pub(super) fn turn(&mut self) -> (Timestamp, Turn) {
+    pub(super) fn turn(&mut self) -> (Timestamp, Directive) {
         let now = self.clock.now();
         self.watch.awake(now);
         let gives_up = self.failures_in_a_row >= self.give_up_after;
@@ -90,7 +90,7 @@ impl Measurement {
             StopRequest::Drain => self.driver.stop(now),
             StopRequest::Now => self.driver.stop_now(now),
         }
-        (now, self.driver.turn(now))
+        (now, self.driver.poll(now))
     }
 
     /// The worker sleeps from `now` until `until`, or for [`LONGEST_SLEEP`]. Says when the sleep is to end.
@@ -101,7 +101,7 @@ impl Measurement {
     }
 
     /// A call is about to be made.
-    pub(super) fn started(&mut self, start: &Start) {
+    pub(super) fn started(&mut self, start: &DueRequest) {
         self.recorder.plan(start.arrival.intended_start);
         self.live.started();
     }
@@ -114,7 +114,7 @@ impl Measurement {
             .with_start_delay(start.connection_wait, None);
         self.recorder.record(&record);
         self.live.ended(&record);
-        self.driver.finish(start.user, end);
+        self.driver.complete(start.user, end);
     }
 
     /// The run of this worker is over, and every call that was started has ended.

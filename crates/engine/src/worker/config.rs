@@ -1,6 +1,6 @@
 //! What a worker is given.
 
-use truetail_model::driver::Hand;
+use truetail_model::driver::WorkerShare;
 use truetail_model::time::Nanos;
 use truetail_reactor::MonotonicClock;
 use truetail_run::Timing;
@@ -12,7 +12,7 @@ use crate::tls::Tls;
 
 /// What a worker needs to know.
 pub(crate) struct WorkerConfig {
-    pub(crate) share: Hand,
+    pub(crate) share: WorkerShare,
     pub(crate) clock: MonotonicClock,
     pub(crate) endpoint: Endpoint,
     /// How connections are secured, if they are.

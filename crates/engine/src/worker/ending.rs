@@ -169,7 +169,7 @@ impl<P: Protocol> Worker<P> {
         // On a schedule, whoever waits for this place could have had it since the answer arrived; in a closed loop the user
         // is this worker, and goes on when it has read.
         let free = if self.config.scheduled { completion.arrived } else { completion.read };
-        self.driver.finish(exchange.user, free);
+        self.driver.complete(exchange.user, free);
     }
 
     /// Closes a connection that carries nothing any more, with a goodbye where there is room for it.

@@ -35,7 +35,7 @@ use std::io;
 
 use truetail_model::driver::Driver;
 use truetail_model::time::Timestamp;
-use truetail_reactor::{Events as Reports, Reactor, Readiness, precise_sleeps};
+use truetail_reactor::{Events as Reports, Reactor, Readiness, minimize_timer_slack};
 
 use crate::connection::{LocalPorts, Phase, Token};
 use crate::control::StopRequest;
@@ -82,7 +82,7 @@ impl<P: Protocol> Worker<P> {
         events: Events,
         reactor: Reactor,
     ) -> Worker<P> {
-        let ports = LocalPorts::new(config.share.index, config.share.of);
+        let ports = LocalPorts::new(config.share.index, config.share.workers);
         Worker {
             clock: WorkerClock::new(config.clock, config.share.index),
             sleeper: Sleeper::new(config.timing, P::MULTIPLEXED),
@@ -104,7 +104,7 @@ impl<P: Protocol> Worker<P> {
     /// # Errors
     /// Only when the reactor itself fails.
     pub(crate) fn run(mut self) -> io::Result<WorkerResult> {
-        precise_sleeps();
+        minimize_timer_slack();
         let cpu_before = host::thread_cpu();
         self.config.clock.wait_for_origin();
         let mut reports = Reports::with_capacity(REPORTS);

@@ -83,7 +83,7 @@ impl Sleeper {
             Timing::Cheap if left.is_zero() => reactor.wait(reports, Some(left)),
             // It has waited for its tick. Were its permit to wait for another, the rate would be limited to one request a
             // permit and tick.
-            Timing::Cheap if driver.waits_for_a_place(now) => {
+            Timing::Cheap if driver.waits_for_permit(now) => {
                 // Permits free soon, as a rule, and the next wait is for the tick: to wait for it now spares setting the timer.
                 let until = if self.waited_in_vain { until } else { until.min(tick(true, now, until)) };
                 clock.pauses.sleeping(until);
@@ -93,7 +93,7 @@ impl Sleeper {
                 Ok(())
             }
             Timing::Cheap => {
-                let wake = tick(driver.awaits_an_end(now), now, until);
+                let wake = tick(driver.awaits_completion(now), now, until);
                 clock.pauses.sleeping(wake);
                 if self.reads_in_ticks() {
                     thread::sleep(wake.since(now).into());

@@ -1,6 +1,6 @@
 //! What is due: one request after the other, or in batches.
 
-use truetail_model::driver::{Start, Turn};
+use truetail_model::driver::{DueRequest, Directive};
 use truetail_model::time::Timestamp;
 
 use super::in_flight::Exchange;
@@ -38,10 +38,10 @@ impl<P: Protocol> Worker<P> {
             if self.should_poll_first(now) {
                 return Next::Poll;
             }
-            match self.driver.turn(now) {
-                Turn::Start(start) => self.begin(start, now),
-                Turn::Wait { until } => return Next::Sleep(until),
-                Turn::Expired | Turn::Finished => return Next::Finish,
+            match self.driver.poll(now) {
+                Directive::Start(start) => self.begin(start, now),
+                Directive::Wait { until } => return Next::Sleep(until),
+                Directive::Expired | Directive::Finished => return Next::Finish,
             }
         }
         Next::Poll
@@ -53,7 +53,7 @@ impl<P: Protocol> Worker<P> {
         self.config.scheduled
             && !self.has_polled
             && self.connections.one_may_become_idle()
-            && self.driver.may_start(now)
+            && self.driver.can_start(now)
     }
 
     /// On a schedule, a start that falls due between two answers is not left waiting, unless an answer that is still to be
@@ -64,7 +64,7 @@ impl<P: Protocol> Worker<P> {
             return;
         }
         let now = self.clock.now();
-        if let Turn::Start(start) = self.driver.turn(now) {
+        if let Directive::Start(start) = self.driver.poll(now) {
             self.begin(start, now);
             self.flush_all();
         }
@@ -72,7 +72,7 @@ impl<P: Protocol> Worker<P> {
 
     /// Begins a request at `now`, on an open connection or on a new one.
     #[inline]
-    fn begin(&mut self, start: Start, now: Timestamp) {
+    fn begin(&mut self, start: DueRequest, now: Timestamp) {
         self.has_polled = false;
         let request = self.config.requests.choose(start.arrival.index);
         self.ledger.plan(request, start.arrival.intended_start);

@@ -72,10 +72,10 @@ impl Stage {
         let workload = workload(requests, timeout);
         let listener = listen();
         let options = RecorderOptions::default();
-        let driver = Driver::new(&workload, Hand::ALONE);
+        let driver = Driver::new(&workload, WorkerShare::WHOLE);
         let ledger = Ledger::new(options, &one_request(), &workload, Arc::default(), Arc::new(Mailbox::new(options)));
         let config = WorkerConfig {
-            share: Hand::ALONE,
+            share: WorkerShare::WHOLE,
             clock: MonotonicClock::starting_now(),
             endpoint: listener.local_addr().unwrap().into(),
             tls,
@@ -216,7 +216,7 @@ fn one_answer_too_early() -> Snapshot {
     stage.run_until(all_ended);
     stream.write_all(ANSWER).unwrap();
     sleep(Duration::from_millis(1));
-    stage.worker.driver = Driver::new(&workload(1, None), Hand::ALONE);
+    stage.worker.driver = Driver::new(&workload(1, None), WorkerShare::WHOLE);
     stage.worker.start_due();
     stage.run_until(all_ended);
     let result = stage.worker.finish(CpuTime::default());
