@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use truetail_fuzz::{keys, load, output};
 use truetail_model::time::Nanos;
-use truetail_tools::{Report, Tool, by_name, names};
+use truetail_tools::{ToolReport, Tool, by_name, names};
 
 static TOOL: LazyLock<&'static dyn Tool> = LazyLock::new(|| {
     let name = env::var("TRUETAIL_FUZZ_TOOL").unwrap_or_default();
@@ -22,7 +22,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-fn check(report: &Report, bytes: usize) {
+fn check(report: &ToolReport, bytes: usize) {
     assert!(report.requests.len() <= bytes, "more requests than bytes");
     let quantiles = &report.claims.quantiles;
     assert!(quantiles.iter().all(|claim| claim.q > 0.0 && claim.q < 1.0), "{quantiles:?}");

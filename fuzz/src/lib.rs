@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use truetail_model::time::{Nanos, Rate};
 use truetail_run::folder;
-use truetail_tools::{Found, Load, Output, Tool};
+use truetail_tools::{InstalledTool, LoadSpec, ToolOutput, Tool};
 
 /// Between what was printed and the files.
 pub const SEPARATOR: &[u8] = b"\x1e\x1e\x1e\x1e";
@@ -22,8 +22,8 @@ pub const SEPARATOR: &[u8] = b"\x1e\x1e\x1e\x1e";
 pub const RUN_FILES: [&str; 4] = [folder::RUN, folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES];
 
 /// What the parsers are told had been asked for.
-pub fn load() -> Load {
-    Load {
+pub fn load() -> LoadSpec {
+    LoadSpec {
         url: "http://127.0.0.1:8080/api".to_owned(),
         rate: Rate::per_second(100.0).expect("a rate"),
         duration: Nanos::from_secs(6),
@@ -35,20 +35,20 @@ pub fn load() -> Load {
 
 /// The keys of the files that a tool leaves, in their order in an input.
 pub fn keys(tool: &dyn Tool) -> Vec<&'static str> {
-    let found = Found { path: PathBuf::from("tool"), version: tool.about().tested_version.to_owned() };
+    let found = InstalledTool { path: PathBuf::from("tool"), version: tool.info().tested_version.to_owned() };
     let invocation = tool.command(&found, &load(), Path::new(".")).unwrap_or_default();
     invocation.outputs.iter().map(|(key, _)| *key).collect()
 }
 
 /// The output that an input stands for; 255 is a tool that a signal ended.
-pub fn output(input: &[u8], keys: &[&'static str]) -> Output {
-    let Some((exit, rest)) = input.split_first() else { return Output::default() };
+pub fn output(input: &[u8], keys: &[&'static str]) -> ToolOutput {
+    let Some((exit, rest)) = input.split_first() else { return ToolOutput::default() };
     let mut parts = split(rest);
     let stdout = parts.next().unwrap_or_default().to_vec();
     let there = keys.iter().zip(parts).filter(|(_, bytes)| !bytes.is_empty());
     let files = there.map(|(key, bytes)| ((*key).to_owned(), bytes.to_vec())).collect();
     let exit_code = (*exit != 255).then_some(i32::from(*exit));
-    Output { stdout, stderr: Vec::new(), exit_code, files }
+    ToolOutput { stdout, stderr: Vec::new(), exit_code, files }
 }
 
 /// The parts of an input that stand between [`SEPARATOR`]s.

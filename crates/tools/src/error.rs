@@ -18,7 +18,7 @@ pub struct ParseError {
     pub tool: &'static str,
     /// The version the parser was tested with.
     pub tested: &'static str,
-    /// Which of its files: `stdout`, or a key of [`crate::Output::files`].
+    /// Which of its files: `stdout`, or a key of [`crate::ToolOutput::files`].
     pub file: &'static str,
     /// The line, from 1, where there is one.
     pub line: Option<u64>,

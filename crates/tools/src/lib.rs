@@ -3,13 +3,12 @@
 //!
 //! A [`Tool`] says *what* to run ([`Tool::command`]) and reads what came out ([`Tool::parse`]); whoever runs it is
 //! `truetail-lab`. Nothing here starts a process but [`Tool::find`], which asks for a version. A parser takes bytes
-//! and gives a [`Report`] or a [`ParseError`] that names the line; it never panics and never fills anything in.
+//! and gives a [`ToolReport`] or a [`ParseError`] that names the line; it never panics and never fills anything in.
 
 mod ab;
 mod autocannon;
 mod error;
-mod failures;
-mod find;
+mod failure_classifier;
 mod gatling;
 mod h2load;
 mod hey;
@@ -18,10 +17,11 @@ mod jars;
 mod jmeter;
 mod k6;
 mod load;
+mod locate;
 mod locust;
 mod oha;
 mod output;
-mod reading;
+mod output_reader;
 mod registry;
 mod report;
 mod tool;
@@ -32,9 +32,9 @@ mod wrk;
 mod wrk2;
 
 pub use error::{CommandError, ParseError};
-pub use find::{Found, Lookup, Missing};
-pub use load::Load;
-pub use output::{Invocation, Output};
+pub use load::LoadSpec;
+pub use locate::{InstalledTool, SearchPath, ToolNotFound};
+pub use output::{Invocation, ToolOutput};
 pub use registry::{all, by_name, names};
-pub use report::{Report, Request};
-pub use tool::{About, Install, Tool};
+pub use report::{ReportedRequest, ToolReport};
+pub use tool::{InstallHint, Tool, ToolInfo};

@@ -9,7 +9,7 @@ const NEARLY_ALL: f64 = 0.99;
 
 /// What a tool is asked to do. A closed tool takes `users`, an open one `rate`, with at most `connections` or workers.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Load {
+pub struct LoadSpec {
     /// The target, with a path: `http://127.0.0.1:8080/api`.
     pub url: String,
     /// Requests a second that an open tool is to offer.
@@ -24,7 +24,7 @@ pub struct Load {
     pub timeout: Option<Nanos>,
 }
 
-impl Load {
+impl LoadSpec {
     /// The duration in whole seconds, rounded up: what most tools take.
     pub fn whole_seconds(&self) -> u64 {
         whole(self.duration, NANOS_PER_SECOND)
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_rate_in_whole_requests() {
-        let of = |per_second: f64| Load {
+        let of = |per_second: f64| LoadSpec {
             url: String::new(),
             rate: Rate::per_second(per_second).expect("a rate"),
             duration: Nanos::ZERO,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::Found;
+use crate::InstalledTool;
 
 /// How a tool is started.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -20,7 +20,7 @@ pub struct Invocation {
     pub stdin: String,
     /// Files to write into its folder, which is its working directory, before it is started: (relative path, text).
     pub inputs: Vec<(String, String)>,
-    /// Files it leaves in its folder that the parser wants: (the key in [`Output::files`], a relative path in which a
+    /// Files it leaves in its folder that the parser wants: (the key in [`ToolOutput::files`], a relative path in which a
     /// part `*` stands for any one folder, the newest of them).
     pub outputs: Vec<(&'static str, String)>,
     /// Commands to run beforehand in the same folder, such as a compiler; the first that fails ends it.
@@ -31,7 +31,7 @@ pub struct Invocation {
 
 impl Invocation {
     /// The program `found` with the arguments in `words`, which spaces separate, and nothing else.
-    pub fn of(found: &Found, words: &str) -> Invocation {
+    pub fn of(found: &InstalledTool, words: &str) -> Invocation {
         let args = words.split_whitespace().map(str::to_owned).collect();
         Invocation { program: found.path.clone(), args, ..Invocation::default() }
     }
@@ -51,7 +51,7 @@ impl Invocation {
 
 /// What a tool left.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Output {
+pub struct ToolOutput {
     /// What it printed.
     pub stdout: Vec<u8>,
     /// What it complained of.
@@ -62,7 +62,7 @@ pub struct Output {
     pub files: BTreeMap<String, Vec<u8>>,
 }
 
-impl Output {
+impl ToolOutput {
     /// Its standard output as text; bytes that are not UTF-8 become the replacement character.
     pub fn text(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.stdout)

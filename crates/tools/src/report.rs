@@ -9,7 +9,7 @@ const LONGEST_RUN: Nanos = Nanos::from_secs(7 * 24 * 3600);
 
 /// One request as the tool tells of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Request {
+pub struct ReportedRequest {
     /// When it began by the tool's own account, nanoseconds since the first of the run or since 1970, whichever the
     /// tool uses; `None` where it does not say, or in whole seconds only.
     pub start_ns: Option<u64>,
@@ -21,35 +21,35 @@ pub struct Request {
 
 /// What a tool said of its run: its statements, and as much of its data as it gave.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct ToolReport {
     /// The version that the output itself names.
     pub version: Option<String>,
     /// Its statements.
     pub claims: Claims,
     /// Single requests, where it gives them.
-    pub requests: Vec<Request>,
+    pub requests: Vec<ReportedRequest>,
     /// Its latencies as a histogram, where it gives one and no single requests.
     pub histogram: Option<Histogram>,
     /// What a reader should know, such as requests that it cut off and does not mention.
     pub notes: Vec<String>,
 }
 
-impl Report {
+impl ToolReport {
     /// Nothing but statements.
-    pub fn of(claims: Claims) -> Report {
-        Report { version: None, claims, requests: Vec::new(), histogram: None, notes: Vec::new() }
+    pub fn of(claims: Claims) -> ToolReport {
+        ToolReport { version: None, claims, requests: Vec::new(), histogram: None, notes: Vec::new() }
     }
 
     /// Of a tool that gives every request it made, of which it says that `failed` failed: they are all in its latencies.
-    pub fn of_all(latency_from: LatencyFrom, requests: Vec<Request>, failed: u64) -> Report {
+    pub fn of_all(latency_from: LatencyFrom, requests: Vec<ReportedRequest>, failed: u64) -> ToolReport {
         let made = Some(requests.len() as u64);
         let claims = Claims { measured: made, requests: made, failed: Some(failed), ..Claims::silent(latency_from) };
-        Report { requests, ..Report::of(claims) }
+        ToolReport { requests, ..ToolReport::of(claims) }
     }
 
     /// The same with those of p50, p90, p99, p99.9 and p99.99 that the tool does not print, computed from what it gave:
     /// the smallest value whose cumulative count reaches ceil(q·n).
-    pub fn with_computed_quantiles(mut self) -> Report {
+    pub fn with_computed_quantiles(mut self) -> ToolReport {
         let mut latencies: Vec<Nanos> = self.requests.iter().map(|request| request.latency).collect();
         latencies.sort_unstable();
         let at = |q| match (latencies.len(), &self.histogram) {
@@ -106,7 +106,7 @@ impl Report {
     }
 }
 
-fn record_of(index: u64, start: Timestamp, request: &Request) -> RequestRecord {
+fn record_of(index: u64, start: Timestamp, request: &ReportedRequest) -> RequestRecord {
     RequestRecord {
         index,
         intended_start: start,

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use truetail_analysis::league::{Observed, QUANTILES, State};
-use truetail_lab::{Setting, Survey};
+use truetail_lab::{LabRunner, TrialPlan};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
 use truetail_report::league::{Table, csv, text};
-use truetail_tools::{Found, Load, Tool, by_name};
+use truetail_tools::{InstalledTool, LoadSpec, Tool, by_name};
 
 use crate::NOWHERE;
 
@@ -40,13 +40,13 @@ fn captured(tool: &str, version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tools").join(tool).join(version).join("stall")
 }
 
-/// Lays out what a run of `tool` would have left in `folder`: a stored sample of version 1 of `ran.json`, too.
-fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, setting: &Setting, folder: &Path) {
+/// Lays out what a run of `tool` would have left in `folder`: a stored sample of version 1 of `tool_run.json`, too.
+fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, plan: &TrialPlan, folder: &Path) {
     let from = captured(tool.name(), version);
     let work = folder.join("files");
     fs::create_dir_all(&work).expect("a folder");
-    let load: Load = setting.load("http://127.0.0.1:1/api".to_owned());
-    let found = Found { path: "/nowhere/tool".into(), version: version.to_owned() };
+    let load: LoadSpec = plan.load("http://127.0.0.1:1/api".to_owned());
+    let found = InstalledTool { path: "/nowhere/tool".into(), version: version.to_owned() };
     let invocation = tool.command(&found, &load, &work).expect("a command");
     for (_, pattern) in &invocation.outputs {
         let to = work.join(pattern.replace('*', "run-1"));
@@ -62,9 +62,9 @@ fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, setting: &Setting, fold
     }
     fs::write(folder.join("stderr"), "").expect("a file");
     fs::write(folder.join("truth.csv"), truth_log()).expect("a file");
-    let ran = json!({
+    let tool_run = json!({
         "schema": "truetail.lab/1", "tool": tool.name(), "version": version, "found_at": "/nowhere/tool",
-        "scenario": setting.scenario.to_toml(),
+        "scenario": plan.scenario.to_toml(),
         "load": {"url": load.url, "rate_per_second": 100.0, "duration_ns": load.duration.0, "users": load.users,
                  "connections": load.connections, "timeout_ns": null},
         "argv": ["tool"], "env": [], "outputs": [], "started_at_unix_ns": 1, "clock_started_at_unix_ns": 2,
@@ -73,7 +73,7 @@ fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, setting: &Setting, fold
                   "cpu": {"user_ns": 1_000_000_000, "system_ns": 500_000_000}, "peak_memory_bytes": 1_048_576},
         "trouble": null,
     });
-    fs::write(folder.join("ran.json"), ran.to_string()).expect("a file");
+    fs::write(folder.join("ran.json"), tool_run.to_string()).expect("a file");
 }
 
 /// 600 requests of a metronome, of which the server saw every one.
@@ -95,16 +95,16 @@ fn cell<'a>(csv: &'a str, tool: &str, head: &str) -> &'a str {
 #[test]
 fn what_real_tools_said_comes_out_of_the_table_as_they_said_it() {
     let root = tempfile::tempdir().expect("a folder");
-    let setting = Setting::of(Scenario::parse(SCENARIO, "captured.toml").expect("a scenario")).expect("it is fit");
+    let plan = TrialPlan::new(Scenario::parse(SCENARIO, "captured.toml").expect("a scenario")).expect("it is fit");
     let tools: Vec<&'static dyn Tool> = CAPTURED.iter().map(|(tool, ..)| by_name(tool).expect("a tool")).collect();
     for (tool, (name, version, stdout)) in tools.iter().zip(CAPTURED) {
-        lay_out(*tool, version, stdout, &setting, &root.path().join(name));
+        lay_out(*tool, version, stdout, &plan, &root.path().join(name));
     }
-    let survey = Survey { setting: &setting, folder: root.path(), force: false };
-    let entries = survey.earlier(&tools, &NOWHERE()).expect("it can be read");
-    let rows = survey.league(&entries);
+    let runner = LabRunner { plan: &plan, folder: root.path(), force: false };
+    let entries = runner.earlier(&tools, &NOWHERE()).expect("it can be read");
+    let rows = runner.league(&entries);
     let duration = Nanos::from_secs(6);
-    let table = Table { scenario: &setting.scenario, duration, truth: &setting.truth, window: &[], rows: &rows };
+    let table = Table { scenario: &plan.scenario, duration, truth: &plan.truth, window: &[], rows: &rows };
     let (csv, text) = (csv(&table), text(&table, truetail_report::Style::default()));
     assert_eq!(rows.len(), CAPTURED.len());
     for (name, ..) in CAPTURED {

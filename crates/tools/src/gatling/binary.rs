@@ -8,9 +8,9 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::parse::{Log, READING};
+use super::parse::{LOG_FILE, Log};
 use crate::ParseError;
-use crate::reading::shortened;
+use crate::output_reader::shortened;
 
 const RUN: u8 = 0;
 const REQUEST: u8 = 1;
@@ -31,7 +31,7 @@ const UTF_16: u8 = 1;
 pub(super) fn read(bytes: &[u8]) -> Result<Log, ParseError> {
     let mut records = Records { bytes, at: 0, texts: HashMap::new() };
     if records.byte()? != RUN {
-        return Err(records.broken("no record of a run, with which a log of Gatling 3.13 or later begins"));
+        return Err(records.error("no record of a run, with which a log of Gatling 3.13 or later begins"));
     }
     let run = records.run()?;
     let mut log = Log::of(run.version);
@@ -47,7 +47,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Log, ParseError> {
                 records.known_text()?;
                 records.skip(4)?;
             }
-            kind => return Err(records.broken(&format!("a record of the unknown kind {kind}"))),
+            kind => return Err(records.error(&format!("a record of the unknown kind {kind}"))),
         }
     }
     Ok(log)
@@ -69,11 +69,11 @@ impl<'a> Records<'a> {
     fn run(&mut self) -> Result<Run, ParseError> {
         let version = self.text()?;
         if !version.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(self.broken(&format!("'{}' is no version of Gatling", shortened(&version))));
+            return Err(self.error(&format!("'{}' is no version of Gatling", shortened(&version))));
         }
         self.text()?;
         let start = i64::from_be_bytes(self.array()?);
-        let start_ms = u64::try_from(start).map_err(|_| self.broken("a run that began before 1970"))?;
+        let start_ms = u64::try_from(start).map_err(|_| self.error("a run that began before 1970"))?;
         self.text()?;
         for _ in 0..self.count()? {
             self.text()?;
@@ -94,7 +94,7 @@ impl<'a> Records<'a> {
         let since_1970 = |ms: i32| run_start_ms.checked_add_signed(i64::from(ms));
         let added =
             since_1970(start).zip(since_1970(end)).and_then(|(start, end)| log.add(start, end, ok != 0, &message));
-        added.ok_or_else(|| self.broken("a request that ends before it began"))
+        added.ok_or_else(|| self.error("a request that ends before it began"))
     }
 
     fn names(&mut self) -> Result<(), ParseError> {
@@ -113,7 +113,7 @@ impl<'a> Records<'a> {
             return Ok(text);
         }
         let known = number.checked_neg().and_then(|number| self.texts.get(&number)).cloned();
-        known.ok_or_else(|| self.broken(&format!("no text under the number {number}")))
+        known.ok_or_else(|| self.error(&format!("no text under the number {number}")))
     }
 
     /// Of a longer one, no more than its beginning.
@@ -127,14 +127,14 @@ impl<'a> Records<'a> {
         match self.byte()? {
             LATIN_1 => Ok(bytes.iter().copied().map(char::from).collect()),
             UTF_16 => Ok(utf_16(bytes)),
-            coding => Err(self.broken(&format!("a text in the unknown coding {coding}"))),
+            coding => Err(self.error(&format!("a text in the unknown coding {coding}"))),
         }
     }
 
     /// A number that is not negative.
     fn count(&mut self) -> Result<usize, ParseError> {
         let number = self.number()?;
-        usize::try_from(number).map_err(|_| self.broken(&format!("a length of {number}")))
+        usize::try_from(number).map_err(|_| self.error(&format!("a length of {number}")))
     }
 
     fn number(&mut self) -> Result<i32, ParseError> {
@@ -155,13 +155,13 @@ impl<'a> Records<'a> {
 
     fn take(&mut self, length: usize) -> Result<&'a [u8], ParseError> {
         let rest = &self.bytes[self.at..];
-        let taken = rest.get(..length).ok_or_else(|| self.broken("the log ends inside a record: it was cut off"))?;
+        let taken = rest.get(..length).ok_or_else(|| self.error("the log ends inside a record: it was cut off"))?;
         self.at += length;
         Ok(taken)
     }
 
-    fn broken(&self, what: &str) -> ParseError {
-        READING.broken(None, format!("at byte {}: {what}", self.at))
+    fn error(&self, what: &str) -> ParseError {
+        LOG_FILE.error(None, format!("at byte {}: {what}", self.at))
     }
 }
 

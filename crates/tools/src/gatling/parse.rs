@@ -6,12 +6,12 @@ use truetail_model::time::Nanos;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 use super::{LOG, NAME, TESTED, binary, text};
-use crate::failures::Failures;
-use crate::reading::{Reading, numbered};
-use crate::{Output, ParseError, Report, Request, units};
+use crate::failure_classifier::FailureClassifier;
+use crate::output_reader::{OutputReader, numbered_lines};
+use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
-pub(super) const READING: Reading = Reading::stdout(NAME, TESTED).of(LOG);
-const STDOUT: Reading = Reading::stdout(NAME, TESTED);
+pub(super) const LOG_FILE: OutputReader = OutputReader::stdout(NAME, TESTED).of(LOG);
+const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 const NANOS_PER_MILLI: u64 = 1_000_000;
 /// The first bytes of a log in text; a binary one begins with a zero.
 const TEXT: &[u8] = b"RUN\t";
@@ -19,14 +19,14 @@ const TEXT: &[u8] = b"RUN\t";
 /// What a log says.
 pub(super) struct Log {
     pub version: String,
-    pub requests: Vec<Request>,
-    pub failures: Failures,
+    pub requests: Vec<ReportedRequest>,
+    pub failures: FailureClassifier,
     pub failed: u64,
 }
 
 impl Log {
     pub fn of(version: String) -> Log {
-        Log { version, requests: Vec::new(), failures: Failures::default(), failed: 0 }
+        Log { version, requests: Vec::new(), failures: FailureClassifier::default(), failed: 0 }
     }
 
     /// Adds a request by its start and end in milliseconds; `None` where it would end before it began. Of one that is
@@ -39,10 +39,10 @@ impl Log {
         let outcome = match (ok, found) {
             (true, _) => Outcome::Response { status: 0 },
             (false, Some(status)) => Outcome::Response { status },
-            (false, None) => self.failures.outcome(message),
+            (false, None) => self.failures.classify(message),
         };
         self.failed += u64::from(!ok);
-        self.requests.push(Request { start_ns: Some(start_ns), latency, outcome });
+        self.requests.push(ReportedRequest { start_ns: Some(start_ns), latency, outcome });
         Some(())
     }
 }
@@ -52,19 +52,19 @@ impl Log {
 /// # Errors
 /// [`ParseError`] where there is no log, where the table is not about as many requests, and for what is not as Gatling
 /// 3.11 or 3.15 writes it.
-pub fn parse(output: &Output) -> Result<Report, ParseError> {
+pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(LOG).filter(|bytes| !bytes.is_empty());
-    let bytes = bytes.ok_or_else(|| READING.nothing(output, "log of Gatling"))?;
+    let bytes = bytes.ok_or_else(|| LOG_FILE.no_result(output, "log of Gatling"))?;
     let log = if bytes.starts_with(TEXT) { text::read(bytes)? } else { binary::read(bytes)? };
-    let mut report = Report {
+    let mut report = ToolReport {
         version: Some(log.version),
         notes: log.failures.notes(),
-        ..Report::of_all(LatencyFrom::Send, log.requests, log.failed)
+        ..ToolReport::of_all(LatencyFrom::Send, log.requests, log.failed)
     };
     if let Some(claims) = table(&output.text())? {
         let (rows, printed) = (report.requests.len() as u64, claims.requests.unwrap_or_default());
         if printed != rows {
-            return Err(READING.broken(None, format!("{rows} requests, and a table of {printed}: it was cut off")));
+            return Err(LOG_FILE.error(None, format!("{rows} requests, and a table of {printed}: it was cut off")));
         }
         report.claims = Claims { failed: Some(log.failed), ..claims };
     }
@@ -73,21 +73,21 @@ pub fn parse(output: &Output) -> Result<Report, ParseError> {
 
 /// The `Global Information`, of which the first column counts all; `None` where there is none. A dash is nothing.
 fn table(text: &str) -> Result<Option<Claims>, ParseError> {
-    let mut lines = numbered(text).skip_while(|(_, line)| !line.starts_with("---- Global Information"));
+    let mut lines = numbered_lines(text).skip_while(|(_, line)| !line.starts_with("---- Global Information"));
     if lines.next().is_none() {
         return Ok(None);
     }
     let rows = lines.take_while(|(_, line)| line.starts_with("> "));
     let mut claims = Claims { measured: None, ..Claims::silent(LatencyFrom::Send) };
     for (line, row) in rows {
-        let (name, cell) = STDOUT.expect(line, "name and number", name_and_total(row))?;
+        let (name, cell) = STDOUT.require(line, "name and number", name_and_total(row))?;
         if cell != "-" {
             claim(&mut claims, line, name, &cell.replace(',', ""))?;
         }
     }
     claims.measured = claims.requests;
-    claims.quantiles = STDOUT.ascending(claims.quantiles)?;
-    STDOUT.expect(None, "row 'request count' in its table", claims.requests).map(|_| Some(claims))
+    claims.quantiles = STDOUT.check_ascending(claims.quantiles)?;
+    STDOUT.require(None, "row 'request count' in its table", claims.requests).map(|_| Some(claims))
 }
 
 /// `> request count      |   1,600 |   1,600 |   -` from 3.13 on, `> request count     600 (OK=600    KO=0     )` before.

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::{CommandError, Load};
+use crate::{CommandError, LoadSpec};
 
 /// Virtual users made before the run, and at most: the founding article's.
 const VUS_AT_FIRST: u32 = 1_500;
 const VUS_AT_MOST: u32 = 5_000;
 
 /// `users` virtual users that ask again as soon as they are answered.
-pub(super) fn constant_vus(load: &Load) -> String {
+pub(super) fn constant_vus(load: &LoadSpec) -> String {
     script(load, &json!({ "executor": "constant-vus", "vus": load.users, "duration": millis(load.whole_millis()) }))
 }
 
@@ -17,7 +17,7 @@ pub(super) fn constant_vus(load: &Load) -> String {
 ///
 /// # Errors
 /// [`CommandError`] of `tool` for a rate that is no whole number a second, a minute or an hour.
-pub(super) fn constant_arrival_rate(load: &Load, tool: &'static str) -> Result<String, CommandError> {
+pub(super) fn constant_arrival_rate(load: &LoadSpec, tool: &'static str) -> Result<String, CommandError> {
     let (rate, seconds) = load.whole_rate(tool)?;
     let scenario = json!({
         "executor": "constant-arrival-rate",
@@ -30,7 +30,7 @@ pub(super) fn constant_arrival_rate(load: &Load, tool: &'static str) -> Result<S
     Ok(script(load, &scenario))
 }
 
-fn script(load: &Load, scenario: &Value) -> String {
+fn script(load: &LoadSpec, scenario: &Value) -> String {
     // Each request has about ten rows of samples; other tags would only make them longer.
     let statistics = ["avg", "min", "med", "max", "p(90)", "p(99)", "p(99.9)", "p(99.99)", "count"];
     let options = json!({

@@ -7,10 +7,10 @@ mod page;
 use truetail_run::LatencyFrom;
 
 use super::{NAME, TESTED};
-use crate::reading::Reading;
-use crate::{Output, ParseError, Report};
+use crate::output_reader::OutputReader;
+use crate::{ParseError, ToolOutput, ToolReport};
 
-const STDOUT: Reading = Reading::stdout(NAME, TESTED);
+const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 /// Requests that were under way at the end.
 const ABORTED: &str = "aborted due to deadline";
 
@@ -30,13 +30,13 @@ pub enum Correction {
 ///
 /// # Errors
 /// [`ParseError`] for what is none of them, and for what is not as oha writes it.
-pub fn parse(output: &Output, correction: Correction) -> Result<Report, ParseError> {
+pub fn parse(output: &ToolOutput, correction: Correction) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let (mut report, usual) = match text.trim_start() {
         start if start.starts_with("request-start,") => (csv::parse(&output.stdout)?, true),
         start if start.starts_with('{') => (json::parse(&output.stdout)?, false),
         start if start.starts_with("Summary:") => (page::parse(&text)?, false),
-        _ => return Err(STDOUT.nothing(output, "CSV, JSON or summary of oha")),
+        _ => return Err(STDOUT.no_result(output, "CSV, JSON or summary of oha")),
     };
     let corrected = if correction == Correction::Unknown { usual } else { correction == Correction::On };
     report.claims.latency_from = if corrected { LatencyFrom::Intended } else { LatencyFrom::Send };

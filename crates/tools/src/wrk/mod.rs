@@ -6,10 +6,13 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::find::find_program;
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::locate::locate_program;
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
-pub(crate) use parse::{Frame, quantiles};
+pub(crate) use parse::{WrkReport, quantiles};
 
 /// wrk with `users` connections.
 pub struct Wrk;
@@ -17,26 +20,26 @@ pub struct Wrk;
 pub(super) const NAME: &str = "wrk";
 pub(super) const TESTED: &str = "4.1.0";
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
     clock: "from the sending of a request; after the run it fills its histogram up with requests that never were, by \
             the HdrHistogram correction; answers later than the timeout and requests under way at the end are left out",
-    install: Install { origin: "apt", debian: "apt-get install -y wrk", macos: Some("brew install wrk") },
+    install: InstallHint { origin: "apt", debian: "apt-get install -y wrk", macos: Some("brew install wrk") },
     tested_version: TESTED,
 };
 
 impl Tool for Wrk {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_program(lookup, NAME, &["-v"])
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, NAME, &["-v"])
     }
 
     /// Its own timeout is 2 s and takes whole seconds.
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let (threads, users) = (threads(load.users), load.users);
         let timed = format!("-t{threads} -c{users} -d{}s --latency", load.whole_seconds());
         let mut invocation = Invocation::of(found, &timed);
@@ -46,7 +49,7 @@ impl Tool for Wrk {
         Ok(invocation.arg(&load.url))
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output)
     }
 }

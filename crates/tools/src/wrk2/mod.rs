@@ -6,9 +6,12 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::find::find_program;
+use crate::locate::locate_program;
 use crate::wrk::threads;
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
 /// wrk2 with `rate` over at most `connections` connections.
 pub struct Wrk2;
@@ -21,12 +24,12 @@ const MOST_CONNECTIONS: u32 = 100;
 pub(super) const NAME: &str = "wrk2";
 pub(super) const TESTED: &str = "4.0.0";
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
     clock: "from the moment at which its schedule had the request; a run longer than 10 s leaves its first 10 s out, \
             and what is still due or under way at the end, or never answered, is left out",
-    install: Install {
+    install: InstallHint {
         origin: "source",
         debian: "apt-get install -y git gcc make libssl-dev zlib1g-dev && \
                  git clone https://github.com/giltene/wrk2 && make -C wrk2 && \
@@ -37,16 +40,16 @@ const ABOUT: About = About {
 };
 
 impl Tool for Wrk2 {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
     /// By the name `wrk2`: its own build calls the program `wrk`, which would be taken for the other one.
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_program(lookup, NAME, &["-v"])
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, NAME, &["-v"])
     }
 
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let connections = load.connections.min(MOST_CONNECTIONS);
         let threads = threads(connections);
         let timed = format!("-t{threads} -c{connections} -d{}s -R{} --latency", load.whole_seconds(), whole(load)?);
@@ -57,13 +60,13 @@ impl Tool for Wrk2 {
         Ok(invocation.arg(&load.url))
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output)
     }
 }
 
 /// The rate, which has to be a whole number.
-fn whole(load: &Load) -> Result<u64, CommandError> {
+fn whole(load: &LoadSpec) -> Result<u64, CommandError> {
     let rate = load.rate.as_per_second();
     let fits = rate.fract() == 0.0 && rate < u64::MAX as f64;
     let why = || format!("its -R takes whole requests a second, not {rate}");

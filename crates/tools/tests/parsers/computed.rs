@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use truetail_tools::Output;
+use truetail_tools::ToolOutput;
 
 use crate::support::{by_sorting, fixtures, parse};
 
@@ -65,7 +65,7 @@ fn computed_quantiles_are_those_of_the_sorted_column() {
     for column in [HEY, OHA, H2LOAD, VEGETA, JMETER] {
         let bytes = fs::read(fixtures(column.tool).join(column.file)).expect("a fixture");
         let expected = column.times(std::str::from_utf8(&bytes).expect("text"));
-        let mut output = Output { exit_code: Some(1), ..Output::default() };
+        let mut output = ToolOutput { exit_code: Some(1), ..ToolOutput::default() };
         match column.key {
             Some(key) => drop(output.files.insert(key.to_owned(), bytes)),
             None => output.stdout = bytes,

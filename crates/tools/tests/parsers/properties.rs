@@ -1,7 +1,7 @@
 //! What holds for any bytes: nothing panics, and less of a file is never more of a run.
 
 use proptest::prelude::*;
-use truetail_tools::{Output, Report, by_name};
+use truetail_tools::{ToolOutput, ToolReport, by_name};
 
 use crate::support::{Case, load, parse};
 use crate::{ab, autocannon, gatling, h2load, hey, hyperfoil, jmeter, k6, locust, oha, vegeta, wrk, wrk2};
@@ -29,7 +29,7 @@ fn every_case() -> Vec<(&'static str, &'static Case)> {
 }
 
 /// An output, and the place of one of its parts: 0 for what was printed, else a file.
-fn part(output: &mut Output, part: prop::sample::Index) -> &mut Vec<u8> {
+fn part(output: &mut ToolOutput, part: prop::sample::Index) -> &mut Vec<u8> {
     match part.index(1 + output.files.len()) {
         0 => &mut output.stdout,
         file => output.files.values_mut().nth(file - 1).expect("one of its files"),
@@ -37,13 +37,13 @@ fn part(output: &mut Output, part: prop::sample::Index) -> &mut Vec<u8> {
 }
 
 /// How many requests a report tells of, in each of its ways.
-fn requests(report: &Report) -> [u64; 4] {
+fn requests(report: &ToolReport) -> [u64; 4] {
     let claims = &report.claims;
     let counted = report.histogram.as_ref().map_or(0, |histogram| histogram.count());
     [claims.measured.unwrap_or_default(), claims.requests.unwrap_or_default(), report.requests.len() as u64, counted]
 }
 
-fn is_tidy(report: &Report) -> bool {
+fn is_tidy(report: &ToolReport) -> bool {
     let quantiles = &report.claims.quantiles;
     quantiles.is_sorted_by(|a, b| a.q < b.q)
         && quantiles.iter().all(|claim| claim.q > 0.0 && claim.q < 1.0)
@@ -63,8 +63,8 @@ fn whole_outputs_are_tidy_and_their_books_balance() {
 fn an_error_names_the_tool_and_the_version_that_was_tested() {
     for (name, _) in every_case() {
         let tool = by_name(name).expect("a tool");
-        let error = tool.parse(&Output::default(), &load()).expect_err("nothing is no report").to_string();
-        assert!(error.starts_with(name) && error.contains(tool.about().tested_version), "{error}");
+        let error = tool.parse(&ToolOutput::default(), &load()).expect_err("nothing is no report").to_string();
+        assert!(error.starts_with(name) && error.contains(tool.info().tested_version), "{error}");
     }
 }
 
@@ -120,7 +120,7 @@ proptest! {
             ("oha", ""), ("vegeta", "results.csv"), ("wrk", ""), ("wrk2", ""),
         ] {
             let files = [(key.to_owned(), file.clone())].into();
-            let output = Output { stdout: stdout.clone(), stderr: file.clone(), exit_code, files };
+            let output = ToolOutput { stdout: stdout.clone(), stderr: file.clone(), exit_code, files };
             if let Ok(report) = parse(tool, &output) {
                 prop_assert!(is_tidy(&report));
             }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use truetail_model::record::{Outcome, rank_of};
 use truetail_model::time::{Nanos, Rate};
-use truetail_tools::{Load, Output, ParseError, Report, by_name};
+use truetail_tools::{LoadSpec, ParseError, ToolOutput, ToolReport, by_name};
 
 /// One real output: where it is, what of it is standard output, standard error and other files, and what it says.
 pub(crate) struct Case {
@@ -34,7 +34,7 @@ pub(crate) fn fixtures(tool: &str) -> PathBuf {
 }
 
 impl Case {
-    pub(crate) fn output(&self, tool: &str) -> Output {
+    pub(crate) fn output(&self, tool: &str) -> ToolOutput {
         let read = |file: &str| {
             if file.is_empty() {
                 return Vec::new();
@@ -42,7 +42,7 @@ impl Case {
             let path = fixtures(tool).join(self.folder).join(file);
             fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
         };
-        Output {
+        ToolOutput {
             stdout: read(self.stdout),
             stderr: self.stderr.map(read).unwrap_or_default(),
             exit_code: Some(self.exit),
@@ -74,12 +74,12 @@ fn complaint(error: &ParseError) -> String {
     text.strip_suffix(&tested).unwrap_or_else(|| panic!("no tested version in: {text}")).to_owned()
 }
 
-pub(crate) fn parse(tool: &str, output: &Output) -> Result<Report, ParseError> {
+pub(crate) fn parse(tool: &str, output: &ToolOutput) -> Result<ToolReport, ParseError> {
     by_name(tool).unwrap_or_else(|| panic!("no tool {tool}")).parse(output, &load())
 }
 
-pub(crate) fn load() -> Load {
-    Load {
+pub(crate) fn load() -> LoadSpec {
+    LoadSpec {
         url: "http://127.0.0.1:8080/api".to_owned(),
         rate: Rate::per_second(100.0).expect("a rate"),
         duration: Nanos::from_secs(6),
@@ -91,7 +91,7 @@ pub(crate) fn load() -> Load {
 
 /// What a report says, times in milliseconds: claims that are not made as `-`, requests with how many of them have an
 /// error status, the count of its histogram, and its quantiles, those with a star computed and not printed.
-pub(crate) fn said(report: &Report) -> String {
+pub(crate) fn said(report: &ToolReport) -> String {
     let claims = &report.claims;
     let count = |n: Option<u64>| n.map_or("-".to_owned(), |n| n.to_string());
     let millis = |ns: u64| format!("{}", ns as f64 / 1e6);

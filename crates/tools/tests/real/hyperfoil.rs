@@ -3,7 +3,7 @@
 use truetail_model::service::{Fault, Select, Service};
 use truetail_model::time::Nanos;
 
-use crate::support::{RATE, Ran, run, run_alone};
+use crate::support::{Observation, RATE, run, run_alone};
 
 const NAME: &str = "hyperfoil";
 const BASELINE: Nanos = Nanos::from_millis(10);
@@ -14,7 +14,7 @@ fn counts_the_answers_of_the_server() {
     let select = Select { every: Some(10), ..Select::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
     let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
-    let Some(Ran { report, truth }) = run(NAME, service, Nanos::from_secs(2)) else { return };
+    let Some(Observation { report, truth }) = run(NAME, service, Nanos::from_secs(2)) else { return };
     println!("{:?} {:?}", report.claims, report.notes);
     let histogram = report.histogram.as_ref().expect("a histogram");
     let admitted = truth.totals.admitted;

@@ -4,10 +4,10 @@ use truetail_model::record::Outcome;
 use truetail_model::service::{Fault, Select, Service};
 use truetail_model::time::Nanos;
 use truetail_server::Truth;
-use truetail_tools::Report;
+use truetail_tools::ToolReport;
 
 use crate::stamps::begins_and_ends_around_the_server;
-use crate::support::{CONNECTIONS, RATE, Ran, USERS, run, run_alone};
+use crate::support::{CONNECTIONS, Observation, RATE, USERS, run, run_alone};
 
 const BASELINE: Nanos = Nanos::from_millis(10);
 
@@ -15,9 +15,9 @@ const BASELINE: Nanos = Nanos::from_millis(10);
 struct Expected {
     name: &'static str,
     /// The answers that it counts.
-    answers: fn(&Report) -> Option<u64>,
+    answers: fn(&ToolReport) -> Option<u64>,
     /// The answers with an error status that it counts.
-    error_answers: fn(&Report) -> Option<u64>,
+    error_answers: fn(&ToolReport) -> Option<u64>,
     /// The most requests that the server saw and the tool keeps quiet about: those under way when its time is over.
     unmentioned: u64,
 }
@@ -35,26 +35,27 @@ const H2LOAD: Expected = Expected { name: "h2load", ..CLOSED };
 const OHA: Expected = Expected { name: "oha", unmentioned: 0, ..CLOSED };
 const AUTOCANNON: Expected = Expected { name: "autocannon", error_answers: failed, ..CLOSED };
 
-fn measured(report: &Report) -> Option<u64> {
+fn measured(report: &ToolReport) -> Option<u64> {
     report.claims.measured
 }
 
-fn requests(report: &Report) -> Option<u64> {
+fn requests(report: &ToolReport) -> Option<u64> {
     report.claims.requests
 }
 
-fn failed(report: &Report) -> Option<u64> {
+fn failed(report: &ToolReport) -> Option<u64> {
     report.claims.failed
 }
 
-fn error_statuses(report: &Report) -> Option<u64> {
+fn error_statuses(report: &ToolReport) -> Option<u64> {
     let is_error = |outcome| matches!(outcome, Outcome::Response { status: 400.. });
     Some(report.requests.iter().filter(|request| is_error(request.outcome)).count() as u64)
 }
 
 /// A healthy service: the tool's answers are the server's, and none came sooner than the server gives any.
 fn healthy(expected: &Expected) {
-    let Some(Ran { report, truth }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2)) else {
+    let Some(Observation { report, truth }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2))
+    else {
         return;
     };
     println!("{:?}", report.claims);
@@ -73,7 +74,7 @@ fn failing(expected: &Expected) {
     let select = Select { every: Some(10), ..Select::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
     let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
-    let Some(Ran { report, truth }) = run(expected.name, service, Nanos::from_secs(1)) else { return };
+    let Some(Observation { report, truth }) = run(expected.name, service, Nanos::from_secs(1)) else { return };
     let counted = (expected.error_answers)(&report).expect("it counts them");
     is_near(expected, "answers with an error status", counted, refusals(&truth));
 }
@@ -138,7 +139,7 @@ tools! {
 /// It stamps its requests on the clock of this machine.
 #[test]
 fn h2load_stamps_the_starts() {
-    if let Some(Ran { report, truth }) = run(H2LOAD.name, Service::healthy(BASELINE), Nanos::from_secs(1)) {
+    if let Some(Observation { report, truth }) = run(H2LOAD.name, Service::healthy(BASELINE), Nanos::from_secs(1)) {
         begins_and_ends_around_the_server(&report, &truth);
     }
 }
@@ -148,7 +149,8 @@ fn h2load_stamps_the_starts() {
 #[test]
 fn open_tools_offer_their_rate() {
     for expected in [WRK2, OHA] {
-        let Some(Ran { truth, .. }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2)) else {
+        let Some(Observation { truth, .. }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2))
+        else {
             continue;
         };
         let (admitted, due) = (truth.totals.admitted as f64, 2.0 * RATE);

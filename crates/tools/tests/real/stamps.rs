@@ -5,9 +5,9 @@ use truetail_model::record::Outcome;
 use truetail_model::service::{Fault, Select, Service};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_server::Truth;
-use truetail_tools::Report;
+use truetail_tools::ToolReport;
 
-use crate::support::{RATE, Ran, USERS, run, run_alone};
+use crate::support::{Observation, RATE, USERS, run, run_alone};
 
 const BASELINE: Nanos = Nanos::from_millis(10);
 const DURATION: Nanos = Nanos::from_secs(2);
@@ -43,7 +43,7 @@ fn answered(expected: &Expected) {
     let select = Select { every: Some(10), ..Select::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
     let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
-    let Some(Ran { report, truth }) = run(expected.name, service, DURATION) else { return };
+    let Some(Observation { report, truth }) = run(expected.name, service, DURATION) else { return };
     println!("{:?} {:?}", report.claims, report.notes);
     let rows = report.requests.len() as u64;
     let expected_note = |note: &String| note.contains("were due");
@@ -59,7 +59,7 @@ fn answered(expected: &Expected) {
     begins_and_ends_around_the_server(&report, &truth);
 }
 
-fn with(report: &Report, is_meant: impl Fn(Outcome) -> bool) -> u64 {
+fn with(report: &ToolReport, is_meant: impl Fn(Outcome) -> bool) -> u64 {
     report.requests.iter().filter(|request| is_meant(request.outcome)).count() as u64
 }
 
@@ -72,11 +72,11 @@ fn offers_its_rate(expected: &Expected, rows: u64) {
 
 /// Sorted, so that none has to be found again on the other side: if each begins before its own arrival, then the n-th
 /// to begin begins before the n-th arrival. Requests that the tool does not mention move that by as many.
-pub(crate) fn begins_and_ends_around_the_server(report: &Report, truth: &Truth) {
+pub(crate) fn begins_and_ends_around_the_server(report: &ToolReport, truth: &Truth) {
     let begin = truth.clock_starts_unix_ns.last().expect("a clock that was started");
     let arrivals = sorted(truth.rows.iter().map(|row| begin + row.arrived_ns));
     let due = sorted(truth.rows.iter().filter_map(|row| Some(begin + row.due_ns?)));
-    let start_of = |request: &truetail_tools::Request| request.start_ns.expect("a stamp");
+    let start_of = |request: &truetail_tools::ReportedRequest| request.start_ns.expect("a stamp");
     let starts = sorted(report.requests.iter().map(start_of));
     let ends = sorted(report.requests.iter().map(|request| start_of(request) + request.latency.0));
     let unmentioned = arrivals.len() - starts.len();

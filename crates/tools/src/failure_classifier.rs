@@ -2,7 +2,7 @@
 
 use truetail_model::record::{Cause, Outcome};
 
-use crate::reading::shortened;
+use crate::output_reader::shortened;
 
 /// Pieces of messages, as Go, Java and Python print what their libraries and the system report. The first that is found
 /// decides: a refused connection is often told of together with other words.
@@ -29,15 +29,15 @@ const MESSAGES: [(&str, Outcome); 18] = [
 
 /// What became of requests that failed, and how many failed in a way that is not known.
 #[derive(Default, Debug)]
-pub(crate) struct Failures {
+pub(crate) struct FailureClassifier {
     unknown: u64,
     first: String,
 }
 
-impl Failures {
+impl FailureClassifier {
     /// By the message that the tool has of it. One that is not known counts as closed before an answer, and there will be
     /// a note.
-    pub fn outcome(&mut self, message: &str) -> Outcome {
+    pub fn classify(&mut self, message: &str) -> Outcome {
         let small = message.to_ascii_lowercase();
         let known = MESSAGES.iter().find(|(piece, _)| small.contains(piece));
         known.map_or_else(|| self.unknown(message), |(_, outcome)| *outcome)
@@ -54,7 +54,7 @@ impl Failures {
 
     /// The note, where there is one.
     pub fn notes(self) -> Vec<String> {
-        let Failures { unknown, first } = self;
+        let FailureClassifier { unknown, first } = self;
         let note = || {
             format!(
                 "{unknown} requests failed in a way that is not known here, the first with '{first}'; they count as closed \
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn messages_as_tools_print_them() {
-        let mut failures = Failures::default();
+        let mut failures = FailureClassifier::default();
         for (message, outcome) in [
             ("dial tcp 0.0.0.0:0->127.0.0.1:1: connect: connection refused", Outcome::ConnectFailed(Cause::Refused)),
             ("context deadline exceeded (Client.Timeout exceeded)", Outcome::TimedOut),
@@ -79,16 +79,16 @@ mod tests {
             ("Get \"http://127.0.0.1:1/\": EOF", Outcome::Reset(Cause::ClosedBeforeAnswer)),
             ("ConnectionResetError(104, 'Connection reset by peer')", Outcome::Reset(Cause::ResetByPeer)),
         ] {
-            assert_eq!(failures.outcome(message), outcome, "{message}");
+            assert_eq!(failures.classify(message), outcome, "{message}");
         }
         assert!(failures.notes().is_empty());
     }
 
     #[test]
     fn what_is_not_known_is_counted_and_noted() {
-        let mut failures = Failures::default();
-        failures.outcome("the dog ate it");
-        failures.outcome("a cat");
+        let mut failures = FailureClassifier::default();
+        failures.classify("the dog ate it");
+        failures.classify("a cat");
         assert!(matches!(&failures.notes()[..], [note] if note.starts_with("2 requests") && note.contains("the dog")));
     }
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// A tool that is there.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct InstalledTool {
     /// The program, or for a tool in several parts the folder they are in.
     pub path: PathBuf,
     /// Its version, as it says itself; `unknown` where it does not.
@@ -16,37 +16,37 @@ pub struct Found {
 /// A tool that is not there.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not found: {looked_for}")]
-pub struct Missing {
+pub struct ToolNotFound {
     /// What was looked for, and where.
     pub looked_for: String,
 }
 
 /// Where tools are looked for: the laboratory's own folder first, then the places of `PATH`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Lookup {
+pub struct SearchPath {
     /// The folder into which `tools/install.sh` puts what no package manager puts on the path.
     pub folder: PathBuf,
     /// The places of `PATH`.
     pub path: Vec<PathBuf>,
 }
 
-impl Lookup {
+impl SearchPath {
     /// By the environment: `TRUETAIL_TOOLS`, or `truetail/tools` in the user's cache; and `PATH`.
-    pub fn from_env() -> Lookup {
+    pub fn from_env() -> SearchPath {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let cache = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).unwrap_or_default();
         let folder = set("TRUETAIL_TOOLS").unwrap_or_else(|| cache().join("truetail/tools"));
         let path = env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
-        Lookup { folder, path }
+        SearchPath { folder, path }
     }
 
     /// The program of that name: in the folder's `bin`, or on the path.
     ///
     /// # Errors
-    /// [`Missing`].
-    pub fn program(&self, name: &str) -> Result<PathBuf, Missing> {
+    /// [`ToolNotFound`].
+    pub fn program(&self, name: &str) -> Result<PathBuf, ToolNotFound> {
         let places = std::iter::once(self.folder.join("bin")).chain(self.path.iter().cloned());
-        places.map(|place| place.join(name)).find(|file| is_program(file)).ok_or_else(|| Missing {
+        places.map(|place| place.join(name)).find(|file| is_program(file)).ok_or_else(|| ToolNotFound {
             looked_for: format!("no program {name} in {} or on the PATH", self.folder.join("bin").display()),
         })
     }
@@ -67,11 +67,15 @@ pub(crate) fn says(program: &Path, args: &[&str]) -> String {
 /// The program `name`, with the version that it prints for `args`.
 ///
 /// # Errors
-/// [`Missing`].
-pub(crate) fn find_program(lookup: &Lookup, name: &str, args: &[&str]) -> Result<Found, Missing> {
-    let path = lookup.program(name)?;
+/// [`ToolNotFound`].
+pub(crate) fn locate_program(
+    search_path: &SearchPath,
+    name: &str,
+    args: &[&str],
+) -> Result<InstalledTool, ToolNotFound> {
+    let path = search_path.program(name)?;
     let version = version_in(&says(&path, args));
-    Ok(Found { path, version })
+    Ok(InstalledTool { path, version })
 }
 
 /// The first version number in `text`: digits with at least one dot among them, such as the `4.1.0` of

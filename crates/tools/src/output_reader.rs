@@ -6,41 +6,41 @@ use std::str::FromStr;
 use serde::de::DeserializeOwned;
 use truetail_run::ClaimedQuantile;
 
-use crate::{Output, ParseError};
+use crate::{ParseError, ToolOutput};
 
 /// A line `[a] b`: its number, a and b.
-pub(crate) type Bracketed<'a> = (u64, &'a str, &'a str);
+pub(crate) type BracketedLine<'a> = (u64, &'a str, &'a str);
 
 /// One of a tool's files while it is read: whose it is, for errors.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct OutputReader {
     /// The tool.
     pub tool: &'static str,
     /// The version its parser was tested with.
     pub tested: &'static str,
-    /// `stdout`, or a key of [`Output::files`].
+    /// `stdout`, or a key of [`ToolOutput::files`].
     pub file: &'static str,
 }
 
-impl Reading {
+impl OutputReader {
     /// What the tool printed.
-    pub const fn stdout(tool: &'static str, tested: &'static str) -> Reading {
-        Reading { tool, tested, file: "stdout" }
+    pub const fn stdout(tool: &'static str, tested: &'static str) -> OutputReader {
+        OutputReader { tool, tested, file: "stdout" }
     }
 
     /// Another of its files.
-    pub const fn of(self, file: &'static str) -> Reading {
-        Reading { file, ..self }
+    pub const fn of(self, file: &'static str) -> OutputReader {
+        OutputReader { file, ..self }
     }
 
     /// Something is wrong there; lines count from 1.
-    pub fn broken(&self, line: impl Into<Option<u64>>, what: impl Into<String>) -> ParseError {
-        let Reading { tool, tested, file } = *self;
+    pub fn error(&self, line: impl Into<Option<u64>>, what: impl Into<String>) -> ParseError {
+        let OutputReader { tool, tested, file } = *self;
         ParseError { tool, tested, file, line: line.into(), what: what.into() }
     }
 
     /// There is no result at all: `what` is missing. Says how the tool ended and what it complained of first.
-    pub fn nothing(&self, output: &Output, what: &str) -> ParseError {
+    pub fn no_result(&self, output: &ToolOutput, what: &str) -> ParseError {
         let exit = match output.exit_code {
             Some(code) => format!("exit code {code}"),
             None => "ended by a signal".to_owned(),
@@ -48,16 +48,16 @@ impl Reading {
         let stderr = String::from_utf8_lossy(&output.stderr);
         let complaint = stderr.lines().map(str::trim).find(|line| !line.is_empty());
         let said = complaint.map(|line| format!("; it said: {}", shortened(line))).unwrap_or_default();
-        self.broken(None, format!("no {what}; {exit}{said}"))
+        self.error(None, format!("no {what}; {exit}{said}"))
     }
 
     /// A file that ends inside a line was cut off.
-    pub fn ends_with_a_line(&self, bytes: &[u8]) -> Result<(), ParseError> {
+    pub fn check_last_line(&self, bytes: &[u8]) -> Result<(), ParseError> {
         if bytes.is_empty() || bytes.ends_with(b"\n") {
             return Ok(());
         }
         let last = 1 + bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-        Err(self.broken(last, "the file ends inside this line: it was cut off"))
+        Err(self.error(last, "the file ends inside this line: it was cut off"))
     }
 
     /// The rows of a table with a header, each with its line. Columns that `T` does not name are not looked at. Quotes
@@ -74,7 +74,7 @@ impl Reading {
 
     /// Calls `take` with each row of a table in CSV with quotes, and its line. Columns that `T` does not name are not
     /// looked at.
-    pub fn each_quoted<T: DeserializeOwned>(
+    pub fn each_csv_row<T: DeserializeOwned>(
         &self,
         bytes: &[u8],
         take: impl FnMut(u64, T) -> Result<(), ParseError>,
@@ -83,7 +83,7 @@ impl Reading {
     }
 
     /// The same for a table without a header: `T` is a tuple, of every column.
-    pub fn each_headless<T: DeserializeOwned>(
+    pub fn each_headerless_row<T: DeserializeOwned>(
         &self,
         bytes: &[u8],
         take: impl FnMut(u64, T) -> Result<(), ParseError>,
@@ -97,7 +97,7 @@ impl Reading {
         mut table: csv::Reader<&[u8]>,
         mut take: impl FnMut(u64, T) -> Result<(), ParseError>,
     ) -> Result<(), ParseError> {
-        self.ends_with_a_line(bytes)?;
+        self.check_last_line(bytes)?;
         let header = if table.has_headers() {
             Some(table.byte_headers().map_err(|error| self.csv(&error))?.clone())
         } else {
@@ -106,7 +106,7 @@ impl Reading {
         for record in table.byte_records() {
             let record = record.map_err(|error| self.csv(&error))?;
             let line = record.position().map_or(0, csv::Position::line);
-            let row = record.deserialize(header.as_ref()).map_err(|error| self.broken(line, told(&error)))?;
+            let row = record.deserialize(header.as_ref()).map_err(|error| self.error(line, csv_message(&error)))?;
             take(line, row)?;
         }
         Ok(())
@@ -114,66 +114,66 @@ impl Reading {
 
     /// One JSON value and nothing after it.
     pub fn json<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, ParseError> {
-        serde_json::from_slice(bytes).map_err(|error| self.broken(error.line() as u64, error.to_string()))
+        serde_json::from_slice(bytes).map_err(|error| self.error(error.line() as u64, error.to_string()))
     }
 
     /// The lines `[a] b` under a heading, to the next empty one: each with its number, a and b. `None` where the
     /// heading is not there.
-    pub fn bracketed<'a>(&self, text: &'a str, heading: &str) -> Result<Option<Vec<Bracketed<'a>>>, ParseError> {
-        let Some((at, _)) = labelled(text, heading) else { return Ok(None) };
-        let lines = numbered(text).skip(at as usize).take_while(|(_, content)| !content.trim().is_empty());
+    pub fn bracketed<'a>(&self, text: &'a str, heading: &str) -> Result<Option<Vec<BracketedLine<'a>>>, ParseError> {
+        let Some((at, _)) = find_labelled(text, heading) else { return Ok(None) };
+        let lines = numbered_lines(text).skip(at as usize).take_while(|(_, content)| !content.trim().is_empty());
         let parts = lines.map(|(line, content)| {
-            let parts = after(content, "[").and_then(|rest| rest.split_once(']'));
-            let (inside, rest) = self.expect(line, "[…] and what it stands for", parts)?;
+            let parts = strip_label(content, "[").and_then(|rest| rest.split_once(']'));
+            let (inside, rest) = self.require(line, "[…] and what it stands for", parts)?;
             Ok((line, inside, rest.trim()))
         });
         parts.collect::<Result<_, _>>().map(Some)
     }
 
     /// The sum of the `600` of all `[200] 600 responses`.
-    pub fn responses(&self, lines: &[Bracketed<'_>]) -> Result<u64, ParseError> {
+    pub fn responses(&self, lines: &[BracketedLine<'_>]) -> Result<u64, ParseError> {
         lines.iter().try_fold(0u64, |sum, (line, _, rest)| {
-            let count = self.expect(*line, "number of responses", rest.strip_suffix(" responses"))?;
+            let count = self.require(*line, "number of responses", rest.strip_suffix(" responses"))?;
             Ok(sum.saturating_add(self.number(*line, count)?))
         })
     }
 
     /// `text` as a number.
     pub fn number<T: FromStr>(&self, line: u64, text: &str) -> Result<T, ParseError> {
-        text.trim().parse().map_err(|_| self.broken(line, format!("'{}' is no number", shortened(text))))
+        text.trim().parse().map_err(|_| self.error(line, format!("'{}' is no number", shortened(text))))
     }
 
     /// `text` as a rate: finite, and not negative.
     pub fn rate(&self, line: u64, text: &str) -> Result<f64, ParseError> {
         let rate = text.trim().parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0);
-        self.expect(line, "rate", rate)
+        self.require(line, "rate", rate)
     }
 
     /// What was expected there, where it is not.
-    pub fn expect<T>(
+    pub fn require<T>(
         &self,
         line: impl Into<Option<u64>>,
         what: impl Display,
         found: Option<T>,
     ) -> Result<T, ParseError> {
-        found.ok_or_else(|| self.broken(line, format!("no {what}")))
+        found.ok_or_else(|| self.error(line, format!("no {what}")))
     }
 
     /// The quantiles, which must be in ascending order and each there once.
-    pub fn ascending(&self, quantiles: Vec<ClaimedQuantile>) -> Result<Vec<ClaimedQuantile>, ParseError> {
+    pub fn check_ascending(&self, quantiles: Vec<ClaimedQuantile>) -> Result<Vec<ClaimedQuantile>, ParseError> {
         match quantiles.windows(2).find(|two| two[0].q >= two[1].q) {
-            Some(two) => Err(self.broken(None, format!("p{} comes after p{}", two[1].q * 100.0, two[0].q * 100.0))),
+            Some(two) => Err(self.error(None, format!("p{} comes after p{}", two[1].q * 100.0, two[0].q * 100.0))),
             None => Ok(quantiles),
         }
     }
 
     fn csv(&self, error: &csv::Error) -> ParseError {
-        self.broken(error.position().map(csv::Position::line), told(error))
+        self.error(error.position().map(csv::Position::line), csv_message(error))
     }
 }
 
 /// What a CSV error says, without its place, which the [`ParseError`] has.
-fn told(error: &csv::Error) -> String {
+fn csv_message(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("{len} fields where the header has {expected_len}")
@@ -184,18 +184,18 @@ fn told(error: &csv::Error) -> String {
 }
 
 /// The lines of a text, numbered from 1.
-pub(crate) fn numbered(text: &str) -> impl Iterator<Item = (u64, &str)> + Clone {
+pub(crate) fn numbered_lines(text: &str) -> impl Iterator<Item = (u64, &str)> + Clone {
     (1..).zip(text.lines())
 }
 
 /// What stands after `label` in a line that begins with it, spaces around it aside.
-pub(crate) fn after<'a>(line: &'a str, label: &str) -> Option<&'a str> {
+pub(crate) fn strip_label<'a>(line: &'a str, label: &str) -> Option<&'a str> {
     line.trim().strip_prefix(label).map(str::trim)
 }
 
 /// The first line that begins with `label`, spaces before it aside: its number and what stands after the label.
-pub(crate) fn labelled<'a>(text: &'a str, label: &str) -> Option<(u64, &'a str)> {
-    numbered(text).find_map(|(line, content)| Some((line, after(content, label)?)))
+pub(crate) fn find_labelled<'a>(text: &'a str, label: &str) -> Option<(u64, &'a str)> {
+    numbered_lines(text).find_map(|(line, content)| Some((line, strip_label(content, label)?)))
 }
 
 pub(crate) fn shortened(text: &str) -> String {
