@@ -1,5 +1,5 @@
-//! An HTTP/1.1 answer, or what is sent in place of one, in pieces that the input cuts: what it is does not depend on the
-//! cuts, every byte is counted, and no more is kept than may be.
+//! An HTTP/1.1 answer, valid or not, in pieces that the input chooses. The result does not depend on where the bytes are cut,
+//! every byte is counted, and memory stays bounded.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -18,7 +18,7 @@ fuzz_target!(|input: &[u8]| {
     let (mut parser, mut last) = (ResponseParser::new(), LastHead::remembering());
     let in_pieces = read(&mut parser, &pieces, to_head, &mut LastHead::default());
     assert_eq!(read(&mut ResponseParser::new(), &[&whole], to_head, &mut last), in_pieces, "in one piece");
-    // Another time what came before is known.
+    // Once more, with a remembered head.
     assert_eq!(read(&mut parser, &pieces, to_head, &mut last), in_pieces, "by a parser that was used before");
     assert_eq!(
         read(&mut parser, &[&whole], !to_head, &mut last),
@@ -26,7 +26,7 @@ fuzz_target!(|input: &[u8]| {
     );
 });
 
-/// What a connection makes of these pieces and its end behind them.
+/// What a connection makes of these pieces followed by its end.
 fn read(parser: &mut ResponseParser, pieces: &[&[u8]], to_head: bool, last: &mut LastHead) -> Read {
     parser.start(to_head);
     let (mut fed, mut finished) = (0, None);

@@ -1,7 +1,7 @@
 //! A fixed run of schedule, driver, recorder and parser in virtual time, for callgrind: `bench-instructions 100000`.
 //!
-//! No clock is read and nothing is random but by its seed, so that it takes the same number of instructions each time.
-//! Each part is a function of its own that is never inlined, by whose name `bench/instructions.py` finds it.
+//! It reads no clock, and its random numbers come from a fixed seed, so that it takes the same number of instructions each
+//! time. Each part is a function that is never inlined; `bench/instructions.py` finds it by its name.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -17,11 +17,11 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 
 const SEED: u64 = 1;
 const CONNECTIONS: u32 = 64;
-/// What each request takes at least.
+/// The shortest service time of a request.
 const SERVICE: Nanos = Nanos::from_micros(200);
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT\r\nContent-Type: text/plain\r\n\
                         Content-Length: 13\r\n\r\nHello, world!";
-/// One answer of so many comes in two pieces, of which the first ends inside the head.
+/// One of this many answers comes in two pieces, of which the first ends inside the head.
 const IN_TWO_PIECES: u64 = 8;
 const FIRST_PIECE: usize = 40;
 
@@ -41,8 +41,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A request that was started.
-struct UnderWay {
+/// A request in flight.
+struct InFlight {
     start: Start,
     at: Timestamp,
     end: Timestamp,
@@ -61,17 +61,17 @@ fn fixed_run(workload: &Workload) -> Snapshot {
     let (driver, recorder) = (Driver::new(workload, Hand::ALONE), Recorder::new(RecorderOptions::default()));
     let mut parts = Parts { driver, recorder, parser: ResponseParser::new(), last_head: LastHead::remembering() };
     let (mut now, mut random) = (Timestamp::ZERO, Random::new(SEED, 0));
-    let mut under_way: VecDeque<UnderWay> = VecDeque::with_capacity(CONNECTIONS as usize);
+    let mut in_flight: VecDeque<InFlight> = VecDeque::with_capacity(CONNECTIONS as usize);
     loop {
         match part_driver_turn(&mut parts.driver, now) {
             Turn::Start(start) => {
                 part_recorder_plan(&mut parts.recorder, start.arrival.intended_start);
                 let end = now + SERVICE + Nanos(random.next_u64() % 1_000_000);
-                under_way.push_back(UnderWay { start, at: now, end });
+                in_flight.push_back(InFlight { start, at: now, end });
             }
-            Turn::Wait { until } if under_way.front().is_none_or(|oldest| oldest.end > until) => now = until,
+            Turn::Wait { until } if in_flight.front().is_none_or(|oldest| oldest.end > until) => now = until,
             Turn::Wait { .. } => {
-                let oldest = under_way.pop_front().expect("one that ends before");
+                let oldest = in_flight.pop_front().expect("one that ends before");
                 now = now.max(oldest.end);
                 answered(&mut parts, &oldest, now);
             }
@@ -81,8 +81,8 @@ fn fixed_run(workload: &Workload) -> Snapshot {
     parts.recorder.finish(parts.driver.schedule_hash())
 }
 
-fn answered(parts: &mut Parts, request: &UnderWay, now: Timestamp) {
-    let Arrived { status, bytes } = part_parser(&mut parts.parser, &mut parts.last_head, request.start.arrival.index);
+fn answered(parts: &mut Parts, request: &InFlight, now: Timestamp) {
+    let Parsed { status, bytes } = part_parser(&mut parts.parser, &mut parts.last_head, request.start.arrival.index);
     let intended_start = request.start.arrival.intended_start;
     let record = RequestRecord {
         index: request.start.arrival.index,
@@ -100,7 +100,7 @@ fn answered(parts: &mut Parts, request: &UnderWay, now: Timestamp) {
     part_driver_finish(&mut parts.driver, request.start.user, request.end);
 }
 
-/// The arrivals once more, by themselves: what the driver takes contains as much.
+/// The arrivals once more, by themselves; the cost of the driver includes them.
 #[inline(never)]
 fn part_schedule(schedule: &Schedule) -> Timestamp {
     schedule.arrivals().map(|arrival| black_box(arrival).intended_start).last().expect("an arrival")
@@ -126,14 +126,14 @@ fn part_recorder_record(recorder: &mut Recorder, record: &RequestRecord) {
     recorder.record(record);
 }
 
-/// What the parser made of an answer.
-struct Arrived {
+/// A parsed answer.
+struct Parsed {
     status: u16,
     bytes: u64,
 }
 
 #[inline(never)]
-fn part_parser(parser: &mut ResponseParser, last_head: &mut LastHead, index: u64) -> Arrived {
+fn part_parser(parser: &mut ResponseParser, last_head: &mut LastHead, index: u64) -> Parsed {
     let answer = black_box(ANSWER);
     let first = if index.is_multiple_of(IN_TWO_PIECES) { FIRST_PIECE } else { 0 };
     parser.start(false);
@@ -141,7 +141,7 @@ fn part_parser(parser: &mut ResponseParser, last_head: &mut LastHead, index: u64
         assert_eq!(parser.feed_knowing(&answer[..first], last_head), Ok(Fed::More));
     }
     match parser.feed_knowing(&answer[first..], last_head) {
-        Ok(Fed::Finished(finished)) => Arrived { status: finished.status, bytes: parser.received() },
+        Ok(Fed::Finished(finished)) => Parsed { status: finished.status, bytes: parser.received() },
         fed => panic!("{fed:?} is no answer"),
     }
 }

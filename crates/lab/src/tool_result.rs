@@ -75,7 +75,6 @@ impl ToolResult {
     pub fn row(&self, tool: &dyn Tool, plan: &TrialPlan, window: &Window) -> Row {
         let version = self.report.as_ref().and_then(|report| report.version.as_deref());
         let cpu = self.run.ended.map(|ended| (ended.cpu.user_ns + ended.cpu.system_ns) as f64 / 1e9);
-        let heard = |report| Heard { claims: &report.claims, data: &self.data, notes: &report.notes };
         let subject = Subject {
             tool: tool.name(),
             version: Some(self.run.version.as_str()).filter(|version| *version != "unknown").or(version),
@@ -83,7 +82,11 @@ impl ToolResult {
             state: self.state,
             message: self.message.as_deref(),
             saw: self.server_view.as_ref(),
-            heard: self.report.as_ref().map(heard),
+            heard: self.report.as_ref().map(|report| Heard {
+                claims: &report.claims,
+                data: &self.data,
+                notes: &report.notes,
+            }),
             cpu_seconds: cpu,
             peak_memory_bytes: self.run.ended.and_then(|ended| ended.peak_memory_bytes),
         };

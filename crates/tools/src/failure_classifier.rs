@@ -1,11 +1,11 @@
-//! What tools say of a request that got no answer.
+//! Maps error messages of tools to outcomes.
 
 use truetail_model::record::{Cause, Outcome};
 
 use crate::output_reader::shortened;
 
-/// Pieces of messages, as Go, Java and Python print what their libraries and the system report. The first that is found
-/// decides: a refused connection is often told of together with other words.
+/// Parts of messages, in lower case, as Go, Java and Python print errors of their libraries and of the system. The first
+/// match decides, because the message of a refused connection often contains other entries too.
 const MESSAGES: [(&str, Outcome); 18] = [
     ("refused", Outcome::ConnectFailed(Cause::Refused)),
     ("unreachable", Outcome::ConnectFailed(Cause::Unreachable)),
@@ -27,7 +27,7 @@ const MESSAGES: [(&str, Outcome); 18] = [
     ("remotedisconnected", Outcome::Reset(Cause::ClosedBeforeAnswer)),
 ];
 
-/// What became of requests that failed, and how many failed in a way that is not known.
+/// Finds the outcome of failed requests by their messages, and counts the messages that it does not know.
 #[derive(Default, Debug)]
 pub(crate) struct FailureClassifier {
     unknown: u64,
@@ -35,15 +35,14 @@ pub(crate) struct FailureClassifier {
 }
 
 impl FailureClassifier {
-    /// By the message that the tool has of it. One that is not known counts as closed before an answer, and there will be
-    /// a note.
+    /// The outcome that a message stands for. An unknown one counts as closed before an answer, and leads to a note.
     pub fn classify(&mut self, message: &str) -> Outcome {
         let small = message.to_ascii_lowercase();
         let known = MESSAGES.iter().find(|(piece, _)| small.contains(piece));
         known.map_or_else(|| self.unknown(message), |(_, outcome)| *outcome)
     }
 
-    /// One that is not known.
+    /// Counts an unknown failure.
     pub fn unknown(&mut self, message: &str) -> Outcome {
         if self.unknown == 0 {
             self.first = shortened(message);
@@ -52,7 +51,7 @@ impl FailureClassifier {
         Outcome::Reset(Cause::ClosedBeforeAnswer)
     }
 
-    /// The note, where there is one.
+    /// A note about unknown failures, where there were any.
     pub fn notes(self) -> Vec<String> {
         let FailureClassifier { unknown, first } = self;
         let note = || {

@@ -1,37 +1,38 @@
-//! Tools that come as folders of jars.
+//! Tools that are folders of jars.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::{InstalledTool, Invocation, SearchPath, ToolNotFound};
 
-/// The folder `tool` of the laboratory's own, in which `marks` are, each relative to it, and a jar `<jar>-<version>.jar` in
-/// `place`; and a program `java`.
+/// Locates the folder `tool` in the laboratory's own, and the program `java`. The folder must contain the relative paths
+/// `required`, and `<jar>-<version>.jar` in its folder `jar_folder`.
 ///
 /// # Errors
-/// [`ToolNotFound`], which names the first part that is not there.
+/// [`ToolNotFound`], which names the first missing part.
 pub(crate) fn locate_jars(
     search_path: &SearchPath,
     tool: &str,
-    place: &str,
+    jar_folder: &str,
     jar: &str,
-    marks: &[&str],
+    required: &[&str],
 ) -> Result<InstalledTool, ToolNotFound> {
     search_path.program("java")?;
     let path = search_path.folder.join(tool);
-    let gone = |part: String| ToolNotFound { looked_for: format!("no {part}") };
-    for mark in marks {
-        let file = path.join(mark);
+    let missing = |part: String| ToolNotFound { looked_for: format!("no {part}") };
+    for part in required {
+        let file = path.join(part);
         if !file.exists() {
-            return Err(gone(file.display().to_string()));
+            return Err(missing(file.display().to_string()));
         }
     }
-    let version = version_of(&path.join(place), jar);
-    let version = version.ok_or_else(|| gone(format!("{jar}-VERSION.jar in {}", path.join(place).display())))?;
+    let version = version_of(&path.join(jar_folder), jar);
+    let version =
+        version.ok_or_else(|| missing(format!("{jar}-VERSION.jar in {}", path.join(jar_folder).display())))?;
     Ok(InstalledTool { path, version })
 }
 
-/// The same for a tool whose jars are in `lib` and that runs our own `class`: it has to be compiled from this `source`.
+/// The same for a tool whose jars are in `lib` and that runs our own `class`, which must be compiled from `source`.
 ///
 /// # Errors
 /// [`ToolNotFound`].
@@ -50,7 +51,7 @@ pub(crate) fn locate_compiled(
     Err(ToolNotFound { looked_for: format!("{} is not the one that belongs to this truetail", compiled.display()) })
 }
 
-/// The version in the name of the jar, of the last by name where there are several.
+/// The version in the file name of the jar; the greatest by name where there are several.
 fn version_of(folder: &Path, jar: &str) -> Option<String> {
     let names = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let versions = names.filter_map(|name| {
@@ -60,14 +61,14 @@ fn version_of(folder: &Path, jar: &str) -> Option<String> {
     versions.max()
 }
 
-/// `java` with the arguments in `words`, which spaces separate. Its numbers are written as in English.
+/// `java` with the space-separated arguments in `words`. It writes numbers in the English way.
 pub(crate) fn java(words: &str) -> Invocation {
     Invocation { program: PathBuf::from("java"), ..Invocation::default() }
         .words("-Duser.language=en -Duser.country=US")
         .words(words)
 }
 
-/// The argument for `-cp`: our own classes, and every jar.
+/// The value of `-cp`: our own classes and all jars.
 pub(crate) fn class_path(found: &InstalledTool) -> String {
     format!("{0}/classes:{0}/lib/*", found.path.display())
 }

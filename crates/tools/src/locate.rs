@@ -1,37 +1,37 @@
-//! Where tools are looked for.
+//! Finds installed tools and asks for their versions.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A tool that is there.
+/// A tool that is installed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InstalledTool {
-    /// The program, or for a tool in several parts the folder they are in.
+    /// The program; for a tool made of several files, their folder.
     pub path: PathBuf,
-    /// Its version, as it says itself; `unknown` where it does not.
+    /// The version that it prints; `unknown` where it prints none.
     pub version: String,
 }
 
-/// A tool that is not there.
+/// A tool that is not installed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not found: {looked_for}")]
 pub struct ToolNotFound {
-    /// What was looked for, and where.
+    /// What was searched for, and where.
     pub looked_for: String,
 }
 
-/// Where tools are looked for: the laboratory's own folder first, then the places of `PATH`.
+/// Where tools are searched for: the laboratory's own folder first, then the directories of `PATH`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SearchPath {
-    /// The folder into which `tools/install.sh` puts what no package manager puts on the path.
+    /// The folder where `tools/install.sh` puts what no package manager puts on the path.
     pub folder: PathBuf,
-    /// The places of `PATH`.
+    /// The directories of `PATH`.
     pub path: Vec<PathBuf>,
 }
 
 impl SearchPath {
-    /// By the environment: `TRUETAIL_TOOLS`, or `truetail/tools` in the user's cache; and `PATH`.
+    /// From the environment: `TRUETAIL_TOOLS`, or `truetail/tools` in the user's cache; and `PATH`.
     pub fn from_env() -> SearchPath {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let cache = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).unwrap_or_default();
@@ -40,7 +40,7 @@ impl SearchPath {
         SearchPath { folder, path }
     }
 
-    /// The program of that name: in the folder's `bin`, or on the path.
+    /// The program of that name: in `bin` of the folder, or on the path.
     ///
     /// # Errors
     /// [`ToolNotFound`].
@@ -57,14 +57,13 @@ fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
-/// What `program args…` prints, standard output and error together, whatever its exit code; empty when it cannot be
-/// started.
-pub(crate) fn says(program: &Path, args: &[&str]) -> String {
+/// What `program args…` prints on standard output and error, whatever its exit code; empty if it cannot be started.
+pub(crate) fn printed_by(program: &Path, args: &[&str]) -> String {
     let Ok(output) = Command::new(program).args(args).output() else { return String::new() };
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// The program `name`, with the version that it prints for `args`.
+/// Locates the program `name`, with the version that it prints for `args`.
 ///
 /// # Errors
 /// [`ToolNotFound`].
@@ -74,12 +73,12 @@ pub(crate) fn locate_program(
     args: &[&str],
 ) -> Result<InstalledTool, ToolNotFound> {
     let path = search_path.program(name)?;
-    let version = version_in(&says(&path, args));
+    let version = version_in(&printed_by(&path, args));
     Ok(InstalledTool { path, version })
 }
 
-/// The first version number in `text`: digits with at least one dot among them, such as the `4.1.0` of
-/// `wrk debian/4.1.0-3+b2 [epoll]`; `unknown` where there is none.
+/// The first version number in `text`: digits with at least one dot, such as `4.1.0` in `wrk debian/4.1.0-3+b2 [epoll]`;
+/// `unknown` where there is none.
 pub(crate) fn version_in(text: &str) -> String {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit() && c != '.').map(|number| number.trim_matches('.'));
     numbers.find(|number| number.contains('.')).unwrap_or("unknown").to_owned()

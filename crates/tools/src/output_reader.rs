@@ -1,4 +1,4 @@
-//! What the parsers share: lines, tables and JSON, with errors that say where.
+//! Shared by the parsers: reads lines, tables, JSON and numbers, with errors that say where.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use truetail_run::ClaimedQuantile;
 
 use crate::{ParseError, ToolOutput};
 
-/// A line `[a] b`: its number, a and b.
+/// A line `[a] b`: line number, a, b.
 pub(crate) type BracketedLine<'a> = (u64, &'a str, &'a str);
 
-/// One of a tool's files while it is read: whose it is, for errors.
+/// Reads one output file of a tool. It knows the tool and the file for its errors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutputReader {
     /// The tool.
@@ -23,23 +23,23 @@ pub(crate) struct OutputReader {
 }
 
 impl OutputReader {
-    /// What the tool printed.
+    /// Reads standard output.
     pub const fn stdout(tool: &'static str, tested: &'static str) -> OutputReader {
         OutputReader { tool, tested, file: "stdout" }
     }
 
-    /// Another of its files.
-    pub const fn of(self, file: &'static str) -> OutputReader {
+    /// Reads another file of the same tool.
+    pub const fn file(self, file: &'static str) -> OutputReader {
         OutputReader { file, ..self }
     }
 
-    /// Something is wrong there; lines count from 1.
+    /// An error in this file; lines count from 1.
     pub fn error(&self, line: impl Into<Option<u64>>, what: impl Into<String>) -> ParseError {
         let OutputReader { tool, tested, file } = *self;
         ParseError { tool, tested, file, line: line.into(), what: what.into() }
     }
 
-    /// There is no result at all: `what` is missing. Says how the tool ended and what it complained of first.
+    /// The error that there is no result: `what` is missing. It has the exit code and the first line on standard error.
     pub fn no_result(&self, output: &ToolOutput, what: &str) -> ParseError {
         let exit = match output.exit_code {
             Some(code) => format!("exit code {code}"),
@@ -51,7 +51,7 @@ impl OutputReader {
         self.error(None, format!("no {what}; {exit}{said}"))
     }
 
-    /// A file that ends inside a line was cut off.
+    /// Checks that the file ends with a whole line; otherwise it was cut off.
     pub fn check_last_line(&self, bytes: &[u8]) -> Result<(), ParseError> {
         if bytes.is_empty() || bytes.ends_with(b"\n") {
             return Ok(());
@@ -60,8 +60,8 @@ impl OutputReader {
         Err(self.error(last, "the file ends inside this line: it was cut off"))
     }
 
-    /// The rows of a table with a header, each with its line. Columns that `T` does not name are not looked at. Quotes
-    /// mean nothing.
+    /// The rows of a table with a header, each with its line number. Columns that `T` does not name are ignored, and quotes
+    /// have no meaning.
     pub fn table<T: DeserializeOwned>(&self, bytes: &[u8], delimiter: u8) -> Result<Vec<(u64, T)>, ParseError> {
         let mut rows = Vec::new();
         let table = csv::ReaderBuilder::new().delimiter(delimiter).quoting(false).from_reader(bytes);
@@ -72,8 +72,7 @@ impl OutputReader {
         Ok(rows)
     }
 
-    /// Calls `take` with each row of a table in CSV with quotes, and its line. Columns that `T` does not name are not
-    /// looked at.
+    /// Calls `take` with each row of a CSV table and its line number. Columns that `T` does not name are ignored.
     pub fn each_csv_row<T: DeserializeOwned>(
         &self,
         bytes: &[u8],
@@ -82,7 +81,7 @@ impl OutputReader {
         self.each_row(bytes, csv::Reader::from_reader(bytes), take)
     }
 
-    /// The same for a table without a header: `T` is a tuple, of every column.
+    /// The same for a table without a header: `T` is a tuple of all columns.
     pub fn each_headerless_row<T: DeserializeOwned>(
         &self,
         bytes: &[u8],
@@ -112,13 +111,12 @@ impl OutputReader {
         Ok(())
     }
 
-    /// One JSON value and nothing after it.
+    /// Parses the whole file as one JSON value.
     pub fn json<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, ParseError> {
         serde_json::from_slice(bytes).map_err(|error| self.error(error.line() as u64, error.to_string()))
     }
 
-    /// The lines `[a] b` under a heading, to the next empty one: each with its number, a and b. `None` where the
-    /// heading is not there.
+    /// The lines `[a] b` below a heading, up to the next empty line; `None` where there is no such heading.
     pub fn bracketed<'a>(&self, text: &'a str, heading: &str) -> Result<Option<Vec<BracketedLine<'a>>>, ParseError> {
         let Some((at, _)) = find_labelled(text, heading) else { return Ok(None) };
         let lines = numbered_lines(text).skip(at as usize).take_while(|(_, content)| !content.trim().is_empty());
@@ -130,7 +128,7 @@ impl OutputReader {
         parts.collect::<Result<_, _>>().map(Some)
     }
 
-    /// The sum of the `600` of all `[200] 600 responses`.
+    /// The sum of `600` over all lines `[200] 600 responses`.
     pub fn responses(&self, lines: &[BracketedLine<'_>]) -> Result<u64, ParseError> {
         lines.iter().try_fold(0u64, |sum, (line, _, rest)| {
             let count = self.require(*line, "number of responses", rest.strip_suffix(" responses"))?;
@@ -138,18 +136,18 @@ impl OutputReader {
         })
     }
 
-    /// `text` as a number.
+    /// Parses a number.
     pub fn number<T: FromStr>(&self, line: u64, text: &str) -> Result<T, ParseError> {
         text.trim().parse().map_err(|_| self.error(line, format!("'{}' is no number", shortened(text))))
     }
 
-    /// `text` as a rate: finite, and not negative.
+    /// Parses a rate, which is finite and not negative.
     pub fn rate(&self, line: u64, text: &str) -> Result<f64, ParseError> {
         let rate = text.trim().parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0);
         self.require(line, "rate", rate)
     }
 
-    /// What was expected there, where it is not.
+    /// The value, or the error that there is no `what` at this line.
     pub fn require<T>(
         &self,
         line: impl Into<Option<u64>>,
@@ -159,7 +157,7 @@ impl OutputReader {
         found.ok_or_else(|| self.error(line, format!("no {what}")))
     }
 
-    /// The quantiles, which must be in ascending order and each there once.
+    /// Checks that quantiles are strictly ascending.
     pub fn check_ascending(&self, quantiles: Vec<ClaimedQuantile>) -> Result<Vec<ClaimedQuantile>, ParseError> {
         match quantiles.windows(2).find(|two| two[0].q >= two[1].q) {
             Some(two) => Err(self.error(None, format!("p{} comes after p{}", two[1].q * 100.0, two[0].q * 100.0))),
@@ -172,7 +170,7 @@ impl OutputReader {
     }
 }
 
-/// What a CSV error says, without its place, which the [`ParseError`] has.
+/// The message of a CSV error without its position, which the [`ParseError`] has.
 fn csv_message(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
@@ -183,24 +181,25 @@ fn csv_message(error: &csv::Error) -> String {
     }
 }
 
-/// The lines of a text, numbered from 1.
+/// The lines of a text with their numbers, from 1.
 pub(crate) fn numbered_lines(text: &str) -> impl Iterator<Item = (u64, &str)> + Clone {
     (1..).zip(text.lines())
 }
 
-/// What stands after `label` in a line that begins with it, spaces around it aside.
+/// The rest of a line that begins with `label`, trimmed.
 pub(crate) fn strip_label<'a>(line: &'a str, label: &str) -> Option<&'a str> {
     line.trim().strip_prefix(label).map(str::trim)
 }
 
-/// The first line that begins with `label`, spaces before it aside: its number and what stands after the label.
+/// The first line that begins with `label` after spaces: its number and the rest.
 pub(crate) fn find_labelled<'a>(text: &'a str, label: &str) -> Option<(u64, &'a str)> {
     numbered_lines(text).find_map(|(line, content)| Some((line, strip_label(content, label)?)))
 }
 
+/// At most 120 characters of a text.
 pub(crate) fn shortened(text: &str) -> String {
-    const MOST: usize = 120;
-    match text.char_indices().nth(MOST) {
+    const MAX_CHARS: usize = 120;
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

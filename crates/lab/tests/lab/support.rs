@@ -85,7 +85,7 @@ impl Tool for Fake {
         };
         let value_ns = text.trim().parse().map_err(broken)?;
         let quantiles = vec![ClaimedQuantile { q: 0.99, value_ns, printed: true }];
-        Ok(ToolReport::of(Claims { quantiles, ..Claims::silent(LatencyFrom::Send) }))
+        Ok(ToolReport::from_claims(Claims { quantiles, ..Claims::silent(LatencyFrom::Send) }))
     }
 }
 

@@ -12,15 +12,15 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// ab with `users` kept connections, for a time.
+/// ab with `users` kept-alive connections for the duration.
 pub struct Ab;
 
 pub(super) const NAME: &str = "ab";
 pub(super) const TESTED: &str = "2.3";
 const SAMPLES: &str = "samples";
 const PERCENTILES: &str = "percentiles";
-/// More than it can make in the longest run; ab wants a limit beside the time.
-const MOST_REQUESTS: u64 = 10_000_000;
+/// ab stops at a number of requests even with a time limit: more than it can make in the longest run.
+const MAX_REQUESTS: u64 = 10_000_000;
 
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
@@ -44,11 +44,11 @@ impl Tool for Ab {
         locate_program(search_path, NAME, &["-V"])
     }
 
-    /// `-n` comes after `-t`, which would set it to 50 000. `-r` goes on after a reset, which would otherwise end the
-    /// run without a report. `-s` is no timeout of a request: it ends the run when no connection moved for so long.
+    /// `-n` comes after `-t`, which would set it to 50 000. Without `-r` a reset would end the run without a report. `-s`
+    /// is no timeout of a request: it ends the run when no connection made progress for that long.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let timed = format!("-q -k -r -t {} -n {MOST_REQUESTS} -c {}", load.whole_seconds(), load.users);
-        let mut invocation = Invocation::of(found, &timed).words("-g samples.tsv -e percentiles.csv");
+        let timed = format!("-q -k -r -t {} -n {MAX_REQUESTS} -c {}", load.whole_seconds(), load.users);
+        let mut invocation = Invocation::new(found, &timed).words("-g samples.tsv -e percentiles.csv");
         if let Some(seconds) = load.timeout_seconds() {
             invocation = invocation.words(&format!("-s {seconds}"));
         }

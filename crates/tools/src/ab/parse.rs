@@ -1,5 +1,5 @@
-//! What ab leaves: a report in whole milliseconds, with `-e` its percentiles in microseconds, with `-g` a row for each
-//! request, **sorted by its time**, so that the order of the run is lost, and without its status.
+//! ab's output: a report in whole milliseconds; with `-e` its percentiles in microseconds; with `-g` a row for each
+//! request, without status and **sorted by latency**, so that the order of the run is lost.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
@@ -10,21 +10,21 @@ use crate::output_reader::{OutputReader, find_labelled, numbered_lines, strip_la
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
-const SAMPLES_FILE: OutputReader = STDOUT.of(SAMPLES);
-const PERCENTILES_FILE: OutputReader = STDOUT.of(PERCENTILES);
+const SAMPLES_FILE: OutputReader = STDOUT.file(SAMPLES);
+const PERCENTILES_FILE: OutputReader = STDOUT.file(PERCENTILES);
 
-/// Reads the report, and the two files where they are there.
+/// Parses the report, and the two files where they exist.
 ///
 /// # Errors
-/// [`ParseError`] where ab gave up without a report, and for what is not as ab writes it.
+/// [`ParseError`] if ab gave up without a report, or for anything that ab does not write.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
-    let page = Page::read(&text)?.ok_or_else(|| STDOUT.no_result(output, "report of ab"))?;
+    let page = AbReport::read(&text)?.ok_or_else(|| STDOUT.no_result(output, "report of ab"))?;
     let mut claims = page.claims(&text)?;
     if let Some(bytes) = output.file(PERCENTILES) {
         refine(&mut claims, &percentiles(bytes)?);
     }
-    let mut report = ToolReport::of(claims);
+    let mut report = ToolReport::from_claims(claims);
     if let Some(bytes) = output.file(SAMPLES) {
         report.requests = samples(bytes, page.complete)?;
     }
@@ -37,8 +37,8 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     Ok(report)
 }
 
-/// The counts of the report.
-struct Page {
+/// The counts in the report.
+struct AbReport {
     complete: u64,
     failed_requests: u64,
     connect: u64,
@@ -47,9 +47,10 @@ struct Page {
     error_statuses: u64,
 }
 
-impl Page {
-    /// `None` where there is no report: it ends with the longest request, or after the counts where there was none.
-    fn read(text: &str) -> Result<Option<Page>, ParseError> {
+impl AbReport {
+    /// `None` where there is no report. A whole report ends with the longest request, or after the counts if nothing
+    /// completed.
+    fn read(text: &str) -> Result<Option<AbReport>, ParseError> {
         let Some((line, complete)) = find_labelled(text, "Complete requests:") else { return Ok(None) };
         let complete = STDOUT.number(line, complete)?;
         let last = if complete > 0 { "(longest request)\n" } else { "bytes\n" };
@@ -59,10 +60,10 @@ impl Page {
         let (connect, receive, exceptions) = kinds_of_failure(text)?;
         let failed_requests = count(text, "Failed requests:")?;
         let error_statuses = if has(text, "Non-2xx responses:") { count(text, "Non-2xx responses:")? } else { 0 };
-        Ok(Some(Page { complete, failed_requests, connect, receive, exceptions, error_statuses }))
+        Ok(Some(AbReport { complete, failed_requests, connect, receive, exceptions, error_statuses }))
     }
 
-    /// Requests without an answer.
+    /// Requests that got no answer.
     fn unanswered(&self) -> u64 {
         self.connect.saturating_add(self.receive).max(self.exceptions)
     }
@@ -115,8 +116,8 @@ fn count(text: &str, label: &str) -> Result<u64, ParseError> {
     STDOUT.number(line, value)
 }
 
-/// `(Connect: 0, Receive: 40, Length: 80, Exceptions: 40)`, a line that is there only when something failed: connect,
-/// receive, exceptions.
+/// Connect, receive and exceptions of `(Connect: 0, Receive: 40, Length: 80, Exceptions: 40)`, which ab prints only if
+/// something failed.
 fn kinds_of_failure(text: &str) -> Result<(u64, u64, u64), ParseError> {
     let Some((line, rest)) = find_labelled(text, "(Connect:") else { return Ok((0, 0, 0)) };
     let words =
@@ -130,8 +131,8 @@ fn kinds_of_failure(text: &str) -> Result<(u64, u64, u64), ParseError> {
     Ok((STDOUT.number(line, found[0])?, STDOUT.number(line, found[1])?, STDOUT.number(line, exceptions)?))
 }
 
-/// The number after a label and before its unit in brackets; the first such line, which of the two `Time per request`
-/// is that of a request.
+/// The number between a label and its unit in brackets, in the first line with that label: of the two lines `Time per
+/// request` the first is the latency of a request.
 fn figure<'a>(text: &'a str, label: &str) -> Result<(u64, &'a str), ParseError> {
     let (line, value) = STDOUT.require(None, label, find_labelled(text, label))?;
     Ok((line, value.split('[').next().unwrap_or_default().trim()))
@@ -167,7 +168,7 @@ struct Percentile {
     time_ms: f64,
 }
 
-/// The times in nanoseconds of 0 % to 100 %.
+/// The latencies in nanoseconds at 0 %, 1 %, … 100 %.
 fn percentiles(bytes: &[u8]) -> Result<Vec<u64>, ParseError> {
     let rows = PERCENTILES_FILE.table::<Percentile>(bytes, b',')?;
     let in_order = |(at, (line, row)): (usize, &(u64, Percentile))| {
@@ -181,7 +182,7 @@ fn percentiles(bytes: &[u8]) -> Result<Vec<u64>, ParseError> {
     }
 }
 
-/// The same percentages as on the page, and its longest request, in the finer units of the file.
+/// Replaces the quantiles and the maximum of the report by the file's values, which are finer.
 fn refine(claims: &mut Claims, times_ns: &[u64]) {
     for quantile in &mut claims.quantiles {
         quantile.value_ns = times_ns[(quantile.q * 100.0).round() as usize];
@@ -197,7 +198,7 @@ struct Sample {
     ttime: u64,
 }
 
-/// One for each complete request. Their starts are in whole seconds, and their statuses are not there: 0.
+/// One for each completed request, without a start, which is in whole seconds, and with status 0, which is unknown.
 fn samples(bytes: &[u8], complete: u64) -> Result<Vec<ReportedRequest>, ParseError> {
     let rows = SAMPLES_FILE.table::<Sample>(bytes, b'\t')?;
     if rows.len() as u64 != complete {

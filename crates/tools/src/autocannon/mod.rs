@@ -12,9 +12,9 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// autocannon with `users` connections and no rate: a closed loop. Its rate (`-R`) is no open load: it sends the
-/// requests of a second in one burst at its beginning, over the same connections, which wait for their answers as
-/// ever, and fills the histogram up with a wrong interval.
+/// autocannon with `users` connections and no rate: a closed loop. Its rate (`-R`) does not make it open: it sends the
+/// requests of each second in one burst, over the same connections, which still wait for their answers, and back-fills
+/// the histogram with a wrong interval.
 pub struct Autocannon;
 
 pub(super) const NAME: &str = "autocannon";
@@ -39,7 +39,7 @@ impl Tool for Autocannon {
 
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let timed = format!("-j -c {} -d {}", load.users, load.whole_seconds());
-        let mut invocation = Invocation::of(found, &timed);
+        let mut invocation = Invocation::new(found, &timed);
         if let Some(seconds) = load.timeout_seconds() {
             invocation = invocation.words(&format!("-t {seconds}"));
         }

@@ -11,25 +11,25 @@ use crate::{ParseError, ToolOutput, ToolReport, units};
 
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
-/// Of the JSON, what is used.
+/// The fields that are used.
 #[derive(Deserialize)]
 struct Document {
     latency: Latency,
     requests: Requests,
-    /// Timeouts too.
+    /// Includes timeouts.
     errors: u64,
     timeouts: u64,
     non2xx: u64,
 }
 
-/// Milliseconds.
+/// In milliseconds.
 #[derive(Deserialize)]
 struct Latency {
     average: f64,
     max: f64,
     #[serde(rename = "totalCount")]
     total_count: u64,
-    /// `p97_5` and the like, beside other figures.
+    /// `p97_5` and the like, and other figures.
     #[serde(flatten)]
     others: BTreeMap<String, f64>,
 }
@@ -41,16 +41,16 @@ struct Requests {
     sent: u64,
 }
 
-/// Reads it.
+/// Parses the JSON.
 ///
 /// # Errors
-/// [`ParseError`] for what is no such JSON, and for the result of a rated run whose histogram was filled up.
+/// [`ParseError`] for anything else, and for the result of a run with a rate, whose histogram is back-filled.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     if output.stdout.trim_ascii().is_empty() {
         return Err(STDOUT.no_result(output, "result of autocannon"));
     }
     let document: Document = STDOUT.json(&output.stdout)?;
-    refuse_filled_up(&document)?;
+    refuse_back_filled(&document)?;
     let mut claims = Claims {
         measured: Some(document.latency.total_count),
         requests: Some(document.requests.sent),
@@ -70,11 +70,11 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
         claims.mean_ns = Some(time(document.latency.average)?);
         claims.max_ns = Some(time(document.latency.max)?);
     }
-    Ok(ToolReport { notes, ..ToolReport::of(claims) })
+    Ok(ToolReport { notes, ..ToolReport::from_claims(claims) })
 }
 
-/// With a rate and without `-C` each sample is recorded again at 1 ms less, and so on, whatever the rate.
-fn refuse_filled_up(document: &Document) -> Result<(), ParseError> {
+/// With a rate and without `-C` autocannon records each sample again at 1 ms less, 2 ms less and so on, whatever the rate.
+fn refuse_back_filled(document: &Document) -> Result<(), ParseError> {
     let (latencies, answers) = (document.latency.total_count, document.requests.total);
     if latencies <= answers {
         return Ok(());

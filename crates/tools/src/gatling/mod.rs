@@ -14,13 +14,13 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// Gatling with users that arrive at `rate`, make one request each, and share as many connections as it takes.
+/// Gatling with users that arrive at `rate`, send one request each, and share as many connections as necessary.
 pub struct Gatling;
 
 pub(super) const NAME: &str = "gatling";
 pub(super) const TESTED: &str = "3.15.1";
 pub(super) const LOG: &str = "simulation.log";
-/// Without it, it writes thousands of lines.
+/// By default Gatling logs thousands of lines.
 const LOGBACK: &str = "<configuration><root level=\"WARN\"/></configuration>\n";
 
 const INFO: ToolInfo = ToolInfo {
@@ -41,7 +41,7 @@ impl Tool for Gatling {
         locate_compiled(search_path, NAME, "gatling-core", "LoadSimulation", include_str!("LoadSimulation.java"))
     }
 
-    /// Gatling has no limit of connections. Its first users would otherwise wait for the opening of a package of Java.
+    /// Gatling has no limit on connections. Without `--add-opens` its first users would be delayed.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let settings = "-Xmx1g --add-opens=java.base/java.lang=ALL-UNNAMED -Dlogback.configurationFile=logback.xml";
         let load_of = format!("-Drate={} -Dduration_ms={}", load.rate.as_per_second(), load.whole_millis());

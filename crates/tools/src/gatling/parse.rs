@@ -1,5 +1,5 @@
-//! What Gatling leaves: a log with the start and the end of each request in whole milliseconds, which is binary from
-//! 3.13 on, and a table at the end of what it prints.
+//! Gatling's output: a log with start and end of each request in whole milliseconds, binary from 3.13 on; and a table at
+//! the end of standard output.
 
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
@@ -10,28 +10,27 @@ use crate::failure_classifier::FailureClassifier;
 use crate::output_reader::{OutputReader, numbered_lines};
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
-pub(super) const LOG_FILE: OutputReader = OutputReader::stdout(NAME, TESTED).of(LOG);
+pub(super) const LOG_FILE: OutputReader = OutputReader::stdout(NAME, TESTED).file(LOG);
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 const NANOS_PER_MILLI: u64 = 1_000_000;
-/// The first bytes of a log in text; a binary one begins with a zero.
+/// The first bytes of a text log; a binary log begins with a zero.
 const TEXT: &[u8] = b"RUN\t";
 
-/// What a log says.
-pub(super) struct Log {
+/// The content of a log.
+pub(super) struct RequestLog {
     pub version: String,
     pub requests: Vec<ReportedRequest>,
     pub failures: FailureClassifier,
     pub failed: u64,
 }
 
-impl Log {
-    pub fn of(version: String) -> Log {
-        Log { version, requests: Vec::new(), failures: FailureClassifier::default(), failed: 0 }
+impl RequestLog {
+    pub fn new(version: String) -> RequestLog {
+        RequestLog { version, requests: Vec::new(), failures: FailureClassifier::default(), failed: 0 }
     }
 
-    /// Adds a request by its start and end in milliseconds; `None` where it would end before it began. Of one that is
-    /// well the log has no status (0); of one that is not it has a message, in which a status that was not wanted is
-    /// named.
+    /// Adds a request with its start and end in milliseconds; `None` if it ends before it starts. The log has no status of
+    /// a successful request (0). A failed request has a message, which names an unexpected status.
     pub fn add(&mut self, start_ms: u64, end_ms: u64, ok: bool, message: &str) -> Option<()> {
         let latency = Nanos(end_ms.checked_sub(start_ms)?.checked_mul(NANOS_PER_MILLI)?);
         let start_ns = start_ms.checked_mul(NANOS_PER_MILLI)?;
@@ -47,11 +46,11 @@ impl Log {
     }
 }
 
-/// Reads the log, and the table where there is one.
+/// Parses the log, and the table where there is one.
 ///
 /// # Errors
-/// [`ParseError`] where there is no log, where the table is not about as many requests, and for what is not as Gatling
-/// 3.11 or 3.15 writes it.
+/// [`ParseError`] if there is no log, if the table counts other requests, or for anything that Gatling 3.11 or 3.15 does
+/// not write.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(LOG).filter(|bytes| !bytes.is_empty());
     let bytes = bytes.ok_or_else(|| LOG_FILE.no_result(output, "log of Gatling"))?;
@@ -59,7 +58,7 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let mut report = ToolReport {
         version: Some(log.version),
         notes: log.failures.notes(),
-        ..ToolReport::of_all(LatencyFrom::Send, log.requests, log.failed)
+        ..ToolReport::from_requests(LatencyFrom::Send, log.requests, log.failed)
     };
     if let Some(claims) = table(&output.text())? {
         let (rows, printed) = (report.requests.len() as u64, claims.requests.unwrap_or_default());
@@ -71,7 +70,8 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     Ok(report.with_computed_quantiles())
 }
 
-/// The `Global Information`, of which the first column counts all; `None` where there is none. A dash is nothing.
+/// The table `Global Information`, of which the first column counts all requests; `None` where there is none. A dash is
+/// no value.
 fn table(text: &str) -> Result<Option<Claims>, ParseError> {
     let mut lines = numbered_lines(text).skip_while(|(_, line)| !line.starts_with("---- Global Information"));
     if lines.next().is_none() {

@@ -12,7 +12,7 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// h2load with `users` clients of one request each at a time.
+/// h2load with `users` clients that have one request each in flight.
 pub struct H2load;
 
 pub(super) const NAME: &str = "h2load";
@@ -40,10 +40,10 @@ impl Tool for H2load {
         locate_program(search_path, NAME, &["--version"])
     }
 
-    /// `-N` is an inactivity timeout, after which that client is lost for the rest of the run.
+    /// `-N` is an inactivity timeout, after which the client sends no more in this run.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let timed = format!("--h1 -t1 -c{} -D{}ms --log-file=samples.tsv", load.users, load.whole_millis());
-        let mut invocation = Invocation::of(found, &timed);
+        let mut invocation = Invocation::new(found, &timed);
         if let Some(millis) = load.timeout_millis() {
             invocation = invocation.words(&format!("-N {millis}ms"));
         }

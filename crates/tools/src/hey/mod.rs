@@ -37,7 +37,7 @@ impl Tool for Hey {
 
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let timed = format!("-z {}ms -c {} -o csv", load.whole_millis(), load.users);
-        let mut invocation = Invocation::of(found, &timed);
+        let mut invocation = Invocation::new(found, &timed);
         if let Some(seconds) = load.timeout_seconds() {
             invocation = invocation.words(&format!("-t {seconds}"));
         }

@@ -1,5 +1,5 @@
-//! What hey prints: with `-o csv` a row for each answer, in the order of completion; else a summary. Times are in
-//! seconds with four digits.
+//! hey's output: with `-o csv` a row for each answer, in order of completion; otherwise a summary. Times are in seconds
+//! with four decimals.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
@@ -10,13 +10,13 @@ use crate::output_reader::{OutputReader, find_labelled, numbered_lines};
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
-/// hey keeps no more.
-const MOST_RESULTS: usize = 1_000_000;
+/// hey keeps no more results.
+const MAX_RESULTS: usize = 1_000_000;
 
-/// Reads either.
+/// Parses either.
 ///
 /// # Errors
-/// [`ParseError`] for what is neither, and for what is not as hey writes it.
+/// [`ParseError`] for anything that hey does not write.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     if text.starts_with("response-time,") {
@@ -28,7 +28,7 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     }
 }
 
-/// The columns that are used, under the names in its header.
+/// The columns that are used.
 #[derive(Deserialize)]
 struct Row {
     #[serde(rename = "response-time")]
@@ -38,16 +38,16 @@ struct Row {
     offset: f64,
 }
 
-/// Requests without an answer have no row, so that nothing is known of them.
+/// Requests without an answer have no row, so nothing is known of them.
 fn csv(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     let rows = STDOUT.table::<Row>(bytes, b',')?;
     let requests = rows.iter().map(|(line, row)| STDOUT.require(*line, "two times of 0 s or more", request(row)));
     let requests = requests.collect::<Result<Vec<_>, _>>()?;
     let claims = Claims { measured: Some(requests.len() as u64), ..Claims::silent(LatencyFrom::Send) };
-    let mut report = ToolReport { requests, ..ToolReport::of(claims) };
+    let mut report = ToolReport { requests, ..ToolReport::from_claims(claims) };
     report.notes.push("requests without an answer have no row in hey's CSV".to_owned());
-    if report.requests.len() >= MOST_RESULTS {
-        report.notes.push(format!("hey keeps only its first {MOST_RESULTS} results"));
+    if report.requests.len() >= MAX_RESULTS {
+        report.notes.push(format!("hey keeps only its first {MAX_RESULTS} results"));
     }
     Ok(report.with_computed_quantiles())
 }
@@ -82,7 +82,7 @@ fn summary(text: &str) -> Result<ToolReport, ParseError> {
         rate_per_second: Some(rate(text)?),
         ..Claims::silent(LatencyFrom::Send)
     };
-    Ok(ToolReport::of(claims))
+    Ok(ToolReport::from_claims(claims))
 }
 
 fn cut_off() -> ParseError {
@@ -104,7 +104,7 @@ fn rate(text: &str) -> Result<f64, ParseError> {
     STDOUT.rate(line, value)
 }
 
-/// `50% in 0.0106 secs`, since 0.1.5 with two per cent signs.
+/// `50% in 0.0106 secs`; since 0.1.5 with two per cent signs.
 fn quantiles(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
     let lines = numbered_lines(text).filter_map(|(line, content)| Some((line, content.trim().split_once("% in ")?)));
     let quantile = |(line, (percent, value)): (u64, (&str, &str))| {

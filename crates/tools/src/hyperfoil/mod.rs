@@ -51,7 +51,8 @@ impl Tool for Hyperfoil {
     }
 }
 
-/// Its arrivals are a Poisson process unless told otherwise; and one more session than it may have would end the run.
+/// The benchmark file. Without `variance: false` arrivals would be a Poisson process. Without `CONTINUE` a session beyond
+/// the limit would end the run.
 fn benchmark(load: &LoadSpec) -> Result<String, CommandError> {
     let (host, path) = host_and_path(&load.url)?;
     let (rate, millis, connections) = (load.rate.as_per_second(), load.whole_millis(), load.connections);
@@ -77,7 +78,7 @@ phases:
     ))
 }
 
-/// `http://127.0.0.1:8080` and `/api`.
+/// Splits a URL into `http://127.0.0.1:8080` and `/api`.
 fn host_and_path(url: &str) -> Result<(&str, &str), CommandError> {
     let why = || format!("'{url}' has no host and path; write http://127.0.0.1:8080/api");
     let after_scheme = url.find("://").map(|at| at + 3);

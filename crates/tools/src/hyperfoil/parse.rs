@@ -1,4 +1,4 @@
-//! What our own few lines of Java write of Hyperfoil's counters and its histogram, when it is done.
+//! Hyperfoil's counters and histogram, which our own `RunBenchmark.java` writes at the end.
 
 use serde::Deserialize;
 use truetail_model::record::Histogram;
@@ -9,7 +9,7 @@ use super::{NAME, RESULT, TESTED};
 use crate::output_reader::OutputReader;
 use crate::{LoadSpec, ParseError, ToolOutput, ToolReport};
 
-const LOG_FILE: OutputReader = OutputReader::stdout(NAME, TESTED).of(RESULT);
+const LOG_FILE: OutputReader = OutputReader::stdout(NAME, TESTED).file(RESULT);
 const FORMAT: &str = "truetail.hyperfoil/1";
 
 #[derive(Deserialize)]
@@ -25,14 +25,14 @@ struct Counts {
     internal_errors: u64,
     blocked_ns: u64,
     mean_ns: u64,
-    /// The highest value of each bucket and its count, ascending.
+    /// The highest value and the count of each bucket, ascending.
     buckets_ns: Vec<(u64, u64)>,
 }
 
-/// Reads it. Hyperfoil has a single request nowhere, so that the report has none.
+/// Parses the result. Hyperfoil does not keep single requests, so the report has none.
 ///
 /// # Errors
-/// [`ParseError`] where there is no result, and for another format.
+/// [`ParseError`] if there is no result, or for another format.
 pub fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
     let bytes = output.file(RESULT).ok_or_else(|| LOG_FILE.no_result(output, "result of Hyperfoil"))?;
     let counts: Counts = LOG_FILE.json(bytes)?;
@@ -50,7 +50,7 @@ pub fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseEr
         ..Claims::silent(LatencyFrom::Send)
     };
     let (version, notes) = (Some(counts.hyperfoil.clone()), counts.notes(load));
-    let report = ToolReport { version, notes, histogram: Some(histogram), ..ToolReport::of(claims) };
+    let report = ToolReport { version, notes, histogram: Some(histogram), ..ToolReport::from_claims(claims) };
     Ok(report.with_computed_quantiles())
 }
 

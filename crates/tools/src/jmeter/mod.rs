@@ -13,11 +13,11 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// JMeter, in one of two ways.
+/// JMeter in one of two modes.
 pub enum JMeter {
     /// `users` threads, each in a closed loop.
     ThreadGroup,
-    /// `connections` threads that take their turns from a Poisson schedule at `rate`.
+    /// `connections` threads that start their requests on a Poisson schedule at `rate`.
     PreciseThroughput,
 }
 
@@ -71,8 +71,8 @@ impl Tool for JMeter {
     }
 }
 
-/// The heap and the collector are those of JMeter's own start script. Whether a timestamp is a sample's start or its end
-/// is a setting that the file does not tell, so it is set. Port 0 keeps it from listening for a shutdown by UDP.
+/// Heap and garbage collector are those of JMeter's start script. The timestamp is set to be a sample's start, because the
+/// file does not tell start from end. Port 0 keeps JMeter from listening for shutdown messages by UDP.
 fn invocation(found: &InstalledTool, plan: String) -> Invocation {
     let java = java("-Xms1g -Xmx1g -XX:+UseG1GC -XX:MaxGCPauseMillis=100 -jar");
     let jar = found.path.join("bin/ApacheJMeter.jar").display().to_string();

@@ -1,5 +1,5 @@
-//! What JMeter leaves: a row for each sample, failed ones too, in the order of completion, in whole milliseconds; and a
-//! line `summary =` at the end of what it prints.
+//! JMeter's output: a row for each sample, failed ones included, in order of completion and in whole milliseconds; and a
+//! line `summary =` at the end of standard output.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
@@ -13,21 +13,20 @@ use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport};
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// Reads the rows of `tool`, and its summary where there is one.
+/// Parses the rows of `tool`, and its summary where there is one.
 ///
 /// # Errors
-/// [`ParseError`] where there are no rows, where the summary is not about as many, and for what is not as JMeter writes
-/// it.
+/// [`ParseError`] if there are no rows, if the summary counts other samples, or for anything that JMeter does not write.
 pub fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let stdout = OutputReader::stdout(tool, TESTED);
     let table = output.file(SAMPLES).filter(|bytes| !bytes.is_empty());
     let bytes = table.ok_or_else(|| stdout.no_result(output, "samples of JMeter"))?;
-    let mut report = samples(stdout.of(SAMPLES), bytes)?;
+    let mut report = samples(stdout.file(SAMPLES), bytes)?;
     let rows = report.requests.len() as u64;
     if let Some(claims) = summary(stdout, &output.text())? {
         if claims.requests != Some(rows) {
             let summed = claims.requests.unwrap_or_default();
-            return Err(stdout.of(SAMPLES).error(rows + 1, format!("{rows} samples, and a summary of {summed}")));
+            return Err(stdout.file(SAMPLES).error(rows + 1, format!("{rows} samples, and a summary of {summed}")));
         }
         report.claims = claims;
     }
@@ -57,10 +56,10 @@ fn samples(reader: OutputReader, bytes: &[u8]) -> Result<ToolReport, ParseError>
         requests.push(reader.require(line, "time that fits", request(&row, &mut failures))?);
         Ok(())
     })?;
-    Ok(ToolReport { notes: failures.notes(), ..ToolReport::of_all(LatencyFrom::Send, requests, failed) })
+    Ok(ToolReport { notes: failures.notes(), ..ToolReport::from_requests(LatencyFrom::Send, requests, failed) })
 }
 
-/// Where there was no answer, its code is the name of an exception in Java.
+/// Without an answer the code is the name of a Java exception.
 fn request(row: &Row, failures: &mut FailureClassifier) -> Option<ReportedRequest> {
     let outcome = match row.code.parse() {
         Ok(status) => Outcome::Response { status },

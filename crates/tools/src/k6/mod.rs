@@ -13,12 +13,12 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// k6, in one of the ways in which its documents say how to offer load.
+/// k6 with one of two executors.
 pub enum K6 {
     /// `users` virtual users, each in a closed loop.
     ConstantVus,
-    /// Iterations started at `rate`, each on a virtual user that is free: 1500 are made beforehand, and up to 5000 when
-    /// those do not suffice. An iteration that finds none is dropped.
+    /// Iterations that start at `rate`, each on a free virtual user. 1 500 users are created beforehand, and up to 5 000 when
+    /// those do not suffice. An iteration without a free user is dropped.
     ConstantArrivalRate,
 }
 
@@ -73,9 +73,9 @@ impl Tool for K6 {
     }
 }
 
-/// Timestamps of the samples are in whole seconds unless told otherwise; the empty address keeps it from opening a port.
+/// `unix_nano`, because timestamps are in whole seconds by default. The empty address keeps k6 from opening a port.
 fn invocation(found: &InstalledTool, script: String) -> Invocation {
-    let quiet = Invocation::of(found, "run --no-usage-report --no-color --quiet --address").arg("");
+    let quiet = Invocation::new(found, "run --no-usage-report --no-color --quiet --address").arg("");
     Invocation {
         env: vec![("K6_CSV_TIME_FORMAT".to_owned(), "unix_nano".to_owned())],
         inputs: vec![("load.js".to_owned(), script)],

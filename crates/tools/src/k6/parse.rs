@@ -1,4 +1,4 @@
-//! What k6 leaves: ten rows or so of samples for each request, one metric a row, and a summary.
+//! k6's output: about ten rows of samples for each request, one for each metric, and a summary.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,18 @@ use crate::failure_classifier::FailureClassifier;
 use crate::output_reader::OutputReader;
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
-/// Reads the samples and the summary of `tool`, whichever are there.
+/// Parses the samples and the summary of `tool`, whichever exist.
 ///
 /// # Errors
-/// [`ParseError`] where there is neither, where the one is not about as many requests as the other, and for what is not
-/// as k6 writes it.
+/// [`ParseError`] if there is neither, if they count different requests, or for anything that k6 does not write.
 pub fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let stdout = OutputReader::stdout(tool, TESTED);
-    let samples = output.file(SAMPLES).map(|bytes| samples(stdout.of(SAMPLES), bytes)).transpose()?;
-    let summary = output.file(SUMMARY).map(|bytes| summary(stdout.of(SUMMARY), bytes)).transpose()?;
+    let samples = output.file(SAMPLES).map(|bytes| samples(stdout.file(SAMPLES), bytes)).transpose()?;
+    let summary = output.file(SUMMARY).map(|bytes| summary(stdout.file(SUMMARY), bytes)).transpose()?;
     let report = match (samples, summary) {
         (Some(report), None) => report,
-        (None, Some(claims)) => ToolReport::of(claims),
-        (Some(report), Some(claims)) => joined(stdout.of(SAMPLES), report, claims)?,
+        (None, Some(claims)) => ToolReport::from_claims(claims),
+        (Some(report), Some(claims)) => joined(stdout.file(SAMPLES), report, claims)?,
         (None, None) => return Err(stdout.no_result(output, "samples and no summary of k6")),
     };
     Ok(report.with_computed_quantiles())
@@ -67,10 +66,10 @@ fn samples(reader: OutputReader, bytes: &[u8]) -> Result<ToolReport, ParseError>
         dropped: (dropped > 0).then_some(dropped),
         ..Claims::silent(LatencyFrom::Send)
     };
-    Ok(ToolReport { requests, notes: failures.notes(), ..ToolReport::of(claims) })
+    Ok(ToolReport { requests, notes: failures.notes(), ..ToolReport::from_claims(claims) })
 }
 
-/// A request's rows stand together: first that it was, then how long it took.
+/// The rows of a request follow each other: `http_reqs` first, then `http_req_duration`.
 #[derive(Default)]
 struct Samples {
     requests: Vec<ReportedRequest>,
@@ -98,7 +97,7 @@ impl Samples {
         Ok(())
     }
 
-    /// What k6 stamps is the end; its duration begins when the connection is there.
+    /// k6's timestamp is the end of a request; its duration begins once the connection is open.
     fn request(
         &mut self,
         reader: OutputReader,
@@ -112,7 +111,7 @@ impl Samples {
         Ok(ReportedRequest { start_ns, latency, outcome: self.outcome(row) })
     }
 
-    /// The codes are those of k6's documents.
+    /// Error codes are listed in k6's documentation.
     fn outcome(&mut self, row: &Row) -> Outcome {
         match (row.status.unwrap_or(0), row.error_code.unwrap_or(0)) {
             (status @ 1.., _) => Outcome::Response { status },
@@ -126,7 +125,7 @@ impl Samples {
     }
 }
 
-/// A time since 1970, by its digits: in seconds, which is too coarse to be one (`None`), milli-, micro- or nanoseconds.
+/// A time since 1970, whose number of digits tells its unit: seconds (too coarse: `None`), milli-, micro- or nanoseconds.
 fn epoch_ns(reader: OutputReader, line: u64, text: &str) -> Result<Option<u64>, ParseError> {
     let per_unit = match text.len() {
         10 => return reader.number::<u64>(line, text).map(|_| None),
@@ -161,7 +160,7 @@ impl Summary {
     }
 }
 
-/// In `http_req_failed`, which is a rate of what is true of requests, those that failed are the ones that pass.
+/// `http_req_failed` is a rate metric: its `passes` are the requests that failed.
 fn summary(reader: OutputReader, bytes: &[u8]) -> Result<Claims, ParseError> {
     let summary: Summary = reader.json(bytes)?;
     let requests = summary.count("http_reqs", "count").unwrap_or(0);

@@ -12,8 +12,8 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// Locust with `users` users that do not wait between requests. It can hold each user to a rate, too; that, as its
-/// documents say, is a closed loop with a cap and makes up for nothing that was missed.
+/// Locust with `users` users that do not wait between requests. It can also limit the rate of each user, which by its
+/// documentation is still a closed loop and never catches up.
 pub struct Locust;
 
 pub(super) const NAME: &str = "locust";
@@ -40,14 +40,14 @@ impl Tool for Locust {
         locate_program(search_path, NAME, &["--version"])
     }
 
-    /// It would exit with 1 when a single request failed.
+    /// Without `--exit-code-on-error 0` a single failed request would make the exit code 1.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let (users, seconds) = (load.users, load.whole_seconds());
         let timed = format!("-f locustfile.py --headless -u {users} -r {users} -t {seconds}s");
         Ok(Invocation {
             inputs: vec![("locustfile.py".to_owned(), locustfile(load))],
             outputs: vec![(SAMPLES, SAMPLES.to_owned()), (RESULT, RESULT.to_owned())],
-            ..Invocation::of(found, &timed).words("--exit-code-on-error 0 --json-file result")
+            ..Invocation::new(found, &timed).words("--exit-code-on-error 0 --json-file result")
         })
     }
 
@@ -56,8 +56,8 @@ impl Tool for Locust {
     }
 }
 
-/// A user, and a listener that writes what Locust only adds up. The user has the faster of its two clients: with the
-/// other, ten users that wait 10 ms keep a core busy, and then wait for each other.
+/// A user, and a listener that writes each request, of which Locust itself keeps only sums. The user has the faster of
+/// Locust's clients: with the other one, ten users of a 10 ms service keep a core busy and delay each other.
 fn locustfile(load: &LoadSpec) -> String {
     let url = serde_json::json!(load.url);
     let timeouts = load.timeout.map_or_else(String::new, |timeout| {

@@ -1,5 +1,5 @@
-//! What Locust leaves: its statistics, with a histogram of rounded times, and the rows that our own listener wrote, one
-//! for each request.
+//! Locust's output: its statistics, with a histogram of rounded latencies, and a row for each request, which our own
+//! listener writes.
 
 use std::collections::BTreeMap;
 
@@ -13,17 +13,17 @@ use crate::locate::version_in;
 use crate::output_reader::OutputReader;
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
-const ROWS: OutputReader = OutputReader::stdout(NAME, TESTED).of(SAMPLES);
-const STATISTICS: OutputReader = ROWS.of(RESULT);
+const ROWS: OutputReader = OutputReader::stdout(NAME, TESTED).file(SAMPLES);
+const STATISTICS: OutputReader = ROWS.file(RESULT);
 
-/// Reads both; its quantiles are those of its own histogram.
+/// Parses both. The quantiles are those of Locust's own histogram.
 ///
 /// # Errors
-/// [`ParseError`] where there are no statistics, where the rows are not as many, and for what is not as Locust writes it.
+/// [`ParseError`] if there are no statistics, if the rows are not as many, or for anything that Locust does not write.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(RESULT).ok_or_else(|| STATISTICS.no_result(output, "statistics of Locust"))?;
     let claims = statistics(bytes)?;
-    let mut report = ToolReport::of(claims);
+    let mut report = ToolReport::from_claims(claims);
     if let Some(bytes) = output.file(SAMPLES) {
         (report.requests, report.notes) = samples(bytes)?;
         let (rows, summed) = (report.requests.len() as u64, report.claims.requests.unwrap_or_default());
@@ -64,20 +64,20 @@ fn samples(bytes: &[u8]) -> Result<(Vec<ReportedRequest>, Vec<String>), ParseErr
     Ok((requests, failures.notes()))
 }
 
-/// One name of a request.
+/// The statistics of one request name.
 #[derive(Deserialize)]
-struct Entry {
+struct RequestStats {
     num_requests: u64,
     num_failures: u64,
     total_response_time: f64,
     max_response_time: f64,
-    /// Milliseconds, rounded to two digits, and how many.
+    /// Latency in milliseconds, rounded to two digits, and its count.
     response_times: BTreeMap<String, u64>,
 }
 
 fn statistics(bytes: &[u8]) -> Result<Claims, ParseError> {
-    let entries: Vec<Entry> = STATISTICS.json(bytes)?;
-    let sum = |of: fn(&Entry) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
+    let entries: Vec<RequestStats> = STATISTICS.json(bytes)?;
+    let sum = |of: fn(&RequestStats) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
     let requests = sum(|entry| entry.num_requests);
     let total_ms: f64 = entries.iter().map(|entry| entry.total_response_time).sum();
     let max_ms = entries.iter().map(|entry| entry.max_response_time).fold(0.0, f64::max);
@@ -93,7 +93,7 @@ fn statistics(bytes: &[u8]) -> Result<Claims, ParseError> {
     })
 }
 
-fn quantiles(entries: &[Entry]) -> Result<Vec<ClaimedQuantile>, ParseError> {
+fn quantiles(entries: &[RequestStats]) -> Result<Vec<ClaimedQuantile>, ParseError> {
     let mut counts = BTreeMap::<u64, u64>::new();
     for (rounded_ms, count) in entries.iter().flat_map(|entry| &entry.response_times) {
         let time = STATISTICS.require(None, format_args!("time in '{rounded_ms}'"), units::millis(rounded_ms))?;

@@ -1,4 +1,4 @@
-//! oha, by hatoo: a rate dealt to so many connections.
+//! oha, by hatoo: a rate over a number of connections.
 
 mod parse;
 
@@ -12,8 +12,8 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// oha with `rate`, at most `connections` connections, and its latency correction, which is what its documentation
-/// advises for a rate. Its answers as CSV: it can write only one format a run, and this one has the single requests.
+/// oha with `rate`, at most `connections` connections, and its latency correction, as its documentation advises for a
+/// rate. It writes one format a run; CSV is the one with single requests.
 pub struct Oha;
 
 pub(super) const NAME: &str = "oha";
@@ -37,12 +37,11 @@ impl Tool for Oha {
         locate_program(search_path, NAME, &["--version"])
     }
 
-    /// `-w` waits for the requests under way at the end, which are aborted and lost otherwise; the backlog is lost in
-    /// any case.
+    /// `-w` waits for requests in flight at the end, which would be aborted otherwise. The backlog is lost either way.
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let (rate, connections) = (load.rate.as_per_second(), load.connections);
         let timed = format!("--no-tui -w -z {}ms -q {rate} -c {connections}", load.whole_millis());
-        let mut invocation = Invocation::of(found, &timed).words("--latency-correction --output-format csv");
+        let mut invocation = Invocation::new(found, &timed).words("--latency-correction --output-format csv");
         if let Some(millis) = load.timeout_millis() {
             invocation = invocation.words(&format!("-t {millis}ms"));
         }
@@ -65,7 +64,7 @@ impl Tool for Oha {
     }
 }
 
-/// A rate, or bursts, which are one for oha. `-q 0` is none.
+/// Whether the command sets a rate; bursts count as one, and `-q 0` does not.
 fn has_rate(argv: &[String]) -> bool {
     let is_none = |rate: &str| rate.parse() == Ok(0.0);
     let next = argv.iter().skip(1).map(String::as_str).chain([""]);

@@ -1,4 +1,4 @@
-//! run.json on standard output, and samples.csv.
+//! truetail's output: run.json on standard output, and samples.csv.
 
 use serde::Deserialize;
 use truetail_model::record::{Cause, Outcome};
@@ -9,12 +9,12 @@ use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 use super::{SAMPLES, TESTED};
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport};
 
-/// Of the run on a schedule.
+/// Parses an open-loop run.
 pub(super) fn open(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     report("truetail", output, LatencyFrom::Intended)
 }
 
-/// Of the run with users.
+/// Parses a closed-loop run.
 pub(super) fn closed(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     report("truetail-closed", output, LatencyFrom::Send)
 }
@@ -27,7 +27,7 @@ fn report(tool: &'static str, output: &ToolOutput, latency_from: LatencyFrom) ->
         None => Vec::new(),
         Some(bytes) => requests(bytes).map_err(|(line, what)| broken(SAMPLES, line, what))?,
     };
-    let mut report = ToolReport::of(claims(&run, latency_from));
+    let mut report = ToolReport::from_claims(claims(&run, latency_from));
     report.version = Some(run.version.clone());
     let reasons = run.verdict.reasons.iter().map(|reason| reason.code.clone()).collect::<Vec<_>>();
     if !reasons.is_empty() {
@@ -37,7 +37,7 @@ fn report(tool: &'static str, output: &ToolOutput, latency_from: LatencyFrom) ->
     Ok(report)
 }
 
-/// What it states as a number. A bound from below is none.
+/// The figures that it states. A lower bound is not one.
 fn claims(run: &RunFile, latency_from: LatencyFrom) -> Claims {
     let stated = run.response_time.quantiles.iter().filter(|quantile| quantile.q < 1.0 && quantile.supported);
     let number = |at_least: bool, value: Option<u64>| value.filter(|_| !at_least);
@@ -71,7 +71,7 @@ struct Row<'a> {
     cause: Option<Cause>,
 }
 
-/// The single requests, where all are there; else none, because a part of them is no distribution.
+/// The single requests if the file has all of them; otherwise none, because a sample is not the distribution.
 fn requests(bytes: &[u8]) -> Result<Vec<ReportedRequest>, (Option<u64>, String)> {
     let mut reader = csv::Reader::from_reader(bytes);
     let of_csv = |error: csv::Error| (error.position().map(csv::Position::line), error.to_string());

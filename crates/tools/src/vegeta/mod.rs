@@ -6,7 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::locate::{says, version_in};
+use crate::locate::{printed_by, version_in};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
     ToolNotFound, ToolOutput, ToolReport,
@@ -40,10 +40,10 @@ impl Tool for Vegeta {
         &INFO
     }
 
-    /// Built without its release script, it does not know its version.
+    /// Only a build by its release script, or with the version set, knows its version.
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
         let path = search_path.program(NAME)?;
-        let said = says(&path, &["-version"]);
+        let said = printed_by(&path, &["-version"]);
         let version = version_in(said.lines().find_map(|line| line.strip_prefix("Version:")).unwrap_or_default());
         Ok(InstalledTool { path, version })
     }
@@ -52,7 +52,7 @@ impl Tool for Vegeta {
         let (requests, seconds) = load.whole_rate(NAME)?;
         let timed = format!("attack -rate={requests}/{seconds}s -duration={}ms", load.whole_millis());
         let limits = format!("-max-workers={} -max-body=0 -redirects=-1 -output=results.bin", load.connections);
-        let mut invocation = Invocation::of(found, &timed).words(&limits);
+        let mut invocation = Invocation::new(found, &timed).words(&limits);
         if let Some(millis) = load.timeout_millis() {
             invocation = invocation.words(&format!("-timeout={millis}ms"));
         }

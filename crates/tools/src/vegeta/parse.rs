@@ -1,5 +1,5 @@
-//! What Vegeta leaves, decoded by itself: a row for each request, failed ones too, in the order of completion; and its
-//! report, whose quantiles come from a sketch and lie between the values that were measured.
+//! Vegeta's output, decoded by Vegeta: a row for each request, failed ones included, in order of completion; and its
+//! report, whose quantiles come from a sketch, which interpolates between measured values.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
@@ -11,18 +11,17 @@ use crate::failure_classifier::FailureClassifier;
 use crate::output_reader::OutputReader;
 use crate::{LoadSpec, ParseError, ReportedRequest, ToolOutput, ToolReport};
 
-const ROWS: OutputReader = OutputReader::stdout(NAME, TESTED).of(RESULTS);
-const SUMMARY: OutputReader = ROWS.of(REPORT);
+const ROWS: OutputReader = OutputReader::stdout(NAME, TESTED).file(RESULTS);
+const SUMMARY: OutputReader = ROWS.file(REPORT);
 
-/// A row, by its place: start in nanoseconds since 1970, status or 0, nanoseconds, bytes out and in, error, body, name of
-/// the attack, number, method, URL, headers.
+/// The columns: start in nanoseconds since 1970, status or 0, latency in nanoseconds, bytes out and in, error, body, attack,
+/// sequence number, method, URL, headers.
 type Row = (u64, u16, u64, u64, u64, String, String, String, u64, String, String, String);
 
-/// Reads the rows, and the report where there is one.
+/// Parses the rows, and the report where there is one.
 ///
 /// # Errors
-/// [`ParseError`] where there are no rows, where the report is not about as many, and for what is not as Vegeta writes
-/// it.
+/// [`ParseError`] if there are no rows, if the report counts others, or for anything that Vegeta does not write.
 pub fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
     let rows = output.file(RESULTS).filter(|bytes| !bytes.is_empty());
     let mut report = results(rows.ok_or_else(|| ROWS.no_result(output, "results of vegeta"))?)?;
@@ -45,15 +44,15 @@ fn results(bytes: &[u8]) -> Result<ToolReport, ParseError> {
         Ok(())
     })?;
     let failed = requests.iter().filter(|request| !succeeded(request)).count() as u64;
-    Ok(ToolReport { notes: failures.notes(), ..ToolReport::of_all(LatencyFrom::Send, requests, failed) })
+    Ok(ToolReport { notes: failures.notes(), ..ToolReport::from_requests(LatencyFrom::Send, requests, failed) })
 }
 
-/// As Vegeta sees it.
+/// As Vegeta defines success.
 fn succeeded(request: &ReportedRequest) -> bool {
     matches!(request.outcome, Outcome::Response { status: 200..=399 })
 }
 
-/// `vegeta report -type=json`, of which the rest can be computed from the rows.
+/// The fields of `vegeta report -type=json` that are used.
 #[derive(Deserialize)]
 struct Summary {
     latencies: Latencies,
@@ -62,7 +61,7 @@ struct Summary {
     success: f64,
 }
 
-/// Nanoseconds.
+/// In nanoseconds.
 #[derive(Deserialize)]
 struct Latencies {
     mean: u64,

@@ -42,7 +42,7 @@ impl Tool for Wrk {
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let (threads, users) = (threads(load.users), load.users);
         let timed = format!("-t{threads} -c{users} -d{}s --latency", load.whole_seconds());
-        let mut invocation = Invocation::of(found, &timed);
+        let mut invocation = Invocation::new(found, &timed);
         if let Some(seconds) = load.timeout_seconds() {
             invocation = invocation.words(&format!("--timeout {seconds}s"));
         }
@@ -54,7 +54,7 @@ impl Tool for Wrk {
     }
 }
 
-/// Two threads where the connections can be dealt to them evenly: a remainder would silently not be used.
+/// Two threads if they can share the connections evenly: wrk silently does not open a remainder.
 pub(crate) const fn threads(connections: u32) -> u32 {
     if connections > 0 && connections.is_multiple_of(2) { 2 } else { 1 }
 }

@@ -1,5 +1,5 @@
-//! What wrk prints: a page of text, and of its histogram four quantiles. wrk2 grew out of it and prints the same frame
-//! around other distributions, so that the [`WrkReport`] is read here for both.
+//! wrk's output: a text report with four quantiles of its histogram. wrk2, a fork, prints the same [`WrkReport`] around
+//! other distributions.
 
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
@@ -9,10 +9,10 @@ use crate::{ParseError, ToolOutput, ToolReport, units};
 
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
-/// Reads it.
+/// Parses the report.
 ///
 /// # Errors
-/// [`ParseError`] where there is no report, where it is wrk2's, and for what is not as wrk writes it.
+/// [`ParseError`] if there is no report, if it is wrk2's, or for anything that wrk does not write.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let frame = WrkReport::read(STDOUT, output, &text)?;
@@ -24,29 +24,29 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
         _ => Vec::new(),
     };
     let claims = frame.claims(LatencyFrom::BackFilled, frame.timeouts);
-    let mut report = ToolReport::of(Claims { quantiles, ..claims });
+    let mut report = ToolReport::from_claims(Claims { quantiles, ..claims });
     report.notes.push("wrk fills its histogram up with requests that never were; how many, it does not say".to_owned());
     Ok(report)
 }
 
-/// What wrk and wrk2 print alike.
+/// The part of the report that wrk and wrk2 share.
 pub(crate) struct WrkReport {
-    /// Answers.
+    /// Number of answers.
     pub requests: u64,
-    /// Mean and maximum of the line `Latency`; `None` where no answer was measured.
+    /// Mean and maximum latency; `None` where no answer was measured.
     pub mean_and_max_ns: Option<(u64, u64)>,
     /// Connect, read and write errors.
     pub broken: u64,
-    /// What it calls a timeout.
+    /// Timeouts by its own count.
     pub timeouts: u64,
-    /// Answers of another status than 2xx and 3xx.
+    /// Answers with a status other than 2xx and 3xx.
     pub error_statuses: u64,
     /// Requests a second.
     pub rate: f64,
 }
 
 impl WrkReport {
-    /// Reads it; the last line of a whole page is the transfer rate.
+    /// Parses it; the last line of a whole report is the transfer rate.
     pub fn read(reader: OutputReader, output: &ToolOutput, text: &str) -> Result<WrkReport, ParseError> {
         if !text.lines().any(|line| line.starts_with("Running ") && line.contains(" test @ ")) {
             return Err(reader.no_result(output, &format!("report of {}", reader.tool)));
@@ -66,7 +66,7 @@ impl WrkReport {
         Ok(WrkReport { requests, mean_and_max_ns, broken, timeouts, error_statuses, rate })
     }
 
-    /// What it says; `timeouts` of its timeouts are requests that failed.
+    /// Its figures. `timeouts` of its timeouts count as failed requests.
     pub fn claims(&self, latency_from: LatencyFrom, timeouts: u64) -> Claims {
         Claims {
             mean_ns: self.mean_and_max_ns.map(|(mean, _)| mean),
@@ -87,8 +87,8 @@ fn requests(text: &str) -> Option<(u64, &str)> {
     })
 }
 
-/// `    Latency    50.42ms  138.34us  51.40ms   88.24%`: mean, standard deviation, maximum. Where nothing was measured
-/// the maximum is 0, and the mean 0 or no number.
+/// `    Latency    50.42ms  138.34us  51.40ms   88.24%`: mean, standard deviation, maximum. If nothing was measured the
+/// maximum is 0, and the mean is 0 or not a number.
 fn mean_and_max(reader: OutputReader, text: &str) -> Result<Option<(u64, u64)>, ParseError> {
     let (at, _) = reader.require(None, "Thread Stats", find_labelled(text, "Thread Stats"))?;
     let (line, row) = reader.require(at, "line", numbered_lines(text).nth(at as usize))?;
@@ -106,7 +106,7 @@ fn time(reader: OutputReader, line: u64, text: &str) -> Result<u64, ParseError> 
     Ok(reader.require(line, format_args!("time in '{text}'"), units::duration(text))?.0)
 }
 
-/// `  Socket errors: connect 0, read 54, write 0, timeout 0`, a line that is there only when there were some.
+/// `  Socket errors: connect 0, read 54, write 0, timeout 0`, printed only if there were some.
 fn socket_errors(reader: OutputReader, text: &str) -> Result<[u64; 4], ParseError> {
     let Some((line, rest)) = find_labelled(text, "Socket errors:") else { return Ok([0; 4]) };
     let cells: Vec<_> = rest.split(',').collect();
@@ -125,7 +125,7 @@ fn error_statuses(reader: OutputReader, text: &str) -> Result<u64, ParseError> {
     find_labelled(text, "Non-2xx or 3xx responses:").map_or(Ok(0), |(line, count)| reader.number(line, count))
 }
 
-/// The rows ` 50.000%   11.14ms` below a heading, to the first line that is none; 100 % is no quantile here.
+/// The rows ` 50.000%   11.14ms` below a heading, up to the first other line. 100 % is left out: it is the maximum.
 pub(crate) fn quantiles(reader: OutputReader, text: &str, heading: u64) -> Result<Vec<ClaimedQuantile>, ParseError> {
     let rows = numbered_lines(text).skip(heading as usize).map_while(|(line, row)| Some((line, row.split_once('%')?)));
     let rows = rows.filter(|(_, (percent, _))| percent.trim() != "100.000");

@@ -16,10 +16,9 @@ use crate::{
 /// wrk2 with `rate` over at most `connections` connections.
 pub struct Wrk2;
 
-/// Most connections that it is given. Each has a schedule of its own, the rate divided by their number, and all are in step:
-/// with 1500 at 1000/s they would send in lumps 1.5 s apart, which nobody who knows it would ask for. Its own example has
-/// 100. What is due while all of them wait is counted from when it was due.
-const MOST_CONNECTIONS: u32 = 100;
+/// Connections at most, as in its own example. Each has a schedule of its own, the rate divided by their number, and all are
+/// in phase: 1 500 at 1 000/s would send in bursts 1.5 s apart. What is due while all are busy counts from when it was due.
+const MAX_CONNECTIONS: u32 = 100;
 
 pub(super) const NAME: &str = "wrk2";
 pub(super) const TESTED: &str = "4.0.0";
@@ -44,16 +43,17 @@ impl Tool for Wrk2 {
         &INFO
     }
 
-    /// By the name `wrk2`: its own build calls the program `wrk`, which would be taken for the other one.
+    /// Under the name `wrk2`: its own build names the program `wrk`, like the other tool.
     fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
         locate_program(search_path, NAME, &["-v"])
     }
 
     fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
-        let connections = load.connections.min(MOST_CONNECTIONS);
+        let connections = load.connections.min(MAX_CONNECTIONS);
         let threads = threads(connections);
-        let timed = format!("-t{threads} -c{connections} -d{}s -R{} --latency", load.whole_seconds(), whole(load)?);
-        let mut invocation = Invocation::of(found, &timed);
+        let timed =
+            format!("-t{threads} -c{connections} -d{}s -R{} --latency", load.whole_seconds(), whole_rate(load)?);
+        let mut invocation = Invocation::new(found, &timed);
         if let Some(seconds) = load.timeout_seconds() {
             invocation = invocation.words(&format!("--timeout {seconds}s"));
         }
@@ -65,8 +65,8 @@ impl Tool for Wrk2 {
     }
 }
 
-/// The rate, which has to be a whole number.
-fn whole(load: &LoadSpec) -> Result<u64, CommandError> {
+/// The rate, which must be a whole number.
+fn whole_rate(load: &LoadSpec) -> Result<u64, CommandError> {
     let rate = load.rate.as_per_second();
     let fits = rate.fract() == 0.0 && rate < u64::MAX as f64;
     let why = || format!("its -R takes whole requests a second, not {rate}");

@@ -1,5 +1,5 @@
-//! What wrk2 prints: wrk's page, with `--latency` a distribution of more quantiles and below it the whole spectrum,
-//! which is a histogram: the count of all that took no longer than each value.
+//! wrk2's output: wrk's report; with `--latency` also a distribution with more quantiles, and below it the whole spectrum,
+//! which is a cumulative histogram.
 
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
@@ -12,15 +12,15 @@ use crate::{ParseError, ToolOutput, ToolReport, units};
 
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
-/// Reads it. Of the two distributions that `-U` prints it takes the one from the intended start.
+/// Parses the report. Of the two distributions that `-U` prints it takes the one from the intended start.
 ///
 /// # Errors
-/// [`ParseError`] where there is no report, and for what is not as wrk2 writes it.
+/// [`ParseError`] if there is no report, or for anything that wrk2 does not write.
 pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let frame = WrkReport::read(STDOUT, output, &text)?;
-    // Its timeouts count one hung connection again at each look.
-    let mut report = ToolReport::of(frame.claims(LatencyFrom::Intended, 0));
+    // It counts a hung connection as a timeout again at each check.
+    let mut report = ToolReport::from_claims(frame.claims(LatencyFrom::Intended, 0));
     report.notes = notes(&frame, &text);
     if let Some((heading, _)) = find_labelled(&text, "Latency Distribution (HdrHistogram - Recorded Latency)") {
         distribution(&mut report, &text, heading)?;
@@ -61,9 +61,9 @@ fn distribution(report: &mut ToolReport, text: &str, heading: u64) -> Result<(),
     Ok(())
 }
 
-/// What stands below a spectrum.
+/// The lines below a spectrum.
 struct Footer {
-    /// Where `#[Mean` is.
+    /// Line number of `#[Mean`.
     line: u64,
     mean_ns: u64,
     max_ns: u64,
@@ -87,7 +87,7 @@ impl Footer {
     }
 }
 
-/// The two values of `= a, name = b]`.
+/// Parses `= a, name = b]` into a and b.
 fn pair<'a>(rest: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     let (first, second) = rest.split_once(',')?;
     let second = strip_label(second, name)?;
@@ -98,7 +98,7 @@ fn find<'a>(text: &'a str, below: u64, label: &str) -> Option<(u64, &'a str)> {
     numbered_lines(text).skip(below as usize).find_map(|(line, content)| Some((line, strip_label(content, label)?)))
 }
 
-/// The rows between two lines: value in ms, percentile, how many took no longer, and 1/(1-percentile).
+/// The rows between two lines: value in ms, percentile, cumulative count, and 1/(1-percentile).
 fn spectrum(text: &str, below: u64, above: u64) -> Result<Histogram, ParseError> {
     let mut histogram = Histogram::new();
     let mut last = (Nanos::ZERO, 0u64);

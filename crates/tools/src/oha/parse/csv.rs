@@ -1,5 +1,5 @@
-//! `--output-format csv`: seconds; start since the run's. With the correction both start and duration are of the moment
-//! at which the request was due.
+//! oha's `--output-format csv`: seconds since the start of the run. With the correction, start and duration count from when
+//! the request was due.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
@@ -8,7 +8,7 @@ use truetail_run::{Claims, LatencyFrom};
 use super::STDOUT;
 use crate::{ParseError, ReportedRequest, ToolReport, units};
 
-/// The columns that are used, under the names in its header.
+/// The columns that are used.
 #[derive(Deserialize)]
 struct Row {
     #[serde(rename = "request-start")]
@@ -24,7 +24,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     let requests = requests.collect::<Result<Vec<_>, _>>()?;
     let claims = Claims { measured: Some(requests.len() as u64), ..Claims::silent(LatencyFrom::Intended) };
     let notes = vec!["failed and aborted requests have no row in oha's CSV".to_owned()];
-    Ok(ToolReport { requests, notes, ..ToolReport::of(claims) }.with_computed_quantiles())
+    Ok(ToolReport { requests, notes, ..ToolReport::from_claims(claims) }.with_computed_quantiles())
 }
 
 fn request(row: &Row) -> Option<ReportedRequest> {

@@ -1,4 +1,4 @@
-//! `--output-format json`: seconds. What nothing is known of is null.
+//! oha's `--output-format json`: times in seconds, null where nothing is known.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 use super::{Errors, STDOUT};
 use crate::{ParseError, ToolReport, units};
 
-/// Of the JSON, what is used.
+/// The fields that are used.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Document {
@@ -41,7 +41,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<ToolReport, ParseError> {
         rate_per_second: Some(document.summary.requests_per_sec).filter(|rate| rate.is_finite()),
         ..Claims::silent(LatencyFrom::Send)
     };
-    Ok(ToolReport { notes: errors.notes(), ..ToolReport::of(claims) })
+    Ok(ToolReport { notes: errors.notes(), ..ToolReport::from_claims(claims) })
 }
 
 /// `"p99.9": 0.022350986`, null where nothing was measured.

@@ -1,4 +1,4 @@
-//! The page of text: times in the unit that suits them, `10.7964 ms` or `1.0075 sec`.
+//! oha's text output. The unit of a time depends on its size: `10.7964 ms`, `1.0075 sec`.
 
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
@@ -26,7 +26,7 @@ pub(super) fn parse(text: &str) -> Result<ToolReport, ParseError> {
         rate_per_second: Some(STDOUT.rate(line, rate)?),
         ..Claims::silent(LatencyFrom::Send)
     };
-    Ok(ToolReport { notes: errors.notes(), ..ToolReport::of(claims) })
+    Ok(ToolReport { notes: errors.notes(), ..ToolReport::from_claims(claims) })
 }
 
 /// `None` where nothing was measured: oha prints NaN or infinity there.
