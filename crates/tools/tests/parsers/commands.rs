@@ -7,14 +7,14 @@ use truetail_tools::{InstalledTool, Invocation, LoadSpec, by_name};
 
 use crate::support::load;
 
-fn command(tool: &str, load: &LoadSpec) -> Result<Invocation, String> {
+pub(crate) fn command(tool: &str, load: &LoadSpec) -> Result<Invocation, String> {
     let found = InstalledTool { path: PathBuf::from(tool), version: "unknown".to_owned() };
     let tool = by_name(tool).unwrap_or_else(|| panic!("no tool {tool}"));
     tool.command(&found, load, Path::new(".")).map_err(|error| error.to_string())
 }
 
 /// 1000 requests a second, 10 users or 99 connections, for 2.5 s with a timeout of 1.5 s.
-fn busy() -> LoadSpec {
+pub(crate) fn busy() -> LoadSpec {
     LoadSpec {
         rate: Rate::per_second(1000.0).expect("a rate"),
         duration: Nanos::from_millis(2_500),
