@@ -1,4 +1,4 @@
-//! Tools that behave and tools that do not, in front of a real server.
+//! Well-behaved and misbehaving tools against a real server.
 
 mod round_trip;
 mod support;
@@ -17,7 +17,7 @@ use truetail_tools::{SearchPath, Tool};
 const PATIENT: Nanos = Nanos::from_secs(60);
 pub(crate) const NOWHERE: fn() -> SearchPath = || SearchPath { folder: "/nowhere".into(), path: Vec::new() };
 
-/// Runs one tool in `folder`, and reads what it left.
+/// Runs one tool in `folder` and reads its result.
 fn run(tool: &Fake, folder: &Path, limit: Nanos) -> ToolResult {
     let found = tool.locate(&NOWHERE()).expect("it is here");
     run_trial(tool, &found, &plan(limit), folder, &CancelToken::new()).expect("a server");
@@ -85,7 +85,7 @@ fn a_tool_that_cannot_be_started_or_prepared_is_told() {
 #[test]
 fn a_tool_that_hangs_is_ended_with_its_children() {
     let root = tempfile::tempdir().unwrap();
-    // The shell and its child both turn a deaf ear to SIGTERM.
+    // The shell and its child both ignore SIGTERM.
     let script = "trap '' TERM; sleep 300 & echo $! > child; echo 5; sleep 300";
     let result = run(&Fake::new("hanging", script), root.path(), Nanos::from_millis(700));
     assert_eq!(result.state, State::Hung);
@@ -108,7 +108,7 @@ fn children_that_a_tool_leaves_behind_are_ended() {
 #[test]
 fn what_a_tool_used_is_its_own() {
     let root = tempfile::tempdir().unwrap();
-    // As much as a tool of another kind would hold: none of it may be billed to the shell.
+    // Memory of this process must not count as the shell's.
     let ours = vec![1_u8; 200 << 20];
     let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; sleep 0.4; echo 5";
     let result = run(&Fake::new("busy", script), root.path(), PATIENT);

@@ -1,4 +1,4 @@
-//! Real outputs of every tool, kept as the laboratory keeps them, read into the table and out of its CSV.
+//! Stored outputs of every tool, laid out as the laboratory keeps them, read into the league table and back from its CSV.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use truetail_tools::{InstalledTool, LoadSpec, Tool, by_name};
 
 use crate::NOWHERE;
 
-/// What the real outputs were made with: 100/s for 6 s, and nothing for 1 s from 3 s on.
+/// The scenario of the stored outputs: 100/s for 6 s, with a stall of 1 s at 3 s.
 const SCENARIO: &str = "name = \"captured\"\n[workload]\nrate = 100\nduration = \"6s\"\n[service]\n\
     baseline = \"10ms\"\n[[service.fault]]\nkind = \"stall\"\nat = \"3s\"\nfor = \"1s\"\n";
 
-/// Each tool, its version, and the file with what it printed.
+/// Each tool, its version, and the file with its standard output.
 const CAPTURED: [(&str, &str, &str); 15] = [
     ("ab", "2.3", "stdout.txt"),
     ("autocannon", "9.0.0", "closed.json"),
@@ -40,7 +40,7 @@ fn captured(tool: &str, version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tools").join(tool).join(version).join("stall")
 }
 
-/// Lays out what a run of `tool` would have left in `folder`: a stored sample of version 1 of `tool_run.json`, too.
+/// Lays out what a run of `tool` would leave in `folder`, with a sample of version 1 of `ran.json`.
 fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, plan: &TrialPlan, folder: &Path) {
     let from = captured(tool.name(), version);
     let work = folder.join("files");
@@ -76,14 +76,14 @@ fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, plan: &TrialPlan, folde
     fs::write(folder.join("ran.json"), tool_run.to_string()).expect("a file");
 }
 
-/// 600 requests of a metronome, of which the server saw every one.
+/// 600 evenly spaced requests, all of which the server saw.
 fn truth_log() -> String {
     let row = |n: u64| format!("1,{},{},,{},200,answered,\n", n + 1, n * 10_000_000, n * 10_000_000 + 10_000_000);
     "epoch,number,arrived_ns,due_ns,answered_ns,status,ending,faults\n".to_owned()
         + &(0..600).map(row).collect::<String>()
 }
 
-/// The cells of a line of CSV, of which none that matters is quoted.
+/// A cell of the CSV; none of the cells that are read is quoted.
 fn cell<'a>(csv: &'a str, tool: &str, head: &str) -> &'a str {
     let heads = csv.lines().next().expect("heads");
     let index = heads.split(',').position(|cell| cell == head).unwrap_or_else(|| panic!("no {head}"));

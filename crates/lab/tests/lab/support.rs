@@ -1,4 +1,4 @@
-//! Tools that are small shell scripts.
+//! Fake tools, which are small shell scripts.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use truetail_tools::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// A tool that is a script. It prints its p99 in nanoseconds, or writes it into `results/<any>/p99`.
+/// A tool that is a shell script. It prints its p99 in nanoseconds, or writes it to `results/<any>/p99`.
 pub struct Fake {
     pub info: ToolInfo,
     pub script: String,
     pub version: &'static str,
     pub program: &'static str,
-    /// What a shell is to do beforehand.
+    /// A shell command to run before it.
     pub before: &'static str,
     pub here: bool,
 }
@@ -35,7 +35,7 @@ impl Fake {
         }
     }
 
-    /// For as long as the program runs, as real tools are.
+    /// With static lifetime, as real tools have.
     pub fn leaked(self) -> &'static Fake {
         Box::leak(Box::new(self))
     }
@@ -89,7 +89,7 @@ impl Tool for Fake {
     }
 }
 
-/// A stall that is asked for during 100 ms. A tool is hung after `limit`.
+/// A plan of 100 ms with a stall. A tool counts as hung after `limit`.
 pub fn plan(limit: Nanos) -> TrialPlan {
     let text = "name = \"small\"\n[workload]\nrate = 1000\nduration = \"100ms\"\n[service]\nbaseline = \"1ms\"\n\
                 [[service.fault]]\nkind = \"stall\"\nat = \"50ms\"\nfor = \"20ms\"\n";
@@ -97,7 +97,7 @@ pub fn plan(limit: Nanos) -> TrialPlan {
     TrialPlan { grace: limit.saturating_sub(plan.duration), ..plan }
 }
 
-/// Is there a process of this number that still does something?
+/// Whether a process with this id exists and is not a zombie.
 pub fn is_alive(pid: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());

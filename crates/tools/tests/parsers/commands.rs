@@ -1,4 +1,4 @@
-//! Command lines, as they would be typed.
+//! Command lines of the tools.
 
 use std::path::{Path, PathBuf};
 
@@ -58,7 +58,7 @@ fn wrk2_takes_whole_rates_only() {
     assert_eq!(error, "wrk2 cannot offer this: its -R takes whole requests a second, not 12.5");
 }
 
-/// The file that a tool is given.
+/// An input file of a tool.
 fn input(invocation: &Invocation, name: &str) -> String {
     let found = invocation.inputs.iter().find(|(path, _)| path == name);
     found.unwrap_or_else(|| panic!("no {name} in {:?}", invocation.inputs)).1.clone()
@@ -79,7 +79,7 @@ fn vegeta_takes_its_target_from_standard_input_and_is_decoded_by_itself() {
     assert_eq!(after, decoders);
 }
 
-/// What is in a file that a tool is given, and what is not without a timeout.
+/// Pieces of an input file of a tool, and the piece that is missing without a timeout.
 const INPUTS: [(&str, &str, &[&str], &str); 6] = [
     ("k6-constant-vus", "load.js", &["\"constant-vus\"", "\"vus\": 10", "\"2500ms\""], "{\"timeout\":\"1500ms\"}"),
     (

@@ -1,4 +1,4 @@
-//! Quantiles that a tool does not print, against a plain sort of the column in its file.
+//! Quantiles that a tool does not print, compared with a plain sort of the column in its file.
 
 use std::fs;
 
@@ -11,10 +11,10 @@ struct Column {
     tool: &'static str,
     /// The file below `testdata/tools/<tool>`.
     file: &'static str,
-    /// Its key; `None` for what is printed.
+    /// Its key; `None` for standard output.
     key: Option<&'static str>,
     delimiter: char,
-    /// The place of the time, and its unit.
+    /// The column of the latency, and its unit.
     place: usize,
     unit_ns: f64,
     has_header: bool,

@@ -1,4 +1,4 @@
-//! Fixtures, and what a report says in one line.
+//! Stored outputs, and a report in one line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,25 +7,25 @@ use truetail_model::record::{Outcome, rank_of};
 use truetail_model::time::{Nanos, Rate};
 use truetail_tools::{LoadSpec, ParseError, ToolOutput, ToolReport, by_name};
 
-/// One real output: where it is, what of it is standard output, standard error and other files, and what it says.
+/// One stored output: where it is, which of its files are what, and what its report says.
 pub(crate) struct Case {
     /// Below `testdata/tools/<tool>`, such as `2.3/healthy`.
     pub(crate) folder: &'static str,
-    /// The file with its standard output; empty where it printed nothing.
+    /// The file with standard output; empty if there was none.
     pub(crate) stdout: &'static str,
-    /// The file with its standard error, where one is kept.
+    /// The file with standard error, if it is stored.
     pub(crate) stderr: Option<&'static str>,
-    /// Its other files: the key, and the file.
+    /// Other files: (key, file).
     pub(crate) files: &'static [(&'static str, &'static str)],
-    /// Its exit code.
+    /// Exit code.
     pub(crate) exit: i32,
-    /// As [`said`] has it; or after `error: ` the file, the line and what is wrong there.
+    /// The report as [`said`] prints it; or `error: ` with file, line and problem.
     pub(crate) says: &'static str,
-    /// A piece of each of its notes, in order.
+    /// A part of each note, in order.
     pub(crate) notes: &'static [&'static str],
 }
 
-/// Everything but a place, an output and what it says.
+/// Defaults for all fields but the folder and the report.
 pub(crate) const PLAIN: Case =
     Case { folder: "", stdout: "stdout.txt", stderr: None, files: &[], exit: 0, says: "", notes: &[] };
 
@@ -51,7 +51,7 @@ impl Case {
     }
 }
 
-/// Checks every case and tells of all that differ.
+/// Checks every case and reports all that differ.
 pub(crate) fn check(tool: &str, cases: &[Case]) {
     let differ = cases.iter().filter_map(|case| {
         let report = parse(tool, &case.output(tool));
@@ -67,7 +67,7 @@ pub(crate) fn check(tool: &str, cases: &[Case]) {
     assert!(differ.is_empty(), "{tool} is read differently:\n{}", differ.join("\n"));
 }
 
-/// Its place and what is wrong there, without the tool and the tested version, which every one has.
+/// The place and the problem of an error, without the tool and the tested version.
 fn complaint(error: &ParseError) -> String {
     let text = format!("error: {error}").replacen(&format!("{}: ", error.tool), "", 1);
     let tested = format!(" (this parser was tested with {} {})", error.tool, error.tested);
@@ -89,8 +89,8 @@ pub(crate) fn load() -> LoadSpec {
     }
 }
 
-/// What a report says, times in milliseconds: claims that are not made as `-`, requests with how many of them have an
-/// error status, the count of its histogram, and its quantiles, those with a star computed and not printed.
+/// A report in one line, with times in milliseconds: claims (`-`: none), single requests and error statuses among them, the
+/// count of the histogram, and quantiles (`*`: computed, not printed by the tool).
 pub(crate) fn said(report: &ToolReport) -> String {
     let claims = &report.claims;
     let count = |n: Option<u64>| n.map_or("-".to_owned(), |n| n.to_string());
@@ -118,7 +118,7 @@ pub(crate) fn said(report: &ToolReport) -> String {
     )
 }
 
-/// Quantile `q` of plain numbers by sorting them: what a computed quantile is checked against.
+/// Quantile `q` of plain numbers by sorting, for comparison with computed quantiles.
 pub(crate) fn by_sorting(mut values: Vec<f64>, q: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     values[rank_of(q, values.len() as u64) as usize - 1]

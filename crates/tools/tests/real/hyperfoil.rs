@@ -24,13 +24,12 @@ fn counts_the_answers_of_the_server() {
         (Some(admitted), admitted, Some(gave))
     );
     assert!(histogram.min().expect("a minimum") >= BASELINE, "{:?}", histogram.min());
-    // A stall of the machine costs arrivals, for which it has no session left; a closed loop of as many would make ten
-    // times what is due.
+    // After a stall of the machine some arrivals find no free session. A closed loop would make ten times what is due.
     let due = 2.0 * RATE;
     assert!((0.5 * due..=1.5 * due).contains(&(admitted as f64)), "{admitted} of {due}");
 }
 
-/// It never begins, and says so by nothing but empty counters.
+/// It does not start; its counters are empty.
 #[test]
 fn makes_no_request_where_nobody_listens() {
     let Some(report) = run_alone(NAME, Nanos::from_secs(1)) else { return };

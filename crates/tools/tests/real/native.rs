@@ -11,14 +11,14 @@ use crate::support::{CONNECTIONS, Observation, RATE, USERS, run, run_alone};
 
 const BASELINE: Nanos = Nanos::from_millis(10);
 
-/// What is to be expected of a tool.
+/// What is expected of a tool.
 struct Expected {
     name: &'static str,
-    /// The answers that it counts.
+    /// Its count of answers.
     answers: fn(&ToolReport) -> Option<u64>,
-    /// The answers with an error status that it counts.
+    /// Its count of answers with an error status.
     error_answers: fn(&ToolReport) -> Option<u64>,
-    /// The most requests that the server saw and the tool keeps quiet about: those under way when its time is over.
+    /// How many requests the server may have seen that the tool does not mention: those in flight at its end.
     unmentioned: u64,
 }
 
@@ -26,12 +26,12 @@ const CLOSED: Expected =
     Expected { name: "", answers: measured, error_answers: error_statuses, unmentioned: USERS as u64 };
 const AB: Expected = Expected { name: "ab", error_answers: failed, ..CLOSED };
 const HEY: Expected = Expected { name: "hey", ..CLOSED };
-/// It does not say how many requests are in its filled-up histogram.
+/// It does not say how many requests are in its back-filled histogram.
 const WRK: Expected = Expected { name: "wrk", answers: requests, error_answers: failed, ..CLOSED };
 /// Its latencies lack one or two of the requests that it counts.
 const WRK2: Expected = Expected { name: "wrk2", unmentioned: CONNECTIONS as u64, ..WRK };
 const H2LOAD: Expected = Expected { name: "h2load", ..CLOSED };
-/// It waits for the requests under way, as it is told to.
+/// It waits for requests in flight, because of `-w`.
 const OHA: Expected = Expected { name: "oha", unmentioned: 0, ..CLOSED };
 const AUTOCANNON: Expected = Expected { name: "autocannon", error_answers: failed, ..CLOSED };
 
@@ -52,7 +52,7 @@ fn error_statuses(report: &ToolReport) -> Option<u64> {
     Some(report.requests.iter().filter(|request| is_error(request.outcome)).count() as u64)
 }
 
-/// A healthy service: the tool's answers are the server's, and none came sooner than the server gives any.
+/// Healthy service: the tool counts as many answers as the server, and the median is no shorter than the service time.
 fn healthy(expected: &Expected) {
     let Some(Observation { report, truth }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2))
     else {
@@ -64,7 +64,7 @@ fn healthy(expected: &Expected) {
     assert!(answers > 0, "nothing was answered");
     assert!((expected.error_answers)(&report).unwrap_or_default() == 0, "{:?}", report.claims);
     let median = report.claims.quantile(0.5).expect("a median").value_ns;
-    // As coarse as whole milliseconds, which autocannon cuts off.
+    // autocannon truncates to whole milliseconds.
     assert!(median >= BASELINE.0 - 1_000_000, "a median of {median} ns");
     assert_eq!(report.snapshot().tally.check(), Ok(()));
 }
@@ -91,7 +91,7 @@ fn is_near(expected: &Expected, what: &str, tool: u64, server: u64) {
     );
 }
 
-/// Nobody listens: it says so, or reports not one answer.
+/// Nobody listens: it says so, or reports no answer.
 fn alone(expected: &Expected) {
     match run_alone(expected.name, Nanos::from_secs(1)) {
         Some(Ok(report)) => {
@@ -136,7 +136,7 @@ tools! {
     autocannon: AUTOCANNON;
 }
 
-/// It stamps its requests on the clock of this machine.
+/// Its timestamps are on this machine's clock.
 #[test]
 fn h2load_stamps_the_starts() {
     if let Some(Observation { report, truth }) = run(H2LOAD.name, Service::healthy(BASELINE), Nanos::from_secs(1)) {
@@ -144,8 +144,7 @@ fn h2load_stamps_the_starts() {
     }
 }
 
-/// An open tool offers its rate. A loop over as many connections would offer ten times as much, so that half and half
-/// as much again leave room for a noisy machine.
+/// An open tool offers its rate. A closed loop would offer ten times as much, so ±50 % allows for a noisy machine.
 #[test]
 fn open_tools_offer_their_rate() {
     for expected in [WRK2, OHA] {

@@ -1,4 +1,4 @@
-//! Starting a tool and waiting for its end. The laboratory has a runner that watches closely; here the least will do.
+//! Runs a tool and waits for its end, with less supervision than the laboratory.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ pub(crate) const CONNECTIONS: u32 = 10;
 /// Requests a second of an open tool.
 pub(crate) const RATE: f64 = 100.0;
 
-/// What a tool said of a run, and what the server saw of it.
+/// What a tool reported of a run, and what the server saw.
 pub(crate) struct Observation {
     pub(crate) report: ToolReport,
     pub(crate) truth: Truth,
@@ -37,14 +37,14 @@ pub(crate) fn locate(name: &str) -> Option<(&'static dyn Tool, InstalledTool)> {
     match tool.locate(&SearchPath::from_env()) {
         Ok(found) => Some((tool, found)),
         Err(_) => {
-            // Not by a macro, whose text a test that passes keeps to itself.
+            // Not `eprintln!`, whose output is hidden when a test passes.
             let _ = writeln!(io::stderr(), "skipped: {name} not found, install with: {}", tool.info().install.debian);
             None
         }
     }
 }
 
-/// The tool in front of a server of this behaviour; `None` where it is not on this machine.
+/// Runs the tool against a server with this behaviour; `None` if it is not installed.
 pub(crate) fn run(name: &str, service: Service, duration: Nanos) -> Option<Observation> {
     let (tool, found) = locate(name)?;
     let server = Server::start(ServerOptions::new(service, SocketAddr::from(([127, 0, 0, 1], 0)))).expect("a server");
@@ -54,7 +54,7 @@ pub(crate) fn run(name: &str, service: Service, duration: Nanos) -> Option<Obser
     Some(Observation { report, truth: server.stop() })
 }
 
-/// What it makes of an address where nobody listens; `None` where it is not on this machine.
+/// Runs the tool against an address where nobody listens; `None` if it is not installed.
 pub(crate) fn run_alone(name: &str, duration: Nanos) -> Option<Result<ToolReport, ParseError>> {
     let (tool, found) = locate(name)?;
     let taken = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
@@ -75,7 +75,7 @@ fn load(address: SocketAddr, duration: Nanos) -> LoadSpec {
     }
 }
 
-/// Runs it in a folder of its own, and collects what it leaves.
+/// Runs the tool in a folder of its own and collects its output.
 fn leave(tool: &dyn Tool, found: &InstalledTool, load: &LoadSpec) -> ToolOutput {
     let folder = tempfile::tempdir().expect("a folder");
     let invocation = tool.command(found, load, folder.path()).expect("a command line");
@@ -100,14 +100,14 @@ fn leave(tool: &dyn Tool, found: &InstalledTool, load: &LoadSpec) -> ToolOutput 
     }
 }
 
-/// A command beside the tool.
+/// Runs a command before or after the tool.
 fn also(command: &[String], folder: &Path, stdout: Stdio) -> ExitStatus {
     let mut also = Command::new(&command[0]);
     also.args(&command[1..]).current_dir(folder).stdin(Stdio::null()).stdout(stdout);
     also.status().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-/// A relative path in which a part `*` is the one folder that there is.
+/// A relative path in which a component `*` is the only folder there.
 fn place(folder: &Path, path: &str) -> Option<PathBuf> {
     let only = |folder: &Path| Some(fs::read_dir(folder).ok()?.next()?.ok()?.path());
     let step = |place: PathBuf, part| if part == "*" { only(&place) } else { Some(place.join(part)) };
