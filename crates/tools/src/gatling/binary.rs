@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::parse::{LOG_FILE, RequestLog};
+use super::log::{LOG_FILE, RequestLog};
 use crate::ParseError;
 use crate::output_reader::shortened;
 

@@ -1,6 +1,7 @@
 //! Gatling: one simulated user for each arrival.
 
 mod binary;
+mod log;
 mod parse;
 mod text;
 

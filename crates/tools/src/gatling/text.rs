@@ -1,6 +1,6 @@
 //! Gatling's log up to 3.12: a line for each event, tab-separated, with times in milliseconds since 1970.
 
-use super::parse::{LOG_FILE, RequestLog};
+use super::log::{LOG_FILE, RequestLog};
 use crate::ParseError;
 use crate::output_reader::numbered_lines;
 
