@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Acceptance in real time: the binary against its own server, with the tolerances that were promised.
+"""Acceptance checks in real time: the binary against its own server, with the promised tolerances.
 
     cargo build --release -p truetail && python3 acceptance/run.py [NAME…]
 
-These checks take their time (a scenario lasts 60 s) and want a quiet machine, so `make test` does not run them; it runs
-the same things shortened. Each prints what it found; the exit code is 0 when all hold. Traffic stays on loopback.
+These checks are slow (a scenario lasts 60 s) and need a quiet machine, so `make test` runs shortened versions instead. Each
+check prints what it found; the exit code is 0 if all hold. Traffic stays on loopback.
 """
 
 import csv
@@ -23,11 +23,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BINARY = os.environ.get("TRUETAIL", str(ROOT / "target/release/truetail"))
-# Gone when this process ends.
+# Removed when this process ends.
 FOLDER = tempfile.TemporaryDirectory(prefix="truetail-acceptance-")
 WORK = Path(FOLDER.name)
 failed = []
-# Of files, which several runs may make at once.
+# Numbers files, which several runs may create at once.
 NUMBERS = itertools.count()
 
 
@@ -68,14 +68,14 @@ class Server:
             return list(csv.DictReader(log))
 
     def kill(self):
-        """Ends it at once; does nothing where it has ended."""
+        """Ends it at once; does nothing if it has ended."""
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
 
 
 def run(url, *flags, before=None, during=None):
-    """`truetail run`; its run.json, exit code and what it printed. Raises NoResult where it left no run.json."""
+    """Runs `truetail run`; returns run.json, exit code and output. Raises NoResult if there is no run.json."""
     out = WORK / f"run-{next(NUMBERS)}"
     command = [BINARY, "run", url, "--out", out, *map(str, flags)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=before)
@@ -183,7 +183,7 @@ def killed():
 def few_files():
     with Server("02-single-hiccup") as server:
         limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-        # The stall of scenario 02 is at 30 s; with a thousand requests a second a thousand would be in flight then.
+        # Scenario 02 stalls at 30 s, when a thousand requests a second would put a thousand in flight.
         result, _, screen, _, complete = run(server.url, "-r", 1000, "-d", "35s", before=limit)
         server.stop()
     tally = balanced(result)
@@ -199,7 +199,7 @@ def few_files():
 
 
 def held_open(wanted):
-    """So many connections at once, each for an answer that takes twelve seconds: the run's JSON and how many the server saw."""
+    """`wanted` connections at once, each for an answer that takes twelve seconds: run.json and how many the server saw."""
     slow = WORK / f"slow-{wanted}.toml"
     slow.write_text(
         f'name = "slow"\nabout = "twelve seconds of work"\n[workload]\nrate = {wanted / 10}\nduration = "10s"\n[service]\nbaseline = "12s"\n'
@@ -210,8 +210,8 @@ def held_open(wanted):
 
 
 def many_connections():
-    # Client and server are a process each, and each connection is a file in both: above the limit on open files it takes
-    # several of both.
+    # Each connection is an open file in both the client and the server process, so beyond the limit on open files several
+    # of both are needed.
     hard, asked = resource.getrlimit(resource.RLIMIT_NOFILE)[1], 50_000
     processes = -(-asked // (hard - 100))
     each = -(-asked // processes)
@@ -225,7 +225,7 @@ def many_connections():
             peak = result["generator"]["connections_peak"]
             check("all connections at once", peak == wanted, f"{peak} of {wanted}, limit on open files {hard}")
             check("the server saw every request", seen == wanted, seen)
-        # They open their connections within ten seconds, and none is closed before the twelfth.
+        # Connections are opened within ten seconds, and none is closed before the twelfth.
         started = [result["started_at_unix_ns"] for result, _ in ran]
         check("side by side", max(started) - min(started) < 2e9, f"begun within {(max(started) - min(started)) / 1e9:.2f} s")
         memory[wanted] = [result["generator"]["peak_memory_bytes"] for result, _ in ran]
@@ -257,8 +257,8 @@ def flat_memory():
     tally = balanced(result)
     check("planned = responses", tally["planned"] == tally["responses"] == 30_000, tally)
     early, late = readings[3], readings[-1]
-    # What is kept grows: every request while they all fit (112 bytes, 2.9 MB for the 26 000 between the readings), and the
-    # distributions of each second (some 1.5 KB each at this rate, 0.4 MB), until they are folded. Nothing else may.
+    # Only recorded data may grow: every request while they fit (112 bytes, 2.9 MB for the 26 000 between the readings), and
+    # the distributions of each second (about 1.5 KB each at this rate, 0.4 MB) until intervals double.
     check("memory grows by what is kept and no more (8 MB)", late - early <= 8192, f"{early} KiB after 40 s, {late} KiB at the end")
 
 
@@ -276,7 +276,7 @@ CHECKS = {
 
 
 def main():
-    # As Ctrl-C: servers are ended, files removed.
+    # As on Ctrl-C, servers are ended and files removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     for name in sys.argv[1:] or CHECKS:
         if name not in CHECKS:
@@ -287,7 +287,7 @@ def main():
         except NoResult as why:
             check("there is a result", False, why)
         except Exception as why:
-            # A result of another shape than any that was thought of is none that holds.
+            # A result of an unexpected shape is a failed check.
             check("the check came to its end", False, f"{why!r}, line {why.__traceback__.tb_next.tb_lineno}")
     print(f"{len(failed)} failed" if failed else "all hold")
     sys.exit(bool(failed))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Instructions a request, counted by valgrind's callgrind: make instructions, or bench/instructions.py --help.
+"""Instructions per request, counted by valgrind's callgrind: make instructions, or bench/instructions.py --help.
 
-Runs `bench-instructions`, which reads no clock, with N and with 2N requests, so that start and end cancel out, and puts a
-line into bench/results/instructions.csv. What the columns are, and what they cannot say: bench/README.md.
+Runs `bench-instructions`, which reads no clock, with N and with 2N requests, so that startup and shutdown cancel out, and
+writes a line to bench/results/instructions.csv. The columns and their limits are explained in bench/README.md.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/bench-instructions"
 RESULTS = ROOT / "bench/results/instructions.csv"
-# The functions of the program that each column is the sum of, with all that they call.
+# The functions that each column sums up, including what they call. They are named in bench-instructions.rs.
 PARTS = {
     "total": ["fixed_run"],
     "driver": ["part_driver_turn", "part_driver_finish"],
@@ -30,7 +30,7 @@ COLUMNS = ["commit", "date", *PARTS, "rustc"]
 
 
 def output(*command):
-    """What a command prints; its own words and the end of all where it fails."""
+    """The output of a command. If it fails, exits with its error message."""
     ran = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True)
     if ran.returncode:
         sys.exit(f"{command[0]} failed (exit {ran.returncode}): {ran.stderr.strip()[-500:]}")
@@ -38,12 +38,12 @@ def output(*command):
 
 
 def inclusive(requests, folder):
-    """Instructions of each function of the program, those of what it calls included, by its last name."""
+    """Inclusive instructions of each function of the program, by the last part of its name."""
     counts = Path(folder) / f"{requests}.callgrind"
     output("valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", PROGRAM, requests)
     table = output("callgrind_annotate", "--inclusive=yes", "--threshold=100", "--auto=no", counts)
     found = re.findall(r"^ *([\d,]+) .*\bbench_instructions::(\w+)", table, re.MULTILINE)
-    # Of what was inlined into a function there are lines with its name too, each for a part of it.
+    # Inlined code has lines of its own under the function's name, each for a part: the largest is the whole.
     whole = {}
     for count, name in found:
         whole[name] = max(whole.get(name, 0), int(count.replace(",", "")))
@@ -61,13 +61,13 @@ def per_request(requests):
 
 
 def commit():
-    """The commit that was measured; with a + where the code differs from it."""
+    """The measured commit, with a + if the working tree differs from it."""
     changed = output("git", "status", "--porcelain", "--", "crates", "bench/src", "Cargo.toml", "Cargo.lock").strip()
     return output("git", "rev-parse", "--short=10", "HEAD").strip() + ("+" if changed else "")
 
 
 def record(line, path):
-    """Appends the line, or replaces that of the same commit."""
+    """Appends the line, or replaces the line of the same commit. Returns the line before it."""
     lines = list(csv.DictReader(path.open(newline=""))) if path.exists() else []
     lines = [known for known in lines if known["commit"] != line["commit"]] + [line]
     path.parent.mkdir(parents=True, exist_ok=True)

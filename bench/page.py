@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the figures of one or more sessions into docs/performance.md, between its marks: bench/page.py bench/results/DATE …"""
+"""Writes the figures of one or more sessions into docs/performance.md, between its markers: bench/page.py bench/results/DATE …"""
 
 import json
 import sys
@@ -7,11 +7,11 @@ from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/performance.md"
 BEGIN, END = "<!-- figures: bench/page.py -->", "<!-- end of figures -->"
-# Arrival lag at the 99th percentile that a run must not exceed to count as one that kept its goal, microseconds.
+# The largest arrival lag at p99 with which a run keeps its goal, microseconds.
 LAG_GOALS = {"truetail --timing balanced": 35, "truetail --timing precise": 10}
 RATE, CPU, LAG, BEYOND = "thousand requests a second", "CPU, us a request", "arrival lag p99, us", "median it reports beyond that from kernel to kernel, us"
-# What is wanted: words, where it was measured, the table, the tool, how good it must be, and whether the ratio to the peer is
-# meant or the figure itself.
+# Each goal: description, part of the session, table, tool, limit, and whether the limit is for the ratio to the peer or for
+# the figure itself.
 GOALS = [
     ("closed loop: times wrk's requests a second, at least", ("closed",), RATE, "truetail", 1.25, "ratio"),
     ("the same with `--user-timestamps`, at least", ("closed",), RATE, "truetail --user-timestamps", 1.30, "ratio"),
@@ -49,7 +49,7 @@ def part(title, found, peer):
 
 
 def kept(runs):
-    """How many of the runs in the tables kept the goal of their timing."""
+    """How many of the runs in the tables kept the goal of their timing, in sentences."""
     out = []
     for tool, most in LAG_GOALS.items():
         lags = [run["lag_us"]["0.99"] for run in runs if run["tool"] == tool and run["level"] in ("near", "far") and "lag_us" in run]
@@ -59,7 +59,7 @@ def kept(runs):
 
 
 def goals(found):
-    """A row for each goal that was measured, at each level where it can be told."""
+    """A table row for each measured goal, at each level that has figures."""
     out = ["### Goals", "", "| goal | | level | measured | runs (of its peer) | |", "|---|---|---|---|---|---|"]
     for words, place, unit, tool, wanted, kind in GOALS:
         data = found.get(place[0], {}).get(place[0], {})

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""truetail beside wrk, wrk2, oha and h2load, in one session: make bench, or bench/run.py --help.
+"""Compares truetail with wrk, wrk2, oha and h2load in one session: make bench, or bench/run.py --help.
 
-Every run is a fresh process on processor 1 against a fresh minimal server on processor 0, with one thread, alternating in a
-random order. Before and after each, a gate measures how long a cache line takes between the two processors: shared hosts
-flip between two levels, and a run during which they did is left out, and so is one whose client was pushed aside by other
-processes. Comparisons are made inside one level only, as ratios
-of medians. What a figure is, and what it cannot say: docs/performance.md.
+Each run is a fresh single-threaded process on processor 1 against a fresh minimal server on processor 0. Tools alternate in
+random order. Before and after each run a gate measures how long a cache line takes between the two processors. Shared hosts
+flip between two levels: a run during which the level changed is left out, and so is one whose client was preempted by other
+processes. Figures are compared only within one level, as ratios of medians. docs/performance.md explains the figures and
+their limits.
 """
 
 import argparse
@@ -28,18 +28,18 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
 TOOLS = Path(os.environ.get("TRUETAIL_TOOLS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "truetail/tools")
 SERVER_CPU, CLIENT_CPU = 0, 1
-# Between the two levels of the round trip that were seen on such hosts, 75 to 120 and 350 to 375 ns.
+# Separates the two levels of the round trip that were seen on such hosts, 75 to 120 and 350 to 375 ns.
 FAR_FROM_NS = 200
-# Levels before and after a run that differ by more than this are two levels.
+# Round trips before and after a run that differ by more than this factor are of two levels.
 SAME_LEVEL = 1.4
-# More often than this a second another process took the client's processor: the run is not its own.
-MOST_PUSHED_ASIDE = 100
-# At the start connections are opened and, in wrk2, delayed: not part of the arrival lag.
-LEFT_OUT_S = 0.4
+# Involuntary context switches a second of the client above which a run is left out.
+MAX_PREEMPTIONS_PER_S = 100
+# Left out of the arrival lag, because connections are opened then, and wrk2 delays them.
+STARTUP_S = 0.4
 
 
 def program(name):
-    """Where a peer is, or None."""
+    """The path of a peer, or None."""
     own = TOOLS / "bin" / name
     return str(own) if own.exists() else shutil.which(name)
 
@@ -54,7 +54,7 @@ def pinned(cpu):
 
 
 class Server:
-    """A minimal server; with `stamps` the plain one writes down when its kernel saw each request."""
+    """A minimal server. With `stamps`, bench-server writes when its kernel saw each request."""
 
     def __init__(self, stamps=None, name="bench-server"):
         command = [TARGET / name, "127.0.0.1:0"] + ([stamps] if stamps else [])
@@ -77,8 +77,8 @@ class Server:
 def measured(command):
     """Runs a command on the client's processor: output, CPU seconds, peak memory in bytes, wall seconds."""
     began = time.monotonic()
-    # A failure says why on stderr; bars and warnings of some tools go there too, so it is kept and shown on failure only.
-    # One thread each, also for what would take as many as there are processors.
+    # Standard error is shown only on failure, because some tools print progress bars and warnings there.
+    # Limits tools on tokio to one thread.
     one_thread = {**os.environ, "TOKIO_WORKER_THREADS": "1"}
     process = subprocess.Popen([str(part) for part in command], env=one_thread, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=pinned(CLIENT_CPU))
     out, err = process.stdout.read(), process.stderr.read()
@@ -86,7 +86,7 @@ def measured(command):
     process.returncode = os.waitstatus_to_exitcode(status)
     return {
         "out": out, "err": err, "exit": process.returncode, "cpu_s": usage.ru_utime + usage.ru_stime,
-        "memory": usage.ru_maxrss * 1024, "wall_s": time.monotonic() - began, "pushed_aside": usage.ru_nivcsw,
+        "memory": usage.ru_maxrss * 1024, "wall_s": time.monotonic() - began, "preemptions": usage.ru_nivcsw,
     }
 
 
@@ -107,7 +107,7 @@ class Truetail:
         return self._run(url, "-r", rate, "-d", f"{seconds}s")
 
     def requests(self, result):
-        # 4: INVALID. A closed loop at full speed is not valid as a latency, and is what is wanted here: its rate.
+        # 4 is INVALID: a closed loop at full speed has no valid latency, but its rate is what is measured here.
         if result["exit"] not in (0, 4):
             return None
         return json.loads(result["out"])["tally"]["responses"]
@@ -121,7 +121,7 @@ class Truetail:
 
 
 class Wrk:
-    """wrk, or with a rate wrk2."""
+    """wrk, or wrk2, which takes a rate."""
 
     def __init__(self, name):
         self.name, self.path = name, program(name)
@@ -149,7 +149,7 @@ class Wrk:
 
 
 class H2load:
-    """h2load: so many streams on one connection."""
+    """h2load with a number of streams on one connection."""
 
     name = "h2load"
 
@@ -201,10 +201,10 @@ class Oha:
 
 
 class Floor:
-    """The least that a client can do: no parser, no books, no schedule but k / rate. Not a peer, but the bottom of a scale."""
+    """The least that a client can do: no parser, no tally, no schedule but k / rate. Not a peer but the bottom of the scale."""
 
     def __init__(self, name, between=0):
-        """`between` two requests: the microseconds of the last that are spun, or "batches"."""
+        """`between` two requests: how many of the last microseconds are spun, or "batches"."""
         self.name, self.between = name, between
 
     def available(self):
@@ -228,17 +228,17 @@ class Floor:
 
 CLOSED = [Floor("floor"), Truetail("truetail"), Truetail("truetail --user-timestamps", "--user-timestamps"), Wrk("wrk"), Wrk("wrk2"), Oha()]
 OPEN = [Floor("floor"), Floor("floor, spinning", 30), Floor("floor, in batches", "batches")] + [Truetail(f"truetail --timing {timing}", "--timing", timing) for timing in ("precise", "balanced", "cheap")] + [
-    # After a stall of the machine an open loop opens a connection for each arrival that finds none; wrk2 has 64.
+    # After a stall of the machine an open loop opens a connection for each waiting arrival, while wrk2 has 64.
     Truetail("truetail --timing cheap -c 64", "--timing", "cheap", "-c", 64), Wrk("wrk2"), Oha()]
 
 
 def lags_us(stamps, rate, per_connection):
-    """How much later than the schedule that fits best each request came, microseconds. Without a global schedule (wrk2 has
-    one for each connection) each connection is fitted by itself, which favours it."""
+    """How much later than the best-fitting schedule each request came, microseconds. wrk2, which has a schedule for each
+    connection, is fitted connection by connection, which favours it."""
     seen = sorted((at, connection) for connection, at, _ in stamps if at)
     if not seen:
         return []
-    begin = seen[0][0] + LEFT_OUT_S * 1e9
+    begin = seen[0][0] + STARTUP_S * 1e9
     groups = {}
     for at, connection in seen:
         if at >= begin:
@@ -258,7 +258,7 @@ def at(values, q):
 
 
 def one_run(tool, build, rate=None, stamped=False, scratch=None, server="bench-server"):
-    """One gated run; None where the tool failed or the level changed."""
+    """One run between two gates; None if the tool failed."""
     before = gate()
     server = Server(str(scratch / "stamps") if stamped else None, server)
     try:
@@ -276,12 +276,12 @@ def one_run(tool, build, rate=None, stamped=False, scratch=None, server="bench-s
     figures = {
         "tool": tool.name, "requests": requests, "per_second": tool.per_second(result), "cpu_us": result["cpu_s"] * 1e6 / requests, "memory": result["memory"],
         "wall_s": result["wall_s"], "round_trip_ns": trips, "stalls_per_second": max(before["stalls_per_second"], after["stalls_per_second"]),
-        "level": "disturbed" if result["pushed_aside"] > MOST_PUSHED_ASIDE * result["wall_s"] else "mixed" if trips[1] > trips[0] * SAME_LEVEL else "far" if trips[0] >= FAR_FROM_NS else "near",
+        "level": "disturbed" if result["preemptions"] > MAX_PREEMPTIONS_PER_S * result["wall_s"] else "mixed" if trips[1] > trips[0] * SAME_LEVEL else "far" if trips[0] >= FAR_FROM_NS else "near",
     }
     if stamped:
         lags = lags_us(stamps, rate, tool.name == "wrk2")
         seen = sorted(at for _, at, _ in stamps if at)
-        # Answers that come after the end, because requests went out late, are no part of the rate.
+        # Counted from the first to the last request, so that late requests lower the rate.
         figures["reached"] = (len(seen) - 1) / ((seen[-1] - seen[0]) / 1e9) if len(seen) > 1 else None
         figures["lag_us"] = {str(q): at(lags, q) for q in (0.5, 0.99, 0.999)}
         figures["served_us"] = at([(sent - came) / 1e3 for _, came, sent in stamps if came], 0.5)
@@ -290,7 +290,7 @@ def one_run(tool, build, rate=None, stamped=False, scratch=None, server="bench-s
 
 
 def alternate(tools, build, rounds, **how):
-    """All tools, `rounds` times, each round in an order of its own."""
+    """Runs all tools `rounds` times, each round in a random order."""
     runs = []
     for _ in range(rounds):
         for tool in random.sample(tools, len(tools)):
@@ -305,7 +305,7 @@ def median_of(runs, figure):
 
 
 def summarize(runs, figure, peer):
-    """Medians by level and tool, and their ratios to the peer of the same level."""
+    """Medians by level and tool, with their ratios to the peer at the same level."""
     table = []
     for level in ("near", "far"):
         of = {tool: median_of([r for r in runs if r["tool"] == tool and r["level"] == level], figure) for tool in dict.fromkeys(r["tool"] for r in runs)}
@@ -317,7 +317,7 @@ def summarize(runs, figure, peer):
 
 
 def left_out(runs):
-    """How many runs are in no table, and why."""
+    """How many runs are in no table, by reason."""
     return {level: sum(run["level"] == level for run in runs) for level in ("mixed", "disturbed")}
 
 
@@ -343,7 +343,7 @@ def closed_loop(options, scratch):
 
 
 def beyond_kernel(run):
-    """The median that a tool reports, beyond that from kernel to kernel, of which the server knows the least it can have been."""
+    """The median that a tool reports, less the median from kernel to kernel, for which the server has a lower bound."""
     return None if run["said_us"] is None else run["said_us"] - run["served_us"]
 
 
@@ -379,7 +379,7 @@ def memory(options, scratch):
 
 
 def beside(title, tools, build, server, peer, options):
-    """CPU a request, and what was reached, of truetail beside one peer in front of a server; None without the peer."""
+    """CPU per request and throughput of truetail and one peer against a server; None without the peer."""
     missing = [tool.name for tool in tools if not tool.available()]
     if missing:
         print(f"\n{title}: skipped, {' and '.join(missing)} is not here")
@@ -396,9 +396,9 @@ def beside(title, tools, build, server, peer, options):
 
 
 def http2(options, scratch):
-    """One connection, the same streams and the same rate; and as fast as it goes."""
+    """One connection with the same streams: at the same rates, and as fast as possible."""
     streams, found = 32, {}
-    # --rps lets h2load ask as soon as it may, and not on a schedule: what it costs to ask is compared, not when it asks.
+    # With --rps h2load sends as soon as it may, not on a schedule: the cost of requests is compared, not their timing.
     for rate in [rate for rate in options.rates if rate >= 10_000]:
         flags = ["--http2", "--connections", 1, "--max-streams", streams]
         tools = [Truetail(f"truetail --timing {timing}", *flags, "--timing", timing) for timing in ("balanced", "cheap")] + [H2load()]
@@ -411,7 +411,7 @@ def http2(options, scratch):
 
 
 def tls(options, scratch):
-    """TLS 1.3 with connections that are kept, as fast as it goes."""
+    """TLS 1.3 with kept-alive connections, as fast as possible."""
     tools = [Truetail("truetail https", "--insecure"), Wrk("wrk")]
     build = lambda tool, url: tool.closed(url, 64, options.seconds)
     return beside("TLS 1.3, closed loop, 64 connections", tools, build, "bench-tls-server", "wrk", options)

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# Installs load tools for the laboratory, and servers that the tests ask: tools/install.sh [TOOL …], without names all of
-# them. What is there already is left alone, which takes seconds. One that fails does not stop the others; then the exit
-# code is 1.
+# Installs load tools for the laboratory and servers for the tests: tools/install.sh [TOOL …], without names all of them.
+# Installed tools are left alone, which takes seconds. If one fails, the others are still installed and the exit code is 1.
 #
-# What no package manager puts on the path goes to ${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools},
+# Tools that no package manager puts on the path go to ${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools},
 # where truetail looks first. Each version is the one that truetail's parser was tested with.
 # Vegeta and wrk2 are in no registry; `truetail lab tools` says how to build them.
+#
+# A new tool is a function install_NAME here; the order of the functions is the order of installation.
 set -euo pipefail
 
 readonly folder="${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools}"
 readonly sources="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/crates/tools/src"
-readonly every=(ab hey wrk h2load k6 jmeter gatling hyperfoil locust node autocannon oha nginx)
+# shellcheck disable=SC2207
+readonly every=($(sed -n 's/^install_\([a-z0-9_]*\)() {.*/\1/p' "${BASH_SOURCE[0]}"))
 
 readonly k6_version=1.8.1 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
 readonly locust_version=2.47.0 autocannon_version=9.0.0 oha_version=1.16.0
@@ -67,6 +69,8 @@ install_locust() {
     link locust "$folder/locust/bin/locust"
 }
 
+install_node() { from_apt node nodejs; }
+
 install_autocannon() {
     if says "v$autocannon_version" "$folder/bin/autocannon" --version; then return; fi
     needs node "Node.js, 20 or later" 20 node --version
@@ -81,9 +85,7 @@ install_oha() {
     cargo install --quiet --locked --root "$folder" --version "$oha_version" oha
 }
 
-install_node() { from_apt node nodejs; }
-
-# Installing its package would start it, on port 80: only the program is taken out.
+# Installing the package would start nginx on port 80, so only the program is extracted.
 install_nginx() {
     if type -P nginx >/dev/null || [[ -x "$folder/bin/nginx" ]]; then return; fi
     needs apt-get "a Debian-like system; elsewhere, your package manager's nginx"
@@ -106,7 +108,7 @@ from_apt() {
     fi
 }
 
-# Nobody is asked for a password: `make test` would wait for it. Where sudo wants one, the tool is not installed.
+# Never asks for a password, because `make test` would wait for it. If sudo needs one, the tool is not installed.
 as_root() {
     if [[ "$(id -u)" == 0 ]]; then
         DEBIAN_FRONTEND=noninteractive "$@"
@@ -115,7 +117,7 @@ as_root() {
     fi
 }
 
-# jars FOLDER GROUP:ARTIFACT:VERSION…: those and all that they stand on, in an emptied folder.
+# jars FOLDER GROUP:ARTIFACT:VERSION…: those and all their dependencies, in an emptied folder.
 jars() {
     local into="$1" group artifact version
     needs mvn "Maven and a Java development kit, 17 or later"
@@ -134,14 +136,14 @@ jars() {
         "-DoutputDirectory=$into"
 }
 
-# settle TOOL VERSION: what was prepared beside its place takes its place.
+# settle TOOL VERSION: moves the prepared folder TOOL.new into place.
 settle() {
     touch "$folder/$1.new/installed-$2"
     rm -rf "${folder:?}/$1"
     mv "$folder/$1.new" "$folder/$1"
 }
 
-# compile TOOL CLASS: our own few lines of Java, again when they changed.
+# compile TOOL CLASS: compiles our own Java class, again when its source changed.
 compile() {
     local source="$sources/$1/$2.java" classes="$folder/$1/classes"
     if cmp -s "$source" "$classes/$2.java"; then return; fi
@@ -157,13 +159,13 @@ link() {
     ln -sfn "$2" "$folder/bin/$1"
 }
 
-# says TEXT COMMAND…: whether the command is there and prints the text.
+# says TEXT COMMAND…: whether the command exists and prints the text.
 says() {
     type -P "$2" >/dev/null && "${@:2}" 2>&1 | grep -F -- "$1" >/dev/null
 }
 
-# needs PROGRAM WHAT-IT-IS-PART-OF [VERSION COMMAND…]: it is there, and the first number that the command prints is not
-# below the version.
+# needs PROGRAM PACKAGE [VERSION COMMAND…]: fails unless the program exists and the first number that the command prints is
+# at least the version.
 needs() {
     if ! type -P "$1" >/dev/null; then
         echo "  there is no $1: it needs $2" >&2
@@ -196,7 +198,7 @@ main() {
     mkdir -p "$folder/bin"
     for tool in "${tools[@]}"; do
         echo "$tool"
-        # In a shell of its own, so that the first command that fails ends this tool and no other.
+        # In a shell of its own, so that a failing command ends only this tool.
         if ! bash "${BASH_SOURCE[0]}" --one "$tool"; then failed+=("$tool"); fi
     done
     if [[ ${#failed[@]} != 0 ]]; then

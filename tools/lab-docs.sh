@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Writes the pages of the laboratory from what it keeps: tools/lab-docs.sh RESULTS DOCS
+# Writes the laboratory's pages from its results: tools/lab-docs.sh RESULTS DOCS
 #
-# RESULTS is what `truetail lab run … --out RESULTS` wrote, DOCS the folder of the pages, such as docs/lab. Each scenario of
-# full length gets a folder with its page (README.md), the table as CSV and JSON, and the pictures.
+# RESULTS is the --out folder of `truetail lab run`, DOCS the folder of the pages, such as docs/lab. Each scenario of full
+# length gets a folder with its page (README.md), the table as CSV and JSON, and the pictures.
 set -euo pipefail
 
 readonly results="${1:?RESULTS, the --out of truetail lab run}" docs="${2:?DOCS, such as docs/lab}"

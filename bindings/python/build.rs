@@ -1,4 +1,4 @@
-//! On macOS an extension module must be told that its symbols come later; `cargo build` does not know that by itself.
+//! On macOS an extension module needs linker arguments for symbols that are resolved at load time; cargo does not add them.
 
 fn main() {
     pyo3_build_config::add_extension_module_link_args();

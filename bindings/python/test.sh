@@ -1,10 +1,10 @@
 #!/bin/sh
-# Builds the Python package in a fresh environment under the repository's root, and runs its tests. Where there is no
-# interpreter that is new enough for what the tests need, no venv module or no registry, it says SKIPPED, and that is no
-# failure; once the environment is there, everything else is.
+# Builds the Python package in a fresh environment under the repository's root and runs its tests. Without a recent enough
+# interpreter, the venv module or a registry it prints SKIPPED, which is no failure. Once the environment exists, everything
+# else is.
 #
-# PYTHON               the interpreter, 3.11 or later; python3 where nothing is said
-# TRUETAIL_PROFILE     the cargo profile: dev where nothing is said, because `cargo test` has built most of it already
+# PYTHON               the interpreter, 3.11 or later; default python3
+# TRUETAIL_PROFILE     the cargo profile: default dev, because `cargo test` has built most of it already
 set -eu
 
 cd "$(dirname "$0")"

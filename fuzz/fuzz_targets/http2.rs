@@ -1,5 +1,5 @@
-//! What a server of HTTP/2 says, or something in place of it, in pieces that the input cuts: what ends, and how, does not
-//! depend on the cuts, every request ends at most once, and no more is kept than may be.
+//! The bytes of an HTTP/2 server, valid or not, in pieces that the input chooses. The outcomes do not depend on where the bytes
+//! are cut, every request ends at most once, and memory stays bounded.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,16 +8,16 @@ use truetail_fuzz::Cut;
 use truetail_model::record::{Cause, Outcome};
 
 const REQUESTS: u32 = 5;
-/// The fourth fits into the window of a connection in part, and the fifth not at all.
+/// Of the fourth a part fits into the connection's window, and of the fifth nothing.
 const BODY: usize = 20_000;
 /// A frame of 16 KiB, a block of 64 KiB, replies of 256 KiB and bodies of 128 KiB, whose memory grows by doubling.
 const MOST_HELD: usize = 2 * (16 + 64 + 256 + 128 + 16) * 1024;
-/// The window of a connection that nobody has changed.
+/// The initial window of a connection.
 const WINDOW: i64 = 65_535;
-/// An empty frame of settings: without it nothing else is listened to.
+/// An empty SETTINGS frame, which has to come first.
 const SETTINGS: &[u8] = &[0, 0, 0, 4, 0, 0, 0, 0, 0];
 
-/// What ended, and what the connection came to, what is replied, and the bytes of bodies that were sent in the end.
+/// The requests that ended, the outcome of the connection, the replies, and the bytes of bodies sent.
 type Heard = (Vec<(u32, Outcome, u64)>, Result<(), Cause>, Vec<u8>, i64);
 
 fuzz_target!(|input: &[u8]| {
@@ -54,7 +54,7 @@ fn heard(pieces: &[&[u8]], mut conversation: Conversation) -> Heard {
     (ended, came_to, replies, conversation.bodies_sent)
 }
 
-/// How much wider whole frames open the window of the connection.
+/// By how much complete WINDOW_UPDATE frames enlarge the connection's window.
 fn opened(mut bytes: &[u8]) -> i64 {
     let mut opened = 0;
     while let Some((head, rest)) = bytes.split_first_chunk::<9>() {

@@ -1,5 +1,5 @@
-//! A tool's output, as anybody may have written it: the parser of the tool named in `TRUETAIL_FUZZ_TOOL` reads or refuses
-//! it, and what it makes of it is tidy.
+//! Arbitrary output of a tool: the parser of the tool in `TRUETAIL_FUZZ_TOOL` reads or refuses it, and its report is
+//! consistent.
 #![no_main]
 
 use std::env;
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use truetail_fuzz::{keys, load, output};
 use truetail_model::time::Nanos;
-use truetail_tools::{Report, Tool, by_name, names};
+use truetail_tools::{ToolReport, Tool, by_name, names};
 
 static TOOL: LazyLock<&'static dyn Tool> = LazyLock::new(|| {
     let name = env::var("TRUETAIL_FUZZ_TOOL").unwrap_or_default();
@@ -22,16 +22,16 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-fn check(report: &Report, bytes: usize) {
+fn check(report: &ToolReport, bytes: usize) {
     assert!(report.requests.len() <= bytes, "more requests than bytes");
     let quantiles = &report.claims.quantiles;
     assert!(quantiles.iter().all(|claim| claim.q > 0.0 && claim.q < 1.0), "{quantiles:?}");
     assert!(quantiles.is_sorted_by(|a, b| a.q < b.q), "{quantiles:?}");
     assert!(report.claims.rate_per_second.is_none_or(f64::is_finite));
-    if report.lasted() < LONGEST_RUN {
+    if report.time_span() < MAX_RUN {
         assert_eq!(report.snapshot().tally.check(), Ok(()));
     }
 }
 
-/// A run's record is kept second by second, which for a longer one takes the time that the parser should have.
-const LONGEST_RUN: Nanos = Nanos::from_secs(100);
+/// Snapshots have data for each second, so longer runs would take time from the parser.
+const MAX_RUN: Nanos = Nanos::from_secs(100);

@@ -1,5 +1,5 @@
-//! Targets as users write them down, and rows that fill them in: refused in one line, or requests of which each is one
-//! whole request of HTTP/1.1 and nothing more, whatever stands in the rows.
+//! Targets and rows from users: refused with one line, or prepared so that each is exactly one HTTP/1.1 request, whatever the
+//! rows contain.
 #![no_main]
 
 use httparse::{EMPTY_HEADER, Request, Status};
@@ -8,7 +8,7 @@ use truetail_engine::FeedOrder;
 use truetail_fuzz::split;
 use truetail_requests::{PreparedRequests, TargetSpec, Feed, RowFormat, Location, InputError, Rows, parse_curl, parse_targets, prepare, split_words};
 
-/// Arrivals that are looked at, which reach every row of a short file.
+/// Arrivals to check, enough to reach every row of a short file.
 const ARRIVALS: u64 = 64;
 
 fuzz_target!(|input: &[u8]| {

@@ -1,5 +1,5 @@
-//! An HTTP/1.1 answer, or what is sent in place of one, in pieces that the input cuts: what it is does not depend on the
-//! cuts, every byte is counted, and no more is kept than may be.
+//! An HTTP/1.1 answer, valid or not, in pieces that the input chooses. The result does not depend on where the bytes are cut,
+//! every byte is counted, and memory stays bounded.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,20 +15,20 @@ type Read = Result<AnswerEnd, Cause>;
 fuzz_target!(|input: &[u8]| {
     let Cut { flag: is_head_request, pieces } = Cut::read(input);
     let whole = pieces.concat();
-    let (mut parser, mut last) = (ResponseParser::new(), HeadCache::new());
-    let in_pieces = read(&mut parser, &pieces, is_head_request, &mut HeadCache::default());
-    assert_eq!(read(&mut ResponseParser::new(), &[&whole], is_head_request, &mut last), in_pieces, "in one piece");
-    // Another time what came before is known.
-    assert_eq!(read(&mut parser, &pieces, is_head_request, &mut last), in_pieces, "by a parser that was used before");
+    let (mut parser, mut last) = (ResponseParser::new(), LastHead::remembering());
+    let in_pieces = read(&mut parser, &pieces, to_head, &mut LastHead::default());
+    assert_eq!(read(&mut ResponseParser::new(), &[&whole], to_head, &mut last), in_pieces, "in one piece");
+    // Once more, with a remembered head.
+    assert_eq!(read(&mut parser, &pieces, to_head, &mut last), in_pieces, "by a parser that was used before");
     assert_eq!(
         read(&mut parser, &[&whole], !is_head_request, &mut last),
         read(&mut ResponseParser::new(), &[&whole], !is_head_request, &mut HeadCache::default())
     );
 });
 
-/// What a connection makes of these pieces and its end behind them.
-fn read(parser: &mut ResponseParser, pieces: &[&[u8]], is_head_request: bool, last: &mut HeadCache) -> Read {
-    parser.start(is_head_request);
+/// What a connection makes of these pieces followed by its end.
+fn read(parser: &mut ResponseParser, pieces: &[&[u8]], to_head: bool, last: &mut LastHead) -> Read {
+    parser.start(to_head);
     let (mut fed, mut finished) = (0, None);
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
         if finished.is_some() {

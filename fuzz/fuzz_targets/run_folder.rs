@@ -1,5 +1,4 @@
-//! A run folder, as anybody may have damaged it: refused with the file that is wrong, or a run whose books balance and whose
-//! parts agree.
+//! A damaged run folder: refused with the name of the bad file, or loaded as a run whose tally balances and whose parts agree.
 #![no_main]
 
 use std::fs;
@@ -11,7 +10,7 @@ use truetail_fuzz::{RUN_FILES, split};
 use truetail_model::record::{Metric, Snapshot, SparseHistogram};
 use truetail_run::{Run, folder, wire};
 
-/// A folder of this process, in memory where the system has such.
+/// A folder of this process, in memory if the system supports it.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let memory = PathBuf::from("/dev/shm");
     let place = if memory.is_dir() { memory } else { std::env::temp_dir() };
@@ -38,7 +37,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-/// What is read and written is read again as the same.
+/// Reading, writing and reading again gives the same.
 fn check_text(text: &str) {
     let Ok(file) = wire::parse(text) else { return };
     let written = file.to_json();
@@ -61,7 +60,7 @@ fn check(run: &Run) {
     }
 }
 
-/// Every arrival has one outcome, and each outcome its time.
+/// Every arrival has one outcome and one time.
 fn check_books(snapshot: &Snapshot) {
     let tally = &snapshot.tally;
     tally.check().expect("books that balance");
@@ -72,7 +71,7 @@ fn check_books(snapshot: &Snapshot) {
     assert_eq!(answered + censored + failed, tally.planned);
 }
 
-/// The whole is the sum of its intervals.
+/// The whole run is the sum of its intervals.
 fn check_intervals(snapshot: &Snapshot) {
     for metric in Metric::ALL {
         let mut sum = SparseHistogram::default();

@@ -1,4 +1,4 @@
-//! A scenario in TOML: refused with its line, or one that is written down and read again as the same.
+//! A scenario in TOML: refused with its line, or written and read again as the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

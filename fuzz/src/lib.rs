@@ -1,9 +1,9 @@
-//! How the bytes of a fuzzer become what truetail reads.
+//! How fuzzer input becomes what truetail reads.
 //!
 //! | target | an input is |
 //! |---|---|
-//! | `parse` | all that a tool leaves: its exit code as a byte, then what it printed and each of its files, with [`SEPARATOR`] between them; an empty part is a file that is not there |
-//! | `http2` | a [`Cut`]: the bytes of a connection of HTTP/2, and where they are cut |
+//! | `parse` | the output of a tool: its exit code as a byte, then standard output and each file, with [`SEPARATOR`] between them; an empty part is a missing file |
+//! | `http2` | a [`Cut`]: the bytes of an HTTP/2 connection, and where they are cut |
 //! | `response` | a [`Cut`]: the bytes of an answer, and where they are cut |
 //! | `requests` | a byte of flags, targets or a curl command, and after a [`SEPARATOR`] rows |
 //! | `run_folder` | the files of a run, [`RUN_FILES`], with [`SEPARATOR`] between them |
@@ -13,17 +13,17 @@ use std::path::{Path, PathBuf};
 
 use truetail_model::time::{Nanos, Rate};
 use truetail_run::folder;
-use truetail_tools::{Found, Load, Output, Tool};
+use truetail_tools::{InstalledTool, LoadSpec, ToolOutput, Tool};
 
-/// Between what was printed and the files.
+/// Separates the parts of an input.
 pub const SEPARATOR: &[u8] = b"\x1e\x1e\x1e\x1e";
 
 /// The files of a run folder, in their order in an input.
 pub const RUN_FILES: [&str; 4] = [folder::RUN, folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES];
 
-/// What the parsers are told had been asked for.
-pub fn load() -> Load {
-    Load {
+/// The load that the parsers are given.
+pub fn load() -> LoadSpec {
+    LoadSpec {
         url: "http://127.0.0.1:8080/api".to_owned(),
         rate: Rate::per_second(100.0).expect("a rate"),
         duration: Nanos::from_secs(6),
@@ -33,25 +33,25 @@ pub fn load() -> Load {
     }
 }
 
-/// The keys of the files that a tool leaves, in their order in an input.
+/// The keys of the files that a tool writes, in their order in an input.
 pub fn keys(tool: &dyn Tool) -> Vec<&'static str> {
-    let found = Found { path: PathBuf::from("tool"), version: tool.about().tested_version.to_owned() };
+    let found = InstalledTool { path: PathBuf::from("tool"), version: tool.info().tested_version.to_owned() };
     let invocation = tool.command(&found, &load(), Path::new(".")).unwrap_or_default();
     invocation.outputs.iter().map(|(key, _)| *key).collect()
 }
 
-/// The output that an input stands for; 255 is a tool that a signal ended.
-pub fn output(input: &[u8], keys: &[&'static str]) -> Output {
-    let Some((exit, rest)) = input.split_first() else { return Output::default() };
+/// The tool output of an input; exit code 255 stands for a signal.
+pub fn output(input: &[u8], keys: &[&'static str]) -> ToolOutput {
+    let Some((exit, rest)) = input.split_first() else { return ToolOutput::default() };
     let mut parts = split(rest);
     let stdout = parts.next().unwrap_or_default().to_vec();
     let there = keys.iter().zip(parts).filter(|(_, bytes)| !bytes.is_empty());
     let files = there.map(|(key, bytes)| ((*key).to_owned(), bytes.to_vec())).collect();
     let exit_code = (*exit != 255).then_some(i32::from(*exit));
-    Output { stdout, stderr: Vec::new(), exit_code, files }
+    ToolOutput { stdout, stderr: Vec::new(), exit_code, files }
 }
 
-/// The parts of an input that stand between [`SEPARATOR`]s.
+/// The parts of an input between [`SEPARATOR`]s.
 pub fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(bytes);
     std::iter::from_fn(move || {
@@ -62,13 +62,13 @@ pub fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The input that stands for these parts.
+/// The input with these parts.
 pub fn input(exit: u8, parts: &[Vec<u8>]) -> Vec<u8> {
     [&[exit][..], &parts.join(SEPARATOR)].concat()
 }
 
 /// Bytes, and where they are cut: a flag as a byte, the number of cuts as a byte (its lowest bits), each cut as two bytes
-/// (little endian), then the bytes. A cut behind their end is none.
+/// (little endian), then the bytes. Cuts beyond the end have no effect.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cut<'a> {
     /// For the target to use.
@@ -77,11 +77,11 @@ pub struct Cut<'a> {
     pub pieces: Vec<&'a [u8]>,
 }
 
-/// Most cuts of one input: a power of two, less one.
+/// The largest number of cuts: a power of two, less one.
 const MOST_CUTS: u8 = 15;
 
 impl<'a> Cut<'a> {
-    /// The cut that an input stands for. Every input stands for one.
+    /// Reads any input as a cut.
     pub fn read(input: &'a [u8]) -> Cut<'a> {
         let (flag, rest) = input.split_first().unwrap_or((&0, &[]));
         let (count, rest) = rest.split_first().unwrap_or((&0, &[]));
@@ -97,7 +97,7 @@ impl<'a> Cut<'a> {
         Cut { flag: flag & 1 == 1, pieces: pieces.collect() }
     }
 
-    /// The input that stands for these bytes, cut at these places, of which there are at most fifteen.
+    /// The input for these bytes, cut at these places, at most fifteen.
     pub fn write(flag: bool, places: &[usize], bytes: &[u8]) -> Vec<u8> {
         let mut input = vec![u8::from(flag), places.len() as u8 & MOST_CUTS];
         places.iter().for_each(|place| input.extend((*place as u16).to_le_bytes()));

@@ -1,10 +1,10 @@
-//! The least that a client with kernel stamps can do: nothing is parsed, recorded or decided, an answer is whatever one read
-//! gives. What a load generator takes beyond this is its own; what this takes is the system's and the machine's.
+//! The least that a client with kernel timestamps can do: it parses, records and decides nothing, and takes whatever one read
+//! gives as an answer. A load generator is responsible for what it costs beyond this; the rest is the system and the machine.
 //!
-//! `bench-floor URL closed SECONDS`: 64 connections, of which each asks again when it is answered; all that came is read,
-//! then all is sent. `bench-floor URL RATE SECONDS [SPIN_US]`: request k is sent at k/RATE on a connection that is idle; in
-//! between it sleeps, but for the last SPIN_US microseconds (0). `bench-floor URL RATE SECONDS batches`: what is due is sent
-//! once a millisecond, and answers are read then. Prints how many answers it read, and how many a second.
+//! `bench-floor URL closed SECONDS`: 64 connections, each of which sends again once it is answered; it reads all answers, then
+//! sends all requests. `bench-floor URL RATE SECONDS [SPIN_US]`: sends request k at k/RATE on an idle connection, and sleeps in
+//! between except for the last SPIN_US microseconds (0). `bench-floor URL RATE SECONDS batches`: sends due requests and reads
+//! answers once a millisecond. Prints the number of answers, and answers a second.
 
 use std::io::{self, IoSliceMut};
 use std::net::TcpStream;
@@ -19,7 +19,7 @@ use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_reactor::{Events, MonotonicClock, Reactor, minimize_timer_slack};
 
 const CONNECTIONS: usize = 64;
-/// What is due is sent together so often, in batches.
+/// The interval of batches.
 const TICK: Nanos = Nanos::from_millis(1);
 /// How long it waits for answers after the last request.
 const DRAIN: Nanos = Nanos::from_secs(1);
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// What is done between two requests.
+/// What it does between two requests.
 #[derive(Clone, Copy, PartialEq)]
 enum Between {
     /// Sleep, but for the last `spin`; answers end the sleep.
@@ -145,7 +145,7 @@ impl Floor {
         (self.responses, self.responses as f64 * NANOS_PER_SECOND as f64 / took.0.max(1) as f64)
     }
 
-    /// Until `next`, but for the time that is spun; where every connection is taken, until one is free.
+    /// Waits until `next`, less the time to spin; if every connection is busy, until one is idle.
     fn pause(&self, events: &mut Events, now: Timestamp, next: Timestamp, between: Between) -> io::Result<()> {
         let left = next.since(now);
         match between {
@@ -159,7 +159,7 @@ impl Floor {
     }
 
     fn send(&mut self, connection: usize) -> io::Result<()> {
-        // When it is sent and when it was read is what any generator must know.
+        // Any generator has to know when it sends and when it reads.
         self.clock.now();
         send(&self.connections[connection], &self.request, SendFlags::NOSIGNAL)?;
         Ok(())

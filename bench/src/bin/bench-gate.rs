@@ -1,6 +1,6 @@
-//! May a figure from this machine be trusted right now? Prints one line of JSON: how long a cache line takes from one
-//! processor to the other and back, which on shared hosts has two levels between which it flips, and how much of a second
-//! a loop that only reads the clock lost to stalls.
+//! Tells whether figures from this machine can be trusted right now. Prints one line of JSON: how long a cache line takes
+//! from one processor to the other and back, which on shared hosts flips between two levels, and how much of a second a loop
+//! that only reads the clock lost to stalls.
 
 use std::io;
 use std::sync::atomic::{
@@ -14,10 +14,10 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
 const ROUNDS: u32 = 100_000;
-const LOOK: Duration = Duration::from_millis(250);
+const WINDOW: Duration = Duration::from_millis(250);
 const STALL: Duration = Duration::from_micros(100);
 
-/// On a line of its own.
+/// A value on a cache line of its own.
 #[repr(align(128))]
 struct Line(AtomicU32);
 
@@ -66,11 +66,11 @@ fn wait_for(line: &Line, value: u32) {
     }
 }
 
-/// The share of the time that was lost in gaps of more than [`STALL`], and such gaps a second.
+/// The share of time lost in gaps of more than [`STALL`], and the number of such gaps a second.
 fn stalls() -> (f64, f64) {
     let began = Instant::now();
     let (mut last, mut lost, mut count) = (began, Duration::ZERO, 0);
-    while last - began < LOOK {
+    while last - began < WINDOW {
         let now = Instant::now();
         if now - last > STALL {
             lost += now - last;
@@ -78,5 +78,5 @@ fn stalls() -> (f64, f64) {
         }
         last = now;
     }
-    (lost.as_secs_f64() / LOOK.as_secs_f64(), f64::from(count) / LOOK.as_secs_f64())
+    (lost.as_secs_f64() / WINDOW.as_secs_f64(), f64::from(count) / WINDOW.as_secs_f64())
 }

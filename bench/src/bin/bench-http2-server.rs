@@ -1,5 +1,5 @@
-//! The smallest server of HTTP/2 that load generators can be compared against: one thread, one answer, by prior knowledge.
-//! Fields of requests are not read, and what is answered is so short that no window ever shuts.
+//! A minimal HTTP/2 server for comparing load generators: one thread, one answer, by prior knowledge. It does not read header
+//! fields, and its answers are too short to exhaust a flow-control window.
 //!
 //! `bench-http2-server ADDRESS`
 
@@ -26,7 +26,7 @@ const BODY: &[u8] = b"ok";
 
 struct Connection {
     stream: TcpStream,
-    /// What was read and not used yet.
+    /// Bytes that were read and not used yet.
     rest: Vec<u8>,
     greeted: bool,
 }
@@ -65,7 +65,7 @@ fn accept(listener: &TcpListener, reactor: &Reactor, connections: &mut Vec<Optio
     Ok(())
 }
 
-/// Reads what there is and answers it, all of one read in one write. Says whether the connection goes on.
+/// Answers everything that has arrived, each read with one write. Returns whether the connection stays open.
 fn serve(connection: &mut Connection, buffer: &mut [u8], out: &mut Vec<u8>) -> bool {
     loop {
         let n = match connection.stream.read(buffer) {
@@ -76,7 +76,7 @@ fn serve(connection: &mut Connection, buffer: &mut [u8], out: &mut Vec<u8>) -> b
         connection.rest.extend_from_slice(&buffer[..n]);
         out.clear();
         answer(connection, out);
-        // What does not fit into the socket at once is more than any client of this bench waits for.
+        // No client of this bench waits for more than fits into the socket at once.
         if connection.stream.write_all(out).is_err() {
             return false;
         }

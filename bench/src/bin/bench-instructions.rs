@@ -1,7 +1,7 @@
 //! A fixed run of schedule, driver, recorder and parser in virtual time, for callgrind: `bench-instructions 100000`.
 //!
-//! No clock is read and nothing is random but by its seed, so that it takes the same number of instructions each time.
-//! Each part is a function of its own that is never inlined, by whose name `bench/instructions.py` finds it.
+//! It reads no clock, and its random numbers come from a fixed seed, so that it takes the same number of instructions each
+//! time. Each part is a function that is never inlined; `bench/instructions.py` finds it by its name.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -17,11 +17,11 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 
 const SEED: u64 = 1;
 const CONNECTIONS: u32 = 64;
-/// What each request takes at least.
+/// The shortest service time of a request.
 const SERVICE: Nanos = Nanos::from_micros(200);
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nDate: Fri, 20 Nov 2026 12:00:00 GMT\r\nContent-Type: text/plain\r\n\
                         Content-Length: 13\r\n\r\nHello, world!";
-/// One answer of so many comes in two pieces, of which the first ends inside the head.
+/// One of this many answers comes in two pieces, of which the first ends inside the head.
 const IN_TWO_PIECES: u64 = 8;
 const FIRST_PIECE: usize = 40;
 
@@ -61,13 +61,13 @@ fn fixed_run(workload: &Workload) -> Snapshot {
     let (driver, recorder) = (Driver::new(workload, WorkerShare::WHOLE), Recorder::new(RecorderOptions::default()));
     let mut parts = Parts { driver, recorder, parser: ResponseParser::new(), head_cache: HeadCache::new() };
     let (mut now, mut random) = (Timestamp::ZERO, Random::new(SEED, 0));
-    let mut under_way: VecDeque<UnderWay> = VecDeque::with_capacity(CONNECTIONS as usize);
+    let mut in_flight: VecDeque<InFlight> = VecDeque::with_capacity(CONNECTIONS as usize);
     loop {
         match part_driver_turn(&mut parts.driver, now) {
             Directive::Start(start) => {
                 part_recorder_plan(&mut parts.recorder, start.arrival.intended_start);
                 let end = now + SERVICE + Nanos(random.next_u64() % 1_000_000);
-                under_way.push_back(UnderWay { start, at: now, end });
+                in_flight.push_back(InFlight { start, at: now, end });
             }
             Directive::Wait { until } if under_way.front().is_none_or(|oldest| oldest.end > until) => now = until,
             Directive::Wait { .. } => {
@@ -94,7 +94,7 @@ fn answered(parts: &mut Parts, request: &UnderWay, now: Timestamp) {
     part_driver_finish(&mut parts.driver, request.start.user, request.end);
 }
 
-/// The arrivals once more, by themselves: what the driver takes contains as much.
+/// The arrivals once more, by themselves; the cost of the driver includes them.
 #[inline(never)]
 fn part_schedule(schedule: &Schedule) -> Timestamp {
     schedule.arrivals().map(|arrival| black_box(arrival).intended_start).last().expect("an arrival")
@@ -120,8 +120,8 @@ fn part_recorder_record(recorder: &mut Recorder, record: &RequestRecord) {
     recorder.record(record);
 }
 
-/// What the parser made of an answer.
-struct Arrived {
+/// A parsed answer.
+struct Parsed {
     status: u16,
     bytes: u64,
 }

@@ -1,11 +1,11 @@
-//! The fastest honest HTTP server that fits on two pages: one thread, one answer, nothing read of a request but where it
-//! ends. Load generators are compared against it, so that the server is not what is measured.
+//! A minimal HTTP server for comparing load generators, so fast that it is not what is measured: one thread, one answer, and of
+//! a request it reads only where it ends.
 //!
-//! `bench-server ADDRESS [STAMPS]`: with a second argument the kernel stamps every segment, and when a `GET /end` comes,
-//! the stamp of each request is written to that file and the server ends: triples of native 64-bit numbers, the connection,
-//! when the request had arrived and just before its answer was handed to the kernel, nanoseconds since 1970. A request
-//! without a stamp has 0. On a loopback interface an answer arrives at the other side within the call that sends it, so that
-//! the two instants are the time from kernel to kernel but for the part of that call, some microseconds: never more.
+//! `bench-server ADDRESS [STAMPS]`: with a second argument the kernel timestamps every segment. On `GET /end` the server writes
+//! the timestamps of all requests to that file and exits: triples of native 64-bit numbers, the connection, when the request
+//! had arrived, and the instant just before its answer was handed to the kernel, in nanoseconds since 1970; 0 where there is
+//! no timestamp. On loopback an answer arrives at the client within the call that sends it. So the difference is the time
+//! from kernel to kernel, short by a part of that call: some microseconds, and never too long.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IoSliceMut, Write};
@@ -45,7 +45,7 @@ struct Server {
 
 struct Connection {
     stream: TcpStream,
-    /// How much of `\r\n\r\n` was seen.
+    /// How many bytes of `\r\n\r\n` have been seen.
     matched: usize,
 }
 
@@ -59,7 +59,7 @@ impl Server {
         let reactor = Reactor::new()?;
         reactor.add(listener, LISTENER)?;
         let mut events = Events::with_capacity(256);
-        // By token; a place is not used again.
+        // Indexed by token, which is not reused.
         let mut connections: Vec<Option<Connection>> = vec![None];
         while !self.ended {
             reactor.wait(&mut events, None)?;
@@ -83,7 +83,7 @@ impl Server {
     fn prepare(&self, stream: &TcpStream) -> io::Result<()> {
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        // The simplest there is: what it costs is not what is compared.
+        // The simplest congestion control, because its cost is not what is compared.
         let _ = rustix::net::sockopt::set_tcp_congestion(stream, "reno");
         if self.control.is_some() {
             setsockopt(stream, ReceiveTimestampns, &true)?;
@@ -91,7 +91,7 @@ impl Server {
         Ok(())
     }
 
-    /// Reads into the buffer: how much, and its stamp in nanoseconds since 1970, 0 where it has none.
+    /// Reads into the buffer: the number of bytes, and their timestamp in nanoseconds since 1970 (0: none).
     fn read(&mut self, stream: &TcpStream) -> Result<(usize, u64), Errno> {
         let Some(control) = &mut self.control else {
             return match recv(stream, &mut self.buffer[..], RecvFlags::empty()) {
@@ -108,7 +108,7 @@ impl Server {
         Ok((message.bytes, stamp.unwrap_or(0)))
     }
 
-    /// Answers each end of a head. Says whether the connection goes on.
+    /// Answers each end of a head. Returns whether the connection stays open.
     fn answer(&mut self, token: u64, connection: &mut Connection, may_have_ended: bool) -> bool {
         loop {
             let (n, stamp) = match self.read(&connection.stream) {
@@ -141,15 +141,15 @@ impl Server {
     }
 }
 
-/// The wall clock, by which the kernel stamps too.
+/// The wall clock, which the kernel's timestamps use too.
 fn now() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// How many heads end in `bytes`, of a connection on which so much of an end was seen before.
+/// How many heads end in `bytes`. `matched` carries a partly seen end from one read to the next.
 fn heads_in(bytes: &[u8], matched: &mut usize) -> usize {
-    // So it nearly always is: whole requests, and no more.
+    // The usual case: whole requests and nothing else.
     if *matched == 0 && bytes.ends_with(END_OF_HEAD) {
         return memmem::find_iter(bytes, END_OF_HEAD).count();
     }

@@ -1,4 +1,4 @@
-//! `bench-server` behind TLS 1.3, with a certificate made at its start: one thread, one answer, kept connections.
+//! `bench-server` with TLS 1.3 and a certificate that is generated at startup: one thread, one answer, kept-alive connections.
 //!
 //! `bench-tls-server ADDRESS`
 
@@ -60,7 +60,7 @@ fn config() -> Result<ServerConfig, Failure> {
     Ok(builder.with_no_client_auth().with_single_cert(vec![made.cert.der().clone()], key)?)
 }
 
-/// Reads what there is and answers it.
+/// Answers everything that has arrived.
 ///
 /// # Errors
 /// When the connection is over.
@@ -75,7 +75,7 @@ fn serve(connection: &mut Connection, buffer: &mut [u8]) -> Result<(), Failure> 
         }
         let opened = session.process_new_packets()?.plaintext_bytes_to_read();
         session.reader().read_exact(&mut buffer[..opened])?;
-        // Clients of this bench send whole requests, one after the other.
+        // The clients of this bench send whole requests.
         for _ in memmem::find_iter(&buffer[..opened], END_OF_HEAD) {
             session.writer().write_all(ANSWER)?;
         }

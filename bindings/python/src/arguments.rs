@@ -1,4 +1,4 @@
-//! Values of Python as ours. Every error names the argument, says what was wrong with it, and what would do.
+//! Converts Python values. Each error names the argument, says what is wrong with it, and what to write instead.
 
 use std::fmt::Display;
 
@@ -9,12 +9,12 @@ use truetail_model::arrival::{Profile, ProfileError};
 use truetail_model::time::{Nanos, Rate};
 
 /// `ValueError: name: problem`.
-pub fn wrong(name: &str, problem: impl Display) -> PyErr {
+pub fn value_error(name: &str, problem: impl Display) -> PyErr {
     PyValueError::new_err(format!("{name}: {problem}"))
 }
 
 /// `TypeError: name: expected this, not that`.
-pub fn wrong_type(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
+pub fn type_error(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> PyErr {
     let given = given.get_type().name().map_or_else(|_| "that".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("{name}: expected {expected}, not {given}"))
 }
@@ -22,57 +22,57 @@ pub fn wrong_type(name: &str, expected: &str, given: &Bound<'_, PyAny>) -> PyErr
 /// A time: `"500us"`, a number of seconds, or a `timedelta`. Not negative.
 pub fn time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
     if let Ok(text) = given.cast::<PyString>() {
-        return text.to_string().parse().map_err(|error| wrong(name, error));
+        return text.to_string().parse().map_err(|error| value_error(name, error));
     }
     let seconds = match given.getattr("total_seconds") {
         Ok(total_seconds) => total_seconds.call0()?.extract::<f64>(),
         Err(_) => number(given),
     };
     let seconds = seconds
-        .map_err(|_| wrong_type(name, "a time such as '10ms' or '2m', a number of seconds or a timedelta", given))?;
+        .map_err(|_| type_error(name, "a time such as '10ms' or '2m', a number of seconds or a timedelta", given))?;
     if !(0.0..1e9).contains(&seconds) {
-        return Err(wrong(name, format!("{seconds} seconds is out of range; a time is finite and not negative")));
+        return Err(value_error(name, format!("{seconds} seconds is out of range; a time is finite and not negative")));
     }
     Ok(Nanos::from_secs_f64(seconds))
 }
 
 /// A time above zero.
-pub fn length(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
+pub fn positive_time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
     let time = time(name, given)?;
-    if time.is_zero() { Err(wrong(name, "it is zero; write a time above zero, such as '10s'")) } else { Ok(time) }
+    if time.is_zero() { Err(value_error(name, "it is zero; write a time above zero, such as '10s'")) } else { Ok(time) }
 }
 
 /// A whole number from `least`.
-pub fn whole(name: &str, given: &Bound<'_, PyAny>, least: u64) -> PyResult<u64> {
+pub fn whole_number(name: &str, given: &Bound<'_, PyAny>, least: u64) -> PyResult<u64> {
     let expected = format!("a whole number from {least}");
     if given.is_instance_of::<PyBool>() {
-        return Err(wrong_type(name, &expected, given));
+        return Err(type_error(name, &expected, given));
     }
     match given.extract::<u64>() {
         Ok(number) if number >= least => Ok(number),
-        Err(error) if !error.is_instance_of::<PyOverflowError>(given.py()) => Err(wrong_type(name, &expected, given)),
-        _ => Err(wrong(name, format!("{given} is not {expected}"))),
+        Err(error) if !error.is_instance_of::<PyOverflowError>(given.py()) => Err(type_error(name, &expected, given)),
+        _ => Err(value_error(name, format!("{given} is not {expected}"))),
     }
 }
 
-/// A whole number from 1 that fits where threads, users and connections are counted.
+/// A number of threads, users or connections: from 1 to `u32::MAX`.
 pub fn count(name: &str, given: &Bound<'_, PyAny>) -> PyResult<u32> {
-    let number = whole(name, given, 1)?;
-    u32::try_from(number).map_err(|_| wrong(name, format!("{number} is too many; at most {}", u32::MAX)))
+    let number = whole_number(name, given, 1)?;
+    u32::try_from(number).map_err(|_| value_error(name, format!("{number} is too many; at most {}", u32::MAX)))
 }
 
-/// A rate, or one that moves: `1000`, `"60/m"`, `"ramp:100..2000/60s"`.
+/// A rate or a rate profile: `1000`, `"60/m"`, `"ramp:100..2000/60s"`.
 pub fn profile(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Profile> {
     if let Ok(text) = given.cast::<PyString>() {
         let text = text.to_string();
         return if text.contains(':') {
-            text.parse().map_err(|error: ProfileError| wrong(name, error))
+            text.parse().map_err(|error: ProfileError| value_error(name, error))
         } else {
-            text.parse().map(Profile::constant).map_err(|error| wrong(name, error))
+            text.parse().map(Profile::constant).map_err(|error| value_error(name, error))
         };
     }
-    let per_second = number(given).map_err(|_| wrong_type(name, "requests a second, such as 1000 or '60/m'", given))?;
-    Rate::per_second(per_second).map(Profile::constant).map_err(|error| wrong(name, error))
+    let per_second = number(given).map_err(|_| type_error(name, "requests a second, such as 1000 or '60/m'", given))?;
+    Rate::per_second(per_second).map(Profile::constant).map_err(|error| value_error(name, error))
 }
 
 /// One of `choices`, by name.
@@ -81,7 +81,7 @@ pub fn choice<T: Copy>(name: &str, given: &str, choices: &[(&str, T)]) -> PyResu
     let names = || choices.iter().map(|(known, _)| format!("'{known}'")).collect::<Vec<_>>().join(", ");
     found
         .map(|(_, choice)| *choice)
-        .ok_or_else(|| wrong(name, format!("there is no '{given}'; choose one of {}", names())))
+        .ok_or_else(|| value_error(name, format!("there is no '{given}'; choose one of {}", names())))
 }
 
 /// A quantile in [0, 1].
@@ -90,10 +90,10 @@ pub fn quantile(q: f64) -> PyResult<f64> {
         return Ok(q);
     }
     let meant = if (1.0..=100.0).contains(&q) { format!("; write {} for p{q}", q / 100.0) } else { String::new() };
-    Err(wrong("q", format!("{q} is not a quantile in [0, 1]{meant}")))
+    Err(value_error("q", format!("{q} is not a quantile in [0, 1]{meant}")))
 }
 
-/// A number that is not a truth value.
+/// A number; a `bool` is not one.
 fn number(given: &Bound<'_, PyAny>) -> PyResult<f64> {
     if given.is_instance_of::<PyBool>() { Err(PyTypeError::new_err("a truth value")) } else { given.extract() }
 }

@@ -13,21 +13,21 @@ use truetail_model::workload::Limits;
 use truetail_report::{Progress, Style, number, progress_text};
 use truetail_run::{OfferedLoad, Run, RunSource};
 
-use crate::arguments::{choice, count, length, time, whole, wrong};
-use crate::calls::{Failures, Kept, PythonFunction};
-use crate::load::{Given, Load};
+use crate::arguments::{choice, count, positive_time, time, value_error, whole_number};
+use crate::calls::{CallFailures, FailureLog, PythonFunction};
+use crate::load::{LoadArguments, OptionalArg};
 use crate::pump::Pump;
-use crate::result::{Raised, RunResult};
+use crate::result::RunResult;
 
-/// Offered where nobody says another rate.
-const USUAL_RATE: f64 = 1000.0;
+/// The rate that is offered where none is given, calls a second.
+const DEFAULT_RATE: f64 = 1000.0;
 
-/// A run of a callable that has not begun.
+/// The plan of a run of a callable, and its controls.
 #[pyclass(module = "truetail._native", frozen)]
 pub struct Bench {
     plan: CallPlan,
     control: Control,
-    asked_to_end: AtomicBool,
+    stop_requested: AtomicBool,
     created: Instant,
 }
 
@@ -39,80 +39,89 @@ impl Bench {
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         asynchronous: bool,
-        rate: Given<'py>,
-        duration: Given<'py>,
+        rate: OptionalArg<'py>,
+        duration: OptionalArg<'py>,
         warmup: Bound<'py, PyAny>,
-        requests: Given<'py>,
+        requests: OptionalArg<'py>,
         spacing: String,
         seed: Bound<'py, PyAny>,
         model: String,
-        users: Given<'py>,
-        think_time: Given<'py>,
-        session_length: Given<'py>,
-        workers: Given<'py>,
+        users: OptionalArg<'py>,
+        think_time: OptionalArg<'py>,
+        session_length: OptionalArg<'py>,
+        workers: OptionalArg<'py>,
         waiting: &str,
-        in_flight: Given<'py>,
-        timeout: Given<'py>,
+        in_flight: OptionalArg<'py>,
+        timeout: OptionalArg<'py>,
         drain: Bound<'py, PyAny>,
-        max_failures: Given<'py>,
+        max_failures: OptionalArg<'py>,
     ) -> PyResult<Bench> {
-        let load = Load { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
-        let how = How { asynchronous, workers, waiting: waiting.to_owned(), in_flight, timeout, drain, max_failures };
+        let load =
+            LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
+        let how = CallArguments {
+            asynchronous,
+            workers,
+            waiting: waiting.to_owned(),
+            in_flight,
+            timeout,
+            drain,
+            max_failures,
+        };
         let plan = how.plan(&load)?;
-        let asked_to_end = AtomicBool::new(false);
-        Ok(Bench { plan, control: Control::new(), asked_to_end, created: Instant::now() })
+        let stop_requested = AtomicBool::new(false);
+        Ok(Bench { plan, control: Control::new(), stop_requested, created: Instant::now() })
     }
 
-    /// Calls `function` on this thread and, where there are more workers, on others. What ended the run before its time
-    /// is given out beside the result.
+    /// Calls `function` on this thread and, with more workers, on others. Returns the result, and the exception that ended
+    /// the run early, if any.
     fn call(
         &self,
         py: Python<'_>,
         function: Py<PyAny>,
         name: Option<String>,
     ) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
-        let failures = Failures::default();
+        let failures = CallFailures::default();
         let (failures, control, function) = (&failures, &self.control, &function);
         let worker = || PythonFunction { function, failures, control, fresh: true };
         let measured = py.detach(|| {
-            // A worker stays known to the interpreter while it runs, so that what its thread keeps between calls (such as
-            // a `threading.local`) is kept.
+            // The thread stays attached to the interpreter during the run, so that its thread state, such as a
+            // `threading.local`, is kept between calls.
             bench_here(&self.plan, control, |caller| Python::attach(|py| py.detach(|| caller.run(worker()))))
         });
-        self.settle(py, measured, self.plan.offered(), name, failures.take())
+        self.finish_run(py, measured, self.plan.offered(), name, failures.take())
     }
 
-    /// Begins to hand calls to the event loop of this thread.
+    /// Starts to hand calls to the event loop of this thread.
     fn pump(&self, name: Option<String>) -> PyResult<Pump> {
         Pump::start(self.plan.clone(), self.control.clone(), name)
     }
 
-    /// The run is over: its result, and what ended it before its time.
+    /// The result of a finished run, and the exception that ended it early, if any.
     fn finish(&self, py: Python<'_>, pump: &Pump) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
-        let (measured, name, kept) = pump.finish(py)?;
-        self.settle(py, measured, OfferedLoad::of(&self.plan.workload), name, kept)
+        let (measured, name, failures) = pump.finish(py)?;
+        self.finish_run(py, measured, OfferedLoad::of(&self.plan.workload), name, failures)
     }
 
-    /// Calls nothing more and waits for what is in flight.
+    /// Starts no more calls and waits for those in flight.
     fn stop(&self) {
-        self.asked_to_end.store(true, Ordering::Relaxed);
+        self.stop_requested.store(true, Ordering::Relaxed);
         self.control.stop();
     }
 
     /// Ends at once.
     fn stop_now(&self) {
-        self.asked_to_end.store(true, Ordering::Relaxed);
+        self.stop_requested.store(true, Ordering::Relaxed);
         self.control.stop_now();
     }
 
-    /// How the run stands, in a line.
+    /// The progress of the run, in a line.
     fn progress_text(&self) -> String {
-        text_of(&self.control, self.created, self.plan.workload.model.horizon().duration)
+        progress_line(&self.control, self.created, self.plan.workload.model.horizon().duration)
     }
 }
 
-/// How a run that `control` watches stands.
-pub fn text_of(control: &Control, began: Instant, total: Option<Nanos>) -> String {
+/// The progress of the run behind `control`, in a line.
+pub fn progress_line(control: &Control, began: Instant, total: Option<Nanos>) -> String {
     let seen = control.progress();
     let elapsed = Nanos::from(began.elapsed());
     let progress = Progress {
@@ -132,31 +141,32 @@ pub fn text_of(control: &Control, began: Instant, total: Option<Nanos>) -> Strin
 }
 
 impl Bench {
-    fn settle(
+    fn finish_run(
         &self,
         py: Python<'_>,
         measured: RunOutput,
         offered: OfferedLoad,
         name: Option<String>,
-        kept: Kept,
+        failures: FailureLog,
     ) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
         let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
         books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
         let mut run = measured.into_run(RunSource::Callable, OfferedLoad { name, ..offered });
         run.facts.interrupted = self.control.was_stopped();
-        run.facts.notes = self.notes(py, &run, &kept);
-        let raised = Raised { by_type: kept.by_type, first: kept.first };
-        Ok((RunResult::new(py, run, raised), kept.ended_by))
+        run.facts.notes = self.notes(py, &run, &failures);
+        Ok((RunResult::new(py, run, failures.exceptions), failures.ended_by))
     }
 
-    fn notes(&self, py: Python<'_>, run: &Run, kept: &Kept) -> Vec<String> {
+    fn notes(&self, py: Python<'_>, run: &Run, failures: &FailureLog) -> Vec<String> {
         let mut notes = Vec::new();
-        if let Some(first) = &kept.first {
-            let kinds: Vec<_> = kept.by_type.iter().map(|(name, n)| format!("{name} {}", number::count(*n))).collect();
+        if let Some(first) = &failures.exceptions.first {
+            let kinds: Vec<_> =
+                failures.exceptions.by_type.iter().map(|(name, n)| format!("{name} {}", number::count(*n))).collect();
             let first = first.bind(py).repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
             notes.push(format!("calls raised: {}; the first: {first}", kinds.join(", ")));
         }
-        let gave_up = run.facts.interrupted && kept.ended_by.is_none() && !self.asked_to_end.load(Ordering::Relaxed);
+        let gave_up =
+            run.facts.interrupted && failures.ended_by.is_none() && !self.stop_requested.load(Ordering::Relaxed);
         if let (Some(limit), true) = (self.plan.give_up_after, gave_up) {
             notes.push(format!("ended early, because {limit} calls in a row failed (max_failures)"));
         }
@@ -164,29 +174,29 @@ impl Bench {
     }
 }
 
-/// The arguments that say how a callable is called.
-struct How<'py> {
+/// The arguments that belong to a callable and not to its load.
+struct CallArguments<'py> {
     asynchronous: bool,
-    workers: Given<'py>,
+    workers: OptionalArg<'py>,
     waiting: String,
-    in_flight: Given<'py>,
-    timeout: Given<'py>,
+    in_flight: OptionalArg<'py>,
+    timeout: OptionalArg<'py>,
     drain: Bound<'py, PyAny>,
-    max_failures: Given<'py>,
+    max_failures: OptionalArg<'py>,
 }
 
-impl How<'_> {
-    fn plan(&self, load: &Load<'_>) -> PyResult<CallPlan> {
+impl CallArguments<'_> {
+    fn plan(&self, load: &LoadArguments<'_>) -> PyResult<CallPlan> {
         self.refuse_contradictions()?;
         let limits = Limits {
             connections: self.in_flight.as_ref().map(|given| count("in_flight", given)).transpose()?,
-            timeout: self.timeout.as_ref().map(|given| length("timeout", given)).transpose()?,
+            timeout: self.timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
             drain: time("drain", &self.drain)?,
         };
-        let workload = load.workload(Some(Rate::per_second(USUAL_RATE).expect("a rate")), limits)?;
-        let waiting =
-            choice("waiting", &self.waiting, &[("sleep", WaitStrategy::Sleep), ("spin", WaitStrategy::Spin)])?;
-        let max_failures = self.max_failures.as_ref().map(|given| whole("max_failures", given, 1)).transpose()?;
+        let workload = load.workload(Some(Rate::per_second(DEFAULT_RATE).expect("a rate")), limits)?;
+        let waiting = choice("waiting", &self.waiting, &[("sleep", WaitStrategy::Sleep), ("spin", WaitStrategy::Spin)])?;
+        let max_failures =
+            self.max_failures.as_ref().map(|given| whole_number("max_failures", given, 1)).transpose()?;
         let workers = match (&self.workers, load.users.as_ref()) {
             (Some(given), _) => count("workers", given)?,
             (None, Some(users)) if !self.asynchronous => count("users", users)?,
@@ -197,19 +207,19 @@ impl How<'_> {
         Ok(CallPlan { workload, workers, waiting, give_up_after, ..usual })
     }
 
-    /// Arguments that belong to functions or to async functions only.
+    /// Refuses arguments of functions for async functions, and the other way round.
     fn refuse_contradictions(&self) -> PyResult<()> {
         if self.asynchronous {
             let workers = self.workers.is_some();
             let problem = "async calls share one event loop; in_flight caps how many there are at once";
-            return if workers { Err(wrong("workers", problem)) } else { Ok(()) };
+            return if workers { Err(value_error("workers", problem)) } else { Ok(()) };
         }
         let blocking = [
             ("in_flight", self.in_flight.is_some(), "a function has as many calls in flight as it has workers"),
             ("timeout", self.timeout.is_some(), "a call of a function cannot be taken back; give its client a timeout"),
         ];
         match blocking.iter().find(|(_, given, _)| *given) {
-            Some((name, _, problem)) => Err(wrong(name, problem)),
+            Some((name, _, problem)) => Err(value_error(name, problem)),
             None => Ok(()),
         }
     }

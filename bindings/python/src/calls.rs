@@ -1,4 +1,4 @@
-//! Calls of a Python function, and what became of those that failed.
+//! Calls a Python function, and keeps what it raises.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,32 +9,39 @@ use truetail_engine::Control;
 use truetail_engine::callable::{Call, CallOutcome, Callable};
 use truetail_model::record::{Cause, Outcome};
 
-/// What a run of calls kept of its failures, whichever thread they were on.
+/// Collects the failures of a run's calls from all threads.
 #[derive(Default)]
-pub struct Failures(Mutex<Kept>);
+pub struct CallFailures(Mutex<FailureLog>);
 
-/// See [`Failures`].
+/// The exceptions that a callable raised.
 #[derive(Default)]
-pub struct Kept {
+pub struct CallExceptions {
     /// How many, by type; warm-up included.
     pub by_type: BTreeMap<String, u64>,
     /// The first, with its traceback.
     pub first: Option<Py<PyAny>>,
-    /// What ended the run: no failure of the callable, but Ctrl-C, or an exit, or a callable that is none.
+}
+
+/// What [`CallFailures`] collected.
+#[derive(Default)]
+pub struct FailureLog {
+    /// Exceptions of the callable.
+    pub exceptions: CallExceptions,
+    /// What ended the run early and is no failure of the callable: Ctrl-C, an exit, or a function that is not one.
     pub ended_by: Option<Py<PyAny>>,
 }
 
-impl Failures {
+impl CallFailures {
     /// Counts an exception that a call raised.
     pub fn count(&self, py: Python<'_>, error: PyErr) {
-        // Python may run in here, so it is done before the lock is taken.
+        // Done before the lock is taken, because it may run Python code.
         let (name, value) = (type_name(&error.get_type(py)), error.into_value(py).into_any());
         let mut kept = self.lock();
-        *kept.by_type.entry(name).or_default() += 1;
-        kept.first.get_or_insert(value);
+        *kept.exceptions.by_type.entry(name).or_default() += 1;
+        kept.exceptions.first.get_or_insert(value);
     }
 
-    /// Ends the run because of `error`: what is in flight may end; a second time, at once.
+    /// Ends the run because of `error`: calls in flight may finish. The second time it ends at once.
     pub fn end_run(&self, py: Python<'_>, error: PyErr, control: &Control) {
         let value = error.into_value(py).into_any();
         let mut kept = self.lock();
@@ -46,17 +53,17 @@ impl Failures {
         }
     }
 
-    /// What was kept; nothing is left.
-    pub fn take(&self) -> Kept {
+    /// Takes what was collected.
+    pub fn take(&self) -> FailureLog {
         std::mem::take(&mut *self.lock())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, FailureLog> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// `ValueError`, `requests.exceptions.ConnectionError`.
+/// The name of an exception type, such as `ValueError` or `requests.exceptions.ConnectionError`.
 fn type_name(class: &Bound<'_, pyo3::types::PyType>) -> String {
     let name = class.qualname().map_or_else(|_| "exception".to_owned(), |name| name.to_string());
     match class.module() {
@@ -65,22 +72,22 @@ fn type_name(class: &Bound<'_, pyo3::types::PyType>) -> String {
     }
 }
 
-/// A Python function, called on one thread. Between calls the interpreter is free for others.
+/// A Python function that one thread calls. The interpreter's lock is free between calls.
 pub struct PythonFunction<'a> {
     pub function: &'a Py<PyAny>,
-    pub failures: &'a Failures,
+    pub failures: &'a CallFailures,
     pub control: &'a Control,
-    /// Nothing was called yet.
+    /// No call has been made yet.
     pub fresh: bool,
 }
 
-/// What a call came to.
+/// How a call ended.
 pub enum Answer {
     /// It returned.
     Returned,
     /// It raised.
     Raised,
-    /// It was cut short by whoever ended the run.
+    /// It ended with the run.
     CutShort,
 }
 
@@ -101,7 +108,7 @@ impl CallOutcome for Answer {
 impl Callable for PythonFunction<'_> {
     type Answer = Answer;
 
-    /// The interpreter's lock is had before the call begins: waiting for it is lag of this process.
+    /// The call begins once the interpreter's lock is held: waiting for the lock is generator lag.
     fn call(&mut self, call: &mut Call) -> Answer {
         Python::attach(|py| {
             call.begin();
@@ -111,13 +118,13 @@ impl Callable for PythonFunction<'_> {
                 Err(error) => self.failed(py, error),
             };
             self.fresh = false;
-            self.look_for_signals(py);
+            self.check_signals(py);
             answer
         })
     }
 
     fn idle(&mut self) {
-        Python::attach(|py| self.look_for_signals(py));
+        Python::attach(|py| self.check_signals(py));
     }
 }
 
@@ -131,17 +138,17 @@ impl PythonFunction<'_> {
         Answer::CutShort
     }
 
-    /// Nothing happened in such a call, so its time would be a lie.
+    /// Ends the run: the call did nothing, so its time would mean nothing.
     fn refuse(&self, value: &Bound<'_, PyAny>) -> Answer {
-        // A coroutine that was never awaited would complain when it goes.
+        // Python warns of a coroutine that is dropped without being awaited or closed.
         let _ = value.call_method0("close");
         let problem = "fn: it returned an awaitable, which nobody awaits; pass the async function itself";
         self.failures.end_run(value.py(), PyTypeError::new_err(problem), self.control);
         Answer::CutShort
     }
 
-    /// Does nothing but on the main thread.
-    fn look_for_signals(&self, py: Python<'_>) {
+    /// Ends the run on Ctrl-C. Only the main thread sees signals.
+    fn check_signals(&self, py: Python<'_>) {
         if let Err(error) = py.check_signals() {
             self.failures.end_run(py, error, self.control);
         }

@@ -1,16 +1,16 @@
-//! A distribution by bucket.
+//! `truetail.Histogram`.
 
 use pyo3::prelude::*;
 
-/// Buckets in use, ascending: lowest and highest value of each, in nanoseconds, and how many values it holds. They are
-/// those of an HdrHistogram with three significant digits.
+/// The used buckets of an HdrHistogram with three significant digits, ascending: lowest and highest value of each in
+/// nanoseconds, and its count.
 #[pyclass(module = "truetail", frozen)]
 pub struct Histogram {
     buckets: Vec<(u64, u64, u64)>,
 }
 
 impl Histogram {
-    /// Of these values.
+    /// The buckets of `histogram`.
     pub fn of(histogram: &truetail_model::record::Histogram) -> Histogram {
         Histogram { buckets: histogram.buckets().map(|(low, high, count)| (low.0, high.0, count)).collect() }
     }

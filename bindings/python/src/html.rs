@@ -4,7 +4,7 @@ use truetail_model::record::Metric;
 use truetail_report::number;
 use truetail_run::{Distribution, Findings, Quantile, Run, VerdictState};
 
-/// Verdict, load, and the tail as a table.
+/// Verdict, load, and a table of quantiles.
 pub fn html(run: &Run, findings: &Findings) -> String {
     let (state, color) = match findings.verdict.state {
         VerdictState::Valid => ("VALID", "#1a7f37"),
@@ -39,12 +39,12 @@ fn row(quantile: &Quantile, findings: &Findings) -> String {
         "<tr><th>{}</th><td><b>{}</b></td><td>{interval}</td><td>{}</td><td>{}</td></tr>",
         number::quantile_name(quantile.q),
         number::quantile(quantile),
-        at(&findings.metrics[Metric::ServiceTime], quantile.q),
-        at(&findings.metrics[Metric::StartDelay], quantile.q),
+        quantile_cell(&findings.metrics[Metric::ServiceTime], quantile.q),
+        quantile_cell(&findings.metrics[Metric::StartDelay], quantile.q),
     )
 }
 
-fn at(distribution: &Distribution, q: f64) -> String {
+fn quantile_cell(distribution: &Distribution, q: f64) -> String {
     let quantile = distribution.quantiles.iter().find(|quantile| quantile.q == q);
     quantile.filter(|quantile| quantile.supported).map_or("–".to_owned(), number::quantile)
 }

@@ -11,15 +11,15 @@ use truetail_engine::{Control, EngineError, Plan, PreflightError, RunOutput, Tar
 use truetail_model::workload::Limits;
 use truetail_run::RunSource;
 
-use crate::arguments::{count, length, time, wrong, wrong_type};
-use crate::bench::text_of;
-use crate::load::{Given, Load};
-use crate::result::{Raised, RunResult};
+use crate::arguments::{count, positive_time, time, type_error, value_error};
+use crate::bench::progress_line;
+use crate::load::{LoadArguments, OptionalArg};
+use crate::result::RunResult;
 
-/// Between two looks for signals.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often signals are checked.
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A run over real sockets that has not begun.
+/// The plan of a run over real sockets, and its controls.
 #[pyclass(module = "truetail._native", frozen)]
 pub struct HttpRun {
     plan: Plan,
@@ -37,73 +37,74 @@ impl HttpRun {
     fn new<'py>(
         py: Python<'py>,
         url: &str,
-        rate: Given<'py>,
-        duration: Given<'py>,
+        rate: OptionalArg<'py>,
+        duration: OptionalArg<'py>,
         warmup: Bound<'py, PyAny>,
-        requests: Given<'py>,
+        requests: OptionalArg<'py>,
         spacing: String,
         seed: Bound<'py, PyAny>,
         model: String,
-        users: Given<'py>,
-        think_time: Given<'py>,
-        session_length: Given<'py>,
+        users: OptionalArg<'py>,
+        think_time: OptionalArg<'py>,
+        session_length: OptionalArg<'py>,
         method: &str,
         headers: Vec<(String, String)>,
-        data: Given<'py>,
-        connections: Given<'py>,
-        timeout: Given<'py>,
+        data: OptionalArg<'py>,
+        connections: OptionalArg<'py>,
+        timeout: OptionalArg<'py>,
         drain: Bound<'py, PyAny>,
-        threads: Given<'py>,
+        threads: OptionalArg<'py>,
         preflight: bool,
     ) -> PyResult<HttpRun> {
-        let load = Load { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
+        let load =
+            LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
         let limits = Limits {
             connections: connections.as_ref().map(|given| count("connections", given)).transpose()?,
-            timeout: timeout.as_ref().map(|given| length("timeout", given)).transpose()?,
+            timeout: timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
             drain: time("drain", &drain)?,
         };
         let workload = load.workload(None, limits)?;
         let mut plan = Plan::new(workload, target(py, url, method, &headers, body(data.as_ref())?)?);
         plan.threads = threads.as_ref().map(|given| count("threads", given)).transpose()?;
-        plan.check_open_files().map_err(too_few_files)?;
+        plan.check_open_files().map_err(too_few_files_error)?;
         Ok(HttpRun { plan, preflight, control: Control::new(), created: Instant::now() })
     }
 
-    /// Offers the load. What ended the run before its time is given out beside the result.
+    /// Offers the load. Returns the result, and the exception that ended the run early, if any.
     fn run(&self, py: Python<'_>) -> PyResult<(RunResult, Option<Py<PyAny>>)> {
         let mut plan = self.plan.clone();
-        let note = if self.preflight { py.detach(|| ask_once(&mut plan))? } else { None };
-        let (measured, ended_by) = self.watched(py, &plan);
+        let note = if self.preflight { py.detach(|| preflight(&mut plan))? } else { None };
+        let (measured, ended_by) = self.run_watching_signals(py, &plan);
         let measured = measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         let books = measured.snapshot.tally.check().and_then(|()| measured.snapshot.warmup.check());
         books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
         let mut run = measured.into_run(RunSource::Sockets, plan.offered());
         run.facts.interrupted = self.control.was_stopped();
         run.facts.notes.extend(note);
-        Ok((RunResult::new(py, run, Raised::default()), ended_by.map(|error| error.into_value(py).into_any())))
+        Ok((RunResult::new(py, run, Default::default()), ended_by.map(|error| error.into_value(py).into_any())))
     }
 
-    /// How the run stands, in a line.
+    /// The progress of the run, in a line.
     fn progress_text(&self) -> String {
-        text_of(&self.control, self.created, self.plan.workload.model.horizon().duration)
+        progress_line(&self.control, self.created, self.plan.workload.model.horizon().duration)
     }
 }
 
 impl HttpRun {
-    /// Runs, and looks for signals meanwhile: the first stops sending, the second ends at once.
-    fn watched(&self, py: Python<'_>, plan: &Plan) -> (Result<RunOutput, EngineError>, Option<PyErr>) {
+    /// Runs and checks for signals: the first stops sending, the second ends the run at once.
+    fn run_watching_signals(&self, py: Python<'_>, plan: &Plan) -> (Result<RunOutput, EngineError>, Option<PyErr>) {
         let mut ended_by = None;
         let measured = thread::scope(|scope| {
             let (sender, mut receiver) = channel();
             scope.spawn(move || {
-                // The receiver is there until something came.
+                // The receiver lives until it has received.
                 let _ = sender.send(truetail_engine::run(plan, &self.control));
             });
             loop {
                 let receiver = &mut receiver;
-                match py.detach(move || receiver.recv_timeout(LOOK_EVERY)) {
+                match py.detach(move || receiver.recv_timeout(SIGNAL_CHECK_INTERVAL)) {
                     Ok(measured) => return measured,
-                    Err(RecvTimeoutError::Timeout) => self.look_for_signals(py, &mut ended_by),
+                    Err(RecvTimeoutError::Timeout) => self.check_signals(py, &mut ended_by),
                     Err(RecvTimeoutError::Disconnected) => panic!("the engine panicked"),
                 }
             }
@@ -111,7 +112,7 @@ impl HttpRun {
         (measured, ended_by)
     }
 
-    fn look_for_signals(&self, py: Python<'_>, ended_by: &mut Option<PyErr>) {
+    fn check_signals(&self, py: Python<'_>, ended_by: &mut Option<PyErr>) {
         match py.check_signals() {
             Ok(()) => {}
             Err(_) if ended_by.is_some() => self.control.stop_now(),
@@ -124,16 +125,19 @@ impl HttpRun {
 }
 
 fn target(py: Python<'_>, url: &str, method: &str, headers: &[(String, String)], body: Vec<u8>) -> PyResult<Target> {
-    let method = method.parse().map_err(|error| wrong("method", error))?;
+    let method = method.parse().map_err(|error| value_error("method", error))?;
     let headers: Vec<_> = headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let target = py.detach(|| Target::resolve(method, url, &headers, body));
     target.map_err(|error| match error {
         TargetError::Resolve { .. } => {
             PyConnectionError::new_err(format!("url: {error}; check the name, or give an address"))
         }
-        TargetError::Url { .. } | TargetError::Scheme { .. } => wrong("url", error),
-        TargetError::Header(_) => wrong("headers", error),
-        _ => wrong("method", error),
+        TargetError::Url { .. } | TargetError::Scheme { .. } => value_error("url", error),
+        TargetError::Header(_) => value_error("headers", error),
+        TargetError::Method(_)
+        | TargetError::UnusedResolve { .. }
+        | TargetError::UnixSocket { .. }
+        | TargetError::NotInHttp2 { .. } => value_error("method", error),
     })
 }
 
@@ -142,25 +146,28 @@ fn body(data: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
     if let Ok(text) = data.cast::<PyString>() {
         return Ok(text.to_string().into_bytes());
     }
-    let bytes = data.cast::<PyBytes>().map_err(|_| wrong_type("data", "str or bytes", data))?;
+    let bytes = data.cast::<PyBytes>().map_err(|_| type_error("data", "str or bytes", data))?;
     Ok(bytes.as_bytes().to_vec())
 }
 
-fn too_few_files(error: TooFewFiles) -> PyErr {
-    wrong("connections", format!("{error}; raise it, or ask for fewer"))
+fn too_few_files_error(error: TooFewFiles) -> PyErr {
+    value_error("connections", format!("{error}; raise it, or ask for fewer"))
 }
 
-/// One request before the load. Returns what is worth a note.
-fn ask_once(plan: &mut Plan) -> PyResult<Option<String>> {
-    let answer = plan.preflight().map_err(|error| nobody_answers(&plan.target, &error))?;
+/// Sends one request before the load. Returns a note about its answer, if any.
+fn preflight(plan: &mut Plan) -> PyResult<Option<String>> {
+    let answer = plan.preflight().map_err(|error| preflight_error(&plan.target, &error))?;
     Ok(answer.note())
 }
 
-fn nobody_answers(target: &Target, error: &PreflightError) -> PyErr {
+fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
     let help = "is the server running? preflight=False offers the load all the same";
     let message = format!("{} before the load: {error}; {help}", target.first_requests());
     match error {
         PreflightError::TimedOut { .. } => PyTimeoutError::new_err(message),
-        _ => PyConnectionError::new_err(message),
+        PreflightError::Connect { .. }
+        | PreflightError::NoTls(_)
+        | PreflightError::Tls { .. }
+        | PreflightError::NoAnswer { .. } => PyConnectionError::new_err(message),
     }
 }

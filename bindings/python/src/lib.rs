@@ -1,14 +1,13 @@
-//! The Python package `truetail`: a thin face over the crates. Arguments come in, numbers go out; every decision about
-//! either is taken elsewhere.
+//! The native half of the Python package `truetail`: it converts arguments and results. All logic is in the crates.
 //!
-//! | module | what is at home there |
+//! | module | contents |
 //! |---|---|
-//! | `arguments`, `load` | values of Python as ours, with errors that name the argument |
-//! | `bench`, `calls` | a callable: functions on threads that take the interpreter's lock for each call |
-//! | `pump` | a callable: coroutines, handed to an event loop that belongs to the caller |
+//! | `arguments`, `load` | conversion of Python values, with errors that name the argument |
+//! | `bench`, `calls` | callables: functions on threads that take the interpreter's lock for each call |
+//! | `pump` | callables: coroutines, handed to the caller's event loop |
 //! | `http` | a run over real sockets |
 //! | `simulate`, `saved`, `server` | virtual time, run folders, the misbehaving server |
-//! | `result`, `verdict`, `quantile`, `histogram`, `samples`, `html` | what a run is to Python |
+//! | `result`, `verdict`, `quantile`, `histogram`, `samples`, `html`, `json` | results |
 //! | `command` | the command line |
 
 mod arguments;
@@ -18,6 +17,7 @@ mod command;
 mod histogram;
 mod html;
 mod http;
+mod json;
 mod load;
 mod pump;
 mod quantile;

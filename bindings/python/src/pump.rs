@@ -1,5 +1,5 @@
-//! Coroutines under load. A thread of ours keeps the schedule and never takes the interpreter's lock: it puts calls that
-//! are due in a queue and makes a socket readable, which wakes the event loop of the caller.
+//! Coroutines under load. A native thread keeps the schedule and never takes the interpreter's lock: it puts due calls in a
+//! queue and makes a socket readable, which wakes the caller's event loop.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsRawFd;
@@ -14,34 +14,34 @@ use truetail_engine::{Control, RunOutput};
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
 
-use crate::calls::{Failures, Kept};
+use crate::calls::{CallFailures, FailureLog};
 
-/// Calls that are due and that the event loop has not taken yet.
+/// Due calls that the event loop has not taken yet.
 type Queue = Arc<Mutex<Vec<CallHandle>>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Hands calls to an event loop that watches `fileno()` for something to read. At its end there is nothing more to come.
+/// Hands due calls to an event loop that waits until `fileno()` is readable. End of file means that the run is over.
 #[pyclass(module = "truetail._native", frozen)]
 pub struct Pump {
     wake: UnixStream,
     queue: Queue,
-    failures: Arc<Failures>,
+    failures: Arc<CallFailures>,
     timeout: Option<Nanos>,
     name: Option<String>,
     thread: Mutex<Option<JoinHandle<RunOutput>>>,
 }
 
 impl Pump {
-    /// Begins.
+    /// Starts the thread.
     pub fn start(plan: CallPlan, control: Control, name: Option<String>) -> PyResult<Pump> {
-        let (wake, bell) = UnixStream::pair()?;
+        let (wake, waker) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
-        bell.set_nonblocking(true)?;
+        waker.set_nonblocking(true)?;
         let queue = Queue::default();
-        let launcher = Launcher { bell, queue: Arc::clone(&queue) };
+        let launcher = Launcher { waker, queue: Arc::clone(&queue) };
         let timeout = plan.workload.limits.timeout;
         let pump = move || bench_launched(&plan, &control, launcher);
         let thread = thread::Builder::new().name("truetail-pump".to_owned()).spawn(pump)?;
@@ -49,8 +49,8 @@ impl Pump {
         Ok(Pump { wake, queue, failures, timeout, name, thread: Mutex::new(Some(thread)) })
     }
 
-    /// What was measured, when the run is over.
-    pub fn finish(&self, py: Python<'_>) -> PyResult<(RunOutput, Option<String>, Kept)> {
+    /// Waits for the end of the run: what was measured, the name, the failures.
+    pub fn finish(&self, py: Python<'_>) -> PyResult<(RunOutput, Option<String>, FailureLog)> {
         let thread =
             lock(&self.thread).take().ok_or_else(|| PyRuntimeError::new_err("the run was already finished"))?;
         let measured = py.detach(|| thread.join());
@@ -61,20 +61,20 @@ impl Pump {
 
 #[pymethods]
 impl Pump {
-    /// To be watched for something to read.
+    /// The descriptor to wait for, until it is readable.
     fn fileno(&self) -> i32 {
         self.wake.as_raw_fd()
     }
 
-    /// Seconds after which a call is to be given up.
+    /// Seconds after which a call times out.
     #[getter]
     fn timeout(&self) -> Option<f64> {
         self.timeout.map(Nanos::as_secs_f64)
     }
 
-    /// The calls that are due, and whether there will be none any more.
+    /// The due calls, and whether the run is over.
     fn due(&self) -> PyResult<(Vec<AsyncCall>, bool)> {
-        let over = self.rings_no_more()?;
+        let over = self.drain_wakeups()?;
         let due = std::mem::take(&mut *lock(&self.queue));
         let call = |ticket| AsyncCall { ticket: Mutex::new(Some(ticket)), failures: Arc::clone(&self.failures) };
         Ok((due.into_iter().map(call).collect(), over))
@@ -82,11 +82,11 @@ impl Pump {
 }
 
 impl Pump {
-    /// Reads what rang. Everything that was put in the queue before it rang is there after this.
-    fn rings_no_more(&self) -> io::Result<bool> {
-        let mut rings = [0; 256];
+    /// Reads all wake-ups; `true` at end of file. Calls that were queued before them are in the queue after this.
+    fn drain_wakeups(&self) -> io::Result<bool> {
+        let mut bytes = [0; 256];
         loop {
-            match (&self.wake).read(&mut rings) {
+            match (&self.wake).read(&mut bytes) {
                 Ok(0) => return Ok(true),
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -98,7 +98,7 @@ impl Pump {
 }
 
 struct Launcher {
-    bell: UnixStream,
+    waker: UnixStream,
     queue: Queue,
 }
 
@@ -107,22 +107,22 @@ impl CallLauncher for Launcher {
         let mut queue = lock(&self.queue);
         queue.push(ticket);
         if queue.len() == 1 {
-            // A bell that is full of rings rings already, and one that nobody hears belongs to a run that is over.
-            let _ = self.bell.write(&[1]);
+            // A full socket wakes the loop anyway; a closed one belongs to a run that is over.
+            let _ = self.waker.write(&[1]);
         }
     }
 }
 
-/// One call of a coroutine function. What becomes of it is said once; later words are not heard.
+/// One call of a coroutine function. Only the first reported outcome counts.
 #[pyclass(module = "truetail._native", frozen)]
 pub struct AsyncCall {
     ticket: Mutex<Option<CallHandle>>,
-    failures: Arc<Failures>,
+    failures: Arc<CallFailures>,
 }
 
 #[pymethods]
 impl AsyncCall {
-    /// It takes its first step now.
+    /// The coroutine takes its first step.
     fn begin(&self) {
         if let Some(ticket) = &mut *lock(&self.ticket) {
             ticket.begin();
@@ -141,12 +141,12 @@ impl AsyncCall {
         }
     }
 
-    /// It took too long and was given up.
+    /// It timed out.
     fn timed_out(&self) {
         self.end(Outcome::TimedOut);
     }
 
-    /// The run is over, and so is it.
+    /// It was in flight when the run ended.
     fn cut_short(&self) {
         self.end(Outcome::InFlightAtEnd);
     }

@@ -1,4 +1,4 @@
-//! All that is known of one quantile.
+//! `truetail.Quantile`.
 
 use pyo3::prelude::*;
 use truetail_report::number;
@@ -8,7 +8,7 @@ pub fn seconds(ns: u64) -> f64 {
     truetail_model::time::Nanos(ns).as_secs_f64()
 }
 
-/// One quantile of a distribution, with what can be said of it.
+/// One quantile of a distribution, with its confidence interval and what limits it.
 #[pyclass(module = "truetail", frozen, eq)]
 #[derive(Clone, Copy, PartialEq)]
 pub struct Quantile(pub truetail_run::Quantile);
@@ -21,7 +21,7 @@ impl Quantile {
         self.0.q
     }
 
-    /// Seconds; a bound from below where `at_least`; `None` where the sample is too small.
+    /// Seconds; a lower bound where `at_least`; `None` where the sample is too small.
     #[getter]
     fn value(&self) -> Option<f64> {
         self.0.value_ns.map(seconds)
@@ -69,19 +69,19 @@ impl Quantile {
         self.0.no_answer
     }
 
-    /// The sample is large enough to carry it.
+    /// The sample is large enough to support it.
     #[getter]
     fn supported(&self) -> bool {
         self.0.supported
     }
 
-    /// Where it is not: how many arrivals would be.
+    /// How many arrivals would support it, where the sample is too small.
     #[getter]
     fn needs_n(&self) -> Option<u64> {
         self.0.needs_n
     }
 
-    /// The generator's own lag is too large a part of it.
+    /// The generator's own lag is too large a share of it.
     #[getter]
     fn unresolved(&self) -> bool {
         self.0.unresolved

@@ -1,50 +1,43 @@
-//! What a run is to Python.
+//! `truetail.Result`.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use serde::Serialize;
 use truetail_model::record::Metric;
 use truetail_report::{Style, number, summary};
+use truetail_run::folder::{self, SaveError};
 use truetail_run::wire::v1::run_file;
-use truetail_run::{Findings, Run, folder};
+use truetail_run::{Findings, Run};
 
 use crate::arguments::{choice, quantile};
+use crate::calls::CallExceptions;
 use crate::histogram::Histogram;
 use crate::html::html;
+use crate::json::to_python;
 use crate::quantile::Quantile;
 use crate::samples;
-use crate::saved::save_error;
 use crate::verdict::Verdict;
 
-/// The exceptions of a callable.
-#[derive(Default)]
-pub struct Raised {
-    /// How many, by type.
-    pub by_type: BTreeMap<String, u64>,
-    /// The first, with its traceback.
-    pub first: Option<Py<PyAny>>,
-}
-
-/// What was measured, and what can be said of it. Times are seconds; nanoseconds stand only behind names that end in
-/// `_ns`.
+/// A measured run and its findings. Times are in seconds, except where a name ends in `_ns`.
 #[pyclass(name = "Result", module = "truetail", frozen)]
 pub struct RunResult {
     run: Run,
     findings: Findings,
-    raised: Raised,
+    exceptions: CallExceptions,
     lacking: Vec<String>,
 }
 
 impl RunResult {
     /// The run with its findings.
-    pub fn new(py: Python<'_>, run: Run, raised: Raised) -> RunResult {
+    pub fn new(py: Python<'_>, run: Run, exceptions: CallExceptions) -> RunResult {
         let findings = py.detach(|| truetail_analysis::findings(&run));
-        RunResult { run, findings, raised, lacking: Vec::new() }
+        RunResult { run, findings, exceptions, lacking: Vec::new() }
     }
 
-    /// Says what could not be read.
+    /// Adds what could not be read of a saved run.
     pub fn with_lacking(self, lacking: Vec<String>) -> RunResult {
         RunResult { lacking, ..self }
     }
@@ -59,29 +52,23 @@ fn metric_of(name: &str) -> PyResult<Metric> {
     choice("metric", name, &Metric::ALL.map(|metric| (metric.name(), metric)))
 }
 
-/// A value as Python reads its JSON.
-pub fn to_python<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
-    let text = serde_json::to_string(value).expect("every key is a text and every value has a JSON form");
-    py.import("json")?.call_method1("loads", (text,))
-}
-
 #[pymethods]
 impl RunResult {
     /// Quantile `q` in [0, 1] of `metric` in seconds: infinite where it falls among arrivals without an answer, `None`
-    /// where the sample is too small to carry it. `quantile_info` tells more.
+    /// where the sample is too small. See also `quantile_info`.
     #[pyo3(signature = (q, metric = "response_time"))]
     fn quantile(&self, py: Python<'_>, q: f64, metric: &str) -> PyResult<Option<f64>> {
         Ok(self.at(py, q, metric)?.as_seconds())
     }
 
     /// Quantile `q` in [0, 1] of `metric` in nanoseconds; `None` where it falls among arrivals without an answer, and
-    /// where the sample is too small to carry it.
+    /// where the sample is too small.
     #[pyo3(signature = (q, metric = "response_time"))]
     fn quantile_ns(&self, py: Python<'_>, q: f64, metric: &str) -> PyResult<Option<u64>> {
         Ok(self.at(py, q, metric)?.as_ns())
     }
 
-    /// All that is known of quantile `q` in [0, 1] of `metric`.
+    /// Everything about quantile `q` in [0, 1] of `metric`.
     #[pyo3(signature = (q, metric = "response_time"))]
     fn quantile_info(&self, py: Python<'_>, q: f64, metric: &str) -> PyResult<Quantile> {
         self.at(py, q, metric)
@@ -105,19 +92,19 @@ impl RunResult {
         self.findings.response_time.count
     }
 
-    /// The books: planned = issued + never_issued, and what became of the issued.
+    /// The tally: planned = issued + never_issued, and the outcomes of the issued.
     #[getter]
     fn tally<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.run.snapshot.tally)
     }
 
-    /// The books of the warm-up, which is in nothing else.
+    /// The tally of the warm-up, which no other figure includes.
     #[getter]
     fn warmup_tally<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.run.snapshot.warmup)
     }
 
-    /// Answers by HTTP status; 0 where there is no such thing.
+    /// Answers by HTTP status; 0 for callables, which have none.
     #[getter]
     fn statuses(&self) -> BTreeMap<u16, u64> {
         self.run.snapshot.statuses.clone()
@@ -129,25 +116,25 @@ impl RunResult {
         self.run.snapshot.causes.iter().map(|(cause, count)| (cause.name(), *count)).collect()
     }
 
-    /// How many exceptions a callable raised, by type, warm-up included.
+    /// How many exceptions a callable exceptions, by type, warm-up included.
     #[getter]
     fn exceptions(&self) -> BTreeMap<String, u64> {
-        self.raised.by_type.clone()
+        self.exceptions.by_type.clone()
     }
 
     /// The first exception that a callable raised, with its traceback.
     #[getter]
     fn first_exception<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.raised.first.as_ref().map(|first| first.bind(py).clone())
+        self.exceptions.first.as_ref().map(|first| first.bind(py).clone())
     }
 
-    /// Can the numbers be trusted, and if not, why?
+    /// Whether the figures can be trusted, and if not, why.
     #[getter]
     fn verdict(&self) -> Verdict {
         Verdict(self.findings.verdict.clone())
     }
 
-    /// Planned arrivals per second of the schedule; `None` for fewer than two in a time that nobody chose.
+    /// Planned arrivals per second of the schedule; `None` for fewer than two without a given duration.
     #[getter]
     fn offered_per_second(&self) -> Option<f64> {
         self.findings.offered_per_second
@@ -159,19 +146,19 @@ impl RunResult {
         self.findings.throughput_per_second
     }
 
-    /// The run was ended before its time.
+    /// The run was ended early.
     #[getter]
     fn interrupted(&self) -> bool {
         self.run.facts.interrupted
     }
 
-    /// Things to say that belong to no number.
+    /// Notes that belong to no figure.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.run.facts.notes.clone()
     }
 
-    /// What could not be read of a saved run, because its file is not there.
+    /// What could not be read of a saved run, because its file is missing.
     #[getter]
     fn lacking(&self) -> Vec<String> {
         self.lacking.clone()
@@ -195,25 +182,25 @@ impl RunResult {
         Ok(Histogram::of(self.run.snapshot.metric(metric_of(metric)?)))
     }
 
-    /// Single arrivals in the order of their intended start, as a structured array: all where they fit, else an even
-    /// part of them (see `one_in`). `slowest=True` adds those that were kept only because they are slow.
+    /// Single arrivals by intended start, as a structured array: all if they fit, otherwise one in `one_in`.
+    /// `slowest=True` adds those that were kept only because they are slow.
     #[pyo3(signature = (*, slowest = false))]
     fn to_numpy<'py>(&self, py: Python<'py>, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
         samples::to_numpy(py, &self.run.snapshot.samples, slowest)
     }
 
-    /// As `to_numpy`, as a data frame.
+    /// The same as `to_numpy`, as a data frame.
     #[pyo3(signature = (*, slowest = false))]
     fn to_pandas<'py>(&self, py: Python<'py>, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
         samples::to_pandas(py, &self.run.snapshot.samples, slowest)
     }
 
-    /// What `run.json` holds.
+    /// The content of `run.json`.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &run_file(&self.run, &self.findings))
     }
 
-    /// Saves the run in this folder, which must be new, empty or hold a run that is then replaced.
+    /// Saves the run in this folder, which must be new, empty, or hold an earlier run, which is replaced.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| folder::save(&path, &self.run, &self.findings)).map_err(|error| save_error(&error))
     }
@@ -235,5 +222,15 @@ impl RunResult {
             "<truetail.Result{name}: {state}, {count} arrivals at {}{quantiles}>",
             number::rate_if_any(self.offered_per_second())
         )
+    }
+}
+
+fn save_error(error: &SaveError) -> PyErr {
+    match error {
+        SaveError::Io { source, .. } if source.kind() != io::ErrorKind::Other => {
+            io::Error::new(source.kind(), error.to_string()).into()
+        }
+        SaveError::Io { .. } => PyOSError::new_err(error.to_string()),
+        SaveError::NotAFolder(_) | SaveError::Occupied { .. } => PyValueError::new_err(format!("path: {error}")),
     }
 }

@@ -1,9 +1,9 @@
-//! Single requests as a structured array of numpy.
+//! Single requests as a numpy structured array.
 
 use pyo3::exceptions::PyImportError;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
-use truetail_model::record::{RequestRecord, Samples};
+use truetail_model::record::{Outcome, RequestRecord, Samples};
 
 /// Name and type of each column, in the order in which [`write`] writes them.
 const COLUMNS: [(&str, &str); 14] = [
@@ -22,26 +22,26 @@ const COLUMNS: [(&str, &str); 14] = [
     ("only_slow", "?"),
     ("outcome", "=U16"),
 ];
-/// Letters of the longest outcome's name.
-const OUTCOME_LETTERS: usize = 16;
+/// Characters of the longest outcome name.
+const OUTCOME_CHARS: usize = 16;
 
-/// The samples in the order of their intended start; with those that are there only because they are slow, if asked for.
+/// The samples by intended start. `slowest` adds those that were kept only because they are slow.
 pub fn to_numpy<'py>(py: Python<'py>, samples: &Samples, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
-    let numpy = imported(py, "numpy")?;
+    let numpy = import(py, "numpy")?;
     let bytes = PyByteArray::new(py, &py.detach(|| rows(samples, slowest)));
     numpy.call_method1("frombuffer", (bytes, COLUMNS.to_vec()))
 }
 
-/// A data frame of the same.
+/// The same as a data frame.
 pub fn to_pandas<'py>(py: Python<'py>, samples: &Samples, slowest: bool) -> PyResult<Bound<'py, PyAny>> {
-    let pandas = imported(py, "pandas")?;
+    let pandas = import(py, "pandas")?;
     let frame = pandas.getattr("DataFrame")?.call1((to_numpy(py, samples, slowest)?,))?;
     let outcome = frame.get_item("outcome")?.call_method1("astype", ("category",))?;
     frame.set_item("outcome", outcome)?;
     Ok(frame)
 }
 
-fn imported<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
+fn import<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyModule>> {
     py.import(name).map_err(|error| {
         let missing = PyImportError::new_err(format!(
             "this needs {name}, which cannot be imported ({error}); pip install {name}"
@@ -62,8 +62,13 @@ fn rows(samples: &Samples, slowest: bool) -> Vec<u8> {
 
 fn write(bytes: &mut Vec<u8>, record: &RequestRecord, only_slow: bool) {
     let status = match record.outcome {
-        truetail_model::record::Outcome::Response { status } => status,
-        _ => 0,
+        Outcome::Response { status } => status,
+        Outcome::ConnectFailed(_)
+        | Outcome::Reset(_)
+        | Outcome::Malformed(_)
+        | Outcome::TimedOut
+        | Outcome::InFlightAtEnd
+        | Outcome::NeverIssued => 0,
     };
     let numbers = [
         record.index,
@@ -82,5 +87,5 @@ fn write(bytes: &mut Vec<u8>, record: &RequestRecord, only_slow: bool) {
     numbers.iter().for_each(|number| bytes.extend(i64::try_from(*number).unwrap_or(i64::MAX).to_ne_bytes()));
     bytes.push(u8::from(only_slow));
     let letters = record.outcome.name().chars().map(u32::from).chain(std::iter::repeat(0));
-    letters.take(OUTCOME_LETTERS).for_each(|letter| bytes.extend(letter.to_ne_bytes()));
+    letters.take(OUTCOME_CHARS).for_each(|letter| bytes.extend(letter.to_ne_bytes()));
 }

@@ -9,16 +9,16 @@ use pyo3::prelude::*;
 use truetail_engine::host as machine;
 use truetail_server::{LogFile, ServerOptions};
 
-use crate::arguments::{time, wrong};
-use crate::simulate::find;
+use crate::arguments::{time, value_error};
+use crate::simulate::find_scenario;
 
-/// A server that misbehaves as its scenario says. It serves from the start until `stop()`, or the end of its `with`.
+/// A server that misbehaves as its scenario says, until `stop()` or the end of its `with` block.
 #[pyclass(module = "truetail", frozen)]
 pub struct Server {
     address: SocketAddr,
     path: String,
     running: Mutex<Option<truetail_server::Server>>,
-    /// How many requests it had when it was stopped.
+    /// Requests that had arrived when it was stopped.
     admitted: Mutex<u64>,
 }
 
@@ -34,7 +34,7 @@ impl Server {
         port: u16,
         truth: Option<PathBuf>,
     ) -> PyResult<Server> {
-        let mut scenario = find(scenario, duration)?;
+        let mut scenario = find_scenario(scenario, duration)?;
         if let Some(given) = baseline {
             scenario.service.baseline = time("baseline", given)?;
         }
@@ -47,25 +47,25 @@ impl Server {
         Ok(Server { address, path: scenario.path, running: Mutex::new(Some(running)), admitted: Mutex::new(0) })
     }
 
-    /// What to send load to: address and path of the scenario.
+    /// The URL to send load to, with the path of the scenario.
     #[getter]
     fn url(&self) -> String {
         format!("http://{}{}", self.address, self.path)
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     #[getter]
     fn host(&self) -> String {
         self.address.ip().to_string()
     }
 
-    /// Where it listens.
+    /// The port it listens on.
     #[getter]
     fn port(&self) -> u16 {
         self.address.port()
     }
 
-    /// Requests of the service that have arrived so far; health checks are none.
+    /// Requests that have arrived so far, without health checks.
     #[getter]
     fn admitted(&self) -> u64 {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +104,7 @@ impl Server {
 }
 
 fn address(host: &str, port: u16) -> PyResult<SocketAddr> {
-    let wrong = |problem: String| wrong("host", format!("'{host}' is no address to listen on: {problem}"));
-    let mut found = (host, port).to_socket_addrs().map_err(|error| wrong(error.to_string()))?;
-    found.next().ok_or_else(|| wrong("it has none".to_owned()))
+    let invalid = |problem: String| value_error("host", format!("'{host}' is no address to listen on: {problem}"));
+    let mut found = (host, port).to_socket_addrs().map_err(|error| invalid(error.to_string()))?;
+    found.next().ok_or_else(|| invalid("it has none".to_owned()))
 }

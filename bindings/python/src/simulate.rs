@@ -10,11 +10,11 @@ use truetail_model::scenario::{Scenario, builtin};
 use truetail_sim::SimOptions;
 use truetail_sim::labs::{LabError, Series, every_nth, freeze, order_router};
 
-use crate::arguments::{length, wrong, wrong_type};
-use crate::result::{Raised, RunResult};
+use crate::arguments::{positive_time, type_error, value_error};
+use crate::result::RunResult;
 
-/// What an ideal client would have measured, to the nanosecond: one result for a scenario, one by name for each series
-/// of a lab.
+/// What an ideal client would measure, to the nanosecond: one result for a scenario; for a lab a dict with a result for
+/// each series.
 #[pyfunction]
 #[pyo3(signature = (scenario, duration=None))]
 pub fn simulate<'py>(
@@ -24,17 +24,17 @@ pub fn simulate<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     if let Some(series) = lab(py, scenario) {
         return match duration {
-            Some(_) => Err(wrong("duration", "a lab has settings of its own; leave it out")),
+            Some(_) => Err(value_error("duration", "a lab has settings of its own; leave it out")),
             None => by_name(py, series.map_err(|error| PyValueError::new_err(error.to_string()))?),
         };
     }
-    let scenario = find(scenario, duration)?;
+    let scenario = find_scenario(scenario, duration)?;
     let run = py.detach(|| truetail_sim::simulate(&scenario, SimOptions::default()));
-    let run = run.map_err(|error| wrong("scenario", error))?;
-    Ok(Bound::new(py, RunResult::new(py, run, Raised::default()))?.into_any())
+    let run = run.map_err(|error| value_error("scenario", error))?;
+    Ok(Bound::new(py, RunResult::new(py, run, Default::default()))?.into_any())
 }
 
-/// The series of the lab of that name; `None` where there is none.
+/// Runs the lab of that name; `None` where there is none.
 fn lab(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<Result<Vec<Series>, LabError>> {
     let name = name.cast::<PyString>().ok()?.to_string();
     let run = match name.as_str() {
@@ -50,40 +50,42 @@ fn lab(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<Result<Vec<Series>, La
 fn by_name(py: Python<'_>, series: Vec<Series>) -> PyResult<Bound<'_, PyAny>> {
     let results = PyDict::new(py);
     for one in series {
-        results.set_item(one.name, RunResult::new(py, one.run, Raised::default()))?;
+        results.set_item(one.name, RunResult::new(py, one.run, Default::default()))?;
     }
     Ok(results.into_any())
 }
 
-/// The scenario of that name, in that file, or with that text; scaled to `duration` where one is given.
-pub fn find(given: &Bound<'_, PyAny>, duration: Option<&Bound<'_, PyAny>>) -> PyResult<Scenario> {
+/// A scenario by name, file or TOML text, scaled to `duration` where that is given.
+pub fn find_scenario(given: &Bound<'_, PyAny>, duration: Option<&Bound<'_, PyAny>>) -> PyResult<Scenario> {
     let scenario = match given.cast::<PyString>() {
-        Ok(text) => named(&text.to_string())?,
+        Ok(text) => named_scenario(&text.to_string())?,
         Err(_) => {
             let path = given.extract::<PathBuf>();
-            in_file(&path.map_err(|_| wrong_type("scenario", "a name, a path or a text in TOML", given))?)?
+            scenario_in_file(&path.map_err(|_| type_error("scenario", "a name, a path or a text in TOML", given))?)?
         }
     };
     match duration {
         None => Ok(scenario),
-        Some(given) => scenario.scaled_to(length("duration", given)?).map_err(|error| wrong("duration", error)),
+        Some(given) => {
+            scenario.scaled_to(positive_time("duration", given)?).map_err(|error| value_error("duration", error))
+        }
     }
 }
 
-fn named(given: &str) -> PyResult<Scenario> {
+fn named_scenario(given: &str) -> PyResult<Scenario> {
     if given.contains('\n') {
-        return Scenario::parse(given, "scenario.toml").map_err(|error| wrong("scenario", error));
+        return Scenario::parse(given, "scenario.toml").map_err(|error| value_error("scenario", error));
     }
     if given.ends_with(".toml") || Path::new(given).is_file() {
-        return in_file(Path::new(given));
+        return scenario_in_file(Path::new(given));
     }
-    builtin::find(given).map_err(|error| wrong("scenario", error))
+    builtin::find(given).map_err(|error| value_error("scenario", error))
 }
 
-fn in_file(path: &Path) -> PyResult<Scenario> {
+fn scenario_in_file(path: &Path) -> PyResult<Scenario> {
     let text = fs::read_to_string(path)?;
     let beside = path.parent().unwrap_or(Path::new(""));
     let read =
         |trace: &str| fs::read_to_string(beside.join(trace)).map_err(|error| format!("cannot read {trace}: {error}"));
-    Scenario::parse_with(&text, &path.display().to_string(), &read).map_err(|error| wrong("scenario", error))
+    Scenario::parse_with(&text, &path.display().to_string(), &read).map_err(|error| value_error("scenario", error))
 }

@@ -1,4 +1,4 @@
-//! Can the numbers be trusted?
+//! The verdict on a run.
 
 use pyo3::prelude::*;
 
@@ -61,7 +61,7 @@ impl Reason {
     /// The numbers, by name; names end in their unit.
     #[getter]
     fn numbers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::result::to_python(py, &self.0.numbers)
+        crate::json::to_python(py, &self.0.numbers)
     }
 
     fn __repr__(&self) -> String {

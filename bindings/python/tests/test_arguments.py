@@ -1,4 +1,4 @@
-"""Bad input: the error names the argument, says what was wrong, and what would do."""
+"""Bad input: the error names the argument, says what is wrong, and what to write instead."""
 
 from datetime import timedelta
 from typing import Any

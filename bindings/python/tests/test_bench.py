@@ -1,4 +1,4 @@
-"""Functions under load. What is asserted are counts, books and orderings: this machine may stall when it likes."""
+"""Functions under load. Only counts, tallies and orderings are asserted, because the machine may stall."""
 
 import functools
 import sqlite3
@@ -45,7 +45,7 @@ def test_a_pause_shows_in_every_call_that_it_held_up() -> None:
             time.sleep(0.2)
 
     samples = balanced(truetail.bench(pausing, rate=500, duration="400ms")).to_numpy()
-    # 200 ms at 500/s hold up a hundred calls; the first fifty of them wait for more than half of it.
+    # 200 ms at 500/s delay a hundred calls, of which the first fifty wait for more than half of it.
     assert (samples["service_time_ns"] > TENTH_OF_A_SECOND_NS).sum() == 1, "a naive loop sees one"
     assert (samples["response_time_ns"] > TENTH_OF_A_SECOND_NS).sum() >= 50
     assert (samples["connection_wait_ns"] > TENTH_OF_A_SECOND_NS).sum() >= 49, "they waited for their worker"
@@ -90,7 +90,7 @@ def test_the_interpreter_is_free_between_calls() -> None:
     counted = turns - before
     over.set()
     counter.join()
-    # Were the lock kept while waiting, the counter would get in only at the ten calls.
+    # If the lock were held while waiting, the counter would run only at the ten calls.
     assert result.tally["responses"] == 10 and counted > 1000 * result.count
 
 

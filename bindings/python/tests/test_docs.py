@@ -1,4 +1,4 @@
-"""What the documentation shows is run."""
+"""Runs the examples of the documentation."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Ctrl-C, as a user presses it: a signal to a process of its own."""
+"""Ctrl-C, as a signal to a process of its own."""
 
 import json
 import signal
@@ -9,12 +9,12 @@ import truetail
 
 
 def listen_to_ctrl_c() -> None:
-    """Whoever is started in the background by a shell inherits that SIGINT is ignored, and Python leaves it so."""
+    """A process that a shell starts in the background inherits an ignored SIGINT, which Python keeps."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 AWAIT_S = 60
-"""Longer than anything here takes, shorter than anybody waits."""
+"""Longer than anything here takes."""
 
 HEAD = """
 import asyncio, json, sys, time, truetail
@@ -38,7 +38,7 @@ def report(run):
 
 
 def interrupted(script: str, times: int = 1) -> tuple[dict[str, int], bool, dict[str, int]]:
-    """Runs a script, presses Ctrl-C when it says that it makes calls, and gives what it reports then."""
+    """Runs a script, sends Ctrl-C once it makes calls, and returns what it reports."""
     process = subprocess.Popen(
         [sys.executable, "-c", HEAD + script], stdout=subprocess.PIPE, text=True, preexec_fn=listen_to_ctrl_c
     )
@@ -47,7 +47,7 @@ def interrupted(script: str, times: int = 1) -> tuple[dict[str, int], bool, dict
         assert process.stdout.readline() == "called\n"
         for _ in range(times):
             process.send_signal(signal.SIGINT)
-            # What matters is the order: the second is another signal only when the first was taken.
+            # The second signal counts as another one only after the first was handled.
             if times > 1:
                 assert process.stdout.readline() == "stopping\n"
         told, _ = process.communicate(timeout=AWAIT_S)

@@ -1,4 +1,4 @@
-"""What a result says, in every form."""
+"""Results in all their forms."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Virtual time, and the server that misbehaves in real time."""
+"""Virtual time, and the misbehaving server in real time."""
 
 import csv
 import http.client
@@ -68,7 +68,7 @@ def test_a_run_over_sockets_is_that_of_the_server(tmp_path: Path) -> None:
 def test_a_fault_in_real_time() -> None:
     with truetail.serve("02", duration="3s", baseline="1ms") as server:
         result = truetail.run(server.url, rate=200, duration="3s")
-    # A stall of 50 ms at half time holds up ten of 600; half of them wait for more than half of it.
+    # A stall of 50 ms at half time delays ten of 600, half of which wait for more than half of it.
     held_up = (result.to_numpy()["response_time_ns"] > 25_000_000).sum()
     assert result.tally["responses"] == 600 and held_up >= 5
 

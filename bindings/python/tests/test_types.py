@@ -1,4 +1,4 @@
-"""The package as a type checker sees it."""
+"""The package under a type checker."""
 
 import subprocess
 import sys

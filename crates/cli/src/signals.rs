@@ -10,7 +10,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
-use truetail_lab::Stop;
+use truetail_lab::CancelToken;
 
 use crate::outcome::{Result, could_not};
 use crate::output;
@@ -90,12 +90,12 @@ impl Drop for Watch {
 ///
 /// # Errors
 /// When the system does not allow to catch signals.
-pub fn end_tool_on_signal(stop: &Stop) -> Result<Watch> {
+pub fn end_tool_on_signal(stop: &CancelToken) -> Result<Watch> {
     let stop = stop.clone();
     let on_signal = move |number: u32| {
         if number == 1 {
             output::note("ending the tool that runs; what others left is kept");
-            stop.now();
+            stop.cancel();
         }
         if number > 2 {
             stop.kill();

@@ -1,4 +1,4 @@
-//! One process and its children: started in a group of its own, watched, ended with all of them, and what it used.
+//! Runs one process in a group of its own, ends the whole group, and says what it used.
 
 use std::fs::File;
 use std::io;
@@ -14,23 +14,23 @@ use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
 use truetail_run::CpuTime;
 
-use crate::Stop;
-use crate::memory::Memory;
+use crate::cancel::CancelToken;
+use crate::peak_memory::PeakMemory;
 
-/// Between two looks at a process.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// After being asked to end, so long a process may take before it is ended.
-const LAST_WORDS: Nanos = Nanos::from_secs(3);
+/// How often the process is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// From SIGTERM to SIGKILL.
+const TERM_GRACE: Nanos = Nanos::from_secs(3);
 
 /// Who ended a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndedBy {
-    /// It did.
+    /// It exited by itself.
     Itself,
-    /// The laboratory: it had taken too long.
+    /// The laboratory, because it took too long.
     TimeLimit,
-    /// The user: everything was to stop.
+    /// The user, who cancelled.
     User,
 }
 
@@ -47,96 +47,96 @@ impl EndedBy {
 
 /// How a process ended, and what it used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Ended {
+pub struct ProcessExit {
     /// Who ended it.
     pub by: EndedBy,
     /// Its exit code; `None` when a signal ended it.
     pub exit_code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// From its start to its end, to some 20 ms.
+    /// From start to exit, in nanoseconds, to within 20 ms.
     pub wall_ns: u64,
-    /// CPU time of it and of those of its children that it waited for.
+    /// CPU time, including children that it waited for.
     pub cpu: CpuTime,
-    /// The most memory that was resident in one process of its group, as read every 200 ms; `None` where the system does
+    /// The largest resident memory of any one process in its group, sampled every 200 ms; `None` where the system does
     /// not say.
     pub peak_memory_bytes: Option<u64>,
 }
 
-/// What is to be started.
+/// A process to start.
 #[derive(Debug)]
-pub struct Job<'a> {
+pub struct ProcessSpec<'a> {
     /// Program and arguments; never empty.
     pub argv: &'a [String],
-    /// Variables beside those there are.
+    /// Environment variables beside the inherited ones.
     pub env: &'a [(String, String)],
-    /// Where it runs.
+    /// Its working directory.
     pub folder: &'a Path,
-    /// What it reads; nothing where `None`.
+    /// Standard input; empty where `None`.
     pub stdin: Option<File>,
-    /// Where it prints.
+    /// Standard output.
     pub stdout: File,
-    /// Where it complains.
+    /// Standard error.
     pub stderr: File,
-    /// It is ended when it has taken so long.
+    /// It is ended after this time.
     pub limit: Nanos,
 }
 
-/// Runs it to its end, to its limit, or until `stop`. Then nothing of its process group is left.
+/// Runs the process until it exits, reaches its limit or is cancelled. No process of its group survives.
 ///
 /// # Errors
-/// When it cannot be started.
-pub fn run(job: Job<'_>, stop: &Stop) -> io::Result<Ended> {
-    let (program, args) = job.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+/// When it cannot be started or reaped.
+pub fn run(spec: ProcessSpec<'_>, token: &CancelToken) -> io::Result<ProcessExit> {
+    let (program, args) = spec.argv.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let mut command = Command::new(program);
-    command.args(args).envs(job.env.iter().cloned()).current_dir(job.folder).process_group(0);
-    command.stdin(job.stdin.map_or(Stdio::null(), Stdio::from)).stdout(job.stdout).stderr(job.stderr);
+    command.args(args).envs(spec.env.iter().cloned()).current_dir(spec.folder).process_group(0);
+    command.stdin(spec.stdin.map_or(Stdio::null(), Stdio::from)).stdout(spec.stdout).stderr(spec.stderr);
     let clock = MonotonicClock::starting_now();
-    // Never waited for by this handle: `reap` does it, and asks what was used.
-    let child = stop.starting(|| command.spawn())?;
+    // `reap` waits for it, not this handle, because it also asks for the CPU time.
+    let child = token.spawn_leader(|| command.spawn())?;
     let pid = Pid::from_child(&child);
-    let mut memory = Memory::of_group(child.id());
-    let by = watch(pid, &clock, job.limit, stop, &mut memory);
+    let mut memory = PeakMemory::of_group(child.id());
+    let by = supervise(pid, &clock, spec.limit, token, &mut memory);
     let wall_ns = clock.now().since_origin().0;
-    // While its leader is not reaped, the number of the group cannot be anybody else's.
+    // Until its leader is reaped, the id of the group cannot be reused.
     let _ = kill_process_group(pid, Signal::KILL);
-    stop.ended();
+    token.leader_ended();
     let (exit_code, signal, cpu) = reap(pid)?;
-    Ok(Ended { by, exit_code, signal, wall_ns, cpu, peak_memory_bytes: memory.peak_bytes() })
+    Ok(ProcessExit { by, exit_code, signal, wall_ns, cpu, peak_memory_bytes: memory.peak_bytes() })
 }
 
-/// Looks at it until it has ended, and sees to it that it does.
-fn watch(pid: Pid, clock: &MonotonicClock, limit: Nanos, stop: &Stop, memory: &mut Memory) -> EndedBy {
+/// Polls the process until it has ended, and ends it if it must.
+fn supervise(pid: Pid, clock: &MonotonicClock, limit: Nanos, token: &CancelToken, memory: &mut PeakMemory) -> EndedBy {
     let mut by = EndedBy::Itself;
     let mut kill_at = Timestamp::NEVER;
     while !has_ended(pid) {
-        memory.watch();
+        memory.sample();
         let now = clock.now();
-        if by == EndedBy::Itself && (stop.wanted() || now.since_origin() >= limit) {
-            by = if stop.wanted() { EndedBy::User } else { EndedBy::TimeLimit };
-            kill_at = now + LAST_WORDS;
+        if by == EndedBy::Itself && (token.is_cancelled() || now.since_origin() >= limit) {
+            by = if token.is_cancelled() { EndedBy::User } else { EndedBy::TimeLimit };
+            kill_at = now + TERM_GRACE;
             let _ = kill_process_group(pid, Signal::TERM);
         }
         if now >= kill_at {
             let _ = kill_process_group(pid, Signal::KILL);
         }
-        thread::sleep(LOOK_EVERY);
+        thread::sleep(POLL_INTERVAL);
     }
     by
 }
 
-/// Has it ended? It stays to be reaped.
+/// Whether the process has ended; it is not reaped yet.
 fn has_ended(pid: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(waitid(WaitId::Pid(pid), options), Ok(None) | Err(rustix::io::Errno::INTR))
 }
 
-/// Reaps a process that has ended: exit code, signal, and CPU time.
+/// Reaps a process that has ended: its exit code, signal and CPU time.
 fn reap(pid: Pid) -> io::Result<(Option<i32>, Option<i32>, CpuTime)> {
     let mut status = 0;
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: both pointers are valid for writing for the whole call, and a zeroed `rusage`, which is made of integers
-    // only, is a valid one whatever the call does.
+    // SAFETY: both pointers are valid for writes during the call. A zeroed `rusage` holds only integers, so it is
+    // initialised whatever the call does.
     let (reaped, usage) = unsafe {
         let reaped = libc::wait4(pid.as_raw_nonzero().get(), &raw mut status, 0, usage.as_mut_ptr());
         (reaped, usage.assume_init())

@@ -1,4 +1,4 @@
-//! One tool against a fresh server.
+//! One trial: one tool against a fresh server.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,60 +8,68 @@ use std::path::{Path, PathBuf};
 use truetail_model::time::Nanos;
 use truetail_reactor::MonotonicClock;
 use truetail_server::{Server, ServerOptions, Truth};
-use truetail_tools::{Found, Invocation, Load, Tool};
+use truetail_tools::{InstalledTool, Invocation, LoadSpec, Tool};
 
-use crate::process::{self, Ended, EndedBy, Job};
-use crate::raw::{self, STDERR, STDIN, STDOUT, WORK};
-use crate::{Ran, Setting, Stop};
+use crate::cancel::CancelToken;
+use crate::process::{self, EndedBy, ProcessExit, ProcessSpec};
+use crate::tool_files::{STDERR, STDIN, STDOUT, WORK_FOLDER, write_inputs};
+use crate::tool_run::ToolRun;
+use crate::trial_plan::TrialPlan;
 
-/// The server's own truth of each request.
+/// The truth log of the server.
 pub(crate) const TRUTH: &str = "truth.csv";
-/// The file that says, from before the tool is started, that a folder is a trial's and may be emptied by the next one.
+/// Marks a folder as a trial's, before the tool starts: the next trial may empty it.
 const MARKER: &str = ".truetail-trial";
-/// What commands before and after a tool may take, each.
+/// Time limit of each command before and after a tool.
 const SIDE_COMMAND_LIMIT: Nanos = Nanos::from_secs(120);
 
-/// Runs `tool` in `setting` against a server of its own, whose fault clock starts at the tool's first request. Everything
-/// it leaves is in `folder`, which is emptied first where [`check_own`] allows it. What goes wrong with the tool is in
-/// the answer.
+/// Runs `tool` against a server of its own, whose fault clock starts at the tool's first request. All its files go to
+/// `folder`, which is emptied first where [`check_overwritable`] allows it. What goes wrong with the tool is in the
+/// answer.
 ///
 /// # Errors
-/// When no server can be had, when the folder holds what is somebody else's or cannot be written: then no tool can be run.
-pub fn perform(tool: &dyn Tool, found: &Found, setting: &Setting, folder: &Path, stop: &Stop) -> io::Result<Ran> {
-    let work = emptied(folder)?;
+/// When no server can be started, or when the folder holds foreign files or cannot be written: then no tool can be run.
+pub fn run_trial(
+    tool: &dyn Tool,
+    found: &InstalledTool,
+    plan: &TrialPlan,
+    folder: &Path,
+    token: &CancelToken,
+) -> io::Result<ToolRun> {
+    let work = prepare_folder(folder)?;
     let truth = File::create(folder.join(TRUTH))?;
     let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let options = ServerOptions {
         truth: Some(Box::new(truth)),
         keep_truth: false,
-        ..ServerOptions::new(setting.scenario.service.clone(), any_port)
+        ..ServerOptions::new(plan.scenario.service.clone(), any_port)
     };
     let server = Server::start(options)?;
-    let load = setting.load(format!("http://{}{}", server.addr(), setting.scenario.path));
-    let mut ran = Ran::planned(tool.name(), found, setting.scenario.to_toml(), &load, setting.limit());
-    ran.started_at_unix_ns = MonotonicClock::starting_now().origin_unix_ns();
-    match invoked(tool, found, &load, folder, &work, stop, &mut ran) {
-        Ok(ended) => ran.ended = Some(ended),
-        Err(trouble) => ran.trouble = Some(trouble),
+    let load = plan.load(format!("http://{}{}", server.addr(), plan.scenario.path));
+    let mut run = ToolRun::planned(tool.name(), found, plan.scenario.to_toml(), &load, plan.limit());
+    run.started_at_unix_ns = MonotonicClock::starting_now().origin_unix_ns();
+    match invoke(tool, found, &load, &TrialFolder { folder, work: &work, token }, &mut run) {
+        Ok(ended) => run.ended = Some(ended),
+        Err(trouble) => run.trouble = Some(trouble),
     }
-    note_truth(&mut ran, server.stop());
-    // Something that was interrupted is no result, and is run again the next time.
-    if !ran.was_interrupted() && !stop.wanted() {
-        ran.write(folder)?;
+    note_truth(&mut run, server.stop());
+    // A cancelled run is no result; without its record it is run again the next time.
+    if !run.was_interrupted() && !token.is_cancelled() {
+        run.write(folder)?;
     }
-    Ok(ran)
+    Ok(run)
 }
 
-/// May [`perform`] empty `folder`? It is not there, is empty, or is an earlier trial's, interrupted or not.
+/// Checks that [`run_trial`] may empty `folder`: it does not exist, is empty, or is an earlier trial's, cancelled or not.
 ///
 /// # Errors
 /// [`io::ErrorKind::AlreadyExists`] for a folder with anything else in it; the system's where it cannot be read.
-pub fn check_own(folder: &Path) -> io::Result<()> {
-    let mut inside = match fs::read_dir(folder) {
+pub fn check_overwritable(folder: &Path) -> io::Result<()> {
+    let mut entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        inside => inside?,
+        entries => entries?,
     };
-    if inside.next().is_none() || folder.join(MARKER).is_file() || Ran::read(folder).is_some() {
+    if entries.next().is_none() || folder.join(MARKER).is_file() || ToolRun::read(folder).is_some() {
         return Ok(());
     }
     let message = format!(
@@ -71,10 +79,11 @@ pub fn check_own(folder: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, message))
 }
 
-fn emptied(folder: &Path) -> io::Result<PathBuf> {
-    check_own(folder)?;
+/// Empties the folder and makes the tool's working directory in it.
+fn prepare_folder(folder: &Path) -> io::Result<PathBuf> {
+    check_overwritable(folder)?;
     fs::create_dir_all(folder)?;
-    // Whatever ends this on its way leaves a folder that the next trial may empty: the marker comes first, and stays.
+    // The marker comes first and stays, so that a trial that is killed leaves a folder that the next one may empty.
     fs::write(folder.join(MARKER), "The next trial of truetail's laboratory here empties this folder.\n")?;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -84,97 +93,96 @@ fn emptied(folder: &Path) -> io::Result<PathBuf> {
             false => {}
         }
     }
-    let work = folder.join(WORK);
+    let work = folder.join(WORK_FOLDER);
     fs::create_dir_all(&work)?;
     work.canonicalize()
 }
 
-fn note_truth(ran: &mut Ran, truth: Truth) {
-    ran.clock_started_at_unix_ns = truth.clock_starts_unix_ns.last().copied();
+fn note_truth(run: &mut ToolRun, truth: Truth) {
+    run.clock_started_at_unix_ns = truth.clock_starts_unix_ns.last().copied();
     if let Some(error) = truth.log_error {
-        ran.trouble.get_or_insert(format!("{TRUTH} is incomplete: {error}"));
+        run.trouble.get_or_insert(format!("{TRUTH} is incomplete: {error}"));
     }
 }
 
-/// Asks the tool how, prepares, starts it and tidies up. The error is what stood against it.
-fn invoked(
+/// Where the processes of a trial run and leave their files.
+struct TrialFolder<'a> {
+    folder: &'a Path,
+    /// The working directory, inside the folder.
+    work: &'a Path,
+    token: &'a CancelToken,
+}
+
+/// Prepares the tool, runs it and decodes its files. The error says why it was not run.
+fn invoke(
     tool: &dyn Tool,
-    found: &Found,
-    load: &Load,
-    folder: &Path,
-    work: &Path,
-    stop: &Stop,
-    ran: &mut Ran,
-) -> Result<Ended, String> {
-    let invocation = tool.command(found, load, work).map_err(|error| error.to_string())?;
-    let limit = Nanos(ran.limit_ns);
-    ran.argv = std::iter::once(invocation.program.display().to_string()).chain(invocation.args.clone()).collect();
-    ran.env = invocation.env.clone();
-    ran.outputs = invocation.outputs.iter().map(|(key, path)| ((*key).to_owned(), path.clone())).collect();
-    raw::write_inputs(work, &invocation.inputs).map_err(|error| format!("cannot write its files: {error}"))?;
-    for (number, argv) in invocation.before.iter().enumerate() {
-        side_command(argv, &folder.join(format!("before-{}.txt", number + 1)), None, work, &invocation, stop)?;
+    found: &InstalledTool,
+    load: &LoadSpec,
+    place: &TrialFolder<'_>,
+    run: &mut ToolRun,
+) -> Result<ProcessExit, String> {
+    let invocation = tool.command(found, load, place.work).map_err(|error| error.to_string())?;
+    run.argv = std::iter::once(invocation.program.display().to_string()).chain(invocation.args.clone()).collect();
+    run.env = invocation.env.clone();
+    run.outputs = invocation.outputs.iter().map(|(key, path)| ((*key).to_owned(), path.clone())).collect();
+    write_inputs(place.work, &invocation.inputs).map_err(|error| format!("cannot write its files: {error}"))?;
+    for (number, argv) in (1..).zip(&invocation.before) {
+        place.run_side_command(argv, &invocation.env, &format!("before-{number}.txt"), None)?;
     }
-    let place = |name: &str| folder.join(name);
-    let ended = start(&ran.argv, &invocation, work, &place(STDIN), (&place(STDOUT), &place(STDERR)), limit, stop)?;
+    let ended = place.run_tool(&run.argv, &invocation, Nanos(run.limit_ns))?;
     for (file, argv) in invocation.after.iter().filter(|_| ended.by == EndedBy::Itself) {
-        let complaints = folder.join("after.txt");
-        side_command(argv, &complaints, Some(&work.join(file)), work, &invocation, stop)
-            .unwrap_or_else(|trouble| ran.trouble = Some(trouble));
+        place
+            .run_side_command(argv, &invocation.env, "after.txt", Some(&place.work.join(file)))
+            .unwrap_or_else(|trouble| run.trouble = Some(trouble));
     }
     Ok(ended)
 }
 
-fn start(
-    argv: &[String],
-    invocation: &Invocation,
-    work: &Path,
-    stdin: &Path,
-    (stdout, stderr): (&Path, &Path),
-    limit: Nanos,
-    stop: &Stop,
-) -> Result<Ended, String> {
-    let job = || -> io::Result<Job<'_>> {
-        let stdin = match invocation.stdin.as_str() {
-            "" => None,
-            text => {
-                fs::write(stdin, text)?;
-                Some(File::open(stdin)?)
-            }
+impl TrialFolder<'_> {
+    fn run_tool(&self, argv: &[String], invocation: &Invocation, limit: Nanos) -> Result<ProcessExit, String> {
+        let spec = || -> io::Result<ProcessSpec<'_>> {
+            let stdin = match invocation.stdin.as_str() {
+                "" => None,
+                text => {
+                    fs::write(self.folder.join(STDIN), text)?;
+                    Some(File::open(self.folder.join(STDIN))?)
+                }
+            };
+            let (stdout, stderr) = (File::create(self.folder.join(STDOUT))?, File::create(self.folder.join(STDERR))?);
+            let folder = invocation.started_in.as_deref().unwrap_or(self.work);
+            Ok(ProcessSpec { argv, env: &invocation.env, folder, stdin, stdout, stderr, limit })
         };
-        let (stdout, stderr) = (File::create(stdout)?, File::create(stderr)?);
-        let folder = invocation.started_in.as_deref().unwrap_or(work);
-        Ok(Job { argv, env: &invocation.env, folder, stdin, stdout, stderr, limit })
-    };
-    let cannot = |error| format!("cannot start {}: {error}", argv.first().map_or("nothing", String::as_str));
-    job().and_then(|job| process::run(job, stop)).map_err(cannot)
-}
-
-/// A command before or after a tool; it must succeed. What it prints goes to `stdout`, or beside its complaints.
-fn side_command(
-    argv: &[String],
-    complaints: &Path,
-    stdout: Option<&Path>,
-    work: &Path,
-    invocation: &Invocation,
-    stop: &Stop,
-) -> Result<(), String> {
-    let job = || -> io::Result<Ended> {
-        let stderr = File::create(complaints)?;
-        let stdout = stdout.map_or_else(|| stderr.try_clone(), File::create)?;
-        let job =
-            Job { argv, env: &invocation.env, folder: work, stdin: None, stdout, stderr, limit: SIDE_COMMAND_LIMIT };
-        process::run(job, stop)
-    };
-    let ended = job().map_err(|error| format!("cannot start {}: {error}", argv.join(" ")))?;
-    if ended.exit_code == Some(0) {
-        return Ok(());
+        let cannot = |error| format!("cannot start {}: {error}", argv.first().map_or("nothing", String::as_str));
+        spec().and_then(|spec| process::run(spec, self.token)).map_err(cannot)
     }
-    let said = fs::read(complaints).map(|said| last_line(&said)).unwrap_or_default();
-    Err(format!("{} failed: {said}", argv.join(" ")))
+
+    /// Runs a command before or after the tool; it must succeed. Its standard error goes to the file `log`, and its
+    /// standard output to `stdout` or to the same file.
+    fn run_side_command(
+        &self,
+        argv: &[String],
+        env: &[(String, String)],
+        log: &str,
+        stdout: Option<&Path>,
+    ) -> Result<(), String> {
+        let log = self.folder.join(log);
+        let run = || -> io::Result<ProcessExit> {
+            let stderr = File::create(&log)?;
+            let stdout = stdout.map_or_else(|| stderr.try_clone(), File::create)?;
+            let spec =
+                ProcessSpec { argv, env, folder: self.work, stdin: None, stdout, stderr, limit: SIDE_COMMAND_LIMIT };
+            process::run(spec, self.token)
+        };
+        let ended = run().map_err(|error| format!("cannot start {}: {error}", argv.join(" ")))?;
+        if ended.exit_code == Some(0) {
+            return Ok(());
+        }
+        let complaint = fs::read(&log).map(|text| last_line(&text)).unwrap_or_default();
+        Err(format!("{} failed: {complaint}", argv.join(" ")))
+    }
 }
 
-/// The last line that says something, at most 200 characters of it.
+/// The last line that is not blank, at most 200 characters of it.
 pub(crate) fn last_line(text: &[u8]) -> String {
     let tail = &text[text.len().saturating_sub(4_096)..];
     let tail = String::from_utf8_lossy(tail);
@@ -193,16 +201,16 @@ mod tests {
     fn a_folder_is_emptied_around_its_marker() {
         let root = tempfile::tempdir().unwrap();
         let (folder, second_name) = (root.path().join("wrk"), root.path().join("marker"));
-        for work in [emptied(&folder).unwrap(), emptied(&folder).unwrap()] {
+        for work in [prepare_folder(&folder).unwrap(), prepare_folder(&folder).unwrap()] {
             fs::write(work.join("script.lua"), "").unwrap();
             fs::write(folder.join(STDOUT), "").unwrap();
         }
         fs::hard_link(folder.join(MARKER), &second_name).unwrap();
-        emptied(&folder).unwrap();
+        prepare_folder(&folder).unwrap();
         assert_eq!(fs::metadata(&second_name).unwrap().nlink(), 2);
         let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
-        assert_eq!(left, [MARKER, WORK]);
-        assert_eq!(fs::read_dir(folder.join(WORK)).unwrap().count(), 0);
+        assert_eq!(left, [MARKER, WORK_FOLDER]);
+        assert_eq!(fs::read_dir(folder.join(WORK_FOLDER)).unwrap().count(), 0);
     }
 }

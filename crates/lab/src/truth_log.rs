@@ -1,11 +1,11 @@
-//! Reading back what a server wrote down of each request.
+//! Reads the truth log of a server.
 
 use std::path::Path;
 
 use serde::Deserialize;
 use truetail_analysis::league::ServerView;
 
-/// The columns that are used, under the names in the log's first line.
+/// The columns that are used.
 #[derive(Deserialize)]
 struct Row {
     epoch: u32,
@@ -13,10 +13,10 @@ struct Row {
     answered_ns: Option<u64>,
 }
 
-/// What the server saw in the last epoch of its fault clock.
+/// The requests that the server saw in the last epoch of its fault clock.
 ///
 /// # Errors
-/// A line that says what is wrong with the file.
+/// What is wrong with the file, in one line.
 pub(crate) fn read(path: &Path) -> Result<ServerView, String> {
     let broken = |error: csv::Error| format!("{}: {error}", path.display());
     let mut reader = csv::Reader::from_path(path).map_err(broken)?;

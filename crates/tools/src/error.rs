@@ -1,4 +1,4 @@
-//! What can go wrong with a tool's command line and output.
+//! Errors of command lines and of parsers.
 
 /// A load that a tool cannot offer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -6,11 +6,11 @@
 pub struct CommandError {
     /// The tool.
     pub tool: &'static str,
-    /// What it lacks, and what would help.
+    /// What it lacks, and what to do instead.
     pub why: String,
 }
 
-/// Output that a parser does not understand.
+/// Output that a parser does not understand, or that was cut off.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{tool}: {}: {what} (this parser was tested with {tool} {tested})", place(file, *line))]
 pub struct ParseError {
@@ -18,11 +18,11 @@ pub struct ParseError {
     pub tool: &'static str,
     /// The version the parser was tested with.
     pub tested: &'static str,
-    /// Which of its files: `stdout`, or a key of [`crate::Output::files`].
+    /// Which of its files: `stdout`, or a key of [`crate::ToolOutput::files`].
     pub file: &'static str,
     /// The line, from 1, where there is one.
     pub line: Option<u64>,
-    /// What was wrong there.
+    /// What is wrong there.
     pub what: String,
 }
 

@@ -1,50 +1,57 @@
-//! Tools that come as folders of jars.
+//! Tools that are folders of jars.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Found, Invocation, Lookup, Missing};
+use crate::{InstalledTool, Invocation, SearchPath, ToolNotFound};
 
-/// The folder `tool` of the laboratory's own, in which `marks` are, each relative to it, and a jar `<jar>-<version>.jar` in
-/// `place`; and a program `java`.
+/// Locates the folder `tool` in the laboratory's own, and the program `java`. The folder must contain the relative paths
+/// `required`, and `<jar>-<version>.jar` in its folder `jar_folder`.
 ///
 /// # Errors
-/// [`Missing`], which names the first part that is not there.
-pub(crate) fn find_jars(lookup: &Lookup, tool: &str, place: &str, jar: &str, marks: &[&str]) -> Result<Found, Missing> {
-    lookup.program("java")?;
-    let path = lookup.folder.join(tool);
-    let gone = |part: String| Missing { looked_for: format!("no {part}") };
-    for mark in marks {
-        let file = path.join(mark);
+/// [`ToolNotFound`], which names the first missing part.
+pub(crate) fn locate_jars(
+    search_path: &SearchPath,
+    tool: &str,
+    jar_folder: &str,
+    jar: &str,
+    required: &[&str],
+) -> Result<InstalledTool, ToolNotFound> {
+    search_path.program("java")?;
+    let path = search_path.folder.join(tool);
+    let missing = |part: String| ToolNotFound { looked_for: format!("no {part}") };
+    for part in required {
+        let file = path.join(part);
         if !file.exists() {
-            return Err(gone(file.display().to_string()));
+            return Err(missing(file.display().to_string()));
         }
     }
-    let version = version_of(&path.join(place), jar);
-    let version = version.ok_or_else(|| gone(format!("{jar}-VERSION.jar in {}", path.join(place).display())))?;
-    Ok(Found { path, version })
+    let version = version_of(&path.join(jar_folder), jar);
+    let version =
+        version.ok_or_else(|| missing(format!("{jar}-VERSION.jar in {}", path.join(jar_folder).display())))?;
+    Ok(InstalledTool { path, version })
 }
 
-/// The same for a tool whose jars are in `lib` and that runs our own `class`: it has to be compiled from this `source`.
+/// The same for a tool whose jars are in `lib` and that runs our own `class`, which must be compiled from `source`.
 ///
 /// # Errors
-/// [`Missing`].
-pub(crate) fn find_compiled(
-    lookup: &Lookup,
+/// [`ToolNotFound`].
+pub(crate) fn locate_compiled(
+    search_path: &SearchPath,
     tool: &str,
     jar: &str,
     class: &str,
     source: &str,
-) -> Result<Found, Missing> {
-    let found = find_jars(lookup, tool, "lib", jar, &[&format!("classes/{class}.class")])?;
+) -> Result<InstalledTool, ToolNotFound> {
+    let found = locate_jars(search_path, tool, "lib", jar, &[&format!("classes/{class}.class")])?;
     let compiled = found.path.join(format!("classes/{class}.java"));
     if fs::read_to_string(&compiled).is_ok_and(|text| text == source) {
         return Ok(found);
     }
-    Err(Missing { looked_for: format!("{} is not the one that belongs to this truetail", compiled.display()) })
+    Err(ToolNotFound { looked_for: format!("{} is not the one that belongs to this truetail", compiled.display()) })
 }
 
-/// The version in the name of the jar, of the last by name where there are several.
+/// The version in the file name of the jar; the greatest by name where there are several.
 fn version_of(folder: &Path, jar: &str) -> Option<String> {
     let names = fs::read_dir(folder).ok()?.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let versions = names.filter_map(|name| {
@@ -54,15 +61,15 @@ fn version_of(folder: &Path, jar: &str) -> Option<String> {
     versions.max()
 }
 
-/// `java` with the arguments in `words`, which spaces separate. Its numbers are written as in English.
+/// `java` with the space-separated arguments in `words`. It writes numbers in the English way.
 pub(crate) fn java(words: &str) -> Invocation {
     Invocation { program: PathBuf::from("java"), ..Invocation::default() }
         .words("-Duser.language=en -Duser.country=US")
         .words(words)
 }
 
-/// The argument for `-cp`: our own classes, and every jar.
-pub(crate) fn class_path(found: &Found) -> String {
+/// The value of `-cp`: our own classes and all jars.
+pub(crate) fn class_path(found: &InstalledTool) -> String {
     format!("{0}/classes:{0}/lib/*", found.path.display())
 }
 
@@ -84,12 +91,13 @@ mod tests {
         fs::set_permissions(java, fs::Permissions::from_mode(0o755)).expect("a program");
         write("tool/lib/core-1.2.jar", "");
         write("tool/classes/Load.class", "");
-        let lookup = Lookup { folder: folder.path().to_owned(), path: Vec::new() };
+        let search_path = SearchPath { folder: folder.path().to_owned(), path: Vec::new() };
         for (compiled, found) in [("old", false), ("new", true)] {
             write("tool/classes/Load.java", compiled);
-            assert_eq!(find_compiled(&lookup, "tool", "core", "Load", "new").is_ok(), found, "{compiled}");
+            assert_eq!(locate_compiled(&search_path, "tool", "core", "Load", "new").is_ok(), found, "{compiled}");
         }
-        let missing = find_compiled(&lookup, "other", "core", "Load", "new").expect_err("nothing is there").to_string();
+        let missing =
+            locate_compiled(&search_path, "other", "core", "Load", "new").expect_err("nothing is there").to_string();
         assert!(missing.contains("other/classes/Load.class"), "{missing}");
     }
 

@@ -1,40 +1,75 @@
-//! Other people's load tools: one folder for each, with how it is found and had, its command line for a load, and the
-//! parser of what it prints.
+//! Other people's load tools: for each, how to find and install it, its command line for a load, and the parser of what it
+//! prints.
 //!
-//! A [`Tool`] says *what* to run ([`Tool::command`]) and reads what came out ([`Tool::parse`]); whoever runs it is
-//! `truetail-lab`. Nothing here starts a process but [`Tool::find`], which asks for a version. A parser takes bytes
-//! and gives a [`Report`] or a [`ParseError`] that names the line; it never panics and never fills anything in.
+//! A [`Tool`] says *what* to run ([`Tool::command`]) and reads the output ([`Tool::parse`]); `truetail-lab` runs it. The only
+//! processes started here are those that ask for a version ([`Tool::locate`]). A parser takes bytes and gives a
+//! [`ToolReport`], or a [`ParseError`] that names the line. It never panics, and never fills in what the tool did not say.
+//!
+//! A new tool is a folder beside this file, and two lines in it: its module, and its place in [`all`].
 
 mod ab;
 mod autocannon;
-mod error;
-mod failures;
-mod find;
 mod gatling;
 mod h2load;
 mod hey;
 mod hyperfoil;
-mod jars;
 mod jmeter;
 mod k6;
-mod load;
 mod locust;
 mod oha;
-mod output;
-mod reading;
-mod registry;
-mod report;
-mod tool;
 mod truetail;
-pub mod units;
 mod vegeta;
 mod wrk;
 mod wrk2;
 
+mod error;
+mod failure_classifier;
+mod jars;
+mod load;
+mod locate;
+mod output;
+mod output_reader;
+mod report;
+mod tool;
+pub mod units;
+
 pub use error::{CommandError, ParseError};
-pub use find::{Found, Lookup, Missing};
-pub use load::Load;
-pub use output::{Invocation, Output};
-pub use registry::{all, by_name, names};
-pub use report::{Report, Request};
-pub use tool::{About, Install, Tool};
+pub use load::LoadSpec;
+pub use locate::{InstalledTool, SearchPath, ToolNotFound};
+pub use output::{Invocation, ToolOutput};
+pub use report::{ReportedRequest, ToolReport};
+pub use tool::{InstallHint, Tool, ToolInfo};
+
+/// Every tool, in the order in which the documents name them.
+#[rustfmt::skip]
+pub fn all() -> &'static [&'static dyn Tool] {
+    &[
+        &ab::Ab,
+        &hey::Hey,
+        &wrk::Wrk,
+        &wrk2::Wrk2,
+        &vegeta::Vegeta,
+        &k6::K6::ConstantVus,
+        &k6::K6::ConstantArrivalRate,
+        &jmeter::JMeter::ThreadGroup,
+        &jmeter::JMeter::PreciseThroughput,
+        &locust::Locust,
+        &gatling::Gatling,
+        &hyperfoil::Hyperfoil,
+        &oha::Oha,
+        &h2load::H2load,
+        &autocannon::Autocannon,
+        &truetail::Truetail::Open,
+        &truetail::Truetail::Closed,
+    ]
+}
+
+/// The names of [`all`] tools.
+pub fn names() -> Vec<&'static str> {
+    all().iter().map(|tool| tool.name()).collect()
+}
+
+/// The tool of that name.
+pub fn by_name(name: &str) -> Option<&'static dyn Tool> {
+    all().iter().copied().find(|tool| tool.name() == name)
+}

@@ -1,49 +1,50 @@
-//! What a tool is asked to do.
+//! The load that a tool is asked to offer.
 
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Rate};
 
 use crate::CommandError;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
-const NEARLY_ALL: f64 = 0.99;
+const MIN_SHARE_OF_DUE: f64 = 0.99;
 
-/// What a tool is asked to do. A closed tool takes `users`, an open one `rate`, with at most `connections` or workers.
+/// The load that a tool is asked to offer. A closed tool uses `users`; an open one uses `rate`, with at most `connections`
+/// connections or workers.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Load {
-    /// The target, with a path: `http://127.0.0.1:8080/api`.
+pub struct LoadSpec {
+    /// The target URL, with a path: `http://127.0.0.1:8080/api`.
     pub url: String,
-    /// Requests a second that an open tool is to offer.
+    /// The rate that an open tool offers.
     pub rate: Rate,
-    /// For how long.
+    /// How long the load is offered.
     pub duration: Nanos,
     /// Users of a closed tool.
     pub users: u32,
     /// Connections, workers or virtual users that an open tool may use: enough for the longest stall.
     pub connections: u32,
-    /// Timeout of a request; `None` for the tool's own default, or none.
+    /// Timeout of a request; `None` leaves it to the tool's default.
     pub timeout: Option<Nanos>,
 }
 
-impl Load {
+impl LoadSpec {
     /// The duration in whole seconds, rounded up: what most tools take.
     pub fn whole_seconds(&self) -> u64 {
-        whole(self.duration, NANOS_PER_SECOND)
+        rounded_up(self.duration, NANOS_PER_SECOND)
     }
 
     /// The duration in whole milliseconds, rounded up.
     pub fn whole_millis(&self) -> u64 {
-        whole(self.duration, NANOS_PER_MILLI)
+        rounded_up(self.duration, NANOS_PER_MILLI)
     }
 
-    /// The rate as a whole number of requests in 1, 60 or 3600 seconds: (requests, seconds).
+    /// The rate as a whole number of requests in 1, 60 or 3 600 seconds: (requests, seconds).
     ///
     /// # Errors
-    /// [`CommandError`] of `tool` where it is none.
+    /// [`CommandError`] of `tool` where it is not such a number.
     pub fn whole_rate(&self, tool: &'static str) -> Result<(u64, u64), CommandError> {
         let rate = self.rate.as_per_second();
         let whole = |seconds: u64| {
             let requests = (rate * seconds as f64).round();
-            // A seventh of a second does not come out whole, 0.1 requests a second do in spite of their rounding.
+            // Accepts 0.1 a second in spite of its rounding, and refuses one in seven seconds.
             let is_whole = requests >= 1.0 && (requests / seconds as f64 - rate).abs() <= rate * 1e-12;
             is_whole.then_some((requests as u64, seconds))
         };
@@ -51,27 +52,27 @@ impl Load {
         [1, 60, 3_600].into_iter().find_map(whole).ok_or_else(|| CommandError { tool, why: why() })
     }
 
-    /// What to note of an open tool that made fewer requests than were due and does not mention it. The last one or two
-    /// may fall beyond the end.
+    /// A note for an open tool that made fewer requests than were due and does not say so. One per cent is allowed,
+    /// because the last one or two may fall beyond the end.
     pub(crate) fn shortfall(&self, tool: &str, made: u64) -> Option<String> {
         let due = self.rate.as_per_second() * self.duration.as_secs_f64();
         let note = || format!("{due} requests were due and {made} were made, which {tool} does not mention");
-        ((made as f64) < due * NEARLY_ALL).then(note)
+        ((made as f64) < due * MIN_SHARE_OF_DUE).then(note)
     }
 
-    /// The timeout, where there is one, in whole seconds, rounded up.
+    /// The timeout in whole seconds, rounded up.
     pub fn timeout_seconds(&self) -> Option<u64> {
-        self.timeout.map(|timeout| whole(timeout, NANOS_PER_SECOND))
+        self.timeout.map(|timeout| rounded_up(timeout, NANOS_PER_SECOND))
     }
 
-    /// The timeout, where there is one, in whole milliseconds, rounded up.
+    /// The timeout in whole milliseconds, rounded up.
     pub fn timeout_millis(&self) -> Option<u64> {
-        self.timeout.map(|timeout| whole(timeout, NANOS_PER_MILLI))
+        self.timeout.map(|timeout| rounded_up(timeout, NANOS_PER_MILLI))
     }
 }
 
-/// At least one.
-fn whole(time: Nanos, unit_ns: u64) -> u64 {
+/// In whole units, at least one.
+fn rounded_up(time: Nanos, unit_ns: u64) -> u64 {
     time.0.div_ceil(unit_ns).max(1)
 }
 
@@ -81,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_rate_in_whole_requests() {
-        let of = |per_second: f64| Load {
+        let of = |per_second: f64| LoadSpec {
             url: String::new(),
             rate: Rate::per_second(per_second).expect("a rate"),
             duration: Nanos::ZERO,

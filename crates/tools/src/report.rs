@@ -1,56 +1,56 @@
-//! What a parser makes of a tool's output.
+//! What a parser makes of a tool's output: its own figures, and as much of its data as it gives.
 
 use truetail_model::arrival::Arrival;
 use truetail_model::record::{Histogram, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot, rank_of};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-/// A file that says a run was longer is not looked at second by second, of which there would be millions.
-const LONGEST_RUN: Nanos = Nanos::from_secs(7 * 24 * 3600);
+/// Longer runs, which only a damaged file claims, get no data per second: there would be millions of seconds.
+const MAX_TIMED_RUN: Nanos = Nanos::from_secs(7 * 24 * 3600);
 
-/// One request as the tool tells of it.
+/// One request as the tool reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Request {
-    /// When it began by the tool's own account, nanoseconds since the first of the run or since 1970, whichever the
-    /// tool uses; `None` where it does not say, or in whole seconds only.
+pub struct ReportedRequest {
+    /// Its start in nanoseconds since the start of the run or since 1970, whichever the tool uses; `None` where the tool
+    /// does not say, or only in whole seconds.
     pub start_ns: Option<u64>,
-    /// Its latency in the tool's own sense.
+    /// Its latency, as the tool defines it.
     pub latency: Nanos,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
-/// What a tool said of its run: its statements, and as much of its data as it gave.
+/// What a tool reported of its run.
 #[derive(Clone, Debug)]
-pub struct Report {
-    /// The version that the output itself names.
+pub struct ToolReport {
+    /// The version, where the output names it.
     pub version: Option<String>,
-    /// Its statements.
+    /// The figures that it states.
     pub claims: Claims,
-    /// Single requests, where it gives them.
-    pub requests: Vec<Request>,
+    /// Its single requests, where it gives them.
+    pub requests: Vec<ReportedRequest>,
     /// Its latencies as a histogram, where it gives one and no single requests.
     pub histogram: Option<Histogram>,
-    /// What a reader should know, such as requests that it cut off and does not mention.
+    /// What a reader of the figures should know, such as requests that the tool does not mention.
     pub notes: Vec<String>,
 }
 
-impl Report {
-    /// Nothing but statements.
-    pub fn of(claims: Claims) -> Report {
-        Report { version: None, claims, requests: Vec::new(), histogram: None, notes: Vec::new() }
+impl ToolReport {
+    /// A report with figures only.
+    pub fn from_claims(claims: Claims) -> ToolReport {
+        ToolReport { version: None, claims, requests: Vec::new(), histogram: None, notes: Vec::new() }
     }
 
-    /// Of a tool that gives every request it made, of which it says that `failed` failed: they are all in its latencies.
-    pub fn of_all(latency_from: LatencyFrom, requests: Vec<Request>, failed: u64) -> Report {
+    /// The report of a tool that gives every request. All of them, `failed` ones included, are in its latencies.
+    pub fn from_requests(latency_from: LatencyFrom, requests: Vec<ReportedRequest>, failed: u64) -> ToolReport {
         let made = Some(requests.len() as u64);
         let claims = Claims { measured: made, requests: made, failed: Some(failed), ..Claims::silent(latency_from) };
-        Report { requests, ..Report::of(claims) }
+        ToolReport { requests, ..ToolReport::from_claims(claims) }
     }
 
-    /// The same with those of p50, p90, p99, p99.9 and p99.99 that the tool does not print, computed from what it gave:
-    /// the smallest value whose cumulative count reaches ceil(q·n).
-    pub fn with_computed_quantiles(mut self) -> Report {
+    /// Adds those of p50, p90, p99, p99.9 and p99.99 that the tool does not print, computed from its data: the smallest
+    /// value whose cumulative count reaches ⌈q·n⌉.
+    pub fn with_computed_quantiles(mut self) -> ToolReport {
         let mut latencies: Vec<Nanos> = self.requests.iter().map(|request| request.latency).collect();
         latencies.sort_unstable();
         let at = |q| match (latencies.len(), &self.histogram) {
@@ -66,15 +66,15 @@ impl Report {
         self
     }
 
-    /// What it gave, as a run's record: single requests where there are any, counted from the first; else its
-    /// histogram; else nothing. What the tool calls its latency is the response time of this snapshot, and
-    /// [`Claims::latency_from`] says what it really starts from.
+    /// Its data as the record of a run: its single requests, with times since the first; else its histogram; else nothing.
+    /// The tool's latency becomes the response time of this snapshot, whatever it starts from
+    /// ([`Claims::latency_from`]).
     pub fn snapshot(&self) -> Snapshot {
         if self.requests.is_empty() { self.histogram_only() } else { self.recorded() }
     }
 
-    /// From the first start that it tells of to the last end; zero where it tells of none.
-    pub fn lasted(&self) -> Nanos {
+    /// From the first reported start to the last end; zero where no starts are reported.
+    pub fn time_span(&self) -> Nanos {
         let started = || self.requests.iter().filter_map(|request| Some((request.start_ns?, request.latency.0)));
         let first = started().map(|(start, _)| start).min().unwrap_or_default();
         let last = started().map(|(start, latency)| start.saturating_add(latency)).max().unwrap_or_default();
@@ -94,7 +94,7 @@ impl Report {
 
     fn recorded(&self) -> Snapshot {
         let first = self.requests.iter().filter_map(|request| request.start_ns).min().unwrap_or_default();
-        let timed = self.requests.iter().all(|request| request.start_ns.is_some()) && self.lasted() <= LONGEST_RUN;
+        let timed = self.requests.iter().all(|request| request.start_ns.is_some()) && self.time_span() <= MAX_TIMED_RUN;
         let mut recorder = Recorder::new(RecorderOptions { per_second: timed, ..RecorderOptions::default() });
         let mut in_order = self.requests.clone();
         in_order.sort_by_key(|request| request.start_ns);
@@ -107,7 +107,17 @@ impl Report {
     }
 }
 
-fn record_of(index: u64, start: Timestamp, request: &Request) -> RequestRecord {
-    let end = Timestamp(start.0.saturating_add(request.latency.0));
-    RequestRecord::new(Arrival { index, intended_start: start }, start, end, request.outcome)
+fn record_of(index: u64, start: Timestamp, request: &ReportedRequest) -> RequestRecord {
+    RequestRecord {
+        index,
+        intended_start: start,
+        actual_start: start,
+        end: Timestamp(start.0.saturating_add(request.latency.0)),
+        delay: Default::default(),
+        connected: false,
+        tls_handshake: None,
+        read_lag: None,
+        outcome: request.outcome,
+        bytes_in: 0,
+    }
 }

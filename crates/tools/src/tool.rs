@@ -1,79 +1,81 @@
-//! What a load tool is to this crate.
+//! The interface of a load tool.
 
 use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::{CommandError, Found, Invocation, Load, Lookup, Missing, Output, ParseError, Report};
+use crate::{
+    CommandError, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, ToolNotFound, ToolOutput, ToolReport,
+};
 
-/// How a tool is had.
+/// How to install a tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Install {
+pub struct InstallHint {
     /// Where it comes from, such as `apt`, `Go module proxy`, `Maven Central`, `PyPI`, `npm`, `crates.io`, `source`.
     pub origin: &'static str,
-    /// The line that installs it on a Debian-like machine. Where the repository's script does it, that line.
+    /// The command that installs it on a Debian-like system: the repository's script, where that does it.
     pub debian: &'static str,
-    /// The line that installs it on macOS, where there is one.
+    /// The command that installs it on macOS, where there is one.
     pub macos: Option<&'static str>,
 }
 
-impl Install {
-    /// The same line on every machine.
-    pub const fn anywhere(origin: &'static str, line: &'static str) -> Install {
-        Install { origin, debian: line, macos: Some(line) }
+impl InstallHint {
+    /// The same command on every system.
+    pub const fn anywhere(origin: &'static str, line: &'static str) -> InstallHint {
+        InstallHint { origin, debian: line, macos: Some(line) }
     }
 }
 
-/// What is known of a tool before it runs.
+/// Facts about a tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct About {
-    /// Its name, as users write it: lower case letters, digits and `-`.
+pub struct ToolInfo {
+    /// Its name on the command line: lower-case letters, digits and `-`.
     pub name: &'static str,
-    /// The load model that its documentation claims for this way of using it.
+    /// The load model that its documentation claims for this mode.
     pub label_model: LoadModelKind,
-    /// What its own latency starts from, in a sentence, and what it leaves out.
+    /// Where its latency starts, and what it leaves out, in a sentence.
     pub clock: &'static str,
-    /// How it is had.
-    pub install: Install,
-    /// The version this crate's parser was tested with, as [`Found::version`] has it.
+    /// How to install it.
+    pub install: InstallHint,
+    /// The version that the parser was tested with, as in [`InstalledTool::version`].
     pub tested_version: &'static str,
 }
 
-/// A load tool, in one of the ways it can be used: k6 is two of them.
+/// A load tool in one of its modes: k6 is two tools.
 pub trait Tool: Sync {
-    /// What is known of it before it runs.
-    fn about(&self) -> &About;
+    /// Facts about it.
+    fn info(&self) -> &ToolInfo;
 
-    /// [`About::name`].
+    /// [`ToolInfo::name`].
     fn name(&self) -> &'static str {
-        self.about().name
+        self.info().name
     }
 
-    /// Looks for it and asks for its version.
+    /// Finds the installed tool and asks for its version.
     ///
     /// # Errors
-    /// [`Missing`], which says what was looked for.
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing>;
+    /// [`ToolNotFound`], which says what was searched for.
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound>;
 
-    /// How it is started to offer `load`. Files it needs are in the answer, to be written into `folder` beforehand;
-    /// what it writes is to be written there, too.
+    /// How to start it so that it offers `load`. `folder` is where the caller writes its input files and runs it, and
+    /// where it writes its output files.
     ///
     /// # Errors
     /// [`CommandError`] where the tool cannot offer such a load.
-    fn command(&self, found: &Found, load: &Load, folder: &Path) -> Result<Invocation, CommandError>;
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, folder: &Path) -> Result<Invocation, CommandError>;
 
-    /// Reads what it left. `load` is what it had been asked for.
+    /// Parses its output. `load` is the load that it was asked for.
     ///
     /// # Errors
     /// [`ParseError`], which names the file and the line.
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError>;
+    fn parse(&self, output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError>;
 
-    /// Reads what it left when it was started by somebody else's command line. That is what [`Tool::parse`] does, but for
-    /// tools whose options change what their figures mean without a trace in what they print.
+    /// Parses its output after a command line that is not from [`Tool::command`]. The same as [`Tool::parse`], except for
+    /// tools with options that change what the figures mean and leave no trace in the output.
     ///
     /// # Errors
     /// As [`Tool::parse`].
-    fn parse_of(&self, argv: &[String], output: &Output, load: &Load) -> Result<Report, ParseError> {
+    fn parse_with_args(&self, argv: &[String], output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
         let _ = argv;
         self.parse(output, load)
     }

@@ -1,4 +1,4 @@
-//! Times and numbers as tools print them.
+//! Parses times and percentages as tools print them.
 
 use truetail_model::time::Nanos;
 
@@ -44,9 +44,9 @@ pub fn nanos(value: f64, per_unit: f64) -> Option<Nanos> {
     (ns.is_finite() && (0.0..1.8e19).contains(&ns)).then(|| Nanos(ns.round() as u64))
 }
 
-/// A percentage such as `99.9`, without its sign, as a quantile; `None` unless it is between 0 and 100.
+/// A percentage such as `99.9`, without its sign, as a quantile; `None` unless strictly between 0 and 100.
 pub fn quantile(percent: &str) -> Option<f64> {
-    // In whole millionths of a per cent, so that 99.9 becomes the same number as 0.999.
+    // Rounded to whole millionths of a per cent, so that 99.9 gives the same number as 0.999.
     let q = (percent.trim().parse::<f64>().ok()? * 1e6).round() / 1e8;
     (q > 0.0 && q < 1.0).then_some(q)
 }

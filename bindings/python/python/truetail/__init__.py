@@ -5,8 +5,8 @@
     result = truetail.bench(send_order, rate=1000, duration="60s", warmup="10s")
     print(result.table())
 
-Each call is measured from the instant at which it should have begun, so a pause shows in every call that it held up.
-Times are seconds; nanoseconds stand only behind names that end in ``_ns``.
+Each call is measured from its intended start, so a pause shows in every call that it delayed. Times are in seconds,
+except where a name ends in ``_ns``.
 """
 
 from truetail._bench import bench, bench_async

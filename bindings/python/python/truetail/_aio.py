@@ -1,7 +1,7 @@
 """Coroutines under load.
 
-A pump outside the interpreter keeps the schedule. It never takes the interpreter's lock: calls that are due lie in a
-queue, and a socket that becomes readable wakes the loop.
+A native thread keeps the schedule. It never takes the interpreter's lock: it queues due calls, and a socket that becomes
+readable wakes the loop.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from truetail._interrupt import Interrupted, result_of
 from truetail._native import AsyncCall, Bench, Result
 
 PATIENCE_S = 5.0
-"""How long coroutines that were cancelled at the end of a run may take to go."""
+"""How long coroutines that are cancelled at the end of a run may take to finish."""
 
 
 def bench_in_a_new_loop(plan: Bench, fn: Callable[[], Any], name: Optional[str]) -> Result:
-    """Runs in an event loop of its own, where Ctrl-C stops the run: first it drains, then it ends."""
+    """Runs in an event loop of its own. Ctrl-C drains the run; a second one ends it at once."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         pass
     else:
         raise RuntimeError("an event loop is running in this thread already; write: await truetail.bench_async(...)")
-    return asyncio.run(_interruptible(plan, fn, name, _ctrl_c_is_ours_to_catch()))
+    return asyncio.run(_interruptible(plan, fn, name, _may_catch_ctrl_c()))
 
 
-def _ctrl_c_is_ours_to_catch() -> bool:
+def _may_catch_ctrl_c() -> bool:
     in_main_thread = threading.current_thread() is threading.main_thread()
     return in_main_thread and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -62,13 +62,13 @@ async def _interruptible(plan: Bench, fn: Callable[[], Any], name: Optional[str]
 async def drive(
     plan: Bench, fn: Callable[[], Awaitable[object]], name: Optional[str]
 ) -> tuple[Result, Optional[BaseException]]:
-    """Hands calls to the running loop until the run is over."""
+    """Starts due calls in the running loop until the run is over."""
     loop = asyncio.get_running_loop()
     over: asyncio.Future[None] = loop.create_future()
     tasks: dict[asyncio.Task[None], AsyncCall] = {}
     pump = plan.pump(name)
 
-    def take_what_is_due() -> None:
+    def start_due_calls() -> None:
         calls, last = pump.due()
         for call in calls:
             task = loop.create_task(_measured(call, fn, pump.timeout))
@@ -79,7 +79,7 @@ async def drive(
             if not over.done():
                 over.set_result(None)
 
-    loop.add_reader(pump.fileno(), take_what_is_due)
+    loop.add_reader(pump.fileno(), start_due_calls)
     try:
         await over
     except asyncio.CancelledError:
@@ -92,7 +92,7 @@ async def drive(
 
 
 async def _cancel(tasks: dict[asyncio.Task[None], AsyncCall]) -> None:
-    """What is in flight when the run is over was counted by the pump already."""
+    """Cancels calls that are in flight when the run ends; the pump has counted them already."""
     for task, call in tasks.items():
         call.cut_short()
         task.cancel()
@@ -104,11 +104,11 @@ async def _measured(call: AsyncCall, fn: Callable[[], Awaitable[object]], timeou
     call.begin()
     task, timer = asyncio.current_task(), None
     if timeout is not None and task is not None:
-        timer = asyncio.get_running_loop().call_later(timeout, _give_up, call, task)
+        timer = asyncio.get_running_loop().call_later(timeout, _time_out, call, task)
     try:
         await fn()
     except asyncio.CancelledError as error:
-        # Where it was given up or cut short, this is not heard.
+        # Has no effect on a call that timed out or was cut short.
         call.failed(error)
         raise
     except Exception as error:
@@ -120,6 +120,6 @@ async def _measured(call: AsyncCall, fn: Callable[[], Awaitable[object]], timeou
             timer.cancel()
 
 
-def _give_up(call: AsyncCall, task: asyncio.Task[Any]) -> None:
+def _time_out(call: AsyncCall, task: asyncio.Task[Any]) -> None:
     call.timed_out()
     task.cancel()

@@ -36,28 +36,28 @@ def bench(
     max_failures: Optional[int] = 1000,
     progress: bool = False,
 ) -> Result:
-    """Calls ``fn()`` on a schedule, and measures each call from the instant at which it should have begun.
+    """Calls ``fn()`` on a schedule, and measures each call from its intended start.
 
-    A function is called on this thread, one call at a time; more ``workers`` call on threads of their own. The
+    A function is called on this thread, one call at a time; further ``workers`` call on threads of their own. The
     interpreter's lock is taken for each call and free between calls. Calls of an ``async def`` function overlap in an
-    event loop of their own; where a loop is running already, ``await bench_async(...)`` instead.
+    event loop of their own; if a loop is running already, use ``await bench_async(...)``.
 
-    ``rate``            calls a second, 1000 where nothing is said; ``"60/m"``; or a rate that moves:
+    ``rate``            calls a second (default 1000); ``"60/m"``; or a rate profile:
                         ``"ramp:100..2000/60s"``
-    ``duration``        measured time; ``None`` where ``requests`` end the run
-    ``warmup``          comes before it: calls that are made and not measured
-    ``workers``         threads that call, 1 where nothing is said; in the closed model as many as ``users``
-    ``requests``        at most so many calls, those of the warm-up included
+    ``duration``        measured time; ``None`` if ``requests`` ends the run
+    ``warmup``          time before it, whose calls are not measured
+    ``workers``         threads that call (default 1; in the closed model as many as ``users``)
+    ``requests``        calls at most, including those of the warm-up
     ``spacing``         ``"even"``, or ``"poisson"`` for exponential gaps, drawn from ``seed``
     ``model``           ``"open"``: the schedule decides when calls are due. ``"closed"``: ``users`` call, wait for the
                         end, think for ``think_time``, and call again. ``"partly-open"``: users arrive at ``rate`` and
                         make ``session_length`` calls one after the other
-    ``waiting``         ``"sleep"``, or ``"spin"`` to be late by less, at the price of a busy core
-    ``in_flight``       at most so many async calls at once; those due beyond wait and keep their intended start
+    ``waiting``         ``"sleep"``, or ``"spin"`` for less lag at the cost of a busy core
+    ``in_flight``       async calls at once, at most; further calls wait and keep their intended start
     ``timeout``         an async call that takes longer is cancelled and counted as timed out
-    ``drain``           how long after the last arrival calls that are due are still made and waited for
-    ``max_failures``    after so many failures in a row (on one worker) the run ends; ``None``: never
-    ``progress``        tell how the run stands on standard error
+    ``drain``           how long after the last arrival due calls are still made and waited for
+    ``max_failures``    failures in a row (on one worker) that end the run; ``None``: never
+    ``progress``        print the progress of the run on standard error
 
     An exception of ``fn`` is counted by its type, and the first is kept: see ``Result.exceptions`` and
     ``Result.first_exception``. Ctrl-C raises :class:`Interrupted` with what was measured.
@@ -107,10 +107,10 @@ async def bench_async(
     max_failures: Optional[int] = 1000,
     progress: bool = False,
 ) -> Result:
-    """As :func:`bench`, in the event loop that is running: for clients that belong to it, and for notebooks.
+    """As :func:`bench`, in the running event loop: for clients that belong to it, and for notebooks.
 
-    The schedule is kept by a thread outside the interpreter. A call begins when its coroutine takes its first step, so
-    what the loop took to get round to it is lag of the generator, and is in the response time.
+    A native thread keeps the schedule. A call begins when its coroutine takes its first step, so the time until the loop
+    gets to it is generator lag and part of the response time.
     """
     if not _is_async(fn):
         raise TypeError("fn: expected an async function; bench(fn) is for others")
@@ -138,7 +138,7 @@ async def bench_async(
 
 
 def _is_async(fn: Any) -> bool:
-    """Whether calls of ``fn`` give coroutines. Refuses what calling would do nothing."""
+    """Whether ``fn()`` gives a coroutine. Refuses objects that a call would not run."""
     if asyncio.iscoroutine(fn):
         fn.close()
         raise TypeError("fn: this is a coroutine, which runs once; pass the async function itself, without ()")

@@ -10,7 +10,7 @@ from truetail import _native
 
 def main() -> int:
     """Does what ``truetail`` on the command line does, with its exit codes and its Ctrl-C."""
-    # The interpreter's own handler would only note a Ctrl-C; the command has its own from here on.
+    # The interpreter's handler would only record a Ctrl-C; the command handles it itself.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _native.command(["truetail", *sys.argv[1:]])

@@ -36,13 +36,13 @@ def run(
 ) -> Result:
     """Offers HTTP requests to ``url`` on a schedule, and measures each from its intended start.
 
-    The engine is that of ``truetail run``: threads of its own, outside the interpreter. ``rate``, ``duration``,
+    The engine is that of ``truetail run``, on native threads. ``rate``, ``duration``,
     ``warmup``, ``requests``, ``spacing`` and the load models are those of :func:`bench`.
 
-    ``connections``     at most so many; an arrival that finds none free waits and keeps its intended start
+    ``connections``     connections at most; an arrival that finds none free waits and keeps its intended start
     ``timeout``         how long a request may take from its actual start; ``None``: for ever
-    ``threads``         what the load needs where nothing is said, at most one a processor
-    ``preflight``       ask once before the load, and raise ``ConnectionError`` when nobody answers
+    ``threads``         default: as many as the load needs, at most one for each processor
+    ``preflight``       send one request before the load, and raise ``ConnectionError`` if it is not answered
     """
     plan = HttpRun(
         url,

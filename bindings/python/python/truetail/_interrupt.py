@@ -1,4 +1,4 @@
-"""Runs that are ended before their time."""
+"""Runs that are ended early."""
 
 from __future__ import annotations
 

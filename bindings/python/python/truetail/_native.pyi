@@ -28,14 +28,14 @@ __version__: str
 
 @final
 class Quantile:
-    """One quantile of a distribution, with what can be said of it."""
+    """One quantile of a distribution, with its confidence interval and what limits it."""
 
     @property
     def q(self) -> float:
         """In [0, 1]."""
     @property
     def value(self) -> Optional[float]:
-        """Seconds; a bound from below where `at_least`; `None` where the sample is too small."""
+        """Seconds; a lower bound where `at_least`; `None` where the sample is too small."""
     @property
     def value_ns(self) -> Optional[int]:
         """As `value`, in nanoseconds."""
@@ -59,13 +59,13 @@ class Quantile:
         """It falls among arrivals that failed: no answer would ever have come."""
     @property
     def supported(self) -> bool:
-        """The sample is large enough to carry it."""
+        """The sample is large enough to support it."""
     @property
     def needs_n(self) -> Optional[int]:
-        """Where it is not: how many arrivals would be."""
+        """How many arrivals would support it, where the sample is too small."""
     @property
     def unresolved(self) -> bool:
-        """The generator's own lag is too large a part of it."""
+        """The generator's own lag is too large a share of it."""
 
 @final
 class Reason:
@@ -97,7 +97,7 @@ class Verdict:
 
 @final
 class Histogram:
-    """Buckets in use, ascending, those of an HdrHistogram with three significant digits."""
+    """The used buckets of an HdrHistogram with three significant digits, ascending."""
 
     @property
     def low_ns(self) -> list[int]:
@@ -112,7 +112,7 @@ class Histogram:
 
 @final
 class Result:
-    """What was measured, and what can be said of it.
+    """A measured run and its findings.
 
     Times are seconds; nanoseconds stand only behind names that end in `_ns`.
     """
@@ -128,25 +128,25 @@ class Result:
         `None` where it falls among arrivals without an answer, and where the sample is too small to carry it.
         """
     def quantile_info(self, q: float, metric: Metric = "response_time") -> Quantile:
-        """All that is known of quantile `q` in [0, 1] of `metric`."""
+        """Everything about quantile `q` in [0, 1] of `metric`."""
     @property
     def name(self) -> Optional[str]:
         """What was measured: the name of the scenario or of the callable."""
     @property
     def model(self) -> Literal["open", "closed", "partly-open"]:
-        """Who decided when the next request came."""
+        """The load model: who decides when the next request comes."""
     @property
     def count(self) -> int:
         """Arrivals that were planned and measured, with and without an answer."""
     @property
     def tally(self) -> dict[str, int]:
-        """The books: planned = issued + never_issued, and what became of the issued."""
+        """The tally: planned = issued + never_issued, and the outcomes of the issued."""
     @property
     def warmup_tally(self) -> dict[str, int]:
-        """The books of the warm-up, which is in nothing else."""
+        """The tally of the warm-up, which no other figure includes."""
     @property
     def statuses(self) -> dict[int, int]:
-        """Answers by HTTP status; 0 where there is no such thing."""
+        """Answers by HTTP status; 0 for callables, which have none."""
     @property
     def causes(self) -> dict[str, int]:
         """Failures by cause."""
@@ -158,22 +158,22 @@ class Result:
         """The first exception that a callable raised, with its traceback."""
     @property
     def verdict(self) -> Verdict:
-        """Can the numbers be trusted, and if not, why?"""
+        """Whether the figures can be trusted, and if not, why."""
     @property
     def offered_per_second(self) -> Optional[float]:
-        """Planned arrivals per second of the schedule; None for fewer than two in a time that nobody chose."""
+        """Planned arrivals per second of the schedule; None for fewer than two without a given duration."""
     @property
     def throughput_per_second(self) -> Optional[float]:
         """Answers per second from the first intended start to the last end; None for fewer than two arrivals."""
     @property
     def interrupted(self) -> bool:
-        """The run was ended before its time."""
+        """The run was ended early."""
     @property
     def notes(self) -> list[str]:
-        """Things to say that belong to no number."""
+        """Notes that belong to no figure."""
     @property
     def lacking(self) -> list[str]:
-        """What could not be read of a saved run, because its file is not there."""
+        """What could not be read of a saved run, because its file is missing."""
     @property
     def one_in(self) -> int:
         """`to_numpy` holds one arrival in this many."""
@@ -188,16 +188,16 @@ class Result:
         because they are slow.
         """
     def to_pandas(self, *, slowest: bool = False) -> pandas.DataFrame:
-        """As `to_numpy`, as a data frame."""
+        """The same as `to_numpy`, as a data frame."""
     def to_dict(self) -> dict[str, Any]:
-        """What `run.json` holds."""
+        """The content of `run.json`."""
     def save(self, path: Path) -> None:
-        """Saves the run in this folder, which must be new, empty or hold a run that is then replaced."""
+        """Saves the run in this folder, which must be new, empty, or hold an earlier run, which is replaced."""
     def _repr_html_(self) -> str: ...
 
 @final
 class Server:
-    """A server that misbehaves as its scenario says. It serves from the start until `stop()`, or the end of its `with`."""
+    """A server that misbehaves as its scenario says, until `stop()` or the end of its `with` block."""
 
     def __new__(
         cls,
@@ -211,16 +211,16 @@ class Server:
     ) -> Server: ...
     @property
     def url(self) -> str:
-        """What to send load to: address and path of the scenario."""
+        """The URL to send load to, with the path of the scenario."""
     @property
     def host(self) -> str:
-        """The address at which it listens."""
+        """The address it listens on."""
     @property
     def port(self) -> int:
-        """The port at which it listens."""
+        """The port it listens on."""
     @property
     def admitted(self) -> int:
-        """Requests of the service that have arrived so far; health checks are none."""
+        """Requests that have arrived so far, without health checks."""
     def stop(self) -> None:
         """Closes all connections and completes the truth log. Does nothing the second time."""
     def __enter__(self) -> Server: ...
@@ -228,7 +228,7 @@ class Server:
 
 @final
 class AsyncCall:
-    """One call of a coroutine function. What becomes of it is said once; later words are not heard."""
+    """One call of a coroutine function. Only the first reported outcome counts."""
 
     def begin(self) -> None: ...
     def answered(self) -> None: ...
@@ -238,7 +238,7 @@ class AsyncCall:
 
 @final
 class Pump:
-    """Hands calls to an event loop that watches `fileno()` for something to read."""
+    """Hands due calls to an event loop that waits until `fileno()` is readable."""
 
     def fileno(self) -> int: ...
     @property
@@ -247,7 +247,7 @@ class Pump:
 
 @final
 class Bench:
-    """A run of a callable that has not begun."""
+    """The plan of a run of a callable, and its controls."""
 
     def __new__(
         cls,
@@ -279,7 +279,7 @@ class Bench:
 
 @final
 class HttpRun:
-    """A run over real sockets that has not begun."""
+    """The plan of a run over real sockets, and its controls."""
 
     def __new__(
         cls,
@@ -308,8 +308,8 @@ class HttpRun:
     def progress_text(self) -> str: ...
 
 def load(path: Path) -> Result:
-    """The run that was saved in this folder."""
+    """Loads the run that was saved in this folder."""
 
 def simulate(scenario: Path, duration: Optional[Time] = None) -> Any: ...
 def command(arguments: list[str]) -> int:
-    """The command line, the program's name first; what it returns is the exit code."""
+    """Runs the command line (the program's name first) and returns its exit code."""

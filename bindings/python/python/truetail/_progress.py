@@ -1,4 +1,4 @@
-"""How a run stands, on standard error."""
+"""Progress on standard error."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ REDRAW_S = 0.5
 LINE_S = 10.0
 
 
-class _Tells(Protocol):
+class _HasProgress(Protocol):
     def progress_text(self) -> str: ...
 
 
 @contextmanager
-def shown(run: _Tells, wanted: bool) -> Iterator[None]:
-    """Tells how ``run`` stands while the block goes on: a line that is redrawn on a terminal, else one now and then."""
+def shown(run: _HasProgress, wanted: bool) -> Iterator[None]:
+    """Prints the progress of ``run`` during the block: a line that is redrawn on a terminal, otherwise one every 10 s."""
     if not wanted:
         yield
         return
     over = threading.Event()
-    teller = threading.Thread(target=_tell, args=(run, over), name="truetail-progress", daemon=True)
-    teller.start()
+    printer = threading.Thread(target=_print_progress, args=(run, over), name="truetail-progress", daemon=True)
+    printer.start()
     try:
         yield
     finally:
         over.set()
-        teller.join()
+        printer.join()
 
 
-def _tell(run: _Tells, over: threading.Event) -> None:
+def _print_progress(run: _HasProgress, over: threading.Event) -> None:
     terminal = sys.stderr.isatty()
     clear = "\r\x1b[K" if terminal else ""
     while not over.wait(REDRAW_S if terminal else LINE_S):

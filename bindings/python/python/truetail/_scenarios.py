@@ -1,4 +1,4 @@
-"""Scenarios: in virtual time, and as a server."""
+"""Scenarios, in virtual time and as a server."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def simulate(scenario: Lab) -> dict[str, Result]: ...  # type: ignore[overload-o
 @overload
 def simulate(scenario: Path, duration: Optional[Time] = None) -> Result: ...
 def simulate(scenario: Path, duration: Optional[Time] = None) -> Union[Result, dict[str, Result]]:
-    """What an ideal client would have measured of a scenario, to the nanosecond, in virtual time.
+    """What an ideal client would measure in a scenario, to the nanosecond, in virtual time.
 
-    ``scenario``    the name of one that comes with truetail, or its beginning (``"02"``); a TOML file; or, with a line
-                    break in it, the text of one. The labs ``"freeze"``, ``"every-nth"`` and ``"order-router"`` give
+    ``scenario``    the name of a built-in scenario, or its beginning (``"02"``); a TOML file; or the text of one, if it
+                    contains a line break. The labs ``"freeze"``, ``"every-nth"`` and ``"order-router"`` give
                     several results, by the name of the series
-    ``duration``    the same picture in a run of this length
+    ``duration``    scales the scenario to this length
     """
     return cast("Union[Result, dict[str, Result]]", _native.simulate(scenario, duration))
 
@@ -35,14 +35,14 @@ def serve(
     port: int = 0,
     truth: Optional[Path] = None,
 ) -> Server:
-    """A server in this process that misbehaves as a scenario says, until ``stop()`` or the end of its ``with``.
+    """A server in this process that misbehaves as a scenario says, until ``stop()`` or the end of its ``with`` block.
 
         with truetail.serve("02-single-hiccup") as server:
             result = truetail.run(server.url, rate=1000, duration="60s")
 
     ``duration``    scales the scenario, as in :func:`simulate`
-    ``baseline``    what a request takes, in place of what the scenario says
+    ``baseline``    service time of a request, instead of the scenario's
     ``port``        0: any that is free
-    ``truth``       write the server's own account of every request to this file, as CSV
+    ``truth``       write the server's truth log to this file, as CSV
     """
     return Server(scenario, duration=duration, baseline=baseline, host=host, port=port, truth=truth)

@@ -1,4 +1,4 @@
-"""How arguments are written."""
+"""Types of arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Time = Union[str, float, timedelta]
 """``"500us"``, ``"10ms"``, ``"1s"``, ``"2m"``; a number of seconds; or a ``timedelta``."""
 
 Rate = Union[float, str]
-"""Requests a second; ``"60/m"``; or a rate that moves: ``"steps:100/10s,500/10s"``, ``"ramp:100..2000/60s"``,
+"""Requests a second; ``"60/m"``; or a rate profile: ``"steps:100/10s,500/10s"``, ``"ramp:100..2000/60s"``,
 ``"sine:500..1500/60s"``."""
 
 Spacing = Literal["even", "poisson"]

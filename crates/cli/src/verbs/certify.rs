@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use truetail_analysis::league::{Certificate, GeneratorKind, Trial, certify as judge, window};
 use truetail_engine::host;
-use truetail_lab::{CommandLine, Reading, Setting, Stop, USERS, check_own, perform};
+use truetail_lab::{CancelToken, CommandTemplate, ToolResult, TrialPlan, USERS, check_overwritable, run_trial};
 use truetail_model::arrival::Profile;
 use truetail_model::scenario::builtin;
 use truetail_model::workload::LoadModel;
-use truetail_tools::{Found, Lookup, Tool};
+use truetail_tools::{InstalledTool, SearchPath, Tool};
 
 use crate::args::certify::CertifyArgs;
 use crate::outcome::{Exit, Failure, Result, could_not, usage};
@@ -26,20 +26,20 @@ const FOLDER: &str = "truetail-lab/certify";
 /// # Errors
 /// When the command has no place for the URL or is not there, when no server can be had, or files cannot be written.
 pub fn certify(args: CertifyArgs) -> Result<Exit> {
-    let command = CommandLine::new(args.command.clone());
-    if !command.has("url") {
+    let command = CommandTemplate::new(args.command.clone());
+    if !command.has_placeholder("url") {
         return Err(usage(
             "the command has no {url}, so that it would not meet the server; write {url} where the URL belongs",
         ));
     }
-    let found = command.find(&Lookup::from_env()).map_err(could_not)?;
+    let found = command.locate(&SearchPath::from_env()).map_err(could_not)?;
     let _ = host::raise_open_file_limit();
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
     for name in SCENARIOS {
         let place = folder.join(name);
-        check_own(&place).map_err(|error| cannot(&place, error))?;
+        check_overwritable(&place).map_err(|error| cannot(&place, error))?;
     }
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let _watch = signals::end_tool_on_signal(&stop)?;
     let mut trials = Vec::new();
     for name in SCENARIOS {
@@ -47,7 +47,7 @@ pub fn certify(args: CertifyArgs) -> Result<Exit> {
             output::note(&format!("{name}, {} …", args.duration));
         }
         trials.push(tried(&command, &found, &setting(name, &args)?, &folder.join(name), &stop)?);
-        if stop.wanted() {
+        if stop.is_cancelled() {
             return Err(could_not("ended before all three scenarios had run"));
         }
     }
@@ -64,20 +64,26 @@ fn exit(certificate: &Certificate) -> Exit {
     }
 }
 
-fn setting(name: &str, args: &CertifyArgs) -> Result<Setting> {
+fn setting(name: &str, args: &CertifyArgs) -> Result<TrialPlan> {
     let scenario = builtin::find(name).map_err(usage)?;
     let mut scenario = scenario.scaled_to(args.duration).map_err(usage)?;
     if let LoadModel::Open(schedule) = &mut scenario.workload.model {
         schedule.profile = Profile::constant(args.rate);
     }
-    Setting::of(scenario).map_err(usage)
+    TrialPlan::new(scenario).map_err(usage)
 }
 
-fn tried(command: &CommandLine, found: &Found, setting: &Setting, folder: &Path, stop: &Stop) -> Result<Trial> {
-    perform(command, found, setting, folder, stop).map_err(|error| cannot(folder, error))?;
+fn tried(
+    command: &CommandTemplate,
+    found: &InstalledTool,
+    setting: &TrialPlan,
+    folder: &Path,
+    stop: &CancelToken,
+) -> Result<Trial> {
+    run_trial(command, found, setting, folder, stop).map_err(|error| cannot(folder, error))?;
     let window = window(&setting.scenario, USERS);
     let planned = setting.truth.count();
-    let Some(reading) = Reading::of(command, folder) else {
+    let Some(reading) = ToolResult::read(command, folder) else {
         return Err(could_not("ended before all three scenarios had run"));
     };
     reading.write_report(folder).map_err(|error| cannot(folder, error))?;
@@ -90,10 +96,10 @@ fn cannot(folder: &Path, error: io::Error) -> Failure {
     could_not(format!("cannot put the command through it in {}: {error}", folder.display()))
 }
 
-fn text(args: &CertifyArgs, command: &CommandLine, certificate: &Certificate, folder: &Path) -> String {
+fn text(args: &CertifyArgs, command: &CommandTemplate, certificate: &Certificate, folder: &Path) -> String {
     let program = args.command.first().map_or("", String::as_str);
     let unread = certificate.trials.iter().find(|trial| trial.row.reported.is_none());
-    let parser = match (command.known(), unread.and_then(|trial| trial.row.message.as_deref())) {
+    let parser = match (command.known_tool(), unread.and_then(|trial| trial.row.message.as_deref())) {
         (None, _) => "its own figures were not read: no parser knows this program".to_owned(),
         (Some(_), Some(trouble)) => format!("its own figures could not be read: {trouble}"),
         (Some(tool), None) => format!("its output was read as that of {}", tool.name()),

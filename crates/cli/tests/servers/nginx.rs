@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nix::sys::signal::Signal;
-use truetail_tools::Lookup;
+use truetail_tools::SearchPath;
 
 use crate::asked::LARGE;
 use crate::program::{Served, certify, skip, starts};
@@ -16,7 +16,7 @@ const TRIES: u32 = 5;
 
 /// Where it is, if it is here. Not every user's path leads to where systems keep it.
 pub fn find() -> Option<PathBuf> {
-    let mut lookup = Lookup::from_env();
+    let mut lookup = SearchPath::from_env();
     lookup.path.push("/usr/sbin".into());
     let found = lookup.program("nginx").ok().filter(|program| starts(program, "-v"));
     if found.is_none() {

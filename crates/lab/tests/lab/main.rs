@@ -1,4 +1,4 @@
-//! Tools that behave and tools that do not, in front of a real server.
+//! Well-behaved and misbehaving tools against a real server.
 
 mod round_trip;
 mod support;
@@ -8,20 +8,20 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use support::{Fake, is_alive, setting};
+use support::{Fake, is_alive, plan};
 use truetail_analysis::league::ToolState;
-use truetail_lab::{Entry, Event, Reading, Stop, Survey, perform};
+use truetail_lab::{CancelToken, LabEvent, LabRunner, ToolEntry, ToolResult, run_trial};
 use truetail_model::time::Nanos;
-use truetail_tools::{Lookup, Tool};
+use truetail_tools::{SearchPath, Tool};
 
 const PATIENT: Nanos = Nanos::from_secs(60);
-pub(crate) const NOWHERE: fn() -> Lookup = || Lookup { folder: "/nowhere".into(), path: Vec::new() };
+pub(crate) const NOWHERE: fn() -> SearchPath = || SearchPath { folder: "/nowhere".into(), path: Vec::new() };
 
-/// Runs one tool in `folder`, and reads what it left.
-fn run(tool: &Fake, folder: &Path, limit: Nanos) -> Reading {
-    let found = tool.find(&NOWHERE()).expect("it is here");
-    perform(tool, &found, &setting(limit), folder, &Stop::new()).expect("a server");
-    Reading::of(tool, folder).expect("it was run")
+/// Runs one tool in `folder` and reads its result.
+fn run(tool: &Fake, folder: &Path, limit: Nanos) -> ToolResult {
+    let found = tool.locate(&NOWHERE()).expect("it is here");
+    run_trial(tool, &found, &plan(limit), folder, &CancelToken::new()).expect("a server");
+    ToolResult::read(tool, folder).expect("it was run")
 }
 
 fn text(path: &Path) -> String {
@@ -33,9 +33,9 @@ fn everything_a_tool_is_given_and_leaves_is_kept() {
     let root = tempfile::tempdir().unwrap();
     let script = "cat > fed; echo \"$GREETING $1\" > said; mkdir -p results/a; echo 12345 > results/a/p99; echo hm >&2";
     let tool = Fake::new("good", script);
-    let reading = run(&tool, root.path(), PATIENT);
-    assert_eq!((reading.state, reading.message.as_deref()), (ToolState::Ok, None));
-    assert_eq!(reading.report.as_ref().unwrap().claims.quantile(0.99).unwrap().value_ns, 12_345);
+    let result = run(&tool, root.path(), PATIENT);
+    assert_eq!((result.state, result.message.as_deref()), (ToolState::Ok, None));
+    assert_eq!(result.report.as_ref().unwrap().claims.quantile(0.99).unwrap().value_ns, 12_345);
     let files = root.path().join("files");
     let said = text(&files.join("said"));
     assert!(said.starts_with("good day http://127.0.0.1:") && said.trim_end().ends_with("/api"), "{said}");
@@ -49,7 +49,7 @@ fn everything_a_tool_is_given_and_leaves_is_kept() {
         "{command}"
     );
     assert!(text(&root.path().join("truth.csv")).starts_with("epoch,"));
-    reading.write_report(root.path()).unwrap();
+    result.write_report(root.path()).unwrap();
     assert!(text(&root.path().join("report.json")).contains("12345"));
 }
 
@@ -62,10 +62,10 @@ fn a_failing_tool_keeps_its_output_and_says_why() {
         ("kill -9 $$", "ended by signal 9"),
         ("true", "is no number"),
     ] {
-        let reading = run(&Fake::new("bad", script), root.path(), PATIENT);
-        assert_eq!(reading.state, ToolState::Failed, "{script}");
-        assert!(reading.message.as_deref().is_some_and(|message| message.contains(why)), "{:?}", reading.message);
-        assert!(root.path().join("stdout").is_file() && reading.report.is_none());
+        let result = run(&Fake::new("bad", script), root.path(), PATIENT);
+        assert_eq!(result.state, State::Failed, "{script}");
+        assert!(result.message.as_deref().is_some_and(|message| message.contains(why)), "{:?}", result.message);
+        assert!(root.path().join("stdout").is_file() && result.report.is_none());
     }
     assert_eq!(
         run(&Fake::new("bad", "echo 7; exit 4"), root.path(), PATIENT).state,
@@ -80,21 +80,21 @@ fn a_tool_that_cannot_be_started_or_prepared_is_told() {
     let nowhere = Fake { program: "/nowhere/tool", ..Fake::new("lost", "") };
     let unprepared = Fake { before: "exit 1", ..Fake::new("unprepared", "echo 5") };
     for (tool, why) in [(nowhere, "cannot start /nowhere/tool"), (unprepared, "sh -c exit 1 failed")] {
-        let reading = run(&tool, root.path(), PATIENT);
-        assert_eq!(reading.state, ToolState::Failed);
-        assert!(reading.message.as_deref().is_some_and(|message| message.contains(why)), "{:?}", reading.message);
+        let result = run(&tool, root.path(), PATIENT);
+        assert_eq!(result.state, State::Failed);
+        assert!(result.message.as_deref().is_some_and(|message| message.contains(why)), "{:?}", result.message);
     }
 }
 
 #[test]
 fn a_tool_that_hangs_is_ended_with_its_children() {
     let root = tempfile::tempdir().unwrap();
-    // The shell and its child both turn a deaf ear to SIGTERM.
+    // The shell and its child both ignore SIGTERM.
     let script = "trap '' TERM; sleep 300 & echo $! > child; echo 5; sleep 300";
-    let reading = run(&Fake::new("hanging", script), root.path(), Nanos::from_millis(700));
-    assert_eq!(reading.state, ToolState::Hung);
-    assert!(reading.message.as_deref().is_some_and(|message| message.contains("0.7 s")), "{:?}", reading.message);
-    assert_eq!(reading.ran.ended.and_then(|ended| ended.signal), Some(9));
+    let result = run(&Fake::new("hanging", script), root.path(), Nanos::from_millis(700));
+    assert_eq!(result.state, State::Hung);
+    assert!(result.message.as_deref().is_some_and(|message| message.contains("0.7 s")), "{:?}", result.message);
+    assert_eq!(result.run.ended.and_then(|ended| ended.signal), Some(9));
     assert_eq!(text(&root.path().join("stdout")), "5\n", "what it had said is kept");
     let child: u32 = text(&root.path().join("files/child")).trim().parse().unwrap();
     assert!(!is_alive(child));
@@ -103,8 +103,8 @@ fn a_tool_that_hangs_is_ended_with_its_children() {
 #[test]
 fn children_that_a_tool_leaves_behind_are_ended() {
     let root = tempfile::tempdir().unwrap();
-    let reading = run(&Fake::new("careless", "sleep 300 & echo $! > child; echo 5"), root.path(), PATIENT);
-    assert_eq!(reading.state, ToolState::Ok);
+    let result = run(&Fake::new("careless", "sleep 300 & echo $! > child; echo 5"), root.path(), PATIENT);
+    assert_eq!(result.state, ToolState::Ok);
     let child: u32 = text(&root.path().join("files/child")).trim().parse().unwrap();
     assert!(!is_alive(child));
 }
@@ -112,12 +112,12 @@ fn children_that_a_tool_leaves_behind_are_ended() {
 #[test]
 fn what_a_tool_used_is_its_own() {
     let root = tempfile::tempdir().unwrap();
-    // As much as a tool of another kind would hold: none of it may be billed to the shell.
+    // Memory of this process must not count as the shell's.
     let ours = vec![1_u8; 200 << 20];
     let script = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; sleep 0.4; echo 5";
-    let reading = run(&Fake::new("busy", script), root.path(), PATIENT);
+    let result = run(&Fake::new("busy", script), root.path(), PATIENT);
     assert_eq!(ours.iter().map(|byte| u64::from(*byte)).sum::<u64>(), 200 << 20);
-    let ended = reading.ran.ended.unwrap();
+    let ended = result.run.ended.unwrap();
     assert!(ended.cpu.user_ns + ended.cpu.system_ns >= 10_000_000, "{ended:?}");
     assert!(ended.wall_ns >= 400_000_000, "{ended:?}");
     if cfg!(target_os = "linux") {
@@ -126,46 +126,51 @@ fn what_a_tool_used_is_its_own() {
     }
 }
 
-/// What a survey tells, in words, and its entries.
-fn surveyed(folder: &Path, tools: &[&'static dyn Tool], force: bool, stop: &Stop) -> (Vec<String>, Vec<Entry>) {
-    let setting = setting(PATIENT);
-    let survey = Survey { setting: &setting, folder, force };
+/// What a runner reports, in words, and its entries.
+fn surveyed(
+    folder: &Path,
+    tools: &[&'static dyn Tool],
+    force: bool,
+    token: &CancelToken,
+) -> (Vec<String>, Vec<ToolEntry>) {
+    let plan = plan(PATIENT);
+    let runner = LabRunner { plan: &plan, folder, force };
     let mut told = Vec::new();
-    let mut tell = |event: Event<'_>| {
+    let mut tell = |event: LabEvent<'_>| {
         told.push(match event {
-            Event::Starts { tool, number, of, .. } => format!("{tool} starts {number}/{of}"),
-            Event::Ended { tool, reading } => format!("{tool} {}", reading.map_or("ended", |r| r.state.name())),
-            Event::Kept { tool, .. } => format!("{tool} kept"),
-            Event::Missing { tool, install, .. } => format!("{tool} missing: {install}"),
+            LabEvent::Starting { tool, number, of, .. } => format!("{tool} starts {number}/{of}"),
+            LabEvent::Finished { tool, result } => format!("{tool} {}", result.map_or("ended", |r| r.state.name())),
+            LabEvent::Reused { tool, .. } => format!("{tool} kept"),
+            LabEvent::NotFound { tool, install, .. } => format!("{tool} missing: {install}"),
         });
     };
-    let entries = survey.run(tools, &NOWHERE(), stop, &mut tell).expect("a server");
+    let entries = runner.run(tools, &NOWHERE(), token, &mut tell).expect("a server");
     (told, entries)
 }
 
 #[test]
-fn a_survey_goes_on_after_a_failure_and_keeps_what_is_there() {
+fn a_run_goes_on_after_a_failure_and_keeps_what_is_there() {
     let root = tempfile::tempdir().unwrap();
     let bad = Fake::new("bad", "exit 1").leaked();
     let good = Fake::new("good", "echo 20000000").leaked();
     let gone = Fake { here: false, ..Fake::new("gone", "") }.leaked();
     let tools: [&'static dyn Tool; 3] = [bad, gone, good];
-    let (told, entries) = surveyed(root.path(), &tools, false, &Stop::new());
+    let (told, entries) = surveyed(root.path(), &tools, false, &CancelToken::new());
     let missing = "gone missing: fetch the fake";
     assert_eq!(told, [missing, "bad starts 1/2", "bad failed", "good starts 2/2", "good ok"]);
-    let setting = setting(PATIENT);
-    let survey = Survey { setting: &setting, folder: root.path(), force: false };
-    let rows = survey.league(&entries);
+    let plan = plan(PATIENT);
+    let runner = LabRunner { plan: &plan, folder: root.path(), force: false };
+    let rows = runner.league(&entries);
     let order: Vec<_> = rows.iter().map(|row| (row.tool.as_str(), row.state)).collect();
     assert_eq!(order, [("good", ToolState::Ok), ("bad", ToolState::Failed), ("gone", ToolState::Missing)]);
     assert!(rows[2].message.as_deref().is_some_and(|message| message.contains("fetch the fake")));
 
-    let (told, _) = surveyed(root.path(), &tools, false, &Stop::new());
+    let (told, _) = surveyed(root.path(), &tools, false, &CancelToken::new());
     assert_eq!(told, ["bad kept", missing, "good kept"]);
-    let (told, _) = surveyed(root.path(), &tools[2..], true, &Stop::new());
+    let (told, _) = surveyed(root.path(), &tools[2..], true, &CancelToken::new());
     assert_eq!(told, ["good starts 1/1", "good ok"]);
     let newer: [&'static dyn Tool; 1] = [Fake { version: "2.0", ..Fake::new("good", "echo 3") }.leaked()];
-    let (told, _) = surveyed(root.path(), &newer, false, &Stop::new());
+    let (told, _) = surveyed(root.path(), &newer, false, &CancelToken::new());
     assert_eq!(told, ["good starts 1/1", "good ok"], "another version is run");
 }
 
@@ -175,31 +180,31 @@ fn a_better_parser_reads_old_output_anew() {
     let tool = Fake::new("odd", "echo 12345");
     run(&tool, root.path(), PATIENT);
     fs::write(root.path().join("stdout"), "777\n").unwrap();
-    let again = Reading::of(&tool, root.path()).expect("it was run");
+    let again = ToolResult::read(&tool, root.path()).expect("it was run");
     assert_eq!(again.report.unwrap().claims.quantile(0.99).unwrap().value_ns, 777);
 }
 
 #[test]
-fn whoever_ends_a_survey_ends_the_tool_and_begins_no_other() {
+fn cancelling_ends_the_tool_and_starts_no_other() {
     let root = tempfile::tempdir().unwrap();
     let tools: [&'static dyn Tool; 2] =
         [Fake::new("long", "echo $$ > me; sleep 300").leaked(), Fake::new("next", "echo 5").leaked()];
-    let stop = Stop::new();
+    let token = CancelToken::new();
     let me = root.path().join("long/files/me");
     let stopper = thread::spawn({
-        let (stop, me) = (stop.clone(), me.clone());
+        let (token, me) = (token.clone(), me.clone());
         move || {
             while fs::read_to_string(&me).map_or(true, |text| !text.ends_with('\n')) {
                 thread::sleep(Duration::from_millis(5));
             }
-            stop.now();
+            token.cancel();
         }
     });
-    let (told, _) = surveyed(root.path(), &tools, false, &stop);
+    let (told, _) = surveyed(root.path(), &tools, false, &token);
     stopper.join().unwrap();
     assert_eq!(told, ["long starts 1/2", "long ended"]);
     assert!(!is_alive(text(&me).trim().parse().unwrap()));
-    let (told, _) = surveyed(root.path(), &tools[1..], false, &Stop::new());
+    let (told, _) = surveyed(root.path(), &tools[1..], false, &CancelToken::new());
     assert_eq!(told, ["next starts 1/1", "next ok"]);
     assert!(!root.path().join("long/ran.json").exists(), "an interrupted run is no result");
 }

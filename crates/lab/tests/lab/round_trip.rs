@@ -1,23 +1,23 @@
-//! Real outputs of every tool, kept as the laboratory keeps them, read into the table and out of its CSV.
+//! Stored outputs of every tool, laid out as the laboratory keeps them, read into the league table and back from its CSV.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use truetail_analysis::league::{ObservedModel, QUANTILES, ToolState};
-use truetail_lab::{Setting, Survey};
+use truetail_analysis::league::{Observed, QUANTILES, State};
+use truetail_lab::{LabRunner, TrialPlan};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
 use truetail_report::league::{Table, csv, text};
-use truetail_tools::{Found, Load, Tool, by_name};
+use truetail_tools::{InstalledTool, LoadSpec, Tool, by_name};
 
 use crate::NOWHERE;
 
-/// What the real outputs were made with: 100/s for 6 s, and nothing for 1 s from 3 s on.
+/// The scenario of the stored outputs: 100/s for 6 s, with a stall of 1 s at 3 s.
 const SCENARIO: &str = "name = \"captured\"\n[workload]\nrate = 100\nduration = \"6s\"\n[service]\n\
     baseline = \"10ms\"\n[[service.fault]]\nkind = \"stall\"\nat = \"3s\"\nfor = \"1s\"\n";
 
-/// Each tool, its version, and the file with what it printed.
+/// Each tool, its version, and the file with its standard output.
 const CAPTURED: [(&str, &str, &str); 15] = [
     ("ab", "2.3", "stdout.txt"),
     ("autocannon", "9.0.0", "closed.json"),
@@ -40,13 +40,13 @@ fn captured(tool: &str, version: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tools").join(tool).join(version).join("stall")
 }
 
-/// Lays out what a run of `tool` would have left in `folder`: a stored sample of version 1 of `ran.json`, too.
-fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, setting: &Setting, folder: &Path) {
+/// Lays out what a run of `tool` would leave in `folder`, with a sample of version 1 of `ran.json`.
+fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, plan: &TrialPlan, folder: &Path) {
     let from = captured(tool.name(), version);
     let work = folder.join("files");
     fs::create_dir_all(&work).expect("a folder");
-    let load: Load = setting.load("http://127.0.0.1:1/api".to_owned());
-    let found = Found { path: "/nowhere/tool".into(), version: version.to_owned() };
+    let load: LoadSpec = plan.load("http://127.0.0.1:1/api".to_owned());
+    let found = InstalledTool { path: "/nowhere/tool".into(), version: version.to_owned() };
     let invocation = tool.command(&found, &load, &work).expect("a command");
     for (_, pattern) in &invocation.outputs {
         let to = work.join(pattern.replace('*', "run-1"));
@@ -62,9 +62,9 @@ fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, setting: &Setting, fold
     }
     fs::write(folder.join("stderr"), "").expect("a file");
     fs::write(folder.join("truth.csv"), truth_log()).expect("a file");
-    let ran = json!({
+    let tool_run = json!({
         "schema": "truetail.lab/1", "tool": tool.name(), "version": version, "found_at": "/nowhere/tool",
-        "scenario": setting.scenario.to_toml(),
+        "scenario": plan.scenario.to_toml(),
         "load": {"url": load.url, "rate_per_second": 100.0, "duration_ns": load.duration.0, "users": load.users,
                  "connections": load.connections, "timeout_ns": null},
         "argv": ["tool"], "env": [], "outputs": [], "started_at_unix_ns": 1, "clock_started_at_unix_ns": 2,
@@ -73,17 +73,17 @@ fn lay_out(tool: &dyn Tool, version: &str, stdout: &str, setting: &Setting, fold
                   "cpu": {"user_ns": 1_000_000_000, "system_ns": 500_000_000}, "peak_memory_bytes": 1_048_576},
         "trouble": null,
     });
-    fs::write(folder.join("ran.json"), ran.to_string()).expect("a file");
+    fs::write(folder.join("ran.json"), tool_run.to_string()).expect("a file");
 }
 
-/// 600 requests of a metronome, of which the server saw every one.
+/// 600 evenly spaced requests, all of which the server saw.
 fn truth_log() -> String {
     let row = |n: u64| format!("1,{},{},,{},200,answered,\n", n + 1, n * 10_000_000, n * 10_000_000 + 10_000_000);
     "epoch,number,arrived_ns,due_ns,answered_ns,status,ending,faults\n".to_owned()
         + &(0..600).map(row).collect::<String>()
 }
 
-/// The cells of a line of CSV, of which none that matters is quoted.
+/// A cell of the CSV; none of the cells that are read is quoted.
 fn cell<'a>(csv: &'a str, tool: &str, head: &str) -> &'a str {
     let heads = csv.lines().next().expect("heads");
     let index = heads.split(',').position(|cell| cell == head).unwrap_or_else(|| panic!("no {head}"));
@@ -95,16 +95,16 @@ fn cell<'a>(csv: &'a str, tool: &str, head: &str) -> &'a str {
 #[test]
 fn what_real_tools_said_comes_out_of_the_table_as_they_said_it() {
     let root = tempfile::tempdir().expect("a folder");
-    let setting = Setting::of(Scenario::parse(SCENARIO, "captured.toml").expect("a scenario")).expect("it is fit");
+    let plan = TrialPlan::new(Scenario::parse(SCENARIO, "captured.toml").expect("a scenario")).expect("it is fit");
     let tools: Vec<&'static dyn Tool> = CAPTURED.iter().map(|(tool, ..)| by_name(tool).expect("a tool")).collect();
     for (tool, (name, version, stdout)) in tools.iter().zip(CAPTURED) {
-        lay_out(*tool, version, stdout, &setting, &root.path().join(name));
+        lay_out(*tool, version, stdout, &plan, &root.path().join(name));
     }
-    let survey = Survey { setting: &setting, folder: root.path(), force: false };
-    let entries = survey.earlier(&tools, &NOWHERE()).expect("it can be read");
-    let rows = survey.league(&entries);
+    let runner = LabRunner { plan: &plan, folder: root.path(), force: false };
+    let entries = runner.earlier(&tools, &NOWHERE()).expect("it can be read");
+    let rows = runner.league(&entries);
     let duration = Nanos::from_secs(6);
-    let table = Table { scenario: &setting.scenario, duration, truth: &setting.truth, window: &[], rows: &rows };
+    let table = Table { scenario: &plan.scenario, duration, truth: &plan.truth, window: &[], rows: &rows };
     let (csv, text) = (csv(&table), text(&table, truetail_report::Style::default()));
     assert_eq!(rows.len(), CAPTURED.len());
     for (name, ..) in CAPTURED {

@@ -1,23 +1,24 @@
-//! Tools that are small shell scripts.
+//! Fake tools, which are small shell scripts.
 
 use std::path::Path;
 
-use truetail_lab::Setting;
+use truetail_lab::TrialPlan;
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 use truetail_tools::{
-    About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool,
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
 };
 
-/// A tool that is a script. It prints its p99 in nanoseconds, or writes it into `results/<any>/p99`.
+/// A tool that is a shell script. It prints its p99 in nanoseconds, or writes it to `results/<any>/p99`.
 pub struct Fake {
-    pub about: About,
+    pub info: ToolInfo,
     pub script: String,
     pub version: &'static str,
     pub program: &'static str,
-    /// What a shell is to do beforehand.
+    /// A shell command to run before it.
     pub before: &'static str,
     pub here: bool,
 }
@@ -25,7 +26,7 @@ pub struct Fake {
 impl Fake {
     pub fn new(name: &'static str, script: &str) -> Fake {
         Fake {
-            about: About { name, ..ABOUT },
+            info: ToolInfo { name, ..INFO },
             script: script.to_owned(),
             version: "1.0",
             program: "/bin/sh",
@@ -34,31 +35,31 @@ impl Fake {
         }
     }
 
-    /// For as long as the program runs, as real tools are.
+    /// With static lifetime, as real tools have.
     pub fn leaked(self) -> &'static Fake {
         Box::leak(Box::new(self))
     }
 }
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: "fake",
     label_model: LoadModelKind::Closed,
     clock: "from nothing",
-    install: Install { origin: "here", debian: "fetch the fake", macos: None },
+    install: InstallHint { origin: "here", debian: "fetch the fake", macos: None },
     tested_version: "1.0",
 };
 
 impl Tool for Fake {
-    fn about(&self) -> &About {
-        &self.about
+    fn info(&self) -> &ToolInfo {
+        &self.info
     }
 
-    fn find(&self, _lookup: &Lookup) -> Result<Found, Missing> {
-        let found = Found { path: self.program.into(), version: self.version.to_owned() };
-        self.here.then_some(found).ok_or(Missing { looked_for: "a fake".to_owned() })
+    fn locate(&self, _search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        let found = InstalledTool { path: self.program.into(), version: self.version.to_owned() };
+        self.here.then_some(found).ok_or(ToolNotFound { looked_for: "a fake".to_owned() })
     }
 
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         Ok(Invocation {
             started_in: None,
             program: found.path.clone(),
@@ -72,31 +73,31 @@ impl Tool for Fake {
         })
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         let bytes = output.file("p99").unwrap_or(&output.stdout);
         let text = String::from_utf8_lossy(bytes);
         let broken = |_| ParseError {
-            tool: self.about.name,
-            tested: self.about.tested_version,
+            tool: self.info.name,
+            tested: self.info.tested_version,
             file: "stdout",
             line: Some(1),
             what: format!("'{}' is no number", text.trim()),
         };
         let value_ns = text.trim().parse().map_err(broken)?;
         let quantiles = vec![ClaimedQuantile { q: 0.99, value_ns, printed: true }];
-        Ok(Report::of(Claims { quantiles, ..Claims::silent(LatencyFrom::Send) }))
+        Ok(ToolReport::from_claims(Claims { quantiles, ..Claims::silent(LatencyFrom::Send) }))
     }
 }
 
-/// A stall that is asked for during 100 ms. A tool is hung after `limit`.
-pub fn setting(limit: Nanos) -> Setting {
+/// A plan of 100 ms with a stall. A tool counts as hung after `limit`.
+pub fn plan(limit: Nanos) -> TrialPlan {
     let text = "name = \"small\"\n[workload]\nrate = 1000\nduration = \"100ms\"\n[service]\nbaseline = \"1ms\"\n\
                 [[service.fault]]\nkind = \"stall\"\nat = \"50ms\"\nfor = \"20ms\"\n";
-    let setting = Setting::of(Scenario::parse(text, "small.toml").expect("a scenario")).expect("it is fit");
-    Setting { grace: limit.saturating_sub(setting.duration), ..setting }
+    let plan = TrialPlan::new(Scenario::parse(text, "small.toml").expect("a scenario")).expect("it is fit");
+    TrialPlan { grace: limit.saturating_sub(plan.duration), ..plan }
 }
 
-/// Is there a process of this number that still does something?
+/// Whether a process with this id exists and is not a zombie.
 pub fn is_alive(pid: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());

@@ -6,42 +6,49 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::find::find_program;
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::locate::locate_program;
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
-/// ab with `users` kept connections, for a time.
+/// ab with `users` kept-alive connections for the duration.
 pub struct Ab;
 
 pub(super) const NAME: &str = "ab";
 pub(super) const TESTED: &str = "2.3";
 const SAMPLES: &str = "samples";
 const PERCENTILES: &str = "percentiles";
-/// More than it can make in the longest run; ab wants a limit beside the time.
-const MOST_REQUESTS: u64 = 10_000_000;
+/// ab stops at a number of requests even with a time limit: more than it can make in the longest run.
+const MAX_REQUESTS: u64 = 10_000_000;
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
     clock: "from the sending of a request, or on a new connection from its opening; a reset or refused request counts \
             with the time it took to fail",
-    install: Install { origin: "apt", debian: "apt-get install -y apache2-utils", macos: Some("brew install httpd") },
+    install: InstallHint {
+        origin: "apt",
+        debian: "apt-get install -y apache2-utils",
+        macos: Some("brew install httpd"),
+    },
     tested_version: TESTED,
 };
 
 impl Tool for Ab {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_program(lookup, NAME, &["-V"])
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, NAME, &["-V"])
     }
 
-    /// `-n` comes after `-t`, which would set it to 50 000. `-r` goes on after a reset, which would otherwise end the
-    /// run without a report. `-s` is no timeout of a request: it ends the run when no connection moved for so long.
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
-        let timed = format!("-q -k -r -t {} -n {MOST_REQUESTS} -c {}", load.whole_seconds(), load.users);
-        let mut invocation = Invocation::of(found, &timed).words("-g samples.tsv -e percentiles.csv");
+    /// `-n` comes after `-t`, which would set it to 50 000. Without `-r` a reset would end the run without a report. `-s`
+    /// is no timeout of a request: it ends the run when no connection made progress for that long.
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
+        let timed = format!("-q -k -r -t {} -n {MAX_REQUESTS} -c {}", load.whole_seconds(), load.users);
+        let mut invocation = Invocation::new(found, &timed).words("-g samples.tsv -e percentiles.csv");
         if let Some(seconds) = load.timeout_seconds() {
             invocation = invocation.words(&format!("-s {seconds}"));
         }
@@ -49,7 +56,7 @@ impl Tool for Ab {
         Ok(Invocation { outputs, ..invocation.arg(&load.url) })
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output)
     }
 }

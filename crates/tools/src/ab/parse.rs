@@ -1,35 +1,35 @@
-//! What ab leaves: a report in whole milliseconds, with `-e` its percentiles in microseconds, with `-g` a row for each
-//! request, **sorted by its time**, so that the order of the run is lost, and without its status.
+//! ab's output: a report in whole milliseconds; with `-e` its percentiles in microseconds; with `-g` a row for each
+//! request, without status and **sorted by latency**, so that the order of the run is lost.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 use super::{NAME, PERCENTILES, SAMPLES, TESTED};
-use crate::reading::{Reading, after, labelled, numbered};
-use crate::{Output, ParseError, Report, Request, units};
+use crate::output_reader::{OutputReader, find_labelled, numbered_lines, strip_label};
+use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
-const STDOUT: Reading = Reading::stdout(NAME, TESTED);
-const SAMPLES_FILE: Reading = STDOUT.of(SAMPLES);
-const PERCENTILES_FILE: Reading = STDOUT.of(PERCENTILES);
+const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
+const SAMPLES_FILE: OutputReader = STDOUT.file(SAMPLES);
+const PERCENTILES_FILE: OutputReader = STDOUT.file(PERCENTILES);
 
-/// Reads the report, and the two files where they are there.
+/// Parses the report, and the two files where they exist.
 ///
 /// # Errors
-/// [`ParseError`] where ab gave up without a report, and for what is not as ab writes it.
-pub fn parse(output: &Output) -> Result<Report, ParseError> {
+/// [`ParseError`] if ab gave up without a report, or for anything that ab does not write.
+pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
-    let page = Page::read(&text)?.ok_or_else(|| STDOUT.nothing(output, "report of ab"))?;
+    let page = AbReport::read(&text)?.ok_or_else(|| STDOUT.no_result(output, "report of ab"))?;
     let mut claims = page.claims(&text)?;
     if let Some(bytes) = output.file(PERCENTILES) {
         refine(&mut claims, &percentiles(bytes)?);
     }
-    let mut report = Report::of(claims);
+    let mut report = ToolReport::from_claims(claims);
     if let Some(bytes) = output.file(SAMPLES) {
         report.requests = samples(bytes, page.complete)?;
     }
     report = report.with_computed_quantiles();
-    if page.broken() > 0 {
+    if page.unanswered() > 0 {
         // Rows of failed requests cannot be told from those of answers.
         report.requests.clear();
     }
@@ -37,8 +37,8 @@ pub fn parse(output: &Output) -> Result<Report, ParseError> {
     Ok(report)
 }
 
-/// The counts of the report.
-struct Page {
+/// The counts in the report.
+struct AbReport {
     complete: u64,
     failed_requests: u64,
     connect: u64,
@@ -47,23 +47,24 @@ struct Page {
     error_statuses: u64,
 }
 
-impl Page {
-    /// `None` where there is no report: it ends with the longest request, or after the counts where there was none.
-    fn read(text: &str) -> Result<Option<Page>, ParseError> {
-        let Some((line, complete)) = labelled(text, "Complete requests:") else { return Ok(None) };
+impl AbReport {
+    /// `None` where there is no report. A whole report ends with the longest request, or after the counts if nothing
+    /// completed.
+    fn read(text: &str) -> Result<Option<AbReport>, ParseError> {
+        let Some((line, complete)) = find_labelled(text, "Complete requests:") else { return Ok(None) };
         let complete = STDOUT.number(line, complete)?;
         let last = if complete > 0 { "(longest request)\n" } else { "bytes\n" };
         if !text.ends_with(last) {
-            return Err(STDOUT.broken(None, "the report does not go on to its last line: it was cut off"));
+            return Err(STDOUT.error(None, "the report does not go on to its last line: it was cut off"));
         }
         let (connect, receive, exceptions) = kinds_of_failure(text)?;
         let failed_requests = count(text, "Failed requests:")?;
         let error_statuses = if has(text, "Non-2xx responses:") { count(text, "Non-2xx responses:")? } else { 0 };
-        Ok(Some(Page { complete, failed_requests, connect, receive, exceptions, error_statuses }))
+        Ok(Some(AbReport { complete, failed_requests, connect, receive, exceptions, error_statuses }))
     }
 
-    /// Requests without an answer.
-    fn broken(&self) -> u64 {
+    /// Requests that got no answer.
+    fn unanswered(&self) -> u64 {
         self.connect.saturating_add(self.receive).max(self.exceptions)
     }
 
@@ -71,7 +72,7 @@ impl Page {
         let silent = Claims {
             measured: Some(self.complete),
             requests: Some(self.complete),
-            failed: Some(self.broken().saturating_add(self.error_statuses)),
+            failed: Some(self.unanswered().saturating_add(self.error_statuses)),
             ..Claims::silent(LatencyFrom::Send)
         };
         if self.complete == 0 {
@@ -80,7 +81,7 @@ impl Page {
         let (mean, rate) = (figure(text, "Time per request:")?, figure(text, "Requests per second:")?);
         Ok(Claims {
             quantiles: table(text)?,
-            mean_ns: Some(STDOUT.expect(mean.0, "time in ms", units::millis(mean.1))?.0),
+            mean_ns: Some(STDOUT.require(mean.0, "time in ms", units::millis(mean.1))?.0),
             max_ns: Some(longest(text)?),
             rate_per_second: Some(STDOUT.rate(rate.0, rate.1)?),
             ..silent
@@ -94,11 +95,11 @@ impl Page {
                 "ab's 'Failed requests: {}' counts a reset up to three times, and answers of another length than the \
                  first; counted here: {} without an answer, {} with an error status",
                 self.failed_requests,
-                self.broken(),
+                self.unanswered(),
                 self.error_statuses
             ));
         }
-        if self.broken() > 0 {
+        if self.unanswered() > 0 {
             notes
                 .push("requests without an answer are among ab's latencies, and cannot be told from the others".into());
         }
@@ -107,54 +108,55 @@ impl Page {
 }
 
 fn has(text: &str, label: &str) -> bool {
-    labelled(text, label).is_some()
+    find_labelled(text, label).is_some()
 }
 
 fn count(text: &str, label: &str) -> Result<u64, ParseError> {
-    let (line, value) = STDOUT.expect(None, label, labelled(text, label))?;
+    let (line, value) = STDOUT.require(None, label, find_labelled(text, label))?;
     STDOUT.number(line, value)
 }
 
-/// `(Connect: 0, Receive: 40, Length: 80, Exceptions: 40)`, a line that is there only when something failed: connect,
-/// receive, exceptions.
+/// Connect, receive and exceptions of `(Connect: 0, Receive: 40, Length: 80, Exceptions: 40)`, which ab prints only if
+/// something failed.
 fn kinds_of_failure(text: &str) -> Result<(u64, u64, u64), ParseError> {
-    let Some((line, rest)) = labelled(text, "(Connect:") else { return Ok((0, 0, 0)) };
+    let Some((line, rest)) = find_labelled(text, "(Connect:") else { return Ok((0, 0, 0)) };
     let words =
         ["Receive:", "Length:", "Exceptions:"].iter().try_fold((rest, Vec::new()), |(rest, mut found), word| {
             let (value, rest) = rest.split_once(word)?;
             found.push(value.trim().trim_end_matches(','));
             Some((rest, found))
         });
-    let (exceptions, found) = STDOUT.expect(line, "four kinds of failure", words)?;
+    let (exceptions, found) = STDOUT.require(line, "four kinds of failure", words)?;
     let exceptions = exceptions.trim().trim_end_matches(')');
     Ok((STDOUT.number(line, found[0])?, STDOUT.number(line, found[1])?, STDOUT.number(line, exceptions)?))
 }
 
-/// The number after a label and before its unit in brackets; the first such line, which of the two `Time per request`
-/// is that of a request.
+/// The number between a label and its unit in brackets, in the first line with that label: of the two lines `Time per
+/// request` the first is the latency of a request.
 fn figure<'a>(text: &'a str, label: &str) -> Result<(u64, &'a str), ParseError> {
-    let (line, value) = STDOUT.expect(None, label, labelled(text, label))?;
+    let (line, value) = STDOUT.require(None, label, find_labelled(text, label))?;
     Ok((line, value.split('[').next().unwrap_or_default().trim()))
 }
 
 /// `  50%     51`
 fn table(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
-    let (at, _) = STDOUT.expect(None, "table of percentages", labelled(text, "Percentage of the requests served"))?;
-    let rows = numbered(text).skip(at as usize).filter(|(_, row)| !row.trim().is_empty());
+    let (at, _) =
+        STDOUT.require(None, "table of percentages", find_labelled(text, "Percentage of the requests served"))?;
+    let rows = numbered_lines(text).skip(at as usize).filter(|(_, row)| !row.trim().is_empty());
     let rows = rows.take_while(|(_, row)| !row.ends_with("(longest request)"));
     let quantile = |(line, row): (u64, &str)| {
-        let (percent, time) = STDOUT.expect(line, "percentage", row.split_once('%'))?;
-        let q = STDOUT.expect(line, "percentage between 0 and 100", units::quantile(percent))?;
-        Ok(ClaimedQuantile { q, value_ns: STDOUT.expect(line, "time", units::millis(time))?.0, printed: true })
+        let (percent, time) = STDOUT.require(line, "percentage", row.split_once('%'))?;
+        let q = STDOUT.require(line, "percentage between 0 and 100", units::quantile(percent))?;
+        Ok(ClaimedQuantile { q, value_ns: STDOUT.require(line, "time", units::millis(time))?.0, printed: true })
     };
-    STDOUT.ascending(rows.map(quantile).collect::<Result<_, _>>()?)
+    STDOUT.check_ascending(rows.map(quantile).collect::<Result<_, _>>()?)
 }
 
 /// ` 100%   1048 (longest request)`
 fn longest(text: &str) -> Result<u64, ParseError> {
-    let (line, rest) = STDOUT.expect(None, "longest request", labelled(text, "100%"))?;
-    let time = after(rest, "").and_then(|rest| rest.strip_suffix("(longest request)")).and_then(units::millis);
-    Ok(STDOUT.expect(line, "time", time)?.0)
+    let (line, rest) = STDOUT.require(None, "longest request", find_labelled(text, "100%"))?;
+    let time = strip_label(rest, "").and_then(|rest| rest.strip_suffix("(longest request)")).and_then(units::millis);
+    Ok(STDOUT.require(line, "time", time)?.0)
 }
 
 /// A row of `-e`.
@@ -166,21 +168,21 @@ struct Percentile {
     time_ms: f64,
 }
 
-/// The times in nanoseconds of 0 % to 100 %.
+/// The latencies in nanoseconds at 0 %, 1 %, … 100 %.
 fn percentiles(bytes: &[u8]) -> Result<Vec<u64>, ParseError> {
     let rows = PERCENTILES_FILE.table::<Percentile>(bytes, b',')?;
     let in_order = |(at, (line, row)): (usize, &(u64, Percentile))| {
         let time = units::nanos(row.time_ms, 1e6).filter(|_| row.percent as usize == at);
-        Ok(PERCENTILES_FILE.expect(*line, format_args!("time of {at} %"), time)?.0)
+        Ok(PERCENTILES_FILE.require(*line, format_args!("time of {at} %"), time)?.0)
     };
     let times = rows.iter().enumerate().map(in_order).collect::<Result<Vec<_>, _>>()?;
     match times.len() {
         101 => Ok(times),
-        n => Err(PERCENTILES_FILE.broken(None, format!("{n} rows where 101 are due: it was cut off"))),
+        n => Err(PERCENTILES_FILE.error(None, format!("{n} rows where 101 are due: it was cut off"))),
     }
 }
 
-/// The same percentages as on the page, and its longest request, in the finer units of the file.
+/// Replaces the quantiles and the maximum of the report by the file's values, which are finer.
 fn refine(claims: &mut Claims, times_ns: &[u64]) {
     for quantile in &mut claims.quantiles {
         quantile.value_ns = times_ns[(quantile.q * 100.0).round() as usize];
@@ -196,16 +198,16 @@ struct Sample {
     ttime: u64,
 }
 
-/// One for each complete request. Their starts are in whole seconds, and their statuses are not there: 0.
-fn samples(bytes: &[u8], complete: u64) -> Result<Vec<Request>, ParseError> {
+/// One for each completed request, without a start, which is in whole seconds, and with status 0, which is unknown.
+fn samples(bytes: &[u8], complete: u64) -> Result<Vec<ReportedRequest>, ParseError> {
     let rows = SAMPLES_FILE.table::<Sample>(bytes, b'\t')?;
     if rows.len() as u64 != complete {
         let what = format!("{} rows for {complete} complete requests: it was cut off", rows.len());
-        return Err(SAMPLES_FILE.broken(rows.last().map(|(line, _)| *line), what));
+        return Err(SAMPLES_FILE.error(rows.last().map(|(line, _)| *line), what));
     }
     let request = |(line, row): &(u64, Sample)| {
-        let latency = SAMPLES_FILE.expect(*line, "time in ms", units::nanos(row.ttime as f64, 1e6))?;
-        Ok(Request { start_ns: None, latency, outcome: Outcome::Response { status: 0 } })
+        let latency = SAMPLES_FILE.require(*line, "time in ms", units::nanos(row.ttime as f64, 1e6))?;
+        Ok(ReportedRequest { start_ns: None, latency, outcome: Outcome::Response { status: 0 } })
     };
     rows.iter().map(request).collect()
 }

@@ -6,44 +6,47 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::find::find_program;
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::locate::locate_program;
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
-/// autocannon with `users` connections and no rate: a closed loop. Its rate (`-R`) is no open load: it sends the
-/// requests of a second in one burst at its beginning, over the same connections, which wait for their answers as
-/// ever, and fills the histogram up with a wrong interval.
+/// autocannon with `users` connections and no rate: a closed loop. Its rate (`-R`) does not make it open: it sends the
+/// requests of each second in one burst, over the same connections, which still wait for their answers, and back-fills
+/// the histogram with a wrong interval.
 pub struct Autocannon;
 
 pub(super) const NAME: &str = "autocannon";
 pub(super) const TESTED: &str = "9.0.0";
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
     clock: "from the sending of a request, in whole milliseconds; requests without an answer are left out",
-    install: Install::anywhere("npm", "tools/install.sh autocannon"),
+    install: InstallHint::anywhere("npm", "tools/install.sh autocannon"),
     tested_version: TESTED,
 };
 
 impl Tool for Autocannon {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_program(lookup, NAME, &["--version"])
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, NAME, &["--version"])
     }
 
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let timed = format!("-j -c {} -d {}", load.users, load.whole_seconds());
-        let mut invocation = Invocation::of(found, &timed);
+        let mut invocation = Invocation::new(found, &timed);
         if let Some(seconds) = load.timeout_seconds() {
             invocation = invocation.words(&format!("-t {seconds}"));
         }
         Ok(invocation.arg(&load.url))
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output)
     }
 }

@@ -6,30 +6,30 @@ use serde::Deserialize;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 use super::{NAME, TESTED};
-use crate::reading::Reading;
-use crate::{Output, ParseError, Report, units};
+use crate::output_reader::OutputReader;
+use crate::{ParseError, ToolOutput, ToolReport, units};
 
-const STDOUT: Reading = Reading::stdout(NAME, TESTED);
+const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
-/// Of the JSON, what is used.
+/// The fields that are used.
 #[derive(Deserialize)]
 struct Document {
     latency: Latency,
     requests: Requests,
-    /// Timeouts too.
+    /// Includes timeouts.
     errors: u64,
     timeouts: u64,
     non2xx: u64,
 }
 
-/// Milliseconds.
+/// In milliseconds.
 #[derive(Deserialize)]
 struct Latency {
     average: f64,
     max: f64,
     #[serde(rename = "totalCount")]
     total_count: u64,
-    /// `p97_5` and the like, beside other figures.
+    /// `p97_5` and the like, and other figures.
     #[serde(flatten)]
     others: BTreeMap<String, f64>,
 }
@@ -41,16 +41,16 @@ struct Requests {
     sent: u64,
 }
 
-/// Reads it.
+/// Parses the JSON.
 ///
 /// # Errors
-/// [`ParseError`] for what is no such JSON, and for the result of a rated run whose histogram was filled up.
-pub fn parse(output: &Output) -> Result<Report, ParseError> {
+/// [`ParseError`] for anything else, and for the result of a run with a rate, whose histogram is back-filled.
+pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     if output.stdout.trim_ascii().is_empty() {
-        return Err(STDOUT.nothing(output, "result of autocannon"));
+        return Err(STDOUT.no_result(output, "result of autocannon"));
     }
     let document: Document = STDOUT.json(&output.stdout)?;
-    refuse_filled_up(&document)?;
+    refuse_back_filled(&document)?;
     let mut claims = Claims {
         measured: Some(document.latency.total_count),
         requests: Some(document.requests.sent),
@@ -70,11 +70,11 @@ pub fn parse(output: &Output) -> Result<Report, ParseError> {
         claims.mean_ns = Some(time(document.latency.average)?);
         claims.max_ns = Some(time(document.latency.max)?);
     }
-    Ok(Report { notes, ..Report::of(claims) })
+    Ok(ToolReport { notes, ..ToolReport::from_claims(claims) })
 }
 
-/// With a rate and without `-C` each sample is recorded again at 1 ms less, and so on, whatever the rate.
-fn refuse_filled_up(document: &Document) -> Result<(), ParseError> {
+/// With a rate and without `-C` autocannon records each sample again at 1 ms less, 2 ms less and so on, whatever the rate.
+fn refuse_back_filled(document: &Document) -> Result<(), ParseError> {
     let (latencies, answers) = (document.latency.total_count, document.requests.total);
     if latencies <= answers {
         return Ok(());
@@ -83,22 +83,22 @@ fn refuse_filled_up(document: &Document) -> Result<(), ParseError> {
         "{latencies} latencies for {answers} answers: filled up with a wrong interval, as a run with -R is; add \
          --ignoreCoordinatedOmission"
     );
-    Err(STDOUT.broken(1, what))
+    Err(STDOUT.error(1, what))
 }
 
 fn quantiles(latency: &Latency) -> Result<Vec<ClaimedQuantile>, ParseError> {
     let named =
         latency.others.iter().filter_map(|(name, value)| Some((name.strip_prefix('p')?.replace('_', "."), value)));
     let quantile = |(percent, value): (String, &f64)| {
-        let q = STDOUT.expect(None, format_args!("percentage in p{percent}"), units::quantile(&percent))?;
+        let q = STDOUT.require(None, format_args!("percentage in p{percent}"), units::quantile(&percent))?;
         Ok(ClaimedQuantile { q, value_ns: time(*value)?, printed: true })
     };
     let mut quantiles = named.map(quantile).collect::<Result<Vec<_>, _>>()?;
     quantiles.sort_by(|a, b| a.q.total_cmp(&b.q));
-    STDOUT.ascending(quantiles)
+    STDOUT.check_ascending(quantiles)
 }
 
 fn time(millis: f64) -> Result<u64, ParseError> {
     let time = units::nanos(millis, 1e6);
-    Ok(STDOUT.expect(None, format_args!("time of 0 ms or more ({millis})"), time)?.0)
+    Ok(STDOUT.require(None, format_args!("time of 0 ms or more ({millis})"), time)?.0)
 }

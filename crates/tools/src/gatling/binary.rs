@@ -1,16 +1,16 @@
-//! The log from 3.13 on: records of a byte for the kind and then its fields, numbers with the highest byte first. The
-//! first is that of the run; times are milliseconds since its own.
+//! Gatling's log from 3.13 on: records of a byte for the kind and then fields, with big-endian numbers. The first record
+//! is that of the run. Later times are milliseconds since the run's start.
 //!
-//! A text is its length in bytes and, unless that is 0, the bytes and one byte more for the coding: 0 for Latin-1, 1 for
-//! UTF-16 in the order of the machine that wrote it. A text that comes again stands there as minus the number under which
-//! it came first.
+//! A text is its length in bytes and, unless that is 0, the bytes and one byte for the coding: 0 for Latin-1, 1 for UTF-16
+//! in the byte order of the machine that wrote it. A cached text is a positive index and the text at its first use, and
+//! the negated index after that.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::parse::{Log, READING};
+use super::log::{LOG_FILE, RequestLog};
 use crate::ParseError;
-use crate::reading::shortened;
+use crate::output_reader::shortened;
 
 const RUN: u8 = 0;
 const REQUEST: u8 = 1;
@@ -18,23 +18,23 @@ const USER: u8 = 2;
 const GROUP: u8 = 3;
 const ERROR: u8 = 4;
 
-/// Bytes of a text that are looked at; Gatling's messages are shorter.
-const LONGEST_TEXT: usize = 1_000;
+/// Bytes of a text that are kept; Gatling's messages are shorter.
+const MAX_TEXT: usize = 1_000;
 
 const LATIN_1: u8 = 0;
 const UTF_16: u8 = 1;
 
-/// Reads it. Holds no more than the log is long.
+/// Parses the log. Takes no more memory than the log is long.
 ///
 /// # Errors
-/// [`ParseError`] for a record of another kind, one that is cut off, and a number that makes no sense there.
-pub(super) fn read(bytes: &[u8]) -> Result<Log, ParseError> {
+/// [`ParseError`] for an unknown kind of record, one that is cut off, or an impossible number.
+pub(super) fn read(bytes: &[u8]) -> Result<RequestLog, ParseError> {
     let mut records = Records { bytes, at: 0, texts: HashMap::new() };
     if records.byte()? != RUN {
-        return Err(records.broken("no record of a run, with which a log of Gatling 3.13 or later begins"));
+        return Err(records.error("no record of a run, with which a log of Gatling 3.13 or later begins"));
     }
     let run = records.run()?;
-    let mut log = Log::of(run.version);
+    let mut log = RequestLog::new(run.version);
     while records.at < bytes.len() {
         match records.byte()? {
             REQUEST => records.request(run.start_ms, &mut log)?,
@@ -44,10 +44,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Log, ParseError> {
                 records.skip(3 * 4 + 1)?;
             }
             ERROR => {
-                records.known_text()?;
+                records.cached_text()?;
                 records.skip(4)?;
             }
-            kind => return Err(records.broken(&format!("a record of the unknown kind {kind}"))),
+            kind => return Err(records.error(&format!("a record of the unknown kind {kind}"))),
         }
     }
     Ok(log)
@@ -65,15 +65,15 @@ struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Version, class, start, description, scenarios, assertions.
+    /// Reads version, class, start, description, scenarios and assertions.
     fn run(&mut self) -> Result<Run, ParseError> {
         let version = self.text()?;
         if !version.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(self.broken(&format!("'{}' is no version of Gatling", shortened(&version))));
+            return Err(self.error(&format!("'{}' is no version of Gatling", shortened(&version))));
         }
         self.text()?;
         let start = i64::from_be_bytes(self.array()?);
-        let start_ms = u64::try_from(start).map_err(|_| self.broken("a run that began before 1970"))?;
+        let start_ms = u64::try_from(start).map_err(|_| self.error("a run that began before 1970"))?;
         self.text()?;
         for _ in 0..self.count()? {
             self.text()?;
@@ -85,27 +85,27 @@ impl<'a> Records<'a> {
         Ok(Run { version, start_ms })
     }
 
-    /// Groups, name, start, end, whether it is well, message.
-    fn request(&mut self, run_start_ms: u64, log: &mut Log) -> Result<(), ParseError> {
+    /// Reads groups, name, start, end, success and message.
+    fn request(&mut self, run_start_ms: u64, log: &mut RequestLog) -> Result<(), ParseError> {
         self.names()?;
-        self.known_text()?;
+        self.cached_text()?;
         let (start, end, ok) = (self.number()?, self.number()?, self.byte()?);
-        let message = self.known_text()?;
+        let message = self.cached_text()?;
         let since_1970 = |ms: i32| run_start_ms.checked_add_signed(i64::from(ms));
         let added =
             since_1970(start).zip(since_1970(end)).and_then(|(start, end)| log.add(start, end, ok != 0, &message));
-        added.ok_or_else(|| self.broken("a request that ends before it began"))
+        added.ok_or_else(|| self.error("a request that ends before it began"))
     }
 
     fn names(&mut self) -> Result<(), ParseError> {
         for _ in 0..self.count()? {
-            self.known_text()?;
+            self.cached_text()?;
         }
         Ok(())
     }
 
-    /// A text under a number, or the number, negative, of one that came before.
-    fn known_text(&mut self) -> Result<Rc<str>, ParseError> {
+    /// Reads a cached text: an index and the text, or the negated index of an earlier one.
+    fn cached_text(&mut self) -> Result<Rc<str>, ParseError> {
         let number = self.number()?;
         if number > 0 {
             let text = Rc::<str>::from(self.text()?);
@@ -113,28 +113,28 @@ impl<'a> Records<'a> {
             return Ok(text);
         }
         let known = number.checked_neg().and_then(|number| self.texts.get(&number)).cloned();
-        known.ok_or_else(|| self.broken(&format!("no text under the number {number}")))
+        known.ok_or_else(|| self.error(&format!("no text under the number {number}")))
     }
 
-    /// Of a longer one, no more than its beginning.
+    /// Reads a text, of which it keeps at most [`MAX_TEXT`] bytes.
     fn text(&mut self) -> Result<String, ParseError> {
         let length = self.count()?;
         if length == 0 {
             return Ok(String::new());
         }
         let bytes = self.take(length)?;
-        let bytes = &bytes[..length.min(LONGEST_TEXT)];
+        let bytes = &bytes[..length.min(MAX_TEXT)];
         match self.byte()? {
             LATIN_1 => Ok(bytes.iter().copied().map(char::from).collect()),
             UTF_16 => Ok(utf_16(bytes)),
-            coding => Err(self.broken(&format!("a text in the unknown coding {coding}"))),
+            coding => Err(self.error(&format!("a text in the unknown coding {coding}"))),
         }
     }
 
-    /// A number that is not negative.
+    /// Reads a number that is not negative.
     fn count(&mut self) -> Result<usize, ParseError> {
         let number = self.number()?;
-        usize::try_from(number).map_err(|_| self.broken(&format!("a length of {number}")))
+        usize::try_from(number).map_err(|_| self.error(&format!("a length of {number}")))
     }
 
     fn number(&mut self) -> Result<i32, ParseError> {
@@ -155,18 +155,17 @@ impl<'a> Records<'a> {
 
     fn take(&mut self, length: usize) -> Result<&'a [u8], ParseError> {
         let rest = &self.bytes[self.at..];
-        let taken = rest.get(..length).ok_or_else(|| self.broken("the log ends inside a record: it was cut off"))?;
+        let taken = rest.get(..length).ok_or_else(|| self.error("the log ends inside a record: it was cut off"))?;
         self.at += length;
         Ok(taken)
     }
 
-    fn broken(&self, what: &str) -> ParseError {
-        READING.broken(None, format!("at byte {}: {what}", self.at))
+    fn error(&self, what: &str) -> ParseError {
+        LOG_FILE.error(None, format!("at byte {}: {what}", self.at))
     }
 }
 
-/// Messages are in English and versions in digits: nothing is looked for in a text that is beyond Latin-1, so that it
-/// does not matter if the machine that wrote it had the other order.
+/// Assumes little endian. Everything that is searched for is Latin-1, so a text in the other byte order does no harm.
 fn utf_16(bytes: &[u8]) -> String {
     let units: Vec<_> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
     String::from_utf16_lossy(&units)
@@ -201,7 +200,7 @@ mod tests {
             .collect()
     }
 
-    /// The first request of all: in a group, well.
+    /// The first request: in a group, successful.
     fn request() -> Vec<u8> {
         let names = [numbers(&[1, 1]), text("group"), numbers(&[2]), text("name")].concat();
         [vec![REQUEST], names, numbers(&[10, 25]), vec![1], numbers(&[3]), text("")].concat()

@@ -1,6 +1,7 @@
 //! Gatling: one simulated user for each arrival.
 
 mod binary;
+mod log;
 mod parse;
 mod text;
 
@@ -8,38 +9,41 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::jars::{class_path, find_compiled, java};
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::jars::{class_path, java, locate_compiled};
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
-/// Gatling with users that arrive at `rate`, make one request each, and share as many connections as it takes.
+/// Gatling with users that arrive at `rate`, send one request each, and share as many connections as necessary.
 pub struct Gatling;
 
 pub(super) const NAME: &str = "gatling";
 pub(super) const TESTED: &str = "3.15.1";
 pub(super) const LOG: &str = "simulation.log";
-/// Without it, it writes thousands of lines.
+/// By default Gatling logs thousands of lines.
 const LOGBACK: &str = "<configuration><root level=\"WARN\"/></configuration>\n";
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
     clock: "from the handing over of a request to its client, connecting included, in whole milliseconds; failures \
             count with the time they took; a reset is tried again unseen",
-    install: Install::anywhere("Maven Central", "tools/install.sh gatling"),
+    install: InstallHint::anywhere("Maven Central", "tools/install.sh gatling"),
     tested_version: TESTED,
 };
 
 impl Tool for Gatling {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_compiled(lookup, NAME, "gatling-core", "LoadSimulation", include_str!("LoadSimulation.java"))
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_compiled(search_path, NAME, "gatling-core", "LoadSimulation", include_str!("LoadSimulation.java"))
     }
 
-    /// Gatling has no limit of connections. Its first users would otherwise wait for the opening of a package of Java.
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    /// Gatling has no limit on connections. Without `--add-opens` its first users would be delayed.
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let settings = "-Xmx1g --add-opens=java.base/java.lang=ALL-UNNAMED -Dlogback.configurationFile=logback.xml";
         let load_of = format!("-Drate={} -Dduration_ms={}", load.rate.as_per_second(), load.whole_millis());
         let mut java = java(settings).words(&load_of).arg(format!("-Durl={}", load.url));
@@ -53,7 +57,7 @@ impl Tool for Gatling {
         })
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output)
     }
 }

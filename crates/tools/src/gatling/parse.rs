@@ -1,93 +1,59 @@
-//! What Gatling leaves: a log with the start and the end of each request in whole milliseconds, which is binary from
-//! 3.13 on, and a table at the end of what it prints.
+//! Gatling's output: a log with start and end of each request in whole milliseconds, binary from 3.13 on; and a table at
+//! the end of standard output.
 
-use truetail_model::record::Outcome;
-use truetail_model::time::Nanos;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
+use super::log::{LOG_FILE, NANOS_PER_MILLI};
 use super::{LOG, NAME, TESTED, binary, text};
-use crate::failures::Failures;
-use crate::reading::{Reading, numbered};
-use crate::{Output, ParseError, Report, Request, units};
+use crate::output_reader::{OutputReader, numbered_lines};
+use crate::{ParseError, ToolOutput, ToolReport, units};
 
-pub(super) const READING: Reading = Reading::stdout(NAME, TESTED).of(LOG);
-const STDOUT: Reading = Reading::stdout(NAME, TESTED);
-const NANOS_PER_MILLI: u64 = 1_000_000;
-/// The first bytes of a log in text; a binary one begins with a zero.
+const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
+/// The first bytes of a text log; a binary log begins with a zero.
 const TEXT: &[u8] = b"RUN\t";
 
-/// What a log says.
-pub(super) struct Log {
-    pub version: String,
-    pub requests: Vec<Request>,
-    pub failures: Failures,
-    pub failed: u64,
-}
-
-impl Log {
-    pub fn of(version: String) -> Log {
-        Log { version, requests: Vec::new(), failures: Failures::default(), failed: 0 }
-    }
-
-    /// Adds a request by its start and end in milliseconds; `None` where it would end before it began. Of one that is
-    /// well the log has no status (0); of one that is not it has a message, in which a status that was not wanted is
-    /// named.
-    pub fn add(&mut self, start_ms: u64, end_ms: u64, ok: bool, message: &str) -> Option<()> {
-        let latency = Nanos(end_ms.checked_sub(start_ms)?.checked_mul(NANOS_PER_MILLI)?);
-        let start_ns = start_ms.checked_mul(NANOS_PER_MILLI)?;
-        let found = message.rsplit_once("found ").and_then(|(_, status)| status.trim().parse().ok());
-        let outcome = match (ok, found) {
-            (true, _) => Outcome::Response { status: 0 },
-            (false, Some(status)) => Outcome::Response { status },
-            (false, None) => self.failures.outcome(message),
-        };
-        self.failed += u64::from(!ok);
-        self.requests.push(Request { start_ns: Some(start_ns), latency, outcome });
-        Some(())
-    }
-}
-
-/// Reads the log, and the table where there is one.
+/// Parses the log, and the table where there is one.
 ///
 /// # Errors
-/// [`ParseError`] where there is no log, where the table is not about as many requests, and for what is not as Gatling
-/// 3.11 or 3.15 writes it.
-pub fn parse(output: &Output) -> Result<Report, ParseError> {
+/// [`ParseError`] if there is no log, if the table counts other requests, or for anything that Gatling 3.11 or 3.15 does
+/// not write.
+pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let bytes = output.file(LOG).filter(|bytes| !bytes.is_empty());
-    let bytes = bytes.ok_or_else(|| READING.nothing(output, "log of Gatling"))?;
+    let bytes = bytes.ok_or_else(|| LOG_FILE.no_result(output, "log of Gatling"))?;
     let log = if bytes.starts_with(TEXT) { text::read(bytes)? } else { binary::read(bytes)? };
-    let mut report = Report {
+    let mut report = ToolReport {
         version: Some(log.version),
         notes: log.failures.notes(),
-        ..Report::of_all(LatencyFrom::Send, log.requests, log.failed)
+        ..ToolReport::from_requests(LatencyFrom::Send, log.requests, log.failed)
     };
     if let Some(claims) = table(&output.text())? {
         let (rows, printed) = (report.requests.len() as u64, claims.requests.unwrap_or_default());
         if printed != rows {
-            return Err(READING.broken(None, format!("{rows} requests, and a table of {printed}: it was cut off")));
+            return Err(LOG_FILE.error(None, format!("{rows} requests, and a table of {printed}: it was cut off")));
         }
         report.claims = Claims { failed: Some(log.failed), ..claims };
     }
     Ok(report.with_computed_quantiles())
 }
 
-/// The `Global Information`, of which the first column counts all; `None` where there is none. A dash is nothing.
+/// The table `Global Information`, of which the first column counts all requests; `None` where there is none. A dash is
+/// no value.
 fn table(text: &str) -> Result<Option<Claims>, ParseError> {
-    let mut lines = numbered(text).skip_while(|(_, line)| !line.starts_with("---- Global Information"));
+    let mut lines = numbered_lines(text).skip_while(|(_, line)| !line.starts_with("---- Global Information"));
     if lines.next().is_none() {
         return Ok(None);
     }
     let rows = lines.take_while(|(_, line)| line.starts_with("> "));
     let mut claims = Claims { measured: None, ..Claims::silent(LatencyFrom::Send) };
     for (line, row) in rows {
-        let (name, cell) = STDOUT.expect(line, "name and number", name_and_total(row))?;
+        let (name, cell) = STDOUT.require(line, "name and number", name_and_total(row))?;
         if cell != "-" {
             claim(&mut claims, line, name, &cell.replace(',', ""))?;
         }
     }
     claims.measured = claims.requests;
-    claims.quantiles = STDOUT.ascending(claims.quantiles)?;
-    STDOUT.expect(None, "row 'request count' in its table", claims.requests).map(|_| Some(claims))
+    claims.quantiles = STDOUT.check_ascending(claims.quantiles)?;
+    STDOUT.require(None, "row 'request count' in its table", claims.requests).map(|_| Some(claims))
 }
 
 /// `> request count      |   1,600 |   1,600 |   -` from 3.13 on, `> request count     600 (OK=600    KO=0     )` before.

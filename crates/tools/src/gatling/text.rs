@@ -1,28 +1,28 @@
-//! The log up to 3.12: a line for each event, its fields between tabs, times in milliseconds since 1970.
+//! Gatling's log up to 3.12: a line for each event, tab-separated, with times in milliseconds since 1970.
 
-use super::parse::{Log, READING};
+use super::log::{LOG_FILE, RequestLog};
 use crate::ParseError;
-use crate::reading::numbered;
+use crate::output_reader::numbered_lines;
 
-/// Reads it.
+/// Parses the log.
 ///
 /// # Errors
-/// [`ParseError`] for a line of a kind, or with a number of fields, that Gatling does not write.
-pub(super) fn read(bytes: &[u8]) -> Result<Log, ParseError> {
-    READING.ends_with_a_line(bytes)?;
-    let text = std::str::from_utf8(bytes).map_err(|error| READING.broken(None, error.to_string()))?;
-    let mut lines = numbered(text);
+/// [`ParseError`] for an unknown kind of line or a wrong number of fields.
+pub(super) fn read(bytes: &[u8]) -> Result<RequestLog, ParseError> {
+    LOG_FILE.check_last_line(bytes)?;
+    let text = std::str::from_utf8(bytes).map_err(|error| LOG_FILE.error(None, error.to_string()))?;
+    let mut lines = numbered_lines(text);
     let run = lines.next().and_then(|(_, line)| line.strip_prefix("RUN\t")?.split('\t').nth(4));
-    let mut log = Log::of(READING.expect(1, "version in this line RUN", run)?.trim().to_owned());
+    let mut log = RequestLog::new(LOG_FILE.require(1, "version in this line RUN", run)?.trim().to_owned());
     for (line, event) in lines {
         let fields: Vec<_> = event.split('\t').collect();
         match fields[..] {
             ["REQUEST", _, _, start, end, ok @ ("OK" | "KO"), message] => {
-                let (start, end) = (READING.number(line, start)?, READING.number(line, end)?);
-                READING.expect(line, "end after its start", log.add(start, end, ok == "OK", message))?;
+                let (start, end) = (LOG_FILE.number(line, start)?, LOG_FILE.number(line, end)?);
+                LOG_FILE.require(line, "end after its start", log.add(start, end, ok == "OK", message))?;
             }
             ["USER" | "GROUP" | "ERROR" | "ASSERTION", ..] => {}
-            _ => return Err(READING.broken(line, "not USER, REQUEST, GROUP or ERROR with their fields")),
+            _ => return Err(LOG_FILE.error(line, "not USER, REQUEST, GROUP or ERROR with their fields")),
         }
     }
     Ok(log)

@@ -6,21 +6,24 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::find::find_program;
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::locate::locate_program;
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
-/// h2load with `users` clients of one request each at a time.
+/// h2load with `users` clients that have one request each in flight.
 pub struct H2load;
 
 pub(super) const NAME: &str = "h2load";
 pub(super) const TESTED: &str = "1.52.0";
 const SAMPLES: &str = "samples";
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
     clock: "from the sending of a request; requests without an answer are left out",
-    install: Install {
+    install: InstallHint {
         origin: "apt",
         debian: "apt-get install -y nghttp2-client",
         macos: Some("brew install nghttp2"),
@@ -29,25 +32,25 @@ const ABOUT: About = About {
 };
 
 impl Tool for H2load {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_program(lookup, NAME, &["--version"])
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, NAME, &["--version"])
     }
 
-    /// `-N` is an inactivity timeout, after which that client is lost for the rest of the run.
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    /// `-N` is an inactivity timeout, after which the client sends no more in this run.
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let timed = format!("--h1 -t1 -c{} -D{}ms --log-file=samples.tsv", load.users, load.whole_millis());
-        let mut invocation = Invocation::of(found, &timed);
+        let mut invocation = Invocation::new(found, &timed);
         if let Some(millis) = load.timeout_millis() {
             invocation = invocation.words(&format!("-N {millis}ms"));
         }
         Ok(Invocation { outputs: vec![(SAMPLES, "samples.tsv".to_owned())], ..invocation.arg(&load.url) })
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output)
     }
 }

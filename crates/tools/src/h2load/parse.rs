@@ -1,65 +1,65 @@
-//! What h2load leaves: a page of text without a single quantile, and with `--log-file` a row for each answer, in the
-//! order of completion: start in microseconds since 1970, status, microseconds; no header.
+//! h2load's output: a summary without quantiles, and with `--log-file` a row for each answer, in order of completion and
+//! without a header: start in microseconds since 1970, status, latency in microseconds.
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
 use truetail_run::{Claims, LatencyFrom};
 
 use super::{NAME, SAMPLES, TESTED};
-use crate::reading::{Reading, labelled, numbered};
-use crate::{Output, ParseError, Report, Request, units};
+use crate::output_reader::{OutputReader, find_labelled, numbered_lines};
+use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
-const STDOUT: Reading = Reading::stdout(NAME, TESTED);
-const LOG: Reading = STDOUT.of(SAMPLES);
+const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
+const LOG: OutputReader = STDOUT.file(SAMPLES);
 
-/// Reads the page and the log. A run that died before its page has its log still; a run without an answer has no log.
+/// Parses the summary and the log. A run that died before its summary still has a log; a run without answers has none.
 ///
 /// # Errors
-/// [`ParseError`] where there is neither, and for what is not as h2load writes it.
-pub fn parse(output: &Output) -> Result<Report, ParseError> {
+/// [`ParseError`] if there is neither, or for anything that h2load does not write.
+pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let log = output.file(SAMPLES).map(log).transpose()?;
-    let mut report = match labelled(&text, "finished in") {
-        Some(finish) => page(&text, finish, log.as_deref())?,
-        None => without_page(output, log.as_deref())?,
+    let mut report = match find_labelled(&text, "finished in") {
+        Some(finish) => summary(&text, finish, log.as_deref())?,
+        None => without_summary(output, log.as_deref())?,
     };
     report.claims.measured = log.as_ref().map(|log| log.len() as u64);
     report.requests = log.unwrap_or_default();
     Ok(report.with_computed_quantiles())
 }
 
-fn without_page(output: &Output, log: Option<&[Request]>) -> Result<Report, ParseError> {
+fn without_summary(output: &ToolOutput, log: Option<&[ReportedRequest]>) -> Result<ToolReport, ParseError> {
     let died = output.exit_code != Some(0);
-    log.filter(|log| died && !log.is_empty()).ok_or_else(|| STDOUT.nothing(output, "summary of h2load"))?;
-    let mut report = Report::of(Claims::silent(LatencyFrom::Send));
+    log.filter(|log| died && !log.is_empty()).ok_or_else(|| STDOUT.no_result(output, "summary of h2load"))?;
+    let mut report = ToolReport::from_claims(Claims::silent(LatencyFrom::Send));
     report.notes.push("h2load died before its summary; its log up to there is read".to_owned());
     Ok(report)
 }
 
-fn page(text: &str, finish: (u64, &str), log: Option<&[Request]>) -> Result<Report, ParseError> {
-    if !text.ends_with("%\n") || labelled(text, "req/s           :").is_none() {
-        return Err(STDOUT.broken(finish.0, "the summary does not go on to its last line: it was cut off"));
+fn summary(text: &str, finish: (u64, &str), log: Option<&[ReportedRequest]>) -> Result<ToolReport, ParseError> {
+    if !text.ends_with("%\n") || find_labelled(text, "req/s           :").is_none() {
+        return Err(STDOUT.error(finish.0, "the summary does not go on to its last line: it was cut off"));
     }
-    let books = Books::read(text)?;
-    if let Some(log) = log.filter(|log| log.len() as u64 != books.done) {
-        return Err(LOG.broken(log.len() as u64, format!("{} rows for {} requests done", log.len(), books.done)));
+    let counts = RequestCounts::read(text)?;
+    if let Some(log) = log.filter(|log| log.len() as u64 != counts.done) {
+        return Err(LOG.error(log.len() as u64, format!("{} rows for {} requests done", log.len(), counts.done)));
     }
-    let (mean_ns, max_ns) = mean_and_max(text, books.done)?;
+    let (mean_ns, max_ns) = mean_and_max(text, counts.done)?;
     let claims = Claims {
         mean_ns,
         max_ns,
-        requests: Some(books.started),
-        failed: Some(books.failed.saturating_sub(books.never_sent())),
-        dropped: Some(books.never_sent()).filter(|never| *never > 0),
+        requests: Some(counts.started),
+        failed: Some(counts.failed.saturating_sub(counts.never_sent())),
+        dropped: Some(counts.never_sent()).filter(|never| *never > 0),
         rate_per_second: Some(rate(finish)?),
         ..Claims::silent(LatencyFrom::Send)
     };
-    let notes = books.notes();
-    Ok(Report { notes, ..Report::of(claims) })
+    let notes = counts.notes();
+    Ok(ToolReport { notes, ..ToolReport::from_claims(claims) })
 }
 
 /// `requests: A total, B started, C done, D succeeded, E failed, F errored, G timeout`
-struct Books {
+struct RequestCounts {
     total: u64,
     started: u64,
     done: u64,
@@ -67,14 +67,14 @@ struct Books {
     errored: u64,
 }
 
-impl Books {
-    fn read(text: &str) -> Result<Books, ParseError> {
-        let (line, rest) = STDOUT.expect(None, "line 'requests:'", labelled(text, "requests:"))?;
+impl RequestCounts {
+    fn read(text: &str) -> Result<RequestCounts, ParseError> {
+        let (line, rest) = STDOUT.require(None, "line 'requests:'", find_labelled(text, "requests:"))?;
         let count = |name: &str| {
             let cell = rest.split(',').find_map(|cell| cell.trim().strip_suffix(name));
-            STDOUT.number(line, STDOUT.expect(line, format_args!("number{name}"), cell)?)
+            STDOUT.number(line, STDOUT.require(line, format_args!("number{name}"), cell)?)
         };
-        Ok(Books {
+        Ok(RequestCounts {
             total: count(" total")?,
             started: count(" started")?,
             done: count(" done")?,
@@ -83,7 +83,7 @@ impl Books {
         })
     }
 
-    /// Requests that were asked for by number and never sent, which h2load counts as errored and failed.
+    /// Requests of a fixed number (`-n`) that were never sent. h2load counts them as errored and failed.
     fn never_sent(&self) -> u64 {
         self.total.saturating_sub(self.started)
     }
@@ -98,32 +98,34 @@ impl Books {
 }
 
 /// `time for request:    50.20ms     57.19ms     51.02ms       900us    88.38%`: the second is the maximum, the third
-/// the mean. Both `None` where nothing was done.
+/// the mean. `None` where nothing was done.
 fn mean_and_max(text: &str, done: u64) -> Result<(Option<u64>, Option<u64>), ParseError> {
-    let (line, row) = STDOUT.expect(None, "time for request", labelled(text, "time for request:"))?;
+    let (line, row) = STDOUT.require(None, "time for request", find_labelled(text, "time for request:"))?;
     let cells: Vec<_> = row.split_whitespace().collect();
-    let [_, max, mean, ..] = cells[..] else { return Err(STDOUT.broken(line, "not minimum, maximum and mean")) };
+    let [_, max, mean, ..] = cells[..] else { return Err(STDOUT.error(line, "not minimum, maximum and mean")) };
     if done == 0 {
         return Ok((None, None));
     }
-    let time = |text| STDOUT.expect(line, format_args!("time in '{text}'"), units::duration(text));
+    let time = |text| STDOUT.require(line, format_args!("time in '{text}'"), units::duration(text));
     Ok((Some(time(mean)?.0), Some(time(max)?.0)))
 }
 
 /// `6.00s, 97.50 req/s, 11.33KB/s`
 fn rate((line, rest): (u64, &str)) -> Result<f64, ParseError> {
     let rate = rest.split(',').find_map(|cell| cell.trim().strip_suffix(" req/s"));
-    STDOUT.rate(line, STDOUT.expect(line, "rate", rate)?)
+    STDOUT.rate(line, STDOUT.require(line, "rate", rate)?)
 }
 
-fn log(bytes: &[u8]) -> Result<Vec<Request>, ParseError> {
-    LOG.ends_with_a_line(bytes)?;
-    let text = std::str::from_utf8(bytes).map_err(|error| LOG.broken(None, error.to_string()))?;
-    numbered(text).map(|(line, row)| LOG.expect(line, "start, status and time in microseconds", request(row))).collect()
+fn log(bytes: &[u8]) -> Result<Vec<ReportedRequest>, ParseError> {
+    LOG.check_last_line(bytes)?;
+    let text = std::str::from_utf8(bytes).map_err(|error| LOG.error(None, error.to_string()))?;
+    numbered_lines(text)
+        .map(|(line, row)| LOG.require(line, "start, status and time in microseconds", request(row)))
+        .collect()
 }
 
-/// An HTTP/2 stream that was closed without an answer has the status -1.
-fn request(row: &str) -> Option<Request> {
+/// Status -1 is an HTTP/2 stream that was closed without an answer.
+fn request(row: &str) -> Option<ReportedRequest> {
     let mut cells = row.split('\t');
     let (start, status, time) = (cells.next()?, cells.next()?, cells.next()?);
     let outcome = match status {
@@ -132,5 +134,5 @@ fn request(row: &str) -> Option<Request> {
     };
     let start_ns = start.parse::<u64>().ok()?.checked_mul(1_000)?;
     let latency = Nanos(time.parse::<u64>().ok()?.checked_mul(1_000)?);
-    cells.next().is_none().then_some(Request { start_ns: Some(start_ns), latency, outcome })
+    cells.next().is_none().then_some(ReportedRequest { start_ns: Some(start_ns), latency, outcome })
 }

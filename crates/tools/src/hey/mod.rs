@@ -6,7 +6,10 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
 /// hey with `users` workers and no cap: a closed loop.
 pub struct Hey;
@@ -14,34 +17,34 @@ pub struct Hey;
 pub(super) const NAME: &str = "hey";
 pub(super) const TESTED: &str = "0.1.4";
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
     clock: "from the sending of a request; requests without an answer are left out",
-    install: Install { origin: "apt", debian: "apt-get install -y hey", macos: Some("brew install hey") },
+    install: InstallHint { origin: "apt", debian: "apt-get install -y hey", macos: Some("brew install hey") },
     tested_version: TESTED,
 };
 
 impl Tool for Hey {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
     /// hey has no option that prints its version.
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        Ok(Found { path: lookup.program(NAME)?, version: "unknown".to_owned() })
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        Ok(InstalledTool { path: search_path.program(NAME)?, version: "unknown".to_owned() })
     }
 
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let timed = format!("-z {}ms -c {} -o csv", load.whole_millis(), load.users);
-        let mut invocation = Invocation::of(found, &timed);
+        let mut invocation = Invocation::new(found, &timed);
         if let Some(seconds) = load.timeout_seconds() {
             invocation = invocation.words(&format!("-t {seconds}"));
         }
         Ok(invocation.arg(&load.url))
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output)
     }
 }

@@ -1,34 +1,34 @@
-//! What hey prints: with `-o csv` a row for each answer, in the order of completion; else a summary. Times are in
-//! seconds with four digits.
+//! hey's output: with `-o csv` a row for each answer, in order of completion; otherwise a summary. Times are in seconds
+//! with four decimals.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 use super::{NAME, TESTED};
-use crate::reading::{Reading, labelled, numbered};
-use crate::{Output, ParseError, Report, Request, units};
+use crate::output_reader::{OutputReader, find_labelled, numbered_lines};
+use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
-const STDOUT: Reading = Reading::stdout(NAME, TESTED);
-/// hey keeps no more.
-const MOST_RESULTS: usize = 1_000_000;
+const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
+/// hey keeps no more results.
+const MAX_RESULTS: usize = 1_000_000;
 
-/// Reads either.
+/// Parses either.
 ///
 /// # Errors
-/// [`ParseError`] for what is neither, and for what is not as hey writes it.
-pub fn parse(output: &Output) -> Result<Report, ParseError> {
+/// [`ParseError`] for anything that hey does not write.
+pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     if text.starts_with("response-time,") {
         return csv(&output.stdout);
     }
     match text.trim_start().starts_with("Summary:") {
         true => summary(&text),
-        false => Err(STDOUT.nothing(output, "table and no summary as hey prints them")),
+        false => Err(STDOUT.no_result(output, "table and no summary as hey prints them")),
     }
 }
 
-/// The columns that are used, under the names in its header.
+/// The columns that are used.
 #[derive(Deserialize)]
 struct Row {
     #[serde(rename = "response-time")]
@@ -38,29 +38,29 @@ struct Row {
     offset: f64,
 }
 
-/// Requests without an answer have no row, so that nothing is known of them.
-fn csv(bytes: &[u8]) -> Result<Report, ParseError> {
+/// Requests without an answer have no row, so nothing is known of them.
+fn csv(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     let rows = STDOUT.table::<Row>(bytes, b',')?;
-    let requests = rows.iter().map(|(line, row)| STDOUT.expect(*line, "two times of 0 s or more", request(row)));
+    let requests = rows.iter().map(|(line, row)| STDOUT.require(*line, "two times of 0 s or more", request(row)));
     let requests = requests.collect::<Result<Vec<_>, _>>()?;
     let claims = Claims { measured: Some(requests.len() as u64), ..Claims::silent(LatencyFrom::Send) };
-    let mut report = Report { requests, ..Report::of(claims) };
+    let mut report = ToolReport { requests, ..ToolReport::from_claims(claims) };
     report.notes.push("requests without an answer have no row in hey's CSV".to_owned());
-    if report.requests.len() >= MOST_RESULTS {
-        report.notes.push(format!("hey keeps only its first {MOST_RESULTS} results"));
+    if report.requests.len() >= MAX_RESULTS {
+        report.notes.push(format!("hey keeps only its first {MAX_RESULTS} results"));
     }
     Ok(report.with_computed_quantiles())
 }
 
-fn request(row: &Row) -> Option<Request> {
-    Some(Request {
+fn request(row: &Row) -> Option<ReportedRequest> {
+    Some(ReportedRequest {
         start_ns: Some(units::nanos(row.offset, 1e9)?.0),
         latency: units::nanos(row.response_time, 1e9)?,
         outcome: Outcome::Response { status: row.status },
     })
 }
 
-fn summary(text: &str) -> Result<Report, ParseError> {
+fn summary(text: &str) -> Result<ToolReport, ParseError> {
     let answers = STDOUT.bracketed(text, "Status code distribution:")?.ok_or_else(cut_off)?;
     let failures = STDOUT.bracketed(text, "Error distribution:")?;
     // The template ends with two more line ends, and the errors, where there are any, come between them.
@@ -82,35 +82,35 @@ fn summary(text: &str) -> Result<Report, ParseError> {
         rate_per_second: Some(rate(text)?),
         ..Claims::silent(LatencyFrom::Send)
     };
-    Ok(Report::of(claims))
+    Ok(ToolReport::from_claims(claims))
 }
 
 fn cut_off() -> ParseError {
-    STDOUT.broken(None, "the summary does not go on to the end of its last section: it was cut off")
+    STDOUT.error(None, "the summary does not go on to the end of its last section: it was cut off")
 }
 
 /// A time of the summary; `None` where nothing was measured, for which hey prints NaN or 0.
 fn time(text: &str, label: &str, measured: u64) -> Result<Option<u64>, ParseError> {
-    let (line, value) = STDOUT.expect(None, label, labelled(text, label))?;
+    let (line, value) = STDOUT.require(None, label, find_labelled(text, label))?;
     if measured == 0 {
         return Ok(None);
     }
     let time = value.strip_suffix(" secs").and_then(units::seconds);
-    Ok(Some(STDOUT.expect(line, "time in secs", time)?.0))
+    Ok(Some(STDOUT.require(line, "time in secs", time)?.0))
 }
 
 fn rate(text: &str) -> Result<f64, ParseError> {
-    let (line, value) = STDOUT.expect(None, "Requests/sec", labelled(text, "Requests/sec:"))?;
+    let (line, value) = STDOUT.require(None, "Requests/sec", find_labelled(text, "Requests/sec:"))?;
     STDOUT.rate(line, value)
 }
 
-/// `50% in 0.0106 secs`, since 0.1.5 with two per cent signs.
+/// `50% in 0.0106 secs`; since 0.1.5 with two per cent signs.
 fn quantiles(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
-    let lines = numbered(text).filter_map(|(line, content)| Some((line, content.trim().split_once("% in ")?)));
+    let lines = numbered_lines(text).filter_map(|(line, content)| Some((line, content.trim().split_once("% in ")?)));
     let quantile = |(line, (percent, value)): (u64, (&str, &str))| {
-        let q = STDOUT.expect(line, "percentage", units::quantile(percent.trim_end_matches('%')))?;
+        let q = STDOUT.require(line, "percentage", units::quantile(percent.trim_end_matches('%')))?;
         let time = value.strip_suffix(" secs").and_then(units::seconds);
-        Ok(ClaimedQuantile { q, value_ns: STDOUT.expect(line, "time in secs", time)?.0, printed: true })
+        Ok(ClaimedQuantile { q, value_ns: STDOUT.require(line, "time in secs", time)?.0, printed: true })
     };
-    STDOUT.ascending(lines.map(quantile).collect::<Result<_, _>>()?)
+    STDOUT.check_ascending(lines.map(quantile).collect::<Result<_, _>>()?)
 }

@@ -6,8 +6,11 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::jars::{class_path, find_compiled, java};
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::jars::{class_path, java, locate_compiled};
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
 /// Hyperfoil with sessions that arrive at `rate`, evenly, over `connections` connections and as many sessions.
 pub struct Hyperfoil;
@@ -16,25 +19,25 @@ pub(super) const NAME: &str = "hyperfoil";
 pub(super) const TESTED: &str = "0.25.2";
 pub(super) const RESULT: &str = "result.json";
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
     clock: "from the making of a request, the wait for a connection included and the wait for a free session not; \
             requests without an answer are left out",
-    install: Install::anywhere("Maven Central", "tools/install.sh hyperfoil"),
+    install: InstallHint::anywhere("Maven Central", "tools/install.sh hyperfoil"),
     tested_version: TESTED,
 };
 
 impl Tool for Hyperfoil {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_compiled(lookup, NAME, "hyperfoil-core", "RunBenchmark", include_str!("RunBenchmark.java"))
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_compiled(search_path, NAME, "hyperfoil-core", "RunBenchmark", include_str!("RunBenchmark.java"))
     }
 
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let java = java("-Dorg.apache.logging.log4j.level=ERROR -cp").arg(class_path(found));
         Ok(Invocation {
             inputs: vec![("benchmark.hf.yaml".to_owned(), benchmark(load)?)],
@@ -43,13 +46,14 @@ impl Tool for Hyperfoil {
         })
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output, load)
     }
 }
 
-/// Its arrivals are a Poisson process unless told otherwise; and one more session than it may have would end the run.
-fn benchmark(load: &Load) -> Result<String, CommandError> {
+/// The benchmark file. Without `variance: false` arrivals would be a Poisson process. Without `CONTINUE` a session beyond
+/// the limit would end the run.
+fn benchmark(load: &LoadSpec) -> Result<String, CommandError> {
     let (host, path) = host_and_path(&load.url)?;
     let (rate, millis, connections) = (load.rate.as_per_second(), load.whole_millis(), load.connections);
     let timeout = load.timeout_millis().map_or_else(String::new, |ms| format!("            timeout: {ms}ms\n"));
@@ -74,7 +78,7 @@ phases:
     ))
 }
 
-/// `http://127.0.0.1:8080` and `/api`.
+/// Splits a URL into `http://127.0.0.1:8080` and `/api`.
 fn host_and_path(url: &str) -> Result<(&str, &str), CommandError> {
     let why = || format!("'{url}' has no host and path; write http://127.0.0.1:8080/api");
     let after_scheme = url.find("://").map(|at| at + 3);

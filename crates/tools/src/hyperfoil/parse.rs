@@ -1,4 +1,4 @@
-//! What our own few lines of Java write of Hyperfoil's counters and its histogram, when it is done.
+//! Hyperfoil's counters and histogram, which our own `RunBenchmark.java` writes at the end.
 
 use serde::Deserialize;
 use truetail_model::record::Histogram;
@@ -6,10 +6,10 @@ use truetail_model::time::Nanos;
 use truetail_run::{Claims, LatencyFrom};
 
 use super::{NAME, RESULT, TESTED};
-use crate::reading::Reading;
-use crate::{Load, Output, ParseError, Report};
+use crate::output_reader::OutputReader;
+use crate::{LoadSpec, ParseError, ToolOutput, ToolReport};
 
-const READING: Reading = Reading::stdout(NAME, TESTED).of(RESULT);
+const LOG_FILE: OutputReader = OutputReader::stdout(NAME, TESTED).file(RESULT);
 const FORMAT: &str = "truetail.hyperfoil/1";
 
 #[derive(Deserialize)]
@@ -25,19 +25,19 @@ struct Counts {
     internal_errors: u64,
     blocked_ns: u64,
     mean_ns: u64,
-    /// The highest value of each bucket and its count, ascending.
+    /// The highest value and the count of each bucket, ascending.
     buckets_ns: Vec<(u64, u64)>,
 }
 
-/// Reads it. Hyperfoil has a single request nowhere, so that the report has none.
+/// Parses the result. Hyperfoil does not keep single requests, so the report has none.
 ///
 /// # Errors
-/// [`ParseError`] where there is no result, and for another format.
-pub fn parse(output: &Output, load: &Load) -> Result<Report, ParseError> {
-    let bytes = output.file(RESULT).ok_or_else(|| READING.nothing(output, "result of Hyperfoil"))?;
-    let counts: Counts = READING.json(bytes)?;
+/// [`ParseError`] if there is no result, or for another format.
+pub fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
+    let bytes = output.file(RESULT).ok_or_else(|| LOG_FILE.no_result(output, "result of Hyperfoil"))?;
+    let counts: Counts = LOG_FILE.json(bytes)?;
     if counts.format != FORMAT {
-        return Err(READING.broken(1, format!("the format '{}' is not {FORMAT}", counts.format)));
+        return Err(LOG_FILE.error(1, format!("the format '{}' is not {FORMAT}", counts.format)));
     }
     let histogram = histogram(&counts.buckets_ns);
     let any = |value: u64| (!histogram.is_empty()).then_some(value);
@@ -50,7 +50,7 @@ pub fn parse(output: &Output, load: &Load) -> Result<Report, ParseError> {
         ..Claims::silent(LatencyFrom::Send)
     };
     let (version, notes) = (Some(counts.hyperfoil.clone()), counts.notes(load));
-    let report = Report { version, notes, histogram: Some(histogram), ..Report::of(claims) };
+    let report = ToolReport { version, notes, histogram: Some(histogram), ..ToolReport::from_claims(claims) };
     Ok(report.with_computed_quantiles())
 }
 
@@ -63,7 +63,7 @@ fn histogram(buckets: &[(u64, u64)]) -> Histogram {
 }
 
 impl Counts {
-    fn notes(&self, load: &Load) -> Vec<String> {
+    fn notes(&self, load: &LoadSpec) -> Vec<String> {
         let Counts { requests, responses, connection_errors, timeouts, internal_errors, .. } = self;
         let mut notes: Vec<_> = load.shortfall("Hyperfoil", *requests).into_iter().collect();
         if responses < requests {

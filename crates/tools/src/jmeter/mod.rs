@@ -7,21 +7,24 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::jars::{find_jars, java};
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::jars::{java, locate_jars};
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
-/// JMeter, in one of two ways.
+/// JMeter in one of two modes.
 pub enum JMeter {
     /// `users` threads, each in a closed loop.
     ThreadGroup,
-    /// `connections` threads that take their turns from a Poisson schedule at `rate`.
+    /// `connections` threads that start their requests on a Poisson schedule at `rate`.
     PreciseThroughput,
 }
 
 pub(super) const TESTED: &str = "5.6.3";
 pub(super) const SAMPLES: &str = "samples.csv";
 
-const THREAD_GROUP: About = About {
+const THREAD_GROUP: ToolInfo = ToolInfo {
     name: "jmeter-thread-group",
     label_model: LoadModelKind::Closed,
     clock: "from the start of a sample, connecting included, in whole milliseconds; failures count with the time they \
@@ -30,7 +33,7 @@ const THREAD_GROUP: About = About {
     tested_version: TESTED,
 };
 
-const PRECISE_THROUGHPUT: About = About {
+const PRECISE_THROUGHPUT: ToolInfo = ToolInfo {
     name: "jmeter-precise-throughput",
     label_model: LoadModelKind::Open,
     clock: "from the start of a sample, after the timer and without the wait for a free thread, connecting included, \
@@ -40,22 +43,22 @@ const PRECISE_THROUGHPUT: About = About {
     tested_version: TESTED,
 };
 
-const INSTALL: Install = Install::anywhere("Maven Central", "tools/install.sh jmeter");
+const INSTALL: InstallHint = InstallHint::anywhere("Maven Central", "tools/install.sh jmeter");
 
 impl Tool for JMeter {
-    fn about(&self) -> &About {
+    fn info(&self) -> &ToolInfo {
         match self {
             JMeter::ThreadGroup => &THREAD_GROUP,
             JMeter::PreciseThroughput => &PRECISE_THROUGHPUT,
         }
     }
 
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
         let parts = ["bin/ApacheJMeter.jar", "bin/saveservice.properties"];
-        find_jars(lookup, "jmeter", "lib/ext", "ApacheJMeter_core", &parts)
+        locate_jars(search_path, "jmeter", "lib/ext", "ApacheJMeter_core", &parts)
     }
 
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let plan = match self {
             JMeter::ThreadGroup => plan::thread_group(load),
             JMeter::PreciseThroughput => plan::precise_throughput(load),
@@ -63,14 +66,14 @@ impl Tool for JMeter {
         Ok(invocation(found, plan))
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(self.name(), output)
     }
 }
 
-/// The heap and the collector are those of JMeter's own start script. Whether a timestamp is a sample's start or its end
-/// is a setting that the file does not tell, so it is set. Port 0 keeps it from listening for a shutdown by UDP.
-fn invocation(found: &Found, plan: String) -> Invocation {
+/// Heap and garbage collector are those of JMeter's start script. The timestamp is set to be a sample's start, because the
+/// file does not tell start from end. Port 0 keeps JMeter from listening for shutdown messages by UDP.
+fn invocation(found: &InstalledTool, plan: String) -> Invocation {
     let java = java("-Xms1g -Xmx1g -XX:+UseG1GC -XX:MaxGCPauseMillis=100 -jar");
     let jar = found.path.join("bin/ApacheJMeter.jar").display().to_string();
     let files = "-n -t plan.jmx -l samples.csv -j jmeter.log";

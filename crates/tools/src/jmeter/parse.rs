@@ -1,5 +1,5 @@
-//! What JMeter leaves: a row for each sample, failed ones too, in the order of completion, in whole milliseconds; and a
-//! line `summary =` at the end of what it prints.
+//! JMeter's output: a row for each sample, failed ones included, in order of completion and in whole milliseconds; and a
+//! line `summary =` at the end of standard output.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
@@ -7,27 +7,26 @@ use truetail_model::time::Nanos;
 use truetail_run::{Claims, LatencyFrom};
 
 use super::{SAMPLES, TESTED};
-use crate::failures::Failures;
-use crate::reading::{Reading, numbered};
-use crate::{Output, ParseError, Report, Request};
+use crate::failure_classifier::FailureClassifier;
+use crate::output_reader::{OutputReader, numbered_lines};
+use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport};
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// Reads the rows of `tool`, and its summary where there is one.
+/// Parses the rows of `tool`, and its summary where there is one.
 ///
 /// # Errors
-/// [`ParseError`] where there are no rows, where the summary is not about as many, and for what is not as JMeter writes
-/// it.
-pub fn parse(tool: &'static str, output: &Output) -> Result<Report, ParseError> {
-    let stdout = Reading::stdout(tool, TESTED);
+/// [`ParseError`] if there are no rows, if the summary counts other samples, or for anything that JMeter does not write.
+pub fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, ParseError> {
+    let stdout = OutputReader::stdout(tool, TESTED);
     let table = output.file(SAMPLES).filter(|bytes| !bytes.is_empty());
-    let bytes = table.ok_or_else(|| stdout.nothing(output, "samples of JMeter"))?;
-    let mut report = samples(stdout.of(SAMPLES), bytes)?;
+    let bytes = table.ok_or_else(|| stdout.no_result(output, "samples of JMeter"))?;
+    let mut report = samples(stdout.file(SAMPLES), bytes)?;
     let rows = report.requests.len() as u64;
     if let Some(claims) = summary(stdout, &output.text())? {
         if claims.requests != Some(rows) {
             let summed = claims.requests.unwrap_or_default();
-            return Err(stdout.of(SAMPLES).broken(rows + 1, format!("{rows} samples, and a summary of {summed}")));
+            return Err(stdout.file(SAMPLES).error(rows + 1, format!("{rows} samples, and a summary of {summed}")));
         }
         report.claims = claims;
     }
@@ -47,52 +46,52 @@ struct Row {
     success: String,
 }
 
-fn samples(reading: Reading, bytes: &[u8]) -> Result<Report, ParseError> {
+fn samples(reader: OutputReader, bytes: &[u8]) -> Result<ToolReport, ParseError> {
     if bytes.starts_with(b"<?xml") {
-        return Err(reading.broken(1, "this is XML; set jmeter.save.saveservice.output_format=csv"));
+        return Err(reader.error(1, "this is XML; set jmeter.save.saveservice.output_format=csv"));
     }
-    let (mut requests, mut failures, mut failed) = (Vec::new(), Failures::default(), 0);
-    reading.each_quoted(bytes, |line, row: Row| {
+    let (mut requests, mut failures, mut failed) = (Vec::new(), FailureClassifier::default(), 0);
+    reader.each_csv_row(bytes, |line, row: Row| {
         failed += u64::from(row.success != "true");
-        requests.push(reading.expect(line, "time that fits", request(&row, &mut failures))?);
+        requests.push(reader.require(line, "time that fits", request(&row, &mut failures))?);
         Ok(())
     })?;
-    Ok(Report { notes: failures.notes(), ..Report::of_all(LatencyFrom::Send, requests, failed) })
+    Ok(ToolReport { notes: failures.notes(), ..ToolReport::from_requests(LatencyFrom::Send, requests, failed) })
 }
 
-/// Where there was no answer, its code is the name of an exception in Java.
-fn request(row: &Row, failures: &mut Failures) -> Option<Request> {
+/// Without an answer the code is the name of a Java exception.
+fn request(row: &Row, failures: &mut FailureClassifier) -> Option<ReportedRequest> {
     let outcome = match row.code.parse() {
         Ok(status) => Outcome::Response { status },
-        Err(_) => failures.outcome(&format!("{}: {}", row.code, row.message)),
+        Err(_) => failures.classify(&format!("{}: {}", row.code, row.message)),
     };
     let start_ns = row.start_ms.checked_mul(NANOS_PER_MILLI)?;
     let latency = Nanos(row.elapsed_ms.checked_mul(NANOS_PER_MILLI)?);
-    Some(Request { start_ns: Some(start_ns), latency, outcome })
+    Some(ReportedRequest { start_ns: Some(start_ns), latency, outcome })
 }
 
 /// The last `summary =    617 in 00:00:06 =  101.6/s Avg:    11 Min:     0 Max:    71 Err:    82 (13.29%)`; `None` where
 /// there is none.
-fn summary(reading: Reading, text: &str) -> Result<Option<Claims>, ParseError> {
+fn summary(reader: OutputReader, text: &str) -> Result<Option<Claims>, ParseError> {
     let Some((line, sums)) =
-        numbered(text).filter_map(|(line, text)| Some((line, text.strip_prefix("summary =")?))).last()
+        numbered_lines(text).filter_map(|(line, text)| Some((line, text.strip_prefix("summary =")?))).last()
     else {
         return Ok(None);
     };
     let word_after = |label: &str| {
         let rest = sums.split_once(label).map(|(_, rest)| rest.trim_start());
-        reading.expect(line, label.trim_end_matches(':'), rest.and_then(|rest| rest.split([' ', '/']).next()))
+        reader.require(line, label.trim_end_matches(':'), rest.and_then(|rest| rest.split([' ', '/']).next()))
     };
-    let requests = reading.number(line, sums.split_whitespace().next().unwrap_or_default())?;
-    let millis = |label| reading.number::<u64>(line, word_after(label)?).map(|ms| ms.saturating_mul(NANOS_PER_MILLI));
+    let requests = reader.number(line, sums.split_whitespace().next().unwrap_or_default())?;
+    let millis = |label| reader.number::<u64>(line, word_after(label)?).map(|ms| ms.saturating_mul(NANOS_PER_MILLI));
     let some = |label| if requests > 0 { millis(label).map(Some) } else { Ok(None) };
     Ok(Some(Claims {
         mean_ns: some("Avg:")?,
         max_ns: some("Max:")?,
         measured: Some(requests),
         requests: Some(requests),
-        failed: Some(reading.number(line, word_after("Err:")?)?),
-        rate_per_second: if requests > 0 { Some(reading.rate(line, word_after(" = ")?)?) } else { None },
+        failed: Some(reader.number(line, word_after("Err:")?)?),
+        rate_per_second: if requests > 0 { Some(reader.rate(line, word_after(" = ")?)?) } else { None },
         ..Claims::silent(LatencyFrom::Send)
     }))
 }

@@ -1,19 +1,19 @@
-//! The plan that JMeter runs.
+//! The test plan that JMeter runs.
 
-use crate::Load;
+use crate::LoadSpec;
 
-/// `users` threads that ask again as soon as they are answered.
-pub(super) fn thread_group(load: &Load) -> String {
+/// `users` threads in a closed loop.
+pub(super) fn thread_group(load: &LoadSpec) -> String {
     plan(load, load.users, "")
 }
 
-/// `connections` threads, which a timer deals out at `rate`.
-pub(super) fn precise_throughput(load: &Load) -> String {
+/// `connections` threads that a timer starts at `rate`.
+pub(super) fn precise_throughput(load: &LoadSpec) -> String {
     plan(load, load.connections, &timer(load))
 }
 
-/// A plan is a tree in pairs: an element, then a `hashTree` with what is in it.
-fn plan(load: &Load, threads: u32, timer: &str) -> String {
+/// A plan is a tree of pairs: an element, then a `hashTree` with its children.
+fn plan(load: &LoadSpec, threads: u32, timer: &str) -> String {
     let seconds = load.whole_seconds();
     let sampler = sampler(load);
     format!(
@@ -42,9 +42,9 @@ fn plan(load: &Load, threads: u32, timer: &str) -> String {
     )
 }
 
-/// A timeout of 0 is none.
-fn sampler(load: &Load) -> String {
-    let (url, timeout) = (escaped(&load.url), load.timeout_millis().unwrap_or(0));
+/// A timeout of 0 means none.
+fn sampler(load: &LoadSpec) -> String {
+    let (url, timeout) = (xml_escaped(&load.url), load.timeout_millis().unwrap_or(0));
     format!(
         r#"        <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="request">
           <elementProp name="HTTPsampler.Arguments" elementType="Arguments">
@@ -62,8 +62,8 @@ fn sampler(load: &Load) -> String {
     )
 }
 
-/// Its seed is fixed, so that two runs have the same schedule.
-fn timer(load: &Load) -> String {
+/// The seed is fixed, so that two runs have the same schedule.
+fn timer(load: &LoadSpec) -> String {
     let (rate, seconds) = (load.rate.as_per_second(), load.whole_seconds());
     format!(
         r#"        <PreciseThroughputTimer guiclass="TestBeanGUI" testclass="PreciseThroughputTimer" testname="rate">
@@ -81,6 +81,6 @@ fn timer(load: &Load) -> String {
     )
 }
 
-fn escaped(text: &str) -> String {
+fn xml_escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

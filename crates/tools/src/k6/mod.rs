@@ -7,15 +7,18 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::find::find_program;
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::locate::locate_program;
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
-/// k6, in one of the ways in which its documents say how to offer load.
+/// k6 with one of two executors.
 pub enum K6 {
     /// `users` virtual users, each in a closed loop.
     ConstantVus,
-    /// Iterations started at `rate`, each on a virtual user that is free: 1500 are made beforehand, and up to 5000 when
-    /// those do not suffice. An iteration that finds none is dropped.
+    /// Iterations that start at `rate`, each on a free virtual user. 1 500 users are created beforehand, and up to 5 000 when
+    /// those do not suffice. An iteration without a free user is dropped.
     ConstantArrivalRate,
 }
 
@@ -23,7 +26,7 @@ pub(super) const TESTED: &str = "1.8.1";
 pub(super) const SAMPLES: &str = "samples.csv";
 pub(super) const SUMMARY: &str = "summary.json";
 
-const CONSTANT_VUS: About = About {
+const CONSTANT_VUS: ToolInfo = ToolInfo {
     name: "k6-constant-vus",
     label_model: LoadModelKind::Closed,
     clock: "from the sending of a request, without the time for a connection; a refused request counts as 0 ms, a \
@@ -32,7 +35,7 @@ const CONSTANT_VUS: About = About {
     tested_version: TESTED,
 };
 
-const CONSTANT_ARRIVAL_RATE: About = About {
+const CONSTANT_ARRIVAL_RATE: ToolInfo = ToolInfo {
     name: "k6-constant-arrival-rate",
     label_model: LoadModelKind::Open,
     clock: "from the sending of a request, without the wait for a virtual user and the time for a connection; a \
@@ -42,22 +45,22 @@ const CONSTANT_ARRIVAL_RATE: About = About {
     tested_version: TESTED,
 };
 
-const INSTALL: Install =
-    Install { origin: "Go module proxy", debian: "tools/install.sh k6", macos: Some("brew install k6") };
+const INSTALL: InstallHint =
+    InstallHint { origin: "Go module proxy", debian: "tools/install.sh k6", macos: Some("brew install k6") };
 
 impl Tool for K6 {
-    fn about(&self) -> &About {
+    fn info(&self) -> &ToolInfo {
         match self {
             K6::ConstantVus => &CONSTANT_VUS,
             K6::ConstantArrivalRate => &CONSTANT_ARRIVAL_RATE,
         }
     }
 
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_program(lookup, "k6", &["version"])
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, "k6", &["version"])
     }
 
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let script = match self {
             K6::ConstantVus => script::constant_vus(load),
             K6::ConstantArrivalRate => script::constant_arrival_rate(load, self.name())?,
@@ -65,14 +68,14 @@ impl Tool for K6 {
         Ok(invocation(found, script))
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(self.name(), output)
     }
 }
 
-/// Timestamps of the samples are in whole seconds unless told otherwise; the empty address keeps it from opening a port.
-fn invocation(found: &Found, script: String) -> Invocation {
-    let quiet = Invocation::of(found, "run --no-usage-report --no-color --quiet --address").arg("");
+/// `unix_nano`, because timestamps are in whole seconds by default. The empty address keeps k6 from opening a port.
+fn invocation(found: &InstalledTool, script: String) -> Invocation {
+    let quiet = Invocation::new(found, "run --no-usage-report --no-color --quiet --address").arg("");
     Invocation {
         env: vec![("K6_CSV_TIME_FORMAT".to_owned(), "unix_nano".to_owned())],
         inputs: vec![("load.js".to_owned(), script)],

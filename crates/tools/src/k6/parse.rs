@@ -1,4 +1,4 @@
-//! What k6 leaves: ten rows or so of samples for each request, one metric a row, and a summary.
+//! k6's output: about ten rows of samples for each request, one for each metric, and a summary.
 
 use std::collections::BTreeMap;
 
@@ -9,34 +9,33 @@ use truetail_model::time::Nanos;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 use super::{SAMPLES, SUMMARY, TESTED};
-use crate::failures::Failures;
-use crate::reading::Reading;
-use crate::{Output, ParseError, Report, Request, units};
+use crate::failure_classifier::FailureClassifier;
+use crate::output_reader::OutputReader;
+use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
-/// Reads the samples and the summary of `tool`, whichever are there.
+/// Parses the samples and the summary of `tool`, whichever exist.
 ///
 /// # Errors
-/// [`ParseError`] where there is neither, where the one is not about as many requests as the other, and for what is not
-/// as k6 writes it.
-pub fn parse(tool: &'static str, output: &Output) -> Result<Report, ParseError> {
-    let stdout = Reading::stdout(tool, TESTED);
-    let samples = output.file(SAMPLES).map(|bytes| samples(stdout.of(SAMPLES), bytes)).transpose()?;
-    let summary = output.file(SUMMARY).map(|bytes| summary(stdout.of(SUMMARY), bytes)).transpose()?;
+/// [`ParseError`] if there is neither, if they count different requests, or for anything that k6 does not write.
+pub fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, ParseError> {
+    let stdout = OutputReader::stdout(tool, TESTED);
+    let samples = output.file(SAMPLES).map(|bytes| samples(stdout.file(SAMPLES), bytes)).transpose()?;
+    let summary = output.file(SUMMARY).map(|bytes| summary(stdout.file(SUMMARY), bytes)).transpose()?;
     let report = match (samples, summary) {
         (Some(report), None) => report,
-        (None, Some(claims)) => Report::of(claims),
-        (Some(report), Some(claims)) => joined(stdout.of(SAMPLES), report, claims)?,
-        (None, None) => return Err(stdout.nothing(output, "samples and no summary of k6")),
+        (None, Some(claims)) => ToolReport::from_claims(claims),
+        (Some(report), Some(claims)) => joined(stdout.file(SAMPLES), report, claims)?,
+        (None, None) => return Err(stdout.no_result(output, "samples and no summary of k6")),
     };
     Ok(report.with_computed_quantiles())
 }
 
-fn joined(reading: Reading, report: Report, claims: Claims) -> Result<Report, ParseError> {
+fn joined(reader: OutputReader, report: ToolReport, claims: Claims) -> Result<ToolReport, ParseError> {
     let (rows, requests) = (report.requests.len() as u64, claims.requests.unwrap_or_default());
     if rows != requests {
-        return Err(reading.broken(None, format!("samples of {rows} requests, and a summary of {requests}")));
+        return Err(reader.error(None, format!("samples of {rows} requests, and a summary of {requests}")));
     }
-    Ok(Report { claims, ..report })
+    Ok(ToolReport { claims, ..report })
 }
 
 #[derive(Deserialize)]
@@ -50,15 +49,15 @@ struct Row {
     error_code: Option<u16>,
 }
 
-fn samples(reading: Reading, bytes: &[u8]) -> Result<Report, ParseError> {
+fn samples(reader: OutputReader, bytes: &[u8]) -> Result<ToolReport, ParseError> {
     let mut samples = Samples::default();
     let mut last = 0;
-    reading.each_quoted(bytes, |line, row| {
+    reader.each_csv_row(bytes, |line, row| {
         last = line;
-        samples.take(reading, line, row)
+        samples.take(reader, line, row)
     })?;
     if samples.begun.is_some() {
-        return Err(reading.broken(last, "a request without its duration: the file was cut off"));
+        return Err(reader.error(last, "a request without its duration: the file was cut off"));
     }
     let Samples { requests, dropped, failures, .. } = samples;
     let claims = Claims {
@@ -67,29 +66,29 @@ fn samples(reading: Reading, bytes: &[u8]) -> Result<Report, ParseError> {
         dropped: (dropped > 0).then_some(dropped),
         ..Claims::silent(LatencyFrom::Send)
     };
-    Ok(Report { requests, notes: failures.notes(), ..Report::of(claims) })
+    Ok(ToolReport { requests, notes: failures.notes(), ..ToolReport::from_claims(claims) })
 }
 
-/// A request's rows stand together: first that it was, then how long it took.
+/// The rows of a request follow each other: `http_reqs` first, then `http_req_duration`.
 #[derive(Default)]
 struct Samples {
-    requests: Vec<Request>,
+    requests: Vec<ReportedRequest>,
     begun: Option<Row>,
     dropped: u64,
-    failures: Failures,
+    failures: FailureClassifier,
 }
 
 impl Samples {
-    fn take(&mut self, reading: Reading, line: u64, row: Row) -> Result<(), ParseError> {
+    fn take(&mut self, reader: OutputReader, line: u64, row: Row) -> Result<(), ParseError> {
         match row.metric_name.as_str() {
             "http_reqs" if self.begun.is_some() => {
-                return Err(reading.broken(line, "a request before the last one has its duration"));
+                return Err(reader.error(line, "a request before the last one has its duration"));
             }
             "http_reqs" => self.begun = Some(row),
             "http_req_duration" => {
                 let begun = self.begun.take().filter(|begun| begun.timestamp == row.timestamp);
-                let begun = reading.expect(line, "row http_reqs of this request before its duration", begun)?;
-                let request = self.request(reading, line, &begun, row.metric_value)?;
+                let begun = reader.require(line, "row http_reqs of this request before its duration", begun)?;
+                let request = self.request(reader, line, &begun, row.metric_value)?;
                 self.requests.push(request);
             }
             "dropped_iterations" => self.dropped = self.dropped.saturating_add(row.metric_value as u64),
@@ -98,15 +97,21 @@ impl Samples {
         Ok(())
     }
 
-    /// What k6 stamps is the end; its duration begins when the connection is there.
-    fn request(&mut self, reading: Reading, line: u64, row: &Row, millis: f64) -> Result<Request, ParseError> {
-        let latency = reading.expect(line, "duration in milliseconds", units::nanos(millis, 1e6))?;
-        let end_ns = epoch_ns(reading, line, &row.timestamp)?;
+    /// k6's timestamp is the end of a request; its duration begins once the connection is open.
+    fn request(
+        &mut self,
+        reader: OutputReader,
+        line: u64,
+        row: &Row,
+        millis: f64,
+    ) -> Result<ReportedRequest, ParseError> {
+        let latency = reader.require(line, "duration in milliseconds", units::nanos(millis, 1e6))?;
+        let end_ns = epoch_ns(reader, line, &row.timestamp)?;
         let start_ns = end_ns.map(|end_ns| end_ns.saturating_sub(latency.0));
-        Ok(Request { start_ns, latency, outcome: self.outcome(row) })
+        Ok(ReportedRequest { start_ns, latency, outcome: self.outcome(row) })
     }
 
-    /// The codes are those of k6's documents.
+    /// Error codes are listed in k6's documentation.
     fn outcome(&mut self, row: &Row) -> Outcome {
         match (row.status.unwrap_or(0), row.error_code.unwrap_or(0)) {
             (status @ 1.., _) => Outcome::Response { status },
@@ -120,20 +125,20 @@ impl Samples {
     }
 }
 
-/// A time since 1970, by its digits: in seconds, which is too coarse to be one (`None`), milli-, micro- or nanoseconds.
-fn epoch_ns(reading: Reading, line: u64, text: &str) -> Result<Option<u64>, ParseError> {
+/// A time since 1970, whose number of digits tells its unit: seconds (too coarse: `None`), milli-, micro- or nanoseconds.
+fn epoch_ns(reader: OutputReader, line: u64, text: &str) -> Result<Option<u64>, ParseError> {
     let per_unit = match text.len() {
-        10 => return reading.number::<u64>(line, text).map(|_| None),
+        10 => return reader.number::<u64>(line, text).map(|_| None),
         13 => 1_000_000,
         16 => 1_000,
         19 => 1,
         _ => {
             let what = format!("the time '{text}' is no number since 1970; set K6_CSV_TIME_FORMAT=unix_nano");
-            return Err(reading.broken(line, what));
+            return Err(reader.error(line, what));
         }
     };
-    let ns = reading.number::<u64>(line, text)?.checked_mul(per_unit).map(Some);
-    reading.expect(line, "time that fits", ns)
+    let ns = reader.number::<u64>(line, text)?.checked_mul(per_unit).map(Some);
+    reader.require(line, "time that fits", ns)
 }
 
 #[derive(Deserialize)]
@@ -155,9 +160,9 @@ impl Summary {
     }
 }
 
-/// In `http_req_failed`, which is a rate of what is true of requests, those that failed are the ones that pass.
-fn summary(reading: Reading, bytes: &[u8]) -> Result<Claims, ParseError> {
-    let summary: Summary = reading.json(bytes)?;
+/// `http_req_failed` is a rate metric: its `passes` are the requests that failed.
+fn summary(reader: OutputReader, bytes: &[u8]) -> Result<Claims, ParseError> {
+    let summary: Summary = reader.json(bytes)?;
     let requests = summary.count("http_reqs", "count").unwrap_or(0);
     let some = |key| summary.nanos(key).map(|time| time.0).filter(|_| requests > 0);
     Ok(Claims {

@@ -2,36 +2,37 @@
 
 use serde_json::{Value, json};
 
-use crate::{CommandError, Load};
+use crate::{CommandError, LoadSpec};
 
-/// Virtual users made before the run, and at most: the founding article's.
-const VUS_AT_FIRST: u32 = 1_500;
-const VUS_AT_MOST: u32 = 5_000;
+/// Virtual users created before the run.
+const INITIAL_VUS: u32 = 1_500;
+/// Virtual users at most.
+const MAX_VUS: u32 = 5_000;
 
-/// `users` virtual users that ask again as soon as they are answered.
-pub(super) fn constant_vus(load: &Load) -> String {
+/// `users` virtual users in a closed loop.
+pub(super) fn constant_vus(load: &LoadSpec) -> String {
     script(load, &json!({ "executor": "constant-vus", "vus": load.users, "duration": millis(load.whole_millis()) }))
 }
 
 /// Iterations at `rate`.
 ///
 /// # Errors
-/// [`CommandError`] of `tool` for a rate that is no whole number a second, a minute or an hour.
-pub(super) fn constant_arrival_rate(load: &Load, tool: &'static str) -> Result<String, CommandError> {
+/// [`CommandError`] of `tool` for a rate that is not a whole number a second, a minute or an hour.
+pub(super) fn constant_arrival_rate(load: &LoadSpec, tool: &'static str) -> Result<String, CommandError> {
     let (rate, seconds) = load.whole_rate(tool)?;
     let scenario = json!({
         "executor": "constant-arrival-rate",
         "rate": rate,
         "timeUnit": format!("{seconds}s"),
         "duration": millis(load.whole_millis()),
-        "preAllocatedVUs": VUS_AT_FIRST,
-        "maxVUs": VUS_AT_MOST,
+        "preAllocatedVUs": INITIAL_VUS,
+        "maxVUs": MAX_VUS,
     });
     Ok(script(load, &scenario))
 }
 
-fn script(load: &Load, scenario: &Value) -> String {
-    // Each request has about ten rows of samples; other tags would only make them longer.
+fn script(load: &LoadSpec, scenario: &Value) -> String {
+    // Each request has about ten rows of samples, which further tags would make longer.
     let statistics = ["avg", "min", "med", "max", "p(90)", "p(99)", "p(99.9)", "p(99.99)", "count"];
     let options = json!({
         "discardResponseBodies": true,

@@ -6,11 +6,14 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::find::find_program;
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::locate::locate_program;
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
-/// Locust with `users` users that do not wait between requests. It can hold each user to a rate, too; that, as its
-/// documents say, is a closed loop with a cap and makes up for nothing that was missed.
+/// Locust with `users` users that do not wait between requests. It can also limit the rate of each user, which by its
+/// documentation is still a closed loop and never catches up.
 pub struct Locust;
 
 pub(super) const NAME: &str = "locust";
@@ -18,44 +21,44 @@ pub(super) const TESTED: &str = "2.47.0";
 pub(super) const SAMPLES: &str = "samples.csv";
 pub(super) const RESULT: &str = "result.json";
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
     clock: "from the call of its client, with the client's own time; failures count with the time they took; its \
             quantiles are rounded to two digits; a reset on a kept connection is tried again unseen, and requests \
             under way at the end are left out",
-    install: Install::anywhere("PyPI", "tools/install.sh locust"),
+    install: InstallHint::anywhere("PyPI", "tools/install.sh locust"),
     tested_version: TESTED,
 };
 
 impl Tool for Locust {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_program(lookup, NAME, &["--version"])
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, NAME, &["--version"])
     }
 
-    /// It would exit with 1 when a single request failed.
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    /// Without `--exit-code-on-error 0` a single failed request would make the exit code 1.
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let (users, seconds) = (load.users, load.whole_seconds());
         let timed = format!("-f locustfile.py --headless -u {users} -r {users} -t {seconds}s");
         Ok(Invocation {
             inputs: vec![("locustfile.py".to_owned(), locustfile(load))],
             outputs: vec![(SAMPLES, SAMPLES.to_owned()), (RESULT, RESULT.to_owned())],
-            ..Invocation::of(found, &timed).words("--exit-code-on-error 0 --json-file result")
+            ..Invocation::new(found, &timed).words("--exit-code-on-error 0 --json-file result")
         })
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output)
     }
 }
 
-/// A user, and a listener that writes what Locust only adds up. The user has the faster of its two clients: with the
-/// other, ten users that wait 10 ms keep a core busy, and then wait for each other.
-fn locustfile(load: &Load) -> String {
+/// A user, and a listener that writes each request, of which Locust itself keeps only sums. The user has the faster of
+/// Locust's clients: with the other one, ten users of a 10 ms service keep a core busy and delay each other.
+fn locustfile(load: &LoadSpec) -> String {
     let url = serde_json::json!(load.url);
     let timeouts = load.timeout.map_or_else(String::new, |timeout| {
         let seconds = timeout.as_secs_f64();

@@ -1,5 +1,5 @@
-//! What Locust leaves: its statistics, with a histogram of rounded times, and the rows that our own listener wrote, one
-//! for each request.
+//! Locust's output: its statistics, with a histogram of rounded latencies, and a row for each request, which our own
+//! listener writes.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,27 @@ use truetail_model::record::{Outcome, rank_of};
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 use super::{NAME, RESULT, SAMPLES, TESTED};
-use crate::failures::Failures;
-use crate::find::version_in;
-use crate::reading::Reading;
-use crate::{Output, ParseError, Report, Request, units};
+use crate::failure_classifier::FailureClassifier;
+use crate::locate::version_in;
+use crate::output_reader::OutputReader;
+use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
-const ROWS: Reading = Reading::stdout(NAME, TESTED).of(SAMPLES);
-const STATISTICS: Reading = ROWS.of(RESULT);
+const ROWS: OutputReader = OutputReader::stdout(NAME, TESTED).file(SAMPLES);
+const STATISTICS: OutputReader = ROWS.file(RESULT);
 
-/// Reads both; its quantiles are those of its own histogram.
+/// Parses both. The quantiles are those of Locust's own histogram.
 ///
 /// # Errors
-/// [`ParseError`] where there are no statistics, where the rows are not as many, and for what is not as Locust writes it.
-pub fn parse(output: &Output) -> Result<Report, ParseError> {
-    let bytes = output.file(RESULT).ok_or_else(|| STATISTICS.nothing(output, "statistics of Locust"))?;
+/// [`ParseError`] if there are no statistics, if the rows are not as many, or for anything that Locust does not write.
+pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
+    let bytes = output.file(RESULT).ok_or_else(|| STATISTICS.no_result(output, "statistics of Locust"))?;
     let claims = statistics(bytes)?;
-    let mut report = Report::of(claims);
+    let mut report = ToolReport::from_claims(claims);
     if let Some(bytes) = output.file(SAMPLES) {
         (report.requests, report.notes) = samples(bytes)?;
         let (rows, summed) = (report.requests.len() as u64, report.claims.requests.unwrap_or_default());
         if rows != summed {
-            return Err(ROWS.broken(rows + 1, format!("{rows} rows, and statistics of {summed}")));
+            return Err(ROWS.error(rows + 1, format!("{rows} rows, and statistics of {summed}")));
         }
     }
     report.version = version(&output.stderr);
@@ -49,35 +49,35 @@ struct Row {
     exception: String,
 }
 
-fn samples(bytes: &[u8]) -> Result<(Vec<Request>, Vec<String>), ParseError> {
-    let (mut requests, mut failures) = (Vec::new(), Failures::default());
-    ROWS.each_quoted(bytes, |line, row: Row| {
-        let start = ROWS.expect(line, "start in seconds", units::seconds(&row.start_time))?;
-        let latency = ROWS.expect(line, "time in milliseconds", units::millis(&row.response_time_ms))?;
+fn samples(bytes: &[u8]) -> Result<(Vec<ReportedRequest>, Vec<String>), ParseError> {
+    let (mut requests, mut failures) = (Vec::new(), FailureClassifier::default());
+    ROWS.each_csv_row(bytes, |line, row: Row| {
+        let start = ROWS.require(line, "start in seconds", units::seconds(&row.start_time))?;
+        let latency = ROWS.require(line, "time in milliseconds", units::millis(&row.response_time_ms))?;
         let outcome = match row.status {
-            0 => failures.outcome(&row.exception),
+            0 => failures.classify(&row.exception),
             status => Outcome::Response { status },
         };
-        requests.push(Request { start_ns: Some(start.0), latency, outcome });
+        requests.push(ReportedRequest { start_ns: Some(start.0), latency, outcome });
         Ok(())
     })?;
     Ok((requests, failures.notes()))
 }
 
-/// One name of a request.
+/// The statistics of one request name.
 #[derive(Deserialize)]
-struct Entry {
+struct RequestStats {
     num_requests: u64,
     num_failures: u64,
     total_response_time: f64,
     max_response_time: f64,
-    /// Milliseconds, rounded to two digits, and how many.
+    /// Latency in milliseconds, rounded to two digits, and its count.
     response_times: BTreeMap<String, u64>,
 }
 
 fn statistics(bytes: &[u8]) -> Result<Claims, ParseError> {
-    let entries: Vec<Entry> = STATISTICS.json(bytes)?;
-    let sum = |of: fn(&Entry) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
+    let entries: Vec<RequestStats> = STATISTICS.json(bytes)?;
+    let sum = |of: fn(&RequestStats) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
     let requests = sum(|entry| entry.num_requests);
     let total_ms: f64 = entries.iter().map(|entry| entry.total_response_time).sum();
     let max_ms = entries.iter().map(|entry| entry.max_response_time).fold(0.0, f64::max);
@@ -93,10 +93,10 @@ fn statistics(bytes: &[u8]) -> Result<Claims, ParseError> {
     })
 }
 
-fn quantiles(entries: &[Entry]) -> Result<Vec<ClaimedQuantile>, ParseError> {
+fn quantiles(entries: &[RequestStats]) -> Result<Vec<ClaimedQuantile>, ParseError> {
     let mut counts = BTreeMap::<u64, u64>::new();
     for (rounded_ms, count) in entries.iter().flat_map(|entry| &entry.response_times) {
-        let time = STATISTICS.expect(None, format_args!("time in '{rounded_ms}'"), units::millis(rounded_ms))?;
+        let time = STATISTICS.require(None, format_args!("time in '{rounded_ms}'"), units::millis(rounded_ms))?;
         let sum = counts.entry(time.0).or_default();
         *sum = sum.saturating_add(*count);
     }

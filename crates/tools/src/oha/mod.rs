@@ -1,4 +1,4 @@
-//! oha, by hatoo: a rate dealt to so many connections.
+//! oha, by hatoo: a rate over a number of connections.
 
 mod parse;
 
@@ -6,58 +6,65 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::find::find_program;
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::locate::locate_program;
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
-/// oha with `rate`, at most `connections` connections, and its latency correction, which is what its documentation
-/// advises for a rate. Its answers as CSV: it can write only one format a run, and this one has the single requests.
+/// oha with `rate`, at most `connections` connections, and its latency correction, as its documentation advises for a
+/// rate. It writes one format a run; CSV is the one with single requests.
 pub struct Oha;
 
 pub(super) const NAME: &str = "oha";
 pub(super) const TESTED: &str = "1.16.0";
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
     clock: "from the moment at which its pacer woke to send it (--latency-correction); failed, timed-out and aborted \
             requests and the backlog at the end are left out",
-    install: Install { origin: "crates.io", debian: "tools/install.sh oha", macos: Some("brew install oha") },
+    install: InstallHint { origin: "crates.io", debian: "tools/install.sh oha", macos: Some("brew install oha") },
     tested_version: TESTED,
 };
 
 impl Tool for Oha {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_program(lookup, NAME, &["--version"])
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, NAME, &["--version"])
     }
 
-    /// `-w` waits for the requests under way at the end, which are aborted and lost otherwise; the backlog is lost in
-    /// any case.
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    /// `-w` waits for requests in flight at the end, which would be aborted otherwise. The backlog is lost either way.
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let (rate, connections) = (load.rate.as_per_second(), load.connections);
         let timed = format!("--no-tui -w -z {}ms -q {rate} -c {connections}", load.whole_millis());
-        let mut invocation = Invocation::of(found, &timed).words("--latency-correction --output-format csv");
+        let mut invocation = Invocation::new(found, &timed).words("--latency-correction --output-format csv");
         if let Some(millis) = load.timeout_millis() {
             invocation = invocation.words(&format!("-t {millis}ms"));
         }
         Ok(invocation.arg(&load.url))
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output, parse::Correction::Unknown)
     }
 
     /// Without a rate oha ignores the correction.
-    fn parse_of(&self, argv: &[String], output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse_with_args(
+        &self,
+        argv: &[String],
+        output: &ToolOutput,
+        _load: &LoadSpec,
+    ) -> Result<ToolReport, ParseError> {
         let corrected = has_rate(argv) && argv.iter().any(|word| word == "--latency-correction");
         parse::parse(output, if corrected { parse::Correction::On } else { parse::Correction::Off })
     }
 }
 
-/// A rate, or bursts, which are one for oha. `-q 0` is none.
+/// Whether the command sets a rate; bursts count as one, and `-q 0` does not.
 fn has_rate(argv: &[String]) -> bool {
     let is_none = |rate: &str| rate.parse() == Ok(0.0);
     let next = argv.iter().skip(1).map(String::as_str).chain([""]);

@@ -1,4 +1,4 @@
-//! What oha writes, one of three a run: a CSV row for each answer, JSON, or a page of text.
+//! oha's output, in one of three formats: a CSV row for each answer, JSON, or text.
 
 mod csv;
 mod json;
@@ -7,36 +7,36 @@ mod page;
 use truetail_run::LatencyFrom;
 
 use super::{NAME, TESTED};
-use crate::reading::Reading;
-use crate::{Output, ParseError, Report};
+use crate::output_reader::OutputReader;
+use crate::{ParseError, ToolOutput, ToolReport};
 
-const STDOUT: Reading = Reading::stdout(NAME, TESTED);
-/// Requests that were under way at the end.
+const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
+/// oha's name for requests in flight at the end.
 const ABORTED: &str = "aborted due to deadline";
 
-/// Was `--latency-correction` on?
+/// Whether `--latency-correction` was on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Correction {
-    /// The command line says so.
+    /// The command line has it.
     On,
-    /// The command line says not.
+    /// The command line does not have it.
     Off,
-    /// The command line is not known.
+    /// The command line is unknown.
     Unknown,
 }
 
-/// Reads any of the three. None of them says whether `--latency-correction` was on. Where the command line is not known,
-/// CSV is taken for the laboratory's, which has it; JSON and text for oha's default, which has not.
+/// Parses any of the three formats. None of them says whether `--latency-correction` was on. If the command line is
+/// unknown, CSV is taken for the laboratory's, which has it on; JSON and text for oha's default, which has it off.
 ///
 /// # Errors
-/// [`ParseError`] for what is none of them, and for what is not as oha writes it.
-pub fn parse(output: &Output, correction: Correction) -> Result<Report, ParseError> {
+/// [`ParseError`] for anything that oha does not write.
+pub fn parse(output: &ToolOutput, correction: Correction) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let (mut report, usual) = match text.trim_start() {
         start if start.starts_with("request-start,") => (csv::parse(&output.stdout)?, true),
         start if start.starts_with('{') => (json::parse(&output.stdout)?, false),
         start if start.starts_with("Summary:") => (page::parse(&text)?, false),
-        _ => return Err(STDOUT.nothing(output, "CSV, JSON or summary of oha")),
+        _ => return Err(STDOUT.no_result(output, "CSV, JSON or summary of oha")),
     };
     let corrected = if correction == Correction::Unknown { usual } else { correction == Correction::On };
     report.claims.latency_from = if corrected { LatencyFrom::Intended } else { LatencyFrom::Send };
@@ -59,12 +59,12 @@ fn note(correction: Correction, corrected: bool) -> &'static str {
     }
 }
 
-/// What became of the requests without an answer.
+/// Counts of requests without an answer.
 #[derive(Clone, Copy, Default)]
 struct Errors {
-    /// Those under way at the end.
+    /// In flight at the end.
     aborted: u64,
-    /// All others.
+    /// All other errors.
     failed: u64,
 }
 

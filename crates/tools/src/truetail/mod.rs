@@ -1,4 +1,4 @@
-//! truetail itself, on a schedule and as users who wait: judged like all the others, from what it leaves behind.
+//! truetail itself, as an open and as a closed loop: judged from its output, like all others.
 
 mod parse;
 
@@ -7,25 +7,28 @@ use std::path::{Path, PathBuf};
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
-/// truetail, in both ways of offering load.
+/// truetail in one of two modes.
 pub enum Truetail {
-    /// With its schedule.
+    /// An open loop, on a schedule.
     Open,
-    /// With users who wait for their answers.
+    /// A closed loop of users who wait for their answers.
     Closed,
 }
 
 const PROGRAM: &str = "truetail";
 const TESTED: &str = env!("CARGO_PKG_VERSION");
-/// The folder of the run, and the file in it with single requests.
+/// The run folder, and its file with single requests.
 const RUN: &str = "run";
 const SAMPLES: &str = "samples.csv";
-/// The backlog of a saturated service may take as long again as it took to arrive, and this much more.
-const LEAST_DRAIN: Nanos = Nanos::from_secs(30);
+/// Drain limit beside 1.5 times the duration, because the backlog of a saturated service may take that long.
+const MIN_DRAIN: Nanos = Nanos::from_secs(30);
 
-const OPEN: About = About {
+const OPEN: ToolInfo = ToolInfo {
     name: "truetail",
     label_model: LoadModelKind::Open,
     clock: "from the intended start of each planned request; those without an answer stay in, slower than every answer",
@@ -33,7 +36,7 @@ const OPEN: About = About {
     tested_version: TESTED,
 };
 
-const CLOSED: About = About {
+const CLOSED: ToolInfo = ToolInfo {
     name: "truetail-closed",
     label_model: LoadModelKind::Closed,
     clock: "from the moment at which a user asks, who has waited for the answer before: what a closed loop can know",
@@ -41,24 +44,24 @@ const CLOSED: About = About {
     tested_version: TESTED,
 };
 
-const INSTALL: Install = Install::anywhere("this repository", "cargo build --release");
+const INSTALL: InstallHint = InstallHint::anywhere("this repository", "cargo build --release");
 
 impl Tool for Truetail {
-    fn about(&self) -> &About {
+    fn info(&self) -> &ToolInfo {
         match self {
             Truetail::Open => &OPEN,
             Truetail::Closed => &CLOSED,
         }
     }
 
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find(lookup)
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate(search_path)
     }
 
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let model = match self {
             Truetail::Open => {
-                let drain = LEAST_DRAIN + Nanos(load.duration.0 + load.duration.0 / 2);
+                let drain = MIN_DRAIN + Nanos(load.duration.0 + load.duration.0 / 2);
                 format!("-r {} -c {} --drain {drain}", load.rate.as_per_second(), load.connections)
             }
             Truetail::Closed => format!("--model closed --users {}", load.users),
@@ -66,7 +69,7 @@ impl Tool for Truetail {
         Ok(invocation(found, load, &model))
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         match self {
             Truetail::Open => parse::open(output),
             Truetail::Closed => parse::closed(output),
@@ -74,20 +77,20 @@ impl Tool for Truetail {
     }
 }
 
-/// This very program, where it is truetail (a Python that runs it is not), else the one on the path.
-fn find(lookup: &Lookup) -> Result<Found, Missing> {
+/// This very program if it is truetail (Python, which may run this code, is not); otherwise the one on the path.
+fn locate(search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
     let is_it = |path: &PathBuf| path.file_stem().is_some_and(|stem| stem == PROGRAM);
     let path = match std::env::current_exe().ok().filter(is_it) {
         Some(path) => path,
-        None => lookup.program(PROGRAM)?,
+        None => search_path.program(PROGRAM)?,
     };
-    let version = crate::find::says(&path, &["--version"]);
+    let version = crate::locate::printed_by(&path, &["--version"]);
     let version = version.split_whitespace().last().unwrap_or("unknown").to_owned();
-    Ok(Found { path, version })
+    Ok(InstalledTool { path, version })
 }
 
-fn invocation(found: &Found, load: &Load, model: &str) -> Invocation {
-    let mut invocation = Invocation::of(found, "run").arg(&load.url).words(&format!("-d {} {model}", load.duration));
+fn invocation(found: &InstalledTool, load: &LoadSpec, model: &str) -> Invocation {
+    let mut invocation = Invocation::new(found, "run").arg(&load.url).words(&format!("-d {} {model}", load.duration));
     if let Some(timeout) = load.timeout {
         invocation = invocation.words(&format!("--timeout {timeout}"));
     }

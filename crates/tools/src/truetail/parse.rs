@@ -1,4 +1,4 @@
-//! run.json on standard output, and samples.csv.
+//! truetail's output: run.json on standard output, and samples.csv.
 
 use serde::Deserialize;
 use truetail_model::record::{Cause, Outcome};
@@ -7,19 +7,19 @@ use truetail_run::wire::{self, v1::RunFile};
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 use super::{SAMPLES, TESTED};
-use crate::{Output, ParseError, Report, Request};
+use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport};
 
-/// Of the run on a schedule.
-pub(super) fn open(output: &Output) -> Result<Report, ParseError> {
+/// Parses an open-loop run.
+pub(super) fn open(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     report("truetail", output, LatencyFrom::Intended)
 }
 
-/// Of the run with users.
-pub(super) fn closed(output: &Output) -> Result<Report, ParseError> {
+/// Parses a closed-loop run.
+pub(super) fn closed(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     report("truetail-closed", output, LatencyFrom::Send)
 }
 
-fn report(tool: &'static str, output: &Output, latency_from: LatencyFrom) -> Result<Report, ParseError> {
+fn report(tool: &'static str, output: &ToolOutput, latency_from: LatencyFrom) -> Result<ToolReport, ParseError> {
     let broken = |file, line, what| ParseError { tool, tested: TESTED, file, line, what };
     let text = output.text();
     let run = wire::parse(&text).map_err(|error| broken("stdout", None, error.to_string()))?;
@@ -27,7 +27,7 @@ fn report(tool: &'static str, output: &Output, latency_from: LatencyFrom) -> Res
         None => Vec::new(),
         Some(bytes) => requests(bytes).map_err(|(line, what)| broken(SAMPLES, line, what))?,
     };
-    let mut report = Report::of(claims(&run, latency_from));
+    let mut report = ToolReport::from_claims(claims(&run, latency_from));
     report.version = Some(run.version.clone());
     let reasons = run.verdict.reasons.iter().map(|reason| reason.code.clone()).collect::<Vec<_>>();
     if !reasons.is_empty() {
@@ -37,7 +37,7 @@ fn report(tool: &'static str, output: &Output, latency_from: LatencyFrom) -> Res
     Ok(report)
 }
 
-/// What it states as a number. A bound from below is none.
+/// The figures that it states. A lower bound is not one.
 fn claims(run: &RunFile, latency_from: LatencyFrom) -> Claims {
     let stated = run.response_time.quantiles.iter().filter(|quantile| quantile.q < 1.0 && quantile.supported);
     let number = |at_least: bool, value: Option<u64>| value.filter(|_| !at_least);
@@ -71,8 +71,8 @@ struct Row<'a> {
     cause: Option<Cause>,
 }
 
-/// The single requests, where all are there; else none, because a part of them is no distribution.
-fn requests(bytes: &[u8]) -> Result<Vec<Request>, (Option<u64>, String)> {
+/// The single requests if the file has all of them; otherwise none, because a sample is not the distribution.
+fn requests(bytes: &[u8]) -> Result<Vec<ReportedRequest>, (Option<u64>, String)> {
     let mut reader = csv::Reader::from_reader(bytes);
     let of_csv = |error: csv::Error| (error.position().map(csv::Position::line), error.to_string());
     let headers = reader.headers().map_err(of_csv)?.clone();
@@ -86,7 +86,7 @@ fn requests(bytes: &[u8]) -> Result<Vec<Request>, (Option<u64>, String)> {
         let line = record.position().map(csv::Position::line);
         let outcome = outcome(&row).ok_or_else(|| (line, format!("'{}' is no outcome", row.outcome)))?;
         let latency = Nanos(row.end_ns.saturating_sub(row.intended_start_ns));
-        requests.push(Request { start_ns: Some(row.intended_start_ns), latency, outcome });
+        requests.push(ReportedRequest { start_ns: Some(row.intended_start_ns), latency, outcome });
     }
     Ok(requests)
 }
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn what_is_no_run_is_told_with_tool_and_file() {
         for text in ["", "{}", "{\"schema\": \"truetail.run/9\"}", "usage: truetail"] {
-            let output = Output { stdout: text.as_bytes().to_vec(), ..Output::default() };
+            let output = ToolOutput { stdout: text.as_bytes().to_vec(), ..ToolOutput::default() };
             let error = open(&output).unwrap_err().to_string();
             assert!(error.starts_with("truetail: stdout: "), "{error}");
         }

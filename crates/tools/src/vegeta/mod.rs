@@ -6,8 +6,11 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::find::{says, version_in};
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::locate::{printed_by, version_in};
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
 /// `vegeta attack` with `rate` over at most `connections` workers.
 pub struct Vegeta;
@@ -17,13 +20,13 @@ pub(super) const TESTED: &str = "12.13.0";
 pub(super) const RESULTS: &str = "results.csv";
 pub(super) const REPORT: &str = "report.json";
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
     clock: "from the moment at which a worker took the request up, which is that of the schedule while workers are \
             free; what finds none free is sent later and counted from then, and what is still due at the end is not \
             mentioned; failures count with the time they took; a reset on a kept connection is tried again unseen",
-    install: Install {
+    install: InstallHint {
         origin: "source",
         debian: "apt-get install -y git golang && git clone https://github.com/tsenart/vegeta && \
                  (cd vegeta && go build -ldflags '-X main.Version=12.13.0' -o ~/.cache/truetail/tools/bin/vegeta .)  # Go 1.24 or later",
@@ -33,23 +36,23 @@ const ABOUT: About = About {
 };
 
 impl Tool for Vegeta {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
-    /// Built without its release script, it does not know its version.
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        let path = lookup.program(NAME)?;
-        let said = says(&path, &["-version"]);
+    /// Only a build by its release script, or with the version set, knows its version.
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        let path = search_path.program(NAME)?;
+        let said = printed_by(&path, &["-version"]);
         let version = version_in(said.lines().find_map(|line| line.strip_prefix("Version:")).unwrap_or_default());
-        Ok(Found { path, version })
+        Ok(InstalledTool { path, version })
     }
 
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let (requests, seconds) = load.whole_rate(NAME)?;
         let timed = format!("attack -rate={requests}/{seconds}s -duration={}ms", load.whole_millis());
         let limits = format!("-max-workers={} -max-body=0 -redirects=-1 -output=results.bin", load.connections);
-        let mut invocation = Invocation::of(found, &timed).words(&limits);
+        let mut invocation = Invocation::new(found, &timed).words(&limits);
         if let Some(millis) = load.timeout_millis() {
             invocation = invocation.words(&format!("-timeout={millis}ms"));
         }
@@ -68,7 +71,7 @@ impl Tool for Vegeta {
         })
     }
 
-    fn parse(&self, output: &Output, load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output, load)
     }
 }

@@ -1,5 +1,5 @@
-//! What Vegeta leaves, decoded by itself: a row for each request, failed ones too, in the order of completion; and its
-//! report, whose quantiles come from a sketch and lie between the values that were measured.
+//! Vegeta's output, decoded by Vegeta: a row for each request, failed ones included, in order of completion; and its
+//! report, whose quantiles come from a sketch, which interpolates between measured values.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
@@ -7,53 +7,52 @@ use truetail_model::time::Nanos;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 use super::{NAME, REPORT, RESULTS, TESTED};
-use crate::failures::Failures;
-use crate::reading::Reading;
-use crate::{Load, Output, ParseError, Report, Request};
+use crate::failure_classifier::FailureClassifier;
+use crate::output_reader::OutputReader;
+use crate::{LoadSpec, ParseError, ReportedRequest, ToolOutput, ToolReport};
 
-const ROWS: Reading = Reading::stdout(NAME, TESTED).of(RESULTS);
-const SUMMARY: Reading = ROWS.of(REPORT);
+const ROWS: OutputReader = OutputReader::stdout(NAME, TESTED).file(RESULTS);
+const SUMMARY: OutputReader = ROWS.file(REPORT);
 
-/// A row, by its place: start in nanoseconds since 1970, status or 0, nanoseconds, bytes out and in, error, body, name of
-/// the attack, number, method, URL, headers.
+/// The columns: start in nanoseconds since 1970, status or 0, latency in nanoseconds, bytes out and in, error, body, attack,
+/// sequence number, method, URL, headers.
 type Row = (u64, u16, u64, u64, u64, String, String, String, u64, String, String, String);
 
-/// Reads the rows, and the report where there is one.
+/// Parses the rows, and the report where there is one.
 ///
 /// # Errors
-/// [`ParseError`] where there are no rows, where the report is not about as many, and for what is not as Vegeta writes
-/// it.
-pub fn parse(output: &Output, load: &Load) -> Result<Report, ParseError> {
+/// [`ParseError`] if there are no rows, if the report counts others, or for anything that Vegeta does not write.
+pub fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
     let rows = output.file(RESULTS).filter(|bytes| !bytes.is_empty());
-    let mut report = results(rows.ok_or_else(|| ROWS.nothing(output, "results of vegeta"))?)?;
+    let mut report = results(rows.ok_or_else(|| ROWS.no_result(output, "results of vegeta"))?)?;
     let rows = report.requests.len() as u64;
     report.notes.extend(load.shortfall("Vegeta", rows));
     if let Some(bytes) = output.file(REPORT) {
         report.claims = claims(&SUMMARY.json(bytes)?);
         if report.claims.requests != Some(rows) {
-            return Err(ROWS.broken(rows, format!("{rows} rows, and a report about {:?}", report.claims.requests)));
+            return Err(ROWS.error(rows, format!("{rows} rows, and a report about {:?}", report.claims.requests)));
         }
     }
     Ok(report.with_computed_quantiles())
 }
 
-fn results(bytes: &[u8]) -> Result<Report, ParseError> {
-    let (mut requests, mut failures) = (Vec::new(), Failures::default());
-    ROWS.each_headless(bytes, |_, (start_ns, status, latency_ns, _, _, error, ..): Row| {
-        let outcome = if status > 0 { Outcome::Response { status } } else { failures.outcome(&error) };
-        requests.push(Request { start_ns: Some(start_ns), latency: Nanos(latency_ns), outcome });
+fn results(bytes: &[u8]) -> Result<ToolReport, ParseError> {
+    let (mut requests, mut failures) = (Vec::new(), FailureClassifier::default());
+    ROWS.each_headerless_row(bytes, |_, (start_ns, status, latency_ns, _, _, error, ..): Row| {
+        let outcome = if status > 0 { Outcome::Response { status } } else { failures.classify(&error) };
+        requests.push(ReportedRequest { start_ns: Some(start_ns), latency: Nanos(latency_ns), outcome });
         Ok(())
     })?;
     let failed = requests.iter().filter(|request| !succeeded(request)).count() as u64;
-    Ok(Report { notes: failures.notes(), ..Report::of_all(LatencyFrom::Send, requests, failed) })
+    Ok(ToolReport { notes: failures.notes(), ..ToolReport::from_requests(LatencyFrom::Send, requests, failed) })
 }
 
-/// As Vegeta sees it.
-fn succeeded(request: &Request) -> bool {
+/// As Vegeta defines success.
+fn succeeded(request: &ReportedRequest) -> bool {
     matches!(request.outcome, Outcome::Response { status: 200..=399 })
 }
 
-/// `vegeta report -type=json`, of which the rest can be computed from the rows.
+/// The fields of `vegeta report -type=json` that are used.
 #[derive(Deserialize)]
 struct Summary {
     latencies: Latencies,
@@ -62,7 +61,7 @@ struct Summary {
     success: f64,
 }
 
-/// Nanoseconds.
+/// In nanoseconds.
 #[derive(Deserialize)]
 struct Latencies {
     mean: u64,

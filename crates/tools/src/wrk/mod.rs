@@ -6,10 +6,13 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::find::find_program;
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::locate::locate_program;
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
-pub(crate) use parse::{Frame, quantiles};
+pub(crate) use parse::{WrkReport, quantiles};
 
 /// wrk with `users` connections.
 pub struct Wrk;
@@ -17,41 +20,41 @@ pub struct Wrk;
 pub(super) const NAME: &str = "wrk";
 pub(super) const TESTED: &str = "4.1.0";
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
     clock: "from the sending of a request; after the run it fills its histogram up with requests that never were, by \
             the HdrHistogram correction; answers later than the timeout and requests under way at the end are left out",
-    install: Install { origin: "apt", debian: "apt-get install -y wrk", macos: Some("brew install wrk") },
+    install: InstallHint { origin: "apt", debian: "apt-get install -y wrk", macos: Some("brew install wrk") },
     tested_version: TESTED,
 };
 
 impl Tool for Wrk {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_program(lookup, NAME, &["-v"])
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, NAME, &["-v"])
     }
 
     /// Its own timeout is 2 s and takes whole seconds.
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
         let (threads, users) = (threads(load.users), load.users);
         let timed = format!("-t{threads} -c{users} -d{}s --latency", load.whole_seconds());
-        let mut invocation = Invocation::of(found, &timed);
+        let mut invocation = Invocation::new(found, &timed);
         if let Some(seconds) = load.timeout_seconds() {
             invocation = invocation.words(&format!("--timeout {seconds}s"));
         }
         Ok(invocation.arg(&load.url))
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output)
     }
 }
 
-/// Two threads where the connections can be dealt to them evenly: a remainder would silently not be used.
+/// Two threads if they can share the connections evenly: wrk silently does not open a remainder.
 pub(crate) const fn threads(connections: u32) -> u32 {
     if connections > 0 && connections.is_multiple_of(2) { 2 } else { 1 }
 }

@@ -1,72 +1,72 @@
-//! What wrk prints: a page of text, and of its histogram four quantiles. wrk2 grew out of it and prints the same frame
-//! around other distributions, so that the [`Frame`] is read here for both.
+//! wrk's output: a text report with four quantiles of its histogram. wrk2, a fork, prints the same [`WrkReport`] around
+//! other distributions.
 
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 use super::{NAME, TESTED};
-use crate::reading::{Reading, after, labelled, numbered};
-use crate::{Output, ParseError, Report, units};
+use crate::output_reader::{OutputReader, find_labelled, numbered_lines, strip_label};
+use crate::{ParseError, ToolOutput, ToolReport, units};
 
-const STDOUT: Reading = Reading::stdout(NAME, TESTED);
+const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
-/// Reads it.
+/// Parses the report.
 ///
 /// # Errors
-/// [`ParseError`] where there is no report, where it is wrk2's, and for what is not as wrk writes it.
-pub fn parse(output: &Output) -> Result<Report, ParseError> {
+/// [`ParseError`] if there is no report, if it is wrk2's, or for anything that wrk does not write.
+pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
-    let frame = Frame::read(STDOUT, output, &text)?;
-    if let Some((line, _)) = labelled(&text, "Latency Distribution (HdrHistogram") {
-        return Err(STDOUT.broken(line, "this is the distribution of wrk2; read it as such"));
+    let frame = WrkReport::read(STDOUT, output, &text)?;
+    if let Some((line, _)) = find_labelled(&text, "Latency Distribution (HdrHistogram") {
+        return Err(STDOUT.error(line, "this is the distribution of wrk2; read it as such"));
     }
-    let quantiles = match labelled(&text, "Latency Distribution") {
+    let quantiles = match find_labelled(&text, "Latency Distribution") {
         Some((line, "")) if frame.mean_and_max_ns.is_some() => quantiles(STDOUT, &text, line)?,
         _ => Vec::new(),
     };
     let claims = frame.claims(LatencyFrom::BackFilled, frame.timeouts);
-    let mut report = Report::of(Claims { quantiles, ..claims });
+    let mut report = ToolReport::from_claims(Claims { quantiles, ..claims });
     report.notes.push("wrk fills its histogram up with requests that never were; how many, it does not say".to_owned());
     Ok(report)
 }
 
-/// What wrk and wrk2 print alike.
-pub(crate) struct Frame {
-    /// Answers.
+/// The part of the report that wrk and wrk2 share.
+pub(crate) struct WrkReport {
+    /// Number of answers.
     pub requests: u64,
-    /// Mean and maximum of the line `Latency`; `None` where no answer was measured.
+    /// Mean and maximum latency; `None` where no answer was measured.
     pub mean_and_max_ns: Option<(u64, u64)>,
     /// Connect, read and write errors.
     pub broken: u64,
-    /// What it calls a timeout.
+    /// Timeouts by its own count.
     pub timeouts: u64,
-    /// Answers of another status than 2xx and 3xx.
+    /// Answers with a status other than 2xx and 3xx.
     pub error_statuses: u64,
     /// Requests a second.
     pub rate: f64,
 }
 
-impl Frame {
-    /// Reads it; the last line of a whole page is the transfer rate.
-    pub fn read(reading: Reading, output: &Output, text: &str) -> Result<Frame, ParseError> {
+impl WrkReport {
+    /// Parses it; the last line of a whole report is the transfer rate.
+    pub fn read(reader: OutputReader, output: &ToolOutput, text: &str) -> Result<WrkReport, ParseError> {
         if !text.lines().any(|line| line.starts_with("Running ") && line.contains(" test @ ")) {
-            return Err(reading.nothing(output, &format!("report of {}", reading.tool)));
+            return Err(reader.no_result(output, &format!("report of {}", reader.tool)));
         }
-        let cut_off = |line| reading.broken(line, "the report does not go on to its last line: it was cut off");
+        let cut_off = |line| reader.error(line, "the report does not go on to its last line: it was cut off");
         let (line, requests) = requests(text).ok_or_else(|| cut_off(None))?;
-        let requests = reading.number(line, requests)?;
-        if !text.ends_with('\n') || labelled(text, "Transfer/sec:").is_none() {
+        let requests = reader.number(line, requests)?;
+        if !text.ends_with('\n') || find_labelled(text, "Transfer/sec:").is_none() {
             return Err(cut_off(Some(line)));
         }
-        let (line, rate) = reading.expect(line, "Requests/sec", labelled(text, "Requests/sec:"))?;
-        let rate = reading.rate(line, rate)?;
-        let mean_and_max_ns = mean_and_max(reading, text)?;
-        let [connect, read, write, timeouts] = socket_errors(reading, text)?;
+        let (line, rate) = reader.require(line, "Requests/sec", find_labelled(text, "Requests/sec:"))?;
+        let rate = reader.rate(line, rate)?;
+        let mean_and_max_ns = mean_and_max(reader, text)?;
+        let [connect, read, write, timeouts] = socket_errors(reader, text)?;
         let broken = connect.saturating_add(read).saturating_add(write);
-        let error_statuses = error_statuses(reading, text)?;
-        Ok(Frame { requests, mean_and_max_ns, broken, timeouts, error_statuses, rate })
+        let error_statuses = error_statuses(reader, text)?;
+        Ok(WrkReport { requests, mean_and_max_ns, broken, timeouts, error_statuses, rate })
     }
 
-    /// What it says; `timeouts` of its timeouts are requests that failed.
+    /// Its figures. `timeouts` of its timeouts count as failed requests.
     pub fn claims(&self, latency_from: LatencyFrom, timeouts: u64) -> Claims {
         Claims {
             mean_ns: self.mean_and_max_ns.map(|(mean, _)| mean),
@@ -81,57 +81,57 @@ impl Frame {
 
 /// `  714 requests in 6.00s, 82.97KB read`
 fn requests(text: &str) -> Option<(u64, &str)> {
-    numbered(text).find_map(|(line, content)| {
+    numbered_lines(text).find_map(|(line, content)| {
         let (count, rest) = content.split_once(" requests in ")?;
         rest.ends_with(" read").then_some((line, count))
     })
 }
 
-/// `    Latency    50.42ms  138.34us  51.40ms   88.24%`: mean, standard deviation, maximum. Where nothing was measured
-/// the maximum is 0, and the mean 0 or no number.
-fn mean_and_max(reading: Reading, text: &str) -> Result<Option<(u64, u64)>, ParseError> {
-    let (at, _) = reading.expect(None, "Thread Stats", labelled(text, "Thread Stats"))?;
-    let (line, row) = reading.expect(at, "line", numbered(text).nth(at as usize))?;
-    let cells = after(row, "Latency").map(|row| row.split_whitespace().collect::<Vec<_>>());
-    match reading.expect(line, "latency", cells)?[..] {
-        [mean, _, max, _] => match time(reading, line, max)? {
+/// `    Latency    50.42ms  138.34us  51.40ms   88.24%`: mean, standard deviation, maximum. If nothing was measured the
+/// maximum is 0, and the mean is 0 or not a number.
+fn mean_and_max(reader: OutputReader, text: &str) -> Result<Option<(u64, u64)>, ParseError> {
+    let (at, _) = reader.require(None, "Thread Stats", find_labelled(text, "Thread Stats"))?;
+    let (line, row) = reader.require(at, "line", numbered_lines(text).nth(at as usize))?;
+    let cells = strip_label(row, "Latency").map(|row| row.split_whitespace().collect::<Vec<_>>());
+    match reader.require(line, "latency", cells)?[..] {
+        [mean, _, max, _] => match time(reader, line, max)? {
             0 => Ok(None),
-            max => Ok(Some((time(reading, line, mean)?, max))),
+            max => Ok(Some((time(reader, line, mean)?, max))),
         },
-        _ => Err(reading.broken(line, "not mean, deviation, maximum and a share")),
+        _ => Err(reader.error(line, "not mean, deviation, maximum and a share")),
     }
 }
 
-fn time(reading: Reading, line: u64, text: &str) -> Result<u64, ParseError> {
-    Ok(reading.expect(line, format_args!("time in '{text}'"), units::duration(text))?.0)
+fn time(reader: OutputReader, line: u64, text: &str) -> Result<u64, ParseError> {
+    Ok(reader.require(line, format_args!("time in '{text}'"), units::duration(text))?.0)
 }
 
-/// `  Socket errors: connect 0, read 54, write 0, timeout 0`, a line that is there only when there were some.
-fn socket_errors(reading: Reading, text: &str) -> Result<[u64; 4], ParseError> {
-    let Some((line, rest)) = labelled(text, "Socket errors:") else { return Ok([0; 4]) };
+/// `  Socket errors: connect 0, read 54, write 0, timeout 0`, printed only if there were some.
+fn socket_errors(reader: OutputReader, text: &str) -> Result<[u64; 4], ParseError> {
+    let Some((line, rest)) = find_labelled(text, "Socket errors:") else { return Ok([0; 4]) };
     let cells: Vec<_> = rest.split(',').collect();
     let kinds = ["connect", "read", "write", "timeout"];
     if cells.len() != kinds.len() {
-        return Err(reading.broken(line, "not the four kinds of error"));
+        return Err(reader.error(line, "not the four kinds of error"));
     }
     let mut counts = [0; 4];
     for ((count, kind), cell) in counts.iter_mut().zip(kinds).zip(cells) {
-        *count = reading.number(line, reading.expect(line, kind, after(cell, kind))?)?;
+        *count = reader.number(line, reader.require(line, kind, strip_label(cell, kind))?)?;
     }
     Ok(counts)
 }
 
-fn error_statuses(reading: Reading, text: &str) -> Result<u64, ParseError> {
-    labelled(text, "Non-2xx or 3xx responses:").map_or(Ok(0), |(line, count)| reading.number(line, count))
+fn error_statuses(reader: OutputReader, text: &str) -> Result<u64, ParseError> {
+    find_labelled(text, "Non-2xx or 3xx responses:").map_or(Ok(0), |(line, count)| reader.number(line, count))
 }
 
-/// The rows ` 50.000%   11.14ms` below a heading, to the first line that is none; 100 % is no quantile here.
-pub(crate) fn quantiles(reading: Reading, text: &str, heading: u64) -> Result<Vec<ClaimedQuantile>, ParseError> {
-    let rows = numbered(text).skip(heading as usize).map_while(|(line, row)| Some((line, row.split_once('%')?)));
+/// The rows ` 50.000%   11.14ms` below a heading, up to the first other line. 100 % is left out: it is the maximum.
+pub(crate) fn quantiles(reader: OutputReader, text: &str, heading: u64) -> Result<Vec<ClaimedQuantile>, ParseError> {
+    let rows = numbered_lines(text).skip(heading as usize).map_while(|(line, row)| Some((line, row.split_once('%')?)));
     let rows = rows.filter(|(_, (percent, _))| percent.trim() != "100.000");
     let quantile = |(line, (percent, value)): (u64, (&str, &str))| {
-        let q = reading.expect(line, "percentage between 0 and 100", units::quantile(percent))?;
-        Ok(ClaimedQuantile { q, value_ns: time(reading, line, value)?, printed: true })
+        let q = reader.require(line, "percentage between 0 and 100", units::quantile(percent))?;
+        Ok(ClaimedQuantile { q, value_ns: time(reader, line, value)?, printed: true })
     };
-    reading.ascending(rows.map(quantile).collect::<Result<_, _>>()?)
+    reader.check_ascending(rows.map(quantile).collect::<Result<_, _>>()?)
 }

@@ -6,27 +6,29 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
-use crate::find::find_program;
+use crate::locate::locate_program;
 use crate::wrk::threads;
-use crate::{About, CommandError, Found, Install, Invocation, Load, Lookup, Missing, Output, ParseError, Report, Tool};
+use crate::{
+    CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
+    ToolNotFound, ToolOutput, ToolReport,
+};
 
 /// wrk2 with `rate` over at most `connections` connections.
 pub struct Wrk2;
 
-/// Most connections that it is given. Each has a schedule of its own, the rate divided by their number, and all are in step:
-/// with 1500 at 1000/s they would send in lumps 1.5 s apart, which nobody who knows it would ask for. Its own example has
-/// 100. What is due while all of them wait is counted from when it was due.
-const MOST_CONNECTIONS: u32 = 100;
+/// Connections at most, as in its own example. Each has a schedule of its own, the rate divided by their number, and all are
+/// in phase: 1 500 at 1 000/s would send in bursts 1.5 s apart. What is due while all are busy counts from when it was due.
+const MAX_CONNECTIONS: u32 = 100;
 
 pub(super) const NAME: &str = "wrk2";
 pub(super) const TESTED: &str = "4.0.0";
 
-const ABOUT: About = About {
+const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
     clock: "from the moment at which its schedule had the request; a run longer than 10 s leaves its first 10 s out, \
             and what is still due or under way at the end, or never answered, is left out",
-    install: Install {
+    install: InstallHint {
         origin: "source",
         debian: "apt-get install -y git gcc make libssl-dev zlib1g-dev && \
                  git clone https://github.com/giltene/wrk2 && make -C wrk2 && \
@@ -37,33 +39,34 @@ const ABOUT: About = About {
 };
 
 impl Tool for Wrk2 {
-    fn about(&self) -> &About {
-        &ABOUT
+    fn info(&self) -> &ToolInfo {
+        &INFO
     }
 
-    /// By the name `wrk2`: its own build calls the program `wrk`, which would be taken for the other one.
-    fn find(&self, lookup: &Lookup) -> Result<Found, Missing> {
-        find_program(lookup, NAME, &["-v"])
+    /// Under the name `wrk2`: its own build names the program `wrk`, like the other tool.
+    fn locate(&self, search_path: &SearchPath) -> Result<InstalledTool, ToolNotFound> {
+        locate_program(search_path, NAME, &["-v"])
     }
 
-    fn command(&self, found: &Found, load: &Load, _folder: &Path) -> Result<Invocation, CommandError> {
-        let connections = load.connections.min(MOST_CONNECTIONS);
+    fn command(&self, found: &InstalledTool, load: &LoadSpec, _folder: &Path) -> Result<Invocation, CommandError> {
+        let connections = load.connections.min(MAX_CONNECTIONS);
         let threads = threads(connections);
-        let timed = format!("-t{threads} -c{connections} -d{}s -R{} --latency", load.whole_seconds(), whole(load)?);
-        let mut invocation = Invocation::of(found, &timed);
+        let timed =
+            format!("-t{threads} -c{connections} -d{}s -R{} --latency", load.whole_seconds(), whole_rate(load)?);
+        let mut invocation = Invocation::new(found, &timed);
         if let Some(seconds) = load.timeout_seconds() {
             invocation = invocation.words(&format!("--timeout {seconds}s"));
         }
         Ok(invocation.arg(&load.url))
     }
 
-    fn parse(&self, output: &Output, _load: &Load) -> Result<Report, ParseError> {
+    fn parse(&self, output: &ToolOutput, _load: &LoadSpec) -> Result<ToolReport, ParseError> {
         parse::parse(output)
     }
 }
 
-/// The rate, which has to be a whole number.
-fn whole(load: &Load) -> Result<u64, CommandError> {
+/// The rate, which must be a whole number.
+fn whole_rate(load: &LoadSpec) -> Result<u64, CommandError> {
     let rate = load.rate.as_per_second();
     let fits = rate.fract() == 0.0 && rate < u64::MAX as f64;
     let why = || format!("its -R takes whole requests a second, not {rate}");

@@ -1,36 +1,36 @@
-//! What wrk2 prints: wrk's page, with `--latency` a distribution of more quantiles and below it the whole spectrum,
-//! which is a histogram: the count of all that took no longer than each value.
+//! wrk2's output: wrk's report; with `--latency` also a distribution with more quantiles, and below it the whole spectrum,
+//! which is a cumulative histogram.
 
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 use truetail_run::{Claims, LatencyFrom};
 
 use super::{NAME, TESTED};
-use crate::reading::{Reading, after, labelled, numbered};
-use crate::wrk::{Frame, quantiles};
-use crate::{Output, ParseError, Report, units};
+use crate::output_reader::{OutputReader, find_labelled, numbered_lines, strip_label};
+use crate::wrk::{WrkReport, quantiles};
+use crate::{ParseError, ToolOutput, ToolReport, units};
 
-const STDOUT: Reading = Reading::stdout(NAME, TESTED);
+const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
-/// Reads it. Of the two distributions that `-U` prints it takes the one from the intended start.
+/// Parses the report. Of the two distributions that `-U` prints it takes the one from the intended start.
 ///
 /// # Errors
-/// [`ParseError`] where there is no report, and for what is not as wrk2 writes it.
-pub fn parse(output: &Output) -> Result<Report, ParseError> {
+/// [`ParseError`] if there is no report, or for anything that wrk2 does not write.
+pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
-    let frame = Frame::read(STDOUT, output, &text)?;
-    // Its timeouts count one hung connection again at each look.
-    let mut report = Report::of(frame.claims(LatencyFrom::Intended, 0));
+    let frame = WrkReport::read(STDOUT, output, &text)?;
+    // It counts a hung connection as a timeout again at each check.
+    let mut report = ToolReport::from_claims(frame.claims(LatencyFrom::Intended, 0));
     report.notes = notes(&frame, &text);
-    if let Some((heading, _)) = labelled(&text, "Latency Distribution (HdrHistogram - Recorded Latency)") {
+    if let Some((heading, _)) = find_labelled(&text, "Latency Distribution (HdrHistogram - Recorded Latency)") {
         distribution(&mut report, &text, heading)?;
     }
     Ok(report)
 }
 
-fn notes(frame: &Frame, text: &str) -> Vec<String> {
+fn notes(frame: &WrkReport, text: &str) -> Vec<String> {
     let mut notes = Vec::new();
-    if labelled(text, "Thread calibration:").is_some() {
+    if find_labelled(text, "Thread calibration:").is_some() {
         notes.push("its first 10 s are calibration, and are in none of its latencies".to_owned());
     }
     if frame.timeouts > 0 {
@@ -42,13 +42,13 @@ fn notes(frame: &Frame, text: &str) -> Vec<String> {
     notes
 }
 
-fn distribution(report: &mut Report, text: &str, heading: u64) -> Result<(), ParseError> {
+fn distribution(report: &mut ToolReport, text: &str, heading: u64) -> Result<(), ParseError> {
     let end = Footer::read(text, heading)?;
-    let (line, _) = STDOUT.expect(heading, "spectrum", find(text, heading, "Value   Percentile"))?;
+    let (line, _) = STDOUT.require(heading, "spectrum", find(text, heading, "Value   Percentile"))?;
     let histogram = spectrum(text, line, end.line)?;
     if histogram.count() != end.total {
         let what = format!("the spectrum above counts {}, this {}", histogram.count(), end.total);
-        return Err(STDOUT.broken(end.line, what));
+        return Err(STDOUT.error(end.line, what));
     }
     report.histogram = Some(histogram).filter(|histogram| !histogram.is_empty());
     report.claims = Claims {
@@ -61,9 +61,9 @@ fn distribution(report: &mut Report, text: &str, heading: u64) -> Result<(), Par
     Ok(())
 }
 
-/// What stands below a spectrum.
+/// The lines below a spectrum.
 struct Footer {
-    /// Where `#[Mean` is.
+    /// Line number of `#[Mean`.
     line: u64,
     mean_ns: u64,
     max_ns: u64,
@@ -74,42 +74,42 @@ impl Footer {
     /// `#[Mean    =       11.219, StdDeviation   =        0.354]` and
     /// `#[Max     =       12.136, Total count    =          600]`, in milliseconds.
     fn read(text: &str, heading: u64) -> Result<Footer, ParseError> {
-        let (line, mean) = STDOUT.expect(heading, "mean", find(text, heading, "#[Mean"))?;
-        let (max_line, max) = STDOUT.expect(line, "maximum", find(text, line, "#[Max"))?;
-        let (mean, _) = STDOUT.expect(line, "mean", pair(mean, "StdDeviation"))?;
-        let (max, total) = STDOUT.expect(max_line, "maximum and count", pair(max, "Total count"))?;
+        let (line, mean) = STDOUT.require(heading, "mean", find(text, heading, "#[Mean"))?;
+        let (max_line, max) = STDOUT.require(line, "maximum", find(text, line, "#[Max"))?;
+        let (mean, _) = STDOUT.require(line, "mean", pair(mean, "StdDeviation"))?;
+        let (max, total) = STDOUT.require(max_line, "maximum and count", pair(max, "Total count"))?;
         let total = STDOUT.number(max_line, total)?;
         let time = |line, text: &str| match total {
             0 => Ok(0),
-            _ => Ok(STDOUT.expect(line, "time in ms", units::millis(text))?.0),
+            _ => Ok(STDOUT.require(line, "time in ms", units::millis(text))?.0),
         };
         Ok(Footer { line, mean_ns: time(line, mean)?, max_ns: time(max_line, max)?, total })
     }
 }
 
-/// The two values of `= a, name = b]`.
+/// Parses `= a, name = b]` into a and b.
 fn pair<'a>(rest: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     let (first, second) = rest.split_once(',')?;
-    let second = after(second, name)?;
-    Some((after(first, "=")?, after(second, "=")?.strip_suffix(']')?))
+    let second = strip_label(second, name)?;
+    Some((strip_label(first, "=")?, strip_label(second, "=")?.strip_suffix(']')?))
 }
 
 fn find<'a>(text: &'a str, below: u64, label: &str) -> Option<(u64, &'a str)> {
-    numbered(text).skip(below as usize).find_map(|(line, content)| Some((line, after(content, label)?)))
+    numbered_lines(text).skip(below as usize).find_map(|(line, content)| Some((line, strip_label(content, label)?)))
 }
 
-/// The rows between two lines: value in ms, percentile, how many took no longer, and 1/(1-percentile).
+/// The rows between two lines: value in ms, percentile, cumulative count, and 1/(1-percentile).
 fn spectrum(text: &str, below: u64, above: u64) -> Result<Histogram, ParseError> {
     let mut histogram = Histogram::new();
     let mut last = (Nanos::ZERO, 0u64);
-    let rows = numbered(text).skip(below as usize).take_while(|(line, _)| *line < above);
+    let rows = numbered_lines(text).skip(below as usize).take_while(|(line, _)| *line < above);
     for (line, row) in rows.filter(|(_, row)| !row.trim().is_empty()) {
         let cells: Vec<_> = row.split_whitespace().collect();
-        let [value, _, count, _] = cells[..] else { return Err(STDOUT.broken(line, "not the four columns")) };
-        let value = STDOUT.expect(line, "time in ms", units::millis(value))?;
+        let [value, _, count, _] = cells[..] else { return Err(STDOUT.error(line, "not the four columns")) };
+        let value = STDOUT.require(line, "time in ms", units::millis(value))?;
         let count: u64 = STDOUT.number(line, count)?;
         if value < last.0 || count < last.1 {
-            return Err(STDOUT.broken(line, "less than in the line before"));
+            return Err(STDOUT.error(line, "less than in the line before"));
         }
         histogram.record_n(value, count - last.1);
         last = (value, count);

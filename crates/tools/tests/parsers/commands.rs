@@ -1,21 +1,21 @@
-//! Command lines, as they would be typed.
+//! Command lines of the tools.
 
 use std::path::{Path, PathBuf};
 
 use truetail_model::time::{Nanos, Rate};
-use truetail_tools::{Found, Invocation, Load, by_name};
+use truetail_tools::{InstalledTool, Invocation, LoadSpec, by_name};
 
 use crate::support::load;
 
-fn command(tool: &str, load: &Load) -> Result<Invocation, String> {
-    let found = Found { path: PathBuf::from(tool), version: "unknown".to_owned() };
+pub(crate) fn command(tool: &str, load: &LoadSpec) -> Result<Invocation, String> {
+    let found = InstalledTool { path: PathBuf::from(tool), version: "unknown".to_owned() };
     let tool = by_name(tool).unwrap_or_else(|| panic!("no tool {tool}"));
     tool.command(&found, load, Path::new(".")).map_err(|error| error.to_string())
 }
 
 /// 1000 requests a second, 10 users or 99 connections, for 2.5 s with a timeout of 1.5 s.
-fn busy() -> Load {
-    Load {
+pub(crate) fn busy() -> LoadSpec {
+    LoadSpec {
         rate: Rate::per_second(1000.0).expect("a rate"),
         duration: Nanos::from_millis(2_500),
         users: 10,
@@ -46,19 +46,19 @@ fn each_tool_takes_its_part_of_the_load() {
 fn without_a_timeout_each_tool_keeps_its_own() {
     for tool in ["ab", "hey", "wrk", "wrk2", "h2load", "oha", "autocannon"] {
         let with = command(tool, &busy()).expect("a command line").args.len();
-        let without = command(tool, &Load { timeout: None, ..busy() }).expect("a command line").args.len();
+        let without = command(tool, &LoadSpec { timeout: None, ..busy() }).expect("a command line").args.len();
         assert!(without < with, "{tool}");
     }
 }
 
 #[test]
 fn wrk2_takes_whole_rates_only() {
-    let load = Load { rate: Rate::per_second(12.5).expect("a rate"), ..busy() };
+    let load = LoadSpec { rate: Rate::per_second(12.5).expect("a rate"), ..busy() };
     let error = command("wrk2", &load).expect_err("half a request");
     assert_eq!(error, "wrk2 cannot offer this: its -R takes whole requests a second, not 12.5");
 }
 
-/// The file that a tool is given.
+/// An input file of a tool.
 fn input(invocation: &Invocation, name: &str) -> String {
     let found = invocation.inputs.iter().find(|(path, _)| path == name);
     found.unwrap_or_else(|| panic!("no {name} in {:?}", invocation.inputs)).1.clone()
@@ -79,7 +79,7 @@ fn vegeta_takes_its_target_from_standard_input_and_is_decoded_by_itself() {
     assert_eq!(after, decoders);
 }
 
-/// What is in a file that a tool is given, and what is not without a timeout.
+/// Pieces of an input file of a tool, and the piece that is missing without a timeout.
 const INPUTS: [(&str, &str, &[&str], &str); 6] = [
     ("k6-constant-vus", "load.js", &["\"constant-vus\"", "\"vus\": 10", "\"2500ms\""], "{\"timeout\":\"1500ms\"}"),
     (
@@ -112,7 +112,7 @@ fn plans_and_scripts_have_the_load() {
         for piece in pieces.iter().chain([&timeout]) {
             assert!(text.contains(piece), "{tool}: no {piece} in {text}");
         }
-        let text = input(&command(tool, &Load { timeout: None, ..busy() }).expect("a command line"), file);
+        let text = input(&command(tool, &LoadSpec { timeout: None, ..busy() }).expect("a command line"), file);
         assert!(!text.contains(timeout), "{tool}: {timeout} in {text}");
     }
 }
@@ -127,7 +127,7 @@ fn gatling_takes_the_load_as_properties() {
 
 #[test]
 fn an_address_cannot_break_out_of_a_plan_or_a_script() {
-    let load = Load { url: "http://127.0.0.1:8080/a?b=\"'<&>\\".to_owned(), ..busy() };
+    let load = LoadSpec { url: "http://127.0.0.1:8080/a?b=\"'<&>\\".to_owned(), ..busy() };
     for (tool, file, quoted) in [
         ("jmeter-thread-group", "plan.jmx", "/a?b=\"'&lt;&amp;&gt;\\<"),
         ("k6-constant-vus", "load.js", r#"/a?b=\"'<&>\\""#),
@@ -141,7 +141,7 @@ fn an_address_cannot_break_out_of_a_plan_or_a_script() {
 
 #[test]
 fn some_tools_need_a_whole_rate_a_second_a_minute_or_an_hour() {
-    let load = Load { rate: Rate::per_second(1.0 / 7.0).expect("a rate"), ..busy() };
+    let load = LoadSpec { rate: Rate::per_second(1.0 / 7.0).expect("a rate"), ..busy() };
     for tool in ["vegeta", "k6-constant-arrival-rate"] {
         let error = command(tool, &load).expect_err("a seventh of a request");
         assert!(error.starts_with(&format!("{tool} cannot offer this: it takes whole requests a second")), "{error}");

@@ -1,8 +1,8 @@
-//! Quantiles that a tool does not print, against a plain sort of the column in its file.
+//! Quantiles that a tool does not print, compared with a plain sort of the column in its file.
 
 use std::fs;
 
-use truetail_tools::Output;
+use truetail_tools::ToolOutput;
 
 use crate::support::{by_sorting, fixtures, parse};
 
@@ -11,10 +11,10 @@ struct Column {
     tool: &'static str,
     /// The file below `testdata/tools/<tool>`.
     file: &'static str,
-    /// Its key; `None` for what is printed.
+    /// Its key; `None` for standard output.
     key: Option<&'static str>,
     delimiter: char,
-    /// The place of the time, and its unit.
+    /// The column of the latency, and its unit.
     place: usize,
     unit_ns: f64,
     has_header: bool,
@@ -65,7 +65,7 @@ fn computed_quantiles_are_those_of_the_sorted_column() {
     for column in [HEY, OHA, H2LOAD, VEGETA, JMETER] {
         let bytes = fs::read(fixtures(column.tool).join(column.file)).expect("a fixture");
         let expected = column.times(std::str::from_utf8(&bytes).expect("text"));
-        let mut output = Output { exit_code: Some(1), ..Output::default() };
+        let mut output = ToolOutput { exit_code: Some(1), ..ToolOutput::default() };
         match column.key {
             Some(key) => drop(output.files.insert(key.to_owned(), bytes)),
             None => output.stdout = bytes,

@@ -1,4 +1,4 @@
-//! Gatling, with a binary log and one in text.
+//! Gatling, with binary and text logs.
 
 use crate::support::{Case, PLAIN, check};
 

@@ -1,4 +1,4 @@
-//! JMeter, both ways.
+//! JMeter, in both modes.
 
 use crate::support::{Case, PLAIN, check};
 

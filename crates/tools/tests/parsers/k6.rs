@@ -1,4 +1,4 @@
-//! k6, both ways.
+//! k6, in both modes.
 
 use crate::support::{Case, PLAIN, check};
 

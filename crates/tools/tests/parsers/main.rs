@@ -1,4 +1,4 @@
-//! Command lines; and real outputs, read: every figure is the one that stands in the file.
+//! Command lines, and the parsers on stored outputs: every figure is the one in the file.
 
 mod ab;
 mod autocannon;
@@ -18,3 +18,25 @@ mod support;
 mod vegeta;
 mod wrk;
 mod wrk2;
+
+use support::Case;
+
+/// The stored outputs of each tool. A new tool adds its module above and a line here; its command line is tested in its
+/// own module.
+const SUITES: &[(&str, &[Case])] = &[
+    ("ab", &ab::CASES),
+    ("autocannon", &autocannon::CASES),
+    ("gatling", &gatling::CASES),
+    ("h2load", &h2load::CASES),
+    ("hey", &hey::CASES),
+    ("hyperfoil", &hyperfoil::CASES),
+    ("jmeter-precise-throughput", &jmeter::PRECISE_THROUGHPUT),
+    ("jmeter-thread-group", &jmeter::THREAD_GROUP),
+    ("k6-constant-arrival-rate", &k6::CONSTANT_ARRIVAL_RATE),
+    ("k6-constant-vus", &k6::CONSTANT_VUS),
+    ("locust", &locust::CASES),
+    ("oha", &oha::CASES),
+    ("vegeta", &vegeta::CASES),
+    ("wrk", &wrk::CASES),
+    ("wrk2", &wrk2::CASES),
+];

@@ -1,4 +1,4 @@
-//! What became of the requests of a run, one by one.
+//! The outcomes of single requests.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use truetail_model::record::Outcome;
 use crate::support::{Case, parse};
 use crate::{gatling, jmeter, k6, locust, vegeta};
 
-/// A tool, its cases, one of them by its folder, and how many requests ended how, failed ones with their cause.
+/// A tool, its cases, the folder of one of them, and the count of each outcome, with the cause of failures.
 type Expected = (&'static str, &'static [Case], &'static str, &'static str);
 
 const EXPECTED: [Expected; 21] = [

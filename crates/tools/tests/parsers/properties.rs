@@ -1,49 +1,41 @@
-//! What holds for any bytes: nothing panics, and less of a file is never more of a run.
+//! Properties for any bytes: no parser panics, and a shorter file never reports more.
+
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use truetail_tools::{Output, Report, by_name};
+use truetail_tools::{InstalledTool, Tool, ToolOutput, ToolReport, all, by_name};
 
+use crate::SUITES;
 use crate::support::{Case, load, parse};
-use crate::{ab, autocannon, gatling, h2load, hey, hyperfoil, jmeter, k6, locust, oha, vegeta, wrk, wrk2};
 
-/// Every real output of every tool.
+/// Every stored output of every tool.
 fn every_case() -> Vec<(&'static str, &'static Case)> {
-    let all: [(&'static str, &'static [Case]); 15] = [
-        ("ab", &ab::CASES),
-        ("autocannon", &autocannon::CASES),
-        ("gatling", &gatling::CASES),
-        ("h2load", &h2load::CASES),
-        ("hey", &hey::CASES),
-        ("hyperfoil", &hyperfoil::CASES),
-        ("jmeter-precise-throughput", &jmeter::PRECISE_THROUGHPUT),
-        ("jmeter-thread-group", &jmeter::THREAD_GROUP),
-        ("k6-constant-arrival-rate", &k6::CONSTANT_ARRIVAL_RATE),
-        ("k6-constant-vus", &k6::CONSTANT_VUS),
-        ("locust", &locust::CASES),
-        ("oha", &oha::CASES),
-        ("vegeta", &vegeta::CASES),
-        ("wrk", &wrk::CASES),
-        ("wrk2", &wrk2::CASES),
-    ];
-    all.into_iter().flat_map(|(tool, cases)| cases.iter().map(move |case| (tool, case))).collect()
+    SUITES.iter().flat_map(|(tool, cases)| cases.iter().map(move |case| (*tool, case))).collect()
 }
 
-/// An output, and the place of one of its parts: 0 for what was printed, else a file.
-fn part(output: &mut Output, part: prop::sample::Index) -> &mut Vec<u8> {
+/// The files that the parser of a tool wants, by their keys.
+fn wanted_files(tool: &dyn Tool) -> Vec<&'static str> {
+    let found = InstalledTool { path: PathBuf::from("tool"), version: tool.info().tested_version.to_owned() };
+    let invocation = tool.command(&found, &load(), Path::new(".")).expect("a command line");
+    invocation.outputs.iter().map(|(key, _)| *key).collect()
+}
+
+/// One part of an output: 0 is standard output, the others are files.
+fn part(output: &mut ToolOutput, part: prop::sample::Index) -> &mut Vec<u8> {
     match part.index(1 + output.files.len()) {
         0 => &mut output.stdout,
         file => output.files.values_mut().nth(file - 1).expect("one of its files"),
     }
 }
 
-/// How many requests a report tells of, in each of its ways.
-fn requests(report: &Report) -> [u64; 4] {
+/// How many requests a report has, by each of its counts.
+fn requests(report: &ToolReport) -> [u64; 4] {
     let claims = &report.claims;
     let counted = report.histogram.as_ref().map_or(0, |histogram| histogram.count());
     [claims.measured.unwrap_or_default(), claims.requests.unwrap_or_default(), report.requests.len() as u64, counted]
 }
 
-fn is_tidy(report: &Report) -> bool {
+fn is_tidy(report: &ToolReport) -> bool {
     let quantiles = &report.claims.quantiles;
     quantiles.is_sorted_by(|a, b| a.q < b.q)
         && quantiles.iter().all(|claim| claim.q > 0.0 && claim.q < 1.0)
@@ -63,8 +55,8 @@ fn whole_outputs_are_tidy_and_their_books_balance() {
 fn an_error_names_the_tool_and_the_version_that_was_tested() {
     for (name, _) in every_case() {
         let tool = by_name(name).expect("a tool");
-        let error = tool.parse(&Output::default(), &load()).expect_err("nothing is no report").to_string();
-        assert!(error.starts_with(name) && error.contains(tool.about().tested_version), "{error}");
+        let error = tool.parse(&ToolOutput::default(), &load()).expect_err("nothing is no report").to_string();
+        assert!(error.starts_with(name) && error.contains(tool.info().tested_version), "{error}");
     }
 }
 
@@ -113,16 +105,14 @@ proptest! {
 
     #[test]
     fn any_bytes_are_read_or_refused(stdout: Vec<u8>, file: Vec<u8>, exit_code: Option<i32>) {
-        for (tool, key) in [
-            ("ab", "samples"), ("ab", "percentiles"), ("autocannon", ""), ("gatling", "simulation.log"),
-            ("h2load", "samples"), ("hey", ""), ("hyperfoil", "result.json"), ("jmeter-thread-group", "samples.csv"),
-            ("k6-constant-vus", "samples.csv"), ("k6-constant-vus", "summary.json"), ("locust", "result.json"),
-            ("oha", ""), ("vegeta", "results.csv"), ("wrk", ""), ("wrk2", ""),
-        ] {
-            let files = [(key.to_owned(), file.clone())].into();
-            let output = Output { stdout: stdout.clone(), stderr: file.clone(), exit_code, files };
-            if let Ok(report) = parse(tool, &output) {
-                prop_assert!(is_tidy(&report));
+        for tool in all() {
+            let files = wanted_files(*tool);
+            for key in if files.is_empty() { vec![""] } else { files } {
+                let files = [(key.to_owned(), file.clone())].into();
+                let output = ToolOutput { stdout: stdout.clone(), stderr: file.clone(), exit_code, files };
+                if let Ok(report) = tool.parse(&output, &load()) {
+                    prop_assert!(is_tidy(&report));
+                }
             }
         }
     }

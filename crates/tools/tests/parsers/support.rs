@@ -1,31 +1,31 @@
-//! Fixtures, and what a report says in one line.
+//! Stored outputs, and a report in one line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use truetail_model::record::{Outcome, rank_of};
 use truetail_model::time::{Nanos, Rate};
-use truetail_tools::{Load, Output, ParseError, Report, by_name};
+use truetail_tools::{LoadSpec, ParseError, ToolOutput, ToolReport, by_name};
 
-/// One real output: where it is, what of it is standard output, standard error and other files, and what it says.
+/// One stored output: where it is, which of its files are what, and what its report says.
 pub(crate) struct Case {
     /// Below `testdata/tools/<tool>`, such as `2.3/healthy`.
     pub(crate) folder: &'static str,
-    /// The file with its standard output; empty where it printed nothing.
+    /// The file with standard output; empty if there was none.
     pub(crate) stdout: &'static str,
-    /// The file with its standard error, where one is kept.
+    /// The file with standard error, if it is stored.
     pub(crate) stderr: Option<&'static str>,
-    /// Its other files: the key, and the file.
+    /// Other files: (key, file).
     pub(crate) files: &'static [(&'static str, &'static str)],
-    /// Its exit code.
+    /// Exit code.
     pub(crate) exit: i32,
-    /// As [`said`] has it; or after `error: ` the file, the line and what is wrong there.
+    /// The report as [`said`] prints it; or `error: ` with file, line and problem.
     pub(crate) says: &'static str,
-    /// A piece of each of its notes, in order.
+    /// A part of each note, in order.
     pub(crate) notes: &'static [&'static str],
 }
 
-/// Everything but a place, an output and what it says.
+/// Defaults for all fields but the folder and the report.
 pub(crate) const PLAIN: Case =
     Case { folder: "", stdout: "stdout.txt", stderr: None, files: &[], exit: 0, says: "", notes: &[] };
 
@@ -34,7 +34,7 @@ pub(crate) fn fixtures(tool: &str) -> PathBuf {
 }
 
 impl Case {
-    pub(crate) fn output(&self, tool: &str) -> Output {
+    pub(crate) fn output(&self, tool: &str) -> ToolOutput {
         let read = |file: &str| {
             if file.is_empty() {
                 return Vec::new();
@@ -42,7 +42,7 @@ impl Case {
             let path = fixtures(tool).join(self.folder).join(file);
             fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
         };
-        Output {
+        ToolOutput {
             stdout: read(self.stdout),
             stderr: self.stderr.map(read).unwrap_or_default(),
             exit_code: Some(self.exit),
@@ -51,7 +51,7 @@ impl Case {
     }
 }
 
-/// Checks every case and tells of all that differ.
+/// Checks every case and reports all that differ.
 pub(crate) fn check(tool: &str, cases: &[Case]) {
     let differ = cases.iter().filter_map(|case| {
         let report = parse(tool, &case.output(tool));
@@ -67,19 +67,19 @@ pub(crate) fn check(tool: &str, cases: &[Case]) {
     assert!(differ.is_empty(), "{tool} is read differently:\n{}", differ.join("\n"));
 }
 
-/// Its place and what is wrong there, without the tool and the tested version, which every one has.
+/// The place and the problem of an error, without the tool and the tested version.
 fn complaint(error: &ParseError) -> String {
     let text = format!("error: {error}").replacen(&format!("{}: ", error.tool), "", 1);
     let tested = format!(" (this parser was tested with {} {})", error.tool, error.tested);
     text.strip_suffix(&tested).unwrap_or_else(|| panic!("no tested version in: {text}")).to_owned()
 }
 
-pub(crate) fn parse(tool: &str, output: &Output) -> Result<Report, ParseError> {
+pub(crate) fn parse(tool: &str, output: &ToolOutput) -> Result<ToolReport, ParseError> {
     by_name(tool).unwrap_or_else(|| panic!("no tool {tool}")).parse(output, &load())
 }
 
-pub(crate) fn load() -> Load {
-    Load {
+pub(crate) fn load() -> LoadSpec {
+    LoadSpec {
         url: "http://127.0.0.1:8080/api".to_owned(),
         rate: Rate::per_second(100.0).expect("a rate"),
         duration: Nanos::from_secs(6),
@@ -89,9 +89,9 @@ pub(crate) fn load() -> Load {
     }
 }
 
-/// What a report says, times in milliseconds: claims that are not made as `-`, requests with how many of them have an
-/// error status, the count of its histogram, and its quantiles, those with a star computed and not printed.
-pub(crate) fn said(report: &Report) -> String {
+/// A report in one line, with times in milliseconds: claims (`-`: none), single requests and error statuses among them, the
+/// count of the histogram, and quantiles (`*`: computed, not printed by the tool).
+pub(crate) fn said(report: &ToolReport) -> String {
     let claims = &report.claims;
     let count = |n: Option<u64>| n.map_or("-".to_owned(), |n| n.to_string());
     let millis = |ns: u64| format!("{}", ns as f64 / 1e6);
@@ -118,7 +118,7 @@ pub(crate) fn said(report: &Report) -> String {
     )
 }
 
-/// Quantile `q` of plain numbers by sorting them: what a computed quantile is checked against.
+/// Quantile `q` of plain numbers by sorting, for comparison with computed quantiles.
 pub(crate) fn by_sorting(mut values: Vec<f64>, q: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     values[rank_of(q, values.len() as u64) as usize - 1]

@@ -3,7 +3,7 @@
 use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::Nanos;
 
-use crate::support::{RATE, Ran, run, run_alone};
+use crate::support::{Observation, RATE, run, run_alone};
 
 const NAME: &str = "hyperfoil";
 const BASELINE: Nanos = Nanos::from_millis(10);
@@ -14,7 +14,7 @@ fn counts_the_answers_of_the_server() {
     let select = Selector { every: Some(10), ..Selector::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
     let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
-    let Some(Ran { report, truth }) = run(NAME, service, Nanos::from_secs(2)) else { return };
+    let Some(Observation { report, truth }) = run(NAME, service, Nanos::from_secs(2)) else { return };
     println!("{:?} {:?}", report.claims, report.notes);
     let histogram = report.histogram.as_ref().expect("a histogram");
     let admitted = truth.totals.admitted;
@@ -24,13 +24,12 @@ fn counts_the_answers_of_the_server() {
         (Some(admitted), admitted, Some(gave))
     );
     assert!(histogram.min().expect("a minimum") >= BASELINE, "{:?}", histogram.min());
-    // A stall of the machine costs arrivals, for which it has no session left; a closed loop of as many would make ten
-    // times what is due.
+    // After a stall of the machine some arrivals find no free session. A closed loop would make ten times what is due.
     let due = 2.0 * RATE;
     assert!((0.5 * due..=1.5 * due).contains(&(admitted as f64)), "{admitted} of {due}");
 }
 
-/// It never begins, and says so by nothing but empty counters.
+/// It does not start; its counters are empty.
 #[test]
 fn makes_no_request_where_nobody_listens() {
     let Some(report) = run_alone(NAME, Nanos::from_secs(1)) else { return };

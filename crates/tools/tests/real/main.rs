@@ -1,7 +1,6 @@
-//! The tools themselves, where they are found on this machine, in front of our server on 127.0.0.1: the command line
-//! is one that the tool takes, its output is one that the parser reads, and its counts are those of the server's truth.
-//! Times are only looked at where no noise can spoil them. A tool that is missing is skipped, and it is said how to
-//! install it.
+//! The tools themselves, where they are installed, against our server on 127.0.0.1: the tool accepts the command line, the
+//! parser reads its output, and its counts agree with the server's truth. Times are checked only where noise cannot affect
+//! them. A tool that is not installed is skipped with a hint how to install it.
 
 mod hyperfoil;
 mod native;

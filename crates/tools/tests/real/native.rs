@@ -4,21 +4,21 @@ use truetail_model::record::Outcome;
 use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::Nanos;
 use truetail_server::Truth;
-use truetail_tools::Report;
+use truetail_tools::ToolReport;
 
 use crate::stamps::begins_and_ends_around_the_server;
-use crate::support::{CONNECTIONS, RATE, Ran, USERS, run, run_alone};
+use crate::support::{CONNECTIONS, Observation, RATE, USERS, run, run_alone};
 
 const BASELINE: Nanos = Nanos::from_millis(10);
 
-/// What is to be expected of a tool.
+/// What is expected of a tool.
 struct Expected {
     name: &'static str,
-    /// The answers that it counts.
-    answers: fn(&Report) -> Option<u64>,
-    /// The answers with an error status that it counts.
-    error_answers: fn(&Report) -> Option<u64>,
-    /// The most requests that the server saw and the tool keeps quiet about: those under way when its time is over.
+    /// Its count of answers.
+    answers: fn(&ToolReport) -> Option<u64>,
+    /// Its count of answers with an error status.
+    error_answers: fn(&ToolReport) -> Option<u64>,
+    /// How many requests the server may have seen that the tool does not mention: those in flight at its end.
     unmentioned: u64,
 }
 
@@ -26,35 +26,36 @@ const CLOSED: Expected =
     Expected { name: "", answers: measured, error_answers: error_statuses, unmentioned: USERS as u64 };
 const AB: Expected = Expected { name: "ab", error_answers: failed, ..CLOSED };
 const HEY: Expected = Expected { name: "hey", ..CLOSED };
-/// It does not say how many requests are in its filled-up histogram.
+/// It does not say how many requests are in its back-filled histogram.
 const WRK: Expected = Expected { name: "wrk", answers: requests, error_answers: failed, ..CLOSED };
 /// Its latencies lack one or two of the requests that it counts.
 const WRK2: Expected = Expected { name: "wrk2", unmentioned: CONNECTIONS as u64, ..WRK };
 const H2LOAD: Expected = Expected { name: "h2load", ..CLOSED };
-/// It waits for the requests under way, as it is told to.
+/// It waits for requests in flight, because of `-w`.
 const OHA: Expected = Expected { name: "oha", unmentioned: 0, ..CLOSED };
 const AUTOCANNON: Expected = Expected { name: "autocannon", error_answers: failed, ..CLOSED };
 
-fn measured(report: &Report) -> Option<u64> {
+fn measured(report: &ToolReport) -> Option<u64> {
     report.claims.measured
 }
 
-fn requests(report: &Report) -> Option<u64> {
+fn requests(report: &ToolReport) -> Option<u64> {
     report.claims.requests
 }
 
-fn failed(report: &Report) -> Option<u64> {
+fn failed(report: &ToolReport) -> Option<u64> {
     report.claims.failed
 }
 
-fn error_statuses(report: &Report) -> Option<u64> {
+fn error_statuses(report: &ToolReport) -> Option<u64> {
     let is_error = |outcome| matches!(outcome, Outcome::Response { status: 400.. });
     Some(report.requests.iter().filter(|request| is_error(request.outcome)).count() as u64)
 }
 
-/// A healthy service: the tool's answers are the server's, and none came sooner than the server gives any.
+/// Healthy service: the tool counts as many answers as the server, and the median is no shorter than the service time.
 fn healthy(expected: &Expected) {
-    let Some(Ran { report, truth }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2)) else {
+    let Some(Observation { report, truth }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2))
+    else {
         return;
     };
     println!("{:?}", report.claims);
@@ -63,7 +64,7 @@ fn healthy(expected: &Expected) {
     assert!(answers > 0, "nothing was answered");
     assert!((expected.error_answers)(&report).unwrap_or_default() == 0, "{:?}", report.claims);
     let median = report.claims.quantile(0.5).expect("a median").value_ns;
-    // As coarse as whole milliseconds, which autocannon cuts off.
+    // autocannon truncates to whole milliseconds.
     assert!(median >= BASELINE.0 - 1_000_000, "a median of {median} ns");
     assert_eq!(report.snapshot().tally.check(), Ok(()));
 }
@@ -73,7 +74,7 @@ fn failing(expected: &Expected) {
     let select = Selector { every: Some(10), ..Selector::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
     let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
-    let Some(Ran { report, truth }) = run(expected.name, service, Nanos::from_secs(1)) else { return };
+    let Some(Observation { report, truth }) = run(expected.name, service, Nanos::from_secs(1)) else { return };
     let counted = (expected.error_answers)(&report).expect("it counts them");
     is_near(expected, "answers with an error status", counted, refusals(&truth));
 }
@@ -90,7 +91,7 @@ fn is_near(expected: &Expected, what: &str, tool: u64, server: u64) {
     );
 }
 
-/// Nobody listens: it says so, or reports not one answer.
+/// Nobody listens: it says so, or reports no answer.
 fn alone(expected: &Expected) {
     match run_alone(expected.name, Nanos::from_secs(1)) {
         Some(Ok(report)) => {
@@ -135,20 +136,20 @@ tools! {
     autocannon: AUTOCANNON;
 }
 
-/// It stamps its requests on the clock of this machine.
+/// Its timestamps are on this machine's clock.
 #[test]
 fn h2load_stamps_the_starts() {
-    if let Some(Ran { report, truth }) = run(H2LOAD.name, Service::healthy(BASELINE), Nanos::from_secs(1)) {
+    if let Some(Observation { report, truth }) = run(H2LOAD.name, Service::healthy(BASELINE), Nanos::from_secs(1)) {
         begins_and_ends_around_the_server(&report, &truth);
     }
 }
 
-/// An open tool offers its rate. A loop over as many connections would offer ten times as much, so that half and half
-/// as much again leave room for a noisy machine.
+/// An open tool offers its rate. A closed loop would offer ten times as much, so ±50 % allows for a noisy machine.
 #[test]
 fn open_tools_offer_their_rate() {
     for expected in [WRK2, OHA] {
-        let Some(Ran { truth, .. }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2)) else {
+        let Some(Observation { truth, .. }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2))
+        else {
             continue;
         };
         let (admitted, due) = (truth.totals.admitted as f64, 2.0 * RATE);

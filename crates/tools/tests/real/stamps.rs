@@ -1,28 +1,28 @@
-//! Tools that say of every request when it began and how long it took, on the clock of this machine, and that wait for
-//! the last answer: Vegeta, k6, JMeter, Gatling; and Locust, which does not wait.
+//! Tools that report start and latency of every request on this machine's clock, and that wait for the last answer: Vegeta,
+//! k6, JMeter, Gatling; and Locust, which does not wait.
 
 use truetail_model::record::Outcome;
 use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_server::Truth;
-use truetail_tools::Report;
+use truetail_tools::ToolReport;
 
-use crate::support::{RATE, Ran, USERS, run, run_alone};
+use crate::support::{Observation, RATE, USERS, run, run_alone};
 
 const BASELINE: Nanos = Nanos::from_millis(10);
 const DURATION: Nanos = Nanos::from_secs(2);
 
-/// Some stamps are whole milliseconds, and JMeter's are a clock that it sets right every five seconds. Half the baseline:
-/// an end that was taken for a start would be found out.
+/// Some timestamps are in whole milliseconds, and JMeter adjusts its clock every five seconds. Half the baseline still
+/// catches an end that is taken for a start.
 const TOLERANCE_NS: u64 = BASELINE.0 / 2;
 
-/// What is to be expected of a tool.
+/// What is expected of a tool.
 struct Expected {
     name: &'static str,
-    /// The least and the most requests that it makes, as shares of those that are due, where it is open. A loop over as
-    /// many connections as it may use would make ten times as many.
+    /// For an open tool, the least and the most requests that it makes, as shares of those due. A closed loop would make
+    /// ten times as many.
     open: Option<(f64, f64)>,
-    /// The most requests that the server saw and the tool keeps quiet about: those under way when its time is over.
+    /// How many requests the server may have seen that the tool does not mention: those in flight at its end.
     unmentioned: u64,
 }
 
@@ -31,7 +31,7 @@ const VEGETA: Expected = Expected { name: "vegeta", open: Some((0.5, 1.0)), unme
 /// It may make one more than is due.
 const K6_RATE: Expected = Expected { name: "k6-constant-arrival-rate", open: Some((0.5, 1.01)), ..VEGETA };
 const K6_VUS: Expected = Expected { name: "k6-constant-vus", open: None, ..VEGETA };
-/// Its arrivals are a Poisson process, and its schedule begins before its threads do: what was due by then comes on top.
+/// Its arrivals are a Poisson process, and its schedule starts before its threads, so what was due until then is added.
 const JMETER_RATE: Expected = Expected { name: "jmeter-precise-throughput", open: Some((0.5, 3.0)), ..VEGETA };
 const JMETER_THREADS: Expected = Expected { name: "jmeter-thread-group", open: None, ..VEGETA };
 const LOCUST: Expected = Expected { name: "locust", open: None, unmentioned: USERS as u64 };
@@ -43,7 +43,7 @@ fn answered(expected: &Expected) {
     let select = Selector { every: Some(10), ..Selector::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
     let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
-    let Some(Ran { report, truth }) = run(expected.name, service, DURATION) else { return };
+    let Some(Observation { report, truth }) = run(expected.name, service, DURATION) else { return };
     println!("{:?} {:?}", report.claims, report.notes);
     let rows = report.requests.len() as u64;
     let expected_note = |note: &String| note.contains("were due");
@@ -59,7 +59,7 @@ fn answered(expected: &Expected) {
     begins_and_ends_around_the_server(&report, &truth);
 }
 
-fn with(report: &Report, is_meant: impl Fn(Outcome) -> bool) -> u64 {
+fn with(report: &ToolReport, is_meant: impl Fn(Outcome) -> bool) -> u64 {
     report.requests.iter().filter(|request| is_meant(request.outcome)).count() as u64
 }
 
@@ -70,13 +70,13 @@ fn offers_its_rate(expected: &Expected, rows: u64) {
     }
 }
 
-/// Sorted, so that none has to be found again on the other side: if each begins before its own arrival, then the n-th
-/// to begin begins before the n-th arrival. Requests that the tool does not mention move that by as many.
-pub(crate) fn begins_and_ends_around_the_server(report: &Report, truth: &Truth) {
+/// Compares sorted times, so that requests need not be matched: if each begins before its own arrival, the n-th begins
+/// before the n-th arrival. Requests that the tool does not mention shift the index.
+pub(crate) fn begins_and_ends_around_the_server(report: &ToolReport, truth: &Truth) {
     let begin = truth.clock_starts_unix_ns.last().expect("a clock that was started");
     let arrivals = sorted(truth.rows.iter().map(|row| begin + row.arrived_ns));
     let due = sorted(truth.rows.iter().filter_map(|row| Some(begin + row.due_ns?)));
-    let start_of = |request: &truetail_tools::Request| request.start_ns.expect("a stamp");
+    let start_of = |request: &truetail_tools::ReportedRequest| request.start_ns.expect("a stamp");
     let starts = sorted(report.requests.iter().map(start_of));
     let ends = sorted(report.requests.iter().map(|request| start_of(request) + request.latency.0));
     let unmentioned = arrivals.len() - starts.len();
@@ -99,7 +99,7 @@ fn sorted(times: impl Iterator<Item = u64>) -> Vec<u64> {
     times
 }
 
-/// Nobody listens: every request that it mentions was refused.
+/// Nobody listens: every reported request was refused.
 fn alone(expected: &Expected) {
     let Some(report) = run_alone(expected.name, Nanos::from_secs(1)) else { return };
     let report = report.expect("a report");

@@ -1,4 +1,4 @@
-//! Starting a tool and waiting for its end. The laboratory has a runner that watches closely; here the least will do.
+//! Runs a tool and waits for its end, with less supervision than the laboratory.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,7 +12,9 @@ use socket2::{Domain, Socket, Type};
 use truetail_model::service::Service;
 use truetail_model::time::{Nanos, Rate};
 use truetail_server::{Server, ServerOptions, Truth};
-use truetail_tools::{Found, Invocation, Load, Lookup, Output, ParseError, Report, Tool, by_name};
+use truetail_tools::{
+    InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolOutput, ToolReport, by_name,
+};
 
 /// Long enough that only a tool that hangs exceeds it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -23,38 +25,38 @@ pub(crate) const CONNECTIONS: u32 = 10;
 /// Requests a second of an open tool.
 pub(crate) const RATE: f64 = 100.0;
 
-/// What a tool said of a run, and what the server saw of it.
-pub(crate) struct Ran {
-    pub(crate) report: Report,
+/// What a tool reported of a run, and what the server saw.
+pub(crate) struct Observation {
+    pub(crate) report: ToolReport,
     pub(crate) truth: Truth,
 }
 
 /// The tool, if it is on this machine.
-pub(crate) fn find(name: &str) -> Option<(&'static dyn Tool, Found)> {
+pub(crate) fn locate(name: &str) -> Option<(&'static dyn Tool, InstalledTool)> {
     let tool = by_name(name).unwrap_or_else(|| panic!("no tool {name}"));
-    match tool.find(&Lookup::from_env()) {
+    match tool.locate(&SearchPath::from_env()) {
         Ok(found) => Some((tool, found)),
         Err(_) => {
-            // Not by a macro, whose text a test that passes keeps to itself.
-            let _ = writeln!(io::stderr(), "skipped: {name} not found, install with: {}", tool.about().install.debian);
+            // Not `eprintln!`, whose output is hidden when a test passes.
+            let _ = writeln!(io::stderr(), "skipped: {name} not found, install with: {}", tool.info().install.debian);
             None
         }
     }
 }
 
-/// The tool in front of a server of this behaviour; `None` where it is not on this machine.
-pub(crate) fn run(name: &str, service: Service, duration: Nanos) -> Option<Ran> {
-    let (tool, found) = find(name)?;
+/// Runs the tool against a server with this behaviour; `None` if it is not installed.
+pub(crate) fn run(name: &str, service: Service, duration: Nanos) -> Option<Observation> {
+    let (tool, found) = locate(name)?;
     let server = Server::start(ServerOptions::new(service, SocketAddr::from(([127, 0, 0, 1], 0)))).expect("a server");
     let load = load(server.addr(), duration);
     let output = leave(tool, &found, &load);
     let report = tool.parse(&output, &load).unwrap_or_else(|error| panic!("{error}\n{}", told(&output)));
-    Some(Ran { report, truth: server.stop() })
+    Some(Observation { report, truth: server.stop() })
 }
 
-/// What it makes of an address where nobody listens; `None` where it is not on this machine.
-pub(crate) fn run_alone(name: &str, duration: Nanos) -> Option<Result<Report, ParseError>> {
-    let (tool, found) = find(name)?;
+/// Runs the tool against an address where nobody listens; `None` if it is not installed.
+pub(crate) fn run_alone(name: &str, duration: Nanos) -> Option<Result<ToolReport, ParseError>> {
+    let (tool, found) = locate(name)?;
     let taken = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
     taken.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a port");
     let address = taken.local_addr().expect("its address").as_socket().expect("an IP address");
@@ -62,8 +64,8 @@ pub(crate) fn run_alone(name: &str, duration: Nanos) -> Option<Result<Report, Pa
     Some(tool.parse(&leave(tool, &found, &load), &load))
 }
 
-fn load(address: SocketAddr, duration: Nanos) -> Load {
-    Load {
+fn load(address: SocketAddr, duration: Nanos) -> LoadSpec {
+    LoadSpec {
         url: format!("http://{address}/api"),
         rate: Rate::per_second(RATE).expect("a rate"),
         duration,
@@ -73,8 +75,8 @@ fn load(address: SocketAddr, duration: Nanos) -> Load {
     }
 }
 
-/// Runs it in a folder of its own, and collects what it leaves.
-fn leave(tool: &dyn Tool, found: &Found, load: &Load) -> Output {
+/// Runs the tool in a folder of its own and collects its output.
+fn leave(tool: &dyn Tool, found: &InstalledTool, load: &LoadSpec) -> ToolOutput {
     let folder = tempfile::tempdir().expect("a folder");
     let invocation = tool.command(found, load, folder.path()).expect("a command line");
     for (name, text) in &invocation.inputs {
@@ -90,7 +92,7 @@ fn leave(tool: &dyn Tool, found: &Found, load: &Load) -> Output {
     let read = |name: &str| fs::read(folder.path().join(name));
     let left = |name: &str| fs::read(place(folder.path(), name)?).ok();
     let files = invocation.outputs.iter().filter_map(|(key, name)| Some(((*key).to_owned(), left(name)?)));
-    Output {
+    ToolOutput {
         files: files.collect(),
         stdout: read("stdout").expect("its output"),
         stderr: read("stderr").expect("its complaints"),
@@ -98,14 +100,14 @@ fn leave(tool: &dyn Tool, found: &Found, load: &Load) -> Output {
     }
 }
 
-/// A command beside the tool.
+/// Runs a command before or after the tool.
 fn also(command: &[String], folder: &Path, stdout: Stdio) -> ExitStatus {
     let mut also = Command::new(&command[0]);
     also.args(&command[1..]).current_dir(folder).stdin(Stdio::null()).stdout(stdout);
     also.status().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-/// A relative path in which a part `*` is the one folder that there is.
+/// A relative path in which a component `*` is the only folder there.
 fn place(folder: &Path, path: &str) -> Option<PathBuf> {
     let only = |folder: &Path| Some(fs::read_dir(folder).ok()?.next()?.ok()?.path());
     let step = |place: PathBuf, part| if part == "*" { only(&place) } else { Some(place.join(part)) };
@@ -137,6 +139,6 @@ fn wait(mut child: Child) -> ExitStatus {
     }
 }
 
-fn told(output: &Output) -> String {
+fn told(output: &ToolOutput) -> String {
     format!("{}\n{}", output.text(), String::from_utf8_lossy(&output.stderr))
 }

@@ -1,4 +1,5 @@
-//! Makes the first inputs for one fuzz target: `seeds TARGET FOLDER`, where TARGET is one of ours or a load tool.
+//! Writes the seed inputs of one fuzz target: `seeds TARGET FOLDER`, where TARGET is one of ours or a load tool.
+//! `seeds --tools` lists the load tools to fuzz: one for each parser with stored outputs.
 
 #[allow(dead_code, reason = "the tests of the engine use the rest of it")]
 #[path = "../../../../crates/engine/tests/hostile/table.rs"]
@@ -10,9 +11,16 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
+const USAGE: &str = "seeds TARGET FOLDER | seeds --tools";
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args().skip(1);
-    let (Some(name), Some(into)) = (args.next(), args.next()) else { return Err("seeds TARGET FOLDER".into()) };
+    let (Some(name), into) = (args.next(), args.next()) else { return Err(USAGE.into()) };
+    if name == "--tools" {
+        println!("{}", tools::with_parsers().join("\n"));
+        return Ok(());
+    }
+    let into = into.ok_or(USAGE)?;
     let seeds = match ours::of(&name)? {
         Some(seeds) => seeds,
         None => tools::of(&name)?,

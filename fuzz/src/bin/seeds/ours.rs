@@ -1,4 +1,4 @@
-//! The first inputs for what truetail reads besides the outputs of tools.
+//! Seed inputs for the targets that are no tool parsers.
 
 use std::fs;
 use std::io;
@@ -8,10 +8,10 @@ use truetail_fuzz::{Cut, RUN_FILES, SEPARATOR};
 
 use crate::answers::{Sent, table};
 
-/// So often the part of an endless answer that comes again and again is there.
-const AGAIN: usize = 3;
+/// Repetitions of the repeated part of an endless answer.
+const REPETITIONS: usize = 3;
 
-/// The inputs for one of our targets; `None` when it is none of them.
+/// The inputs for one of our targets; `None` for other names.
 ///
 /// # Errors
 /// Where a file of this repository cannot be read.
@@ -31,7 +31,7 @@ fn responses() -> Vec<Vec<u8>> {
     let rows = table().into_iter().flat_map(|row| {
         let bytes = match row.sent {
             Sent::Bytes(bytes) => bytes,
-            Sent::Endless(first, again) => [first, again.repeat(AGAIN)].concat(),
+            Sent::Endless(first, again) => [first, again.repeat(REPETITIONS)].concat(),
         };
         let third = bytes.len() / 3;
         [Cut::write(row.is_head_request, &[], &bytes), Cut::write(row.is_head_request, &[third, 2 * third], &bytes)]
@@ -39,7 +39,7 @@ fn responses() -> Vec<Vec<u8>> {
     rows.collect()
 }
 
-/// Answers on several streams, in HTTP/2, whole and in pieces, and frames about the connection.
+/// HTTP/2 answers on several streams, whole and in pieces, and frames of the connection.
 fn conversations() -> Vec<Vec<u8>> {
     let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
         [&[0, 0, payload.len() as u8, kind, flags, 0, 0, 0, stream], payload].concat()
@@ -101,7 +101,7 @@ const SEPARATOR_TEXT: &str = match std::str::from_utf8(SEPARATOR) {
     Err(_) => panic!("it is ASCII"),
 };
 
-/// A run of forty requests in virtual time: `truetail simulate` wrote it.
+/// A run of forty requests in virtual time, written by `truetail simulate`.
 fn run_folder() -> io::Result<Vec<u8>> {
     let folder = here().join("seeds/run_folder");
     let files = RUN_FILES.iter().map(|name| fs::read(folder.join(name))).collect::<io::Result<Vec<_>>>()?;

@@ -1,5 +1,5 @@
-//! The first inputs for the parser of a tool, from its real outputs in `testdata/tools/TOOL` (where there is none, its name
-//! up to the first `-`).
+//! The seed inputs for the parser of a tool, from its stored outputs in `testdata/tools/TOOL`; or, where that does not
+//! exist, in the folder of its family: its name up to the first `-`.
 
 use std::error::Error;
 use std::fs;
@@ -8,8 +8,22 @@ use std::path::{Path, PathBuf};
 use truetail_fuzz::{input, keys, load, output};
 use truetail_tools::{by_name, names};
 
-/// A larger file would slow the fuzzer down more than it teaches it.
+/// Larger files slow the fuzzer down more than they help it.
 const LARGEST: usize = 48 << 10;
+
+/// One tool for each parser: the modes of a tool share a parser, so the last of each family stands for it.
+pub fn with_parsers() -> Vec<&'static str> {
+    let mut tools: Vec<&'static str> = Vec::new();
+    for name in names().into_iter().filter(|name| situations(name).is_ok()) {
+        tools.retain(|other| family(other) != family(name));
+        tools.push(name);
+    }
+    tools
+}
+
+fn family(name: &str) -> &str {
+    name.split('-').next().unwrap_or(name)
+}
 
 /// The inputs for this tool.
 ///
@@ -29,8 +43,7 @@ pub fn of(name: &str) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
 /// `testdata/tools/TOOL/VERSION/SITUATION`.
 fn situations(name: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/tools");
-    let family = name.split('-').next().unwrap_or(name);
-    let tool = [name, family].iter().map(|name| tools.join(name)).find(|folder| folder.is_dir());
+    let tool = [name, family(name)].iter().map(|name| tools.join(name)).find(|folder| folder.is_dir());
     let tool = tool.ok_or_else(|| format!("no outputs of {name} in {}", tools.display()))?;
     let mut found = Vec::new();
     for version in inside(&tool)? {
@@ -45,8 +58,8 @@ fn inside(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// Each file of a situation as what was printed; and where the tool leaves files, with all of those and with each alone
-/// beside it, whole and shortened.
+/// Each file of a situation as standard output. Where the tool writes files: also with all of them, and with each alone,
+/// whole and shortened.
 fn seeds(folder: &Path, keys: &[&str]) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     let files: Vec<PathBuf> = inside(folder)?.into_iter().filter(|file| file.is_file()).collect();
     let mut outputs = Vec::new();
@@ -70,8 +83,8 @@ fn seeds(folder: &Path, keys: &[&str]) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     Ok(seeds)
 }
 
-/// The file for a key, `samples.tsv` for `samples` or `samples.csv`; for a variant, or where there is no such, any
-/// `samples-r.tsv` or `rps-samples.tsv`; else nothing.
+/// The file for a key, such as `samples.tsv` for `samples` or `samples.csv`. For a variant, or where there is no such file,
+/// one whose name contains it, such as `samples-r.tsv`; else nothing.
 fn left(files: &[PathBuf], key: &str, is_variant: bool) -> Result<Vec<u8>, std::io::Error> {
     let key = key.split('.').next().unwrap_or(key);
     let stem = |file: &PathBuf| file.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -1,34 +1,37 @@
 //! How a survey stands, a line at a time on standard error.
 
 use truetail_analysis::league::ToolState;
-use truetail_lab::{Event, Reading};
+use truetail_lab::{LabEvent, ToolResult};
 use truetail_model::time::Nanos;
 use truetail_report::number;
 
 use crate::output;
 
 /// Tells of an event.
-pub fn tell(event: &Event<'_>) {
+pub fn tell(event: &LabEvent<'_>) {
     match event {
-        Event::Starts { tool, version, number, of, left } => {
+        LabEvent::Starting { tool, version, number, of, left } => {
             output::note(&format!("{number} of {of}: {tool} {version} …, about {} left", rounded(*left)));
         }
-        Event::Ended { tool, reading: Some(reading) } => output::note(&format!("{tool}: {}", told(reading))),
-        Event::Ended { tool, reading: None } => output::note(&format!("{tool}: ended; it will be run the next time")),
-        Event::Kept { tool, reading } => {
+        LabEvent::Finished { tool, result: Some(reading) } => output::note(&format!("{tool}: {}", told(reading))),
+        LabEvent::Finished { tool, result: None } => {
+            output::note(&format!("{tool}: ended; it will be run the next time"))
+        }
+        LabEvent::Reused { tool, result: reading } => {
             output::note(&format!("{tool}: kept from an earlier run ({}); --force runs it again", told(reading)));
         }
-        Event::Missing { tool, missing, install } => {
+        LabEvent::NotFound { tool, missing, install } => {
             output::note(&format!("{tool}: left out, {missing}; to get it: {install}"));
         }
     }
 }
 
 /// What became of a tool, in a few words.
-fn told(reading: &Reading) -> String {
-    let p99 = reading.report.as_ref().and_then(|report| {
-        truetail_analysis::league::ReportedLatency::of(&report.claims, &reading.data).quantile(0.99)
-    });
+fn told(reading: &ToolResult) -> String {
+    let p99 = reading
+        .report
+        .as_ref()
+        .and_then(|report| truetail_analysis::league::ReportedLatency::of(&report.claims, &reading.data).quantile(0.99));
     let seen =
         reading.server_view.as_ref().map_or(String::new(), |saw| format!("{} requests, ", number::count(saw.count())));
     match (reading.state, p99) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use truetail_analysis::league::{LeagueRow, QUANTILES, TimeRange};
 use truetail_engine::host;
-use truetail_lab::{Entry, Reading, Setting, Survey};
+use truetail_lab::{LabRunner, ToolEntry, ToolResult, TrialPlan};
 use truetail_model::time::NANOS_PER_SECOND;
 use truetail_report::Style;
 use truetail_report::league::{Table, ToolData, csv, html, markdown, pictures, text};
@@ -16,17 +16,17 @@ use crate::{output, utc};
 
 /// A survey that was read.
 pub struct Results<'a> {
-    setting: &'a Setting,
+    setting: &'a TrialPlan,
     window: Vec<TimeRange>,
     rows: Vec<LeagueRow>,
-    entries: &'a [Entry],
+    entries: &'a [ToolEntry],
 }
 
 impl<'a> Results<'a> {
     /// Of these tools.
-    pub fn of(survey: &Survey<'a>, entries: &'a [Entry]) -> Results<'a> {
+    pub fn of(survey: &LabRunner<'a>, entries: &'a [ToolEntry]) -> Results<'a> {
         let (rows, window) = (survey.league(entries), survey.window().stretches);
-        Results { setting: survey.setting, window, rows, entries }
+        Results { setting: survey.plan, window, rows, entries }
     }
 
     /// The tables for a terminal.
@@ -86,14 +86,14 @@ impl<'a> Results<'a> {
     fn data(&self) -> Vec<ToolData<'_>> {
         let reading = |row: &LeagueRow| {
             let entry = self.entries.iter().find(|entry| entry.tool.name() == row.tool)?;
-            entry.reading.as_ref()
+            entry.result.as_ref()
         };
         self.rows.iter().filter_map(|row| reading(row).map(|reading| data_of(row, reading))).collect()
     }
 
     /// When, where and by whom.
     fn made(&self) -> String {
-        let newest = self.entries.iter().filter_map(|entry| Some(entry.reading.as_ref()?.ran.started_at_unix_ns)).max();
+        let newest = self.entries.iter().filter_map(|entry| Some(entry.result.as_ref()?.run.started_at_unix_ns)).max();
         let when = newest.map_or("never".to_owned(), |ns| utc::stamp(ns / NANOS_PER_SECOND));
         let host = host::describe();
         let cpu = host.cpu_model.unwrap_or(host.arch);
@@ -102,7 +102,7 @@ impl<'a> Results<'a> {
     }
 }
 
-fn data_of<'a>(row: &'a LeagueRow, reading: &'a Reading) -> ToolData<'a> {
+fn data_of<'a>(row: &'a LeagueRow, reading: &'a ToolResult) -> ToolData<'a> {
     let report = reading.report.as_ref();
     let printed = report.map_or(Vec::new(), |report| {
         let quantiles = report.claims.quantiles.iter().map(|claimed| (claimed.q, claimed.value_ns));

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use truetail_analysis::league::ToolState;
 use truetail_engine::host;
-use truetail_lab::{Entry, Setting, Stop, Survey};
-use truetail_tools::{Lookup, Tool};
+use truetail_lab::{CancelToken, LabRunner, ToolEntry, TrialPlan};
+use truetail_tools::{SearchPath, Tool};
 
 use super::results::{Results, shown};
 use super::{named, progress};
@@ -29,7 +29,7 @@ pub fn run(args: LabRunArgs) -> Result<Exit> {
     // The server holds a connection for each of a tool's, and the tools inherit the limit.
     let _ = host::raise_open_file_limit();
     let folder = folder(&args, &setting)?;
-    let survey = Survey { setting: &setting, folder: &folder, force: args.force };
+    let survey = LabRunner { plan: &setting, folder: &folder, force: args.force };
     let (entries, interrupted) = surveyed(&survey, &tools, args.quiet)?;
     let results = Results::of(&survey, &entries);
     results.write(&folder)?;
@@ -42,17 +42,17 @@ pub fn run(args: LabRunArgs) -> Result<Exit> {
 }
 
 /// Was it asked for, and did it run to a good end, now or earlier?
-fn is_result(entry: &Entry, tools: &[&'static dyn Tool]) -> bool {
+fn is_result(entry: &ToolEntry, tools: &[&'static dyn Tool]) -> bool {
     let asked_for = tools.iter().any(|tool| tool.name() == entry.tool.name());
-    asked_for && entry.reading.as_ref().is_some_and(|reading| reading.state == ToolState::Ok)
+    asked_for && entry.result.as_ref().is_some_and(|reading| reading.state == ToolState::Ok)
 }
 
 /// Runs the tools, and adds what is there of others. Ctrl-C ends the tool that runs.
-fn surveyed(survey: &Survey<'_>, tools: &[&'static dyn Tool], quiet: bool) -> Result<(Vec<Entry>, bool)> {
-    let stop = Stop::new();
+fn surveyed(survey: &LabRunner<'_>, tools: &[&'static dyn Tool], quiet: bool) -> Result<(Vec<ToolEntry>, bool)> {
+    let stop = CancelToken::new();
     let _watch = signals::end_tool_on_signal(&stop)?;
-    let lookup = Lookup::from_env();
-    let mut tell = |event: truetail_lab::Event<'_>| {
+    let lookup = SearchPath::from_env();
+    let mut tell = |event: truetail_lab::LabEvent<'_>| {
         if !quiet {
             progress::tell(&event);
         }
@@ -62,21 +62,21 @@ fn surveyed(survey: &Survey<'_>, tools: &[&'static dyn Tool], quiet: bool) -> Re
     let named = |tool: &&&dyn Tool| tools.iter().any(|named| named.name() == tool.name());
     let others: Vec<_> = truetail_tools::all().iter().filter(|tool| !named(tool)).copied().collect();
     entries.extend(survey.earlier(&others, &lookup).map_err(cannot)?);
-    Ok((entries, stop.wanted()))
+    Ok((entries, stop.is_cancelled()))
 }
 
-fn setting(args: &LabRunArgs) -> Result<Setting> {
+fn setting(args: &LabRunArgs) -> Result<TrialPlan> {
     let scenario = scenario(&args.scenario)?;
     let scenario = match args.duration {
         Some(duration) => scenario.scaled_to(duration).map_err(usage)?,
         None => scenario,
     };
-    Setting::of(scenario).map_err(usage)
+    TrialPlan::new(scenario).map_err(usage)
 }
 
 /// The folder of the scenario, made if it was not there. A picture of another length has a folder of its own, so that a
 /// quick look takes nothing away.
-fn folder(args: &LabRunArgs, setting: &Setting) -> Result<PathBuf> {
+fn folder(args: &LabRunArgs, setting: &TrialPlan) -> Result<PathBuf> {
     let name = &setting.scenario.name;
     let name = args.duration.map_or_else(|| name.clone(), |duration| format!("{name}-{duration}"));
     let folder = args.out.as_deref().unwrap_or(Path::new(PARENT)).join(name);

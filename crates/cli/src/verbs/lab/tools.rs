@@ -3,7 +3,7 @@
 use serde::Serialize;
 use truetail_model::workload::LoadModelKind;
 use truetail_report::league::{ToolLine, tools_table};
-use truetail_tools::{Lookup, Tool};
+use truetail_tools::{SearchPath, Tool};
 
 use crate::args::lab::ToolsArgs;
 use crate::outcome::{Exit, Result};
@@ -36,15 +36,15 @@ struct Line {
 /// # Errors
 /// When it cannot be printed.
 pub fn tools(args: ToolsArgs) -> Result<Exit> {
-    let lookup = Lookup::from_env();
+    let lookup = SearchPath::from_env();
     let lines: Vec<Line> = truetail_tools::all().iter().map(|tool| line(*tool, &lookup)).collect();
     let text = if args.json { json(&lines) } else { table(&lines) };
     output::print(&text).map(|()| Exit::Done)
 }
 
-fn line(tool: &dyn Tool, lookup: &Lookup) -> Line {
-    let install = tool.about().install;
-    let (state, version, path, message) = match tool.find(lookup) {
+fn line(tool: &dyn Tool, lookup: &SearchPath) -> Line {
+    let install = tool.info().install;
+    let (state, version, path, message) = match tool.locate(lookup) {
         Ok(found) => ("here", Some(found.version), Some(found.path.display().to_string()), None),
         Err(missing) => ("missing", None, None, Some(missing.to_string())),
     };
@@ -53,9 +53,9 @@ fn line(tool: &dyn Tool, lookup: &Lookup) -> Line {
         state,
         version,
         path,
-        tested_version: tool.about().tested_version,
-        label_model: tool.about().label_model,
-        latency_from: tool.about().clock,
+        tested_version: tool.info().tested_version,
+        label_model: tool.info().label_model,
+        latency_from: tool.info().clock,
         origin: install.origin,
         install: install.debian,
         install_macos: install.macos,

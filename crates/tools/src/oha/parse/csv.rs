@@ -1,14 +1,14 @@
-//! `--output-format csv`: seconds; start since the run's. With the correction both start and duration are of the moment
-//! at which the request was due.
+//! oha's `--output-format csv`: seconds since the start of the run. With the correction, start and duration count from when
+//! the request was due.
 
 use serde::Deserialize;
 use truetail_model::record::Outcome;
 use truetail_run::{Claims, LatencyFrom};
 
 use super::STDOUT;
-use crate::{ParseError, Report, Request, units};
+use crate::{ParseError, ReportedRequest, ToolReport, units};
 
-/// The columns that are used, under the names in its header.
+/// The columns that are used.
 #[derive(Deserialize)]
 struct Row {
     #[serde(rename = "request-start")]
@@ -18,17 +18,17 @@ struct Row {
     status: u16,
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Report, ParseError> {
+pub(super) fn parse(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     let rows = STDOUT.table::<Row>(bytes, b',')?;
-    let requests = rows.iter().map(|(line, row)| STDOUT.expect(*line, "two times of 0 s or more", request(row)));
+    let requests = rows.iter().map(|(line, row)| STDOUT.require(*line, "two times of 0 s or more", request(row)));
     let requests = requests.collect::<Result<Vec<_>, _>>()?;
     let claims = Claims { measured: Some(requests.len() as u64), ..Claims::silent(LatencyFrom::Intended) };
     let notes = vec!["failed and aborted requests have no row in oha's CSV".to_owned()];
-    Ok(Report { requests, notes, ..Report::of(claims) }.with_computed_quantiles())
+    Ok(ToolReport { requests, notes, ..ToolReport::from_claims(claims) }.with_computed_quantiles())
 }
 
-fn request(row: &Row) -> Option<Request> {
-    Some(Request {
+fn request(row: &Row) -> Option<ReportedRequest> {
+    Some(ReportedRequest {
         start_ns: Some(units::nanos(row.start, 1e9)?.0),
         latency: units::nanos(row.duration, 1e9)?,
         outcome: Outcome::Response { status: row.status },

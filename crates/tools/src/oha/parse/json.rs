@@ -1,4 +1,4 @@
-//! `--output-format json`: seconds. What nothing is known of is null.
+//! oha's `--output-format json`: times in seconds, null where nothing is known.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use serde::Deserialize;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 use super::{Errors, STDOUT};
-use crate::{ParseError, Report, units};
+use crate::{ParseError, ToolReport, units};
 
-/// Of the JSON, what is used.
+/// The fields that are used.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Document {
@@ -26,7 +26,7 @@ struct Summary {
     requests_per_sec: f64,
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Result<Report, ParseError> {
+pub(super) fn parse(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     let document: Document = STDOUT.json(bytes)?;
     let answers = document.status_code_distribution.values().fold(0u64, |sum, count| sum.saturating_add(*count));
     let mut errors = Errors::default();
@@ -41,7 +41,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Report, ParseError> {
         rate_per_second: Some(document.summary.requests_per_sec).filter(|rate| rate.is_finite()),
         ..Claims::silent(LatencyFrom::Send)
     };
-    Ok(Report { notes: errors.notes(), ..Report::of(claims) })
+    Ok(ToolReport { notes: errors.notes(), ..ToolReport::from_claims(claims) })
 }
 
 /// `"p99.9": 0.022350986`, null where nothing was measured.
@@ -49,15 +49,15 @@ fn quantiles(named: &BTreeMap<String, Option<f64>>) -> Result<Vec<ClaimedQuantil
     let known = named.iter().filter_map(|(name, value)| Some((name, (*value)?)));
     let quantile = |(name, value): (&String, f64)| {
         let q = name.strip_prefix('p').and_then(units::quantile);
-        let q = STDOUT.expect(None, format_args!("percentage in {name}"), q)?;
+        let q = STDOUT.require(None, format_args!("percentage in {name}"), q)?;
         Ok(ClaimedQuantile { q, value_ns: time(value)?, printed: true })
     };
     let mut quantiles = known.map(quantile).collect::<Result<Vec<_>, _>>()?;
     quantiles.sort_by(|a, b| a.q.total_cmp(&b.q));
-    STDOUT.ascending(quantiles)
+    STDOUT.check_ascending(quantiles)
 }
 
 fn time(seconds: f64) -> Result<u64, ParseError> {
     let time = units::nanos(seconds, 1e9);
-    Ok(STDOUT.expect(None, format_args!("time of 0 s or more ({seconds})"), time)?.0)
+    Ok(STDOUT.require(None, format_args!("time of 0 s or more ({seconds})"), time)?.0)
 }

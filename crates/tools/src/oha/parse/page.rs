@@ -1,21 +1,21 @@
-//! The page of text: times in the unit that suits them, `10.7964 ms` or `1.0075 sec`.
+//! oha's text output. The unit of a time depends on its size: `10.7964 ms`, `1.0075 sec`.
 
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 use super::{Errors, STDOUT};
-use crate::reading::{labelled, numbered};
-use crate::{ParseError, Report, units};
+use crate::output_reader::{find_labelled, numbered_lines};
+use crate::{ParseError, ToolReport, units};
 
-pub(super) fn parse(text: &str) -> Result<Report, ParseError> {
-    STDOUT.ends_with_a_line(text.as_bytes())?;
+pub(super) fn parse(text: &str) -> Result<ToolReport, ParseError> {
+    STDOUT.check_last_line(text.as_bytes())?;
     let answers = STDOUT.bracketed(text, "Status code distribution:")?;
-    let answers = STDOUT.expect(None, "status code distribution: the page was cut off", answers)?;
+    let answers = STDOUT.require(None, "status code distribution: the page was cut off", answers)?;
     let answers = STDOUT.responses(&answers)?;
     let mut errors = Errors::default();
     for (line, count, what) in STDOUT.bracketed(text, "Error distribution:")?.unwrap_or_default() {
         errors.add(what, STDOUT.number(line, count)?);
     }
-    let (line, rate) = STDOUT.expect(None, "Requests/sec", labelled(text, "Requests/sec:"))?;
+    let (line, rate) = STDOUT.require(None, "Requests/sec", find_labelled(text, "Requests/sec:"))?;
     let claims = Claims {
         quantiles: if answers > 0 { quantiles(text)? } else { Vec::new() },
         mean_ns: figure(text, "Average:", answers)?,
@@ -26,25 +26,25 @@ pub(super) fn parse(text: &str) -> Result<Report, ParseError> {
         rate_per_second: Some(STDOUT.rate(line, rate)?),
         ..Claims::silent(LatencyFrom::Send)
     };
-    Ok(Report { notes: errors.notes(), ..Report::of(claims) })
+    Ok(ToolReport { notes: errors.notes(), ..ToolReport::from_claims(claims) })
 }
 
 /// `None` where nothing was measured: oha prints NaN or infinity there.
 fn figure(text: &str, label: &str, measured: u64) -> Result<Option<u64>, ParseError> {
-    let (line, value) = STDOUT.expect(None, label, labelled(text, label))?;
+    let (line, value) = STDOUT.require(None, label, find_labelled(text, label))?;
     if measured == 0 { Ok(None) } else { time(line, value).map(Some) }
 }
 
 /// `50.00% in 10.5236 ms`
 fn quantiles(text: &str) -> Result<Vec<ClaimedQuantile>, ParseError> {
-    let lines = numbered(text).filter_map(|(line, content)| Some((line, content.split_once("% in ")?)));
+    let lines = numbered_lines(text).filter_map(|(line, content)| Some((line, content.split_once("% in ")?)));
     let quantile = |(line, (percent, value)): (u64, (&str, &str))| {
-        let q = STDOUT.expect(line, "percentage between 0 and 100", units::quantile(percent))?;
+        let q = STDOUT.require(line, "percentage between 0 and 100", units::quantile(percent))?;
         Ok(ClaimedQuantile { q, value_ns: time(line, value)?, printed: true })
     };
-    STDOUT.ascending(lines.map(quantile).collect::<Result<_, _>>()?)
+    STDOUT.check_ascending(lines.map(quantile).collect::<Result<_, _>>()?)
 }
 
 fn time(line: u64, text: &str) -> Result<u64, ParseError> {
-    Ok(STDOUT.expect(line, format_args!("time in '{text}'"), units::duration(text))?.0)
+    Ok(STDOUT.require(line, format_args!("time in '{text}'"), units::duration(text))?.0)
 }

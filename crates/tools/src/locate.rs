@@ -1,52 +1,52 @@
-//! Where tools are looked for.
+//! Finds installed tools and asks for their versions.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A tool that is there.
+/// A tool that is installed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
-    /// The program, or for a tool in several parts the folder they are in.
+pub struct InstalledTool {
+    /// The program; for a tool made of several files, their folder.
     pub path: PathBuf,
-    /// Its version, as it says itself; `unknown` where it does not.
+    /// The version that it prints; `unknown` where it prints none.
     pub version: String,
 }
 
-/// A tool that is not there.
+/// A tool that is not installed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not found: {looked_for}")]
-pub struct Missing {
-    /// What was looked for, and where.
+pub struct ToolNotFound {
+    /// What was searched for, and where.
     pub looked_for: String,
 }
 
-/// Where tools are looked for: the laboratory's own folder first, then the places of `PATH`.
+/// Where tools are searched for: the laboratory's own folder first, then the directories of `PATH`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Lookup {
-    /// The folder into which `tools/install.sh` puts what no package manager puts on the path.
+pub struct SearchPath {
+    /// The folder where `tools/install.sh` puts what no package manager puts on the path.
     pub folder: PathBuf,
-    /// The places of `PATH`.
+    /// The directories of `PATH`.
     pub path: Vec<PathBuf>,
 }
 
-impl Lookup {
-    /// By the environment: `TRUETAIL_TOOLS`, or `truetail/tools` in the user's cache; and `PATH`.
-    pub fn from_env() -> Lookup {
+impl SearchPath {
+    /// From the environment: `TRUETAIL_TOOLS`, or `truetail/tools` in the user's cache; and `PATH`.
+    pub fn from_env() -> SearchPath {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let cache = || set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache"))).unwrap_or_default();
         let folder = set("TRUETAIL_TOOLS").unwrap_or_else(|| cache().join("truetail/tools"));
         let path = env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
-        Lookup { folder, path }
+        SearchPath { folder, path }
     }
 
-    /// The program of that name: in the folder's `bin`, or on the path.
+    /// The program of that name: in `bin` of the folder, or on the path.
     ///
     /// # Errors
-    /// [`Missing`].
-    pub fn program(&self, name: &str) -> Result<PathBuf, Missing> {
+    /// [`ToolNotFound`].
+    pub fn program(&self, name: &str) -> Result<PathBuf, ToolNotFound> {
         let places = std::iter::once(self.folder.join("bin")).chain(self.path.iter().cloned());
-        places.map(|place| place.join(name)).find(|file| is_program(file)).ok_or_else(|| Missing {
+        places.map(|place| place.join(name)).find(|file| is_program(file)).ok_or_else(|| ToolNotFound {
             looked_for: format!("no program {name} in {} or on the PATH", self.folder.join("bin").display()),
         })
     }
@@ -57,25 +57,28 @@ fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
-/// What `program args…` prints, standard output and error together, whatever its exit code; empty when it cannot be
-/// started.
-pub(crate) fn says(program: &Path, args: &[&str]) -> String {
+/// What `program args…` prints on standard output and error, whatever its exit code; empty if it cannot be started.
+pub(crate) fn printed_by(program: &Path, args: &[&str]) -> String {
     let Ok(output) = Command::new(program).args(args).output() else { return String::new() };
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
-/// The program `name`, with the version that it prints for `args`.
+/// Locates the program `name`, with the version that it prints for `args`.
 ///
 /// # Errors
-/// [`Missing`].
-pub(crate) fn find_program(lookup: &Lookup, name: &str, args: &[&str]) -> Result<Found, Missing> {
-    let path = lookup.program(name)?;
-    let version = version_in(&says(&path, args));
-    Ok(Found { path, version })
+/// [`ToolNotFound`].
+pub(crate) fn locate_program(
+    search_path: &SearchPath,
+    name: &str,
+    args: &[&str],
+) -> Result<InstalledTool, ToolNotFound> {
+    let path = search_path.program(name)?;
+    let version = version_in(&printed_by(&path, args));
+    Ok(InstalledTool { path, version })
 }
 
-/// The first version number in `text`: digits with at least one dot among them, such as the `4.1.0` of
-/// `wrk debian/4.1.0-3+b2 [epoll]`; `unknown` where there is none.
+/// The first version number in `text`: digits with at least one dot, such as `4.1.0` in `wrk debian/4.1.0-3+b2 [epoll]`;
+/// `unknown` where there is none.
 pub(crate) fn version_in(text: &str) -> String {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit() && c != '.').map(|number| number.trim_matches('.'));
     numbers.find(|number| number.contains('.')).unwrap_or("unknown").to_owned()

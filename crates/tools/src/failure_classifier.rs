@@ -1,11 +1,11 @@
-//! What tools say of a request that got no answer.
+//! Maps error messages of tools to outcomes.
 
 use truetail_model::record::{Cause, Outcome};
 
-use crate::reading::shortened;
+use crate::output_reader::shortened;
 
-/// Pieces of messages, as Go, Java and Python print what their libraries and the system report. The first that is found
-/// decides: a refused connection is often told of together with other words.
+/// Parts of messages, in lower case, as Go, Java and Python print errors of their libraries and of the system. The first
+/// match decides, because the message of a refused connection often contains other entries too.
 const MESSAGES: [(&str, Outcome); 18] = [
     ("refused", Outcome::ConnectFailed(Cause::Refused)),
     ("unreachable", Outcome::ConnectFailed(Cause::Unreachable)),
@@ -27,23 +27,22 @@ const MESSAGES: [(&str, Outcome); 18] = [
     ("remotedisconnected", Outcome::Reset(Cause::ClosedBeforeAnswer)),
 ];
 
-/// What became of requests that failed, and how many failed in a way that is not known.
+/// Finds the outcome of failed requests by their messages, and counts the messages that it does not know.
 #[derive(Default, Debug)]
-pub(crate) struct Failures {
+pub(crate) struct FailureClassifier {
     unknown: u64,
     first: String,
 }
 
-impl Failures {
-    /// By the message that the tool has of it. One that is not known counts as closed before an answer, and there will be
-    /// a note.
-    pub fn outcome(&mut self, message: &str) -> Outcome {
+impl FailureClassifier {
+    /// The outcome that a message stands for. An unknown one counts as closed before an answer, and leads to a note.
+    pub fn classify(&mut self, message: &str) -> Outcome {
         let small = message.to_ascii_lowercase();
         let known = MESSAGES.iter().find(|(piece, _)| small.contains(piece));
         known.map_or_else(|| self.unknown(message), |(_, outcome)| *outcome)
     }
 
-    /// One that is not known.
+    /// Counts an unknown failure.
     pub fn unknown(&mut self, message: &str) -> Outcome {
         if self.unknown == 0 {
             self.first = shortened(message);
@@ -52,9 +51,9 @@ impl Failures {
         Outcome::Reset(Cause::ClosedBeforeAnswer)
     }
 
-    /// The note, where there is one.
+    /// A note about unknown failures, where there were any.
     pub fn notes(self) -> Vec<String> {
-        let Failures { unknown, first } = self;
+        let FailureClassifier { unknown, first } = self;
         let note = || {
             format!(
                 "{unknown} requests failed in a way that is not known here, the first with '{first}'; they count as closed \
@@ -71,7 +70,7 @@ mod tests {
 
     #[test]
     fn messages_as_tools_print_them() {
-        let mut failures = Failures::default();
+        let mut failures = FailureClassifier::default();
         for (message, outcome) in [
             ("dial tcp 0.0.0.0:0->127.0.0.1:1: connect: connection refused", Outcome::ConnectFailed(Cause::Refused)),
             ("context deadline exceeded (Client.Timeout exceeded)", Outcome::TimedOut),
@@ -79,16 +78,16 @@ mod tests {
             ("Get \"http://127.0.0.1:1/\": EOF", Outcome::Reset(Cause::ClosedBeforeAnswer)),
             ("ConnectionResetError(104, 'Connection reset by peer')", Outcome::Reset(Cause::ResetByPeer)),
         ] {
-            assert_eq!(failures.outcome(message), outcome, "{message}");
+            assert_eq!(failures.classify(message), outcome, "{message}");
         }
         assert!(failures.notes().is_empty());
     }
 
     #[test]
     fn what_is_not_known_is_counted_and_noted() {
-        let mut failures = Failures::default();
-        failures.outcome("the dog ate it");
-        failures.outcome("a cat");
+        let mut failures = FailureClassifier::default();
+        failures.classify("the dog ate it");
+        failures.classify("a cat");
         assert!(matches!(&failures.notes()[..], [note] if note.starts_with("2 requests") && note.contains("the dog")));
     }
 }

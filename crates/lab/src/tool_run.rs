@@ -1,4 +1,4 @@
-//! What is known of a tool that was run: `ran.json`, and the same for people in `cmd.txt`.
+//! The record of one tool's run: `ran.json` for programs, `cmd.txt` for people.
 
 use std::fmt::Write;
 use std::fs;
@@ -7,70 +7,70 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use truetail_model::time::{Nanos, Rate};
-use truetail_tools::{Found, Load};
+use truetail_tools::{InstalledTool, LoadSpec};
 
-use crate::process::{Ended, EndedBy};
+use crate::process::{EndedBy, ProcessExit};
 
-/// What `schema` says.
+/// The value of `schema`.
 const SCHEMA: &str = "truetail.lab/1";
-/// The file for programs.
-const FILE: &str = "ran.json";
-/// The file for people.
-const FOR_PEOPLE: &str = "cmd.txt";
+/// The record as JSON.
+const JSON_FILE: &str = "ran.json";
+/// The record as text.
+const TEXT_FILE: &str = "cmd.txt";
 
-/// How a tool was run. With the files beside it, everything that can be said of it can be worked out again.
+/// How a tool was run. With the files beside it, its result can be computed again at any time.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Ran {
+pub struct ToolRun {
     schema: String,
-    /// Its name.
+    /// Name of the tool.
     pub tool: String,
-    /// Its version, as it said before it was run.
+    /// Version that the tool printed before the run.
     pub version: String,
-    /// Its program, or folder.
+    /// Path of its program or folder.
     pub found_at: String,
-    /// The whole scenario as TOML.
+    /// The scenario as TOML.
     pub scenario: String,
-    /// What it was asked to do.
-    pub load: Asked,
-    /// The command.
+    /// The load that it was asked for.
+    pub load: SavedLoad,
+    /// The command line.
     pub argv: Vec<String>,
-    /// Variables it was given.
+    /// Environment variables that were added.
     pub env: Vec<(String, String)>,
-    /// Which of its files are wanted, by key.
+    /// The files that its parser wants: (key, pattern).
     pub outputs: Vec<(String, String)>,
-    /// When it was started, nanoseconds since 1970 UTC.
+    /// Start of the tool, nanoseconds since 1970 UTC.
     pub started_at_unix_ns: u64,
-    /// When its first request arrived at the server, nanoseconds since 1970 UTC; `None` where none did.
+    /// Start of the fault clock, when its first request arrived, nanoseconds since 1970 UTC; `None` where none did.
     pub clock_started_at_unix_ns: Option<u64>,
-    /// Whether it is hung was asked after so long.
+    /// After this time the tool counts as hung, and is ended.
     pub limit_ns: u64,
-    /// How it ended; `None` where it was never started.
-    pub ended: Option<Ended>,
-    /// Why it was not started, or what went wrong around it.
+    /// How its process ended; `None` where it was never started.
+    pub ended: Option<ProcessExit>,
+    /// Why it was not started, or what went wrong besides the tool itself.
     pub trouble: Option<String>,
 }
 
-/// A [`Load`] as it is written down.
+/// A [`LoadSpec`] in `ran.json`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Asked {
-    /// The target.
+pub struct SavedLoad {
+    /// The target URL.
     pub url: String,
-    /// Requests a second of an open tool.
+    /// Requests a second, for an open tool.
     pub rate_per_second: f64,
-    /// For how long.
+    /// Duration of the load.
     pub duration_ns: u64,
-    /// Users of a closed tool.
+    /// Users, for a closed tool.
     pub users: u32,
-    /// Connections of an open tool.
+    /// Connections, for an open tool.
     pub connections: u32,
-    /// Timeout of a request.
+    /// Timeout of a request, where there is one.
     pub timeout_ns: Option<u64>,
 }
 
-impl Asked {
-    /// As it is written down.
-    pub fn of(load: &Load) -> Asked {
-        Asked {
+impl SavedLoad {
+    /// From the load that is asked for.
+    pub fn of(load: &LoadSpec) -> SavedLoad {
+        SavedLoad {
             url: load.url.clone(),
             rate_per_second: load.rate.as_per_second(),
             duration_ns: load.duration.0,
@@ -80,9 +80,9 @@ impl Asked {
         }
     }
 
-    /// As the tools' parsers take it; `None` where the rate is none.
-    pub fn load(&self) -> Option<Load> {
-        Some(Load {
+    /// As the parsers take it; `None` where the rate is not valid.
+    pub fn load(&self) -> Option<LoadSpec> {
+        Some(LoadSpec {
             url: self.url.clone(),
             rate: Rate::per_second(self.rate_per_second).ok()?,
             duration: Nanos(self.duration_ns),
@@ -93,16 +93,22 @@ impl Asked {
     }
 }
 
-impl Ran {
-    /// A tool that is about to be run.
-    pub(crate) fn planned(tool: &str, found: &Found, scenario: String, load: &Load, limit: Nanos) -> Ran {
-        Ran {
+impl ToolRun {
+    /// The record of a tool that is about to be run.
+    pub(crate) fn planned(
+        tool: &str,
+        found: &InstalledTool,
+        scenario: String,
+        load: &LoadSpec,
+        limit: Nanos,
+    ) -> ToolRun {
+        ToolRun {
             schema: SCHEMA.to_owned(),
             tool: tool.to_owned(),
             version: found.version.clone(),
             found_at: found.path.display().to_string(),
             scenario,
-            load: Asked::of(load),
+            load: SavedLoad::of(load),
             argv: Vec::new(),
             env: Vec::new(),
             outputs: Vec::new(),
@@ -114,7 +120,7 @@ impl Ran {
         }
     }
 
-    /// The user ended it.
+    /// Whether the user cancelled it.
     pub fn was_interrupted(&self) -> bool {
         self.ended.is_some_and(|ended| ended.by == EndedBy::User)
     }
@@ -124,28 +130,28 @@ impl Ran {
     /// # Errors
     /// The system's.
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
-        fs::write(folder.join(FOR_PEOPLE), self.for_people())?;
+        fs::write(folder.join(TEXT_FILE), self.to_text())?;
         let json = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
-        fs::write(folder.join(FILE), json + "\n")
+        fs::write(folder.join(JSON_FILE), json + "\n")
     }
 
-    /// Reads it back; `None` where there is none that this version understands.
-    pub(crate) fn read(folder: &Path) -> Option<Ran> {
-        let ran: Ran = serde_json::from_str(&fs::read_to_string(folder.join(FILE)).ok()?).ok()?;
-        (ran.schema == SCHEMA).then_some(ran)
+    /// Reads `ran.json` back; `None` where there is none with a known schema.
+    pub(crate) fn read(folder: &Path) -> Option<ToolRun> {
+        let run: ToolRun = serde_json::from_str(&fs::read_to_string(folder.join(JSON_FILE)).ok()?).ok()?;
+        (run.schema == SCHEMA).then_some(run)
     }
 
-    fn for_people(&self) -> String {
+    fn to_text(&self) -> String {
         let mut text = String::new();
         let mut line = |name: &str, value: String| writeln!(text, "{name:<14}{value}").expect("a String takes all");
         line("tool", format!("{} {}", self.tool, self.version));
         for (name, value) in &self.env {
             line("env", format!("{name}={value}"));
         }
-        line("command", self.argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "));
-        let asked = &self.load;
-        let duration = Nanos(asked.duration_ns);
-        line("asked", format!("{}/s for {duration}, {} users", asked.rate_per_second, asked.users));
+        line("command", self.argv.iter().map(|word| shell_quoted(word)).collect::<Vec<_>>().join(" "));
+        let load = &self.load;
+        let duration = Nanos(load.duration_ns);
+        line("asked", format!("{}/s for {duration}, {} users", load.rate_per_second, load.users));
         line("hung after", format!("{:.1} s", Nanos(self.limit_ns).as_secs_f64()));
         if let Some(ended) = &self.ended {
             let code = ended.exit_code.map(|code| format!("exit code {code}"));
@@ -166,8 +172,8 @@ impl Ran {
     }
 }
 
-/// For a shell, and for people.
-fn quoted(word: &str) -> String {
+/// Quoted for a POSIX shell where necessary.
+fn shell_quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -181,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_for_a_shell() {
-        assert_eq!(["-c", "", "a b", "it's"].map(quoted), ["-c", "''", "'a b'", r"'it'\''s'"]);
+    fn words_are_quoted_where_a_shell_needs_it() {
+        assert_eq!(["-c", "", "a b", "it's"].map(shell_quoted), ["-c", "''", "'a b'", r"'it'\''s'"]);
     }
 }

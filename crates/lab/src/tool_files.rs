@@ -1,4 +1,4 @@
-//! The files of a tool: those it is given, and those it leaves.
+//! The files that a tool is given, and those that it leaves.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use truetail_tools::Output;
+use truetail_tools::ToolOutput;
 
-/// The folder, beside what is known of a tool, in which it runs and leaves its files.
-pub(crate) const WORK: &str = "files";
+/// The working directory of a tool, inside its folder.
+pub(crate) const WORK_FOLDER: &str = "files";
 pub(crate) const STDOUT: &str = "stdout";
 pub(crate) const STDERR: &str = "stderr";
 pub(crate) const STDIN: &str = "stdin";
@@ -17,7 +17,7 @@ pub(crate) const STDIN: &str = "stdin";
 /// Writes files into `folder`: (relative path, text).
 ///
 /// # Errors
-/// The system's, and for a path that leads out of the folder.
+/// The system's; and for a path that leads out of the folder.
 pub(crate) fn write_inputs(folder: &Path, inputs: &[(String, String)]) -> io::Result<()> {
     for (path, text) in inputs {
         let path = Path::new(path);
@@ -33,38 +33,39 @@ pub(crate) fn write_inputs(folder: &Path, inputs: &[(String, String)]) -> io::Re
     Ok(())
 }
 
-/// What a tool left, read back. `outputs` names its files: (key, pattern).
+/// Reads back what a tool left. `outputs` names its files: (key, pattern).
 ///
 /// # Errors
-/// When a file that is there cannot be read.
-pub(crate) fn read(folder: &Path, exit_code: Option<i32>, outputs: &[(String, String)]) -> io::Result<Output> {
+/// When an existing file cannot be read.
+pub(crate) fn read(folder: &Path, exit_code: Option<i32>, outputs: &[(String, String)]) -> io::Result<ToolOutput> {
     let mut files = BTreeMap::new();
     for (key, pattern) in outputs {
-        if let Some(path) = newest(&folder.join(WORK), pattern) {
+        if let Some(path) = newest(&folder.join(WORK_FOLDER), pattern) {
             files.insert(key.clone(), fs::read(path)?);
         }
     }
-    let print = |name: &str| match fs::read(folder.join(name)) {
+    let printed = |name: &str| match fs::read(folder.join(name)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         read => read,
     };
-    Ok(Output { stdout: print(STDOUT)?, stderr: print(STDERR)?, exit_code, files })
+    Ok(ToolOutput { stdout: printed(STDOUT)?, stderr: printed(STDERR)?, exit_code, files })
 }
 
-/// The newest file in `folder` that `pattern` means: a relative path in which a part `*` stands for any one folder.
+/// The newest file in `folder` that matches `pattern`: a relative path in which a component `*` is any one folder.
 fn newest(folder: &Path, pattern: &str) -> Option<PathBuf> {
-    let mut places = vec![folder.to_owned()];
+    let mut paths = vec![folder.to_owned()];
     for part in pattern.split('/') {
-        places = match part {
-            "*" => places.iter().flat_map(|place| inside(place)).filter(|path| path.is_dir()).collect(),
-            part => places.into_iter().map(|place| place.join(part)).collect(),
+        paths = match part {
+            "*" => paths.iter().flat_map(|path| entries_of(path)).filter(|path| path.is_dir()).collect(),
+            part => paths.into_iter().map(|path| path.join(part)).collect(),
         };
     }
-    let changed = |path: &PathBuf| path.metadata().and_then(|facts| facts.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
-    places.into_iter().filter(|path| path.is_file()).max_by_key(changed)
+    let modified =
+        |path: &PathBuf| path.metadata().and_then(|facts| facts.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    paths.into_iter().filter(|path| path.is_file()).max_by_key(modified)
 }
 
-fn inside(folder: &Path) -> Vec<PathBuf> {
+fn entries_of(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).map_or(Vec::new(), |entries| entries.flatten().map(|entry| entry.path()).collect())
 }
 
@@ -75,7 +76,7 @@ mod tests {
     #[test]
     fn files_are_found_by_their_patterns() {
         let root = tempfile::tempdir().unwrap();
-        let work = root.path().join(WORK);
+        let work = root.path().join(WORK_FOLDER);
         let file = |path: &str, text: &str| (path.to_owned(), text.to_owned());
         fs::create_dir(&work).unwrap();
         write_inputs(&work, &[file("plain.csv", "a"), file("results/load-1/simulation.log", "b")]).unwrap();

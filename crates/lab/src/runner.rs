@@ -1,0 +1,216 @@
+//! Runs several tools through one scenario, one after the other.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use truetail_analysis::league::{Row, State, Subject, Window, rank, row, window};
+use truetail_model::time::Nanos;
+use truetail_tools::{InstalledTool, SearchPath, Tool, ToolNotFound};
+
+use crate::cancel::CancelToken;
+use crate::tool_result::ToolResult;
+use crate::tool_run::ToolRun;
+use crate::trial::{check_overwritable, run_trial};
+use crate::trial_plan::{TrialPlan, USERS};
+
+/// Time to start a tool and to tidy up, for the estimate of the time left.
+const OVERHEAD: Nanos = Nanos::from_secs(3);
+
+/// Runs tools, keeps their results in a folder, and makes the league table of them.
+#[derive(Clone, Debug)]
+pub struct LabRunner<'a> {
+    /// What every tool is asked to do.
+    pub plan: &'a TrialPlan,
+    /// The folder of the scenario, with a folder for each tool.
+    pub folder: &'a Path,
+    /// Run tools again that have a result already.
+    pub force: bool,
+}
+
+/// One tool of a laboratory run.
+pub struct ToolEntry {
+    /// The tool.
+    pub tool: &'static dyn Tool,
+    /// Where it is installed, if it is.
+    pub found: Result<InstalledTool, ToolNotFound>,
+    /// Its result; `None` where it was never run in this folder.
+    pub result: Option<ToolResult>,
+}
+
+/// Progress of a laboratory run.
+#[derive(Debug)]
+pub enum LabEvent<'a> {
+    /// A tool is about to run.
+    Starting {
+        /// Its name.
+        tool: &'static str,
+        /// Its version.
+        version: &'a str,
+        /// Its position among the tools to run, from 1.
+        number: usize,
+        /// How many tools are to run.
+        of: usize,
+        /// Estimated time until all are done.
+        left: Nanos,
+    },
+    /// A tool has run.
+    Finished {
+        /// Its name.
+        tool: &'static str,
+        /// Its result; `None` where the user cancelled it.
+        result: Option<&'a ToolResult>,
+    },
+    /// The result of an earlier run is used.
+    Reused {
+        /// Its name.
+        tool: &'static str,
+        /// The earlier result.
+        result: &'a ToolResult,
+    },
+    /// A tool is not installed.
+    NotFound {
+        /// Its name.
+        tool: &'static str,
+        /// What was searched for.
+        missing: &'a ToolNotFound,
+        /// The line that installs it.
+        install: &'static str,
+    },
+}
+
+impl LabRunner<'_> {
+    /// The folder of a tool.
+    pub fn folder_of(&self, tool: &dyn Tool) -> PathBuf {
+        self.folder.join(tool.name())
+    }
+
+    /// Runs `tools` in turn, each against a server of its own, and reads their results. A tool that has a result of the
+    /// same scenario and version is not run again, unless `force` is set. Cancelling `token` ends the running tool and
+    /// starts no other.
+    ///
+    /// # Errors
+    /// Before any tool is run, when the folder of one holds foreign files (see [`check_overwritable`]); when no server can
+    /// be started or a folder cannot be written.
+    pub fn run(
+        &self,
+        tools: &[&'static dyn Tool],
+        search_path: &SearchPath,
+        token: &CancelToken,
+        tell: &mut dyn FnMut(LabEvent<'_>),
+    ) -> io::Result<Vec<ToolEntry>> {
+        let mut entries: Vec<ToolEntry> = tools.iter().map(|tool| self.entry(*tool, search_path)).collect();
+        let due: Vec<usize> = (0..entries.len()).filter(|i| is_due(&entries[*i])).collect();
+        for index in &due {
+            check_overwritable(&self.folder_of(entries[*index].tool))?;
+        }
+        for entry in &entries {
+            self.report_skipped(entry, tell);
+        }
+        for (number, index) in due.iter().enumerate() {
+            let entry = &mut entries[*index];
+            let Ok(found) = &entry.found else { continue };
+            let left = Nanos((due.len() - number) as u64 * (self.plan.duration + OVERHEAD).0);
+            tell(LabEvent::Starting {
+                tool: entry.tool.name(),
+                version: &found.version,
+                number: number + 1,
+                of: due.len(),
+                left,
+            });
+            let tool_run = run_trial(entry.tool, found, self.plan, &self.folder_of(entry.tool), token)?;
+            entry.result = self.read(entry.tool)?;
+            let result = entry.result.as_ref().filter(|_| !tool_run.was_interrupted());
+            tell(LabEvent::Finished { tool: entry.tool.name(), result });
+            if token.is_cancelled() {
+                break;
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Those of `tools` that have a result of this scenario from an earlier run.
+    pub fn earlier(&self, tools: &[&'static dyn Tool], search_path: &SearchPath) -> io::Result<Vec<ToolEntry>> {
+        let mut entries = Vec::new();
+        for tool in tools {
+            if self.earlier_run(*tool, None).is_some() {
+                entries.push(ToolEntry { tool: *tool, found: tool.locate(search_path), result: self.read(*tool)? });
+            }
+        }
+        Ok(entries)
+    }
+
+    fn entry(&self, tool: &'static dyn Tool, search_path: &SearchPath) -> ToolEntry {
+        let found = tool.locate(search_path);
+        let earlier = self.earlier_run(tool, found.as_ref().ok()).filter(|_| !self.force || found.is_err());
+        let result = earlier.and_then(|_| self.read(tool).ok().flatten());
+        ToolEntry { tool, found, result }
+    }
+
+    fn report_skipped(&self, entry: &ToolEntry, tell: &mut dyn FnMut(LabEvent<'_>)) {
+        match (&entry.result, &entry.found) {
+            (Some(result), _) => tell(LabEvent::Reused { tool: entry.tool.name(), result }),
+            (None, Err(missing)) => {
+                tell(LabEvent::NotFound {
+                    tool: entry.tool.name(),
+                    missing,
+                    install: entry.tool.info().install.debian,
+                });
+            }
+            (None, Ok(_)) => {}
+        }
+    }
+
+    /// An earlier run of the same scenario, and of the same version where the installed one is known.
+    fn earlier_run(&self, tool: &dyn Tool, found: Option<&InstalledTool>) -> Option<ToolRun> {
+        let tool_run = ToolRun::read(&self.folder_of(tool))?;
+        let same_version = found.is_none_or(|found| found.version == tool_run.version);
+        (tool_run.scenario == self.plan.scenario.to_toml() && same_version).then_some(tool_run)
+    }
+
+    fn read(&self, tool: &dyn Tool) -> io::Result<Option<ToolResult>> {
+        let folder = self.folder_of(tool);
+        let result = ToolResult::read(tool, &folder);
+        if let Some(result) = &result {
+            result.write_report(&folder)?;
+        }
+        Ok(result)
+    }
+
+    /// The league table, best tool first.
+    pub fn league(&self, entries: &[ToolEntry]) -> Vec<Row> {
+        let window = self.window();
+        let mut rows: Vec<Row> = entries.iter().filter_map(|entry| self.row(entry, &window)).collect();
+        rank(&mut rows);
+        rows
+    }
+
+    /// The stretches of the scenario in which a tool's load model shows.
+    pub fn window(&self) -> Window {
+        window(&self.plan.scenario, USERS)
+    }
+
+    /// The row of a tool; `None` where it is installed but was not run, because the user cancelled.
+    fn row(&self, entry: &ToolEntry, window: &Window) -> Option<Row> {
+        if let Some(result) = &entry.result {
+            return Some(result.row(entry.tool, self.plan, window));
+        }
+        let missing = entry.found.as_ref().err()?;
+        let message = format!("{missing}; {}", entry.tool.info().install.debian);
+        let subject = Subject {
+            tool: entry.tool.name(),
+            version: None,
+            label_model: entry.tool.info().label_model,
+            state: State::Missing,
+            message: Some(&message),
+            saw: None,
+            heard: None,
+            cpu_seconds: None,
+            peak_memory_bytes: None,
+        };
+        Some(row(&subject, &self.plan.truth, self.plan.rate, window))
+    }
+}
+
+fn is_due(entry: &ToolEntry) -> bool {
+    entry.result.is_none() && entry.found.is_ok()
+}

@@ -1,0 +1,182 @@
+//! The result of one tool, read from its files: the same now and in a year, with whatever parser there is then.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use truetail_analysis::league::{Heard, Reported, Row, Saw, State, Subject, Window, row};
+use truetail_model::record::Snapshot;
+use truetail_model::time::Nanos;
+use truetail_run::Claims;
+use truetail_tools::{InstalledTool, LoadSpec, Tool, ToolOutput, ToolReport};
+
+use crate::process::EndedBy;
+use crate::tool_files::{self, WORK_FOLDER};
+use crate::tool_run::ToolRun;
+use crate::trial::{TRUTH, last_line};
+use crate::trial_plan::TrialPlan;
+use crate::truth_log;
+
+/// The parsed figures, beside the raw files.
+const REPORT: &str = "report.json";
+
+/// The result of one tool.
+#[derive(Debug)]
+pub struct ToolResult {
+    /// How it was run.
+    pub run: ToolRun,
+    /// What the server saw; `None` where its log cannot be read.
+    pub server_view: Option<Saw>,
+    /// What the tool reported; `None` where there is no report, or one that was not understood.
+    pub report: Option<ToolReport>,
+    /// The report's data as the record of a run.
+    pub data: Snapshot,
+    /// Whether the tool ended well.
+    pub state: State,
+    /// Why it did not; or what went wrong although it did.
+    pub message: Option<String>,
+}
+
+impl ToolResult {
+    /// Reads what `tool` left in `folder`; `None` where no tool was run there.
+    pub fn read(tool: &dyn Tool, folder: &Path) -> Option<ToolResult> {
+        let run = ToolRun::read(folder)?;
+        let (server_view, log_trouble) = match truth_log::read(&folder.join(TRUTH)) {
+            Ok(view) => (Some(view), None),
+            Err(trouble) => (None, Some(trouble)),
+        };
+        let parsed = ParsedOutput::read(tool, &run, folder);
+        let data = parsed.report.as_ref().map(ToolReport::snapshot).unwrap_or_default();
+        let (state, message) = state_of(&run, &parsed, &data);
+        Some(ToolResult { server_view, data, state, message: message.or(log_trouble), report: parsed.report, run })
+    }
+
+    /// Writes the parsed figures as `report.json`, beside the raw files.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn write_report(&self, folder: &Path) -> io::Result<()> {
+        let reported = self.report.as_ref().map(|report| Reported::of(&report.claims, &self.data));
+        let file = ReportFile {
+            tool: &self.run.tool,
+            version: &self.run.version,
+            state: self.state,
+            message: self.message.as_deref(),
+            claims: self.report.as_ref().map(|report| &report.claims),
+            reported,
+            single_requests: self.report.as_ref().map_or(0, |report| report.requests.len()),
+            notes: self.report.as_ref().map_or(&[], |report| &report.notes),
+        };
+        let json = serde_json::to_string_pretty(&file).map_err(io::Error::other)?;
+        fs::write(folder.join(REPORT), json + "\n")
+    }
+
+    /// Its row in the league table.
+    pub fn row(&self, tool: &dyn Tool, plan: &TrialPlan, window: &Window) -> Row {
+        let version = self.report.as_ref().and_then(|report| report.version.as_deref());
+        let cpu = self.run.ended.map(|ended| (ended.cpu.user_ns + ended.cpu.system_ns) as f64 / 1e9);
+        let subject = Subject {
+            tool: tool.name(),
+            version: Some(self.run.version.as_str()).filter(|version| *version != "unknown").or(version),
+            label_model: tool.info().label_model,
+            state: self.state,
+            message: self.message.as_deref(),
+            saw: self.server_view.as_ref(),
+            heard: self.report.as_ref().map(|report| Heard {
+                claims: &report.claims,
+                data: &self.data,
+                notes: &report.notes,
+            }),
+            cpu_seconds: cpu,
+            peak_memory_bytes: self.run.ended.and_then(|ended| ended.peak_memory_bytes),
+        };
+        row(&subject, &plan.truth, plan.rate, window)
+    }
+}
+
+/// The content of `report.json`.
+#[derive(serde::Serialize)]
+struct ReportFile<'a> {
+    tool: &'a str,
+    version: &'a str,
+    state: State,
+    message: Option<&'a str>,
+    claims: Option<&'a Claims>,
+    reported: Option<Reported>,
+    single_requests: usize,
+    notes: &'a [String],
+}
+
+/// What a tool printed and wrote, parsed.
+struct ParsedOutput {
+    stderr: Vec<u8>,
+    report: Option<ToolReport>,
+    /// Why there is no report.
+    trouble: Option<String>,
+}
+
+impl ParsedOutput {
+    fn read(tool: &dyn Tool, run: &ToolRun, folder: &Path) -> ParsedOutput {
+        let Some(load) = run.load.load() else {
+            return ParsedOutput::unreadable("its ran.json names no rate".to_owned());
+        };
+        let exit_code = run.ended.and_then(|ended| ended.exit_code);
+        match tool_files::read(folder, exit_code, &wanted_files(tool, run, &load, folder)) {
+            Err(error) => ParsedOutput::unreadable(format!("its output cannot be read: {error}")),
+            Ok(output) => ParsedOutput::of(tool, output, &load),
+        }
+    }
+
+    fn of(tool: &dyn Tool, output: ToolOutput, load: &LoadSpec) -> ParsedOutput {
+        match tool.parse(&output, load) {
+            Ok(report) => ParsedOutput { stderr: output.stderr, report: Some(report), trouble: None },
+            Err(error) => ParsedOutput { stderr: output.stderr, report: None, trouble: Some(error.to_string()) },
+        }
+    }
+
+    fn unreadable(trouble: String) -> ParsedOutput {
+        ParsedOutput { stderr: Vec::new(), report: None, trouble: Some(trouble) }
+    }
+}
+
+/// The files that the present parser wants, which may be more than the parser wanted when the tool was run.
+fn wanted_files(tool: &dyn Tool, run: &ToolRun, load: &LoadSpec, folder: &Path) -> Vec<(String, String)> {
+    let installed = InstalledTool { path: run.found_at.clone().into(), version: run.version.clone() };
+    match tool.command(&installed, load, &folder.join(WORK_FOLDER)) {
+        Ok(invocation) => invocation.outputs.into_iter().map(|(key, path)| (key.to_owned(), path)).collect(),
+        Err(_) => run.outputs.clone(),
+    }
+}
+
+/// A tool that ended by itself and gave a figure is ok, whatever its exit code; the message tells the exit code.
+fn state_of(run: &ToolRun, parsed: &ParsedOutput, data: &Snapshot) -> (State, Option<String>) {
+    let Some(ended) = run.ended else {
+        return (State::Failed, run.trouble.clone().or_else(|| Some("it was never started".to_owned())));
+    };
+    if ended.by == EndedBy::TimeLimit {
+        let limit = Nanos(run.limit_ns).as_secs_f64();
+        return (State::Hung, Some(format!("it still ran after {limit:.1} s, and was ended with its children")));
+    }
+    let has_figures = parsed.report.as_ref().is_some_and(|report| {
+        !report.claims.quantiles.is_empty() || report.claims.max_ns.is_some() || data.tally.planned > 0
+    });
+    let ending = match (ended.exit_code, ended.signal) {
+        (Some(0), _) => None,
+        (Some(code), _) => Some(format!("exit code {code}{}", complaint(&parsed.stderr))),
+        (None, signal) => Some(format!("ended by signal {}{}", signal.unwrap_or_default(), complaint(&parsed.stderr))),
+    };
+    let trouble = parsed.trouble.clone().or_else(|| run.trouble.clone());
+    if has_figures && ended.signal.is_none() {
+        return (State::Ok, trouble.or(ending));
+    }
+    let why: Vec<String> = ending.into_iter().chain(trouble).collect();
+    (State::Failed, Some(if why.is_empty() { "it gave no figure".to_owned() } else { why.join("; ") }))
+}
+
+/// The last line on standard error, after a colon; empty where there is none.
+fn complaint(stderr: &[u8]) -> String {
+    match last_line(stderr) {
+        line if line.is_empty() => String::new(),
+        line => format!(": {line}"),
+    }
+}

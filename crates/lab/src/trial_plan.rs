@@ -1,0 +1,118 @@
+//! What each tool is asked to do in a scenario, and how long it may take.
+
+use truetail_analysis::truth::{Truth, truth};
+use truetail_model::arrival::{Profile, Spacing};
+use truetail_model::scenario::Scenario;
+use truetail_model::time::{Nanos, Rate};
+use truetail_model::workload::LoadModel;
+use truetail_tools::LoadSpec;
+
+/// Users that a closed tool runs, as in `ab -c 10`.
+pub const USERS: u32 = 10;
+/// Connections, workers or virtual users that an open tool may use: 1.5 times as many as a stall of a second holds up.
+pub const CONNECTIONS: u32 = 1_500;
+/// Timeout of a request where the scenario sets none. With [`CONNECTIONS`] no request waits longer for the service.
+const DEFAULT_TIMEOUT: Nanos = Nanos::from_secs(60);
+/// Time for a tool to start, to shut down and to write its results.
+const STARTUP_ALLOWANCE: Nanos = Nanos::from_secs(30);
+
+/// A scenario that the tools cannot offer.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "{scenario} is no scenario for other people's tools: they can offer one constant rate, evenly spaced, for a time; {what}"
+)]
+pub struct UnsupportedScenario {
+    scenario: String,
+    what: &'static str,
+}
+
+/// A scenario as each tool meets it.
+#[derive(Clone, Debug)]
+pub struct TrialPlan {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// What an ideal open-loop client would measure.
+    pub truth: Truth,
+    /// The offered rate.
+    pub rate: Rate,
+    /// How long it is offered.
+    pub duration: Nanos,
+    /// A tool that still runs this long after the duration counts as hung, and is ended: half a minute plus the longest
+    /// response time of the truth.
+    pub grace: Nanos,
+}
+
+impl TrialPlan {
+    /// The plan for `scenario`.
+    ///
+    /// # Errors
+    /// [`UnsupportedScenario`] where the tools cannot offer such a load.
+    pub fn new(scenario: Scenario) -> Result<TrialPlan, UnsupportedScenario> {
+        let unsupported = |what| UnsupportedScenario { scenario: scenario.name.clone(), what };
+        let LoadModel::Open(schedule) = &scenario.workload.model else {
+            return Err(unsupported("its load model is not open"));
+        };
+        let Profile::Constant(constant) = &schedule.profile else {
+            return Err(unsupported("its rate is not constant"));
+        };
+        let rate = constant.rate;
+        let duration = schedule.horizon.duration.ok_or_else(|| unsupported("it has no duration"))?;
+        if schedule.spacing != Spacing::Even || schedule.horizon.requests.is_some() {
+            return Err(unsupported("it has gaps from a seed, or ends by a count"));
+        }
+        if !scenario.workload.warmup.is_zero() {
+            return Err(unsupported("it has a warm-up, which most of them cannot leave out"));
+        }
+        let truth = truth(&scenario).ok_or_else(|| unsupported("its load model is not open"))?;
+        let longest = truth.answered().last().copied().unwrap_or_default();
+        Ok(TrialPlan { truth, rate, duration, grace: STARTUP_ALLOWANCE + longest, scenario })
+    }
+
+    /// The load that a tool is asked to offer to `url`.
+    pub fn load(&self, url: String) -> LoadSpec {
+        LoadSpec {
+            url,
+            rate: self.rate,
+            duration: self.duration,
+            users: USERS,
+            connections: CONNECTIONS,
+            timeout: Some(self.scenario.workload.limits.timeout.unwrap_or(DEFAULT_TIMEOUT)),
+        }
+    }
+
+    /// The longest that a tool may run, from its start.
+    pub fn limit(&self) -> Nanos {
+        self.duration + self.grace
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use truetail_model::scenario::builtin;
+
+    use super::*;
+
+    #[test]
+    fn every_builtin_scenario_is_supported() {
+        for scenario in builtin::all() {
+            let plan = TrialPlan::new(scenario).unwrap();
+            let load = plan.load("http://127.0.0.1:1/api".to_owned());
+            assert_eq!((load.rate.as_per_second(), load.duration), (1000.0, Nanos::from_secs(60)));
+            assert!(plan.grace >= STARTUP_ALLOWANCE && plan.grace < Nanos::from_secs(120), "{:?}", plan.grace);
+        }
+    }
+
+    #[test]
+    fn what_no_tool_can_offer_is_refused() {
+        for workload in [
+            "rate = 10\nspacing = \"poisson\"\nduration = \"1s\"",
+            "profile = \"ramp:1..2/1s\"\nduration = \"1s\"",
+            "rate = 10\nrequests = 10",
+            "model = \"closed\"\nusers = 1\nduration = \"1s\"",
+        ] {
+            let text = format!("[workload]\n{workload}\n[service]\nbaseline = \"1ms\"\n");
+            let error = TrialPlan::new(Scenario::parse(&text, "x.toml").unwrap()).unwrap_err().to_string();
+            assert!(error.contains("constant rate"), "{error}");
+        }
+    }
+}
