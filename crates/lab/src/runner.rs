@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use truetail_analysis::league::{Row, State, Subject, Window, rank, row, window};
+use truetail_analysis::league::{LeagueRow, ToolState, ToolUnderTest, ObservationWindow, rank, row, window};
 use truetail_model::time::Nanos;
 use truetail_tools::{InstalledTool, SearchPath, Tool, ToolNotFound};
 
@@ -177,33 +177,33 @@ impl LabRunner<'_> {
     }
 
     /// The league table, best tool first.
-    pub fn league(&self, entries: &[ToolEntry]) -> Vec<Row> {
+    pub fn league(&self, entries: &[ToolEntry]) -> Vec<LeagueRow> {
         let window = self.window();
-        let mut rows: Vec<Row> = entries.iter().filter_map(|entry| self.row(entry, &window)).collect();
+        let mut rows: Vec<LeagueRow> = entries.iter().filter_map(|entry| self.row(entry, &window)).collect();
         rank(&mut rows);
         rows
     }
 
     /// The stretches of the scenario in which a tool's load model shows.
-    pub fn window(&self) -> Window {
+    pub fn window(&self) -> ObservationWindow {
         window(&self.plan.scenario, USERS)
     }
 
     /// The row of a tool; `None` where it is installed but was not run, because the user cancelled.
-    fn row(&self, entry: &ToolEntry, window: &Window) -> Option<Row> {
+    fn row(&self, entry: &ToolEntry, window: &ObservationWindow) -> Option<LeagueRow> {
         if let Some(result) = &entry.result {
             return Some(result.row(entry.tool, self.plan, window));
         }
         let missing = entry.found.as_ref().err()?;
         let message = format!("{missing}; {}", entry.tool.info().install.debian);
-        let subject = Subject {
+        let subject = ToolUnderTest {
             tool: entry.tool.name(),
             version: None,
             label_model: entry.tool.info().label_model,
-            state: State::Missing,
+            state: ToolState::Missing,
             message: Some(&message),
-            saw: None,
-            heard: None,
+            server_view: None,
+            report: None,
             cpu_seconds: None,
             peak_memory_bytes: None,
         };

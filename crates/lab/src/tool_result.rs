@@ -4,7 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use truetail_analysis::league::{Heard, Reported, Row, Saw, State, Subject, Window, row};
+use truetail_analysis::league::{
+    LeagueRow, ObservationWindow, ReportView, ReportedLatency, ServerView, ToolState, ToolUnderTest, row,
+};
 use truetail_model::record::Snapshot;
 use truetail_model::time::Nanos;
 use truetail_run::Claims;
@@ -26,13 +28,13 @@ pub struct ToolResult {
     /// How it was run.
     pub run: ToolRun,
     /// What the server saw; `None` where its log cannot be read.
-    pub server_view: Option<Saw>,
+    pub server_view: Option<ServerView>,
     /// What the tool reported; `None` where there is no report, or one that was not understood.
     pub report: Option<ToolReport>,
     /// The report's data as the record of a run.
     pub data: Snapshot,
     /// Whether the tool ended well.
-    pub state: State,
+    pub state: ToolState,
     /// Why it did not; or what went wrong although it did.
     pub message: Option<String>,
 }
@@ -56,7 +58,7 @@ impl ToolResult {
     /// # Errors
     /// The system's.
     pub fn write_report(&self, folder: &Path) -> io::Result<()> {
-        let reported = self.report.as_ref().map(|report| Reported::of(&report.claims, &self.data));
+        let reported = self.report.as_ref().map(|report| ReportedLatency::of(&report.claims, &self.data));
         let file = ReportFile {
             tool: &self.run.tool,
             version: &self.run.version,
@@ -72,17 +74,17 @@ impl ToolResult {
     }
 
     /// Its row in the league table.
-    pub fn row(&self, tool: &dyn Tool, plan: &TrialPlan, window: &Window) -> Row {
+    pub fn row(&self, tool: &dyn Tool, plan: &TrialPlan, window: &ObservationWindow) -> LeagueRow {
         let version = self.report.as_ref().and_then(|report| report.version.as_deref());
         let cpu = self.run.ended.map(|ended| (ended.cpu.user_ns + ended.cpu.system_ns) as f64 / 1e9);
-        let subject = Subject {
+        let subject = ToolUnderTest {
             tool: tool.name(),
             version: Some(self.run.version.as_str()).filter(|version| *version != "unknown").or(version),
             label_model: tool.info().label_model,
             state: self.state,
             message: self.message.as_deref(),
-            saw: self.server_view.as_ref(),
-            heard: self.report.as_ref().map(|report| Heard {
+            server_view: self.server_view.as_ref(),
+            report: self.report.as_ref().map(|report| ReportView {
                 claims: &report.claims,
                 data: &self.data,
                 notes: &report.notes,
@@ -99,10 +101,10 @@ impl ToolResult {
 struct ReportFile<'a> {
     tool: &'a str,
     version: &'a str,
-    state: State,
+    state: ToolState,
     message: Option<&'a str>,
     claims: Option<&'a Claims>,
-    reported: Option<Reported>,
+    reported: Option<ReportedLatency>,
     single_requests: usize,
     notes: &'a [String],
 }
@@ -149,13 +151,13 @@ fn wanted_files(tool: &dyn Tool, run: &ToolRun, load: &LoadSpec, folder: &Path) 
 }
 
 /// A tool that ended by itself and gave a figure is ok, whatever its exit code; the message tells the exit code.
-fn state_of(run: &ToolRun, parsed: &ParsedOutput, data: &Snapshot) -> (State, Option<String>) {
+fn state_of(run: &ToolRun, parsed: &ParsedOutput, data: &Snapshot) -> (ToolState, Option<String>) {
     let Some(ended) = run.ended else {
-        return (State::Failed, run.trouble.clone().or_else(|| Some("it was never started".to_owned())));
+        return (ToolState::Failed, run.trouble.clone().or_else(|| Some("it was never started".to_owned())));
     };
     if ended.by == EndedBy::TimeLimit {
         let limit = Nanos(run.limit_ns).as_secs_f64();
-        return (State::Hung, Some(format!("it still ran after {limit:.1} s, and was ended with its children")));
+        return (ToolState::Hung, Some(format!("it still ran after {limit:.1} s, and was ended with its children")));
     }
     let has_figures = parsed.report.as_ref().is_some_and(|report| {
         !report.claims.quantiles.is_empty() || report.claims.max_ns.is_some() || data.tally.planned > 0
@@ -167,10 +169,10 @@ fn state_of(run: &ToolRun, parsed: &ParsedOutput, data: &Snapshot) -> (State, Op
     };
     let trouble = parsed.trouble.clone().or_else(|| run.trouble.clone());
     if has_figures && ended.signal.is_none() {
-        return (State::Ok, trouble.or(ending));
+        return (ToolState::Ok, trouble.or(ending));
     }
     let why: Vec<String> = ending.into_iter().chain(trouble).collect();
-    (State::Failed, Some(if why.is_empty() { "it gave no figure".to_owned() } else { why.join("; ") }))
+    (ToolState::Failed, Some(if why.is_empty() { "it gave no figure".to_owned() } else { why.join("; ") }))
 }
 
 /// The last line on standard error, after a colon; empty where there is none.

@@ -108,16 +108,6 @@ impl ToolReport {
 }
 
 fn record_of(index: u64, start: Timestamp, request: &ReportedRequest) -> RequestRecord {
-    RequestRecord {
-        index,
-        intended_start: start,
-        actual_start: start,
-        end: Timestamp(start.0.saturating_add(request.latency.0)),
-        delay: Default::default(),
-        connected: false,
-        tls_handshake: None,
-        read_lag: None,
-        outcome: request.outcome,
-        bytes_in: 0,
-    }
+    let end = Timestamp(start.0.saturating_add(request.latency.0));
+    RequestRecord::new(Arrival { index, intended_start: start }, start, end, request.outcome)
 }

@@ -38,7 +38,7 @@ impl ToolState {
 
 /// What a tool said, and the data it gave.
 #[derive(Clone, Copy, Debug)]
-pub struct ToolReport<'a> {
+pub struct ReportView<'a> {
     /// Its statements.
     pub claims: &'a Claims,
     /// Its data; empty where it gave none.
@@ -63,7 +63,7 @@ pub struct ToolUnderTest<'a> {
     /// What the server saw.
     pub server_view: Option<&'a ServerView>,
     /// What it said.
-    pub report: Option<ToolReport<'a>>,
+    pub report: Option<ReportView<'a>>,
     /// CPU time it used.
     pub cpu_seconds: Option<f64>,
     /// Most memory that one of its processes held.

@@ -1,7 +1,7 @@
 //! The league on tools that are made up: what they said against what the server saw.
 
 use truetail_analysis::league::{
-    GeneratorKind, LeagueRow, ObservedModel, ServerView, ToolReport, ToolState, ToolUnderTest, Trial, certify, rank,
+    GeneratorKind, LeagueRow, ObservedModel, ServerView, ReportView, ToolState, ToolUnderTest, Trial, certify, rank,
     row, window,
 };
 use truetail_analysis::truth::truth;
@@ -37,7 +37,7 @@ fn row_of(tool: &str, saw: &ServerView, claims: &Claims, data: &Snapshot) -> Lea
         state: ToolState::Ok,
         message: None,
         server_view: Some(saw),
-        report: Some(ToolReport { claims, data, notes: &[] }),
+        report: Some(ReportView { claims, data, notes: &[] }),
         cpu_seconds: Some(1.0),
         peak_memory_bytes: None,
     };
@@ -132,7 +132,7 @@ fn nobody_is_judged_where_nothing_can_be_seen() {
         state: ToolState::Ok,
         message: None,
         server_view: Some(&saw),
-        report: Some(ToolReport { claims: &said, data: &Snapshot::default(), notes: &[] }),
+        report: Some(ReportView { claims: &said, data: &Snapshot::default(), notes: &[] }),
         cpu_seconds: None,
         peak_memory_bytes: None,
     };
@@ -144,7 +144,7 @@ fn nobody_is_judged_where_nothing_can_be_seen() {
     );
     assert_eq!((row.error_p99_pct, row.notes.len()), (Some(0.0), 0));
     let said = claims(LatencyFrom::Send, &[(0.99, 14)]);
-    let off = ToolUnderTest { report: Some(ToolReport { claims: &said, ..subject.report.unwrap() }), ..subject };
+    let off = ToolUnderTest { report: Some(ReportView { claims: &said, ..subject.report.unwrap() }), ..subject };
     let row = truetail_analysis::league::row(&off, &truth(&healthy).unwrap(), rate, &window(&healthy, 10));
     assert!(row.notes[0].contains("4.0 ms off") && row.notes[0].contains("within 10.0 ms"), "{:?}", row.notes);
 }
@@ -173,7 +173,7 @@ fn bursts_are_no_schedule() {
         state: ToolState::Ok,
         message: None,
         server_view: Some(&bursts),
-        report: Some(ToolReport { claims: &said, data: &data, notes: &[] }),
+        report: Some(ReportView { claims: &said, data: &data, notes: &[] }),
         cpu_seconds: None,
         peak_memory_bytes: None,
     };

@@ -63,7 +63,7 @@ fn a_failing_tool_keeps_its_output_and_says_why() {
         ("true", "is no number"),
     ] {
         let result = run(&Fake::new("bad", script), root.path(), PATIENT);
-        assert_eq!(result.state, State::Failed, "{script}");
+        assert_eq!(result.state, ToolState::Failed, "{script}");
         assert!(result.message.as_deref().is_some_and(|message| message.contains(why)), "{:?}", result.message);
         assert!(root.path().join("stdout").is_file() && result.report.is_none());
     }
@@ -81,7 +81,7 @@ fn a_tool_that_cannot_be_started_or_prepared_is_told() {
     let unprepared = Fake { before: "exit 1", ..Fake::new("unprepared", "echo 5") };
     for (tool, why) in [(nowhere, "cannot start /nowhere/tool"), (unprepared, "sh -c exit 1 failed")] {
         let result = run(&tool, root.path(), PATIENT);
-        assert_eq!(result.state, State::Failed);
+        assert_eq!(result.state, ToolState::Failed);
         assert!(result.message.as_deref().is_some_and(|message| message.contains(why)), "{:?}", result.message);
     }
 }
@@ -92,7 +92,7 @@ fn a_tool_that_hangs_is_ended_with_its_children() {
     // The shell and its child both ignore SIGTERM.
     let script = "trap '' TERM; sleep 300 & echo $! > child; echo 5; sleep 300";
     let result = run(&Fake::new("hanging", script), root.path(), Nanos::from_millis(700));
-    assert_eq!(result.state, State::Hung);
+    assert_eq!(result.state, ToolState::Hung);
     assert!(result.message.as_deref().is_some_and(|message| message.contains("0.7 s")), "{:?}", result.message);
     assert_eq!(result.run.ended.and_then(|ended| ended.signal), Some(9));
     assert_eq!(text(&root.path().join("stdout")), "5\n", "what it had said is kept");

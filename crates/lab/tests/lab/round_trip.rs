@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use truetail_analysis::league::{Observed, QUANTILES, State};
+use truetail_analysis::league::{ObservedModel, QUANTILES, ToolState};
 use truetail_lab::{LabRunner, TrialPlan};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;

@@ -1,7 +1,7 @@
 //! Load tools beside each other: tables for people and programs, and pictures.
 
 use truetail_analysis::league::{
-    Certificate, GeneratorKind, LeagueRow, ServerView, ToolReport, ToolState, ToolUnderTest, rank, row, window,
+    Certificate, GeneratorKind, LeagueRow, ServerView, ReportView, ToolState, ToolUnderTest, rank, row, window,
 };
 use truetail_analysis::truth::{Truth, truth};
 use truetail_model::record::Snapshot;
@@ -42,7 +42,7 @@ impl League {
                 state: if saw.is_none() { ToolState::Missing } else { ToolState::Ok },
                 message,
                 server_view: saw,
-                report: claims.map(|claims| ToolReport { claims, data: &data, notes: &[] }),
+                report: claims.map(|claims| ReportView { claims, data: &data, notes: &[] }),
                 cpu_seconds: Some(1.5),
                 peak_memory_bytes: Some(5 << 20),
             };
