@@ -61,13 +61,13 @@ fn fixed_run(workload: &Workload) -> Snapshot {
     let (driver, recorder) = (Driver::new(workload, WorkerShare::WHOLE), Recorder::new(RecorderOptions::default()));
     let mut parts = Parts { driver, recorder, parser: ResponseParser::new(), head_cache: HeadCache::new() };
     let (mut now, mut random) = (Timestamp::ZERO, Random::new(SEED, 0));
-    let mut in_flight: VecDeque<InFlight> = VecDeque::with_capacity(CONNECTIONS as usize);
+    let mut under_way: VecDeque<UnderWay> = VecDeque::with_capacity(CONNECTIONS as usize);
     loop {
         match part_driver_turn(&mut parts.driver, now) {
             Directive::Start(start) => {
                 part_recorder_plan(&mut parts.recorder, start.arrival.intended_start);
                 let end = now + SERVICE + Nanos(random.next_u64() % 1_000_000);
-                in_flight.push_back(InFlight { start, at: now, end });
+                under_way.push_back(UnderWay { start, at: now, end });
             }
             Directive::Wait { until } if under_way.front().is_none_or(|oldest| oldest.end > until) => now = until,
             Directive::Wait { .. } => {
@@ -82,7 +82,7 @@ fn fixed_run(workload: &Workload) -> Snapshot {
 }
 
 fn answered(parts: &mut Parts, request: &UnderWay, now: Timestamp) {
-    let Arrived { status, bytes } = part_parser(&mut parts.parser, &mut parts.head_cache, request.start.arrival.index);
+    let ParsedAnswer { status, bytes } = part_parser(&mut parts.parser, &mut parts.head_cache, request.start.arrival.index);
     let start = &request.start;
     let record = RequestRecord {
         read_lag: Some(now.since(request.end)),
@@ -121,13 +121,13 @@ fn part_recorder_record(recorder: &mut Recorder, record: &RequestRecord) {
 }
 
 /// A parsed answer.
-struct Parsed {
+struct ParsedAnswer {
     status: u16,
     bytes: u64,
 }
 
 #[inline(never)]
-fn part_parser(parser: &mut ResponseParser, head_cache: &mut HeadCache, index: u64) -> Arrived {
+fn part_parser(parser: &mut ResponseParser, head_cache: &mut HeadCache, index: u64) -> ParsedAnswer {
     let answer = black_box(ANSWER);
     let first = if index.is_multiple_of(IN_TWO_PIECES) { FIRST_PIECE } else { 0 };
     parser.start(false);
@@ -135,7 +135,7 @@ fn part_parser(parser: &mut ResponseParser, head_cache: &mut HeadCache, index: u
         assert_eq!(parser.feed(&answer[..first], head_cache, &mut |_| {}), Ok(Parsed::Incomplete));
     }
     match parser.feed(&answer[first..], head_cache, &mut |_| {}) {
-        Ok(Parsed::Complete(AnswerEnd { status, .. })) => Arrived { status, bytes: parser.received() },
+        Ok(Parsed::Complete(AnswerEnd { status, .. })) => ParsedAnswer { status, bytes: parser.received() },
         parsed => panic!("{parsed:?} is no answer"),
     }
 }
