@@ -10,7 +10,7 @@ use truetail_engine::callable::{CallPlan, Waiting, bench_here};
 use truetail_engine::{Control, Measured};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::Limits;
-use truetail_report::{Progress, Style, number, progress_text};
+use truetail_report::{RunProgress, Style, number, progress_text};
 use truetail_run::{Offered, Run, Source};
 
 use crate::arguments::{choice, count, length, time, whole, wrong};
@@ -115,7 +115,7 @@ impl Bench {
 pub fn text_of(control: &Control, began: Instant, total: Option<Nanos>) -> String {
     let seen = control.progress();
     let elapsed = Nanos::from(began.elapsed());
-    let progress = Progress {
+    let progress = RunProgress {
         elapsed,
         total,
         requests: None,

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use truetail_model::scenario::{Scenario, builtin};
 use truetail_sim::SimOptions;
-use truetail_sim::labs::{LabError, Series, every_nth, freeze, order_router};
+use truetail_sim::labs::{LabError, LabSeries, every_nth, freeze, order_router};
 
 use crate::arguments::{length, wrong, wrong_type};
 use crate::result::{Raised, RunResult};
@@ -35,7 +35,7 @@ pub fn simulate<'py>(
 }
 
 /// The series of the lab of that name; `None` where there is none.
-fn lab(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<Result<Vec<Series>, LabError>> {
+fn lab(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<Result<Vec<LabSeries>, LabError>> {
     let name = name.cast::<PyString>().ok()?.to_string();
     let run = match name.as_str() {
         "freeze" => || freeze::run(&Default::default()).map(|lab| lab.series.map(|one| one.series).into()),
@@ -43,11 +43,11 @@ fn lab(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<Result<Vec<Series>, La
         "order-router" => || order_router::run(&Default::default()).map(|lab| vec![lab.naive, lab.corrected, lab.open]),
         _ => return None,
     };
-    let run: fn() -> Result<Vec<Series>, LabError> = run;
+    let run: fn() -> Result<Vec<LabSeries>, LabError> = run;
     Some(py.detach(run))
 }
 
-fn by_name(py: Python<'_>, series: Vec<Series>) -> PyResult<Bound<'_, PyAny>> {
+fn by_name(py: Python<'_>, series: Vec<LabSeries>) -> PyResult<Bound<'_, PyAny>> {
     let results = PyDict::new(py);
     for one in series {
         results.set_item(one.name, RunResult::new(py, one.run, Raised::default()))?;

@@ -9,7 +9,7 @@ use truetail_engine::{Control, Plan};
 use truetail_model::arrival::{RateProfile, Spacing};
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModel;
-use truetail_report::{Progress, Style, progress_line, progress_text};
+use truetail_report::{RunProgress, Style, progress_line, progress_text};
 
 use crate::output;
 
@@ -102,12 +102,12 @@ impl Figures {
         Figures { model, control, began, begun: VecDeque::from([(began, 0)]) }
     }
 
-    fn now(&mut self) -> Progress {
+    fn now(&mut self) -> RunProgress {
         let now = Instant::now();
         let seen = self.control.progress();
         let elapsed = Nanos::from(now - self.began);
         let horizon = self.model.horizon();
-        Progress {
+        RunProgress {
             elapsed,
             total: horizon.duration,
             requests: horizon.requests,

@@ -7,7 +7,7 @@ use crate::style::{Ink, Style};
 use crate::table::{Align, Table};
 
 /// The table: each quantile three times, and how many times the truth is what each loop reports.
-pub fn comparison(comparison: &Comparison, style: Style) -> String {
+pub fn comparison_table(comparison: &Comparison, style: Style) -> String {
     let mut table = Table::new(&[
         ("", Align::Left),
         ("closed loop", Align::Right),
@@ -33,7 +33,7 @@ pub fn comparison(comparison: &Comparison, style: Style) -> String {
 }
 
 fn cells(row: &Row) -> Vec<String> {
-    let factor = |factor: Option<f64>| factor.map_or("–".to_owned(), number::times);
+    let factor = |factor: Option<f64>| factor.map_or("–".to_owned(), number::factor);
     vec![
         number::quantile_name(row.q),
         number::quantile(&row.closed),
@@ -58,7 +58,7 @@ fn during(stall: &Stall) -> Vec<String> {
 
 /// Three sentences on what the reader has just seen, from the numbers: what the service did, what each loop made of it,
 /// and why. Empty without a stall, or where no quantile tells the loops apart.
-pub fn explanation(comparison: &Comparison, style: Style) -> String {
+pub fn comparison_explanation(comparison: &Comparison, style: Style) -> String {
     let (Some(stall), Some(row)) = (&comparison.stall, widest(comparison)) else { return String::new() };
     let (Some(closed), Some(open)) = (stall.closed, stall.open) else { return String::new() };
     let sentences = [what_happened(stall), what_was_reported(row), why(closed, open, stall)];
@@ -82,7 +82,7 @@ fn widest(comparison: &Comparison) -> Option<&Row> {
 fn what_happened(stall: &Stall) -> String {
     format!(
         "The service stood still for {}, in which {} requests were due.",
-        number::whole_time(stall.length.0),
+        number::round_time(stall.length.0),
         number::count(stall.truth)
     )
 }
@@ -92,7 +92,7 @@ fn what_was_reported(row: &Row) -> String {
     format!(
         "The closed loop puts {name} at {}, which is {} too low; the open loop puts it at {}, and the truth is {truth}.",
         number::quantile(&row.closed),
-        row.closed_factor.map_or(String::new(), number::times),
+        row.closed_factor.map_or(String::new(), number::factor),
         number::quantile(&row.open),
         name = number::quantile_name(row.q),
     )

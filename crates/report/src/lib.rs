@@ -24,7 +24,7 @@ pub mod style;
 mod summary;
 mod table;
 
-pub use comparison::{comparison, explanation};
-pub use progress::{Progress, progress_line, progress_text};
+pub use comparison::{comparison_explanation, comparison_table};
+pub use progress::{RunProgress, progress_line, progress_text};
 pub use style::Style;
 pub use summary::summary;

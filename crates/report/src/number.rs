@@ -13,7 +13,7 @@ pub fn time(ns: u64) -> String {
 }
 
 /// A time that somebody chose: `60 s`, `500 ms`, without digits that say nothing.
-pub fn whole_time(ns: u64) -> String {
+pub fn round_time(ns: u64) -> String {
     let text = time(ns);
     match text.split_once(' ') {
         Some((value, unit)) if value.contains('.') => {
@@ -99,7 +99,7 @@ pub fn share(part: f64) -> String {
 }
 
 /// How many times: `36 ×`, `1.0 ×`.
-pub fn times(factor: f64) -> String {
+pub fn factor(factor: f64) -> String {
     let decimals = usize::from(factor < 9.95);
     format!("{factor:.decimals$} ×")
 }
@@ -164,7 +164,7 @@ mod tests {
             ["1 000/s", "998.3/s", "0.5/s", "0/s", "1 000/s", "20 000/s"]
         );
         assert_eq!([0.0, 0.0004, 0.021, 0.12, 1.0].map(share), ["0 %", "<0.1 %", "2.1 %", "12 %", "100 %"]);
-        assert_eq!([1.0, 9.94, 36.3].map(times), ["1.0 ×", "9.9 ×", "36 ×"]);
+        assert_eq!([1.0, 9.94, 36.3].map(factor), ["1.0 ×", "9.9 ×", "36 ×"]);
         assert_eq!([0.5, 0.999, 0.9999, 1.0].map(quantile_name), ["p50", "p99.9", "p99.99", "max"]);
     }
 }

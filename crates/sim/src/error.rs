@@ -13,7 +13,7 @@ pub enum SimError {
         "virtual time stands still at {at:?}: {starts} requests of the closed users began and ended there; give the \
          service a baseline, the users a think time, or the workload a number of requests"
     )]
-    TimeStands {
+    NoProgress {
         /// Where.
         at: Timestamp,
         /// How many were started there.

@@ -31,6 +31,6 @@ mod sink;
 
 pub use error::SimError;
 pub use run::{SimOptions, simulate};
-pub use simulation::{Closing, FaultClock, Simulation};
+pub use simulation::{FaultClockStart, Simulation, SimulationEnd};
 pub use sink::Sink;
 pub use truetail_run::Run;

@@ -6,7 +6,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_run::{Facts, Offered, Run, Source};
 
-use crate::{Closing, FaultClock, SimError, Simulation};
+use crate::{FaultClockStart, SimError, Simulation, SimulationEnd};
 
 /// Room is made for at most this many seconds beforehand: a day.
 const MOST_SECONDS_MADE_READY: u64 = 86_400;
@@ -19,21 +19,25 @@ pub struct SimOptions {
     /// How many single requests to keep.
     pub samples: SamplesOptions,
     /// When the faults begin to count.
-    pub fault_clock: FaultClock,
+    pub fault_clock: FaultClockStart,
 }
 
 impl Default for SimOptions {
     /// All that a real run keeps.
     fn default() -> SimOptions {
         let recorder = RecorderOptions::default();
-        SimOptions { per_second: recorder.per_second, samples: recorder.samples, fault_clock: FaultClock::FirstRequest }
+        SimOptions {
+            per_second: recorder.per_second,
+            samples: recorder.samples,
+            fault_clock: FaultClockStart::FirstRequest,
+        }
     }
 }
 
 impl SimOptions {
     /// Only distributions of the whole run and counts a second: the fastest.
     pub const LEAN: SimOptions =
-        SimOptions { per_second: false, samples: SamplesOptions::NONE, fault_clock: FaultClock::FirstRequest };
+        SimOptions { per_second: false, samples: SamplesOptions::NONE, fault_clock: FaultClockStart::FirstRequest };
 
     /// The recorder that these options ask for, for a run of `workload`.
     pub fn recorder(&self, workload: &Workload) -> Recorder {
@@ -64,7 +68,7 @@ pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimErro
 }
 
 /// What is known of a run in virtual time.
-pub(crate) fn facts(name: &str, workload: &Workload, closing: Closing) -> Facts {
+pub(crate) fn facts(name: &str, workload: &Workload, closing: SimulationEnd) -> Facts {
     Facts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         source: Source::Simulator,
@@ -82,7 +86,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, closing: Closing) -> Facts 
     }
 }
 
-fn stuck_note(closing: Closing) -> Option<String> {
+fn stuck_note(closing: SimulationEnd) -> Option<String> {
     closing.stuck.then(|| {
         format!(
             "from {:.3} s on nothing could happen any more: requests were under way that never end, and there is \

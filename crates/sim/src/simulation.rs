@@ -13,7 +13,7 @@ use crate::{SimError, Sink};
 
 /// When the fault clock of the service starts.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum FaultClock {
+pub enum FaultClockStart {
     /// With the first request, as the server's does.
     #[default]
     FirstRequest,
@@ -43,7 +43,7 @@ pub struct Simulation {
 
 /// How a simulation ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Closing {
+pub struct SimulationEnd {
     /// The instant at which the last request had ended or was counted out.
     pub at: Timestamp,
     /// The hash of all arrivals.
@@ -58,7 +58,7 @@ impl Simulation {
     ///
     /// # Errors
     /// [`SimError::NoEnd`] when the workload has neither a duration nor a number of requests.
-    pub fn new(service: &Service, workload: &Workload, fault_clock: FaultClock) -> Result<Simulation, SimError> {
+    pub fn new(service: &Service, workload: &Workload, fault_clock: FaultClockStart) -> Result<Simulation, SimError> {
         if workload.model.horizon() == Horizon::default() {
             return Err(SimError::NoEnd);
         }
@@ -71,8 +71,8 @@ impl Simulation {
             service: ServiceState::new(service.clone()),
             timeout: workload.limits.timeout,
             fault_clock: match fault_clock {
-                FaultClock::FirstRequest => None,
-                FaultClock::Origin => Some(Timestamp::ZERO),
+                FaultClockStart::FirstRequest => None,
+                FaultClockStart::Origin => Some(Timestamp::ZERO),
             },
             pending: Pending::default(),
             now: Timestamp::ZERO,
@@ -88,8 +88,8 @@ impl Simulation {
     /// limit, where nothing depends on an end: there they come in the order of their starts.
     ///
     /// # Errors
-    /// [`SimError::TimeStands`] when closed users ask again and again in no time.
-    pub fn run(mut self, sink: &mut impl Sink) -> Result<Closing, SimError> {
+    /// [`SimError::NoProgress`] when closed users ask again and again in no time.
+    pub fn run(mut self, sink: &mut impl Sink) -> Result<SimulationEnd, SimError> {
         let stuck = loop {
             match self.driver.turn(self.now) {
                 Turn::Start(start) => self.begin(start, sink)?,
@@ -170,7 +170,7 @@ impl Simulation {
     }
 
     /// Counts out what is still under way and what was never issued.
-    fn close(mut self, stuck: bool, sink: &mut impl Sink) -> Closing {
+    fn close(mut self, stuck: bool, sink: &mut impl Sink) -> SimulationEnd {
         let at = self.now.max(self.last_end);
         for mut flight in self.pending.into_started_order() {
             cut_off(&mut flight.record, at);
@@ -180,7 +180,7 @@ impl Simulation {
             sink.planned(arrival.intended_start);
             sink.ended(&RequestRecord::never_issued(arrival, at));
         }
-        Closing { at, schedule_hash: self.driver.schedule_hash(), stuck }
+        SimulationEnd { at, schedule_hash: self.driver.schedule_hash(), stuck }
     }
 }
 
@@ -219,7 +219,7 @@ impl Standing {
         }
         self.starts += 1;
         if self.starts > self.limit {
-            return Err(SimError::TimeStands { at: now, starts: self.starts });
+            return Err(SimError::NoProgress { at: now, starts: self.starts });
         }
         Ok(())
     }

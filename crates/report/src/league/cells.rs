@@ -3,7 +3,7 @@
 use truetail_analysis::league::{Row, State};
 use truetail_run::LatencyFrom;
 
-use super::Table;
+use super::LeagueTable;
 use crate::number;
 use crate::table::Align;
 
@@ -16,14 +16,14 @@ pub(super) struct Grid {
 }
 
 /// All three.
-pub(super) fn grids(league: &Table<'_>) -> [Grid; 3] {
+pub(super) fn grids(league: &LeagueTable<'_>) -> [Grid; 3] {
     [said(league), offered(league.rows), took(league.rows)]
 }
 
 const LEFT: Align = Align::Left;
 const RIGHT: Align = Align::Right;
 
-fn said(league: &Table<'_>) -> Grid {
+fn said(league: &LeagueTable<'_>) -> Grid {
     let rows = league.rows.iter().map(what_it_says);
     Grid {
         caption: "What each tool reports, times in ms; * computed from its own data, not printed; + its tail was filled in",
@@ -42,7 +42,7 @@ fn said(league: &Table<'_>) -> Grid {
     }
 }
 
-fn the_truth(league: &Table<'_>) -> Vec<String> {
+fn the_truth(league: &LeagueTable<'_>) -> Vec<String> {
     let at = |q| league.truth.quantile(q).map_or("none".to_owned(), |value| millis(value.0));
     let planned = league.rows.first().map_or(0, |row| row.planned_in_fault);
     let mut cells = vec!["(the truth)".to_owned(), String::new(), String::new(), in_fault(planned, Some(planned))];
@@ -168,7 +168,7 @@ fn what_it_took(row: &Row) -> Vec<String> {
         from.to_owned(),
         row.cpu_seconds.map_or("–".to_owned(), |seconds| format!("{seconds:.1}")),
         row.peak_memory_bytes.map_or("–".to_owned(), |bytes| format!("{} MiB", bytes.div_ceil(1 << 20))),
-        row.omission_factor_p99.map_or("–".to_owned(), number::times),
+        row.omission_factor_p99.map_or("–".to_owned(), number::factor),
     ]
 }
 

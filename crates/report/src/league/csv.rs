@@ -3,13 +3,13 @@
 use truetail_analysis::league::{QUANTILES, Row};
 use truetail_run::LatencyFrom;
 
-use super::Table;
+use super::LeagueTable;
 
 /// Names of [`QUANTILES`] in heads.
 const NAMES: [&str; 6] = ["p50", "p90", "p99", "p999", "p9999", "max"];
 
 /// The table; the first line names the columns, the second is the truth.
-pub fn csv(league: &Table<'_>) -> String {
+pub fn csv(league: &LeagueTable<'_>) -> String {
     let cells: Vec<Vec<(String, String)>> = league.rows.iter().map(cells).collect();
     let heads = cells.first().map_or(Vec::new(), |row| row.iter().map(|(head, _)| head.clone()).collect());
     let truth = heads.iter().map(|head| truth_cell(head, league)).collect();
@@ -18,7 +18,7 @@ pub fn csv(league: &Table<'_>) -> String {
     lines.map(|line: Vec<String>| line.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n").collect()
 }
 
-fn truth_cell(head: &str, league: &Table<'_>) -> String {
+fn truth_cell(head: &str, league: &LeagueTable<'_>) -> String {
     let index = NAMES.iter().position(|name| head == format!("{name}_ns"));
     match (head, index) {
         ("tool", _) => "(the truth)".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Table;
+use super::LeagueTable;
 use super::cells::{self, Grid};
 use crate::markup::escaped;
 use crate::plot::Picture;
@@ -18,7 +18,7 @@ th{color:#595959;font-weight:500}.r{text-align:right}tr.truth td{font-weight:600
 svg{width:100%;height:auto;margin:1rem 0}dt{font-weight:600}dd{margin:0 0 .5rem 1rem}footer{color:#595959}";
 
 /// The page. `made` says when, on which machine and by which version.
-pub fn html(league: &Table<'_>, pictures: &[(String, Picture)], made: &str) -> String {
+pub fn html(league: &LeagueTable<'_>, pictures: &[(String, Picture)], made: &str) -> String {
     let name = escaped(&league.scenario.name);
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -60,7 +60,7 @@ fn push_grid(page: &mut String, grid: &Grid) {
     page.push_str("</table></div>\n");
 }
 
-fn push_remarks(page: &mut String, league: &Table<'_>) {
+fn push_remarks(page: &mut String, league: &LeagueTable<'_>) {
     let remarks: Vec<_> = league.rows.iter().filter_map(|row| Some((&row.tool, cells::remarks(row)?))).collect();
     if remarks.is_empty() {
         return;

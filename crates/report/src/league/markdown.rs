@@ -1,11 +1,11 @@
 //! The tables as a page of a repository, with the pictures that lie beside it.
 
-use super::Table;
+use super::LeagueTable;
 use super::cells::{self, Grid};
 use crate::table::Align;
 
 /// The page. `pictures` are the names of their files without an ending; `made` says when, where and by whom.
-pub fn markdown(league: &Table<'_>, pictures: &[&str], made: &str) -> String {
+pub fn markdown(league: &LeagueTable<'_>, pictures: &[&str], made: &str) -> String {
     let mut page = format!("# {}\n\n{}\n", league.scenario.name, escaped(&league.scenario.about));
     for name in pictures {
         page.push_str(&format!("\n![{}](./{name}.svg)\n", name.replace('-', " ")));

@@ -26,7 +26,7 @@ pub use html::html;
 pub use markdown::markdown;
 pub use pictures::{ToolData, pictures};
 pub use text::text;
-pub use tools::{ToolLine, tools_table};
+pub use tools::{ToolListing, tools_table};
 
 use truetail_analysis::league::{Row, Stretch};
 use truetail_analysis::truth::Truth;
@@ -35,7 +35,7 @@ use truetail_model::time::Nanos;
 
 /// The tools in a scenario, best first.
 #[derive(Clone, Copy, Debug)]
-pub struct Table<'a> {
+pub struct LeagueTable<'a> {
     /// The scenario, as it was offered.
     pub scenario: &'a Scenario,
     /// How long it was offered.

@@ -6,7 +6,7 @@ use truetail_analysis::league::{Observed, Row, State};
 use truetail_model::record::Snapshot;
 use truetail_model::workload::LoadModelKind;
 
-use super::Table;
+use super::LeagueTable;
 use crate::number;
 use crate::plot::{Curve, Model, Panel, Picture, RequestPlot, Role, many_tools_spectrum, requests, tool_spectrum};
 
@@ -30,7 +30,7 @@ const TIMED_CLOSED: [&str; 4] = ["hey", "k6-constant-vus", "jmeter-thread-group"
 const TIMED_OPEN: [&str; 3] = ["vegeta", "truetail", "k6-constant-arrival-rate"];
 
 /// All that can be drawn of these tools: (name of the file, picture).
-pub fn pictures(league: &Table<'_>, tools: &[ToolData<'_>]) -> Vec<(String, Picture)> {
+pub fn pictures(league: &LeagueTable<'_>, tools: &[ToolData<'_>]) -> Vec<(String, Picture)> {
     let drawn: Vec<&ToolData<'_>> = tools.iter().filter(|tool| has_curve(tool)).collect();
     let by_name = |name: &str| drawn.iter().copied().find(|tool| tool.row.tool == name);
     let open = || OPEN.iter().find_map(|name| by_name(name));
@@ -56,13 +56,13 @@ fn has_curve(tool: &ToolData<'_>) -> bool {
     tool.row.state == State::Ok && (tool.data.tally.planned > 0 || !tool.points.is_empty())
 }
 
-fn title(league: &Table<'_>, words: &str) -> String {
+fn title(league: &LeagueTable<'_>, words: &str) -> String {
     format!("{}: {words}", league.scenario.name)
 }
 
-fn subtitle(league: &Table<'_>, ending: &str) -> String {
+fn subtitle(league: &LeagueTable<'_>, ending: &str) -> String {
     let rate = league.rows.first().map_or(0.0, |row| row.rate_asked_per_second);
-    format!("{} for {} asked of each tool; {ending}", number::rate(rate), number::whole_time(league.duration.0))
+    format!("{} for {} asked of each tool; {ending}", number::rate(rate), number::round_time(league.duration.0))
 }
 
 fn curve(tool: &ToolData<'_>, role: Role) -> Curve {
@@ -74,13 +74,13 @@ fn curve(tool: &ToolData<'_>, role: Role) -> Curve {
     Curve::of_tool(&tool.row.tool, role, tool.data, &tool.points, measured, p99)
 }
 
-fn pair(league: &Table<'_>, words: &str, closed: &ToolData<'_>, open: &ToolData<'_>) -> Picture {
+fn pair(league: &LeagueTable<'_>, words: &str, closed: &ToolData<'_>, open: &ToolData<'_>) -> Picture {
     let curves = [curve(closed, Role::Closed), curve(open, Role::Open), Curve::of_truth("the truth", league.truth)];
     tool_spectrum(&title(league, words), &subtitle(league, "each as it reports itself"), &curves)
 }
 
 /// Colours by what was observed, highest p99 first, as the curves lie at p99.
-fn all(league: &Table<'_>, tools: &[&ToolData<'_>]) -> Picture {
+fn all(league: &LeagueTable<'_>, tools: &[&ToolData<'_>]) -> Picture {
     let mut sorted: Vec<&ToolData<'_>> = tools.to_vec();
     let p99 = |tool: &ToolData<'_>| Some(tool.row.reported.as_ref()?.quantile(0.99)?.value_ns);
     sorted.sort_by_key(|tool| (std::cmp::Reverse(p99(tool)), tool.row.tool.clone()));
@@ -125,7 +125,7 @@ fn model_of(row: &Row) -> Model {
     }
 }
 
-fn timeline(league: &Table<'_>, tools: &[&ToolData<'_>]) -> Option<Picture> {
+fn timeline(league: &LeagueTable<'_>, tools: &[&ToolData<'_>]) -> Option<Picture> {
     let first = |names: &[&str]| {
         names.iter().find_map(|name| tools.iter().find(|tool| tool.row.tool == *name && !tool.requests.is_empty()))
     };

@@ -1,12 +1,12 @@
 //! The tables for a terminal.
 
-use super::Table as League;
+use super::LeagueTable;
 use super::cells::{self, Grid};
 use crate::style::{Ink, Style};
 use crate::table::Table;
 
 /// The tables, each under what it is about, and below them what is to be said of single tools.
-pub fn text(league: &League<'_>, style: Style) -> String {
+pub fn text(league: &LeagueTable<'_>, style: Style) -> String {
     let title = format!("{}: {}", league.scenario.name, league.scenario.about);
     let wrapped = style.wrap(&title, style.columns() - 2);
     let mut lines: Vec<String> = wrapped.iter().map(|line| format!("  {}", style.paint(Ink::Bold, line))).collect();

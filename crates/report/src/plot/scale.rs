@@ -69,7 +69,7 @@ pub(super) fn log_time_ticks(from: f64, to: f64) -> Vec<Tick> {
     while power <= to {
         let multiples = (1..=9).map(|by| (by, f64::from(by) * power)).filter(|(_, at)| within(*at));
         ticks.extend(multiples.map(|(by, at)| {
-            let text = if named.contains(&by) { number::whole_time(at.round() as u64) } else { String::new() };
+            let text = if named.contains(&by) { number::round_time(at.round() as u64) } else { String::new() };
             Tick::new(at, text)
         }));
         power *= 10.0;

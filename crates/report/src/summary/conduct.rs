@@ -64,7 +64,7 @@ fn told(shadow: &ClosedLoopShadow) -> Option<&ShadowQuantile> {
 fn omitted(quantile: &ShadowQuantile) -> String {
     let (name, at_least) = (number::quantile_name(quantile.q), if quantile.at_least { "at least " } else { "" });
     let (value, factor) = (quantile.value_ns.unwrap_or(0), quantile.omission_factor.unwrap_or(1.0));
-    format!("{name} {}: {at_least}{} too low", number::time(value), number::times(factor))
+    format!("{name} {}: {at_least}{} too low", number::time(value), number::factor(factor))
 }
 
 /// `None` where nothing can be compared.

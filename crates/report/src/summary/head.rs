@@ -91,9 +91,9 @@ fn load(offered: &Offered) -> String {
         ),
     };
     let ends = [
-        offered.duration_ns.map(|ns| format!("for {}", number::whole_time(ns))),
+        offered.duration_ns.map(|ns| format!("for {}", number::round_time(ns))),
         offered.requests.map(|n| format!("{} requests", number::count(n))),
-        (offered.warmup_ns > 0).then(|| format!("the first {} are warm-up", number::whole_time(offered.warmup_ns))),
+        (offered.warmup_ns > 0).then(|| format!("the first {} are warm-up", number::round_time(offered.warmup_ns))),
     ];
     ends.into_iter().flatten().fold(what, |text, end| format!("{text}, {end}"))
 }
@@ -116,7 +116,7 @@ fn limits(offered: &Offered) -> String {
         (Some(_), 1) => format!(" · HTTP/2 on one connection{streams}"),
         (Some(_), n) => format!(" · HTTP/2 on at most {} connections{streams}", number::count(n.into())),
     });
-    let timeout = offered.timeout_ns.map(|ns| format!(" · timeout {}", number::whole_time(ns)));
+    let timeout = offered.timeout_ns.map(|ns| format!(" · timeout {}", number::round_time(ns)));
     cap.unwrap_or_default() + &timeout.unwrap_or_default()
 }
 

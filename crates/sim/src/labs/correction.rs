@@ -8,7 +8,7 @@ use truetail_model::workload::Workload;
 use truetail_run::Run;
 
 use super::LabError;
-use super::series::{Series, facts_of, measure};
+use super::series::{LabSeries, facts_of, measure};
 use crate::{SimOptions, Sink};
 
 /// Records each answer, and with it the requests that a client with an expected interval would have sent while it
@@ -17,7 +17,7 @@ use crate::{SimOptions, Sink};
 /// These are the values that `recordValueWithExpectedInterval` of HdrHistogram adds. They are reconstructed, not
 /// measured: nobody sent them.
 #[derive(Clone, Debug)]
-pub struct Corrected {
+pub struct CorrectedRecorder {
     recorder: Recorder,
     expected_interval: Nanos,
     hash: ScheduleHash,
@@ -25,11 +25,17 @@ pub struct Corrected {
     reconstructed: u64,
 }
 
-impl Corrected {
+impl CorrectedRecorder {
     /// Nothing yet. The shortest interval is 1 ns.
-    pub fn new(recorder: Recorder, expected_interval: Nanos) -> Corrected {
+    pub fn new(recorder: Recorder, expected_interval: Nanos) -> CorrectedRecorder {
         let expected_interval = expected_interval.max(Nanos(1));
-        Corrected { recorder, expected_interval, hash: ScheduleHash::default(), next_index: 0, reconstructed: 0 }
+        CorrectedRecorder {
+            recorder,
+            expected_interval,
+            hash: ScheduleHash::default(),
+            next_index: 0,
+            reconstructed: 0,
+        }
     }
 
     /// How many requests were reconstructed.
@@ -51,7 +57,7 @@ impl Corrected {
     }
 }
 
-impl Sink for Corrected {
+impl Sink for CorrectedRecorder {
     /// An arrival is planned here when it has ended, together with those that it stands for.
     fn planned(&mut self, _: Timestamp) {}
 
@@ -85,8 +91,8 @@ pub(super) fn measure_both(
     workload: &Workload,
     expected_interval: Nanos,
     besides: impl Sink,
-) -> Result<(Series, Series), LabError> {
-    let correction = Corrected::new(SimOptions::default().recorder(workload), expected_interval);
+) -> Result<(LabSeries, LabSeries), LabError> {
+    let correction = CorrectedRecorder::new(SimOptions::default().recorder(workload), expected_interval);
     let mut sinks = (correction, besides);
     let (raw, closing) = measure(names.lab, names.raw, service, workload, &mut sinks)?;
     let (measured, reconstructed) = (raw.count(), sinks.0.reconstructed());
@@ -95,7 +101,7 @@ pub(super) fn measure_both(
         "{measured} requests were measured and {reconstructed} are reconstructed by HdrHistogram's correction with an \
          expected interval of {expected_interval}"
     ));
-    Ok((raw, Series::new(names.corrected, Run { facts, snapshot: sinks.0.finish() })))
+    Ok((raw, LabSeries::new(names.corrected, Run { facts, snapshot: sinks.0.finish() })))
 }
 
 #[cfg(test)]
@@ -122,7 +128,7 @@ mod tests {
     #[test]
     fn it_adds_what_hdrhistogram_adds() {
         let (short, long, interval) = (1_000, 100_000_000, 10_000);
-        let mut ours = Corrected::new(Recorder::new(RecorderOptions::default()), Nanos(interval));
+        let mut ours = CorrectedRecorder::new(Recorder::new(RecorderOptions::default()), Nanos(interval));
         let mut theirs = hdrhistogram::Histogram::<u64>::new(3).unwrap();
         for value in std::iter::repeat_n(short, 10_000).chain([long]) {
             ours.ended(&answer(5, 5 + value));
@@ -142,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_is_reconstructed_starts_an_interval_later_and_ends_together() {
-        let mut corrected = Corrected::new(Recorder::new(RecorderOptions::default()), Nanos(10));
+        let mut corrected = CorrectedRecorder::new(Recorder::new(RecorderOptions::default()), Nanos(10));
         corrected.ended(&answer(100, 135));
         assert_eq!(corrected.reconstructed(), 2);
         let records = corrected.finish().samples.even().to_vec();

@@ -10,7 +10,7 @@ use truetail_model::service::{Fault, Service};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 
 use super::series::{closed, measure, open};
-use super::{LabError, Series, above_zero, requests_in};
+use super::{LabError, LabSeries, above_zero, requests_in};
 use crate::Sink;
 
 /// What may be chosen.
@@ -67,11 +67,11 @@ impl EveryNthOptions {
 
 /// What the two loops saw.
 #[derive(Clone, Debug)]
-pub struct EveryNth {
+pub struct EveryNthResult {
     /// One request after the other.
-    pub closed: Series,
+    pub closed: LabSeries,
     /// On schedule, from the intended start.
-    pub open: Series,
+    pub open: LabSeries,
     /// A request is slow when it takes longer than this: twice the work.
     pub slow_from: Nanos,
     /// Slow requests of the closed loop.
@@ -82,7 +82,7 @@ pub struct EveryNth {
 
 /// A line of the comparison.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Ratio {
+pub struct QuantileRatio {
     /// In [0, 1].
     pub q: f64,
     /// The closed loop's response time.
@@ -91,18 +91,18 @@ pub struct Ratio {
     pub open: Nanos,
 }
 
-impl Ratio {
+impl QuantileRatio {
     /// open / closed, from the unrounded values.
     pub fn ratio(&self) -> f64 {
         self.open.0 as f64 / self.closed.0 as f64
     }
 }
 
-impl EveryNth {
+impl EveryNthResult {
     /// The two loops, quantile by quantile.
-    pub fn ratios(&self) -> impl Iterator<Item = Ratio> + '_ {
+    pub fn ratios(&self) -> impl Iterator<Item = QuantileRatio> + '_ {
         let both = self.closed.quantiles.iter().zip(&self.open.quantiles);
-        both.map(|(closed, open)| Ratio { q: closed.q, closed: closed.response_time, open: open.response_time })
+        both.map(|(closed, open)| QuantileRatio { q: closed.q, closed: closed.response_time, open: open.response_time })
     }
 }
 
@@ -110,7 +110,7 @@ impl EveryNth {
 ///
 /// # Errors
 /// [`LabError`] when an option is out of range.
-pub fn run(options: &EveryNthOptions) -> Result<EveryNth, LabError> {
+pub fn run(options: &EveryNthOptions) -> Result<EveryNthResult, LabError> {
     let requests = options.check()?;
     let service = options.service();
     let slow_from = options.work + options.work;
@@ -119,7 +119,7 @@ pub fn run(options: &EveryNthOptions) -> Result<EveryNth, LabError> {
     let (closed, _) = measure("every-nth", "closed-loop", &service, &closed(1, horizon), &mut closed_slow)?;
     let open_workload = open(options.rate, options.duration);
     let (open, _) = measure("every-nth", "open-loop", &service, &open_workload, &mut open_slow)?;
-    Ok(EveryNth { closed, open, slow_from, closed_slow: closed_slow.count, open_slow: open_slow.count })
+    Ok(EveryNthResult { closed, open, slow_from, closed_slow: closed_slow.count, open_slow: open_slow.count })
 }
 
 /// Counts what takes longer than a limit.

@@ -6,7 +6,7 @@
 //! | [`every_nth`] | a pause at every n-th request, closed loop against open loop |
 //! | [`order_router`] | short pauses of a fast service, naive loop against corrected and open loop |
 //!
-//! A lab returns the [`Series`] it measured and a few figures. It prints and writes nothing.
+//! A lab returns the [`LabSeries`] it measured and a few figures. It prints and writes nothing.
 
 mod correction;
 pub mod every_nth;
@@ -14,8 +14,8 @@ pub mod freeze;
 pub mod order_router;
 mod series;
 
-pub use correction::Corrected;
-pub use series::{QUANTILES, Series, SeriesQuantile};
+pub use correction::CorrectedRecorder;
+pub use series::{LabQuantile, LabSeries, QUANTILES};
 
 use truetail_model::time::Nanos;
 

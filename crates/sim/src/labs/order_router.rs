@@ -11,7 +11,7 @@ use truetail_model::time::{Nanos, Rate, Timestamp};
 
 use super::correction::{Names, measure_both};
 use super::series::{closed, measure, open};
-use super::{LabError, Series, above_zero, requests_in};
+use super::{LabError, LabSeries, above_zero, requests_in};
 use crate::sink::Nothing;
 
 /// What may be chosen.
@@ -69,20 +69,20 @@ impl OrderRouterOptions {
 
 /// What the three ways of measuring saw.
 #[derive(Clone, Debug)]
-pub struct OrderRouter {
+pub struct OrderRouterResult {
     /// One request after the other.
-    pub naive: Series,
+    pub naive: LabSeries,
     /// The naive loop with HdrHistogram's correction.
-    pub corrected: Series,
+    pub corrected: LabSeries,
     /// On schedule, from the intended start: the truth.
-    pub open: Series,
+    pub open: LabSeries,
 }
 
 /// Runs the lab.
 ///
 /// # Errors
 /// [`LabError`] when an option is out of range.
-pub fn run(options: &OrderRouterOptions) -> Result<OrderRouter, LabError> {
+pub fn run(options: &OrderRouterOptions) -> Result<OrderRouterResult, LabError> {
     options.check()?;
     let service = options.service();
     let horizon = Horizon { duration: Some(options.duration), requests: None };
@@ -90,5 +90,5 @@ pub fn run(options: &OrderRouterOptions) -> Result<OrderRouter, LabError> {
     let (naive, corrected) = measure_both(names, &service, &closed(1, horizon), options.rate.interval(), Nothing)?;
     let open_workload = open(options.rate, options.duration);
     let (open, _) = measure("order-router", "open-loop", &service, &open_workload, &mut Nothing)?;
-    Ok(OrderRouter { naive, corrected, open })
+    Ok(OrderRouterResult { naive, corrected, open })
 }

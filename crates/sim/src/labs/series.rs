@@ -8,7 +8,7 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{Facts, Run};
 
 use crate::run::facts;
-use crate::{Closing, FaultClock, SimOptions, Simulation, Sink};
+use crate::{FaultClockStart, SimOptions, Simulation, SimulationEnd, Sink};
 
 use super::LabError;
 
@@ -20,28 +20,28 @@ pub const QUANTILES: [f64; 7] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
 
 /// One way of measuring.
 #[derive(Clone, Debug)]
-pub struct Series {
+pub struct LabSeries {
     /// Such as `open-loop`.
     pub name: &'static str,
     /// All that was recorded.
     pub run: Run,
     /// Response time at each of [`QUANTILES`]: exact where the run kept every request (up to 262 144), else to 0.1 %.
-    pub quantiles: Vec<SeriesQuantile>,
+    pub quantiles: Vec<LabQuantile>,
 }
 
 /// A quantile of a series.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SeriesQuantile {
+pub struct LabQuantile {
     /// In [0, 1].
     pub q: f64,
     /// The response time there.
     pub response_time: Nanos,
 }
 
-impl Series {
-    pub(super) fn new(name: &'static str, run: Run) -> Series {
+impl LabSeries {
+    pub(super) fn new(name: &'static str, run: Run) -> LabSeries {
         let quantiles = quantiles(&run);
-        Series { name, run, quantiles }
+        LabSeries { name, run, quantiles }
     }
 
     /// The response time at `q`, one of [`QUANTILES`].
@@ -56,7 +56,7 @@ impl Series {
 }
 
 /// Empty where nothing was answered.
-fn quantiles(run: &Run) -> Vec<SeriesQuantile> {
+fn quantiles(run: &Run) -> Vec<LabQuantile> {
     let samples = &run.snapshot.samples;
     let buckets = run.snapshot.metric(Metric::ResponseTime);
     let every = samples.is_complete() && samples.even().len() as u64 == buckets.count();
@@ -66,7 +66,7 @@ fn quantiles(run: &Run) -> Vec<SeriesQuantile> {
         times.sort_unstable();
     }
     let at = |q| if every { exact(&times, q) } else { buckets.quantile(q) };
-    QUANTILES.into_iter().filter_map(|q| at(q).map(|response_time| SeriesQuantile { q, response_time })).collect()
+    QUANTILES.into_iter().filter_map(|q| at(q).map(|response_time| LabQuantile { q, response_time })).collect()
 }
 
 fn exact(sorted: &[Nanos], q: f64) -> Option<Nanos> {
@@ -104,18 +104,18 @@ pub(super) fn measure(
     service: &Service,
     workload: &Workload,
     besides: &mut impl Sink,
-) -> Result<(Series, Closing), LabError> {
+) -> Result<(LabSeries, SimulationEnd), LabError> {
     let mut sink = (SimOptions::default().recorder(workload), besides);
-    let closing = Simulation::new(service, workload, FaultClock::Origin)?.run(&mut sink)?;
+    let closing = Simulation::new(service, workload, FaultClockStart::Origin)?.run(&mut sink)?;
     let run = Run { facts: facts_of(lab, name, workload, closing), snapshot: sink.0.finish(closing.schedule_hash) };
     match run.snapshot.tally.unanswered() {
         0 => {}
         requests => return Err(LabError::Unanswered { requests }),
     }
-    Ok((Series::new(name, run), closing))
+    Ok((LabSeries::new(name, run), closing))
 }
 
 /// The facts of a series, under the name `lab/series`.
-pub(super) fn facts_of(lab: &str, name: &str, workload: &Workload, closing: Closing) -> Facts {
+pub(super) fn facts_of(lab: &str, name: &str, workload: &Workload, closing: SimulationEnd) -> Facts {
     facts(&format!("{lab}/{name}"), workload, closing)
 }

@@ -5,7 +5,7 @@ mod stage;
 use truetail_analysis::omission::{self, Comparison};
 use truetail_analysis::truth::{Truth, truth};
 use truetail_engine::host;
-use truetail_report::{comparison, explanation};
+use truetail_report::{comparison_explanation, comparison_table};
 
 use crate::args::demo::DemoArgs;
 use crate::outcome::{Exit, Result, could_not, usage};
@@ -51,7 +51,7 @@ fn told(stage: &Stage, truth: &Truth, closed: &Seen, open: &Seen) -> String {
     let compared = compare(stage, truth, closed, open);
     let saved = [closed, open].iter().filter_map(|seen| seen.saved_line()).collect::<String>();
     let doubts = [closed, open].iter().filter_map(|seen| seen.doubts()).collect::<String>();
-    let (table, sentences) = (comparison(&compared, style), explanation(&compared, style));
+    let (table, sentences) = (comparison_table(&compared, style), comparison_explanation(&compared, style));
     format!("\n{table}\n{sentences}\n{doubts}{saved}")
 }
 

@@ -9,7 +9,7 @@ use truetail_engine::host;
 use truetail_lab::{Entry, Reading, Setting, Survey};
 use truetail_model::time::NANOS_PER_SECOND;
 use truetail_report::Style;
-use truetail_report::league::{Table, ToolData, csv, html, markdown, pictures, text};
+use truetail_report::league::{LeagueTable, ToolData, csv, html, markdown, pictures, text};
 
 use crate::outcome::{Result, could_not};
 use crate::{output, utc};
@@ -73,8 +73,8 @@ impl<'a> Results<'a> {
         })
     }
 
-    fn table(&self) -> Table<'_> {
-        Table {
+    fn table(&self) -> LeagueTable<'_> {
+        LeagueTable {
             scenario: &self.setting.scenario,
             duration: self.setting.duration,
             truth: &self.setting.truth,

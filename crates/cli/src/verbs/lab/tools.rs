@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use truetail_model::workload::LoadModelKind;
-use truetail_report::league::{ToolLine, tools_table};
+use truetail_report::league::{ToolListing, tools_table};
 use truetail_tools::{Lookup, Tool};
 
 use crate::args::lab::ToolsArgs;
@@ -69,9 +69,9 @@ fn json(lines: &[Line]) -> String {
 }
 
 fn table(lines: &[Line]) -> String {
-    let lines: Vec<ToolLine<'_>> = lines
+    let lines: Vec<ToolListing<'_>> = lines
         .iter()
-        .map(|line| ToolLine {
+        .map(|line| ToolListing {
             tool: line.tool,
             version: line.version.as_deref(),
             model: line.label_model.name(),

@@ -2,7 +2,7 @@
 
 use truetail_report::number;
 use truetail_report::plot::Role;
-use truetail_sim::labs::every_nth::{self, EveryNth, EveryNthOptions};
+use truetail_sim::labs::every_nth::{self, EveryNthOptions, EveryNthResult};
 
 use super::lab::{Column, Lab, Line, Slow, column, refused};
 use crate::outcome::Result;
@@ -28,20 +28,20 @@ pub fn run(options: &EveryNthOptions) -> Result<Lab> {
 }
 
 /// The two loops in virtual time.
-pub fn find(options: &EveryNthOptions) -> Result<EveryNth> {
+pub fn find(options: &EveryNthOptions) -> Result<EveryNthResult> {
     every_nth::run(options).map_err(|error| refused(NAME, &error))
 }
 
 /// Under these heads: closed, open, and how many times the one is the other.
-pub fn columns(found: &EveryNth, heads: [&str; 3]) -> Vec<Column> {
-    let ratios = found.ratios().map(|ratio| number::times(ratio.ratio())).collect();
+pub fn columns(found: &EveryNthResult, heads: [&str; 3]) -> Vec<Column> {
+    let ratios = found.ratios().map(|ratio| number::factor(ratio.ratio())).collect();
     let [closed, open, ratio] = heads;
     let ratio = Column { head: ratio.to_owned(), cells: ratios };
     vec![column(&found.closed, closed), column(&found.open, open), ratio]
 }
 
 /// The two loops as they are saved and drawn.
-pub fn lines(found: EveryNth) -> Vec<Line> {
+pub fn lines(found: EveryNthResult) -> Vec<Line> {
     let slow = |requests| Some(Slow { limit: found.slow_from, requests });
     let (closed_slow, open_slow) = (slow(found.closed_slow), slow(found.open_slow));
     vec![
@@ -50,10 +50,10 @@ pub fn lines(found: EveryNth) -> Vec<Line> {
     ]
 }
 
-fn slow(found: &EveryNth) -> String {
+fn slow(found: &EveryNthResult) -> String {
     format!(
         "slower than {}: {} requests of the closed loop, {} of the open loop",
-        number::whole_time(found.slow_from.0),
+        number::round_time(found.slow_from.0),
         number::count(found.closed_slow),
         number::count(found.open_slow)
     )
@@ -75,7 +75,7 @@ pub fn crowded(options: &EveryNthOptions) -> Option<String> {
 
 /// The headline of its picture.
 pub fn title(options: &EveryNthOptions) -> String {
-    let (pause, every) = (number::whole_time(options.pause.0), number::count(options.pause_every));
+    let (pause, every) = (number::round_time(options.pause.0), number::count(options.pause_every));
     format!("A pause of {pause} once in {every} requests")
 }
 
@@ -83,8 +83,8 @@ pub fn title(options: &EveryNthOptions) -> String {
 pub fn subtitle(options: &EveryNthOptions) -> String {
     format!(
         "One server, {} of work; the open loop offers {} for {}.",
-        number::whole_time(options.work.0),
+        number::round_time(options.work.0),
         number::rate(options.rate.as_per_second()),
-        number::whole_time(options.duration.0)
+        number::round_time(options.duration.0)
     )
 }

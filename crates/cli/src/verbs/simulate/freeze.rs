@@ -2,7 +2,7 @@
 
 use truetail_report::number;
 use truetail_report::plot::{IntervalPlot, IntervalSeries, Role, Shade, intervals};
-use truetail_sim::labs::freeze::{self, Freeze, FreezeOptions, FreezeSeries, Interval};
+use truetail_sim::labs::freeze::{self, FreezeInterval, FreezeOptions, FreezeResult, FreezeSeries};
 
 use super::lab::{Files, Lab, Line, column, refused};
 use super::pictures;
@@ -35,20 +35,20 @@ fn figure(one: &FreezeSeries) -> String {
 }
 
 fn title(options: &FreezeOptions) -> String {
-    format!("A freeze of {}, seen three ways", number::whole_time(options.pause_length.0))
+    format!("A freeze of {}, seen three ways", number::round_time(options.pause_length.0))
 }
 
 fn subtitle(options: &FreezeOptions) -> String {
     let users = if options.users == 1 { "one user".to_owned() } else { format!("{} users", options.users) };
     format!(
         "A request takes {}; the closed loop has {users}, the open loop sends every {}.",
-        number::whole_time(options.base.0),
-        number::whole_time(options.expected_interval.0)
+        number::round_time(options.base.0),
+        number::round_time(options.expected_interval.0)
     )
 }
 
 /// Pictures, CSV files, and the manifest that knows them all.
-fn files(found: &Freeze, spectrum: Files) -> Result<Files> {
+fn files(found: &FreezeResult, spectrum: Files) -> Result<Files> {
     let mut files = pictures::drawn("p99-comparison", &intervals(&p99(found)))?;
     files.extend(pictures::drawn("throughput", &intervals(&throughput(found)))?);
     files.extend(spectrum);
@@ -57,25 +57,25 @@ fn files(found: &Freeze, spectrum: Files) -> Result<Files> {
     Ok(files)
 }
 
-fn p99(found: &Freeze) -> IntervalPlot {
+fn p99(found: &FreezeResult) -> IntervalPlot {
     let ms = |value: Option<u64>| value.map(|ms| ms as f64);
     let quantity = format!("p99 of each {}, ms", length_of_interval(&found.options));
     plot(found, quantity, |row| ms(row.p99_ms), |one| ms(one.whole_run_p99_ms))
 }
 
-fn throughput(found: &Freeze) -> IntervalPlot {
+fn throughput(found: &FreezeResult) -> IntervalPlot {
     plot(found, "requests sent, per second".to_owned(), |row| Some(row.throughput_rps), |_| None)
 }
 
 fn length_of_interval(options: &FreezeOptions) -> String {
-    let length = number::whole_time(options.snapshot_interval.0);
+    let length = number::round_time(options.snapshot_interval.0);
     if length == "1 s" { "second".to_owned() } else { length }
 }
 
 fn plot(
-    found: &Freeze,
+    found: &FreezeResult,
     quantity: String,
-    value: impl Fn(&Interval) -> Option<f64>,
+    value: impl Fn(&FreezeInterval) -> Option<f64>,
     whole_run: impl Fn(&FreezeSeries) -> Option<f64>,
 ) -> IntervalPlot {
     let options = &found.options;

@@ -6,7 +6,7 @@ use truetail_model::time::Nanos;
 use truetail_report::number;
 use truetail_report::plot::{self, Curve, Picture, Role};
 use truetail_run::{Findings, Run};
-use truetail_sim::labs::{LabError, Series};
+use truetail_sim::labs::{LabError, LabSeries};
 
 use super::experiment::{Clock, Experiment};
 use super::{every_nth, freeze, json, order_router, pictures, real_time};
@@ -75,14 +75,14 @@ pub struct Column {
 
 impl Line {
     /// A series of virtual time.
-    pub fn simulated(series: Series, role: Role) -> Line {
+    pub fn simulated(series: LabSeries, role: Role) -> Line {
         let findings = truetail_analysis::findings(&series.run);
         Line { name: series.name, role, run: series.run, findings, measured: false, slow: None }
     }
 }
 
 /// The response time of a simulated series at each quantile, then how many requests it had.
-pub fn column(series: &Series, head: &str) -> Column {
+pub fn column(series: &LabSeries, head: &str) -> Column {
     let at = |q| series.quantile(q).map_or("–".to_owned(), |time| number::time(time.0));
     let cells = truetail_sim::labs::QUANTILES.into_iter().map(at).chain([number::count(series.count())]).collect();
     Column { head: head.to_owned(), cells }

@@ -31,9 +31,9 @@ pub fn run(options: &OrderRouterOptions) -> Result<Lab> {
 fn subtitle(options: &OrderRouterOptions) -> String {
     format!(
         "{} of work, {} every {} a pause of {}.",
-        number::whole_time(options.work.0),
+        number::round_time(options.work.0),
         number::rate(options.rate.as_per_second()),
-        number::whole_time(options.pause_every.0),
-        number::whole_time(options.pause.0)
+        number::round_time(options.pause_every.0),
+        number::round_time(options.pause.0)
     )
 }

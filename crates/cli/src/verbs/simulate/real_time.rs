@@ -12,7 +12,7 @@ use truetail_report::number;
 use truetail_report::plot::Role;
 use truetail_run::{Run, Source};
 use truetail_sim::labs::QUANTILES;
-use truetail_sim::labs::every_nth::{EveryNth, EveryNthOptions};
+use truetail_sim::labs::every_nth::{EveryNthOptions, EveryNthResult};
 
 use super::every_nth::{self, NAME};
 use super::lab::{Column, Lab, Line, Slow};
@@ -90,7 +90,7 @@ impl Experiment<'_> {
     fn calibration(&self) -> String {
         format!(
             "{} of work are {} rounds of arithmetic on this machine, calibrated beforehand (median of {SAMPLES} samples)",
-            number::whole_time(self.options.work.0),
+            number::round_time(self.options.work.0),
             number::count(self.spin.rounds())
         )
     }
@@ -109,7 +109,7 @@ fn seconds(options: &EveryNthOptions, requests: u64) -> f64 {
     closed + open.max(closed)
 }
 
-fn line(name: &'static str, role: Role, run: Run, truth: &EveryNth) -> Line {
+fn line(name: &'static str, role: Role, run: Run, truth: &EveryNthResult) -> Line {
     let answers = run.snapshot.metric(Metric::ResponseTime);
     let slow = Slow { limit: truth.slow_from, requests: answers.count() - answers.count_at_or_below(truth.slow_from) };
     let findings = truetail_analysis::findings(&run);
@@ -117,7 +117,7 @@ fn line(name: &'static str, role: Role, run: Run, truth: &EveryNth) -> Line {
 }
 
 /// Both loops, how many times the one is the other, and the same three columns of the truth.
-fn columns(lines: &[Line], truth: &EveryNth) -> Vec<Column> {
+fn columns(lines: &[Line], truth: &EveryNthResult) -> Vec<Column> {
     let quantiles = |run: &Run| QUANTILES.map(|q| truetail_analysis::quantile(run, Metric::ResponseTime, q));
     let of_lines: Vec<_> = lines.iter().map(|line| quantiles(&line.run)).collect();
     let measured = lines.iter().zip(&of_lines).map(|(line, quantiles)| {
@@ -128,7 +128,7 @@ fn columns(lines: &[Line], truth: &EveryNth) -> Vec<Column> {
         let values = (closed.value_ns.filter(|ns| *ns > 0), open.value_ns);
         let known = !(closed.at_least || open.at_least || closed.no_answer || open.no_answer);
         match values {
-            (Some(closed), Some(open)) if known => number::times(open as f64 / closed as f64),
+            (Some(closed), Some(open)) if known => number::factor(open as f64 / closed as f64),
             _ => "–".to_owned(),
         }
     });
@@ -142,7 +142,7 @@ fn figures(experiment: &Experiment<'_>, lines: &[Line]) -> Vec<String> {
         let slow = line.slow.map_or(0, |slow| slow.requests);
         format!("{} requests of the {}", number::count(slow), line.name)
     };
-    let limit = number::whole_time(experiment.options.work.0.saturating_mul(2));
+    let limit = number::round_time(experiment.options.work.0.saturating_mul(2));
     let slow = format!("slower than {limit}: {}", lines.iter().map(of).collect::<Vec<_>>().join(", "));
     let crowded = every_nth::crowded(experiment.options);
     crowded.into_iter().chain([slow, experiment.calibration()]).collect()

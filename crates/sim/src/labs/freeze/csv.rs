@@ -4,13 +4,13 @@ use std::fmt::{self, Write};
 
 use truetail_model::time::Nanos;
 
-use super::{Artifact, Freeze, FreezeSeries};
+use super::{Artifact, FreezeResult, FreezeSeries};
 
 const INTERVAL_COLUMNS: &str = "elapsed_s,p50_ms,p95_ms,p99_ms,p999_ms,throughput_rps,total_requests";
 const SUMMARY_COLUMNS: &str = "series,total_requests,whole_run_p99_ms";
 
 /// An interval file for each series, then the summary.
-pub(super) fn files(freeze: &Freeze) -> Vec<Artifact> {
+pub(super) fn files(freeze: &FreezeResult) -> Vec<Artifact> {
     let mut files: Vec<Artifact> = freeze.series.iter().map(intervals).collect();
     files.push(summary(&freeze.series));
     files

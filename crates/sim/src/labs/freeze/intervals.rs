@@ -6,14 +6,14 @@ use truetail_model::time::{Nanos, Timestamp};
 
 use super::{FreezeOptions, FreezeSeries, NANOS_PER_MS};
 use crate::Sink;
-use crate::labs::Series;
+use crate::labs::LabSeries;
 
 /// Significant digits of the histograms.
 const DIGITS: u8 = 3;
 
 /// One row of an interval file. Quantiles are in ms, as HdrHistogram answers, and `None` where nothing arrived.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Interval {
+pub struct FreezeInterval {
     /// Its end, since the start of the run.
     pub elapsed: Nanos,
     /// p50.
@@ -54,7 +54,12 @@ impl Snapshots {
     }
 
     /// The rows of `arrivals`, corrected a snapshot at a time with `expected_interval` where there is one.
-    pub(super) fn series(&self, series: Series, arrivals: &Arrivals, expected_interval: Option<Nanos>) -> FreezeSeries {
+    pub(super) fn series(
+        &self,
+        series: LabSeries,
+        arrivals: &Arrivals,
+        expected_interval: Option<Nanos>,
+    ) -> FreezeSeries {
         let mut values: Vec<(u64, u64)> =
             arrivals.0.iter().map(|(at, took)| (self.number(*at), in_ms(*took))).collect();
         values.sort_by_key(|(number, _)| *number);
@@ -72,10 +77,10 @@ impl Snapshots {
         FreezeSeries { series, total_requests, whole_run_p99_ms: at_per_mille(&whole_run, 990), intervals }
     }
 
-    fn row(&self, number: u64, snapshot: &Histogram<u64>, sent: usize, total_requests: u64) -> Interval {
+    fn row(&self, number: u64, snapshot: &Histogram<u64>, sent: usize, total_requests: u64) -> FreezeInterval {
         let elapsed = Nanos((number + 1).saturating_mul(self.interval.0).min(self.duration.0));
         let length = elapsed.saturating_sub(Nanos(number * self.interval.0));
-        Interval {
+        FreezeInterval {
             elapsed,
             p50_ms: at_per_mille(snapshot, 500),
             p95_ms: at_per_mille(snapshot, 950),

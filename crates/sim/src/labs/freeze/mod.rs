@@ -11,7 +11,7 @@ mod csv;
 mod intervals;
 mod manifest;
 
-pub use intervals::Interval;
+pub use intervals::FreezeInterval;
 pub use manifest::{Artifact, GOLDEN};
 
 use truetail_model::arrival::Horizon;
@@ -21,7 +21,7 @@ use truetail_model::time::{NANOS_PER_SECOND, Nanos, Rate, Timestamp};
 use self::intervals::{Arrivals, Snapshots};
 use super::correction::{Names, measure_both};
 use super::series::{closed, measure, open};
-use super::{LabError, Series, above_zero, requests_in};
+use super::{LabError, LabSeries, above_zero, requests_in};
 
 /// Nanoseconds in the unit of this lab.
 const NANOS_PER_MS: u64 = 1_000_000;
@@ -104,25 +104,25 @@ impl FreezeOptions {
 #[derive(Clone, Debug)]
 pub struct FreezeSeries {
     /// All that was recorded.
-    pub series: Series,
+    pub series: LabSeries,
     /// Requests that were sent.
     pub total_requests: u64,
     /// p99 of the whole run, ms; `None` when nothing was sent.
     pub whole_run_p99_ms: Option<u64>,
     /// A row for each snapshot interval.
-    pub intervals: Vec<Interval>,
+    pub intervals: Vec<FreezeInterval>,
 }
 
 /// What the lab found.
 #[derive(Clone, Debug)]
-pub struct Freeze {
+pub struct FreezeResult {
     /// How it was set up.
     pub options: FreezeOptions,
     /// closed-loop-raw, closed-loop-corrected, open-loop.
     pub series: [FreezeSeries; 3],
 }
 
-impl Freeze {
+impl FreezeResult {
     /// The four CSV files and the manifest that describes them, in the order in which they are to be written.
     pub fn artifacts(&self) -> Vec<Artifact> {
         self.artifacts_beside(&[])
@@ -140,7 +140,7 @@ impl Freeze {
 ///
 /// # Errors
 /// [`LabError`] when an option is out of range.
-pub fn run(options: &FreezeOptions) -> Result<Freeze, LabError> {
+pub fn run(options: &FreezeOptions) -> Result<FreezeResult, LabError> {
     options.check()?;
     let service = options.service();
     let horizon = Horizon { duration: Some(options.duration), requests: None };
@@ -152,7 +152,7 @@ pub fn run(options: &FreezeOptions) -> Result<Freeze, LabError> {
     let schedule = open(options.open_rate(), options.duration);
     let (open, _) = measure(names.lab, "open-loop", &service, &schedule, &mut open_loop)?;
     let snapshots = Snapshots::new(options);
-    Ok(Freeze {
+    Ok(FreezeResult {
         options: *options,
         series: [
             snapshots.series(raw, &closed_loop, None),
