@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use truetail_model::scenario::{Scenario, builtin};
 use truetail_sim::SimOptions;
-use truetail_sim::labs::{LabError, LabSeries, every_nth, freeze, order_router};
+use truetail_sim::labs::{Lab, LabError, LabResult, LabSeries};
 
 use crate::arguments::{length, wrong, wrong_type};
 use crate::result::{Raised, RunResult};
@@ -37,14 +37,8 @@ pub fn simulate<'py>(
 /// The series of the lab of that name; `None` where there is none.
 fn lab(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<Result<Vec<LabSeries>, LabError>> {
     let name = name.cast::<PyString>().ok()?.to_string();
-    let run = match name.as_str() {
-        "freeze" => || freeze::run(&Default::default()).map(|lab| lab.series.map(|one| one.series).into()),
-        "every-nth" => || every_nth::run(&Default::default()).map(|lab| vec![lab.closed, lab.open]),
-        "order-router" => || order_router::run(&Default::default()).map(|lab| vec![lab.naive, lab.corrected, lab.open]),
-        _ => return None,
-    };
-    let run: fn() -> Result<Vec<LabSeries>, LabError> = run;
-    Some(py.detach(run))
+    let lab = Lab::by_name(&name)?;
+    Some(py.detach(|| lab.run().map(LabResult::into_series)))
 }
 
 fn by_name(py: Python<'_>, series: Vec<LabSeries>) -> PyResult<Bound<'_, PyAny>> {

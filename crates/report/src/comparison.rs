@@ -1,12 +1,12 @@
-//! A closed loop, an open loop and the truth side by side.
+//! A closed loop, an open loop and the truth beside each other.
 
 use truetail_analysis::omission::{Comparison, Row, Stall};
 
 use crate::number;
-use crate::style::{Ink, Style};
+use crate::style::{Emphasis, Style};
 use crate::table::{Align, Table};
 
-/// The table: each quantile three times, and how many times the truth is what each loop reports.
+/// The table: each quantile of all three, and the omission factor of each loop.
 pub fn comparison_table(comparison: &Comparison, style: Style) -> String {
     let mut table = Table::new(&[
         ("", Align::Left),
@@ -17,12 +17,12 @@ pub fn comparison_table(comparison: &Comparison, style: Style) -> String {
         ("truth / open", Align::Right),
     ]);
     for row in &comparison.rows {
-        table.row(cells(row));
+        table.row(quantile_row(row));
     }
     let [closed, open, truth] = comparison.arrivals.map(number::count);
     table.row(vec!["requests".to_owned(), closed, open, truth, String::new(), String::new()]);
     if let Some(stall) = &comparison.stall {
-        table.row(during(stall));
+        table.row(stall_row(stall));
     }
     let mut text = String::new();
     for line in table.lines(2, style) {
@@ -32,7 +32,7 @@ pub fn comparison_table(comparison: &Comparison, style: Style) -> String {
     text
 }
 
-fn cells(row: &Row) -> Vec<String> {
+fn quantile_row(row: &Row) -> Vec<String> {
     let factor = |factor: Option<f64>| factor.map_or("–".to_owned(), number::factor);
     vec![
         number::quantile_name(row.q),
@@ -44,7 +44,7 @@ fn cells(row: &Row) -> Vec<String> {
     ]
 }
 
-fn during(stall: &Stall) -> Vec<String> {
+fn stall_row(stall: &Stall) -> Vec<String> {
     let known = |n: Option<u64>| n.map_or("–".to_owned(), number::count);
     vec![
         "begun in the stall".to_owned(),
@@ -56,24 +56,24 @@ fn during(stall: &Stall) -> Vec<String> {
     ]
 }
 
-/// Three sentences on what the reader has just seen, from the numbers: what the service did, what each loop made of it,
-/// and why. Empty without a stall, or where no quantile tells the loops apart.
+/// Three sentences on the table: what the service did, what each loop reports of it, and why. Empty without a stall, or if
+/// no quantile tells the loops apart.
 pub fn comparison_explanation(comparison: &Comparison, style: Style) -> String {
-    let (Some(stall), Some(row)) = (&comparison.stall, widest(comparison)) else { return String::new() };
+    let (Some(stall), Some(row)) = (&comparison.stall, most_omitted(comparison)) else { return String::new() };
     let (Some(closed), Some(open)) = (stall.closed, stall.open) else { return String::new() };
     let sentences = [what_happened(stall), what_was_reported(row), why(closed, open, stall)];
     let mut text = String::new();
     for line in style.wrap(&sentences.join(" "), style.columns().saturating_sub(2)) {
         text.push_str("  ");
-        text.push_str(&style.paint(Ink::Bold, &line));
+        text.push_str(&style.emphasize(Emphasis::Bold, &line));
         text.push('\n');
     }
     text
 }
 
-/// The quantile below the largest value at which the closed loop is furthest from the truth, if it is at least half as
-/// far again.
-fn widest(comparison: &Comparison) -> Option<&Row> {
+/// The quantile below the maximum at which the closed loop is furthest from the truth, if the omission factor is at least
+/// 1.5.
+fn most_omitted(comparison: &Comparison) -> Option<&Row> {
     let far = |row: &&Row| row.q < 1.0 && row.closed_factor.is_some_and(|factor| factor >= 1.5);
     let factor = |row: &&Row| row.closed_factor.unwrap_or(0.0);
     comparison.rows.iter().filter(far).max_by(|a, b| factor(a).total_cmp(&factor(b)))
@@ -102,7 +102,7 @@ fn why(closed: u64, open: u64, stall: &Stall) -> String {
     let of_them = |n: u64| match n {
         0 => "none of them".to_owned(),
         n if n == stall.truth => format!("all {}", number::count(n)),
-        // Some that were due just before it, and were late.
+        // Some were due just before the stall, and late.
         n if n > stall.truth => format!("{} requests in it", number::count(n)),
         n => format!("{} of them", number::count(n)),
     };

@@ -1,24 +1,24 @@
-//! The line while a run goes on.
+//! The progress of a run in one line.
 
 use truetail_model::time::Nanos;
 
 use crate::number;
-use crate::style::{Ink, Style};
+use crate::style::{Emphasis, Style};
 
-/// What is known of a run that goes on.
+/// The state of a run that goes on.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct RunProgress {
-    /// Since the origin.
+    /// Time since the origin.
     pub elapsed: Nanos,
-    /// How long arrivals go on; `None` where that is not known, as with a number of requests in the closed model.
+    /// How long arrivals go on; `None` if unknown, as for a number of requests in the closed model.
     pub total: Option<Nanos>,
-    /// Requests that will have been planned in the end, where the run is that long and not a duration.
+    /// How many requests the run has, if its length is a number of requests.
     pub requests: Option<u64>,
     /// Arrivals planned so far.
     pub planned: u64,
     /// Requests begun so far.
     pub sent: u64,
-    /// Whole answers so far.
+    /// Complete answers so far.
     pub answered: u64,
     /// Requests that failed or timed out so far.
     pub failed: u64,
@@ -26,19 +26,19 @@ pub struct RunProgress {
     pub in_flight: u64,
     /// Requests begun per second, lately.
     pub sent_per_second: f64,
-    /// Response time so far; `None` where nothing was answered.
+    /// Median response time so far; `None` before the first answer.
     pub p50: Option<Nanos>,
-    /// Response time so far; `None` where nothing was answered.
+    /// p99 of the response time so far; `None` before the first answer.
     pub p99: Option<Nanos>,
 }
 
-/// Most columns of the bar.
+/// The most columns of the bar.
 const WIDEST_BAR: usize = 24;
-/// A bar of fewer columns is left out.
+/// The fewest columns of the bar; if there is less room, it is left out.
 const NARROWEST_BAR: usize = 6;
 
-/// One line without a newline: a bar where there is room for one, then what [`progress_text`] says. It is never wider
-/// than the style says, as long as that leaves room for the time.
+/// One line without a newline: a bar if there is room for one, then [`progress_text`]. It is never wider than the style
+/// allows, as long as that leaves room for the time.
 pub fn progress_line(progress: &RunProgress, style: Style) -> String {
     let text = progress_text(progress, style);
     let room = style.width.saturating_sub(text.chars().count() + 3);
@@ -49,12 +49,12 @@ pub fn progress_line(progress: &RunProgress, style: Style) -> String {
 }
 
 /// One line without a newline and without a bar, for logs:
-/// `12 s / 60 s  1 000/s  in flight 12  p50 10.20 ms  p99 11.00 ms  errors 0`. It is never wider than the style says, as
+/// `12 s / 60 s  1 000/s  in flight 12  p50 10.20 ms  p99 11.00 ms  errors 0`. It is never wider than the style allows, as
 /// long as that leaves room for the time.
 pub fn progress_text(progress: &RunProgress, style: Style) -> String {
     let mut text = String::new();
     for part in parts(progress) {
-        let part = style.spell(&part);
+        let part = style.printable(&part);
         let gap = if text.is_empty() { "" } else { "  " };
         if text.chars().count() + gap.len() + part.chars().count() < style.width || text.is_empty() {
             text.push_str(gap);
@@ -64,7 +64,7 @@ pub fn progress_text(progress: &RunProgress, style: Style) -> String {
     text
 }
 
-/// In the order of what may be left out last.
+/// The parts, the most important first: later ones are left out first.
 fn parts(progress: &RunProgress) -> Vec<String> {
     let quantile =
         |name, value: Option<Nanos>| format!("{name} {}", value.map_or("–".to_owned(), |value| number::time(value.0)));
@@ -106,8 +106,8 @@ fn share_done(progress: &RunProgress) -> Option<f64> {
 fn bar(done: f64, columns: usize, style: Style) -> String {
     let full = (done * columns as f64).floor() as usize;
     let (filled, empty) = if style.unicode { ("━", "─") } else { ("=", "-") };
-    let rest = style.paint(Ink::Faint, &empty.repeat(columns - full));
-    format!("{}{rest}", style.paint(Ink::Good, &filled.repeat(full)))
+    let rest = style.emphasize(Emphasis::Faint, &empty.repeat(columns - full));
+    format!("{}{rest}", style.emphasize(Emphasis::Good, &filled.repeat(full)))
 }
 
 #[cfg(test)]

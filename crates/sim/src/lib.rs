@@ -21,10 +21,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod ending;
+mod client_outcome;
 mod error;
+mod in_flight;
 pub mod labs;
-mod pending;
 mod run;
 mod simulation;
 mod sink;

@@ -16,7 +16,7 @@ fn golden(name: &str) -> String {
 }
 
 fn artifact(freeze: &freeze::FreezeResult, name: &str) -> String {
-    let artifacts = freeze.artifacts();
+    let artifacts = freeze.artifacts(&[]);
     artifacts.iter().find(|artifact| artifact.name == name).expect(name).contents.clone()
 }
 

@@ -1,11 +1,12 @@
-//! What the generator did between requests, what that cost, and what lag it had.
+//! The generator: timing, CPU time and lag.
 
 use truetail_run::{Findings, Run, Source, Streams};
 
-use super::{labelled_text, number};
+use super::labelled::labelled_text;
+use crate::number;
 use crate::style::Style;
 
-/// Nothing where no sockets were used, or nothing was issued.
+/// Empty if no sockets were used or nothing was issued.
 pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let Some(generator) = run.facts.generator.as_ref().filter(|_| run.facts.source == Source::Sockets) else {
         return Vec::new();
@@ -34,7 +35,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     labelled_text("Generator", &(text + &streams(generator.streams)), style)
 }
 
-/// How many requests shared connections at once, in HTTP/2.
+/// In HTTP/2: how many streams were open at once, and how many requests were sent again.
 fn streams(streams: Option<Streams>) -> String {
     let Some(Streams { peak, allowed, sent_again }) = streams else { return String::new() };
     let allowed =

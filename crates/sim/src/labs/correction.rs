@@ -7,15 +7,15 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_run::Run;
 
-use super::LabError;
+use super::error::LabError;
 use super::series::{LabSeries, facts_of, measure};
 use crate::{SimOptions, Sink};
 
-/// Records each answer, and with it the requests that a client with an expected interval would have sent while it
-/// waited: for a response time v, one of v − i, one of v − 2i … down to i, each of which ends when the real one did.
+/// Records each answer, and the requests that a client with a fixed interval i would have sent while it waited: for a
+/// response time v, requests of v − i, v − 2i … down to i, which all end when the real one does.
 ///
 /// These are the values that `recordValueWithExpectedInterval` of HdrHistogram adds. They are reconstructed, not
-/// measured: nobody sent them.
+/// measured.
 #[derive(Clone, Debug)]
 pub struct CorrectedRecorder {
     recorder: Recorder,
@@ -26,7 +26,7 @@ pub struct CorrectedRecorder {
 }
 
 impl CorrectedRecorder {
-    /// Nothing yet. The shortest interval is 1 ns.
+    /// An empty recorder. `expected_interval` is at least 1 ns.
     pub fn new(recorder: Recorder, expected_interval: Nanos) -> CorrectedRecorder {
         let expected_interval = expected_interval.max(Nanos(1));
         CorrectedRecorder {
@@ -38,12 +38,12 @@ impl CorrectedRecorder {
         }
     }
 
-    /// How many requests were reconstructed.
+    /// Requests reconstructed so far.
     pub fn reconstructed(&self) -> u64 {
         self.reconstructed
     }
 
-    /// Measured and reconstructed requests together.
+    /// The snapshot of measured and reconstructed requests together.
     pub fn finish(self) -> Snapshot {
         self.recorder.finish(self.hash)
     }
@@ -58,7 +58,7 @@ impl CorrectedRecorder {
 }
 
 impl Sink for CorrectedRecorder {
-    /// An arrival is planned here when it has ended, together with those that it stands for.
+    /// Arrivals are planned when they end, together with those reconstructed from them.
     fn planned(&mut self, _: Timestamp) {}
 
     fn ended(&mut self, record: &RequestRecord) {
@@ -76,17 +76,17 @@ impl Sink for CorrectedRecorder {
     }
 }
 
-/// What a naive series and its correction are called.
+/// The names of a lab, of its naive series and of the corrected one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Names {
+pub(super) struct SeriesNames {
     pub(super) lab: &'static str,
     pub(super) raw: &'static str,
     pub(super) corrected: &'static str,
 }
 
-/// Measures once, and gives the series as it was measured and as the correction makes it.
+/// Measures once, and returns the series as measured and as corrected.
 pub(super) fn measure_both(
-    names: Names,
+    names: SeriesNames,
     service: &Service,
     workload: &Workload,
     expected_interval: Nanos,
@@ -94,9 +94,9 @@ pub(super) fn measure_both(
 ) -> Result<(LabSeries, LabSeries), LabError> {
     let correction = CorrectedRecorder::new(SimOptions::default().recorder(workload), expected_interval);
     let mut sinks = (correction, besides);
-    let (raw, closing) = measure(names.lab, names.raw, service, workload, &mut sinks)?;
+    let (raw, end) = measure(names.lab, names.raw, service, workload, &mut sinks)?;
     let (measured, reconstructed) = (raw.count(), sinks.0.reconstructed());
-    let mut facts = facts_of(names.lab, names.corrected, workload, closing);
+    let mut facts = facts_of(names.lab, names.corrected, workload, end);
     facts.notes.push(format!(
         "{measured} requests were measured and {reconstructed} are reconstructed by HdrHistogram's correction with an \
          expected interval of {expected_interval}"

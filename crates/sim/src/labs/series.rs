@@ -1,4 +1,4 @@
-//! One way of measuring, and what it saw.
+//! A series: one way of measuring a service, and what it measured.
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::{Metric, rank_of};
@@ -10,9 +10,9 @@ use truetail_run::{Facts, Run};
 use crate::run::facts;
 use crate::{FaultClockStart, SimOptions, Simulation, SimulationEnd, Sink};
 
-use super::LabError;
+use super::error::LabError;
 
-/// Virtual time is patient: a backlog has a day to drain.
+/// How long a backlog may drain, in virtual time.
 const DRAIN: Nanos = Nanos::from_secs(24 * 60 * 60);
 
 /// The quantiles of a lab's tables, the largest value last.
@@ -25,7 +25,8 @@ pub struct LabSeries {
     pub name: &'static str,
     /// All that was recorded.
     pub run: Run,
-    /// Response time at each of [`QUANTILES`]: exact where the run kept every request (up to 262 144), else to 0.1 %.
+    /// Response time at each of [`QUANTILES`]: exact if the run kept every request (up to 262 144), else to 0.1 %. Empty
+    /// if nothing was answered.
     pub quantiles: Vec<LabQuantile>,
 }
 
@@ -55,7 +56,6 @@ impl LabSeries {
     }
 }
 
-/// Empty where nothing was answered.
 fn quantiles(run: &Run) -> Vec<LabQuantile> {
     let samples = &run.snapshot.samples;
     let buckets = run.snapshot.metric(Metric::ResponseTime);
@@ -74,14 +74,14 @@ fn exact(sorted: &[Nanos], q: f64) -> Option<Nanos> {
     sorted.get(rank as usize).copied()
 }
 
-/// Users without think time until `horizon`: the naive loop.
+/// The naive loop: `users` without think time until `horizon`.
 pub(super) fn closed(users: u32, horizon: Horizon) -> Workload {
-    limitless(LoadModel::Closed { users, think_time: Nanos::ZERO, horizon })
+    unlimited(LoadModel::Closed { users, think_time: Nanos::ZERO, horizon })
 }
 
-/// A metronome at `rate` for `duration`.
+/// The open loop: evenly spaced arrivals at `rate` for `duration`.
 pub(super) fn open(rate: Rate, duration: Nanos) -> Workload {
-    limitless(LoadModel::Open(Schedule {
+    unlimited(LoadModel::Open(Schedule {
         profile: Profile::constant(rate),
         spacing: Spacing::Even,
         seed: 1,
@@ -89,15 +89,15 @@ pub(super) fn open(rate: Rate, duration: Nanos) -> Workload {
     }))
 }
 
-fn limitless(model: LoadModel) -> Workload {
+fn unlimited(model: LoadModel) -> Workload {
     Workload { model, limits: Limits { connections: None, timeout: None, drain: DRAIN }, warmup: Nanos::ZERO }
 }
 
-/// Measures `service` under `workload`; `besides` sees every request too.
+/// Measures `service` under `workload`. `besides` receives every request too.
 ///
 /// # Errors
-/// [`LabError::Unanswered`] when a request is not answered within a day after the last: a quantile over the rest would
-/// flatter.
+/// [`LabError::Unanswered`] if a request is not answered within a day after the last one was sent: quantiles over the
+/// rest would be too low.
 pub(super) fn measure(
     lab: &str,
     name: &'static str,
@@ -106,16 +106,16 @@ pub(super) fn measure(
     besides: &mut impl Sink,
 ) -> Result<(LabSeries, SimulationEnd), LabError> {
     let mut sink = (SimOptions::default().recorder(workload), besides);
-    let closing = Simulation::new(service, workload, FaultClockStart::Origin)?.run(&mut sink)?;
-    let run = Run { facts: facts_of(lab, name, workload, closing), snapshot: sink.0.finish(closing.schedule_hash) };
+    let end = Simulation::new(service, workload, FaultClockStart::Origin)?.run(&mut sink)?;
+    let run = Run { facts: facts_of(lab, name, workload, end), snapshot: sink.0.finish(end.schedule_hash) };
     match run.snapshot.tally.unanswered() {
         0 => {}
         requests => return Err(LabError::Unanswered { requests }),
     }
-    Ok((LabSeries::new(name, run), closing))
+    Ok((LabSeries::new(name, run), end))
 }
 
 /// The facts of a series, under the name `lab/series`.
-pub(super) fn facts_of(lab: &str, name: &str, workload: &Workload, closing: SimulationEnd) -> Facts {
-    facts(&format!("{lab}/{name}"), workload, closing)
+pub(super) fn facts_of(lab: &str, name: &str, workload: &Workload, end: SimulationEnd) -> Facts {
+    facts(&format!("{lab}/{name}"), workload, end)
 }

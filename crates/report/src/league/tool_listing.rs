@@ -1,4 +1,4 @@
-//! Which load tools are here.
+//! Which load tools are installed.
 
 use crate::style::Style;
 use crate::table::{Align, Table};
@@ -8,7 +8,7 @@ use crate::table::{Align, Table};
 pub struct ToolListing<'a> {
     /// Its name.
     pub tool: &'a str,
-    /// Its version; `None` where it is not here.
+    /// Its version; `None` if it is not installed.
     pub version: Option<&'a str>,
     /// The load model that its documentation claims.
     pub model: &'a str,
@@ -18,7 +18,7 @@ pub struct ToolListing<'a> {
     pub install: &'a str,
 }
 
-/// A line a tool, and below how those are had that are not here. Commands are not broken, so that they can be copied.
+/// A row a tool, and below how to install those that are missing. Commands are not wrapped, so that they can be copied.
 pub fn tools_table(tools: &[ToolListing<'_>], style: Style) -> String {
     let columns = ["tool", "state", "version", "label", "origin"].map(|head| (head, Align::Left));
     let mut table = Table::new(&columns);
