@@ -10,7 +10,7 @@ use truetail_engine::callable::{CallPlan, WaitStrategy, bench_here};
 use truetail_engine::{Control, RunOutput};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::Limits;
-use truetail_report::{Progress, Style, number, progress_text};
+use truetail_report::{RunProgress, Style, number, progress_text};
 use truetail_run::{OfferedLoad, Run, RunSource};
 
 use crate::arguments::{choice, count, positive_time, time, value_error, whole_number};
@@ -124,7 +124,7 @@ impl Bench {
 pub fn progress_line(control: &Control, began: Instant, total: Option<Nanos>) -> String {
     let seen = control.progress();
     let elapsed = Nanos::from(began.elapsed());
-    let progress = Progress {
+    let progress = RunProgress {
         elapsed,
         total,
         requests: None,

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use truetail_model::scenario::{Scenario, builtin};
 use truetail_sim::SimOptions;
-use truetail_sim::labs::{LabError, Series, every_nth, freeze, order_router};
+use truetail_sim::labs::{Lab, LabError, LabResult, LabSeries};
 
 use crate::arguments::{positive_time, type_error, value_error};
 use crate::result::RunResult;
@@ -34,20 +34,14 @@ pub fn simulate<'py>(
     Ok(Bound::new(py, RunResult::new(py, run, Default::default()))?.into_any())
 }
 
-/// Runs the lab of that name; `None` where there is none.
-fn lab(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<Result<Vec<Series>, LabError>> {
+/// The series of the lab of that name; `None` where there is none.
+fn lab(py: Python<'_>, name: &Bound<'_, PyAny>) -> Option<Result<Vec<LabSeries>, LabError>> {
     let name = name.cast::<PyString>().ok()?.to_string();
-    let run = match name.as_str() {
-        "freeze" => || freeze::run(&Default::default()).map(|lab| lab.series.map(|one| one.series).into()),
-        "every-nth" => || every_nth::run(&Default::default()).map(|lab| vec![lab.closed, lab.open]),
-        "order-router" => || order_router::run(&Default::default()).map(|lab| vec![lab.naive, lab.corrected, lab.open]),
-        _ => return None,
-    };
-    let run: fn() -> Result<Vec<Series>, LabError> = run;
-    Some(py.detach(run))
+    let lab = Lab::by_name(&name)?;
+    Some(py.detach(|| lab.run().map(LabResult::into_series)))
 }
 
-fn by_name(py: Python<'_>, series: Vec<Series>) -> PyResult<Bound<'_, PyAny>> {
+fn by_name(py: Python<'_>, series: Vec<LabSeries>) -> PyResult<Bound<'_, PyAny>> {
     let results = PyDict::new(py);
     for one in series {
         results.set_item(one.name, RunResult::new(py, one.run, Default::default()))?;

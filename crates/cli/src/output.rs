@@ -1,44 +1,44 @@
-//! Results go to standard output, everything else to standard error. A reader that went away is no error.
+//! Standard output for results, standard error for everything else. A reader that went away is no error.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
 
 use truetail_report::Style;
 
-use crate::outcome::{Result, could_not};
+use crate::error::{Result, runtime_error};
 
 /// Writes a result to standard output.
 ///
 /// # Errors
-/// When it cannot be written, such as to a full disk; not when nobody reads it any more.
+/// If it cannot be written, such as to a full disk; a closed pipe is no error.
 pub fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(could_not(format!("cannot write the result to standard output: {error}")))
+            Err(runtime_error(format!("cannot write the result to standard output: {error}")))
         }
         _ => Ok(()),
     }
 }
 
-/// One line on standard error that begins with the program's name. Line breaks in it become spaces.
+/// Writes one line to standard error, after the name of the program. Line breaks become spaces.
 pub fn note(message: &str) {
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    say(&format!("truetail: {line}\n"));
+    write_stderr(&format!("truetail: {line}\n"));
 }
 
-/// Raw text on standard error. Where that cannot be written there is nobody to tell.
-pub fn say(text: &str) {
+/// Writes raw text to standard error. An error there cannot be reported anywhere, so it is ignored.
+pub fn write_stderr(text: &str) {
     let mut err = io::stderr().lock();
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }
 
-/// The style that suits standard output.
+/// The style of standard output.
 pub fn stdout_style() -> Style {
     style(io::stdout().is_terminal())
 }
 
-/// The style that suits standard error; `None` where it is no terminal.
+/// The style of standard error; `None` if it is no terminal.
 pub fn stderr_terminal() -> Option<Style> {
     io::stderr().is_terminal().then(|| style(true))
 }
@@ -53,13 +53,13 @@ fn style(terminal: bool) -> Style {
     }
 }
 
-/// See no-color.org: any value that is not empty means no.
+/// See no-color.org: any value that is not empty means no colors.
 fn colors_wanted() -> bool {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// UTF-8 unless the locale names another encoding. Where it names none, as in most containers, UTF-8 is what they have.
+/// True unless the locale names another encoding than UTF-8. In most containers it names none.
 fn unicode_understood() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| env::var(name).ok().filter(|v| !v.is_empty()));
     locale.and_then(|locale| Some(locale.split_once('.')?.1.to_ascii_lowercase())).is_none_or(|encoding| {

@@ -1,52 +1,48 @@
-//! How a run stands, on standard error: one line that is redrawn on a terminal, a plain line now and then elsewhere.
+//! The progress of a run, on standard error: a line that is redrawn on a terminal, and a plain line now and then elsewhere.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use truetail_engine::{Control, Plan};
+use truetail_engine::Control;
 use truetail_model::arrival::{RateProfile, Spacing};
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModel;
-use truetail_report::{Progress, Style, progress_line, progress_text};
+use truetail_report::{RunProgress, Style, progress_line, progress_text};
 
 use crate::output;
 
-/// Between two pictures on a terminal.
-const REDRAW: Duration = Duration::from_millis(200);
-/// Before the first plain line …
+/// From one redraw on a terminal to the next.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(200);
+/// From the start to the first plain line.
 const FIRST_LINE: Duration = Duration::from_secs(1);
-/// … and between two of them.
+/// From one plain line to the next.
 const NEXT_LINE: Duration = Duration::from_secs(10);
-/// The rate that is shown is that of so long.
+/// The window over which the shown rate is averaged.
 const RATE_WINDOW: Duration = Duration::from_secs(1);
-/// A request that was due less long ago is not yet told as waiting: the run begins a moment after it was asked for.
+/// A request that is overdue for less than this is not shown as waiting, since the run begins a moment after it was asked
+/// for.
 const GRACE: Nanos = Nanos::from_millis(50);
-/// Goes to the start of the line and empties it.
-const CLEAR: &str = "\r\x1b[K";
+/// Moves to the start of the line and clears it.
+const CLEAR_LINE: &str = "\r\x1b[K";
 
-/// Tells how a run stands until it is dropped.
+/// Shows the progress of a run until it is dropped.
 pub struct ProgressReporter {
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl ProgressReporter {
-    /// Tells of the run that `control` watches, in a thread of its own. Where no thread can be had, nobody tells.
-    pub fn start(plan: &Plan, control: Control) -> ProgressReporter {
-        ProgressReporter::of(plan.workload.model.clone(), control)
-    }
-
-    /// The same, of whatever is offered by `model`.
-    pub fn of(model: LoadModel, control: Control) -> ProgressReporter {
+    /// Shows the progress of the run of `control` in a thread of its own. If no thread can be started, none is shown.
+    pub fn start(model: LoadModel, control: Control) -> ProgressReporter {
         let (end, ended) = channel();
         let figures = Figures::new(model, control);
-        let tell = move || match output::stderr_terminal() {
+        let show = move || match output::stderr_terminal() {
             Some(style) => redraw(figures, style, &ended),
             None => write_lines(figures, &ended),
         };
-        let thread = thread::Builder::new().name("truetail-progress".to_owned()).spawn(tell).ok();
+        let thread = thread::Builder::new().name("truetail-progress".to_owned()).spawn(show).ok();
         ProgressReporter { end: Some(end), thread }
     }
 }
@@ -60,39 +56,39 @@ impl Drop for ProgressReporter {
     }
 }
 
-/// Makes room for a note where a line is being redrawn.
-pub fn make_room() {
+/// Clears a line that is being redrawn, before a note is written.
+pub fn clear_line() {
     if output::stderr_terminal().is_some() {
-        output::say(CLEAR);
+        output::write_stderr(CLEAR_LINE);
     }
 }
 
-fn over_within(time: Duration, ended: &Receiver<()>) -> bool {
+fn ends_within(time: Duration, ended: &Receiver<()>) -> bool {
     ended.recv_timeout(time) != Err(RecvTimeoutError::Timeout)
 }
 
 fn redraw(mut figures: Figures, style: Style, ended: &Receiver<()>) {
-    while !over_within(REDRAW, ended) {
-        output::say(&format!("{CLEAR}{}", progress_line(&figures.now(), style)));
+    while !ends_within(REDRAW_INTERVAL, ended) {
+        output::write_stderr(&format!("{CLEAR_LINE}{}", progress_line(&figures.now(), style)));
     }
-    output::say(CLEAR);
+    output::write_stderr(CLEAR_LINE);
 }
 
 fn write_lines(mut figures: Figures, ended: &Receiver<()>) {
     let style = Style { color: false, width: 100, unicode: output::stdout_style().unicode };
     let mut wait = FIRST_LINE;
-    while !over_within(wait, ended) {
-        output::say(&format!("{}\n", progress_text(&figures.now(), style)));
+    while !ends_within(wait, ended) {
+        output::write_stderr(&format!("{}\n", progress_text(&figures.now(), style)));
         wait = NEXT_LINE;
     }
 }
 
-/// What the line is made of.
+/// The figures of the line.
 struct Figures {
     model: LoadModel,
     control: Control,
     began: Instant,
-    /// When how many requests had been begun, as far back as the rate that is shown.
+    /// (when, requests begun by then), as far back as [`RATE_WINDOW`].
     begun: VecDeque<(Instant, u64)>,
 }
 
@@ -102,12 +98,12 @@ impl Figures {
         Figures { model, control, began, begun: VecDeque::from([(began, 0)]) }
     }
 
-    fn now(&mut self) -> Progress {
+    fn now(&mut self) -> RunProgress {
         let now = Instant::now();
         let seen = self.control.progress();
         let elapsed = Nanos::from(now - self.began);
         let horizon = self.model.horizon();
-        Progress {
+        RunProgress {
             elapsed,
             total: horizon.duration,
             requests: horizon.requests,
@@ -122,7 +118,7 @@ impl Figures {
         }
     }
 
-    /// Known beforehand for a metronome only; elsewhere what was begun says more than an expectation.
+    /// Known in advance for even spacing only; 0 otherwise, so that the number of begun requests is shown.
     fn planned_by(&self, elapsed: Nanos) -> u64 {
         let LoadModel::Open(schedule) = &self.model else { return 0 };
         if schedule.spacing != Spacing::Even || self.control.was_stopped() {
@@ -134,7 +130,7 @@ impl Figures {
         schedule.horizon.requests.map_or(planned, |most| most.min(planned))
     }
 
-    /// Requests begun per second over the last [`RATE_WINDOW`], or since the line before where that is longer ago.
+    /// Requests begun per second over the last [`RATE_WINDOW`], or since the previous line if that is longer ago.
     fn rate(&mut self, now: Instant, begun: u64) -> f64 {
         while self.begun.len() > 1 && now - self.begun[1].0 >= RATE_WINDOW {
             self.begun.pop_front();

@@ -10,60 +10,62 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
-use truetail_lab::CancelToken;
+use truetail_engine::Control;
+use truetail_lab::Stop;
 
-use crate::outcome::{Result, could_not};
-use crate::output;
+use crate::error::{Result, runtime_error};
+use crate::{output, progress};
 
-/// The signals that end things.
-const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
+/// The signals that end a process.
+const TERMINATING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// Set while nobody hears the signals: then each does what it does by itself, but for those that this process was started
-/// to ignore. A signal that was caught once would do nothing else ever after.
-static UNHEARD: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
-    let unheard = Arc::new(AtomicBool::new(true));
-    for signal in ENDING.into_iter().filter(|signal| !is_ignored(*signal)) {
-        // Where this is refused, so is the catching that follows, which says why.
-        let _ = register_conditional_default(signal, Arc::clone(&unheard));
+/// True while the signals have their default action, false while they are captured. A handler cannot be unregistered so
+/// that the default action comes back; it is emulated instead, except for signals that this process was started to ignore.
+static DEFAULT_ACTION: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
+    let default_action = Arc::new(AtomicBool::new(true));
+    for signal in TERMINATING.into_iter().filter(|signal| !is_ignored(*signal)) {
+        // If this is refused, so is the capturing that follows, which reports why.
+        let _ = register_conditional_default(signal, Arc::clone(&default_action));
     }
-    unheard
+    default_action
 });
 
-/// Somebody hears the signals until this is dropped. One at a time.
-struct Hearing;
+/// The terminating signals are captured until this is dropped. There is one at a time.
+struct Capture;
 
-impl Hearing {
-    /// Where somebody has this process ignore the end of its terminal, as `nohup` does, it stays ignored.
-    fn start() -> io::Result<(Signals, Hearing)> {
-        let unheard = &*UNHEARD;
-        let caught = ENDING.into_iter().filter(|signal| *signal != SIGHUP || !is_ignored(SIGHUP));
-        let signals = Signals::new(caught)?;
-        unheard.store(false, Ordering::SeqCst);
-        Ok((signals, Hearing))
+impl Capture {
+    /// SIGHUP stays ignored if this process was started so, as by `nohup`.
+    fn start() -> io::Result<(Signals, Capture)> {
+        let default_action = &*DEFAULT_ACTION;
+        let captured = TERMINATING.into_iter().filter(|signal| *signal != SIGHUP || !is_ignored(SIGHUP));
+        let signals = Signals::new(captured)?;
+        default_action.store(false, Ordering::SeqCst);
+        Ok((signals, Capture))
     }
 }
 
-impl Drop for Hearing {
+impl Drop for Capture {
     fn drop(&mut self) {
-        UNHEARD.store(true, Ordering::SeqCst);
+        DEFAULT_ACTION.store(true, Ordering::SeqCst);
     }
 }
 
-/// Signals are handed to somebody until this is dropped. After that they are as before: they end the process.
-pub struct Watch {
+/// Hands signals to a callback until it is dropped. After that they end the process again.
+pub struct SignalHandler {
     handle: Handle,
     thread: Option<JoinHandle<()>>,
-    _hearing: Hearing,
+    _capture: Capture,
 }
 
-impl Watch {
+impl SignalHandler {
     /// Calls `on_signal` with 1 for the first SIGINT, SIGTERM or SIGHUP, 2 for the second, and so on, in a thread of its
-    /// own. It answers whether it wants to go on: when it does not, the signal does what it would have done by itself.
-    ///
-    /// # Errors
-    /// When the system does not allow to catch signals.
-    pub fn start(on_signal: impl Fn(u32) -> bool + Send + 'static) -> io::Result<Watch> {
-        let (mut signals, hearing) = Hearing::start()?;
+    /// own. If it returns false, the signal has its default action.
+    fn start(on_signal: impl Fn(u32) -> bool + Send + 'static) -> Result<SignalHandler> {
+        SignalHandler::try_start(on_signal).map_err(|error| runtime_error(format!("cannot watch for Ctrl-C: {error}")))
+    }
+
+    fn try_start(on_signal: impl Fn(u32) -> bool + Send + 'static) -> io::Result<SignalHandler> {
+        let (mut signals, capture) = Capture::start()?;
         let handle = signals.handle();
         let thread = thread::Builder::new().name("truetail-signals".to_owned()).spawn(move || {
             for (number, signal) in (1..).zip(signals.forever()) {
@@ -72,11 +74,11 @@ impl Watch {
                 }
             }
         })?;
-        Ok(Watch { handle, thread: Some(thread), _hearing: hearing })
+        Ok(SignalHandler { handle, thread: Some(thread), _capture: capture })
     }
 }
 
-impl Drop for Watch {
+impl Drop for SignalHandler {
     fn drop(&mut self) {
         self.handle.close();
         if let Some(thread) = self.thread.take() {
@@ -85,14 +87,37 @@ impl Drop for Watch {
     }
 }
 
-/// Hands Ctrl-C to a laboratory until what is returned is dropped: the first ends the tool that runs, the second is
-/// patient, since a tool that does not hear is ended after 3 s, the third ends the tool and its children, and this process.
+/// Stops the run of `control` on signals: the first stops sending, the second stops at once, the third ends the process.
 ///
 /// # Errors
-/// When the system does not allow to catch signals.
-pub fn end_tool_on_signal(stop: &CancelToken) -> Result<Watch> {
+/// If the system does not allow signals to be captured.
+pub fn stop_run_on_signal(control: &Control) -> Result<SignalHandler> {
+    let control = control.clone();
+    SignalHandler::start(move |number| {
+        progress::clear_line();
+        match number {
+            1 => {
+                output::note("stopping: nothing more is sent, waiting for answers; once more to stop at once");
+                control.stop();
+            }
+            2 => {
+                output::note("stopping at once");
+                control.stop_now();
+            }
+            _ => return false,
+        }
+        true
+    })
+}
+
+/// Stops a load tool on signals: the first ends the tool that runs, the second does nothing, since a tool that does not
+/// react is killed after 3 s, and the third kills the tool with its children and ends this process.
+///
+/// # Errors
+/// If the system does not allow signals to be captured.
+pub fn end_tool_on_signal(stop: &Stop) -> Result<SignalHandler> {
     let stop = stop.clone();
-    let on_signal = move |number: u32| {
+    SignalHandler::start(move |number| {
         if number == 1 {
             output::note("ending the tool that runs; what others left is kept");
             stop.cancel();
@@ -101,29 +126,29 @@ pub fn end_tool_on_signal(stop: &CancelToken) -> Result<Watch> {
             stop.kill();
         }
         number <= 2
-    };
-    Watch::start(on_signal).map_err(|error| could_not(format!("cannot watch for Ctrl-C: {error}")))
+    })
 }
 
-/// SIGINT, SIGTERM or SIGHUP, whichever comes first; those that come after it end the process.
-pub struct Ending(Signals, Hearing);
+/// The first SIGINT, SIGTERM or SIGHUP; later ones end the process.
+pub struct TerminationSignal(Signals, Capture);
 
-impl Ending {
+impl TerminationSignal {
     /// From now on none of them ends the process by itself.
     ///
     /// # Errors
-    /// When the system does not allow to catch signals.
-    pub fn expect() -> io::Result<Ending> {
-        Hearing::start().map(|(signals, hearing)| Ending(signals, hearing))
+    /// If the system does not allow signals to be captured.
+    pub fn capture() -> io::Result<TerminationSignal> {
+        Capture::start().map(|(signals, capture)| TerminationSignal(signals, capture))
     }
 
-    /// Waits for it, however long ago it came.
+    /// Waits for it; returns at once if it came since [`TerminationSignal::capture`].
     pub fn wait(mut self) {
         self.0.forever().next();
     }
 }
 
-/// Read from Linux's `/proc/self/status`, whose `SigIgn` has signal n in bit n - 1; `false` where that is not there.
+/// Whether this process ignores `signal`: in `/proc/self/status` of Linux, `SigIgn` has signal n in bit n - 1. False where
+/// there is no such file.
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

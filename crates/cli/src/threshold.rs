@@ -1,4 +1,4 @@
-//! `--fail-if`: a condition that must not hold, such as `p99 > 50ms`.
+//! `--fail-if`: a condition under which a run fails, such as `p99 > 50ms`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,15 +12,15 @@ use truetail_run::{Findings, Quantile, Run};
 #[derive(Clone, PartialEq, Debug)]
 pub struct Threshold {
     text: String,
-    metric: Metric,
-    comparison: Comparison,
-    /// Nanoseconds for a time, a part of 1 for a share.
+    metric: ThresholdMetric,
+    operator: Operator,
+    /// Nanoseconds for a time, a share in [0, 1] otherwise.
     limit: f64,
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Metric {
-    /// Response time at this quantile; 1 is the largest.
+enum ThresholdMetric {
+    /// Response time at this quantile, in (0, 1].
     Quantile(f64),
     /// Share of the planned arrivals without an answer, or with an error status.
     ErrorRate,
@@ -29,36 +29,36 @@ enum Metric {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Comparison {
+enum Operator {
     Above,
     AtLeast,
     Below,
     AtMost,
 }
 
-/// The longer ones first, since a shorter one is their beginning.
-const COMPARISONS: [(&str, Comparison); 4] =
-    [(">=", Comparison::AtLeast), ("<=", Comparison::AtMost), (">", Comparison::Above), ("<", Comparison::Below)];
+/// Longer operators first, because the shorter ones are prefixes of them.
+const OPERATORS: [(&str, Operator); 4] =
+    [(">=", Operator::AtLeast), ("<=", Operator::AtMost), (">", Operator::Above), ("<", Operator::Below)];
 
-/// What became of a threshold.
+/// The decision on a threshold.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Judgement {
     /// The condition does not hold.
     Passed,
-    /// It holds; the line says by how much.
+    /// It holds; the line says what the value is.
     Failed(String),
-    /// The run cannot show that it does not hold; the line says why. Counts as failed.
-    Unshown(String),
+    /// The run cannot show whether it holds; the line says why. Counts as failed.
+    Undecided(String),
 }
 
-/// What is known of a metric.
-enum Known {
+/// What is known of the value of a metric.
+enum MetricValue {
     Exactly(f64),
-    /// The truth is this or more.
+    /// The value is this or more: it is censored.
     AtLeast(f64),
-    /// No answer would ever have come.
-    Endless,
-    /// The sample cannot carry it.
+    /// It falls among arrivals that failed: no answer would ever have come.
+    Unanswered,
+    /// The sample does not support it.
     Unsupported {
         needs_n: Option<u64>,
     },
@@ -74,20 +74,22 @@ impl FromStr for Threshold {
                  other percentile, max, error-rate, unanswered"
             )
         };
-        let found = COMPARISONS.iter().find_map(|(sign, kind)| Some((text.split_once(sign)?, *kind)));
-        let ((name, limit), comparison) = found.ok_or_else(malformed)?;
+        let found = OPERATORS.iter().find_map(|(sign, kind)| Some((text.split_once(sign)?, *kind)));
+        let ((name, limit), operator) = found.ok_or_else(malformed)?;
         let limit = limit.trim();
-        let metric = Metric::named(name.trim()).ok_or_else(malformed)?;
+        let metric = ThresholdMetric::named(name.trim()).ok_or_else(malformed)?;
         let limit = match metric {
-            Metric::Quantile(_) => limit.parse::<Nanos>().map_err(|error| format!("'{text}': {error}"))?.0 as f64,
-            Metric::ErrorRate | Metric::Unanswered => share(limit)
+            ThresholdMetric::Quantile(_) => {
+                limit.parse::<Nanos>().map_err(|error| format!("'{text}': {error}"))?.0 as f64
+            }
+            ThresholdMetric::ErrorRate | ThresholdMetric::Unanswered => share(limit)
                 .ok_or_else(|| format!("'{text}': '{}' is not a share; write 1% or 0.01, from 0 to 100%", limit))?,
         };
-        Ok(Threshold { text: text.trim().to_owned(), metric, comparison, limit })
+        Ok(Threshold { text: text.trim().to_owned(), metric, operator, limit })
     }
 }
 
-/// 0.999 for `99.9`, to the last bit, which a division by 100 would not give.
+/// 0.999 for `99.9`. Parsed as a decimal, because a division by 100 would not be exact to the last bit.
 fn part_of_one(percent: &str) -> Option<f64> {
     let (whole, decimals) = percent.split_once('.').unwrap_or((percent, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -97,7 +99,7 @@ fn part_of_one(percent: &str) -> Option<f64> {
     format!("0.{whole:0>2}{decimals}").parse().ok().filter(|q| *q > 0.0)
 }
 
-/// `1%` or `0.01`, as a part of 1.
+/// `1%` or `0.01`, as a share in [0, 1].
 fn share(text: &str) -> Option<f64> {
     let value = match text.strip_suffix('%') {
         Some(percent) => percent.trim_end().parse::<f64>().ok()? / 100.0,
@@ -107,35 +109,35 @@ fn share(text: &str) -> Option<f64> {
 }
 
 impl Threshold {
-    /// Does the condition hold for a run with these findings?
+    /// Decides whether the condition holds for a run with these findings.
     pub fn judge(&self, run: &Run, findings: &Findings) -> Judgement {
         self.decide(self.metric.of(run, findings))
     }
 
-    fn decide(&self, known: Known) -> Judgement {
+    fn decide(&self, known: MetricValue) -> Judgement {
         let seen = self.metric.describe(&known);
         match known {
-            Known::Unsupported { needs_n } => {
+            MetricValue::Unsupported { needs_n } => {
                 let needs = needs_n.map_or(String::new(), |n| format!(", it needs at least {n}"));
-                Judgement::Unshown(format!("{self} cannot be shown: the sample does not carry it{needs}"))
+                Judgement::Undecided(format!("{self} cannot be shown: the sample does not carry it{needs}"))
             }
-            Known::Exactly(value) if self.comparison.holds(value, self.limit) => {
+            MetricValue::Exactly(value) if self.operator.holds(value, self.limit) => {
                 Judgement::Failed(format!("{self} holds: it is {seen}"))
             }
-            Known::Exactly(_) => Judgement::Passed,
-            Known::Endless => self.judge_bound(f64::INFINITY, &seen),
-            Known::AtLeast(bound) => self.judge_bound(bound, &seen),
+            MetricValue::Exactly(_) => Judgement::Passed,
+            MetricValue::Unanswered => self.judge_bound(f64::INFINITY, &seen),
+            MetricValue::AtLeast(bound) => self.judge_bound(bound, &seen),
         }
     }
 
-    /// Where the truth may be anything from `bound` on.
+    /// Decides for a value of `bound` or more.
     fn judge_bound(&self, bound: f64, seen: &str) -> Judgement {
         let (at_bound, far_above) =
-            (self.comparison.holds(bound, self.limit), self.comparison.holds(f64::INFINITY, self.limit));
+            (self.operator.holds(bound, self.limit), self.operator.holds(f64::INFINITY, self.limit));
         match (at_bound, far_above) {
             (true, true) => Judgement::Failed(format!("{self} holds: it is {seen}")),
             (false, false) => Judgement::Passed,
-            _ => Judgement::Unshown(format!("{self} cannot be shown: it is {seen}, and may be more")),
+            _ => Judgement::Undecided(format!("{self} cannot be shown: it is {seen}, and may be more")),
         }
     }
 }
@@ -146,61 +148,61 @@ impl fmt::Display for Threshold {
     }
 }
 
-impl Comparison {
+impl Operator {
     fn holds(self, value: f64, limit: f64) -> bool {
         match self {
-            Comparison::Above => value > limit,
-            Comparison::AtLeast => value >= limit,
-            Comparison::Below => value < limit,
-            Comparison::AtMost => value <= limit,
+            Operator::Above => value > limit,
+            Operator::AtLeast => value >= limit,
+            Operator::Below => value < limit,
+            Operator::AtMost => value <= limit,
         }
     }
 }
 
-impl Metric {
-    fn named(name: &str) -> Option<Metric> {
+impl ThresholdMetric {
+    fn named(name: &str) -> Option<ThresholdMetric> {
         match name {
-            "max" => Some(Metric::Quantile(1.0)),
-            "error-rate" => Some(Metric::ErrorRate),
-            "unanswered" => Some(Metric::Unanswered),
-            _ => part_of_one(name.strip_prefix('p')?).map(Metric::Quantile),
+            "max" => Some(ThresholdMetric::Quantile(1.0)),
+            "error-rate" => Some(ThresholdMetric::ErrorRate),
+            "unanswered" => Some(ThresholdMetric::Unanswered),
+            _ => part_of_one(name.strip_prefix('p')?).map(ThresholdMetric::Quantile),
         }
     }
 
-    fn of(self, run: &Run, findings: &Findings) -> Known {
+    fn of(self, run: &Run, findings: &Findings) -> MetricValue {
         let tally = &findings.tally;
         let error_statuses = findings.response_time_error_status.as_ref().map_or(0, |errors| errors.count);
         let share = |part: u64| match tally.planned {
-            0 => Known::Unsupported { needs_n: Some(1) },
-            planned => Known::Exactly(part as f64 / planned as f64),
+            0 => MetricValue::Unsupported { needs_n: Some(1) },
+            planned => MetricValue::Exactly(part as f64 / planned as f64),
         };
         match self {
-            Metric::Quantile(q) => known(truetail_analysis::quantile(run, record::Metric::ResponseTime, q)),
-            Metric::Unanswered => share(tally.unanswered()),
-            Metric::ErrorRate => share(tally.unanswered() + error_statuses),
+            ThresholdMetric::Quantile(q) => known(truetail_analysis::quantile(run, record::Metric::ResponseTime, q)),
+            ThresholdMetric::Unanswered => share(tally.unanswered()),
+            ThresholdMetric::ErrorRate => share(tally.unanswered() + error_statuses),
         }
     }
 
-    fn describe(self, known: &Known) -> String {
+    fn describe(self, known: &MetricValue) -> String {
         let value = |value: f64| match self {
-            Metric::Quantile(_) => number::time(value as u64),
-            Metric::ErrorRate | Metric::Unanswered => format!("{:.3} %", value * 100.0),
+            ThresholdMetric::Quantile(_) => number::time(value as u64),
+            ThresholdMetric::ErrorRate | ThresholdMetric::Unanswered => format!("{:.3} %", value * 100.0),
         };
         match known {
-            Known::Exactly(exact) => value(*exact),
-            Known::AtLeast(bound) => format!("at least {}", value(*bound)),
-            Known::Endless => "beyond every answer: those arrivals got none".to_owned(),
-            Known::Unsupported { .. } => String::new(),
+            MetricValue::Exactly(exact) => value(*exact),
+            MetricValue::AtLeast(bound) => format!("at least {}", value(*bound)),
+            MetricValue::Unanswered => "beyond every answer: those arrivals got none".to_owned(),
+            MetricValue::Unsupported { .. } => String::new(),
         }
     }
 }
 
-fn known(quantile: Quantile) -> Known {
+fn known(quantile: Quantile) -> MetricValue {
     match quantile {
-        Quantile { supported: true, no_answer: true, .. } => Known::Endless,
-        Quantile { supported: true, value_ns: Some(value), at_least: true, .. } => Known::AtLeast(value as f64),
-        Quantile { supported: true, value_ns: Some(value), .. } => Known::Exactly(value as f64),
-        Quantile { needs_n, .. } => Known::Unsupported { needs_n },
+        Quantile { supported: true, no_answer: true, .. } => MetricValue::Unanswered,
+        Quantile { supported: true, value_ns: Some(value), at_least: true, .. } => MetricValue::AtLeast(value as f64),
+        Quantile { supported: true, value_ns: Some(value), .. } => MetricValue::Exactly(value as f64),
+        Quantile { needs_n, .. } => MetricValue::Unsupported { needs_n },
     }
 }
 
@@ -208,7 +210,7 @@ fn known(quantile: Quantile) -> Known {
 mod tests {
     use super::*;
 
-    fn judged(text: &str, known: Known) -> Judgement {
+    fn judged(text: &str, known: MetricValue) -> Judgement {
         text.parse::<Threshold>().unwrap().decide(known)
     }
 
@@ -256,13 +258,13 @@ mod tests {
     #[test]
     fn a_bound_decides_only_what_it_can() {
         let ms = |n: f64| n * 1e6;
-        assert!(matches!(judged("p99 > 50ms", Known::AtLeast(ms(60.0))), Judgement::Failed(_)));
-        assert!(matches!(judged("p99 > 50ms", Known::AtLeast(ms(40.0))), Judgement::Unshown(_)));
-        assert!(matches!(judged("p99 < 50ms", Known::AtLeast(ms(60.0))), Judgement::Passed));
-        assert!(matches!(judged("p99 < 50ms", Known::AtLeast(ms(40.0))), Judgement::Unshown(_)));
-        assert!(matches!(judged("max > 1h", Known::Endless), Judgement::Failed(_)));
-        assert!(matches!(judged("max < 1h", Known::Endless), Judgement::Passed));
-        assert!(matches!(judged("p99 > 50ms", Known::Exactly(ms(50.0))), Judgement::Passed));
-        assert!(matches!(judged("p99 >= 50ms", Known::Exactly(ms(50.0))), Judgement::Failed(_)));
+        assert!(matches!(judged("p99 > 50ms", MetricValue::AtLeast(ms(60.0))), Judgement::Failed(_)));
+        assert!(matches!(judged("p99 > 50ms", MetricValue::AtLeast(ms(40.0))), Judgement::Undecided(_)));
+        assert!(matches!(judged("p99 < 50ms", MetricValue::AtLeast(ms(60.0))), Judgement::Passed));
+        assert!(matches!(judged("p99 < 50ms", MetricValue::AtLeast(ms(40.0))), Judgement::Undecided(_)));
+        assert!(matches!(judged("max > 1h", MetricValue::Unanswered), Judgement::Failed(_)));
+        assert!(matches!(judged("max < 1h", MetricValue::Unanswered), Judgement::Passed));
+        assert!(matches!(judged("p99 > 50ms", MetricValue::Exactly(ms(50.0))), Judgement::Passed));
+        assert!(matches!(judged("p99 >= 50ms", MetricValue::Exactly(ms(50.0))), Judgement::Failed(_)));
     }
 }

@@ -1,13 +1,13 @@
-//! A closed loop, an open loop and the truth side by side.
+//! A closed loop, an open loop and the truth beside each other.
 
 use truetail_analysis::omission::{OmissionComparison, OmissionRow, StallArrivals};
 
 use crate::number;
-use crate::style::{Ink, Style};
+use crate::style::{Emphasis, Style};
 use crate::table::{Align, Table};
 
-/// The table: each quantile three times, and how many times the truth is what each loop reports.
-pub fn comparison(comparison: &OmissionComparison, style: Style) -> String {
+/// The table: each quantile of all three, and the omission factor of each loop.
+pub fn comparison_table(comparison: &Comparison, style: Style) -> String {
     let mut table = Table::new(&[
         ("", Align::Left),
         ("closed loop", Align::Right),
@@ -17,12 +17,12 @@ pub fn comparison(comparison: &OmissionComparison, style: Style) -> String {
         ("truth / open", Align::Right),
     ]);
     for row in &comparison.rows {
-        table.row(cells(row));
+        table.row(quantile_row(row));
     }
     let [closed, open, truth] = comparison.arrivals.map(number::count);
     table.row(vec!["requests".to_owned(), closed, open, truth, String::new(), String::new()]);
     if let Some(stall) = &comparison.stall {
-        table.row(during(stall));
+        table.row(stall_row(stall));
     }
     let mut text = String::new();
     for line in table.lines(2, style) {
@@ -32,8 +32,8 @@ pub fn comparison(comparison: &OmissionComparison, style: Style) -> String {
     text
 }
 
-fn cells(row: &OmissionRow) -> Vec<String> {
-    let factor = |factor: Option<f64>| factor.map_or("–".to_owned(), number::times);
+fn quantile_row(row: &LeagueRow) -> Vec<String> {
+    let factor = |factor: Option<f64>| factor.map_or("–".to_owned(), number::factor);
     vec![
         number::quantile_name(row.q),
         number::quantile(&row.closed),
@@ -44,7 +44,7 @@ fn cells(row: &OmissionRow) -> Vec<String> {
     ]
 }
 
-fn during(stall: &StallArrivals) -> Vec<String> {
+fn stall_row(stall: &Stall) -> Vec<String> {
     let known = |n: Option<u64>| n.map_or("–".to_owned(), number::count);
     vec![
         "begun in the stall".to_owned(),
@@ -56,33 +56,33 @@ fn during(stall: &StallArrivals) -> Vec<String> {
     ]
 }
 
-/// Three sentences on what the reader has just seen, from the numbers: what the service did, what each loop made of it,
-/// and why. Empty without a stall, or where no quantile tells the loops apart.
-pub fn explanation(comparison: &OmissionComparison, style: Style) -> String {
-    let (Some(stall), Some(row)) = (&comparison.stall, widest(comparison)) else { return String::new() };
+/// Three sentences on the table: what the service did, what each loop reports of it, and why. Empty without a stall, or if
+/// no quantile tells the loops apart.
+pub fn comparison_explanation(comparison: &Comparison, style: Style) -> String {
+    let (Some(stall), Some(row)) = (&comparison.stall, most_omitted(comparison)) else { return String::new() };
     let (Some(closed), Some(open)) = (stall.closed, stall.open) else { return String::new() };
     let sentences = [what_happened(stall), what_was_reported(row), why(closed, open, stall)];
     let mut text = String::new();
     for line in style.wrap(&sentences.join(" "), style.columns().saturating_sub(2)) {
         text.push_str("  ");
-        text.push_str(&style.paint(Ink::Bold, &line));
+        text.push_str(&style.emphasize(Emphasis::Bold, &line));
         text.push('\n');
     }
     text
 }
 
-/// The quantile below the largest value at which the closed loop is furthest from the truth, if it is at least half as
-/// far again.
-fn widest(comparison: &OmissionComparison) -> Option<&OmissionRow> {
-    let far = |row: &&OmissionRow| row.q < 1.0 && row.closed_factor.is_some_and(|factor| factor >= 1.5);
-    let factor = |row: &&OmissionRow| row.closed_factor.unwrap_or(0.0);
+/// The quantile below the maximum at which the closed loop is furthest from the truth, if the omission factor is at least
+/// 1.5.
+fn most_omitted(comparison: &Comparison) -> Option<&LeagueRow> {
+    let far = |row: &&LeagueRow| row.q < 1.0 && row.closed_factor.is_some_and(|factor| factor >= 1.5);
+    let factor = |row: &&LeagueRow| row.closed_factor.unwrap_or(0.0);
     comparison.rows.iter().filter(far).max_by(|a, b| factor(a).total_cmp(&factor(b)))
 }
 
 fn what_happened(stall: &StallArrivals) -> String {
     format!(
         "The service stood still for {}, in which {} requests were due.",
-        number::whole_time(stall.length.0),
+        number::round_time(stall.length.0),
         number::count(stall.truth)
     )
 }
@@ -92,7 +92,7 @@ fn what_was_reported(row: &OmissionRow) -> String {
     format!(
         "The closed loop puts {name} at {}, which is {} too low; the open loop puts it at {}, and the truth is {truth}.",
         number::quantile(&row.closed),
-        row.closed_factor.map_or(String::new(), number::times),
+        row.closed_factor.map_or(String::new(), number::factor),
         number::quantile(&row.open),
         name = number::quantile_name(row.q),
     )
@@ -102,7 +102,7 @@ fn why(closed: u64, open: u64, stall: &StallArrivals) -> String {
     let of_them = |n: u64| match n {
         0 => "none of them".to_owned(),
         n if n == stall.truth => format!("all {}", number::count(n)),
-        // Some that were due just before it, and were late.
+        // Some were due just before the stall, and late.
         n if n > stall.truth => format!("{} requests in it", number::count(n)),
         n => format!("{} of them", number::count(n)),
     };

@@ -1,30 +1,38 @@
-//! Findings as text and pictures for people. Nothing here prints, runs or asks the environment: the caller says in a
-//! [`Style`] what the terminal can show, and gets a `String` that ends in a newline.
+//! Findings as text and pictures for people, and as JSON and CSV for programs. Nothing here prints, runs or reads the
+//! environment: the caller says in a [`Style`] what the terminal can show, and gets a `String` that ends in a newline, or
+//! [`OutputFile`]s to write.
 //!
 //! | module | what is at home there |
 //! |---|---|
 //! | [`number`] | times, counts, rates and shares in fitting units |
 //! | [`style`] | colour, width, and what to write where there is no Unicode |
-//! | `table`, `spark` | aligned columns, small plots of one line |
-//! | `summary` | the one screen of a run |
+//! | `table`, `sparkline` | aligned columns, plots of one line |
+//! | `summary` | the screen of a run |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools beside each other |
-//! | `markup` | text inside pages and pictures |
+//! | [`labs`] | what `truetail simulate` shows |
+//! | `json`, `markup` | JSON; text inside pages and pictures |
+//! | `output_file` | a file to be written |
 //! | [`plot`] | pictures as SVG and PNG |
 //! | `progress` | the line while a run goes on |
 
 mod comparison;
+mod json;
+pub mod labs;
 pub mod league;
 mod markup;
 pub mod number;
+mod output_file;
 pub mod plot;
 mod progress;
-mod spark;
+mod sparkline;
 pub mod style;
 mod summary;
 mod table;
 
-pub use comparison::{comparison, explanation};
-pub use progress::{Progress, progress_line, progress_text};
+pub use comparison::{comparison_explanation, comparison_table};
+pub use json::pretty_json;
+pub use output_file::OutputFile;
+pub use progress::{RunProgress, progress_line, progress_text};
 pub use style::Style;
 pub use summary::summary;

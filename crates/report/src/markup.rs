@@ -1,8 +1,8 @@
-//! Text inside markup: pages and pictures.
+//! Escaping of text in HTML and SVG.
 
-/// `text` as the content of an element or the value of an attribute, in XML and HTML. What comes from tools and files
-/// cannot command the page; characters that XML has not are left out, and of the control characters only the end of a
-/// line stays.
+/// `text` as the content of an element or the value of an attribute, in XML and HTML, so that text from tools and files
+/// cannot inject markup. Characters that XML does not allow are left out, and so are all control characters but the
+/// newline.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

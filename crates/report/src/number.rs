@@ -1,19 +1,19 @@
-//! Numbers as people read them. Digits are grouped by a space from 1 000 on; units follow after a space.
+//! Numbers for people. Digits are grouped by a space from 1 000 on, and units follow after a space.
 
 use truetail_run::Quantile;
 
-/// Units of a time, with their length in nanoseconds.
+/// Units of time, with their length in nanoseconds.
 const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
 
-/// A time in the unit that leaves 1 to 999 before the point, with four significant digits: `10.21 ms`, `1.010 s`. Whole
-/// nanoseconds below a microsecond; seconds however many.
+/// A time in the unit that leaves 1 to 999 before the point, with four significant digits: `10.21 ms`, `1.010 s`. Below a
+/// microsecond whole nanoseconds; from a second on always seconds.
 pub fn time(ns: u64) -> String {
     let (value, unit) = time_parts(ns);
     format!("{value} {unit}")
 }
 
-/// A time that somebody chose: `60 s`, `500 ms`, without digits that say nothing.
-pub fn whole_time(ns: u64) -> String {
+/// A time without trailing zeros, as for a chosen one: `60 s`, `500 ms`.
+pub fn round_time(ns: u64) -> String {
     let text = time(ns);
     match text.split_once(' ') {
         Some((value, unit)) if value.contains('.') => {
@@ -23,12 +23,12 @@ pub fn whole_time(ns: u64) -> String {
     }
 }
 
-/// Number and unit of [`time`].
+/// The number and the unit of [`time`].
 fn time_parts(ns: u64) -> (String, &'static str) {
     if ns < 1_000 {
         return (ns.to_string(), "ns");
     }
-    // 999.96 would be written 1000.0, so it belongs to the next unit.
+    // 999.96 would be rounded to 1000.0, so it takes the next unit.
     let (unit, length) =
         UNITS[1..].iter().find(|(_, length)| (ns as f64 / length) < 999.95).unwrap_or(&UNITS[UNITS.len() - 1]);
     (four_digits(ns as f64 / length), unit)
@@ -48,8 +48,7 @@ fn four_digits(value: f64) -> String {
     if decimals == 0 { count(value.round() as u64) } else { format!("{value:.decimals$}") }
 }
 
-/// A time from one value to another, the unit once where it is the same: `10.20 … 10.22 ms`. An end that is not known is
-/// a `?`.
+/// A range of times, with the unit once if it is the same: `10.20 … 10.22 ms`. An unknown end is a `?`.
 pub fn time_range(low_ns: Option<u64>, high_ns: Option<u64>) -> String {
     match (low_ns.map(time_parts), high_ns.map(time_parts)) {
         (None, None) => String::new(),
@@ -73,7 +72,7 @@ pub fn count(n: u64) -> String {
     text
 }
 
-/// As [`rate`]; `–` where there is none.
+/// As [`rate`]; `–` for `None`.
 pub fn rate_if_any(per_second: Option<f64>) -> String {
     per_second.map_or("–".to_owned(), rate)
 }
@@ -88,7 +87,7 @@ pub fn rate(per_second: f64) -> String {
     format!("{}/s", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// A share in [0, 1] as per cent: `12 %`, `0.3 %`, `<0.1 %` for what is little but not nothing.
+/// A share in [0, 1] in per cent: `12 %`, `0.3 %`, `<0.1 %` for a small one above 0.
 pub fn share(part: f64) -> String {
     let percent = part * 100.0;
     if percent > 0.0 && percent < 0.1 {
@@ -98,19 +97,18 @@ pub fn share(part: f64) -> String {
     format!("{percent:.decimals$} %")
 }
 
-/// How many times: `36 ×`, `1.0 ×`.
-pub fn times(factor: f64) -> String {
+/// A factor: `36 ×`, `1.0 ×`.
+pub fn factor(factor: f64) -> String {
     let decimals = usize::from(factor < 9.95);
     format!("{factor:.decimals$} ×")
 }
 
-/// A quantile by its usual name: 0.999 is `p99.9`, 1 is `max`.
+/// The usual name of a quantile: 0.999 is `p99.9`, 1 is `max`.
 pub fn quantile_name(q: f64) -> String {
     if q >= 1.0 { "max".to_owned() } else { format!("p{}", (q * 1e6).round() / 1e4) }
 }
 
-/// What can be said of a quantile: `10.21 ms`, `≥ 2.000 s`, `no answer`, `needs n ≥ 36 887`, or `–` where there is
-/// nothing.
+/// The value of a quantile as far as it is known: `10.21 ms`, `≥ 2.000 s`, `no answer`, `needs n ≥ 36 887`, or `–`.
 pub fn quantile(quantile: &Quantile) -> String {
     match (quantile.needs_n.filter(|_| !quantile.supported), quantile.value_ns) {
         (Some(needs_n), _) => format!("needs n ≥ {}", count(needs_n)),
@@ -164,7 +162,7 @@ mod tests {
             ["1 000/s", "998.3/s", "0.5/s", "0/s", "1 000/s", "20 000/s"]
         );
         assert_eq!([0.0, 0.0004, 0.021, 0.12, 1.0].map(share), ["0 %", "<0.1 %", "2.1 %", "12 %", "100 %"]);
-        assert_eq!([1.0, 9.94, 36.3].map(times), ["1.0 ×", "9.9 ×", "36 ×"]);
+        assert_eq!([1.0, 9.94, 36.3].map(factor), ["1.0 ×", "9.9 ×", "36 ×"]);
         assert_eq!([0.5, 0.999, 0.9999, 1.0].map(quantile_name), ["p50", "p99.9", "p99.99", "max"]);
     }
 }

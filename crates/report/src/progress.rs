@@ -1,24 +1,24 @@
-//! The line while a run goes on.
+//! The progress of a run in one line.
 
 use truetail_model::time::Nanos;
 
 use crate::number;
-use crate::style::{Ink, Style};
+use crate::style::{Emphasis, Style};
 
-/// What is known of a run that goes on.
+/// The state of a run that goes on.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
-pub struct Progress {
-    /// Since the origin.
+pub struct RunProgress {
+    /// Time since the origin.
     pub elapsed: Nanos,
-    /// How long arrivals go on; `None` where that is not known, as with a number of requests in the closed model.
+    /// How long arrivals go on; `None` if unknown, as for a number of requests in the closed model.
     pub total: Option<Nanos>,
-    /// Requests that will have been planned in the end, where the run is that long and not a duration.
+    /// How many requests the run has, if its length is a number of requests.
     pub requests: Option<u64>,
     /// Arrivals planned so far.
     pub planned: u64,
     /// Requests begun so far.
     pub sent: u64,
-    /// Whole answers so far.
+    /// Complete answers so far.
     pub answered: u64,
     /// Requests that failed or timed out so far.
     pub failed: u64,
@@ -26,20 +26,20 @@ pub struct Progress {
     pub in_flight: u64,
     /// Requests begun per second, lately.
     pub sent_per_second: f64,
-    /// Response time so far; `None` where nothing was answered.
+    /// Median response time so far; `None` before the first answer.
     pub p50: Option<Nanos>,
-    /// Response time so far; `None` where nothing was answered.
+    /// p99 of the response time so far; `None` before the first answer.
     pub p99: Option<Nanos>,
 }
 
-/// Most columns of the bar.
+/// The most columns of the bar.
 const WIDEST_BAR: usize = 24;
-/// A bar of fewer columns is left out.
+/// The fewest columns of the bar; if there is less room, it is left out.
 const NARROWEST_BAR: usize = 6;
 
-/// One line without a newline: a bar where there is room for one, then what [`progress_text`] says. It is never wider
-/// than the style says, as long as that leaves room for the time.
-pub fn progress_line(progress: &Progress, style: Style) -> String {
+/// One line without a newline: a bar if there is room for one, then [`progress_text`]. It is never wider than the style
+/// allows, as long as that leaves room for the time.
+pub fn progress_line(progress: &RunProgress, style: Style) -> String {
     let text = progress_text(progress, style);
     let room = style.width.saturating_sub(text.chars().count() + 3);
     match share_done(progress) {
@@ -49,12 +49,12 @@ pub fn progress_line(progress: &Progress, style: Style) -> String {
 }
 
 /// One line without a newline and without a bar, for logs:
-/// `12 s / 60 s  1 000/s  in flight 12  p50 10.20 ms  p99 11.00 ms  errors 0`. It is never wider than the style says, as
+/// `12 s / 60 s  1 000/s  in flight 12  p50 10.20 ms  p99 11.00 ms  errors 0`. It is never wider than the style allows, as
 /// long as that leaves room for the time.
-pub fn progress_text(progress: &Progress, style: Style) -> String {
+pub fn progress_text(progress: &RunProgress, style: Style) -> String {
     let mut text = String::new();
     for part in parts(progress) {
-        let part = style.spell(&part);
+        let part = style.printable(&part);
         let gap = if text.is_empty() { "" } else { "  " };
         if text.chars().count() + gap.len() + part.chars().count() < style.width || text.is_empty() {
             text.push_str(gap);
@@ -64,8 +64,8 @@ pub fn progress_text(progress: &Progress, style: Style) -> String {
     text
 }
 
-/// In the order of what may be left out last.
-fn parts(progress: &Progress) -> Vec<String> {
+/// The parts, the most important first: later ones are left out first.
+fn parts(progress: &RunProgress) -> Vec<String> {
     let quantile =
         |name, value: Option<Nanos>| format!("{name} {}", value.map_or("–".to_owned(), |value| number::time(value.0)));
     let waiting = progress.planned.saturating_sub(progress.sent);
@@ -84,7 +84,7 @@ fn parts(progress: &Progress) -> Vec<String> {
     .collect()
 }
 
-fn position(progress: &Progress) -> String {
+fn position(progress: &RunProgress) -> String {
     let seconds = |time: Nanos| number::count(time.0 / truetail_model::time::NANOS_PER_SECOND);
     match (progress.total, progress.requests) {
         (Some(total), _) if progress.elapsed > total => format!("{} s, draining", seconds(progress.elapsed)),
@@ -94,7 +94,7 @@ fn position(progress: &Progress) -> String {
     }
 }
 
-fn share_done(progress: &Progress) -> Option<f64> {
+fn share_done(progress: &RunProgress) -> Option<f64> {
     let share = |part: u64, whole: u64| (whole > 0).then(|| (part as f64 / whole as f64).min(1.0));
     match (progress.total, progress.requests) {
         (Some(total), _) => share(progress.elapsed.0, total.0),
@@ -106,16 +106,16 @@ fn share_done(progress: &Progress) -> Option<f64> {
 fn bar(done: f64, columns: usize, style: Style) -> String {
     let full = (done * columns as f64).floor() as usize;
     let (filled, empty) = if style.unicode { ("━", "─") } else { ("=", "-") };
-    let rest = style.paint(Ink::Faint, &empty.repeat(columns - full));
-    format!("{}{rest}", style.paint(Ink::Good, &filled.repeat(full)))
+    let rest = style.emphasize(Emphasis::Faint, &empty.repeat(columns - full));
+    format!("{}{rest}", style.emphasize(Emphasis::Good, &filled.repeat(full)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn midway() -> Progress {
-        Progress {
+    fn midway() -> RunProgress {
+        RunProgress {
             elapsed: Nanos::from_secs(12),
             total: Some(Nanos::from_secs(60)),
             planned: 12_000,
@@ -125,7 +125,7 @@ mod tests {
             sent_per_second: 1000.0,
             p50: Some(Nanos::from_micros(10_200)),
             p99: Some(Nanos::from_millis(11)),
-            ..Progress::default()
+            ..RunProgress::default()
         }
     }
 
@@ -135,7 +135,7 @@ mod tests {
         let text = "12 s / 60 s  1 000/s  in flight 12  p50 10.20 ms  p99 11.00 ms  errors 0";
         assert_eq!(line, format!("━━━━────────────────────  {text}"));
         assert_eq!(progress_text(&midway(), Style { width: 120, ..Style::default() }), text);
-        let late = Progress { elapsed: Nanos::from_secs(61), planned: 60_000, sent: 59_000, ..midway() };
+        let late = RunProgress { elapsed: Nanos::from_secs(61), planned: 60_000, sent: 59_000, ..midway() };
         let line = progress_line(&late, Style { width: 120, ..Style::default() });
         assert!(line.contains("61 s, draining") && line.contains("waiting 1 000"), "{line}");
     }
@@ -152,9 +152,9 @@ mod tests {
 
     #[test]
     fn before_the_first_answer_and_without_an_end() {
-        let line = progress_line(&Progress::default(), Style { width: 120, ..Style::default() });
+        let line = progress_line(&RunProgress::default(), Style { width: 120, ..Style::default() });
         assert_eq!(line, "0 s  0/s  in flight 0  p50 –  p99 –  errors 0");
-        let counted = Progress { requests: Some(500), sent: 250, planned: 250, ..Progress::default() };
+        let counted = RunProgress { requests: Some(500), sent: 250, planned: 250, ..RunProgress::default() };
         assert!(progress_line(&counted, Style { width: 120, unicode: false, ..Style::default() }).starts_with("====="));
     }
 }

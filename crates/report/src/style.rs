@@ -1,11 +1,11 @@
-//! What the terminal can show. The caller decides: this crate asks nobody.
+//! What the terminal can show. The caller says so: this crate does not look.
 
-/// What the text is made for.
+/// What text may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Style {
     /// Use ANSI colours. Without them the text is the same.
     pub color: bool,
-    /// Columns there are. Tables are at most 100 wide, and never cut off.
+    /// Columns of the terminal. Text is at most 100 wide; tables are never cut off.
     pub width: usize,
     /// Use characters beyond ASCII.
     pub unicode: bool,
@@ -18,14 +18,14 @@ impl Default for Style {
     }
 }
 
-/// No text is wider than this, however wide the terminal.
+/// The most columns that text is laid out for, however wide the terminal.
 const WIDEST: usize = 100;
-/// No text is laid out for less.
+/// The fewest columns that text is laid out for.
 const NARROWEST: usize = 40;
 
-/// How a piece of text stands out.
+/// How text is emphasized.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Ink {
+pub(crate) enum Emphasis {
     Bold,
     Faint,
     Good,
@@ -34,50 +34,50 @@ pub(crate) enum Ink {
 }
 
 impl Style {
-    /// Columns to lay text out for.
+    /// The columns to lay text out for.
     pub(crate) fn columns(self) -> usize {
         self.width.clamp(NARROWEST, WIDEST)
     }
 
-    /// `text` with this ink, where there are colours.
-    pub(crate) fn paint(self, ink: Ink, text: &str) -> String {
+    /// `text` in bold or in a colour, if there are colours.
+    pub(crate) fn emphasize(self, emphasis: Emphasis, text: &str) -> String {
         if !self.color || text.is_empty() {
             return text.to_owned();
         }
-        let code = match ink {
-            Ink::Bold => "1",
-            Ink::Faint => "2",
-            Ink::Good => "1;32",
-            Ink::Doubt => "1;33",
-            Ink::Bad => "1;31",
+        let code = match emphasis {
+            Emphasis::Bold => "1",
+            Emphasis::Faint => "2",
+            Emphasis::Good => "1;32",
+            Emphasis::Doubt => "1;33",
+            Emphasis::Bad => "1;31",
         };
         format!("\x1b[{code}m{text}\x1b[0m")
     }
 
-    /// `text` as it is, or spelled in ASCII where there is no Unicode. What comes from outside, such as a URL, is freed
-    /// of control characters, which could otherwise command the terminal.
-    pub(crate) fn spell(self, text: &str) -> String {
-        let mut spelled = String::with_capacity(text.len());
+    /// `text` without control characters, with which text from outside, such as a URL, could control the terminal; and
+    /// transliterated to ASCII if there is no Unicode.
+    pub(crate) fn printable(self, text: &str) -> String {
+        let mut printable = String::with_capacity(text.len());
         for c in text.chars().filter(|c| !c.is_control()) {
             match c {
-                _ if self.unicode || c.is_ascii() => spelled.push(c),
-                '≥' => spelled.push_str(">="),
-                'µ' => spelled.push('u'),
-                '…' => spelled.push_str(".."),
-                '·' => spelled.push('|'),
-                '×' => spelled.push('x'),
-                '–' => spelled.push('-'),
-                _ => spelled.push('?'),
+                _ if self.unicode || c.is_ascii() => printable.push(c),
+                '≥' => printable.push_str(">="),
+                'µ' => printable.push('u'),
+                '…' => printable.push_str(".."),
+                '·' => printable.push('|'),
+                '×' => printable.push('x'),
+                '–' => printable.push('-'),
+                _ => printable.push('?'),
             }
         }
-        spelled
+        printable
     }
 
-    /// `text` broken at spaces into lines of at most `columns`; a word that is longer stays whole, and so does a number
-    /// with its unit.
+    /// `text` wrapped at spaces into lines of at most `columns`. A longer word stays whole, and so does a number with its
+    /// unit.
     pub(crate) fn wrap(self, text: &str, columns: usize) -> Vec<String> {
         let mut lines = vec![String::new()];
-        for word in words(&self.spell(text)) {
+        for word in words(&self.printable(text)) {
             let line = lines.last_mut().expect("there is always one");
             let length = line.chars().count();
             if length > 0 && length + 1 + word.chars().count() > columns {
@@ -93,12 +93,12 @@ impl Style {
     }
 }
 
-/// The words of a text; `60 000` and `2.00 s` are one.
+/// The words of a text; `60 000` and `2.00 s` are one word each.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         match words.last_mut() {
-            Some(last) if goes_on(last, word) => {
+            Some(last) if continues_number(last, word) => {
                 last.push(' ');
                 last.push_str(word);
             }
@@ -108,8 +108,8 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Does `word` belong to the number that ends with `before`: is it three more digits, or a unit?
-fn goes_on(before: &str, word: &str) -> bool {
+/// Whether `word` continues the number at the end of `before`: three more digits, or a unit.
+fn continues_number(before: &str, word: &str) -> bool {
     let bare = word.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '%');
     let digits = word.chars().take_while(char::is_ascii_digit).count();
     let is_number = before.ends_with(|c: char| c.is_ascii_digit());
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn text_from_outside_cannot_command_the_terminal() {
-        assert_eq!(Style::default().spell("a\x1b[2Jb\r\n"), "a[2Jb");
+        assert_eq!(Style::default().printable("a\x1b[2Jb\r\n"), "a[2Jb");
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn ascii_where_there_is_no_unicode() {
         let ascii = Style { unicode: false, ..Style::default() };
-        assert_eq!(ascii.spell("≥ 3 µs · 2 × … –"), ">= 3 us | 2 x .. -");
-        assert!(ascii.spell("日本").is_ascii());
+        assert_eq!(ascii.printable("≥ 3 µs · 2 × … –"), ">= 3 us | 2 x .. -");
+        assert!(ascii.printable("日本").is_ascii());
     }
 }

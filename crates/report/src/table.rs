@@ -1,23 +1,24 @@
-//! Columns that are aligned by the width of what stands in them.
+//! Tables of aligned columns.
 
-use crate::style::{Ink, Style};
+use crate::style::{Emphasis, Style};
 
-/// How the cells of a column lie.
+/// The alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Align {
     Left,
     Right,
 }
 
-/// Rows of cells under a head.
+/// Rows of cells under a header row.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     columns: Vec<Align>,
     rows: Vec<Vec<String>>,
+    gap: usize,
 }
 
-/// Between two columns.
-const GAP: &str = "  ";
+/// Spaces between two columns, unless another number is asked for.
+const GAP: usize = 2;
 
 impl Table {
     /// A table with these columns: (head, alignment).
@@ -25,7 +26,13 @@ impl Table {
         Table {
             columns: columns.iter().map(|(_, align)| *align).collect(),
             rows: vec![columns.iter().map(|(head, _)| (*head).to_owned()).collect()],
+            gap: GAP,
         }
+    }
+
+    /// The same with `gap` spaces between two columns.
+    pub(crate) fn with_gap(self, gap: usize) -> Table {
+        Table { gap, ..self }
     }
 
     /// Adds a row; it has as many cells as there are columns.
@@ -34,11 +41,11 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The lines, each after `indent` columns and without spaces at its end. Columns without any text are left out. The
-    /// head is faint.
+    /// The lines, indented by `indent` spaces and without trailing ones. Columns without any text are left out. The header
+    /// is faint.
     pub(crate) fn lines(&self, indent: usize, style: Style) -> Vec<String> {
         let rows: Vec<Vec<String>> =
-            self.rows.iter().map(|row| row.iter().map(|cell| style.spell(cell)).collect()).collect();
+            self.rows.iter().map(|row| row.iter().map(|cell| style.printable(cell)).collect()).collect();
         let widths: Vec<usize> =
             (0..self.columns.len()).map(|i| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0)).collect();
         let line = |(number, row): (usize, &Vec<String>)| {
@@ -46,9 +53,9 @@ impl Table {
                 .filter(|i| widths[*i] > 0)
                 .map(|i| padded(&row[i], widths[i], self.columns[i]))
                 .collect();
-            let text = cells.join(GAP);
+            let text = cells.join(&" ".repeat(self.gap));
             let text = text.trim_end();
-            let text = if number == 0 { style.paint(Ink::Faint, text) } else { text.to_owned() };
+            let text = if number == 0 { style.emphasize(Emphasis::Faint, text) } else { text.to_owned() };
             format!("{}{text}", " ".repeat(indent))
         };
         rows.iter().enumerate().map(line).collect()

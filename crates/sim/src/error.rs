@@ -1,22 +1,22 @@
-//! What cannot be simulated.
+//! Why a workload cannot be simulated.
 
 use truetail_model::time::Timestamp;
 
 /// Why a workload cannot be simulated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SimError {
-    /// Virtual time has no Ctrl-C: without a horizon the simulation would never end.
+    /// The workload has no horizon, and virtual time has no Ctrl-C: the simulation would never end.
     #[error("the workload has no end: give it a duration or a number of requests")]
     NoEnd,
-    /// Closed users whose requests and think time take no time at all never let the clock move.
+    /// Requests and think time of closed users take no time, so virtual time never advances.
     #[error(
         "virtual time stands still at {at:?}: {starts} requests of the closed users began and ended there; give the \
          service a baseline, the users a think time, or the workload a number of requests"
     )]
-    TimeStands {
-        /// Where.
+    NoProgress {
+        /// The instant at which time stood still.
         at: Timestamp,
-        /// How many were started there.
+        /// Requests that were started at that instant.
         starts: u64,
     },
 }

@@ -21,16 +21,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod ending;
+mod client_outcome;
 mod error;
+mod in_flight;
 pub mod labs;
-mod pending;
 mod run;
 mod simulation;
 mod sink;
 
 pub use error::SimError;
 pub use run::{SimOptions, simulate};
-pub use simulation::{Closing, FaultClock, Simulation};
+pub use simulation::{FaultClockStart, Simulation, SimulationEnd};
 pub use sink::Sink;
 pub use truetail_run::Run;

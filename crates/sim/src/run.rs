@@ -6,88 +6,92 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_run::{Facts, OfferedLoad, Run, RunSource};
 
-use crate::{Closing, FaultClock, SimError, Simulation};
+use crate::{FaultClockStart, SimError, Simulation, SimulationEnd};
 
-/// Room is made for at most this many seconds beforehand: a day.
-const MOST_SECONDS_MADE_READY: u64 = 86_400;
+/// The most seconds that are allocated before a run: a day.
+const MOST_SECONDS_ALLOCATED: u64 = 86_400;
 
 /// What a simulated run keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimOptions {
-    /// Keep the distributions of each second, and not only of the whole run.
+    /// Keep the distributions of each second besides those of the whole run.
     pub per_second: bool,
     /// How many single requests to keep.
     pub samples: SamplesOptions,
-    /// When the faults begin to count.
-    pub fault_clock: FaultClock,
+    /// When the fault clock starts.
+    pub fault_clock: FaultClockStart,
 }
 
 impl Default for SimOptions {
-    /// All that a real run keeps.
+    /// The same as a real run.
     fn default() -> SimOptions {
         let recorder = RecorderOptions::default();
-        SimOptions { per_second: recorder.per_second, samples: recorder.samples, fault_clock: FaultClock::FirstRequest }
+        SimOptions {
+            per_second: recorder.per_second,
+            samples: recorder.samples,
+            fault_clock: FaultClockStart::FirstRequest,
+        }
     }
 }
 
 impl SimOptions {
-    /// Only distributions of the whole run and counts a second: the fastest.
+    /// The fastest: distributions of the whole run and counts of each second, nothing else.
     pub const LEAN: SimOptions =
-        SimOptions { per_second: false, samples: SamplesOptions::NONE, fault_clock: FaultClock::FirstRequest };
+        SimOptions { per_second: false, samples: SamplesOptions::NONE, fault_clock: FaultClockStart::FirstRequest };
 
-    /// The recorder that these options ask for, for a run of `workload`.
+    /// A recorder with these options for a run of `workload`.
     pub fn recorder(&self, workload: &Workload) -> Recorder {
         let horizon = workload.model.horizon().duration.unwrap_or(Nanos::ZERO);
         let seconds = (Timestamp::ZERO + horizon + workload.limits.drain).second() as u64 + 1;
         Recorder::new(RecorderOptions {
             measure_from: Timestamp(workload.warmup.0),
-            expected_seconds: seconds.min(MOST_SECONDS_MADE_READY) as usize,
+            expected_seconds: seconds.min(MOST_SECONDS_ALLOCATED) as usize,
             per_second: self.per_second,
             samples: self.samples,
         })
     }
 }
 
-/// What an ideal client measures of `scenario`: no network, no generator that could be late. The same scenario gives
-/// the same run, always.
+/// Runs `scenario` in virtual time: what an ideal client measures, without a network and with a generator that is never
+/// late. The same scenario always gives the same run.
 ///
-/// No answer has a size in virtual time, so `bytes_in` is 0; no connection is opened, so there is no connect time.
+/// Answers have no size in virtual time, so `bytes_in` is 0. No connection is opened, so there is no connect time.
 ///
 /// # Errors
-/// [`SimError`] when the scenario has no end.
+/// [`SimError`] if the scenario has no end, or virtual time cannot advance.
 pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimError> {
     let Scenario { service, workload, .. } = scenario;
     let mut recorder = options.recorder(workload);
-    let closing = Simulation::new(service, workload, options.fault_clock)?.run(&mut recorder)?;
-    let facts = facts(&scenario.name, workload, closing);
-    Ok(Run { facts, snapshot: recorder.finish(closing.schedule_hash) })
+    let end = Simulation::new(service, workload, options.fault_clock)?.run(&mut recorder)?;
+    let facts = facts(&scenario.name, workload, end);
+    Ok(Run { facts, snapshot: recorder.finish(end.schedule_hash) })
 }
 
-/// What is known of a run in virtual time.
-pub(crate) fn facts(name: &str, workload: &Workload, closing: Closing) -> Facts {
+/// The facts of a run in virtual time.
+pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Facts {
     Facts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         source: RunSource::Simulator,
         started_at_unix_ns: None,
-        elapsed_ns: closing.at.0,
+        elapsed_ns: end.at.0,
         offered: OfferedLoad { name: Some(name.to_owned()), ..OfferedLoad::of(workload) },
         host: None,
         generator: None,
         interrupted: false,
         cut_short: Some(false),
         bytes_in: 0,
-        notes: stuck_note(closing).into_iter().collect(),
+        notes: stuck_note(end).into_iter().collect(),
         claims: None,
         by_target: Vec::new(),
     }
 }
 
-fn stuck_note(closing: Closing) -> Option<String> {
-    closing.stuck.then(|| {
+fn stuck_note(end: SimulationEnd) -> Option<String> {
+    end.stuck.then(|| {
         format!(
             "from {:.3} s on nothing could happen any more: requests were under way that never end, and there is \
              neither a timeout nor a drain limit; a real run would have waited for ever",
-            closing.at.as_secs_f64()
+            end.at.as_secs_f64()
         )
     })
 }

@@ -1,4 +1,4 @@
-//! The loop that moves virtual time.
+//! The event loop of virtual time.
 
 use truetail_model::arrival::{Horizon, ScheduleHash};
 use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
@@ -7,17 +7,17 @@ use truetail_model::service::{Service, ServiceState};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
 
-use crate::ending::ending;
-use crate::pending::{Flight, Pending};
+use crate::client_outcome::client_outcome;
+use crate::in_flight::{InFlight, InFlightQueue};
 use crate::{SimError, Sink};
 
-/// When the fault clock of the service starts.
+/// When the fault clock of the service starts, in a simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum FaultClock {
-    /// With the first request, as the server's does.
+pub enum FaultClockStart {
+    /// At the first request, as the server's does by default.
     #[default]
     FirstRequest,
-    /// With the run's origin, as the server's does when it is told to.
+    /// At the origin of the run, as the server's does on `POST /clock`.
     Origin,
 }
 
@@ -33,37 +33,37 @@ pub struct Simulation {
     service: ServiceState,
     timeout: Option<Nanos>,
     fault_clock: Option<Timestamp>,
-    pending: Pending,
+    in_flight: InFlightQueue,
     now: Timestamp,
-    /// No end can change what starts when, and the drain limit is known, so that each request is settled at its start.
+    /// True if no end can influence a later start and the drain limit is known: each request is settled at its start.
     settles_at_start: bool,
     last_end: Timestamp,
-    standing: Standing,
+    livelock: LivelockGuard,
 }
 
 /// How a simulation ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Closing {
-    /// The instant at which the last request had ended or was counted out.
+pub struct SimulationEnd {
+    /// When the last request had ended or was cut off.
     pub at: Timestamp,
-    /// The hash of all arrivals.
+    /// The hash of all planned arrivals.
     pub schedule_hash: ScheduleHash,
-    /// Requests were under way that would never end, with neither a timeout nor a drain limit: a real run would have
-    /// waited for ever.
+    /// Requests were in flight that would never end, without a timeout or a drain limit: a real run would have waited for
+    /// ever.
     pub stuck: bool,
 }
 
 impl Simulation {
-    /// The simulation of `workload` on `service`, before anything has happened.
+    /// A simulation of `workload` on `service`, before its first event.
     ///
     /// # Errors
-    /// [`SimError::NoEnd`] when the workload has neither a duration nor a number of requests.
-    pub fn new(service: &Service, workload: &Workload, fault_clock: FaultClock) -> Result<Simulation, SimError> {
+    /// [`SimError::NoEnd`] if the workload has neither a duration nor a number of requests.
+    pub fn new(service: &Service, workload: &Workload, fault_clock: FaultClockStart) -> Result<Simulation, SimError> {
         if workload.model.horizon() == Horizon::default() {
             return Err(SimError::NoEnd);
         }
-        let driver = Driver::new(workload, WorkerShare::WHOLE);
-        // With an endless drain, when a run ends that waits for what never comes is known only then.
+        let driver = Driver::new(workload, WorkerShare::ALONE);
+        // With an endless drain the end of the run is not known while requests start.
         let knows_its_end = driver.deadline() != Timestamp::NEVER;
         let no_feedback = matches!(workload.model, LoadModel::Open(_)) && workload.limits.connections.is_none();
         Ok(Simulation {
@@ -71,25 +71,25 @@ impl Simulation {
             service: ServiceState::new(service.clone()),
             timeout: workload.limits.timeout,
             fault_clock: match fault_clock {
-                FaultClock::FirstRequest => None,
-                FaultClock::Origin => Some(Timestamp::ZERO),
+                FaultClockStart::FirstRequest => None,
+                FaultClockStart::Origin => Some(Timestamp::ZERO),
             },
-            pending: Pending::default(),
+            in_flight: InFlightQueue::default(),
             now: Timestamp::ZERO,
             settles_at_start: no_feedback && knows_its_end,
             last_end: Timestamp::ZERO,
-            standing: Standing::new(&workload.model),
+            livelock: LivelockGuard::new(&workload.model),
         })
     }
 
     /// Runs to the end and hands every arrival to `sink`.
     ///
-    /// Records come in the order of their ends, except with an open model without a cap on connections and with a drain
-    /// limit, where nothing depends on an end: there they come in the order of their starts.
+    /// Records come in the order of their ends. With an open model, no cap on connections and a drain limit, where nothing
+    /// depends on an end, they come in the order of their starts.
     ///
     /// # Errors
-    /// [`SimError::TimeStands`] when closed users ask again and again in no time.
-    pub fn run(mut self, sink: &mut impl Sink) -> Result<Closing, SimError> {
+    /// [`SimError::NoProgress`] if virtual time does not advance.
+    pub fn run(mut self, sink: &mut impl Sink) -> Result<SimulationEnd, SimError> {
         let stuck = loop {
             match self.driver.poll(self.now) {
                 Directive::Start(start) => self.begin(start, sink)?,
@@ -107,31 +107,42 @@ impl Simulation {
     #[inline]
     fn begin(&mut self, start: DueRequest, sink: &mut impl Sink) -> Result<(), SimError> {
         sink.planned(start.arrival.intended_start);
-        self.standing.check(self.now)?;
-        let mut record = self.ask(start);
+        self.livelock.check(self.now)?;
+        let mut record = self.submit(start);
         if self.settles_at_start {
             self.settle(start.user, &mut record);
             sink.ended(&record);
         } else {
-            self.pending.push(Flight { user: start.user, record });
+            self.in_flight.push(InFlight { user: start.user, record });
         }
         Ok(())
     }
 
-    /// Asks the service what becomes of a request that starts now.
+    /// Submits a request that starts now to the service.
     #[inline]
-    fn ask(&mut self, start: DueRequest) -> RequestRecord {
+    fn submit(&mut self, start: Start) -> RequestRecord {
         let clock = *self.fault_clock.get_or_insert(self.now);
-        let response = self.service.admit(Timestamp(self.now.since(clock).0));
-        // The end of the timescale stays where it is: never is never on either clock.
-        let completed = clock + response.completed().since_origin();
+        let fate = self.service.admit(Timestamp(self.now.since(clock).0));
+        // NEVER saturates: it is the same on both clocks.
+        let completed = clock + fate.completed().since_origin();
         let gives_up = self.timeout.map_or(Timestamp::NEVER, |timeout| self.now + timeout);
-        let (end, outcome) = ending(response.action, completed, gives_up);
-        let DueRequest { arrival, connection_wait, .. } = start;
-        RequestRecord::new(arrival, self.now, end, outcome).with_start_delay(connection_wait, None)
+        let (end, outcome) = client_outcome(fate.action, completed, gives_up);
+        let Start { arrival, connection_wait, .. } = start;
+        RequestRecord {
+            index: arrival.index,
+            intended_start: arrival.intended_start,
+            actual_start: self.now,
+            end,
+            delay: StartDelay::split(arrival.intended_start, self.now, connection_wait, Nanos::ZERO),
+            connected: false,
+            tls_handshake: None,
+            read_lag: None,
+            outcome,
+            bytes_in: 0,
+        }
     }
 
-    /// Ends a request that was just started, at the end it will have.
+    /// Settles a request that was just started with the end it will have.
     #[inline]
     fn settle(&mut self, user: u32, record: &mut RequestRecord) {
         let deadline = self.driver.deadline();
@@ -142,26 +153,26 @@ impl Simulation {
         self.driver.complete(user, record.end);
     }
 
-    /// Moves to the next instant at which something happens, at the latest `until`, and ends what ends there. False
-    /// when nothing ever will.
+    /// Advances to the next event, at the latest to `until`, and ends the requests that end there. False if there is no
+    /// further event.
     #[inline]
     fn advance(&mut self, until: Timestamp, sink: &mut impl Sink) -> bool {
-        let next = self.pending.next_end().min(until);
+        let next = self.in_flight.next_end().min(until);
         if next == Timestamp::NEVER {
             return false;
         }
         self.now = next;
-        while let Some(flight) = self.pending.pop_ended(next) {
+        while let Some(flight) = self.in_flight.pop_ended(next) {
             self.driver.complete(flight.user, flight.record.end);
             sink.ended(&flight.record);
         }
         true
     }
 
-    /// Counts out what is still under way and what was never issued.
-    fn close(mut self, stuck: bool, sink: &mut impl Sink) -> Closing {
+    /// Cuts off what is still in flight, and records what was never issued.
+    fn close(mut self, stuck: bool, sink: &mut impl Sink) -> SimulationEnd {
         let at = self.now.max(self.last_end);
-        for mut flight in self.pending.into_started_order() {
+        for mut flight in self.in_flight.into_started_order() {
             cut_off(&mut flight.record, at);
             sink.ended(&flight.record);
         }
@@ -169,46 +180,46 @@ impl Simulation {
             sink.planned(arrival.intended_start);
             sink.ended(&RequestRecord::never_issued(arrival, at));
         }
-        Closing { at, schedule_hash: self.driver.schedule_hash(), stuck }
+        SimulationEnd { at, schedule_hash: self.driver.schedule_hash(), stuck }
     }
 }
 
-/// Makes of `record` that of a request which is still under way when the run ends at `at`.
+/// Turns `record` into that of a request in flight when the run ends at `at`.
 fn cut_off(record: &mut RequestRecord, at: Timestamp) {
     record.end = at;
     record.outcome = Outcome::InFlightAtEnd;
 }
 
-/// Watches for a clock that does not move.
+/// Detects that virtual time does not advance.
 #[derive(Clone, Copy, Debug)]
-struct Standing {
+struct LivelockGuard {
     at: Timestamp,
     starts: u64,
     limit: u64,
 }
 
-/// More starts than this by each user at one instant, on average, with no end in sight, are a clock that stands.
-const STANDING_LIMIT: u64 = 1_000_000;
+/// Starts at one instant, per user on average, above which a closed workload without a number of requests is stuck.
+const LIVELOCK_LIMIT: u64 = 1_000_000;
 
-impl Standing {
-    fn new(model: &LoadModel) -> Standing {
+impl LivelockGuard {
+    fn new(model: &LoadModel) -> LivelockGuard {
         let limit = match model {
             LoadModel::Closed { users, horizon, .. } if horizon.requests.is_none() => {
-                STANDING_LIMIT.saturating_mul(u64::from(*users))
+                LIVELOCK_LIMIT.saturating_mul(u64::from(*users))
             }
-            _ => u64::MAX,
+            LoadModel::Open(_) | LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. } => u64::MAX,
         };
-        Standing { at: Timestamp::ZERO, starts: 0, limit }
+        LivelockGuard { at: Timestamp::ZERO, starts: 0, limit }
     }
 
     #[inline]
     fn check(&mut self, now: Timestamp) -> Result<(), SimError> {
         if now > self.at {
-            *self = Standing { at: now, starts: 0, ..*self };
+            *self = LivelockGuard { at: now, starts: 0, ..*self };
         }
         self.starts += 1;
         if self.starts > self.limit {
-            return Err(SimError::TimeStands { at: now, starts: self.starts });
+            return Err(SimError::NoProgress { at: now, starts: self.starts });
         }
         Ok(())
     }

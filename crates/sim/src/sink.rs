@@ -1,14 +1,14 @@
-//! Where simulated requests go.
+//! Receivers of simulated requests.
 
 use truetail_model::record::{Recorder, RequestRecord};
 use truetail_model::time::Timestamp;
 
-/// Takes what happens in a simulation.
+/// Receives the arrivals of a simulation.
 pub trait Sink {
-    /// An arrival was taken from the schedule. [`Sink::ended`] follows for each, at once or later.
+    /// An arrival was taken from the schedule. [`Sink::ended`] follows for each one, at once or later.
     fn planned(&mut self, intended_start: Timestamp);
 
-    /// What became of an arrival.
+    /// The outcome of an arrival.
     fn ended(&mut self, record: &RequestRecord);
 }
 
@@ -24,7 +24,7 @@ impl Sink for Recorder {
     }
 }
 
-/// Both, the first first.
+/// Hands everything to both, in order.
 impl<A: Sink, B: Sink> Sink for (A, B) {
     fn planned(&mut self, intended_start: Timestamp) {
         self.0.planned(intended_start);
@@ -47,11 +47,11 @@ impl<S: Sink> Sink for &mut S {
     }
 }
 
-/// Takes everything and keeps nothing.
+/// Keeps nothing.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Nothing;
+pub(crate) struct DiscardSink;
 
-impl Sink for Nothing {
+impl Sink for DiscardSink {
     fn planned(&mut self, _: Timestamp) {}
 
     fn ended(&mut self, _: &RequestRecord) {}

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use common::*;
 use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
-use truetail_sim::labs::{LabError, Series, every_nth, freeze, order_router};
+use truetail_sim::labs::{LabError, LabSeries, every_nth, freeze, order_router};
 
 /// A golden file as it is on disk now, so that a digit changed there fails without anything being rebuilt.
 fn golden(name: &str) -> String {
@@ -15,12 +15,12 @@ fn golden(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-fn artifact(freeze: &freeze::Freeze, name: &str) -> String {
-    let artifacts = freeze.artifacts();
+fn artifact(freeze: &freeze::FreezeResult, name: &str) -> String {
+    let artifacts = freeze.artifacts(&[]);
     artifacts.iter().find(|artifact| artifact.name == name).expect(name).contents.clone()
 }
 
-fn assert_balanced(series: &Series) {
+fn assert_balanced(series: &LabSeries) {
     series.run.snapshot.tally.check().unwrap();
 }
 
@@ -114,7 +114,7 @@ fn a_freeze_that_makes_no_sense() {
     assert!(matches!(freeze::run(&long), Err(LabError::TooManyRequests { .. })));
 }
 
-fn assert_ms(series: &Series, q: f64, expected: f64) {
+fn assert_ms(series: &LabSeries, q: f64, expected: f64) {
     let value = series.quantile(q).unwrap().as_millis_f64();
     assert!((value - expected).abs() < 0.005, "{} q={q}: {value} and not {expected}", series.name);
 }
@@ -158,7 +158,7 @@ fn a_lab_whose_service_never_catches_up_has_no_quantiles() {
 fn a_pause_of_the_order_router_holds_up_200_arrivals() {
     let lab = order_router::run(&order_router::OrderRouterOptions::default()).unwrap();
     let (short, longest) = (Nanos::from_micros(50), Nanos::from_micros(10_050));
-    let slow = |series: &Series| {
+    let slow = |series: &LabSeries| {
         let times = response_times(&series.run);
         times.iter().filter(|time| **time > short.0).count()
     };

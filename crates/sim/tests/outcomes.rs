@@ -10,7 +10,7 @@ use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::RunSource;
-use truetail_sim::{FaultClock, SimError, SimOptions, Simulation, simulate};
+use truetail_sim::{FaultClockStart, SimError, SimOptions, Simulation, simulate};
 
 const EVERY_FIFTH: Selector = Selector { every: Some(5), share: None, at: None, length: None };
 
@@ -157,10 +157,10 @@ fn the_fault_clock_starts_with_the_first_request_or_the_run() {
         Simulation::new(&service, &offered, clock).unwrap().run(&mut journal).unwrap();
         (journal.0[0].intended_start, journal.0[0].end)
     };
-    let (started, ended) = first_end(FaultClock::FirstRequest);
+    let (started, ended) = first_end(FaultClockStart::FirstRequest);
     assert!(started > Timestamp::ZERO);
     assert_eq!(ended, started + ms(500));
-    assert_eq!(first_end(FaultClock::Origin).1, at_ms(500));
+    assert_eq!(first_end(FaultClockStart::Origin).1, at_ms(500));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn records_come_by_end_and_then_by_start() {
     let service = Service { faults: vec![stall(0, 100)], ..Service::healthy(ms(10)) };
     let offered = workload(closed(3, ms(0), for_requests(9)), Limits::default());
     let mut journal = Journal::default();
-    Simulation::new(&service, &offered, FaultClock::Origin).unwrap().run(&mut journal).unwrap();
+    Simulation::new(&service, &offered, FaultClockStart::Origin).unwrap().run(&mut journal).unwrap();
     let order: Vec<u64> = journal.0.iter().map(|record| record.index).collect();
     assert_eq!(order, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
     assert!(journal.0.windows(2).all(|pair| pair[0].end <= pair[1].end));
@@ -212,7 +212,7 @@ fn what_has_no_end_is_refused() {
 
     let idle = scenario(Service::healthy(Nanos::ZERO), workload(closed(1, ms(0), for_secs(1)), Limits::default()));
     let refused = simulate(&idle, SimOptions::LEAN).unwrap_err();
-    assert!(matches!(refused, SimError::TimeStands { at: Timestamp::ZERO, .. }), "{refused}");
+    assert!(matches!(refused, SimError::NoProgress { at: Timestamp::ZERO, .. }), "{refused}");
 
     // The same with a number of requests does end, at the instant it began.
     let counted =

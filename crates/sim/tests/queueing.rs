@@ -17,7 +17,7 @@ use truetail_model::scenario::Scenario;
 use truetail_model::service::{Service, Variation};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{Limits, Workload};
-use truetail_sim::{FaultClock, SimOptions, Simulation, Sink, simulate};
+use truetail_sim::{FaultClockStart, SimOptions, Simulation, Sink, simulate};
 
 const SEED: u64 = 20_260_101;
 
@@ -154,7 +154,7 @@ fn littles_law() {
     let rho = 0.8;
     let Scenario { service, workload, .. } = queue(1, rho, Variation::Exponential, 300_000);
     let mut in_system = InSystem::default();
-    let closing = Simulation::new(&service, &workload, FaultClock::Origin).unwrap().run(&mut in_system).unwrap();
+    let closing = Simulation::new(&service, &workload, FaultClockStart::Origin).unwrap().run(&mut in_system).unwrap();
     in_system.sweep();
     assert_eq!(in_system.now, 0, "the run ends empty");
     assert_eq!(in_system.area as u128, in_system.response_times);

@@ -1,4 +1,4 @@
-//! What the user typed: one file a verb. Nothing is checked here beyond the form of each value.
+//! The command line as the user typed it, one file a verb. Only the form of each value is checked here.
 
 pub mod certify;
 pub mod demo;
@@ -16,7 +16,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, Subcommand};
 
-use crate::outcome::{Result, usage};
+use crate::error::{Result, usage_error};
 use crate::output;
 
 /// A load tester whose tail latency is true.
@@ -59,10 +59,10 @@ pub enum Command {
 
 /// What a command line asks for.
 #[derive(Debug)]
-pub enum Asked {
-    /// Something is to be done.
-    Do(Command),
-    /// A text is to be shown: help or version.
+pub enum Invocation {
+    /// Carry out a command.
+    Execute(Command),
+    /// Show a text: help or version.
     Show(String),
 }
 
@@ -70,15 +70,15 @@ pub enum Asked {
 ///
 /// # Errors
 /// What is wrong with it, in one line.
-pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Asked> {
+pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Invocation> {
     match Cli::try_parse_from(arguments) {
-        Ok(cli) => Ok(Asked::Do(cli.command)),
+        Ok(cli) => Ok(Invocation::Execute(cli.command)),
         Err(error) => match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Asked::Show(shown(&error.render()))),
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Invocation::Show(shown(&error.render()))),
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-                Err(usage("no verb given; truetail --help lists them, and truetail demo shows what it is about"))
+                Err(usage_error("no verb given; truetail --help lists them, and truetail demo shows what it is about"))
             }
-            _ => Err(usage(in_one_line(&error))),
+            _ => Err(usage_error(in_one_line(&error))),
         },
     }
 }
@@ -87,7 +87,7 @@ fn shown(text: &StyledStr) -> String {
     if output::stdout_style().color { text.ansi().to_string() } else { text.to_string() }
 }
 
-/// What clap says in a paragraph, in a line.
+/// An error of clap in one line.
 fn in_one_line(error: &clap::Error) -> String {
     if let (ErrorKind::ValueValidation, Some(flag), Some(problem)) =
         (error.kind(), error.get(ContextKind::InvalidArg), std::error::Error::source(error))
@@ -96,7 +96,7 @@ fn in_one_line(error: &clap::Error) -> String {
     }
     let text = error.render().to_string();
     let told = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
-    // That an unknown flag might be meant as a value is a guess that never holds here.
+    // clap suggests that an unknown flag might be meant as a value, which is never so here.
     let helps = |line: &&str| !line.contains("as a value, use");
     let words = told.filter(helps).map(|line| line.trim().trim_start_matches("error: ").replacen("tip: ", "; ", 1));
     let line = words.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ").replace(" ;", ";");

@@ -40,12 +40,12 @@ pub struct SimulateArgs {
     pub json: bool,
     /// What a lab may be given.
     #[command(flatten)]
-    pub lab: LabArgs,
+    pub lab: SimulateLabArgs,
 }
 
 /// Options of the labs, as they were given.
 #[derive(Args, Clone, Default, Debug)]
-pub struct LabArgs {
+pub struct SimulateLabArgs {
     /// What a request takes when nothing is wrong [default: freeze 10ms, every-nth 1ms, order-router 50us]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = EVERY_LAB)]
     pub base: Option<Nanos>,
@@ -87,8 +87,8 @@ pub struct LabArgs {
     pub quiet: bool,
 }
 
-impl LabArgs {
-    /// Every option by its name, and whether it was given.
+impl SimulateLabArgs {
+    /// Every option, and whether it was given.
     pub fn given(&self) -> [(&'static str, bool); 12] {
         [
             ("--base", self.base.is_some()),
@@ -110,9 +110,9 @@ impl LabArgs {
 /// `--pause-every`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PauseEvery {
-    /// At each so many requests.
+    /// After this many requests.
     Requests(u64),
-    /// After each so long a time.
+    /// After this time.
     Time(Nanos),
 }
 

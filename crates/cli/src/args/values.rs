@@ -1,4 +1,4 @@
-//! Forms of values that several verbs share.
+//! Parsers of values that several verbs share.
 
 use std::str::FromStr;
 

@@ -1,10 +1,10 @@
-//! Files that arguments name.
+//! Files named by arguments.
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::outcome::{Result, could_not};
+use crate::error::{Result, runtime_error};
 
 /// The bytes of a file, or of standard input for `-`.
 pub fn bytes(path: &Path) -> Result<Vec<u8>> {
@@ -14,10 +14,10 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>> {
     } else {
         fs::read(path)
     };
-    read.map_err(|error| could_not(format!("cannot read {}: {error}", path.display())))
+    read.map_err(|error| runtime_error(format!("cannot read {}: {error}", path.display())))
 }
 
 /// The text of a file, or of standard input for `-`.
 pub fn text(path: &Path) -> Result<String> {
-    String::from_utf8(bytes(path)?).map_err(|_| could_not(format!("{} is not a text in UTF-8", path.display())))
+    String::from_utf8(bytes(path)?).map_err(|_| runtime_error(format!("{} is not a text in UTF-8", path.display())))
 }

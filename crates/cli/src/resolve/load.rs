@@ -1,4 +1,4 @@
-//! The load that `truetail run` was asked for.
+//! The workload of `truetail run`.
 
 use truetail_model::arrival::{Horizon, Profile, ProfileError, Schedule, Spacing, Trace};
 use truetail_model::time::Nanos;
@@ -6,34 +6,34 @@ use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
 use super::input;
 use crate::args::run::{ModelName, RunArgs, SpacingName, WarmupValue};
-use crate::outcome::{Result, usage};
+use crate::error::{Result, usage_error};
 
-/// The seed where none is given: a run can be repeated by typing the same command again.
+/// The default seed. It is constant, so that the same command gives the same schedule again.
 pub const DEFAULT_SEED: u64 = 1;
 
-/// How long requests arrive where nothing says it.
+/// The default duration.
 const DEFAULT_DURATION: Nanos = Nanos::from_secs(10);
 
-/// How long requests arrive with `--until` where nothing says it.
-const LONGEST_UNTIL: Nanos = Nanos::from_secs(600);
+/// The default duration with `--until`.
+const DEFAULT_UNTIL_DURATION: Nanos = Nanos::from_secs(600);
 
 /// The workload.
 ///
 /// # Errors
-/// What contradicts or is missing, or is wrong in a trace.
+/// Options that contradict each other or are missing, and errors in a trace.
 pub fn workload(args: &RunArgs) -> Result<Workload> {
     let kind = kind(args);
     refuse_contradictions(args, kind)?;
     let model = match kind {
         LoadModelKind::Open => LoadModel::Open(schedule(args)?),
         LoadModelKind::Closed => LoadModel::Closed {
-            users: args.users.ok_or_else(|| usage("--model closed needs --users N, such as --users 10"))?,
+            users: args.users.ok_or_else(|| usage_error("--model closed needs --users N, such as --users 10"))?,
             think_time: args.think_time.unwrap_or_default(),
             horizon: horizon(args, None),
         },
         LoadModelKind::PartlyOpen => LoadModel::PartlyOpen {
             requests_per_session: args.session_length.ok_or_else(|| {
-                usage("--model partly-open needs --session-length N, the requests of a session, such as 5")
+                usage_error("--model partly-open needs --session-length N, the requests of a session, such as 5")
             })?,
             sessions: schedule(args)?,
             think_time: args.think_time.unwrap_or_default(),
@@ -55,7 +55,7 @@ fn kind(args: &RunArgs) -> LoadModelKind {
     }
 }
 
-/// Flags that belong to some models only; all others go with each.
+/// Refuses flags of other load models, and `--rate` with `--profile`.
 fn refuse_contradictions(args: &RunArgs, kind: LoadModelKind) -> Result<()> {
     use LoadModelKind::{Closed, Open, PartlyOpen};
     let bound: [(&str, bool, &[LoadModelKind]); 8] = [
@@ -72,11 +72,13 @@ fn refuse_contradictions(args: &RunArgs, kind: LoadModelKind) -> Result<()> {
         if given && !models.contains(&kind) {
             let homes = models.iter().map(|model| format!("--model {}", model.name())).collect::<Vec<_>>().join(" or ");
             let name = kind.name();
-            return Err(usage(format!("{flag} and the {name} model contradict each other; {flag} goes with {homes}")));
+            return Err(usage_error(format!(
+                "{flag} and the {name} model contradict each other; {flag} goes with {homes}"
+            )));
         }
     }
     if args.rate.is_some() && args.profile.is_some() {
-        return Err(usage(
+        return Err(usage_error(
             "--rate and --profile contradict each other; --rate 1000 is a profile of its own, so give one",
         ));
     }
@@ -100,10 +102,10 @@ fn profile(args: &RunArgs) -> Result<Profile> {
     match (&args.profile, args.rate) {
         (Some(text), _) => match text.strip_prefix("trace:") {
             Some(file) => trace(file),
-            None => text.parse().map_err(|error| usage(format!("--profile: {error}"))),
+            None => text.parse().map_err(|error| usage_error(format!("--profile: {error}"))),
         },
         (None, Some(rate)) => Ok(Profile::constant(rate)),
-        (None, None) => Err(usage(
+        (None, None) => Err(usage_error(
             "no rate given: add -r REQUESTS_PER_SECOND, such as -r 100, or --profile, or --model closed --users 10",
         )),
     }
@@ -112,18 +114,18 @@ fn profile(args: &RunArgs) -> Result<Profile> {
 fn trace(file: &str) -> Result<Profile> {
     match Trace::parse(&input::text(file.as_ref())?) {
         Ok(trace) => Ok(Profile::Trace(trace)),
-        Err(ProfileError::Trace { line: 0, problem }) => Err(usage(format!("{file}: {problem}"))),
+        Err(ProfileError::Trace { line: 0, problem }) => Err(usage_error(format!("{file}: {problem}"))),
         Err(ProfileError::Trace { line, problem }) => {
             let help = "write an arrival a line, in seconds, in order, such as 0.0015";
-            Err(usage(format!("{file}:{line}: {problem}; {help}")))
+            Err(usage_error(format!("{file}:{line}: {problem}; {help}")))
         }
-        Err(other) => Err(usage(format!("{file}: {other}"))),
+        Err(other) => Err(usage_error(format!("{file}: {other}"))),
     }
 }
 
 fn horizon(args: &RunArgs, natural_length: Option<Nanos>) -> Horizon {
     let unbounded = args.duration.is_none() && args.requests.is_none();
-    let usual = if args.until.is_some() { LONGEST_UNTIL } else { DEFAULT_DURATION };
+    let usual = if args.until.is_some() { DEFAULT_UNTIL_DURATION } else { DEFAULT_DURATION };
     let duration = if unbounded { natural_length.or(Some(usual)) } else { args.duration };
     Horizon { duration, requests: args.requests }
 }
@@ -137,10 +139,10 @@ fn limits(args: &RunArgs) -> Limits {
     }
 }
 
-/// A warm-up that leaves nothing to measure.
+/// Refuses a warm-up that leaves nothing to measure.
 fn refuse_endless_warmup(model: &LoadModel, warmup: Nanos) -> Result<()> {
     let too_long =
-        |end: String| Err(usage(format!("--warmup {warmup} leaves nothing to measure: arrivals end at {end}")));
+        |end: String| Err(usage_error(format!("--warmup {warmup} leaves nothing to measure: arrivals end at {end}")));
     if warmup.is_zero() {
         return Ok(());
     }

@@ -1,7 +1,8 @@
-//! What the arguments mean: checked against each other, with defaults, and with what stands in files. Nothing is sent
-//! and nothing is saved here.
+//! What the arguments mean: checked against each other, with defaults, and with the content of files. Nothing is sent or
+//! saved here.
 
 mod input;
+pub mod lab;
 pub mod load;
 pub mod request;
 pub mod run;

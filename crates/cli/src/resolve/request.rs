@@ -1,4 +1,4 @@
-//! What `truetail run` was asked to send, and to whom.
+//! The requests of `truetail run`, and where they are sent.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use truetail_requests::{
 use super::input;
 use super::load::DEFAULT_SEED;
 use crate::args::run::{FeedName, RunArgs};
-use crate::outcome::{Failure, Result, could_not, usage};
+use crate::error::{CommandError, Result, runtime_error, usage_error};
 
-/// The target, with its requests made and its host looked up. The method is GET unless one is given, with a body too, so
-/// that nothing changes behind the user's back.
+/// The target, with its requests prepared and its host resolved. The method is GET unless one is given, even with a body:
+/// nothing changes behind the user's back.
 ///
 /// # Errors
-/// What is wrong with the requests, in arguments or in files, or when the host does not resolve.
+/// What is wrong with the requests, in arguments or in files, and a host that does not resolve.
 pub fn target(args: &RunArgs) -> Result<Target> {
     let closing: &[String] = if args.no_keepalive { &["Connection: close".to_owned()] } else { &[] };
     let specs: Vec<_> = specs(args)?.into_iter().map(|spec| spec.with_defaults(closing)).collect();
@@ -31,8 +31,8 @@ pub fn target(args: &RunArgs) -> Result<Target> {
     Ok(target)
 }
 
-/// What was written, wherever it was written.
-fn specs(args: &RunArgs) -> Result<Vec<TargetSpec>> {
+/// The requests as they were written, in arguments, a file, or a curl command.
+fn drafts(args: &RunArgs) -> Result<Vec<TargetSpec>> {
     refuse_contradictions(args)?;
     let specs = match (&args.url, &args.targets, &args.curl) {
         (Some(url), ..) => return of_arguments(args, url).map(|spec| vec![spec]),
@@ -40,14 +40,14 @@ fn specs(args: &RunArgs) -> Result<Vec<TargetSpec>> {
             parse_targets(&input::text(file)?, &file.display().to_string(), &read_body).map_err(wrong)?
         }
         (_, _, Some(command)) => {
-            vec![of_curl(&split_words(command).map_err(|error| usage(format!("--curl: {error}")))?, "--curl")?]
+            vec![of_curl(&words(command).map_err(|error| usage_error(format!("--curl: {error}")))?, "--curl")?]
         }
         _ => vec![of_curl(&args.command, "--")?],
     };
     Ok(specs.into_iter().map(|spec| spec.with_defaults(&args.header)).collect())
 }
 
-/// What is asked for stands in one place.
+/// Refuses requests from several sources, and parts of a request without a URL.
 fn refuse_contradictions(args: &RunArgs) -> Result<()> {
     refuse_contradictions_of_http2(args)?;
     let sources = [
@@ -59,7 +59,7 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
     let mut given = sources.iter().filter(|(_, given)| *given).map(|(name, _)| *name);
     let source = given.next().unwrap_or_default();
     if let Some(other) = given.next() {
-        return Err(usage(format!("{source} and {other} contradict each other; say once what is asked for")));
+        return Err(usage_error(format!("{source} and {other} contradict each other; say once what is asked for")));
     }
     let parts = [
         ("--method", args.method.is_some()),
@@ -68,7 +68,7 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
         ("--body-type", args.body_type.is_some()),
     ];
     match parts.iter().find(|(_, given)| *given) {
-        Some((flag, _)) if args.url.is_none() => Err(usage(format!(
+        Some((flag, _)) if args.url.is_none() => Err(usage_error(format!(
             "{flag} and {source} contradict each other; {flag} goes with a URL, and targets say it themselves"
         ))),
         _ => Ok(()),
@@ -77,12 +77,12 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
 
 fn refuse_contradictions_of_http2(args: &RunArgs) -> Result<()> {
     if args.http2 && args.no_keepalive {
-        return Err(usage(
+        return Err(usage_error(
             "--http2 and --no-keepalive contradict each other: in HTTP/2 one connection carries many requests at once",
         ));
     }
     if args.max_streams.is_some() && !args.http2 {
-        return Err(usage(
+        return Err(usage_error(
             "--max-streams says how many requests one connection of HTTP/2 carries at once; add --http2",
         ));
     }
@@ -91,7 +91,7 @@ fn refuse_contradictions_of_http2(args: &RunArgs) -> Result<()> {
 
 fn of_arguments(args: &RunArgs, url: &str) -> Result<TargetSpec> {
     if url.starts_with("curl ") {
-        return Err(usage(
+        return Err(usage_error(
             "a curl command is no URL; write it behind --, as in truetail run -r 100 -- curl …, or --curl 'curl …'",
         ));
     }
@@ -101,7 +101,7 @@ fn of_arguments(args: &RunArgs, url: &str) -> Result<TargetSpec> {
     Ok(TargetSpec { method, headers, body: body(args)?, ..TargetSpec::new(Location::named(""), url) })
 }
 
-/// The target of a command whose first word is `curl`, which stands in `argument`.
+/// The request of a curl command, which stands in `argument`.
 fn of_curl(words: &[String], argument: &str) -> Result<TargetSpec> {
     match words {
         [first, rest @ ..] if first == "curl" => {
@@ -109,40 +109,44 @@ fn of_curl(words: &[String], argument: &str) -> Result<TargetSpec> {
         }
         _ => {
             let first = words.first().map_or("", String::as_str);
-            Err(usage(format!(
+            Err(usage_error(format!(
                 "{argument}: '{first}' is not the word curl; a whole command stands there, such as curl http://127.0.0.1/"
             )))
         }
     }
 }
 
-fn wrong(problem: InputError) -> Failure {
+fn wrong(problem: Problem) -> CommandError {
     match problem {
-        InputError::Invalid { .. } => usage(problem),
-        InputError::Unreadable { .. } => could_not(problem),
+        Problem::Wrong { .. } => usage_error(problem),
+        Problem::Unreadable { .. } => runtime_error(problem),
     }
 }
 
-fn refused(error: TargetError) -> Failure {
+fn refused(error: TargetError) -> CommandError {
     match error {
-        TargetError::Resolve { .. } => could_not(format!("{error}; check the name, or give an address")),
-        TargetError::UnixSocket { .. } => could_not(format!("--unix-socket: {error}")),
-        TargetError::UnusedResolve { .. } => usage(format!("--resolve: {error}; check host and port")),
-        _ => usage(error),
+        TargetError::Resolve { .. } => runtime_error(format!("{error}; check the name, or give an address")),
+        TargetError::UnixSocket { .. } => runtime_error(format!("--unix-socket: {error}")),
+        TargetError::UnusedResolve { .. } => usage_error(format!("--resolve: {error}; check host and port")),
+        TargetError::Url { .. }
+        | TargetError::Scheme { .. }
+        | TargetError::Method(_)
+        | TargetError::Header(_)
+        | TargetError::NotInHttp2 { .. } => usage_error(error),
     }
 }
 
-/// A body that a target names. Standard input can be read once, and targets are many.
+/// Reads a body that a target names. Standard input is refused: it can be read only once, and there may be many targets.
 fn read_body(file: &str) -> std::result::Result<Vec<u8>, String> {
     if file == "-" {
         return Err("standard input cannot be the body of a target; write it to a file".to_owned());
     }
-    input::bytes(Path::new(file)).map_err(|failure| failure.message().to_owned())
+    input::bytes(Path::new(file)).map_err(|error| error.message)
 }
 
 fn body(args: &RunArgs) -> Result<Vec<u8>> {
     match (&args.data, &args.data_file) {
-        (Some(_), Some(_)) => Err(usage("--data and --data-file contradict each other; a request has one body")),
+        (Some(_), Some(_)) => Err(usage_error("--data and --data-file contradict each other; a request has one body")),
         (Some(text), None) => Ok(text.clone().into_bytes()),
         (None, Some(file)) => input::bytes(file),
         (None, None) => Ok(Vec::new()),
@@ -152,32 +156,34 @@ fn body(args: &RunArgs) -> Result<Vec<u8>> {
 fn content_type(args: &RunArgs) -> Result<Option<String>> {
     let Some(body_type) = &args.body_type else { return Ok(None) };
     if args.data.is_none() && args.data_file.is_none() {
-        return Err(usage("--body-type says of what type the body is, and there is none; add --data or --data-file"));
+        return Err(usage_error(
+            "--body-type says of what type the body is, and there is none; add --data or --data-file",
+        ));
     }
     let is_content_type = |header: &&String| {
         header.split_once(':').is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case("content-type"))
     };
     if let Some(header) = args.header.iter().find(is_content_type) {
-        return Err(usage(format!("--body-type and -H '{header}' contradict each other; give one")));
+        return Err(usage_error(format!("--body-type and -H '{header}' contradict each other; give one")));
     }
     Ok(Some(format!("Content-Type: {body_type}")))
 }
 
-/// The rows of `--data-from`: their format, the file's name and what stands in it.
-fn data(args: &RunArgs) -> Result<Option<(RowFormat, String, Vec<u8>)>> {
+/// The rows of `--data-from`: format, name and content of the file.
+fn data(args: &RunArgs) -> Result<Option<(Format, String, Vec<u8>)>> {
     let Some(file) = &args.data_from else {
         return match args.feed {
-            Some(_) => {
-                Err(usage("--feed says in which order rows are used, and there are none; add --data-from FILE.csv"))
-            }
+            Some(_) => Err(usage_error(
+                "--feed says in which order rows are used, and there are none; add --data-from FILE.csv",
+            )),
             None => Ok(None),
         };
     };
     let name = file.display().to_string();
     let help = "its name has to end in .csv, or in .jsonl or .ndjson with a JSON object a line";
-    let format = RowFormat::of(&name).ok_or_else(|| usage(format!("--data-from: {name}: {help}")))?;
+    let format = Format::of(&name).ok_or_else(|| usage_error(format!("--data-from: {name}: {help}")))?;
     if std::fs::metadata(file).is_ok_and(|there| there.len() > MAX_REQUEST_SET_BYTES) {
-        return Err(could_not(format!(
+        return Err(runtime_error(format!(
             "{name} is larger than {} MiB, which is the limit; give fewer rows",
             MAX_REQUEST_SET_BYTES >> 20
         )));
@@ -194,7 +200,7 @@ fn order(args: &RunArgs) -> FeedOrder {
 
 fn way(args: &RunArgs) -> Result<AddressOverrides> {
     if args.unix_socket.is_some() && !args.resolve.is_empty() {
-        return Err(usage("--unix-socket and --resolve contradict each other; no address is used with a socket"));
+        return Err(usage_error("--unix-socket and --resolve contradict each other; no address is used with a socket"));
     }
     Ok(AddressOverrides { resolve: args.resolve.clone(), unix_socket: args.unix_socket.clone() })
 }

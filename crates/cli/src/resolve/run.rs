@@ -1,43 +1,43 @@
-//! `truetail run`, resolved.
+//! What `truetail run` is to do.
 
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
 use super::{load, request, tls};
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
-use crate::outcome::{Failure, Result, could_not, usage};
-use crate::supervise::Terms;
-use crate::target_folder::Place;
+use crate::error::{CommandError, Result, runtime_error, usage_error};
+use crate::output_folder::SaveTo;
+use crate::supervisor::StopConditions;
 use crate::threshold::Threshold;
 
 /// What `truetail run` is to do.
 #[derive(Debug)]
 pub struct ResolvedRun {
-    /// The load, and to whom.
+    /// The load and the target.
     pub plan: Plan,
-    /// Things to say in the run.
+    /// Notes for the run.
     pub notes: Vec<String>,
-    /// Ask once before the load.
+    /// Send one request before the load.
     pub preflight: bool,
-    /// Conditions under which the run fails.
+    /// Thresholds of `--fail-if`.
     pub thresholds: Vec<Threshold>,
     /// Where the run is saved.
-    pub place: Place,
-    /// `run.json` on standard output in place of the summary.
+    pub save_to: SaveTo,
+    /// Print `run.json` instead of the summary.
     pub json: bool,
-    /// When it ends before its limit, and whether what comes before the response time has settled is cut off.
-    pub terms: Terms,
-    /// No progress.
+    /// When the run stops early, and whether its warm-up is cut off.
+    pub stop_conditions: StopConditions,
+    /// Show no progress.
     pub quiet: bool,
 }
 
-/// Checks the arguments, reads the files that they name, looks the host up, and raises the limit on open files.
+/// Checks the arguments, reads the files that they name, resolves the host, and raises the limit on open files.
 ///
 /// # Errors
 /// What is wrong, in one line.
 pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let workload = load::workload(&args)?;
-    let place = place(&args)?;
+    let save_to = save_to(&args)?;
     let timing = timing(&args)?;
     let mut target = request::target(&args)?;
     tls::secure(&mut target, &args)?;
@@ -55,9 +55,9 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         notes: tls::notes(&args),
         preflight: !args.no_preflight,
         thresholds: args.fail_if,
-        place,
+        save_to,
         json: args.json,
-        terms: Terms {
+        stop_conditions: StopConditions {
             until: args.until,
             cut_warmup: args.warmup == Some(WarmupValue::Auto),
             stop_when_saturated: args.stop_when_saturated,
@@ -66,14 +66,14 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     })
 }
 
-/// Without the kernel's word, answers would be as old as the last tick.
+/// Refuses `cheap` without kernel receive stamps: answers would get the time of the next tick.
 fn timing(args: &RunArgs) -> Result<Timing> {
     match args.timing {
-        Some(TimingName::Cheap) if args.unix_socket.is_some() => Err(usage(
+        Some(TimingName::Cheap) if args.unix_socket.is_some() => Err(usage_error(
             "--timing cheap and --unix-socket contradict each other: answers are read once a millisecond, and the kernel \
              does not say when they came through such a socket; leave one out",
         )),
-        Some(TimingName::Cheap) if args.user_timestamps => Err(usage(
+        Some(TimingName::Cheap) if args.user_timestamps => Err(usage_error(
             "--timing cheap and --user-timestamps contradict each other: answers are read once a millisecond, so only \
              the kernel knows when they came; leave one out",
         )),
@@ -83,18 +83,18 @@ fn timing(args: &RunArgs) -> Result<Timing> {
     }
 }
 
-fn place(args: &RunArgs) -> Result<Place> {
+fn save_to(args: &RunArgs) -> Result<SaveTo> {
     match (&args.out, args.no_save) {
-        (Some(_), true) => Err(usage("--out and --no-save contradict each other; give one")),
-        (Some(folder), false) => Ok(Place::Chosen(folder.clone())),
-        (None, true) => Ok(Place::Nowhere),
-        (None, false) => Ok(Place::Fresh),
+        (Some(_), true) => Err(usage_error("--out and --no-save contradict each other; give one")),
+        (Some(folder), false) => Ok(SaveTo::Folder(folder.clone())),
+        (None, true) => Ok(SaveTo::Nowhere),
+        (None, false) => Ok(SaveTo::NewFolder),
     }
 }
 
-fn too_few_files(error: TooFewFiles) -> Failure {
+fn too_few_files(error: TooFewFiles) -> CommandError {
     let asked = error.asked;
-    could_not(format!(
+    runtime_error(format!(
         "--connections {asked} is more than the limit on open files allows: {error}; raise it with ulimit -n, or ask for \
          fewer"
     ))

@@ -1,22 +1,38 @@
-//! `NAME|FILE` → a scenario.
+//! The scenario that `NAME|FILE` means.
 
 use std::path::Path;
 
 use truetail_model::scenario::{Scenario, builtin};
+use truetail_sim::labs::Lab;
 
 use super::input;
-use crate::outcome::{Result, usage};
+use crate::error::{Result, usage_error};
 
-/// The scenario of that name or beginning of a name, or in that file.
+/// The scenario with that name or beginning of a name, or in that file.
 ///
 /// # Errors
-/// When there is none, or the file is none.
+/// If there is none, or the file is no scenario.
 pub fn scenario(given: &str) -> Result<Scenario> {
-    let path = Path::new(given);
-    if !given.ends_with(".toml") && !path.is_file() {
-        return builtin::find(given).map_err(usage);
+    if is_name(given) {
+        return builtin::find(given).map_err(usage_error);
     }
+    let path = Path::new(given);
     let beside = path.parent().unwrap_or(Path::new(""));
-    let read = |trace: &str| input::text(&beside.join(trace)).map_err(|failure| failure.message().to_owned());
-    Scenario::parse_with(&input::text(path)?, given, &read).map_err(usage)
+    let read = |trace: &str| input::text(&beside.join(trace)).map_err(|error| error.message);
+    Scenario::parse_with(&input::text(path)?, given, &read).map_err(usage_error)
+}
+
+/// The same; a name that is none might have been meant for a lab, so the error lists these too.
+///
+/// # Errors
+/// As [`scenario`].
+pub fn scenario_or_lab(given: &str) -> Result<Scenario> {
+    scenario(given).map_err(|error| {
+        let labs = Lab::NAMES.join(", ");
+        if is_name(given) { usage_error(format!("{}; labs are {labs}", error.message)) } else { error }
+    })
+}
+
+fn is_name(given: &str) -> bool {
+    !given.ends_with(".toml") && !Path::new(given).is_file()
 }

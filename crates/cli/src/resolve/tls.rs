@@ -1,4 +1,4 @@
-//! What `truetail run` was told of TLS.
+//! The TLS options of `truetail run`.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,12 @@ use truetail_engine::{Identity, Target, TlsError, TlsOptions};
 
 use super::input;
 use crate::args::run::RunArgs;
-use crate::outcome::{Failure, Result, could_not, usage};
+use crate::error::{CommandError, Result, runtime_error, usage_error};
 
-/// Secures the target as the arguments say, where it is one of https.
+/// Sets up TLS for the target, if its URL is https.
 ///
 /// # Errors
-/// Flags that contradict each other or the URL, and files that hold something else.
+/// Flags that contradict each other or the URL, and files without the expected content.
 pub fn secure(target: &mut Target, args: &RunArgs) -> Result<()> {
     refuse_contradictions(target, args)?;
     let options = TlsOptions {
@@ -22,7 +22,7 @@ pub fn secure(target: &mut Target, args: &RunArgs) -> Result<()> {
     target.secure(&options).map_err(|error| refused(&error, args))
 }
 
-/// Things to say in the run.
+/// Notes for the run.
 pub fn notes(args: &RunArgs) -> Vec<String> {
     let note = |holds: bool, text: &str| holds.then(|| text.to_owned());
     let insecure = "--insecure: no certificate was verified, so that nobody knows whose answers these are";
@@ -39,10 +39,10 @@ fn refuse_contradictions(target: &Target, args: &RunArgs) -> Result<()> {
     ];
     if let Some((flag, _)) = flags.iter().find(|(_, given)| *given && !target.origin().is_https()) {
         let help = "it is about TLS; write https://, or leave it out";
-        return Err(usage(format!("{flag} and {} contradict each other: {help}", target.origin())));
+        return Err(usage_error(format!("{flag} and {} contradict each other: {help}", target.origin())));
     }
     if args.insecure && args.ca.is_some() {
-        return Err(usage(
+        return Err(usage_error(
             "--insecure and --ca contradict each other: whoever accepts any certificate needs no authority",
         ));
     }
@@ -53,24 +53,28 @@ fn identity(args: &RunArgs) -> Result<Option<Identity>> {
     match (&args.cert, &args.key) {
         (None, None) => Ok(None),
         (Some(cert), Some(key)) => Ok(Some(Identity { certificates: input::bytes(cert)?, key: input::bytes(key)? })),
-        (Some(_), None) => Err(usage("--cert needs the private key that belongs to it; add --key FILE")),
-        (None, Some(_)) => Err(usage("--key needs the certificate that it belongs to; add --cert FILE")),
+        (Some(_), None) => Err(usage_error("--cert needs the private key that belongs to it; add --key FILE")),
+        (None, Some(_)) => Err(usage_error("--key needs the certificate that it belongs to; add --cert FILE")),
     }
 }
 
-fn refused(error: &TlsError, args: &RunArgs) -> Failure {
+fn refused(error: &TlsError, args: &RunArgs) -> CommandError {
     let named = |file: &Option<PathBuf>| file.as_deref().unwrap_or("".as_ref()).display().to_string();
     let pem = "a PEM file has a line -----BEGIN";
     match error {
-        TlsError::Name(_) => usage(error),
-        TlsError::NoAuthorities(_) => could_not(format!(
+        TlsError::Name(_) => usage_error(error),
+        TlsError::NoAuthorities(_) => runtime_error(format!(
             "{error}; install them (ca-certificates), give --ca FILE, or accept any certificate with --insecure"
         )),
-        TlsError::Authorities(why) => could_not(format!("--ca {}: {why}; {pem} CERTIFICATE-----", named(&args.ca))),
-        TlsError::Certificate(why) => could_not(format!("--cert {}: {why}; {pem} CERTIFICATE-----", named(&args.cert))),
-        TlsError::Key(why) => could_not(format!("--key {}: {why}; {pem} PRIVATE KEY-----", named(&args.key))),
-        TlsError::Identity(why) => {
-            could_not(format!("--cert {} and --key {} do not go together: {why}", named(&args.cert), named(&args.key)))
+        TlsError::Authorities(why) => runtime_error(format!("--ca {}: {why}; {pem} CERTIFICATE-----", named(&args.ca))),
+        TlsError::Certificate(why) => {
+            runtime_error(format!("--cert {}: {why}; {pem} CERTIFICATE-----", named(&args.cert)))
         }
+        TlsError::Key(why) => runtime_error(format!("--key {}: {why}; {pem} PRIVATE KEY-----", named(&args.key))),
+        TlsError::Identity(why) => runtime_error(format!(
+            "--cert {} and --key {} do not go together: {why}",
+            named(&args.cert),
+            named(&args.key)
+        )),
     }
 }

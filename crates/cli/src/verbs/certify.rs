@@ -10,29 +10,30 @@ use truetail_lab::{CancelToken, CommandTemplate, ToolResult, TrialPlan, USERS, c
 use truetail_model::arrival::Profile;
 use truetail_model::scenario::builtin;
 use truetail_model::workload::LoadModel;
-use truetail_tools::{InstalledTool, SearchPath, Tool};
+use truetail_report::pretty_json;
+use truetail_tools::{Found, SearchPath, Tool};
 
 use crate::args::certify::CertifyArgs;
-use crate::outcome::{Exit, Failure, Result, could_not, usage};
+use crate::error::{CommandError, ExitCode, Result, runtime_error, usage_error};
 use crate::{output, signals};
 
-/// A service that is well, one that stands still once, one that stands still again and again.
+/// A healthy service, one that freezes once, and one that freezes repeatedly.
 const SCENARIOS: [&str; 3] = ["01-healthy", "02-single-hiccup", "04-gc-pauses"];
-/// The folder for what nobody chose a place for.
+/// The default folder.
 const FOLDER: &str = "truetail-lab/certify";
 
-/// Does it.
+/// Runs the command through all scenarios, and prints the certificate.
 ///
 /// # Errors
-/// When the command has no place for the URL or is not there, when no server can be had, or files cannot be written.
-pub fn certify(args: CertifyArgs) -> Result<Exit> {
-    let command = CommandTemplate::new(args.command.clone());
-    if !command.has_placeholder("url") {
-        return Err(usage(
+/// If the command has no `{url}` or is not found, no server can be started, or files cannot be written.
+pub fn certify(args: CertifyArgs) -> Result<ExitCode> {
+    let command = CommandLine::new(args.command.clone());
+    if !command.has("url") {
+        return Err(usage_error(
             "the command has no {url}, so that it would not meet the server; write {url} where the URL belongs",
         ));
     }
-    let found = command.locate(&SearchPath::from_env()).map_err(could_not)?;
+    let found = command.find(&SearchPath::from_env()).map_err(runtime_error)?;
     let _ = host::raise_open_file_limit();
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
     for name in SCENARIOS {
@@ -46,45 +47,39 @@ pub fn certify(args: CertifyArgs) -> Result<Exit> {
         if !args.quiet {
             output::note(&format!("{name}, {} …", args.duration));
         }
-        trials.push(tried(&command, &found, &setting(name, &args)?, &folder.join(name), &stop)?);
-        if stop.is_cancelled() {
-            return Err(could_not("ended before all three scenarios had run"));
+        trials.push(trial(&command, &found, &setting(name, &args)?, &folder.join(name), &stop)?);
+        if stop.wanted() {
+            return Err(runtime_error("ended before all three scenarios had run"));
         }
     }
     let certificate = judge(trials);
     output::print(&if args.json { json(&args, &certificate) } else { text(&args, &command, &certificate, &folder) })?;
-    Ok(exit(&certificate))
+    Ok(exit_code(&certificate))
 }
 
-fn exit(certificate: &Certificate) -> Exit {
+fn exit_code(certificate: &Certificate) -> ExitCode {
     match certificate.kind {
-        GeneratorKind::Open => Exit::Done,
-        GeneratorKind::Unknown => Exit::CouldNot,
-        _ => Exit::Invalid,
+        Kind::Open => ExitCode::Success,
+        Kind::Unknown => ExitCode::Error,
+        Kind::PartlyOpen | Kind::Closed | Kind::ClosedAndFilled | Kind::OffRate | Kind::Bursts => ExitCode::InvalidRun,
     }
 }
 
 fn setting(name: &str, args: &CertifyArgs) -> Result<TrialPlan> {
-    let scenario = builtin::find(name).map_err(usage)?;
-    let mut scenario = scenario.scaled_to(args.duration).map_err(usage)?;
+    let scenario = builtin::find(name).map_err(usage_error)?;
+    let mut scenario = scenario.scaled_to(args.duration).map_err(usage_error)?;
     if let LoadModel::Open(schedule) = &mut scenario.workload.model {
         schedule.profile = Profile::constant(args.rate);
     }
-    TrialPlan::new(scenario).map_err(usage)
+    TrialPlan::of(scenario).map_err(usage_error)
 }
 
-fn tried(
-    command: &CommandTemplate,
-    found: &InstalledTool,
-    setting: &TrialPlan,
-    folder: &Path,
-    stop: &CancelToken,
-) -> Result<Trial> {
-    run_trial(command, found, setting, folder, stop).map_err(|error| cannot(folder, error))?;
+fn trial(command: &CommandLine, found: &Found, setting: &TrialPlan, folder: &Path, stop: &Stop) -> Result<Trial> {
+    perform(command, found, setting, folder, stop).map_err(|error| cannot(folder, error))?;
     let window = window(&setting.scenario, USERS);
     let planned = setting.truth.count();
-    let Some(reading) = ToolResult::read(command, folder) else {
-        return Err(could_not("ended before all three scenarios had run"));
+    let Some(reading) = ToolResult::of(command, folder) else {
+        return Err(runtime_error("ended before all three scenarios had run"));
     };
     reading.write_report(folder).map_err(|error| cannot(folder, error))?;
     let row = reading.row(command, setting, &window);
@@ -92,8 +87,8 @@ fn tried(
     Ok(Trial { scenario: setting.scenario.name.clone(), planned, truth_p99_ns, row })
 }
 
-fn cannot(folder: &Path, error: io::Error) -> Failure {
-    could_not(format!("cannot put the command through it in {}: {error}", folder.display()))
+fn cannot(folder: &Path, error: io::Error) -> CommandError {
+    runtime_error(format!("cannot put the command through it in {}: {error}", folder.display()))
 }
 
 fn text(args: &CertifyArgs, command: &CommandTemplate, certificate: &Certificate, folder: &Path) -> String {
@@ -108,8 +103,9 @@ fn text(args: &CertifyArgs, command: &CommandTemplate, certificate: &Certificate
     format!("{words}\n  {parser}\n  kept in {}\n", folder.display())
 }
 
+/// `--json`.
 #[derive(Serialize)]
-struct Printed<'a> {
+struct CertificateJson<'a> {
     command: &'a [String],
     rate_per_second: f64,
     duration_ns: u64,
@@ -118,11 +114,11 @@ struct Printed<'a> {
 }
 
 fn json(args: &CertifyArgs, certificate: &Certificate) -> String {
-    let printed = Printed {
+    let printed = CertificateJson {
         command: &args.command,
         rate_per_second: args.rate.as_per_second(),
         duration_ns: args.duration.0,
         certificate,
     };
-    serde_json::to_string_pretty(&printed).expect("every key is a text and every value has a JSON form") + "\n"
+    pretty_json(&printed)
 }

@@ -9,24 +9,24 @@ mod run;
 mod serve;
 mod simulate;
 
-use crate::args::{Asked, Command};
-use crate::outcome::{Exit, Result};
+use crate::args::{Command, Invocation};
+use crate::error::{ExitCode, Result};
 use crate::output;
 
-/// Does what was asked.
+/// Carries out what the command line asks for.
 ///
 /// # Errors
 /// Why it could not be done.
-pub fn execute(asked: Asked) -> Result<Exit> {
-    match asked {
-        Asked::Show(text) => output::print(&text).map(|()| Exit::Done),
-        Asked::Do(Command::Demo(args)) => demo::demo(args),
-        Asked::Do(Command::Run(args)) => run::run(*args),
-        Asked::Do(Command::Serve(args)) => serve::serve(args),
-        Asked::Do(Command::Simulate(args)) => simulate::simulate(args),
-        Asked::Do(Command::Certify(args)) => certify::certify(args),
-        Asked::Do(Command::Lab(args)) => lab::lab(args),
-        Asked::Do(Command::Report(args)) => report::report(args),
-        Asked::Do(Command::Merge(args)) => merge::merge(args),
+pub fn execute(invocation: Invocation) -> Result<ExitCode> {
+    match invocation {
+        Invocation::Show(text) => output::print(&text).map(|()| ExitCode::Success),
+        Invocation::Execute(Command::Demo(args)) => demo::demo(args),
+        Invocation::Execute(Command::Run(args)) => run::run(*args),
+        Invocation::Execute(Command::Serve(args)) => serve::serve(args),
+        Invocation::Execute(Command::Simulate(args)) => simulate::simulate(args),
+        Invocation::Execute(Command::Certify(args)) => certify::certify(args),
+        Invocation::Execute(Command::Lab(args)) => lab::lab(args),
+        Invocation::Execute(Command::Report(args)) => report::report(args),
+        Invocation::Execute(Command::Merge(args)) => merge::merge(args),
     }
 }

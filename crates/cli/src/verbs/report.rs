@@ -5,26 +5,26 @@ use std::path::Path;
 use truetail_run::{Run, folder};
 
 use crate::args::report::ReportArgs;
-use crate::outcome::{Exit, Result, could_not};
+use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 
-/// Prints it. The findings are computed anew from what was recorded.
+/// Prints a saved run. The findings are computed again from what was recorded.
 ///
 /// # Errors
-/// When the folder is no run.
-pub fn report(args: ReportArgs) -> Result<Exit> {
+/// If the folder is no run.
+pub fn report(args: ReportArgs) -> Result<ExitCode> {
     let run = load(&args.run)?;
     let findings = truetail_analysis::findings(&run);
     output::print(&super::run::result(&run, &findings, Some(&args.run), args.json))?;
-    Ok(Exit::of([&findings.verdict]))
+    Ok(ExitCode::from_verdicts([&findings.verdict]))
 }
 
-/// The run in a folder; a file that it can do without and that is missing is told.
+/// Loads the run in a folder, with a note on each optional file that is missing.
 ///
 /// # Errors
-/// When the folder is no run.
+/// If the folder is no run.
 pub fn load(path: &Path) -> Result<Run> {
-    let loaded = folder::load(path).map_err(could_not)?;
+    let loaded = folder::load(path).map_err(runtime_error)?;
     for lacking in &loaded.missing {
         output::note(&format!("{}: {lacking}", path.display()));
     }

@@ -9,30 +9,30 @@ use truetail_report::summary;
 use truetail_run::{Findings, Run, wire};
 
 use crate::args::run::RunArgs;
-use crate::measure::{Circumstances, measure};
-use crate::outcome::{Exit, Failure, Result, could_not};
+use crate::error::{CommandError, ExitCode, Result, runtime_error};
+use crate::measure::{RunContext, measure};
 use crate::output;
+use crate::output_folder::OutputFolder;
 use crate::resolve::run::resolve;
-use crate::supervise::not_reached;
-use crate::target_folder::TargetFolder;
+use crate::supervisor::not_reached;
 use crate::threshold::{Judgement, Threshold};
 
-/// Does it.
+/// Runs the load, saves and prints the result, and judges the thresholds.
 ///
 /// # Errors
-/// Whatever stood against it before the load, or against saving and printing after it.
-pub fn run(args: RunArgs) -> Result<Exit> {
+/// If the load cannot be offered, or the result cannot be saved or printed.
+pub fn run(args: RunArgs) -> Result<ExitCode> {
     let mut resolved = resolve(args)?;
-    TargetFolder::check(&resolved.place)?;
-    // A signal during the request before the load ends the process as it is: nothing was made by then.
-    let mut notes = if resolved.preflight { ask_once(&mut resolved.plan)? } else { Vec::new() };
-    let folder = TargetFolder::prepare(&resolved.place, &name_of(&resolved.plan.target))?;
+    OutputFolder::check(&resolved.save_to)?;
+    // A signal during this request simply ends the process: nothing was created by then.
+    let mut notes = if resolved.preflight { preflight(&mut resolved.plan)? } else { Vec::new() };
+    let folder = OutputFolder::prepare(&resolved.save_to, &name_of(&resolved.plan.target))?;
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
-    let terms = resolved.terms;
-    let run = measure(&resolved.plan, Circumstances { notes, terms, quiet: resolved.quiet, scenario: None })?;
-    let (mut run, findings) = without_head(run, terms.cut_warmup);
-    if let Some(note) = terms.until.and_then(|until| not_reached(until, &run)) {
+    let stop_conditions = resolved.stop_conditions;
+    let run = measure(&resolved.plan, RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None })?;
+    let (mut run, findings) = cut_warmup(run, stop_conditions.cut_warmup);
+    if let Some(note) = stop_conditions.until.and_then(|until| not_reached(until, &run)) {
         output::note(&note);
         run.facts.notes.push(note);
     }
@@ -41,8 +41,8 @@ pub fn run(args: RunArgs) -> Result<Exit> {
     Ok(judge(&run, &findings, &resolved.thresholds))
 }
 
-/// What was found, of the run without its head where that was asked for and there is one.
-fn without_head(mut run: Run, cut: bool) -> (Run, Findings) {
+/// The findings, after cutting off the warm-up if that was asked for and one was found.
+fn cut_warmup(mut run: Run, cut: bool) -> (Run, Findings) {
     let findings = truetail_analysis::findings(&run);
     let Some(from) = findings.settling.cut_ns.filter(|_| cut) else {
         if cut {
@@ -62,7 +62,7 @@ fn without_head(mut run: Run, cut: bool) -> (Run, Findings) {
     }
 }
 
-/// What goes to standard output: the summary, or `run.json`.
+/// The text for standard output: the summary, or `run.json`.
 pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool) -> String {
     if json {
         return wire::v1::run_file(run, findings).to_json();
@@ -77,9 +77,9 @@ fn name_of(target: &Target) -> String {
     format!("{}{port}", origin.host)
 }
 
-/// One request before the load. Returns what is worth a note.
-fn ask_once(plan: &mut Plan) -> Result<Vec<String>> {
-    let answer = plan.preflight().map_err(|error| nobody_answers(&plan.target, &error))?;
+/// Sends one request before the load, and returns notes for the run.
+fn preflight(plan: &mut Plan) -> Result<Vec<String>> {
+    let answer = plan.preflight().map_err(|error| preflight_error(&plan.target, &error))?;
     let note = answer.note();
     if note.is_some() {
         let (first, status) = (plan.target.first_requests(), answer.status);
@@ -88,16 +88,18 @@ fn ask_once(plan: &mut Plan) -> Result<Vec<String>> {
     Ok(note.into_iter().collect())
 }
 
-fn nobody_answers(target: &Target, error: &PreflightError) -> Failure {
+fn preflight_error(target: &Target, error: &PreflightError) -> CommandError {
     let help = match error {
         PreflightError::NoTls(_) => {
             "install ca-certificates, give --ca FILE, or accept any certificate with --insecure"
         }
         PreflightError::Tls { fault, .. } => tls_help(fault),
         PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "without --http2 it is asked in HTTP/1.1",
-        _ => "is the server running? --no-preflight offers the load all the same",
+        PreflightError::Connect { .. } | PreflightError::TimedOut { .. } | PreflightError::NoAnswer { .. } => {
+            "is the server running? --no-preflight offers the load all the same"
+        }
     };
-    could_not(format!("{} before the load: {error}; {help}", target.first_requests()))
+    runtime_error(format!("{} before the load: {error}; {help}", target.first()))
 }
 
 fn tls_help(fault: &TlsFault) -> &'static str {
@@ -119,20 +121,20 @@ fn tls_help(fault: &TlsFault) -> &'static str {
     }
 }
 
-/// Says which thresholds failed, and what it all comes to.
-fn judge(run: &Run, findings: &Findings, thresholds: &[Threshold]) -> Exit {
-    let mut exit = Exit::Done;
+/// Notes each threshold that failed, and returns the exit code.
+fn judge(run: &Run, findings: &Findings, thresholds: &[Threshold]) -> ExitCode {
+    let mut exit = ExitCode::Success;
     for threshold in thresholds {
         match threshold.judge(run, findings) {
             Judgement::Passed => {}
-            Judgement::Failed(why) | Judgement::Unshown(why) => {
+            Judgement::Failed(why) | Judgement::Undecided(why) => {
                 output::note(&why);
-                exit = Exit::ThresholdFailed;
+                exit = ExitCode::ThresholdFailed;
             }
         }
     }
-    match Exit::of([&findings.verdict]) {
-        Exit::Done => exit,
+    match ExitCode::from_verdicts([&findings.verdict]) {
+        ExitCode::Success => exit,
         invalid => invalid,
     }
 }

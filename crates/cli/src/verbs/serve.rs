@@ -9,32 +9,33 @@ use truetail_report::number;
 use truetail_server::{Ending, LogFile, Server, ServerOptions, Truth};
 
 use crate::args::serve::ServeArgs;
-use crate::outcome::{Exit, Result, could_not, usage};
+use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::resolve::scenario::scenario;
 use crate::{output, signals};
 
 /// Serves until SIGINT, SIGTERM or SIGHUP.
 ///
 /// # Errors
-/// What stands against it: no such scenario, an address that cannot be had, a truth log that cannot be written.
-pub fn serve(args: ServeArgs) -> Result<Exit> {
+/// If there is no such scenario, the address cannot be bound, or the truth log cannot be written.
+pub fn serve(args: ServeArgs) -> Result<ExitCode> {
     let scenario = scenario(&args.scenario)?;
     let listen = address(&args.listen)?;
     host::raise_open_file_limit();
     let truth = args.truth.as_deref().map(|path| Box::new(LogFile::at(path)) as Box<dyn Write + Send>);
     let options = ServerOptions { truth, keep_truth: false, ..ServerOptions::new(scenario.service.clone(), listen) };
-    // Signals are caught before anybody can know that there is something to end.
-    let ending = signals::Ending::expect().map_err(|error| could_not(format!("cannot watch for signals: {error}")))?;
-    let server = Server::start(options).map_err(could_not)?;
+    // Captured before the address is printed: whoever reads it may send a signal at once.
+    let signal = signals::TerminationSignal::capture()
+        .map_err(|error| runtime_error(format!("cannot watch for signals: {error}")))?;
+    let server = Server::start(options).map_err(runtime_error)?;
     output::print(&format!("listening on http://{}\n", server.addr()))?;
     output::note(&format!("{} at {}; Ctrl-C to stop", scenario.name, scenario.path));
-    ending.wait();
-    tell(server.stop(), args.truth.as_deref())
+    signal.wait();
+    report_totals(server.stop(), args.truth.as_deref())
 }
 
 fn address(text: &str) -> Result<SocketAddr> {
     let wrong = |problem: String| {
-        usage(format!(
+        usage_error(format!(
             "--listen '{text}' is no address to listen on: {problem}; write ADDRESS:PORT such as 127.0.0.1:8080"
         ))
     };
@@ -42,7 +43,7 @@ fn address(text: &str) -> Result<SocketAddr> {
     found.next().ok_or_else(|| wrong("it has none".to_owned()))
 }
 
-fn tell(truth: Truth, log: Option<&Path>) -> Result<Exit> {
+fn report_totals(truth: Truth, log: Option<&Path>) -> Result<ExitCode> {
     let totals = truth.totals;
     let endings = Ending::ALL.into_iter().filter(|ending| totals.ended(*ending) > 0);
     let endings: Vec<_> =
@@ -50,7 +51,9 @@ fn tell(truth: Truth, log: Option<&Path>) -> Result<Exit> {
     let outcome = if endings.is_empty() { String::new() } else { format!(": {}", endings.join(", ")) };
     output::note(&format!("stopped after {} requests{outcome}", number::count(totals.admitted)));
     match (truth.log_error, log) {
-        (Some(error), Some(path)) => Err(could_not(format!("the truth log {} is incomplete: {error}", path.display()))),
-        _ => Ok(Exit::Done),
+        (Some(error), Some(path)) => {
+            Err(runtime_error(format!("the truth log {} is incomplete: {error}", path.display())))
+        }
+        _ => Ok(ExitCode::Success),
     }
 }

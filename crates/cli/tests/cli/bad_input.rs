@@ -3,33 +3,33 @@
 use std::net::TcpListener;
 
 use super::raw_server::{ClosedPort, RawServer};
-use super::support::{Desk, Running, Served, Told};
+use super::support::{CommandOutput, ServeProcess, TestDir, TestProcess};
 
 /// Nobody needs to listen there: these are refused before anything is sent.
 const URL: &str = "http://127.0.0.1:9/api";
 
-fn assert_refused(told: &Told, code: i32, parts: &[&str], what: &str) {
-    assert_eq!(told.code, Some(code), "{what}: {told:?}");
-    assert_eq!(told.stdout, "", "{what}");
-    assert_eq!(told.stderr.lines().count(), 1, "{what}: {told:?}");
-    assert!(told.stderr.starts_with("truetail: "), "{what}: {told:?}");
+fn assert_refused(output: &CommandOutput, code: i32, parts: &[&str], what: &str) {
+    assert_eq!(output.code, Some(code), "{what}: {output:?}");
+    assert_eq!(output.stdout, "", "{what}");
+    assert_eq!(output.stderr.lines().count(), 1, "{what}: {output:?}");
+    assert!(output.stderr.starts_with("truetail: "), "{what}: {output:?}");
     for part in parts {
-        assert!(told.stderr.contains(part), "{what}: no '{part}' in {:?}", told.stderr);
+        assert!(output.stderr.contains(part), "{what}: no '{part}' in {:?}", output.stderr);
     }
 }
 
 /// Checks rows of (arguments, exit code, parts of the line).
-fn check(desk: &Desk, rows: &[(&[&str], i32, &[&str])]) {
+fn check(dir: &TestDir, rows: &[(&[&str], i32, &[&str])]) {
     for (arguments, code, parts) in rows {
-        assert_refused(&desk.truetail(arguments), *code, parts, &arguments.join(" "));
-        assert!(desk.runs().is_empty(), "{arguments:?} left a folder");
+        assert_refused(&dir.truetail(arguments), *code, parts, &arguments.join(" "));
+        assert!(dir.runs().is_empty(), "{arguments:?} left a folder");
     }
 }
 
 #[test]
 fn verbs_and_flags() {
     check(
-        &Desk::new(),
+        &TestDir::new(),
         &[
             (&[], 2, &["--help", "demo"]),
             (&["nonsense"], 2, &["nonsense"]),
@@ -48,7 +48,7 @@ fn verbs_and_flags() {
 #[test]
 fn urls_methods_and_headers() {
     check(
-        &Desk::new(),
+        &TestDir::new(),
         &[
             (&["run", "127.0.0.1:80", "-r", "1"], 2, &["no scheme"]),
             (&["run", "http://", "-r", "1"], 2, &["'http://'"]),
@@ -79,8 +79,8 @@ fn numbers_that_are_none() {
         ("--fail-if", vec!["p99", "p100 > 1ms", "p99 > 1", "error-rate > 2", "mean > 1ms"]),
     ] {
         for value in values {
-            let told = Desk::new().truetail(&["run", URL, flag, value]);
-            assert_refused(&told, 2, &[flag], &format!("{flag} {value}"));
+            let output = TestDir::new().truetail(&["run", URL, flag, value]);
+            assert_refused(&output, 2, &[flag], &format!("{flag} {value}"));
         }
     }
 }
@@ -88,7 +88,7 @@ fn numbers_that_are_none() {
 #[test]
 fn contradictions() {
     check(
-        &Desk::new(),
+        &TestDir::new(),
         &[
             (&["run", URL], 2, &["no rate", "-r 100"]),
             (&["run", URL, "-r", "1", "--profile", "ramp:1..2/3s"], 2, &["--rate", "--profile"]),
@@ -111,8 +111,8 @@ fn contradictions() {
 #[test]
 fn one_place_says_what_is_asked_for() {
     let rate = |rest: &[&'static str]| [&["run", "-r", "1"], rest].concat();
-    let desk = Desk::new();
-    desk.file("t", "GET http://127.0.0.1:9/");
+    let dir = TestDir::new();
+    dir.file("t", "GET http://127.0.0.1:9/");
     for (arguments, parts) in [
         (rate(&[URL, "--targets", "t"]), &["a URL and --targets contradict"][..]),
         (rate(&["--targets", "t", "--curl", "curl a"]), &["--targets and --curl contradict"]),
@@ -138,26 +138,26 @@ fn one_place_says_what_is_asked_for() {
         (rate(&["http://{{host}}/", "--data-from", "rows.csv"]), &["rows.csv"]),
     ] {
         let code = if arguments.contains(&"rows.csv") { 1 } else { 2 };
-        check(&desk, &[(&arguments, code, parts)]);
+        check(&dir, &[(&arguments, code, parts)]);
     }
 }
 
 #[test]
 fn targets_and_rows() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let url = "http://127.0.0.1:9/{{id}}";
-    desk.file("other", "GET http://127.0.0.1:9/\n\n# second\nGET http://127.0.0.1:8/\n");
-    desk.file("curl", "# weight: 2\ncurl http://127.0.0.1:9/ \\\n  --location\n");
-    desk.file("body", "POST http://127.0.0.1:9/\n@missing\n");
-    desk.file("weight", "# weight: lots\nGET http://127.0.0.1:9/\n");
-    desk.file("empty", "# nothing\n");
-    desk.file("rows.csv", "id,name\n1,a\n2\n");
-    desk.file("names.csv", "name\na\n");
-    desk.file("line.csv", "id\n1\n\"2\n3\"\n");
-    desk.file("rows.jsonl", "{\"id\": 1}\n{\"id\":\n");
-    desk.file("rows.txt", "id\n");
+    dir.file("other", "GET http://127.0.0.1:9/\n\n# second\nGET http://127.0.0.1:8/\n");
+    dir.file("curl", "# weight: 2\ncurl http://127.0.0.1:9/ \\\n  --location\n");
+    dir.file("body", "POST http://127.0.0.1:9/\n@missing\n");
+    dir.file("weight", "# weight: lots\nGET http://127.0.0.1:9/\n");
+    dir.file("empty", "# nothing\n");
+    dir.file("rows.csv", "id,name\n1,a\n2\n");
+    dir.file("names.csv", "name\na\n");
+    dir.file("line.csv", "id\n1\n\"2\n3\"\n");
+    dir.file("rows.jsonl", "{\"id\": 1}\n{\"id\":\n");
+    dir.file("rows.txt", "id\n");
     check(
-        &desk,
+        &dir,
         &[
             (&["run", "-r", "1", "--targets", "missing"], 1, &["cannot read missing"]),
             (&["run", "-r", "1", "--targets", "other"], 2, &["other:4: http://127.0.0.1:8 is another origin"]),
@@ -183,12 +183,12 @@ fn targets_and_rows() {
 
 #[test]
 fn profiles_and_files() {
-    let desk = Desk::new();
-    desk.file("words", "0.1\n0.2\nabc\n");
-    desk.file("back", "0.3\n0.2\n");
-    desk.file("empty", "");
+    let dir = TestDir::new();
+    dir.file("words", "0.1\n0.2\nabc\n");
+    dir.file("back", "0.3\n0.2\n");
+    dir.file("empty", "");
     check(
-        &desk,
+        &dir,
         &[
             (&["run", URL, "--profile", "nope:3"], 2, &["unknown profile 'nope:3'"]),
             (&["run", URL, "--profile", "steps:3"], 2, &["steps:3"]),
@@ -206,12 +206,12 @@ fn profiles_and_files() {
 
 #[test]
 fn scenarios() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let workload = "[workload]\nrate = 1\nduration = \"1s\"\n[service]\nbaseline = \"1ms\"\n";
-    desk.file("key.toml", &format!("{workload}baselne = 3\n"));
-    desk.file("late.toml", &format!("{workload}[[service.fault]]\nkind = \"stall\"\nat = \"2s\"\nfor = \"1s\"\n"));
+    dir.file("key.toml", &format!("{workload}baselne = 3\n"));
+    dir.file("late.toml", &format!("{workload}[[service.fault]]\nkind = \"stall\"\nat = \"2s\"\nfor = \"1s\"\n"));
     check(
-        &desk,
+        &dir,
         &[
             (&["serve", "--scenario", "nope"], 2, &["'nope'", "02-single-hiccup"]),
             (&["serve", "--scenario", "nope.toml"], 1, &["nope.toml"]),
@@ -225,13 +225,13 @@ fn scenarios() {
 
 #[test]
 fn servers_that_cannot_be_asked() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let closed = ClosedPort::take(0);
     let refused = closed.url();
     let silent = RawServer::start(None, "\r\n\r\n");
     let garbage = RawServer::start(Some("what?\r\n"), "\r\n\r\n");
     check(
-        &desk,
+        &dir,
         &[
             (&["run", &refused, "-r", "1"], 1, &[&refused, "refused", "--no-preflight"]),
             (&["run", &silent.url, "-r", "1", "--timeout", "200ms"], 1, &[&silent.url, "200ms"]),
@@ -242,17 +242,17 @@ fn servers_that_cannot_be_asked() {
 
 #[test]
 fn a_refused_run_sends_nothing() {
-    let desk = Desk::new();
-    let served = Served::start(&desk, "01-healthy");
-    desk.file("occupied", "");
-    std::fs::create_dir(desk.path().join("folder")).expect("a folder");
-    desk.file("folder/thesis.tex", "years of work");
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    dir.file("occupied", "");
+    std::fs::create_dir(dir.path().join("folder")).expect("a folder");
+    dir.file("folder/thesis.tex", "years of work");
     // Who would see the request before the load, too, which the server's log leaves out.
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.set_nonblocking(true).expect("a listener");
     let unasked = format!("http://{}/", listener.local_addr().expect("an address"));
     check(
-        &desk,
+        &dir,
         &[
             (&["run", &unasked, "-r", "100", "-X", "POST", "--out", "occupied"], 1, &["occupied"]),
             (&["run", &unasked, "-r", "100", "-X", "POST", "--out", "folder"], 1, &["folder", "thesis.tex"]),
@@ -266,15 +266,15 @@ fn a_refused_run_sends_nothing() {
 
 #[test]
 fn a_limit_on_open_files_is_raised_and_else_told() {
-    let desk = Desk::new();
-    let served = Served::start(&desk, "01-healthy");
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
     let url = served.api();
     let under = |limit: &str| {
         let arguments = ["run", &url, "-r", "100", "-n", "10", "-c", "100", "--quiet", "--json", "--no-save"];
-        Running::start(desk.command_after(limit, &arguments)).end()
+        TestProcess::start(dir.command_after(limit, &arguments)).end()
     };
-    let told = under("ulimit -n 64");
-    assert_refused(&told, 1, &["100", "64", "ulimit"], "100 connections under a limit of 64 files");
+    let output = under("ulimit -n 64");
+    assert_refused(&output, 1, &["100", "64", "ulimit"], "100 connections under a limit of 64 files");
     let raised = under("ulimit -S -n 64").json();
     assert_eq!(raised["tally"]["responses"], 10);
     assert!(raised["generator"]["open_files_limit"].as_u64() > Some(64), "{}", raised["generator"]);

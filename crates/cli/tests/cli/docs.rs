@@ -4,7 +4,7 @@ use std::path::Path;
 
 use truetail_model::record::Metric;
 
-use super::support::{Desk, assert_complete};
+use super::support::{TestDir, assert_complete};
 
 fn file(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
@@ -30,16 +30,16 @@ fn quoted_result(line: &str) -> Option<&str> {
 
 #[test]
 fn each_field_and_file_of_a_run_is_explained() {
-    let desk = Desk::new();
-    let told = desk.truetail(&["simulate", "01", "--out", "here"]);
-    assert_eq!(told.code, Some(0), "{told:?}");
-    let run = assert_complete(&desk.path().join("here"));
+    let dir = TestDir::new();
+    let output = dir.truetail(&["simulate", "01", "--out", "here"]);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let run = assert_complete(&dir.path().join("here"));
     let page = file("docs/run-folder.md");
     let fields = run.as_object().expect("an object").keys().map(String::as_str);
     for name in fields.chain(Metric::ALL.map(Metric::name)) {
         assert!(page.contains(&format!("`{name}`")), "docs/run-folder.md does not explain {name}");
     }
-    for entry in std::fs::read_dir(desk.path().join("here")).expect("a folder") {
+    for entry in std::fs::read_dir(dir.path().join("here")).expect("a folder") {
         let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
         assert!(page.contains(&format!("| `{name}` |")), "docs/run-folder.md does not explain {name}");
     }
@@ -47,8 +47,8 @@ fn each_field_and_file_of_a_run_is_explained() {
 
 #[test]
 fn the_readme_lists_flags_that_exist() {
-    let desk = Desk::new();
-    let help = desk.truetail(&["run", "--help"]).stdout;
+    let dir = TestDir::new();
+    let help = dir.truetail(&["run", "--help"]).stdout;
     let readme = file("README.md");
     let words = readme.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
     let flags: Vec<_> = words.filter(|word| word.starts_with("--") && word.len() > 3).collect();

@@ -1,24 +1,24 @@
 //! What may happen in mid-run, to either side: it changes numbers and verdicts, and nothing else.
 
 use super::raw_server::ClosedPort;
-use super::support::{Desk, Running, Served, assert_balanced, assert_complete};
+use super::support::{ServeProcess, TestDir, TestProcess, assert_balanced, assert_complete};
 
 #[test]
 fn a_server_that_is_killed_changes_outcomes_only() {
-    let desk = Desk::new();
-    let served = Served::start(&desk, "01-healthy");
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
     let arguments = ["run", &served.api(), "-r", "500", "-d", "2500ms", "--json", "--out", "here"];
-    let mut running = Running::start(desk.command(&arguments));
-    running.hear("p99");
+    let mut running = TestProcess::start(dir.command(&arguments));
+    running.wait_for_stderr("p99");
     let port = served.port();
     // Dropped, it is killed by SIGKILL; its port must not become that of another test's server.
     drop(served);
     let _refusing = ClosedPort::take(port);
-    let told = running.end();
-    let run = told.json();
-    told.assert_code(&run, 0);
+    let output = running.end();
+    let run = output.json();
+    output.assert_code(&run, 0);
     assert_balanced(&run);
-    assert_eq!(assert_complete(&desk.path().join("here")), run);
+    assert_eq!(assert_complete(&dir.path().join("here")), run);
     let of = |name: &str| run["tally"][name].as_u64().expect("a count");
     assert_eq!((of("planned"), of("never_issued")), (1250, 0));
     assert!(of("responses") > 0 && of("connect_failed") > 0, "{}", run["tally"]);
@@ -36,15 +36,15 @@ const EVERY_FIFTIETH_IS_LOST: &str = "name = \"holes\"\nabout = \"2 % are never 
 
 #[test]
 fn what_is_never_answered_is_at_least_the_timeout() {
-    let desk = Desk::new();
-    let served = Served::start(&desk, desk.file("holes.toml", EVERY_FIFTIETH_IS_LOST));
-    let told = desk.truetail(&["run", &served.api(), "-r", "400", "-d", "3s", "--timeout", "2s", "--out", "here"]);
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, dir.file("holes.toml", EVERY_FIFTIETH_IS_LOST));
+    let output = dir.truetail(&["run", &served.api(), "-r", "400", "-d", "3s", "--timeout", "2s", "--out", "here"]);
     let line = |name: &str| {
-        let found = told.stdout.lines().find(|line| line.trim_start().starts_with(name));
-        found.unwrap_or_else(|| panic!("no {name} in {told:?}")).to_owned()
+        let found = output.stdout.lines().find(|line| line.trim_start().starts_with(name));
+        found.unwrap_or_else(|| panic!("no {name} in {output:?}")).to_owned()
     };
     assert!(line("p99 ").contains("≥ 2.0"), "{}", line("p99 "));
     assert!(!line("p95 ").contains('≥') && line("p95 ").contains("ms"), "{}", line("p95 "));
-    let run = assert_complete(&desk.path().join("here"));
+    let run = assert_complete(&dir.path().join("here"));
     assert_eq!((&run["tally"]["timed_out"], &run["tally"]["responses"]), (&24.into(), &1176.into()));
 }

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use super::raw_server::RawServer;
-use super::support::{Desk, assert_balanced};
+use super::support::{TestDir, assert_balanced};
 
 /// A server that answers every whole request of HTTP/2 with status 200 and allows `streams` at once; its URL.
 fn serve(streams: u8) -> String {
@@ -40,15 +40,15 @@ fn answer_all(mut socket: TcpStream, streams: u8) -> Option<()> {
 
 #[test]
 fn many_requests_on_one_connection_or_as_many_as_asked_for() {
-    let (url, desk) = (serve(7), Desk::new());
+    let (url, dir) = (serve(7), TestDir::new());
     let run = |more: &[&str]| {
-        let told = desk.truetail(&[&["run", &url, "-r", "500", "-n", "60", "--http2", "--no-save"], more].concat());
+        let output = dir.truetail(&[&["run", &url, "-r", "500", "-n", "60", "--http2", "--no-save"], more].concat());
         // On a machine that stands still the run is INVALID, and its books are as they are.
-        assert!(matches!(told.code, Some(0 | 4)), "{}", told.stderr);
-        told
+        assert!(matches!(output.code, Some(0 | 4)), "{}", output.stderr);
+        output
     };
-    let told = run(&["--json", "--quiet"]);
-    let one = told.json();
+    let output = run(&["--json", "--quiet"]);
+    let one = output.json();
     assert_balanced(&one);
     assert_eq!((&one["statuses"]["200"], &one["generator"]["connections_opened"]), (&60.into(), &1.into()));
     assert_eq!((&one["scenario"]["connections"], &one["generator"]["streams"]["allowed"]), (&1.into(), &7.into()));
@@ -65,8 +65,8 @@ fn many_requests_on_one_connection_or_as_many_as_asked_for() {
 
 #[test]
 fn a_server_without_it_is_told_in_a_line() {
-    let (server, desk) = (RawServer::start(Some("HTTP/1.1 400 Bad Request\r\n\r\n"), ""), Desk::new());
-    let told = desk.truetail(&["run", &server.url, "-r", "1", "--http2"]);
-    assert_eq!((told.code, told.stderr.lines().count()), (Some(1), 1), "{told:?}");
-    assert!(told.stderr.contains("did not answer in HTTP/2"), "{told:?}");
+    let (server, dir) = (RawServer::start(Some("HTTP/1.1 400 Bad Request\r\n\r\n"), ""), TestDir::new());
+    let output = dir.truetail(&["run", &server.url, "-r", "1", "--http2"]);
+    assert_eq!((output.code, output.stderr.lines().count()), (Some(1), 1), "{output:?}");
+    assert!(output.stderr.contains("did not answer in HTTP/2"), "{output:?}");
 }

@@ -8,26 +8,26 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::support::{Desk, Running, Told};
+use super::support::{CommandOutput, TestDir, TestProcess};
 
-/// `truetail ARGUMENTS` where no tool is installed but those in the folder `bin` of the desk.
-fn alone(desk: &Desk, arguments: &[&str]) -> Command {
-    let mut command = desk.command(arguments);
-    command.env("PATH", desk.path().join("bin")).env("TRUETAIL_TOOLS", desk.path().join("none"));
+/// `truetail ARGUMENTS` where no tool is installed but those in the folder `bin` of the dir.
+fn alone(dir: &TestDir, arguments: &[&str]) -> Command {
+    let mut command = dir.command(arguments);
+    command.env("PATH", dir.path().join("bin")).env("TRUETAIL_TOOLS", dir.path().join("none"));
     command
 }
 
 /// A program of that name on the path of [`alone`].
-fn program(desk: &Desk, name: &str, script: &str) {
-    let folder = desk.path().join("bin");
+fn program(dir: &TestDir, name: &str, script: &str) {
+    let folder = dir.path().join("bin");
     std::fs::create_dir_all(&folder).expect("a folder");
     let path = folder.join(name);
     std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a script");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("an executable");
 }
 
-fn told(command: Command) -> Told {
-    Running::start(command).end()
+fn output(command: Command) -> CommandOutput {
+    TestProcess::start(command).end()
 }
 
 fn row<'a>(league: &'a Value, tool: &str) -> &'a Value {
@@ -37,9 +37,9 @@ fn row<'a>(league: &'a Value, tool: &str) -> &'a Value {
 
 #[test]
 fn all_tools_are_listed_with_their_state_and_origin() {
-    let desk = Desk::new();
-    program(&desk, "hey", "exit 0");
-    let listed = told(alone(&desk, &["lab", "tools", "--json"]));
+    let dir = TestDir::new();
+    program(&dir, "hey", "exit 0");
+    let listed = output(alone(&dir, &["lab", "tools", "--json"]));
     assert_eq!(listed.code, Some(0), "{listed:?}");
     let json = listed.json();
     let tools = json["tools"].as_array().expect("tools");
@@ -52,29 +52,29 @@ fn all_tools_are_listed_with_their_state_and_origin() {
         assert_eq!(tool["state"], if here { "here" } else { "missing" }, "{tool}");
         assert!(["origin", "install", "label_model"].iter().all(|key| tool[key].is_string()), "{tool}");
     }
-    let text = told(alone(&desk, &["lab", "tools"])).stdout;
+    let text = output(alone(&dir, &["lab", "tools"])).stdout;
     assert!(names.iter().all(|name| text.lines().any(|line| line.trim_start().starts_with(name))), "{text}");
 }
 
 #[test]
 fn what_is_unknown_is_answered_with_what_there_is() {
-    let desk = Desk::new();
-    let unknown = desk.truetail(&["lab", "run", "02", "--tools", "ab,gun"]);
+    let dir = TestDir::new();
+    let unknown = dir.truetail(&["lab", "run", "02", "--tools", "ab,gun"]);
     assert_eq!((unknown.code, unknown.stderr.lines().count()), (Some(2), 1), "{unknown:?}");
     assert!(["'gun'", "hey", "truetail-closed"].iter().all(|word| unknown.stderr.contains(word)), "{unknown:?}");
-    let unknown = desk.truetail(&["lab", "run", "09"]);
+    let unknown = dir.truetail(&["lab", "run", "09"]);
     assert_eq!(unknown.code, Some(2), "{unknown:?}");
     assert!(unknown.stderr.contains("02-single-hiccup"), "{unknown:?}");
-    assert!(!desk.path().join("truetail-lab").exists());
+    assert!(!dir.path().join("truetail-lab").exists());
 }
 
 /// 6 s have a stall of 100 ms. A machine that is busy may take a part of it from an open loop, but not half; a closed
 /// loop has 10 requests to begin there at most.
 #[test]
 fn a_closed_loop_is_told_from_an_open_one_and_results_are_kept() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let arguments = ["lab", "run", "02", "--tools", "truetail-closed,truetail", "--duration", "6s", "--out", "here"];
-    let first = told(alone(&desk, &[&arguments[..], &["--json"]].concat()));
+    let first = output(alone(&dir, &[&arguments[..], &["--json"]].concat()));
     assert_eq!(first.code, Some(0), "{first:?}");
     let league = first.json();
     assert_eq!(league["scenario"], "02-single-hiccup");
@@ -92,7 +92,7 @@ fn a_closed_loop_is_told_from_an_open_one_and_results_are_kept() {
     assert!(closed["observed_model"] != "open" && open["label_model"] == "open", "{closed}");
     assert!(closed["arrivals_in_fault"].as_u64().is_some_and(|seen| seen <= 20), "{closed}");
     assert!(open["arrivals_in_fault"].as_u64().is_some_and(|seen| seen >= 50), "{open}");
-    let folder = desk.path().join("here/02-single-hiccup-6s");
+    let folder = dir.path().join("here/02-single-hiccup-6s");
     let files = ["league.csv", "league.html", "league.txt", "all-tools.svg", "all-tools.png", "timeline.svg"];
     let raw = ["truetail/cmd.txt", "truetail/truth.csv", "truetail/report.json", "truetail/stdout"];
     for name in files.iter().chain(&raw) {
@@ -100,7 +100,7 @@ fn a_closed_loop_is_told_from_an_open_one_and_results_are_kept() {
     }
     assert_rows_agree(&folder, open);
 
-    let again = told(alone(&desk, &arguments));
+    let again = output(alone(&dir, &arguments));
     assert_eq!(again.code, Some(0), "{again:?}");
     assert_eq!(again.stderr.matches("kept from an earlier run").count(), 2, "{again:?}");
     assert!(again.stdout.contains("(the truth)") && again.stdout.lines().all(|line| line.chars().count() <= 100));
@@ -118,10 +118,10 @@ fn assert_rows_agree(folder: &Path, open: &Value) {
 
 #[test]
 fn tools_that_are_missing_or_fail_do_not_stop_the_others() {
-    let desk = Desk::new();
-    program(&desk, "hey", "echo what is this; echo oh dear >&2; exit 3");
+    let dir = TestDir::new();
+    program(&dir, "hey", "echo what is this; echo oh dear >&2; exit 3");
     let tools = ["lab", "run", "02", "--tools", "ab,hey,truetail", "--duration", "1s", "--out", "here", "--json"];
-    let ran = told(alone(&desk, &tools));
+    let ran = output(alone(&dir, &tools));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let league = ran.json();
     let (missing, failed) = (row(&league, "ab"), row(&league, "hey"));
@@ -130,16 +130,16 @@ fn tools_that_are_missing_or_fail_do_not_stop_the_others() {
     assert!(ran.stderr.contains("apt-get install"), "{ran:?}");
     assert!(failed["message"].as_str().is_some_and(|message| message.contains("oh dear")), "{failed}");
     assert_eq!(row(&league, "truetail")["state"], "ok");
-    let kept = desk.path().join("here/02-single-hiccup-1s/hey/stdout");
+    let kept = dir.path().join("here/02-single-hiccup-1s/hey/stdout");
     assert_eq!(std::fs::read_to_string(kept).expect("it is kept"), "what is this\n");
 }
 
 #[test]
 fn ctrl_c_ends_the_tool_that_runs() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let arguments = ["lab", "run", "02", "--tools", "truetail,truetail-closed", "--duration", "20m", "--out", "here"];
-    let mut running = Running::start(alone(&desk, &arguments));
-    running.hear("1 of 2");
+    let mut running = TestProcess::start(alone(&dir, &arguments));
+    running.wait_for_stderr("1 of 2");
     running.signal(Signal::SIGINT);
     let ended = running.end();
     assert_eq!(ended.code, Some(1), "{ended:?}");
@@ -149,15 +149,15 @@ fn ctrl_c_ends_the_tool_that_runs() {
 /// A tool that hears nothing, with a child that hears nothing: what the third Ctrl-C leaves of them is nothing.
 #[test]
 fn the_third_ctrl_c_ends_the_tool_and_its_children_without_asking() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let script = "trap '' INT TERM; sleep 600 & echo $! > child; echo $$ > leader; sleep 600";
     let arguments = ["certify", "--duration", "20m", "--out", "here", "--", "sh", "-c", script, "{url}"];
-    let mut running = Running::start(desk.command(&arguments));
-    running.hear("01-healthy");
+    let mut running = TestProcess::start(dir.command(&arguments));
+    running.wait_for_stderr("01-healthy");
     let number = |name: &str| -> u32 {
         let until = Instant::now() + Duration::from_secs(30);
         loop {
-            let text = std::fs::read_to_string(desk.path().join(name)).unwrap_or_default();
+            let text = std::fs::read_to_string(dir.path().join(name)).unwrap_or_default();
             if let Some(number) = text.strip_suffix('\n').and_then(|text| text.parse().ok()) {
                 return number;
             }
@@ -167,7 +167,7 @@ fn the_third_ctrl_c_ends_the_tool_and_its_children_without_asking() {
     };
     let group = [number("leader"), number("child")];
     running.signal(Signal::SIGINT);
-    running.hear("ending the tool that runs");
+    running.wait_for_stderr("ending the tool that runs");
     // Of signals that come while one of their kind waits, one remains: so more than two more.
     for _ in 0..50 {
         running.signal(Signal::SIGINT);
@@ -190,63 +190,63 @@ fn is_alive(pid: u32) -> bool {
 
 #[test]
 fn certify_empties_no_folder_that_is_not_its_own() {
-    let desk = Desk::new();
-    let mine = desk.path().join("here/04-gc-pauses");
+    let dir = TestDir::new();
+    let mine = dir.path().join("here/04-gc-pauses");
     std::fs::create_dir_all(&mine).expect("a folder");
     std::fs::write(mine.join("thesis.tex"), "years of work").expect("a file");
     let command = ["sh", "-c", "true", "{url}"];
-    let refused = certified(&desk, &["--duration", "1s", "--out", "here"], &command);
+    let refused = certified(&dir, &["--duration", "1s", "--out", "here"], &command);
     assert_eq!((refused.code, refused.stderr.lines().count()), (Some(1), 1), "{refused:?}");
     assert!(["04-gc-pauses", "--out"].iter().all(|word| refused.stderr.contains(word)), "{refused:?}");
     assert_eq!(std::fs::read_to_string(mine.join("thesis.tex")).expect("it is there"), "years of work");
-    assert!(!desk.path().join("here/01-healthy").exists(), "nothing was begun");
+    assert!(!dir.path().join("here/01-healthy").exists(), "nothing was begun");
     // Its own, and an empty one, are used again.
     std::fs::remove_file(mine.join("thesis.tex")).expect("it was there");
     for _ in 0..2 {
-        let done = certified(&desk, &["--duration", "1s", "--out", "here"], &command);
+        let done = certified(&dir, &["--duration", "1s", "--out", "here"], &command);
         assert!(done.json()["kind"].is_string(), "{done:?}");
     }
 }
 
 #[test]
 fn no_tool_is_run_where_the_folder_of_one_is_not_its_own() {
-    let desk = Desk::new();
-    program(&desk, "hey", "exit 0");
-    let mine = desk.path().join("here/02-single-hiccup-1s/truetail");
+    let dir = TestDir::new();
+    program(&dir, "hey", "exit 0");
+    let mine = dir.path().join("here/02-single-hiccup-1s/truetail");
     std::fs::create_dir_all(&mine).expect("a folder");
     std::fs::write(mine.join("thesis.tex"), "years of work").expect("a file");
     let tools = ["lab", "run", "02", "--tools", "hey,truetail", "--duration", "1s", "--out", "here"];
-    let refused = told(alone(&desk, &tools));
+    let refused = output(alone(&dir, &tools));
     assert_eq!((refused.code, refused.stderr.lines().count()), (Some(1), 1), "{refused:?}");
     assert!(["02-single-hiccup-1s/truetail holds", "--out"].iter().all(|word| refused.stderr.contains(word)));
     assert_eq!(std::fs::read_to_string(mine.join("thesis.tex")).expect("it is there"), "years of work");
-    assert!(!desk.path().join("here/02-single-hiccup-1s/hey").exists(), "hey comes first, and was not run");
+    assert!(!dir.path().join("here/02-single-hiccup-1s/hey").exists(), "hey comes first, and was not run");
 }
 
 #[test]
 fn where_no_tool_could_be_run_the_laboratory_says_so() {
-    let desk = Desk::new();
-    program(&desk, "hey", "exit 3");
-    let ran = told(alone(&desk, &["lab", "run", "02", "--tools", "ab,hey", "--duration", "1s", "--out", "here"]));
+    let dir = TestDir::new();
+    program(&dir, "hey", "exit 3");
+    let ran = output(alone(&dir, &["lab", "run", "02", "--tools", "ab,hey", "--duration", "1s", "--out", "here"]));
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stdout.contains("missing") && ran.stderr.contains("none of the tools"), "{ran:?}");
 }
 
-fn certified(desk: &Desk, options: &[&str], command: &[&str]) -> Told {
+fn certified(dir: &TestDir, options: &[&str], command: &[&str]) -> CommandOutput {
     let head = ["certify", "--quiet", "--json", "--rate", "1000"];
-    told(desk.command(&[&head[..], options, &["--"], command].concat()))
+    output(dir.command(&[&head[..], options, &["--"], command].concat()))
 }
 
 /// A busy machine may take a part of its schedule from it; then the certificate must say so.
 #[test]
 fn a_generator_that_keeps_its_schedule_is_certified() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let us = env!("CARGO_BIN_EXE_truetail");
     let run = [us, "run", "{url}", "-r", "{rate}", "-d", "{duration}", "--json", "--no-save", "--quiet"];
-    let told = certified(&desk, &["--duration", "6s"], &run);
-    let certificate = told.json();
+    let output = certified(&dir, &["--duration", "6s"], &run);
+    let certificate = output.json();
     let kept = certificate["kept_schedule"] == true;
-    assert_eq!(told.code, Some(if kept { 0 } else { 4 }), "{told:?}");
+    assert_eq!(output.code, Some(if kept { 0 } else { 4 }), "{output:?}");
     let kind = certificate["kind"].as_str().expect("a kind");
     assert_eq!(kind == "open", kept, "{certificate}");
     assert!(["open", "partly-open", "off-rate", "bursts"].contains(&kind), "{certificate}");
@@ -258,13 +258,13 @@ fn a_generator_that_keeps_its_schedule_is_certified() {
 
 #[test]
 fn a_generator_that_waits_for_answers_is_not() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let us = env!("CARGO_BIN_EXE_truetail");
     let users = ["--model", "closed", "--users", "10", "--json", "--no-save", "--quiet"];
-    let told =
-        certified(&desk, &["--duration", "6s"], &[&[us, "run", "{url}", "-d", "{duration}"], &users[..]].concat());
-    let certificate = told.json();
-    assert_eq!((told.code, &certificate["kind"]), (Some(4), &Value::from("closed")), "{certificate}");
+    let output =
+        certified(&dir, &["--duration", "6s"], &[&[us, "run", "{url}", "-d", "{duration}"], &users[..]].concat());
+    let certificate = output.json();
+    assert_eq!((output.code, &certificate["kind"]), (Some(4), &Value::from("closed")), "{certificate}");
     assert_eq!(certificate["kept_schedule"], false);
     let evidence = certificate["evidence"].to_string();
     assert!(evidence.contains("100 requests were due"), "{evidence}");
@@ -272,15 +272,15 @@ fn a_generator_that_waits_for_answers_is_not() {
 
 #[test]
 fn what_cannot_be_certified_is_told() {
-    let desk = Desk::new();
-    let silent = certified(&desk, &["--duration", "1s"], &["sh", "-c", "echo no such option >&2; exit 3", "{url}"]);
+    let dir = TestDir::new();
+    let silent = certified(&dir, &["--duration", "1s"], &["sh", "-c", "echo no such option >&2; exit 3", "{url}"]);
     assert_eq!((silent.code, &silent.json()["kind"]), (Some(1), &Value::from("unknown")), "{silent:?}");
     assert!(silent.stdout.contains("no such option"), "{silent:?}");
     assert!(silent.json()["kept_schedule"].is_null(), "nobody knows: {silent:?}");
-    let nowhere = certified(&desk, &[], &["sh", "-c", "true"]);
+    let nowhere = certified(&dir, &[], &["sh", "-c", "true"]);
     assert_eq!(nowhere.code, Some(2), "{nowhere:?}");
     assert!(nowhere.stderr.contains("{url}"), "{nowhere:?}");
-    let absent = certified(&desk, &[], &["no-such-program", "{url}"]);
+    let absent = certified(&dir, &[], &["no-such-program", "{url}"]);
     assert_eq!((absent.code, absent.stderr.lines().count()), (Some(1), 1), "{absent:?}");
-    assert_eq!(desk.truetail(&["certify"]).code, Some(2));
+    assert_eq!(dir.truetail(&["certify"]).code, Some(2));
 }

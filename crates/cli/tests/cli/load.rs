@@ -1,23 +1,23 @@
 //! What is sent is what was asked for.
 
 use super::raw_server::RawServer;
-use super::support::{Desk, Served, assert_balanced, feed};
+use super::support::{ServeProcess, TestDir, assert_balanced, feed};
 
 /// Runs against a healthy server, and gives run.json and how many requests the server saw.
 fn offered(arguments: &[&str]) -> (serde_json::Value, usize) {
-    let desk = Desk::new();
-    offered_from(&desk, arguments)
+    let dir = TestDir::new();
+    offered_from(&dir, arguments)
 }
 
-fn offered_from(desk: &Desk, arguments: &[&str]) -> (serde_json::Value, usize) {
-    let served = Served::start(desk, "01-healthy");
+fn offered_from(dir: &TestDir, arguments: &[&str]) -> (serde_json::Value, usize) {
+    let served = ServeProcess::start(dir, "01-healthy");
     let url = served.api();
-    let told = desk.truetail(&[&["run", &url, "--json", "--quiet", "--no-save"], arguments].concat());
-    assert_eq!(told.stderr, "", "{arguments:?}");
-    let run = told.json();
-    told.assert_code(&run, 0);
+    let output = dir.truetail(&[&["run", &url, "--json", "--quiet", "--no-save"], arguments].concat());
+    assert_eq!(output.stderr, "", "{arguments:?}");
+    let run = output.json();
+    output.assert_code(&run, 0);
     assert_balanced(&run);
-    assert!(desk.runs().is_empty(), "--no-save");
+    assert!(dir.runs().is_empty(), "--no-save");
     (run, served.stop().1.len())
 }
 
@@ -49,9 +49,9 @@ fn a_seed_gives_a_schedule() {
 
 #[test]
 fn a_trace_is_replayed() {
-    let desk = Desk::new();
-    desk.file("trace.csv", "seconds\n0\n0.01\n0.01\n0.2\n");
-    let (run, seen) = offered_from(&desk, &["--profile", "trace:trace.csv"]);
+    let dir = TestDir::new();
+    dir.file("trace.csv", "seconds\n0\n0.01\n0.01\n0.2\n");
+    let (run, seen) = offered_from(&dir, &["--profile", "trace:trace.csv"]);
     assert_eq!((run["tally"]["responses"].as_u64(), seen), (Some(4), 4));
 }
 
@@ -83,11 +83,11 @@ fn a_cap_and_a_warm_up_are_in_force() {
 #[test]
 fn method_headers_and_body_go_out_as_given() {
     let server = RawServer::start(Some("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"), "\r\n\r\n{\"n\":1}");
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let mut arguments =
         vec!["run", &server.url, "-r", "1", "-n", "1", "--no-preflight", "--quiet", "--json", "--no-save"];
     arguments.extend(["-X", "post", "-H", "X-One: 1", "--body-type", "application/json", "--data-file", "-"]);
-    let run = feed(desk.command(&arguments), "{\"n\":1}").json();
+    let run = feed(dir.command(&arguments), "{\"n\":1}").json();
     assert_eq!(run["statuses"]["204"], 1, "{run}");
     let asked = server.asked.recv().expect("it was asked");
     assert!(asked.starts_with("POST /api HTTP/1.1\r\n"), "{asked}");
@@ -101,10 +101,11 @@ fn method_headers_and_body_go_out_as_given() {
 fn an_error_status_is_told_beforehand_and_does_not_stop_the_load() {
     let server =
         RawServer::start(Some("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"), "\r\n\r\n");
-    let told = Desk::new().truetail(&["run", &server.url, "-r", "100", "-n", "5", "--quiet", "--json", "--no-save"]);
-    let run = told.json();
+    let output =
+        TestDir::new().truetail(&["run", &server.url, "-r", "100", "-n", "5", "--quiet", "--json", "--no-save"]);
+    let run = output.json();
     assert_eq!(run["statuses"]["404"], 5, "{run}");
-    assert!(told.stderr.contains("404"), "{told:?}");
+    assert!(output.stderr.contains("404"), "{output:?}");
     assert!(run["notes"][0].as_str().is_some_and(|note| note.contains("404")), "{}", run["notes"]);
 }
 

@@ -1,4 +1,4 @@
-//! A listener that says what it is told, and remembers what it was asked; and a port that refuses.
+//! A listener that says what it is output, and remembers what it was asked; and a port that refuses.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -8,7 +8,7 @@ use truetail_engine::{FeedOrder, RequestSet};
 use truetail_requests::{Feed, RowFormat, Rows, parse_targets, prepare};
 
 use super::raw_server::RawServer;
-use super::support::{Desk, assert_balanced};
+use super::support::{TestDir, assert_balanced};
 
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
@@ -16,10 +16,10 @@ const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\
 const ONE: [&str; 8] = ["-r", "1", "-n", "1", "--no-preflight", "--quiet", "--json", "--no-save"];
 
 /// The request that `truetail run ARGUMENTS` sends to `server`.
-fn asked(server: &RawServer, desk: &Desk, arguments: &[&str]) -> String {
-    let told = desk.truetail(&[&["run"], &ONE[..], arguments].concat());
-    assert_eq!(told.stderr, "", "{arguments:?}");
-    assert_eq!(told.json()["tally"]["responses"], 1, "{told:?}");
+fn asked(server: &RawServer, dir: &TestDir, arguments: &[&str]) -> String {
+    let output = dir.truetail(&[&["run"], &ONE[..], arguments].concat());
+    assert_eq!(output.stderr, "", "{arguments:?}");
+    assert_eq!(output.json()["tally"]["responses"], 1, "{output:?}");
     server.asked.recv().expect("it was asked")
 }
 
@@ -60,15 +60,15 @@ fn the_server_sees_weighted_targets_filled_in_exactly_as_the_choice_says() {
         [(FeedOrder::InOrder, &[][..], 1), (FeedOrder::Random, &["--feed", "random", "--seed", "9"], 9)]
     {
         let server = RawServer::start_whole(ANSWER);
-        let desk = Desk::new();
+        let dir = TestDir::new();
         let text = TARGETS.replace("{origin}", origin(&server));
-        desk.file("targets.txt", &text);
-        desk.file("rows.csv", ROWS);
+        dir.file("targets.txt", &text);
+        dir.file("rows.csv", ROWS);
         let arguments = ["run", "--targets", "targets.txt", "--data-from", "rows.csv", "-r", "300", "-n", "90"];
         let rest = ["--no-preflight", "--threads", "2", "--quiet", "--json", "--no-save"];
-        let told = desk.truetail(&[&arguments[..], &rest, flags].concat());
-        assert_eq!(told.stderr, "");
-        let run = told.json();
+        let output = dir.truetail(&[&arguments[..], &rest, flags].concat());
+        assert_eq!(output.stderr, "");
+        let run = output.json();
         assert_balanced(&run);
         assert_eq!(run["tally"]["responses"], ARRIVALS, "{}", run["tally"]);
         let mut seen = BTreeMap::new();
@@ -90,11 +90,11 @@ fn the_server_sees_weighted_targets_filled_in_exactly_as_the_choice_says() {
 #[test]
 fn a_url_with_placeholders_needs_no_file_of_targets() {
     let server = RawServer::start_whole(ANSWER);
-    let desk = Desk::new();
-    desk.file("rows.jsonl", "{\"id\": 7, \"name\": \"a\\\"b/c\"}\n");
+    let dir = TestDir::new();
+    dir.file("rows.jsonl", "{\"id\": 7, \"name\": \"a\\\"b/c\"}\n");
     let url = format!("{}/items/{{{{name}}}}", origin(&server));
     let body = ["-X", "PUT", "--data", "<{{id}}|{{name}}>", "-H", "X-Id: {{id}}", "--data-from", "rows.jsonl"];
-    let request = asked(&server, &desk, &[&[url.as_str()], &body[..]].concat());
+    let request = asked(&server, &dir, &[&[url.as_str()], &body[..]].concat());
     assert!(request.starts_with("PUT /items/a%22b%2Fc HTTP/1.1\r\n"), "{request}");
     assert!(request.contains("X-Id: 7\r\n") && request.contains("Content-Length: 9\r\n"), "{request}");
     assert!(request.ends_with("\r\n\r\n<7|a\"b/c>"), "{request}");
@@ -103,8 +103,8 @@ fn a_url_with_placeholders_needs_no_file_of_targets() {
 #[test]
 fn a_curl_command_is_sent_as_it_stands() {
     let server = RawServer::start_whole(ANSWER);
-    let desk = Desk::new();
-    desk.file("body.txt", "from\na file");
+    let dir = TestDir::new();
+    dir.file("body.txt", "from\na file");
     let url = &server.url;
     let wanted = |rest: &str| {
         let host = origin(&server).trim_start_matches("http://").to_owned();
@@ -113,37 +113,37 @@ fn a_curl_command_is_sent_as_it_stands() {
     let agent = "User-Agent: me\r\n";
     let quoted = format!("curl -sS '{url}' -H 'User-Agent: me' -H 'Accept:' --json $'{{\"a\": \"it\\'s\"}}'");
     let json = "Content-Type: application/json\r\n\r\n{\"a\": \"it's\"}";
-    let request = asked(&server, &desk, &["--curl", &quoted]);
+    let request = asked(&server, &dir, &["--curl", &quoted]);
     assert_eq!(request, wanted(&format!("Content-Length: 13\r\n{agent}{json}")));
     let form = "Content-Type: application/x-www-form-urlencoded\r\n\r\nfroma file";
     let words = ["--", "curl", url, "-A", "me", "-H", "Accept:", "-d", "@body.txt"];
-    let request = asked(&server, &desk, &words);
+    let request = asked(&server, &dir, &words);
     assert_eq!(
         request,
         wanted(&format!("Content-Length: 10\r\n{}", form.replacen("\r\n\r\n", &format!("\r\n{agent}\r\n"), 1)))
     );
     // A header for all goes to targets that have none of it.
-    let request = asked(&server, &desk, &["-H", "X-All: 1", "-H", "x-one: 2", "--", "curl", "-HX-One: 1", url]);
+    let request = asked(&server, &dir, &["-H", "X-All: 1", "-H", "x-one: 2", "--", "curl", "-HX-One: 1", url]);
     assert!(request.contains("X-One: 1\r\nX-All: 1\r\n\r\n") && !request.contains("x-one"), "{request}");
 }
 
 #[test]
 fn a_name_leads_where_resolve_says_and_host_is_what_the_header_says() {
     let server = RawServer::start_whole(ANSWER);
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let port = origin(&server).rsplit_once(':').expect("a port").1;
     let url = format!("http://no-such-host.invalid:{port}/x");
     let resolve = format!("no-such-host.invalid:{port}:127.0.0.1");
-    let request = asked(&server, &desk, &[&url, "--resolve", &resolve]);
+    let request = asked(&server, &dir, &[&url, "--resolve", &resolve]);
     assert!(request.starts_with(&format!("GET /x HTTP/1.1\r\nHost: no-such-host.invalid:{port}\r\n")), "{request}");
-    let request = asked(&server, &desk, &[&server.url, "-H", "Host: example.test"]);
+    let request = asked(&server, &dir, &[&server.url, "-H", "Host: example.test"]);
     assert!(request.contains("Host: example.test\r\n") && request.matches("ost: ").count() == 1, "{request}");
 }
 
 #[test]
 fn a_socket_in_the_file_system() {
-    let desk = Desk::new();
-    let listener = UnixListener::bind(desk.path().join("socket")).expect("a socket");
+    let dir = TestDir::new();
+    let listener = UnixListener::bind(dir.path().join("socket")).expect("a socket");
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let _ = stream.read(&mut [0; 4096]);
@@ -152,18 +152,19 @@ fn a_socket_in_the_file_system() {
     });
     let arguments =
         ["run", "http://localhost/x", "--unix-socket", "socket", "-r", "100", "-n", "20", "--quiet", "--json"];
-    let told = desk.truetail(&arguments);
-    let run = told.json();
+    let output = dir.truetail(&arguments);
+    let run = output.json();
     assert_eq!((run["tally"]["responses"].as_u64(), run["generator"]["end_clock"].as_str()), (Some(20), Some("user")));
-    assert_eq!(told.stderr, "");
+    assert_eq!(output.stderr, "");
 }
 
 #[test]
 fn a_redirect_is_an_answer_and_a_cookie_is_not_kept() {
     let answer = "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     let server = RawServer::start_whole(answer);
-    let told = Desk::new().truetail(&["run", &server.url, "-r", "200", "-n", "10", "--quiet", "--json", "--no-save"]);
-    let run = told.json();
+    let output =
+        TestDir::new().truetail(&["run", &server.url, "-r", "200", "-n", "10", "--quiet", "--json", "--no-save"]);
+    let run = output.json();
     assert_eq!(run["statuses"]["302"], 10, "{run}");
     // The request before the load is one more.
     for _ in 0..11 {
@@ -175,10 +176,10 @@ fn a_redirect_is_an_answer_and_a_cookie_is_not_kept() {
 #[test]
 fn a_summary_names_targets_and_rows() {
     let server = RawServer::start_whole(ANSWER);
-    let desk = Desk::new();
-    desk.file("targets.txt", &TARGETS.replace("{origin}", origin(&server)));
-    desk.file("rows.csv", ROWS);
-    let told = desk.truetail(&[
+    let dir = TestDir::new();
+    dir.file("targets.txt", &TARGETS.replace("{origin}", origin(&server)));
+    dir.file("rows.csv", ROWS);
+    let output = dir.truetail(&[
         "run",
         "--targets",
         "targets.txt",
@@ -192,6 +193,6 @@ fn a_summary_names_targets_and_rows() {
         "--no-save",
     ]);
     let line = format!("{} · 3 targets · 4 rows in order", origin(&server));
-    assert!(told.stdout.contains(&line), "{told:?}");
-    assert!(told.stdout.contains(&format!("HEAD {}/health: ", origin(&server))), "{told:?}");
+    assert!(output.stdout.contains(&line), "{output:?}");
+    assert!(output.stdout.contains(&format!("HEAD {}/health: ", origin(&server))), "{output:?}");
 }

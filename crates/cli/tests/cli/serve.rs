@@ -2,14 +2,14 @@
 
 use std::net::TcpListener;
 
-use super::support::{Desk, Served};
+use super::support::{ServeProcess, TestDir};
 
 #[test]
 fn ended_by_a_signal_its_truth_log_is_whole() {
-    let desk = Desk::new();
-    let served = Served::start(&desk, "01-healthy");
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
     let url = served.api();
-    desk.truetail(&["run", &url, "-r", "1000", "-n", "300", "--no-save", "--quiet"]);
+    dir.truetail(&["run", &url, "-r", "1000", "-n", "300", "--no-save", "--quiet"]);
     let (code, rows) = served.stop();
     assert_eq!((code, rows.len()), (Some(0), 300), "the preflight is not among them");
     let numbers: std::collections::BTreeSet<_> =
@@ -20,11 +20,11 @@ fn ended_by_a_signal_its_truth_log_is_whole() {
 
 #[test]
 fn a_stall_is_in_the_truth_log_and_in_the_tail() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let fault = "[[service.fault]]\nkind = \"stall\"\nat = \"300ms\"\nfor = \"200ms\"\n";
     let text = format!("[workload]\nrate = 500\nduration = \"1s\"\n[service]\nbaseline = \"10ms\"\n{fault}");
-    let served = Served::start(&desk, desk.file("stall.toml", &text));
-    let run = desk.truetail(&["run", &served.api(), "-r", "500", "-d", "1s", "--json", "--quiet", "--no-save"]).json();
+    let served = ServeProcess::start(&dir, dir.file("stall.toml", &text));
+    let run = dir.truetail(&["run", &served.api(), "-r", "500", "-d", "1s", "--json", "--quiet", "--no-save"]).json();
     assert_eq!(run["tally"]["responses"], 500);
     // The first arrival that the gate holds waits for nearly all of the stall. A client that is late adds to that, and
     // none can take anything off.
@@ -37,22 +37,22 @@ fn a_stall_is_in_the_truth_log_and_in_the_tail() {
 
 #[test]
 fn a_port_that_is_taken() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
-    let told = desk.truetail(&["serve", "--listen", &address]);
-    assert_eq!((told.code, told.stdout.as_str(), told.stderr.lines().count()), (Some(1), "", 1), "{told:?}");
-    assert!(told.stderr.starts_with("truetail: ") && told.stderr.contains(&address), "{told:?}");
-    desk.file("truth.csv", "of the server that listens\n");
-    assert_eq!(desk.truetail(&["serve", "--listen", &address, "--truth", "truth.csv"]).code, Some(1));
-    let kept = std::fs::read_to_string(desk.path().join("truth.csv")).expect("it is there");
+    let output = dir.truetail(&["serve", "--listen", &address]);
+    assert_eq!((output.code, output.stdout.as_str(), output.stderr.lines().count()), (Some(1), "", 1), "{output:?}");
+    assert!(output.stderr.starts_with("truetail: ") && output.stderr.contains(&address), "{output:?}");
+    dir.file("truth.csv", "of the server that listens\n");
+    assert_eq!(dir.truetail(&["serve", "--listen", &address, "--truth", "truth.csv"]).code, Some(1));
+    let kept = std::fs::read_to_string(dir.path().join("truth.csv")).expect("it is there");
     assert_eq!(kept, "of the server that listens\n", "one that has no port takes nothing away");
 }
 
 #[test]
 fn a_truth_log_that_cannot_be_written() {
-    let desk = Desk::new();
-    let told = desk.truetail(&["serve", "--listen", "127.0.0.1:0", "--truth", "nowhere/truth.csv"]);
-    assert_eq!((told.code, told.stdout.as_str(), told.stderr.lines().count()), (Some(1), "", 1), "{told:?}");
-    assert!(told.stderr.contains("cannot write the truth log nowhere/truth.csv: "), "{told:?}");
+    let dir = TestDir::new();
+    let output = dir.truetail(&["serve", "--listen", "127.0.0.1:0", "--truth", "nowhere/truth.csv"]);
+    assert_eq!((output.code, output.stdout.as_str(), output.stderr.lines().count()), (Some(1), "", 1), "{output:?}");
+    assert!(output.stderr.contains("cannot write the truth log nowhere/truth.csv: "), "{output:?}");
 }

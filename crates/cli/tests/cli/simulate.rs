@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::support::{Desk, Running, assert_balanced, assert_complete};
+use super::support::{TestDir, TestProcess, assert_balanced, assert_complete};
 
 /// (scenario, quantile and truth in ms): every figure of the truth column of the founding documents.
 const TRUTHS: [(&str, &[(f64, f64)]); 5] = [
@@ -29,29 +29,29 @@ fn assert_near(series: &Value, q: f64, ms: f64) {
     assert!((value / ms - 1.0).abs() < 0.001, "q={q}: {value} ms and not {ms}");
 }
 
-fn bytes(desk: &Desk, path: &str) -> Vec<u8> {
-    std::fs::read(desk.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+fn bytes(dir: &TestDir, path: &str) -> Vec<u8> {
+    std::fs::read(dir.path().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-fn text(desk: &Desk, path: &str) -> String {
-    String::from_utf8(bytes(desk, path)).expect("UTF-8")
+fn text(dir: &TestDir, path: &str) -> String {
+    String::from_utf8(bytes(dir, path)).expect("UTF-8")
 }
 
-fn assert_pictures(desk: &Desk, folder: &str, names: &[&str]) {
+fn assert_pictures(dir: &TestDir, folder: &str, names: &[&str]) {
     for name in names {
-        assert!(bytes(desk, &format!("{folder}/{name}.png")).starts_with(b"\x89PNG"), "{name}");
-        let svg = text(desk, &format!("{folder}/{name}.svg"));
+        assert!(bytes(dir, &format!("{folder}/{name}.png")).starts_with(b"\x89PNG"), "{name}");
+        let svg = text(dir, &format!("{folder}/{name}.svg"));
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{name}: {svg}");
     }
 }
 
 #[test]
 fn the_scenarios_are_their_truth() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     for (name, truth) in TRUTHS {
-        let told = desk.truetail(&["simulate", name, "--json"]);
-        assert_eq!((told.code, told.stderr.as_str()), (Some(0), ""), "{name}");
-        let simulated = told.json();
+        let output = dir.truetail(&["simulate", name, "--json"]);
+        assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{name}");
+        let simulated = output.json();
         assert_eq!(simulated["scenario"], name);
         let open = series(&simulated, "open-loop");
         assert_eq!((open["model"].as_str(), open["tally"]["planned"].as_u64()), (Some("open"), Some(60_000)), "{name}");
@@ -66,38 +66,38 @@ fn the_scenarios_are_their_truth() {
 
 #[test]
 fn a_scenario_is_saved_as_a_run_with_its_picture() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     for _ in 0..2 {
-        let out = desk.truetail(&["simulate", "02", "--out", "here"]);
+        let out = dir.truetail(&["simulate", "02", "--out", "here"]);
         assert_eq!(out.code, Some(0), "{out:?}");
     }
-    assert_eq!(assert_complete(&desk.path().join("here"))["source"]["kind"], "simulator");
-    assert_pictures(&desk, "here", &["percentiles"]);
-    assert!(text(&desk, "here/percentiles.svg").contains("p99 410.0 ms"));
+    assert_eq!(assert_complete(&dir.path().join("here"))["source"]["kind"], "simulator");
+    assert_pictures(&dir, "here", &["percentiles"]);
+    assert!(text(&dir, "here/percentiles.svg").contains("p99 410.0 ms"));
 }
 
 #[test]
 fn the_freeze_is_the_published_one() {
-    let desk = Desk::new();
-    let told = desk.truetail(&["simulate", "freeze", "--json", "--out", "here"]);
-    let names: Vec<_> = told.json()["series"].as_array().expect("series").iter().map(|s| s["name"].clone()).collect();
+    let dir = TestDir::new();
+    let output = dir.truetail(&["simulate", "freeze", "--json", "--out", "here"]);
+    let names: Vec<_> = output.json()["series"].as_array().expect("series").iter().map(|s| s["name"].clone()).collect();
     assert_eq!(names, ["closed-loop-raw", "closed-loop-corrected", "open-loop"]);
     for name in ["closed-loop-raw", "closed-loop-corrected", "open-loop"] {
-        assert_complete(&desk.path().join("here").join(name));
+        assert_complete(&dir.path().join("here").join(name));
     }
     let summary = "series,total_requests,whole_run_p99_ms\n\
                    closed-loop-raw,450,10.0\nclosed-loop-corrected,450,460.0\nopen-loop,500,460.0\n";
-    assert_eq!(text(&desk, "here/summary.csv"), summary);
-    let raw = text(&desk, "here/closed-loop-raw.csv");
+    assert_eq!(text(&dir, "here/summary.csv"), summary);
+    let raw = text(&dir, "here/closed-loop-raw.csv");
     assert_eq!(raw.lines().nth(3), Some("3,10.0,10.0,510.0,510.0,51.0,251"));
-    assert_pictures(&desk, "here", &["p99-comparison", "throughput", "percentiles"]);
+    assert_pictures(&dir, "here", &["p99-comparison", "throughput", "percentiles"]);
 }
 
 #[test]
 fn the_manifest_of_the_freeze_knows_every_file() {
-    let desk = Desk::new();
-    assert_eq!(desk.truetail(&["simulate", "freeze", "--out", "here"]).code, Some(0));
-    let manifest: Value = serde_json::from_str(&text(&desk, "here/manifest.json")).expect("JSON");
+    let dir = TestDir::new();
+    assert_eq!(dir.truetail(&["simulate", "freeze", "--out", "here"]).code, Some(0));
+    let manifest: Value = serde_json::from_str(&text(&dir, "here/manifest.json")).expect("JSON");
     let artifacts = manifest["artifacts"].as_array().expect("artifacts");
     assert_eq!(artifacts.len(), 4);
     assert!(artifacts.iter().all(|artifact| artifact["golden_match"] == true), "{manifest}");
@@ -109,19 +109,19 @@ fn the_manifest_of_the_freeze_knows_every_file() {
     for entry in artifacts.iter().chain(plots) {
         let name = entry["file"].as_str().expect("a name");
         assert_eq!(entry["sha256"].as_str().map(str::len), Some(64), "{name}");
-        assert!(!bytes(&desk, &format!("here/{name}")).is_empty(), "{name}");
+        assert!(!bytes(&dir, &format!("here/{name}")).is_empty(), "{name}");
     }
 }
 
 #[test]
 fn a_freeze_with_other_options_has_nothing_to_match() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let options = ["--base", "20ms", "--pause-start", "1s", "--pause-length", "1s", "--duration", "4s"];
     let more = ["--expected-interval", "20ms", "--snapshot-interval", "500ms", "--users", "3", "--out", "here"];
-    let told = desk.truetail(&[&["simulate", "freeze"], &options[..], &more[..]].concat());
-    assert_eq!(told.code, Some(0), "{told:?}");
-    assert_eq!(text(&desk, "here/open-loop.csv").lines().count(), 9);
-    let manifest = text(&desk, "here/manifest.json");
+    let output = dir.truetail(&[&["simulate", "freeze"], &options[..], &more[..]].concat());
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert_eq!(text(&dir, "here/open-loop.csv").lines().count(), 9);
+    let manifest = text(&dir, "here/manifest.json");
     assert_eq!(manifest.matches("\"golden_match\": null").count(), 4, "{manifest}");
     for part in ["\"base\": \"20ms\"", "\"users\": 3", "\"snapshot_interval\": \"500ms\""] {
         assert!(manifest.contains(part), "{part} in {manifest}");
@@ -130,7 +130,7 @@ fn a_freeze_with_other_options_has_nothing_to_match() {
 
 #[test]
 fn every_nth_is_the_truth_of_the_table() {
-    let simulated = Desk::new().truetail(&["simulate", "every-nth", "--json"]).json();
+    let simulated = TestDir::new().truetail(&["simulate", "every-nth", "--json"]).json();
     let (closed, open) = (series(&simulated, "closed-loop"), series(&simulated, "open-loop"));
     assert_near(open, 0.9, 137.67);
     assert_near(open, 0.99, 193.89);
@@ -144,26 +144,26 @@ fn every_nth_is_the_truth_of_the_table() {
 
 #[test]
 fn the_other_labs_have_their_tables() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     for (lab, figures) in [("every-nth", ["4 213", "194 ×"]), ("order-router", ["2.050 ms", "200 arrivals"])] {
-        let told = desk.truetail(&["simulate", lab, "--out", lab]);
-        assert_eq!(told.code, Some(0), "{told:?}");
-        assert!(figures.iter().all(|figure| told.stdout.contains(figure)), "{}", told.stdout);
-        assert_pictures(&desk, lab, &["percentiles"]);
+        let output = dir.truetail(&["simulate", lab, "--out", lab]);
+        assert_eq!(output.code, Some(0), "{output:?}");
+        assert!(figures.iter().all(|figure| output.stdout.contains(figure)), "{}", output.stdout);
+        assert_pictures(&dir, lab, &["percentiles"]);
     }
-    let told = desk.truetail(&["simulate", "every-nth", "--rate", "900", "--duration", "1s"]);
-    assert!(told.stdout.contains("backlog grows"), "{}", told.stdout);
+    let output = dir.truetail(&["simulate", "every-nth", "--rate", "900", "--duration", "1s"]);
+    assert!(output.stdout.contains("backlog grows"), "{}", output.stdout);
 }
 
 /// What holds on any machine: the counts, the books, the pause as a lower bound, and that the truth stands beside.
 #[test]
 fn every_nth_in_real_time() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let lab = ["simulate", "every-nth", "--real-time", "--quiet", "--json", "--out", "here"];
     let short = ["--rate", "100", "--duration", "1s", "--pause-every", "40", "--pause", "100ms"];
-    let told = desk.truetail(&[&lab[..], &short[..]].concat());
-    let measured = told.json();
-    assert_eq!(told.stderr, "", "--quiet");
+    let output = dir.truetail(&[&lab[..], &short[..]].concat());
+    let measured = output.json();
+    assert_eq!(output.stderr, "", "--quiet");
     for name in ["closed-loop", "open-loop"] {
         let series = series(&measured, name);
         assert_balanced(series);
@@ -171,32 +171,32 @@ fn every_nth_in_real_time() {
         // Request 40 and 80 of 100 sleep for 100 ms or more.
         assert!(series["response_time"]["max_ns"].as_u64() >= Some(100_000_000), "{name}: {series}");
         assert!(series["slower_than"]["requests"].as_u64() >= Some(2), "{name}: {series}");
-        let run = assert_complete(&desk.path().join("here").join(name));
+        let run = assert_complete(&dir.path().join("here").join(name));
         assert_eq!((run["source"]["kind"].as_str(), run["interrupted"].as_bool()), (Some("callable"), Some(false)));
         assert!(run["notes"][0].as_str().is_some_and(|note| note.contains("median of 50")), "{}", run["notes"]);
     }
     assert_eq!(measured["truth"].as_array().map(Vec::len), Some(2));
-    assert_pictures(&desk, "here", &["percentiles"]);
+    assert_pictures(&dir, "here", &["percentiles"]);
     let states = ["closed-loop", "open-loop"].map(|name| series(&measured, name)["verdict"]["state"].clone());
     let code = if states.iter().any(|state| state == "INVALID") { 4 } else { 0 };
-    assert_eq!(told.code, Some(code), "{told:?}");
+    assert_eq!(output.code, Some(code), "{output:?}");
 }
 
 #[test]
 fn every_nth_in_real_time_ends_at_ctrl_c_with_balanced_books() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let command = ["simulate", "every-nth", "--real-time", "--duration", "10m", "--out", "here"];
-    let mut running = Running::start(desk.command(&command));
+    let mut running = TestProcess::start(dir.command(&command));
     // A line of progress: the closed loop is under way.
-    running.hear("requests");
+    running.wait_for_stderr("requests");
     running.signal(Signal::SIGINT);
-    let told = running.end();
-    assert!(matches!(told.code, Some(0 | 4)), "{told:?}");
-    assert!(told.stdout.contains("saved in here"), "{told:?}");
-    let closed = assert_complete(&desk.path().join("here/closed-loop"));
+    let output = running.end();
+    assert!(matches!(output.code, Some(0 | 4)), "{output:?}");
+    assert!(output.stdout.contains("saved in here"), "{output:?}");
+    let closed = assert_complete(&dir.path().join("here/closed-loop"));
     let planned = closed["tally"]["planned"].as_u64().expect("a number");
     assert!(planned > 0 && planned < 270_000, "{planned}");
-    let open = assert_complete(&desk.path().join("here/open-loop"));
+    let open = assert_complete(&dir.path().join("here/open-loop"));
     for run in [&closed, &open] {
         assert_balanced(run);
         assert_eq!(run["interrupted"], true);
@@ -205,7 +205,7 @@ fn every_nth_in_real_time_ends_at_ctrl_c_with_balanced_books() {
 
 #[test]
 fn help_groups_the_options_by_lab() {
-    let help = Desk::new().truetail(&["simulate", "--help"]).stdout;
+    let help = TestDir::new().truetail(&["simulate", "--help"]).stdout;
     for heading in ["Labs:", "Lab freeze", "Labs every-nth and order-router:", "Lab every-nth"] {
         assert!(help.lines().any(|line| line.starts_with(heading)), "{heading} in {help}");
     }
@@ -239,15 +239,15 @@ const MISTAKES: [(&[&str], &[&str]); 22] = [
 
 #[test]
 fn mistakes_are_told_in_one_line_before_anything_is_made() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     for (arguments, parts) in MISTAKES {
-        let told = desk.truetail(&[&["simulate"], arguments, &["--out", "here"]].concat());
-        assert_eq!((told.code, told.stdout.as_str()), (Some(2), ""), "{arguments:?}: {told:?}");
-        assert_eq!(told.stderr.lines().count(), 1, "{arguments:?}: {told:?}");
-        assert!(parts.iter().all(|part| told.stderr.contains(part)), "{arguments:?}: {}", told.stderr);
-        assert!(!desk.path().join("here").exists(), "{arguments:?} left a folder");
+        let output = dir.truetail(&[&["simulate"], arguments, &["--out", "here"]].concat());
+        assert_eq!((output.code, output.stdout.as_str()), (Some(2), ""), "{arguments:?}: {output:?}");
+        assert_eq!(output.stderr.lines().count(), 1, "{arguments:?}: {output:?}");
+        assert!(parts.iter().all(|part| output.stderr.contains(part)), "{arguments:?}: {}", output.stderr);
+        assert!(!dir.path().join("here").exists(), "{arguments:?} left a folder");
     }
-    desk.file("occupied", "");
-    let told = desk.truetail(&["simulate", "freeze", "--out", "occupied"]);
-    assert_eq!((told.code, told.stderr.lines().count()), (Some(1), 1), "{told:?}");
+    dir.file("occupied", "");
+    let output = dir.truetail(&["simulate", "freeze", "--out", "occupied"]);
+    assert_eq!((output.code, output.stderr.lines().count()), (Some(1), 1), "{output:?}");
 }

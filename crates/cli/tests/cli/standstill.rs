@@ -7,11 +7,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use super::support::{Desk, Running, Served, assert_balanced};
+use super::support::{ServeProcess, TestDir, TestProcess, assert_balanced};
 
 /// How long it is stopped.
 const STOPPED: Duration = Duration::from_millis(1500);
-/// What a standstill may be told too long or too short, and too early or too late. Either side of the comparison may
+/// What a standstill may be output too long or too short, and too early or too late. Either side of the comparison may
 /// itself have waited for a processor before it read its clock: stalls of 30 ms are usual on shared machines.
 const TOLERANCE_MS: f64 = 50.0;
 /// The rate, in requests a second.
@@ -22,17 +22,17 @@ const MODES: [&[&str]; 2] = [&[], &["--user-timestamps"]];
 
 /// The server, and the generator in mid-run against it.
 struct Pair {
-    served: Served,
-    running: Running,
+    served: ServeProcess,
+    running: TestProcess,
 }
 
 impl Pair {
-    fn start(desk: &Desk, mode: &[&str]) -> Pair {
-        let served = Served::start(desk, "01-healthy");
+    fn start(dir: &TestDir, mode: &[&str]) -> Pair {
+        let served = ServeProcess::start(dir, "01-healthy");
         let (url, rate) = (served.api(), RATE.to_string());
         let arguments = ["run", &url, "-r", &rate, "-d", "5s", "--json", "--no-save"];
-        let mut running = Running::start(desk.command(&[&arguments, mode].concat()));
-        running.hear("p99");
+        let mut running = TestProcess::start(dir.command(&[&arguments, mode].concat()));
+        running.wait_for_stderr("p99");
         Pair { served, running }
     }
 }
@@ -63,12 +63,12 @@ fn reason<'a>(run: &'a Value, code: &str) -> Option<&'a Value> {
 #[test]
 fn of_the_generator_is_told_and_billed_to_nobody_else() {
     for mode in MODES {
-        let desk = Desk::new();
-        let Pair { running, served: _served } = Pair::start(&desk, mode);
+        let dir = TestDir::new();
+        let Pair { running, served: _served } = Pair::start(&dir, mode);
         let stop = stop(|signal| running.signal(signal));
-        let told = running.end();
-        let run = told.json();
-        assert_eq!((told.code, run["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{mode:?} {told:?}");
+        let output = running.end();
+        let run = output.json();
+        assert_eq!((output.code, run["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{mode:?} {output:?}");
         assert_when_and_how_long(&run, &stop);
         let paused = reason(&run, "generator_paused").unwrap_or_else(|| panic!("{mode:?} {}", run["verdict"]));
         let hit = paused["arrivals_hit"].as_f64().expect("a count");
@@ -93,16 +93,16 @@ fn assert_when_and_how_long(run: &Value, stop: &Stop) {
 #[test]
 fn of_the_server_is_the_servers() {
     for mode in MODES {
-        let desk = Desk::new();
-        let Pair { running, served } = Pair::start(&desk, mode);
+        let dir = TestDir::new();
+        let Pair { running, served } = Pair::start(&dir, mode);
         let stop = stop(|signal| served.signal(signal));
-        let told = running.end();
-        let run = told.json();
+        let output = running.end();
+        let run = output.json();
         // A busy machine may stop the generator for a moment, too; of this second and a half it must not speak.
         let paused_ms = run["generator"]["pauses"][0]["length_ns"].as_f64().unwrap_or(0.0) / 1e6;
         assert!(paused_ms < 500.0, "{mode:?} {}", run["generator"]["pauses"]);
         assert!(
-            run["verdict"]["state"] != "INVALID" || paused_ms > 5.0 && told.code == Some(4),
+            run["verdict"]["state"] != "INVALID" || paused_ms > 5.0 && output.code == Some(4),
             "{mode:?} {}",
             run["verdict"]
         );

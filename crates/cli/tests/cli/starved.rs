@@ -4,7 +4,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use super::support::{Desk, Running, Served, assert_balanced};
+use super::support::{ServeProcess, TestDir, TestProcess, assert_balanced};
 
 /// Keeps the first processor busy until it is dropped.
 struct Spinner(Child);
@@ -46,15 +46,15 @@ fn servers_p99_ms(rows: &[String]) -> f64 {
 #[test]
 fn is_never_valid_with_a_wrong_p99() {
     for mode in [&[][..], &["--user-timestamps"]] {
-        let desk = Desk::new();
-        let served = Served::start(&desk, "01-healthy");
+        let dir = TestDir::new();
+        let served = ServeProcess::start(&dir, "01-healthy");
         let url = served.api();
         let arguments =
             [&["run", &url, "-r", "1000", "-d", "3s", "--threads", "1", "--json", "--no-save"], mode].concat();
         let spinners = [Spinner::start(), Spinner::start()];
-        let told = Running::start(desk.command_after("taskset -cp 0 $$ >&2", &arguments)).end();
+        let output = TestProcess::start(dir.command_after("taskset -cp 0 $$ >&2", &arguments)).end();
         drop(spinners);
-        let run = told.json();
+        let run = output.json();
         assert_balanced(&run);
         let (_, rows) = served.stop();
         let (response, truth) = (p99_ms(&run, "response_time"), servers_p99_ms(&rows));

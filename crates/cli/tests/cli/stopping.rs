@@ -1,6 +1,6 @@
 //! Runs that end before their time because of what was seen: `--until` and `--stop-when-saturated`.
 
-use super::support::{Desk, Served, assert_balanced};
+use super::support::{ServeProcess, TestDir, assert_balanced};
 
 const SMOOTH: &str = "name = \"smooth\"\nabout = \"always the same\"\n[workload]\nrate = 100\nduration = \"1s\"\n\
     [service]\nbaseline = \"50ms\"\n";
@@ -14,11 +14,11 @@ fn notes(run: &serde_json::Value) -> String {
 
 #[test]
 fn a_narrow_quantile_ends_the_run_at_the_first_look() {
-    let desk = Desk::new();
-    let served = Served::start(&desk, desk.file("smooth.toml", SMOOTH));
-    let told = desk.truetail(&["run", &served.api(), "-r", "200", "--until", "p50 ±50%", "--json", "--no-save"]);
-    let run = told.json();
-    told.assert_code(&run, 0);
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, dir.file("smooth.toml", SMOOTH));
+    let output = dir.truetail(&["run", &served.api(), "-r", "200", "--until", "p50 ±50%", "--json", "--no-save"]);
+    let run = output.json();
+    output.assert_code(&run, 0);
     assert_balanced(&run);
     let planned = run["tally"]["planned"].as_u64().expect("a count");
     // The first look is after 10 s; a machine that stalls may let a look or two pass.
@@ -29,26 +29,26 @@ fn a_narrow_quantile_ends_the_run_at_the_first_look() {
 
 #[test]
 fn what_was_not_reached_is_told() {
-    let desk = Desk::new();
-    let served = Served::start(&desk, desk.file("smooth.toml", SMOOTH));
-    let told =
-        desk.truetail(&["run", &served.api(), "-r", "100", "-d", "1s", "--until", "p99 +-5%", "--json", "--no-save"]);
-    let run = told.json();
-    told.assert_code(&run, 0);
-    assert!(told.stderr.contains("--until 'p99 ±5%' was not reached: it needs at least 368 arrivals"), "{told:?}");
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, dir.file("smooth.toml", SMOOTH));
+    let output =
+        dir.truetail(&["run", &served.api(), "-r", "100", "-d", "1s", "--until", "p99 +-5%", "--json", "--no-save"]);
+    let run = output.json();
+    output.assert_code(&run, 0);
+    assert!(output.stderr.contains("--until 'p99 ±5%' was not reached: it needs at least 368 arrivals"), "{output:?}");
     assert!(notes(&run).contains("was not reached"), "{}", notes(&run));
     assert_eq!(run["tally"]["planned"], 100);
 }
 
 #[test]
 fn a_saturated_run_says_so_while_it_goes_on_and_stops_if_asked() {
-    let desk = Desk::new();
-    let served = Served::start(&desk, desk.file("slow.toml", FIFTY_A_SECOND));
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, dir.file("slow.toml", FIFTY_A_SECOND));
     let arguments = ["run", &served.api(), "-r", "100", "-d", "40s", "--stop-when-saturated", "--json", "--no-save"];
-    let told = desk.truetail(&arguments);
-    let run = told.json();
-    assert_eq!((told.code, run["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{told:?}");
-    assert!(told.stderr.contains("saturated: 100/s are offered and "), "{told:?}");
+    let output = dir.truetail(&arguments);
+    let run = output.json();
+    assert_eq!((output.code, run["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{output:?}");
+    assert!(output.stderr.contains("saturated: 100/s are offered and "), "{output:?}");
     assert_balanced(&run);
     let planned = run["tally"]["planned"].as_u64().expect("a count");
     assert!((1200..=2000).contains(&planned), "12 s of 100/s, and a little: {planned}");
@@ -63,15 +63,15 @@ fn a_saturated_run_says_so_while_it_goes_on_and_stops_if_asked() {
 
 #[test]
 fn mistakes() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     for (arguments, says) in [
         (vec!["-r", "10", "--until", "p99 5"], "such as 'p99 ±5%'"),
         (vec!["-r", "10", "--timing", "cheap", "--user-timestamps"], "leave one out"),
         (vec!["-r", "10", "--until", "p42 ±5%"], "no quantile"),
         (vec!["--model", "closed", "--users", "2", "--stop-when-saturated"], "goes with --model open"),
     ] {
-        let told = desk.truetail(&[vec!["run", "http://127.0.0.1:1/"], arguments].concat());
-        assert_eq!(told.code, Some(2), "{told:?}");
-        assert!(told.stderr.contains(says), "{told:?}");
+        let output = dir.truetail(&[vec!["run", "http://127.0.0.1:1/"], arguments].concat());
+        assert_eq!(output.code, Some(2), "{output:?}");
+        assert!(output.stderr.contains(says), "{output:?}");
     }
 }

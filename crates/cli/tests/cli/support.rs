@@ -1,4 +1,4 @@
-//! Running the binary, with a limit on time, in a folder of its own.
+//! TestProcess the binary, with a limit on time, in a folder of its own.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,14 +13,14 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Nothing here takes longer, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(50);
+const TIMEOUT: Duration = Duration::from_secs(50);
 
 /// A folder to work in, gone afterwards.
-pub struct Desk(TempDir);
+pub struct TestDir(TempDir);
 
-impl Desk {
-    pub fn new() -> Desk {
-        Desk(tempfile::tempdir().expect("a temporary folder"))
+impl TestDir {
+    pub fn new() -> TestDir {
+        TestDir(tempfile::tempdir().expect("a temporary folder"))
     }
 
     pub fn path(&self) -> &Path {
@@ -64,8 +64,8 @@ impl Desk {
         command
     }
 
-    pub fn truetail(&self, arguments: &[&str]) -> Told {
-        Running::start(self.command(arguments)).end()
+    pub fn truetail(&self, arguments: &[&str]) -> CommandOutput {
+        TestProcess::start(self.command(arguments)).end()
     }
 
     /// Folders of runs under `truetail-runs`.
@@ -75,16 +75,16 @@ impl Desk {
     }
 }
 
-/// What the binary told.
+/// What the binary output.
 #[derive(Debug)]
-pub struct Told {
+pub struct CommandOutput {
     /// The exit code; `None` when a signal ended it.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Told {
+impl CommandOutput {
     /// Standard output as JSON; it must be nothing else.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:?}"))
@@ -99,16 +99,16 @@ impl Told {
 }
 
 /// The binary at work. Killed when it is dropped.
-pub struct Running {
+pub struct TestProcess {
     child: Child,
     stdout: Option<thread::JoinHandle<String>>,
     stderr: Receiver<String>,
-    heard: String,
+    stderr_so_far: String,
 }
 
-impl Running {
-    pub fn start(command: Command) -> Running {
-        let mut running = Running::start_unheard(command);
+impl TestProcess {
+    pub fn start(command: Command) -> TestProcess {
+        let mut running = TestProcess::spawn(command);
         running.stdout = running.child.stdout.take().map(|mut out| {
             thread::spawn(move || {
                 let mut text = String::new();
@@ -120,27 +120,28 @@ impl Running {
     }
 
     /// Closes the reading end of standard output, as `head` does.
-    pub fn start_unread(command: Command) -> Running {
-        let mut running = Running::start_unheard(command);
+    pub fn start_without_reader(command: Command) -> TestProcess {
+        let mut running = TestProcess::spawn(command);
         drop(running.child.stdout.take());
         running
     }
 
-    fn start_unheard(mut command: Command) -> Running {
+    fn spawn(mut command: Command) -> TestProcess {
         let mut child = command.spawn().expect("the binary starts");
         let (sender, stderr) = channel();
         let lines = BufReader::new(child.stderr.take().expect("piped")).lines();
         thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        Running { child, stdout: None, stderr, heard: String::new() }
+        TestProcess { child, stdout: None, stderr, stderr_so_far: String::new() }
     }
 
     /// Waits for a line on standard error that holds `part`.
-    pub fn hear(&mut self, part: &str) {
-        let until = Instant::now() + PATIENCE;
+    pub fn wait_for_stderr(&mut self, part: &str) {
+        let until = Instant::now() + TIMEOUT;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            let line = self.stderr.recv_timeout(left).unwrap_or_else(|_| panic!("no '{part}' in {:?}", self.heard));
-            self.heard += &format!("{line}\n");
+            let line =
+                self.stderr.recv_timeout(left).unwrap_or_else(|_| panic!("no '{part}' in {:?}", self.stderr_so_far));
+            self.stderr_so_far += &format!("{line}\n");
             if line.contains(part) {
                 return;
             }
@@ -152,31 +153,31 @@ impl Running {
     }
 
     /// Waits for a file.
-    pub fn leaves(&self, file: &Path) {
-        let until = Instant::now() + PATIENCE;
+    pub fn wait_for_file(&self, file: &Path) {
+        let until = Instant::now() + TIMEOUT;
         while !file.exists() {
-            assert!(Instant::now() < until, "no {}; it said {:?}", file.display(), self.heard);
+            assert!(Instant::now() < until, "no {}; it said {:?}", file.display(), self.stderr_so_far);
             thread::sleep(Duration::from_millis(5));
         }
     }
 
-    pub fn end(mut self) -> Told {
-        let until = Instant::now() + PATIENCE;
+    pub fn end(mut self) -> CommandOutput {
+        let until = Instant::now() + TIMEOUT;
         let status = loop {
             match self.child.try_wait().expect("a child") {
                 Some(status) => break status,
-                None if Instant::now() > until => panic!("it does not end; it said {:?}", self.heard),
+                None if Instant::now() > until => panic!("it does not end; it said {:?}", self.stderr_so_far),
                 None => thread::sleep(Duration::from_millis(5)),
             }
         };
         let stdout = self.stdout.take().map_or(String::new(), |thread| thread.join().expect("standard output"));
-        let mut stderr = std::mem::take(&mut self.heard);
+        let mut stderr = std::mem::take(&mut self.stderr_so_far);
         self.stderr.iter().for_each(|line| stderr += &format!("{line}\n"));
-        Told { code: status.code(), stdout, stderr }
+        CommandOutput { code: status.code(), stdout, stderr }
     }
 }
 
-impl Drop for Running {
+impl Drop for TestProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -184,23 +185,23 @@ impl Drop for Running {
 }
 
 /// `truetail serve`, at work. Killed when it is dropped.
-pub struct Served {
+pub struct ServeProcess {
     child: Child,
     /// Such as `http://127.0.0.1:4711`.
     pub url: String,
     truth: PathBuf,
 }
 
-impl Served {
-    pub fn start(desk: &Desk, scenario: &str) -> Served {
-        let truth = desk.path().join("truth.csv");
+impl ServeProcess {
+    pub fn start(dir: &TestDir, scenario: &str) -> ServeProcess {
+        let truth = dir.path().join("truth.csv");
         let log = truth.display().to_string();
-        let mut command = desk.command(&["serve", "--scenario", scenario, "--listen", "127.0.0.1:0", "--truth", &log]);
+        let mut command = dir.command(&["serve", "--scenario", scenario, "--listen", "127.0.0.1:0", "--truth", &log]);
         let mut child = command.stderr(Stdio::null()).spawn().expect("the server starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
         let url = line.strip_prefix("listening on ").unwrap_or_else(|| panic!("{line:?}")).trim().to_owned();
-        Served { child, url, truth }
+        ServeProcess { child, url, truth }
     }
 
     pub fn api(&self) -> String {
@@ -225,7 +226,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServeProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -233,12 +234,12 @@ impl Drop for Served {
 }
 
 /// Feeds standard input.
-pub fn feed(mut command: Command, text: &str) -> Told {
+pub fn feed(mut command: Command, text: &str) -> CommandOutput {
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the binary starts");
     child.stdin.take().expect("piped").write_all(text.as_bytes()).expect("it reads");
     let Output { status, stdout, stderr } = child.wait_with_output().expect("it ends");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    Told { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+    CommandOutput { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
 }
 
 /// The books of a run: every planned arrival has one outcome.

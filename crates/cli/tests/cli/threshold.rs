@@ -1,16 +1,16 @@
 //! `--fail-if`, and the exit code of a measurement that is INVALID.
 
-use super::support::{Desk, Served, Told, assert_balanced};
+use super::support::{CommandOutput, ServeProcess, TestDir, assert_balanced};
 
-fn run(desk: &Desk, url: &str, more: &[&str]) -> Told {
+fn run(dir: &TestDir, url: &str, more: &[&str]) -> CommandOutput {
     let arguments = ["run", url, "-r", "400", "--json", "--quiet", "--no-save"];
-    desk.truetail(&[&arguments[..], more].concat())
+    dir.truetail(&[&arguments[..], more].concat())
 }
 
 #[test]
 fn a_threshold_that_fails_is_told_with_its_number() {
-    let desk = Desk::new();
-    let served = Served::start(&desk, "01-healthy");
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
     for (condition, code, part) in [
         ("p50 > 1ms", 3, "'p50 > 1ms' holds"),
         ("p75 > 1ms", 3, "'p75 > 1ms' holds"),
@@ -21,36 +21,36 @@ fn a_threshold_that_fails_is_told_with_its_number() {
         ("max < 1us", 0, ""),
         ("unanswered > 0%", 0, ""),
     ] {
-        let told = run(&desk, &served.api(), &["-n", "100", "--fail-if", condition]);
+        let output = run(&dir, &served.api(), &["-n", "100", "--fail-if", condition]);
         let expected_lines = usize::from(code == 3);
-        told.assert_code(&told.json(), code);
-        assert_eq!(told.stderr.lines().count(), expected_lines, "{condition}: {told:?}");
-        assert!(told.stderr.contains(part), "{condition}: {told:?}");
+        output.assert_code(&output.json(), code);
+        assert_eq!(output.stderr.lines().count(), expected_lines, "{condition}: {output:?}");
+        assert!(output.stderr.contains(part), "{condition}: {output:?}");
     }
-    let both = run(&desk, &served.api(), &["-n", "100", "--fail-if", "p50 > 1ms", "--fail-if", "max > 1us"]);
+    let both = run(&dir, &served.api(), &["-n", "100", "--fail-if", "p50 > 1ms", "--fail-if", "max > 1us"]);
     assert_eq!(both.stderr.lines().count(), 2, "{both:?}");
 }
 
 #[test]
 fn no_answer_at_all_is_invalid_and_counts_as_at_least_what_was_waited() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let fault = "[[service.fault]]\nkind = \"black-hole\"\n";
     let text = format!("[workload]\nrate = 400\nduration = \"1s\"\n[service]\nbaseline = \"1ms\"\n{fault}");
-    let served = Served::start(&desk, desk.file("hole.toml", &text));
+    let served = ServeProcess::start(&dir, dir.file("hole.toml", &text));
     let thresholds = ["-n", "40", "--timeout", "100ms", "--no-preflight", "--fail-if", "p50 > 50ms"];
-    let told = run(
-        &desk,
+    let output = run(
+        &dir,
         &served.api(),
         &[&thresholds[..], &["--fail-if", "p50 > 10s", "--fail-if", "unanswered > 99%"]].concat(),
     );
-    let result = told.json();
+    let result = output.json();
     assert_balanced(&result);
     assert_eq!(
         (result["tally"]["timed_out"].as_u64(), result["verdict"]["state"].as_str()),
         (Some(40), Some("INVALID"))
     );
-    assert_eq!(told.code, Some(4), "INVALID outweighs a threshold: {told:?}");
-    assert!(told.stderr.contains("'p50 > 50ms' holds: it is at least"), "{told:?}");
-    assert!(told.stderr.contains("'p50 > 10s' cannot be shown"), "{told:?}");
-    assert!(told.stderr.contains("'unanswered > 99%' holds: it is 100.000 %"), "{told:?}");
+    assert_eq!(output.code, Some(4), "INVALID outweighs a threshold: {output:?}");
+    assert!(output.stderr.contains("'p50 > 50ms' holds: it is at least"), "{output:?}");
+    assert!(output.stderr.contains("'p50 > 10s' cannot be shown"), "{output:?}");
+    assert!(output.stderr.contains("'unanswered > 99%' holds: it is 100.000 %"), "{output:?}");
 }

@@ -9,7 +9,7 @@ use rcgen::generate_simple_self_signed;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use super::support::{Desk, Told, assert_balanced};
+use super::support::{CommandOutput, TestDir, assert_balanced};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -45,49 +45,49 @@ fn answer_all(socket: TcpStream, config: Arc<ServerConfig>) {
 }
 
 /// The only line, of a run that could not be.
-fn refused(told: &Told, code: i32) -> &str {
-    assert_eq!((told.code, told.stderr.lines().count()), (Some(code), 1), "{told:?}");
-    &told.stderr
+fn refused(output: &CommandOutput, code: i32) -> &str {
+    assert_eq!((output.code, output.stderr.lines().count()), (Some(code), 1), "{output:?}");
+    &output.stderr
 }
 
 #[test]
 fn whom_to_trust() {
-    let ((url, certificate), desk) = (serve(), Desk::new());
-    desk.file("ca.pem", &certificate);
+    let ((url, certificate), dir) = (serve(), TestDir::new());
+    dir.file("ca.pem", &certificate);
     let run = |more: &[&str]| {
-        desk.truetail(&[&["run", &url, "-r", "200", "-n", "40", "--json", "--quiet", "--no-save"], more].concat())
+        dir.truetail(&[&["run", &url, "-r", "200", "-n", "40", "--json", "--quiet", "--no-save"], more].concat())
     };
-    let told = run(&["--ca", "ca.pem"]);
-    let trusted = told.json();
-    told.assert_code(&trusted, 0);
+    let output = run(&["--ca", "ca.pem"]);
+    let trusted = output.json();
+    output.assert_code(&trusted, 0);
     assert_balanced(&trusted);
     assert_eq!((trusted["statuses"]["200"].as_u64(), trusted["notes"].as_array().map(Vec::len)), (Some(40), Some(0)));
     assert!(trusted["tls_handshake_time"]["count"].as_u64() > Some(0), "{}", trusted["tls_handshake_time"]);
-    let told = run(&["--insecure", "--no-keepalive"]);
-    let unverified = told.json();
+    let output = run(&["--insecure", "--no-keepalive"]);
+    let unverified = output.json();
     assert_eq!(unverified["tls_handshake_time"]["count"], 40);
     let notes = unverified["notes"].to_string();
     assert!(notes.contains("--insecure: no certificate was verified") && notes.contains("--no-keepalive"), "{notes}");
-    assert!(told.stderr.contains("--insecure: no certificate was verified"), "{told:?}");
+    assert!(output.stderr.contains("--insecure: no certificate was verified"), "{output:?}");
     let other = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
-    desk.file("other.pem", &other.cert.pem());
+    dir.file("other.pem", &other.cert.pem());
     let untrusted = run(&["--ca", "other.pem"]);
     let line = refused(&untrusted, 1);
     assert!(line.contains("no TLS with 127.0.0.1:") && line.contains("--insecure accepts any certificate"), "{line}");
     let plain = TcpListener::bind("127.0.0.1:0").expect("a port");
     let http = format!("https://{}/", plain.local_addr().expect("an address"));
     thread::spawn(move || plain.incoming().flatten().for_each(|mut s| drop(s.write_all(b"HTTP/1.1 400 Bad\r\n\r\n"))));
-    let told = desk.truetail(&["run", &http, "-r", "1", "--insecure"]);
-    assert!(refused(&told, 1).contains("not TLS") && told.stderr.contains("http://"), "{told:?}");
+    let output = dir.truetail(&["run", &http, "-r", "1", "--insecure"]);
+    assert!(refused(&output, 1).contains("not TLS") && output.stderr.contains("http://"), "{output:?}");
 }
 
 #[test]
 fn what_makes_no_sense() {
-    let desk = Desk::new();
+    let dir = TestDir::new();
     let made = generate_simple_self_signed(["a".to_owned()]).expect("a certificate");
-    desk.file("cert.pem", &made.cert.pem());
-    desk.file("key.pem", &made.signing_key.serialize_pem());
-    desk.file("words", "no certificate at all\n");
+    dir.file("cert.pem", &made.cert.pem());
+    dir.file("key.pem", &made.signing_key.serialize_pem());
+    dir.file("words", "no certificate at all\n");
     let (http, https) = ("http://127.0.0.1:9/", "https://127.0.0.1:9/");
     for (url, flags, code, parts) in [
         (http, &["--ca", "cert.pem"][..], 2, &["--ca and http://127.0.0.1:9 contradict", "https://"][..]),
@@ -102,8 +102,8 @@ fn what_makes_no_sense() {
         (https, &["--insecure", "--cert", "words", "--key", "key.pem"], 1, &["--cert words: there is no certificate"]),
         (https, &["--insecure", "--cert", "cert.pem", "--key", "words"], 1, &["--key words", "PRIVATE KEY"]),
     ] {
-        let told = desk.truetail(&[&["run", url, "-r", "1"], flags].concat());
-        let line = refused(&told, code);
+        let output = dir.truetail(&[&["run", url, "-r", "1"], flags].concat());
+        let line = refused(&output, code);
         assert!(parts.iter().all(|part| line.contains(part)), "{flags:?}: {line}");
     }
 }

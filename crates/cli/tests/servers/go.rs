@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::program::{Served, arguments, certify, skip, source, starts};
-use crate::support::Desk;
+use crate::program::{ServerProcess, arguments, certify, skip, source, starts};
+use crate::support::TestDir;
 
 /// The program, of which Go keeps what it needs for the next time; `None` where there is no Go.
 pub fn build() -> Option<PathBuf> {
@@ -17,18 +17,18 @@ pub fn build() -> Option<PathBuf> {
     // It needs nothing but its standard library, and is not to fetch another version of itself.
     command.envs([("GO111MODULE", "off"), ("GOTOOLCHAIN", "local"), ("GOFLAGS", "")]);
     let built = command.arg("build").arg("-o").arg(&program).arg(source("server.go")).output().expect("go starts");
-    let told = String::from_utf8_lossy(&built.stderr);
-    if told.contains("undefined: http.Protocols") || told.contains("server.Protocols undefined") {
+    let output = String::from_utf8_lossy(&built.stderr);
+    if output.contains("undefined: http.Protocols") || output.contains("server.Protocols undefined") {
         skip("go 1.24 or later", "your package manager");
         return None;
     }
-    assert!(built.status.success(), "{told}");
+    assert!(built.status.success(), "{output}");
     Some(program)
 }
 
-pub fn start(program: &Path, desk: &Desk, most_on_one: Option<u32>) -> Served {
-    certify(desk);
+pub fn start(program: &Path, dir: &TestDir, most_on_one: Option<u32>) -> ServerProcess {
+    certify(dir);
     let mut command = Command::new(program);
-    command.args(arguments(desk, most_on_one));
-    Served::start(command, desk)
+    command.args(arguments(dir, most_on_one));
+    ServerProcess::start(command, dir)
 }

@@ -1,5 +1,5 @@
 //! Real servers, nginx and those of Go and Node: every answer is counted, each with its status, and the server's own count
-//! of what it was asked is the same.
+//! of the requests that it got is the same.
 //!
 //! A server that is not on this machine is left out, and it is said how to get it.
 
@@ -7,24 +7,24 @@
 #[path = "../cli/support.rs"]
 mod support;
 
-mod asked;
 mod go;
 mod nginx;
 mod node;
 mod program;
+mod test_requests;
 
 use std::collections::BTreeMap;
 
-use asked::{Logged, check, check_answers, check_framing, write_targets};
-use program::Served;
+use program::ServerProcess;
 use serde_json::Value;
-use support::{Desk, assert_balanced};
+use support::{TestDir, assert_balanced};
+use test_requests::{Logged, check, check_answers, check_framing, write_targets};
 
 /// Arrivals of one run: many for each request.
 const ARRIVALS: &str = "300";
 /// Most connections at once.
 const CONNECTIONS: u64 = 6;
-/// Requests after which a server that is told to closes a connection.
+/// Requests after which a server that is output to closes a connection.
 const MOST_ON_ONE: u32 = 7;
 
 /// The same in HTTP/2, where more requests are under way when it happens.
@@ -32,7 +32,7 @@ const MOST_STREAMS_ON_ONE: u32 = 100;
 
 /// How connections are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
+enum ConnectionUse {
     /// Again and again.
     Kept,
     /// Once, as the client wants it.
@@ -45,18 +45,18 @@ enum Way {
 const PROTOCOLS: [(&str, bool); 4] = [("http", false), ("https", false), ("h2c", true), ("h2", true)];
 
 /// Offers the load to a server in each way and in each protocol, and compares what both have counted.
-fn in_each_way(start: impl Fn(&Desk, Option<u32>) -> Served) {
-    let desk = Desk::new();
-    check_framing(start(&desk, None).origin("http"));
-    for way in [Way::Kept, Way::Once, Way::AFewTimes] {
+fn in_each_way(start: impl Fn(&TestDir, Option<u32>) -> ServerProcess) {
+    let dir = TestDir::new();
+    check_framing(start(&dir, None).origin("http"));
+    for way in [ConnectionUse::Kept, ConnectionUse::Once, ConnectionUse::AFewTimes] {
         for (protocol, is_http2) in PROTOCOLS {
             // Connections of HTTP/2 are always kept, and what their end is to requests under way is tested below.
-            if is_http2 && way != Way::Kept {
+            if is_http2 && way != ConnectionUse::Kept {
                 continue;
             }
-            let desk = Desk::new();
-            let served = start(&desk, (way == Way::AFewTimes).then_some(MOST_ON_ONE));
-            let run = offer(&desk, served.origin(protocol), way, is_http2, ("1000", CONNECTIONS));
+            let dir = TestDir::new();
+            let served = start(&dir, (way == ConnectionUse::AFewTimes).then_some(MOST_ON_ONE));
+            let run = offer(&dir, served.origin(protocol), way, is_http2, ("1000", CONNECTIONS));
             let log = served.stop();
             assert_balanced(&run);
             check(&run, &log);
@@ -66,8 +66,8 @@ fn in_each_way(start: impl Fn(&Desk, Option<u32>) -> Served) {
 }
 
 /// What a run at `origin` says.
-fn offer(desk: &Desk, origin: &str, way: Way, is_http2: bool, (rate, connections): (&str, u64)) -> Value {
-    let targets = write_targets(desk, "targets.txt", origin);
+fn offer(dir: &TestDir, origin: &str, way: ConnectionUse, is_http2: bool, (rate, connections): (&str, u64)) -> Value {
+    let targets = write_targets(dir, "targets.txt", origin);
     let connections = connections.to_string();
     let mut arguments = vec!["run", "--targets", targets, "-r", rate, "-n", ARRIVALS, "-c", &connections];
     arguments.extend(["--no-preflight", "--json", "--quiet", "--no-save"]);
@@ -77,12 +77,12 @@ fn offer(desk: &Desk, origin: &str, way: Way, is_http2: bool, (rate, connections
     if is_http2 {
         arguments.push("--http2");
     }
-    if way == Way::Once {
+    if way == ConnectionUse::Once {
         arguments.push("--no-keepalive");
     }
-    let told = desk.truetail(&arguments);
-    let run = told.json();
-    told.assert_code(&run, 0);
+    let output = dir.truetail(&arguments);
+    let run = output.json();
+    output.assert_code(&run, 0);
     run
 }
 
@@ -94,26 +94,26 @@ fn requests_on_each(log: &[Logged]) -> BTreeMap<u16, u64> {
 }
 
 /// The server has seen the connections that the run says it opened, and no more requests on each than there may be.
-fn check_connections(run: &Value, log: &[Logged], way: Way) {
+fn check_connections(run: &Value, log: &[Logged], way: ConnectionUse) {
     let on_each = requests_on_each(log);
     let opened = run["generator"]["connections_opened"].as_u64().expect("a count");
     assert_eq!(opened, on_each.len() as u64, "{way:?}");
     let most = on_each.values().max().copied().expect("a connection");
     match way {
-        Way::Kept => {
+        ConnectionUse::Kept => {
             // nginx closes a connection behind a 500.
             let broken = log.iter().filter(|line| line.status == 500).count() as u64;
             assert!(opened <= CONNECTIONS + broken, "{opened} connections were opened");
         }
-        Way::Once => assert_eq!((opened, most), (log.len() as u64, 1)),
-        Way::AFewTimes => assert!(most <= u64::from(MOST_ON_ONE), "{most} requests on one connection"),
+        ConnectionUse::Once => assert_eq!((opened, most), (log.len() as u64, 1)),
+        ConnectionUse::AFewTimes => assert!(most <= u64::from(MOST_ON_ONE), "{most} requests on one connection"),
     }
 }
 
 #[test]
 fn nginx() {
     if let Some(program) = nginx::find() {
-        in_each_way(|desk, most_on_one| nginx::start(&program, desk, most_on_one));
+        in_each_way(|dir, most_on_one| nginx::start(&program, dir, most_on_one));
     }
 }
 
@@ -123,9 +123,9 @@ fn nginx() {
 fn nginx_goes_away_from_connections_of_http2() {
     let Some(program) = nginx::find() else { return };
     for (protocol, rate) in [("h2c", "300"), ("h2", "300"), ("h2c", "20000")] {
-        let desk = Desk::new();
-        let served = nginx::start(&program, &desk, Some(MOST_STREAMS_ON_ONE));
-        let run = offer(&desk, served.origin(protocol), Way::Kept, true, (rate, 1));
+        let dir = TestDir::new();
+        let served = nginx::start(&program, &dir, Some(MOST_STREAMS_ON_ONE));
+        let run = offer(&dir, served.origin(protocol), ConnectionUse::Kept, true, (rate, 1));
         let log = served.stop();
         assert_balanced(&run);
         check_answers(&run, &log);
@@ -141,7 +141,7 @@ fn nginx_goes_away_from_connections_of_http2() {
 #[test]
 fn go() {
     if let Some(program) = go::build() {
-        in_each_way(|desk, most_on_one| go::start(&program, desk, most_on_one));
+        in_each_way(|dir, most_on_one| go::start(&program, dir, most_on_one));
     }
 }
 

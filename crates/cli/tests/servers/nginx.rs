@@ -7,9 +7,9 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use truetail_tools::SearchPath;
 
-use crate::asked::LARGE;
-use crate::program::{Served, certify, skip, starts};
-use crate::support::Desk;
+use crate::program::{ServerProcess, certify, skip, starts};
+use crate::support::TestDir;
+use crate::test_requests::LARGE;
 
 /// Ports are free when they are chosen, and may be taken by others before it listens.
 const TRIES: u32 = 5;
@@ -25,24 +25,24 @@ pub fn find() -> Option<PathBuf> {
     found
 }
 
-pub fn start(program: &Path, desk: &Desk, most_on_one: Option<u32>) -> Served {
-    certify(desk);
-    desk.file("text", &"a line of text\n".repeat(LARGE / 15));
-    (0..TRIES).find_map(|_| start_once(program, desk, most_on_one)).expect("free ports")
+pub fn start(program: &Path, dir: &TestDir, most_on_one: Option<u32>) -> ServerProcess {
+    certify(dir);
+    dir.file("text", &"a line of text\n".repeat(LARGE / 15));
+    (0..TRIES).find_map(|_| start_once(program, dir, most_on_one)).expect("free ports")
 }
 
 /// `None`: a port was taken by somebody else in the meantime.
-fn start_once(program: &Path, desk: &Desk, most_on_one: Option<u32>) -> Option<Served> {
+fn start_once(program: &Path, dir: &TestDir, most_on_one: Option<u32>) -> Option<ServerProcess> {
     // Held together, so that they differ.
     let held = [0, 0, 0].map(|port| TcpListener::bind(("127.0.0.1", port)).expect("a port"));
     let [http, https, h2c] = held.map(|listener| listener.local_addr().expect("an address").port());
-    desk.file("nginx.conf", &configuration([http, https, h2c], most_on_one.unwrap_or(1_000_000)));
+    dir.file("nginx.conf", &configuration([http, https, h2c], most_on_one.unwrap_or(1_000_000)));
     let mut command = Command::new(program);
-    command.arg("-p").arg(desk.path()).args(["-c", "nginx.conf", "-e", "error.log"]);
+    command.arg("-p").arg(dir.path()).args(["-c", "nginx.conf", "-e", "error.log"]);
     let at = |name: &str, scheme, port| (name.to_owned(), format!("{scheme}://127.0.0.1:{port}"));
     let origins =
         vec![at("http", "http", http), at("https", "https", https), at("h2c", "http", h2c), at("h2", "https", https)];
-    Served::start_at(command, origins, Signal::SIGQUIT, desk.path().join("access.log"))
+    ServerProcess::start_at(command, origins, Signal::SIGQUIT, dir.path().join("access.log"))
 }
 
 fn configuration([http, https, h2c]: [u16; 3], most_on_one: u32) -> String {

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-use crate::program::{Served, arguments, certify, skip, source, starts};
-use crate::support::Desk;
+use crate::program::{ServerProcess, arguments, certify, skip, source, starts};
+use crate::support::TestDir;
 
 pub fn is_here() -> bool {
     let is_here = starts("node", "--version");
@@ -13,9 +13,9 @@ pub fn is_here() -> bool {
     is_here
 }
 
-pub fn start(desk: &Desk, most_on_one: Option<u32>) -> Served {
-    certify(desk);
+pub fn start(dir: &TestDir, most_on_one: Option<u32>) -> ServerProcess {
+    certify(dir);
     let mut command = Command::new("node");
-    command.arg(source("server.mjs")).args(arguments(desk, most_on_one));
-    Served::start(command, desk)
+    command.arg(source("server.mjs")).args(arguments(dir, most_on_one));
+    ServerProcess::start(command, dir)
 }

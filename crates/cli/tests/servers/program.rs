@@ -1,4 +1,4 @@
-//! A server as a program: started in a folder of its own, asked to end, and its log read.
+//! A server as a program: started in a folder of its own, told to end, and its log read.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -11,11 +11,11 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rcgen::generate_simple_self_signed;
 
-use crate::asked::Logged;
-use crate::support::Desk;
+use crate::support::TestDir;
+use crate::test_requests::Logged;
 
 /// No server takes longer to start or to end, however busy the machine is.
-const PATIENCE: Duration = Duration::from_secs(50);
+const TIMEOUT: Duration = Duration::from_secs(50);
 const LOG: &str = "access.log";
 
 /// Says what was left out and why. Not by a macro, whose text a test that passes keeps to itself.
@@ -30,14 +30,14 @@ pub fn starts(program: impl AsRef<OsStr>, argument: &str) -> bool {
 }
 
 /// Writes `cert.pem` and `key.pem`, for 127.0.0.1.
-pub fn certify(desk: &Desk) {
+pub fn certify(dir: &TestDir) {
     let made = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
-    desk.file("cert.pem", &made.cert.pem());
-    desk.file("key.pem", &made.signing_key.serialize_pem());
+    dir.file("cert.pem", &made.cert.pem());
+    dir.file("key.pem", &made.signing_key.serialize_pem());
 }
 
 /// A server at work. Killed when it is dropped.
-pub struct Served {
+pub struct ServerProcess {
     child: Child,
     /// What it speaks, and where.
     origins: Vec<(String, String)>,
@@ -45,16 +45,16 @@ pub struct Served {
     quit: Signal,
 }
 
-impl Served {
+impl ServerProcess {
     /// Starts a program that says its origins, such as `http=http://127.0.0.1:4711 h2=https://127.0.0.1:4712`, in its first
     /// line.
-    pub fn start(mut command: Command, desk: &Desk) -> Served {
+    pub fn start(mut command: Command, dir: &TestDir) -> ServerProcess {
         let mut child = command.stdout(Stdio::piped()).spawn().expect("the server starts");
         let mut line = String::new();
         BufReader::new(child.stdout.take().expect("piped")).read_line(&mut line).expect("its origins");
         let pair = |word: &str| word.split_once('=').map(|(name, origin)| (name.to_owned(), origin.to_owned()));
         let origins = line.split_whitespace().map(|word| pair(word).unwrap_or_else(|| panic!("{line:?}"))).collect();
-        Served { child, origins, log: desk.path().join(LOG), quit: Signal::SIGTERM }
+        ServerProcess { child, origins, log: dir.path().join(LOG), quit: Signal::SIGTERM }
     }
 
     /// Starts a program that listens at `origins`, ends well by `quit`, and says on standard error why it cannot start:
@@ -64,20 +64,20 @@ impl Served {
         origins: Vec<(String, String)>,
         quit: Signal,
         log: PathBuf,
-    ) -> Option<Served> {
+    ) -> Option<ServerProcess> {
         let mut child = command.stderr(Stdio::piped()).spawn().expect("the server starts");
         let since = Instant::now();
         while !origins.iter().all(|(_, origin)| answers(origin)) {
             if child.try_wait().expect("a child").is_some() {
-                let mut told = String::new();
-                child.stderr.take().expect("piped").read_to_string(&mut told).expect("why");
-                assert!(told.contains("Address already in use"), "{told}");
+                let mut output = String::new();
+                child.stderr.take().expect("piped").read_to_string(&mut output).expect("why");
+                assert!(output.contains("Address already in use"), "{output}");
                 return None;
             }
-            assert!(since.elapsed() < PATIENCE, "it does not listen at {origins:?}");
+            assert!(since.elapsed() < TIMEOUT, "it does not listen at {origins:?}");
             sleep(Duration::from_millis(5));
         }
-        Some(Served { child, origins, log, quit })
+        Some(ServerProcess { child, origins, log, quit })
     }
 
     /// Where it speaks `http`, `https`, `h2c` or `h2`.
@@ -86,12 +86,12 @@ impl Served {
         &found.unwrap_or_else(|| panic!("no {protocol} among {:?}", self.origins)).1
     }
 
-    /// Ends it when it has done all that it was asked. Gives its log.
+    /// Ends it after it has answered all requests, and returns its log.
     pub fn stop(mut self) -> Vec<Logged> {
         kill(Pid::from_raw(self.child.id() as i32), self.quit).expect("it is still there");
         let since = Instant::now();
         while self.child.try_wait().expect("a child").is_none() {
-            assert!(since.elapsed() < PATIENCE, "it does not end");
+            assert!(since.elapsed() < TIMEOUT, "it does not end");
             sleep(Duration::from_millis(5));
         }
         let text = std::fs::read_to_string(&self.log).expect("its log");
@@ -99,7 +99,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -117,7 +117,7 @@ pub fn source(name: &str) -> PathBuf {
 
 /// The arguments of the programs that are ours: the log, the certificate, its key, and how many requests a connection may
 /// carry, 0 for any number.
-pub fn arguments(desk: &Desk, most_on_one: Option<u32>) -> Vec<String> {
-    let at = |name| desk.path().join(name).display().to_string();
+pub fn arguments(dir: &TestDir, most_on_one: Option<u32>) -> Vec<String> {
+    let at = |name| dir.path().join(name).display().to_string();
     vec![at(LOG), at("cert.pem"), at("key.pem"), most_on_one.unwrap_or(0).to_string()]
 }

@@ -1,24 +1,27 @@
-//! A row a tool, for other programs. Times in nanoseconds; blank is not known.
+//! The league as CSV: a row a tool. Times are in nanoseconds; an empty field is not known.
 
 use truetail_analysis::league::{LeagueRow, QUANTILES};
 use truetail_run::LatencyFrom;
 
-use super::Table;
+use super::table::LeagueTable;
 
-/// Names of [`QUANTILES`] in heads.
+/// The names of [`QUANTILES`] in column heads.
 const NAMES: [&str; 6] = ["p50", "p90", "p99", "p999", "p9999", "max"];
 
 /// The table; the first line names the columns, the second is the truth.
-pub fn csv(league: &Table<'_>) -> String {
+pub fn csv(league: &LeagueTable<'_>) -> String {
     let cells: Vec<Vec<(String, String)>> = league.rows.iter().map(cells).collect();
     let heads = cells.first().map_or(Vec::new(), |row| row.iter().map(|(head, _)| head.clone()).collect());
     let truth = heads.iter().map(|head| truth_cell(head, league)).collect();
     let rows = cells.into_iter().map(|row| row.into_iter().map(|(_, cell)| cell).collect());
-    let lines = [heads.clone(), truth].into_iter().chain(rows);
-    lines.map(|line: Vec<String>| line.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n").collect()
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for record in [heads.clone(), truth].into_iter().chain(rows) {
+        writer.write_record(&record).expect("every record has as many fields, and a Vec takes everything");
+    }
+    String::from_utf8(writer.into_inner().expect("a Vec takes everything")).expect("the fields are UTF-8")
 }
 
-fn truth_cell(head: &str, league: &Table<'_>) -> String {
+fn truth_cell(head: &str, league: &LeagueTable<'_>) -> String {
     let index = NAMES.iter().position(|name| head == format!("{name}_ns"));
     match (head, index) {
         ("tool", _) => "(the truth)".to_owned(),
@@ -30,7 +33,7 @@ fn truth_cell(head: &str, league: &Table<'_>) -> String {
     }
 }
 
-/// Head and cell of each column.
+/// The head and the cell of each column.
 fn cells(row: &LeagueRow) -> Vec<(String, String)> {
     let reported = row.reported.as_ref();
     let arrivals = row.arrivals.as_ref();
@@ -81,9 +84,4 @@ fn name_of(from: LatencyFrom) -> &'static str {
 
 fn known(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
-}
-
-/// As RFC 4180 has it.
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell.to_owned() }
 }

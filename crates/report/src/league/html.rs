@@ -1,9 +1,8 @@
-//! One page: tables and pictures, without anything from elsewhere.
+//! The league as one HTML page with its pictures, which loads nothing from elsewhere.
 
 use std::fmt::Write;
 
-use super::Table;
-use super::cells::{self, Grid};
+use super::table::{self, Grid, LeagueTable};
 use crate::markup::escaped;
 use crate::plot::Picture;
 use crate::table::Align;
@@ -17,8 +16,8 @@ th,td{padding:.25rem .6rem;text-align:left;white-space:nowrap;border-bottom:1px 
 th{color:#595959;font-weight:500}.r{text-align:right}tr.truth td{font-weight:600}\
 svg{width:100%;height:auto;margin:1rem 0}dt{font-weight:600}dd{margin:0 0 .5rem 1rem}footer{color:#595959}";
 
-/// The page. `made` says when, on which machine and by which version.
-pub fn html(league: &Table<'_>, pictures: &[(String, Picture)], made: &str) -> String {
+/// The page. `made` says when, on which machine and by which version the league was made.
+pub fn html(league: &LeagueTable<'_>, pictures: &[(String, Picture)], made: &str) -> String {
     let name = escaped(&league.scenario.name);
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -26,7 +25,7 @@ pub fn html(league: &Table<'_>, pictures: &[(String, Picture)], made: &str) -> S
          <style>{STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n<p>{}</p>\n",
         escaped(&league.scenario.about)
     );
-    for grid in cells::grids(league) {
+    for grid in table::grids(league) {
         push_grid(&mut page, &grid);
     }
     for (_, picture) in pictures {
@@ -60,8 +59,8 @@ fn push_grid(page: &mut String, grid: &Grid) {
     page.push_str("</table></div>\n");
 }
 
-fn push_remarks(page: &mut String, league: &Table<'_>) {
-    let remarks: Vec<_> = league.rows.iter().filter_map(|row| Some((&row.tool, cells::remarks(row)?))).collect();
+fn push_remarks(page: &mut String, league: &LeagueTable<'_>) {
+    let remarks: Vec<_> = league.rows.iter().filter_map(|row| Some((&row.tool, table::remarks(row)?))).collect();
     if remarks.is_empty() {
         return;
     }

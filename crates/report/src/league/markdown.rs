@@ -1,23 +1,23 @@
-//! The tables as a page of a repository, with the pictures that lie beside it.
+//! The league as a Markdown page of a repository, with links to the pictures beside it.
 
-use super::Table;
-use super::cells::{self, Grid};
+use super::table::{self, Grid, LeagueTable};
 use crate::table::Align;
 
-/// The page. `pictures` are the names of their files without an ending; `made` says when, where and by whom.
-pub fn markdown(league: &Table<'_>, pictures: &[&str], made: &str) -> String {
+/// The page. `pictures` are file names without an ending; `made` says when, on which machine and by which version the
+/// league was made.
+pub fn markdown(league: &LeagueTable<'_>, pictures: &[&str], made: &str) -> String {
     let mut page = format!("# {}\n\n{}\n", league.scenario.name, escaped(&league.scenario.about));
     for name in pictures {
         page.push_str(&format!("\n![{}](./{name}.svg)\n", name.replace('-', " ")));
     }
-    for grid in cells::grids(league) {
+    for grid in table::grids(league) {
         page.push_str(&format!("\n## {}\n\n", escaped(grid.caption)));
         page.push_str(&table(&grid));
     }
     let remarks: Vec<String> = league
         .rows
         .iter()
-        .filter_map(|row| Some(format!("- **{}**: {}\n", escaped(&row.tool), escaped(&cells::remarks(row)?))))
+        .filter_map(|row| Some(format!("- **{}**: {}\n", escaped(&row.tool), escaped(&table::remarks(row)?))))
         .collect();
     if !remarks.is_empty() {
         page.push_str(&format!("\n## Remarks\n\n{}", remarks.concat()));
@@ -36,7 +36,7 @@ fn table(grid: &Grid) -> String {
     text
 }
 
-/// What comes from tools cannot command the page.
+/// `text` escaped, so that text from tools cannot inject markup.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars().filter(|c| !c.is_control()) {

@@ -2,48 +2,32 @@
 //!
 //! | module | what is at home there |
 //! |---|---|
-//! | `text` | the tables for a terminal |
-//! | `cells` | what stands in their cells, and in those of the page |
-//! | `csv` | a row a tool, for other programs |
-//! | `html` | one page with tables and pictures |
-//! | `markdown` | a page of a repository |
+//! | `table` | what stands in the three tables, whatever they are written as |
+//! | `text`, `html`, `markdown` | the tables for a terminal, as a page with pictures, for a repository |
+//! | `csv`, `json` | a row a tool, for programs |
 //! | `pictures` | percentiles and single requests |
+//! | `files` | all of these as files |
 //! | `certificate` | what kind of generator a command is |
-//! | `tools` | which tools are here |
+//! | `tool_listing` | which tools are installed |
 
-mod cells;
 mod certificate;
 mod csv;
+mod files;
 mod html;
+mod json;
 mod markdown;
 mod pictures;
+mod table;
 mod text;
-mod tools;
+mod tool_listing;
 
 pub use certificate::certificate;
 pub use csv::csv;
+pub use files::files;
 pub use html::html;
+pub use json::json;
 pub use markdown::markdown;
 pub use pictures::{ToolData, pictures};
+pub use table::LeagueTable;
 pub use text::text;
-pub use tools::{ToolLine, tools_table};
-
-use truetail_analysis::league::{LeagueRow, TimeRange};
-use truetail_analysis::truth::Truth;
-use truetail_model::scenario::Scenario;
-use truetail_model::time::Nanos;
-
-/// The tools in a scenario, best first.
-#[derive(Clone, Copy, Debug)]
-pub struct Table<'a> {
-    /// The scenario, as it was offered.
-    pub scenario: &'a Scenario,
-    /// How long it was offered.
-    pub duration: Nanos,
-    /// What an ideal open-loop client measures.
-    pub truth: &'a Truth,
-    /// When the service could not answer, or was slow.
-    pub window: &'a [TimeRange],
-    /// The tools.
-    pub rows: &'a [LeagueRow],
-}
+pub use tool_listing::{ToolListing, tools_table};

@@ -6,31 +6,31 @@ use truetail_analysis::league::{LeagueRow, ObservedModel, ToolState};
 use truetail_model::record::Snapshot;
 use truetail_model::workload::LoadModelKind;
 
-use super::Table;
+use super::table::LeagueTable;
 use crate::number;
-use crate::plot::{Curve, Model, Panel, Picture, RequestPlot, Role, many_tools_spectrum, requests, tool_spectrum};
+use crate::plot::{Curve, Panel, Picture, RequestPlot, Role, ToolModel, many_tools_spectrum, requests, tool_spectrum};
 
-/// What a tool gave besides its row.
+/// What is drawn of a tool.
 #[derive(Clone, Debug)]
 pub struct ToolData<'a> {
     /// Its row.
     pub row: &'a LeagueRow,
-    /// Its latencies; empty where it gave quantiles only.
+    /// Its latencies; empty if it gave quantiles only.
     pub data: &'a Snapshot,
-    /// The quantiles that it printed: (q, nanoseconds), 1 for the largest.
+    /// The quantiles that it printed: (q in (0, 1], nanoseconds).
     pub points: Vec<(f64, u64)>,
-    /// Its single requests, where it says when each began: (start from its first, latency), nanoseconds.
+    /// Its single requests, if it says when each began: (start since the first one, latency), nanoseconds.
     pub requests: Vec<(u64, u64)>,
 }
 
-/// Who stands for the open loop, the first that is there, beside ab.
+/// The open loop beside ab: the first of these with a curve.
 const OPEN: [&str; 2] = ["vegeta", "truetail"];
-/// Whose single requests are shown, the first that has some.
+/// The closed loop whose single requests are shown: the first of these that has some. The same below for the open loop.
 const TIMED_CLOSED: [&str; 4] = ["hey", "k6-constant-vus", "jmeter-thread-group", "truetail-closed"];
 const TIMED_OPEN: [&str; 3] = ["vegeta", "truetail", "k6-constant-arrival-rate"];
 
-/// All that can be drawn of these tools: (name of the file, picture).
-pub fn pictures(league: &Table<'_>, tools: &[ToolData<'_>]) -> Vec<(String, Picture)> {
+/// All pictures that the data allow: (file name without an ending, picture).
+pub fn pictures(league: &LeagueTable<'_>, tools: &[ToolData<'_>]) -> Vec<(String, Picture)> {
     let drawn: Vec<&ToolData<'_>> = tools.iter().filter(|tool| has_curve(tool)).collect();
     let by_name = |name: &str| drawn.iter().copied().find(|tool| tool.row.tool == name);
     let open = || OPEN.iter().find_map(|name| by_name(name));
@@ -56,31 +56,31 @@ fn has_curve(tool: &ToolData<'_>) -> bool {
     tool.row.state == ToolState::Ok && (tool.data.tally.planned > 0 || !tool.points.is_empty())
 }
 
-fn title(league: &Table<'_>, words: &str) -> String {
+fn title(league: &LeagueTable<'_>, words: &str) -> String {
     format!("{}: {words}", league.scenario.name)
 }
 
-fn subtitle(league: &Table<'_>, ending: &str) -> String {
+fn subtitle(league: &LeagueTable<'_>, ending: &str) -> String {
     let rate = league.rows.first().map_or(0.0, |row| row.rate_asked_per_second);
-    format!("{} for {} asked of each tool; {ending}", number::rate(rate), number::whole_time(league.duration.0))
+    format!("{} for {} asked of each tool; {ending}", number::rate(rate), number::round_time(league.duration.0))
 }
 
 fn curve(tool: &ToolData<'_>, role: Role) -> Curve {
     let reported = tool.row.reported.as_ref();
-    // Who does not say how many requests are in its latencies has about as many as the server saw.
+    // A tool that does not say how many requests it measured has measured about as many as the server saw.
     let seen = tool.row.arrivals.map(|arrivals| arrivals.count);
     let measured = reported.and_then(|reported| reported.measured).or(seen).unwrap_or_default();
     let p99 = reported.and_then(|reported| reported.quantile(0.99)).map(|p99| p99.value_ns);
     Curve::of_tool(&tool.row.tool, role, tool.data, &tool.points, measured, p99)
 }
 
-fn pair(league: &Table<'_>, words: &str, closed: &ToolData<'_>, open: &ToolData<'_>) -> Picture {
+fn pair(league: &LeagueTable<'_>, words: &str, closed: &ToolData<'_>, open: &ToolData<'_>) -> Picture {
     let curves = [curve(closed, Role::Closed), curve(open, Role::Open), Curve::of_truth("the truth", league.truth)];
     tool_spectrum(&title(league, words), &subtitle(league, "each as it reports itself"), &curves)
 }
 
-/// Colours by what was observed, highest p99 first, as the curves lie at p99.
-fn all(league: &Table<'_>, tools: &[&ToolData<'_>]) -> Picture {
+/// All curves, the highest p99 first, with a colour for the observed load model.
+fn all(league: &LeagueTable<'_>, tools: &[&ToolData<'_>]) -> Picture {
     let mut sorted: Vec<&ToolData<'_>> = tools.to_vec();
     let p99 = |tool: &ToolData<'_>| Some(tool.row.reported.as_ref()?.quantile(0.99)?.value_ns);
     sorted.sort_by_key(|tool| (std::cmp::Reverse(p99(tool)), tool.row.tool.clone()));
@@ -93,9 +93,9 @@ fn all(league: &Table<'_>, tools: &[&ToolData<'_>]) -> Picture {
     many_tools_spectrum(&title(league, "all tools"), &subtitle(league, key), &curves)
 }
 
-/// A colour for what was observed, and dashes within it; truetail's line is solid.
+/// The colour stands for the observed load model, dashes tell tools of the same model apart. truetail has a solid line.
 fn roles(tools: &[&ToolData<'_>]) -> Vec<Role> {
-    let mut numbers: BTreeMap<Model, usize> = BTreeMap::new();
+    let mut numbers: BTreeMap<ToolModel, usize> = BTreeMap::new();
     let mut roles = vec![Role::Truth; tools.len()];
     let mut order: Vec<usize> = (0..tools.len()).collect();
     order.sort_by_key(|index| tools[*index].row.tool != "truetail");
@@ -112,20 +112,20 @@ fn is_not_shown(row: &LeagueRow) -> bool {
     matches!(row.observed_model, Some(ObservedModel::NotShown) | None)
 }
 
-/// What was observed; by its label, where the scenario shows nothing.
-fn model_of(row: &LeagueRow) -> Model {
+/// The observed load model; that of its label if the scenario shows none.
+fn model_of(row: &LeagueRow) -> ToolModel {
     match row.observed_model {
-        _ if row.is_back_filled() => Model::Filled,
-        Some(ObservedModel::NotShown) if row.label_model == LoadModelKind::Open => Model::Open,
-        Some(ObservedModel::NotShown) if row.label_model == LoadModelKind::Closed => Model::Closed,
-        Some(ObservedModel::Open) => Model::Open,
-        Some(ObservedModel::Closed) => Model::Closed,
-        Some(ObservedModel::Partly) => Model::Partly,
-        Some(ObservedModel::NotShown) | None => Model::Unknown,
+        _ if row.is_back_filled() => ToolModel::Filled,
+        Some(Observed::NotShown) if row.label_model == LoadModelKind::Open => ToolModel::Open,
+        Some(Observed::NotShown) if row.label_model == LoadModelKind::Closed => ToolModel::Closed,
+        Some(Observed::Open) => ToolModel::Open,
+        Some(Observed::Closed) => ToolModel::Closed,
+        Some(Observed::Partly) => ToolModel::Partly,
+        Some(Observed::NotShown) | None => ToolModel::Unknown,
     }
 }
 
-fn timeline(league: &Table<'_>, tools: &[&ToolData<'_>]) -> Option<Picture> {
+fn timeline(league: &LeagueTable<'_>, tools: &[&ToolData<'_>]) -> Option<Picture> {
     let first = |names: &[&str]| {
         names.iter().find_map(|name| tools.iter().find(|tool| tool.row.tool == *name && !tool.requests.is_empty()))
     };

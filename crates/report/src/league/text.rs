@@ -1,16 +1,16 @@
 //! The tables for a terminal.
 
-use super::Table as League;
-use super::cells::{self, Grid};
-use crate::style::{Ink, Style};
+use super::table::{self, Grid, LeagueTable};
+use crate::style::{Emphasis, Style};
 use crate::table::Table;
 
-/// The tables, each under what it is about, and below them what is to be said of single tools.
-pub fn text(league: &League<'_>, style: Style) -> String {
+/// The tables, each below its caption, and then the remarks on single tools.
+pub fn text(league: &LeagueTable<'_>, style: Style) -> String {
     let title = format!("{}: {}", league.scenario.name, league.scenario.about);
     let wrapped = style.wrap(&title, style.columns() - 2);
-    let mut lines: Vec<String> = wrapped.iter().map(|line| format!("  {}", style.paint(Ink::Bold, line))).collect();
-    for grid in cells::grids(league) {
+    let mut lines: Vec<String> =
+        wrapped.iter().map(|line| format!("  {}", style.emphasize(Emphasis::Bold, line))).collect();
+    for grid in table::grids(league) {
         lines.push(String::new());
         lines.extend(style.wrap(grid.caption, style.columns() - 2).iter().map(|line| format!("  {line}")));
         lines.extend(table(grid).lines(2, style));
@@ -29,8 +29,8 @@ fn table(grid: Grid) -> Table {
     table
 }
 
-fn remark(row: &truetail_analysis::league::LeagueRow, style: Style) -> Vec<String> {
-    let Some(words) = cells::remarks(row) else { return Vec::new() };
+fn remark(row: &truetail_analysis::league::Row, style: Style) -> Vec<String> {
+    let Some(words) = table::remarks(row) else { return Vec::new() };
     let lines = style.wrap(&format!("{}: {words}", row.tool), style.columns() - 4);
     let indent = |n: usize| if n == 0 { "  " } else { "    " };
     lines.into_iter().enumerate().map(|(n, line)| format!("{}{line}", indent(n))).collect()

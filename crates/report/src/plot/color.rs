@@ -1,6 +1,6 @@
-//! Who is drawn how.
+//! Colours, dashes and widths of series.
 
-/// What a series is. It decides colour, dash and width: the same kind looks the same in every picture.
+/// What a series is. It determines colour, dashes and width: the same role looks the same in every picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// Measured on a schedule.
@@ -9,38 +9,38 @@ pub enum Role {
     Closed,
     /// A closed loop after HdrHistogram's correction.
     Corrected,
-    /// Known, not measured.
+    /// Known exactly, not measured.
     Truth,
-    /// Anything else; numbers from 0 are told apart up to 3.
+    /// Anything else; up to 3 are told apart by their numbers from 0.
     Other(usize),
-    /// One of many load tools: its colour is the model that was observed, its dashes tell it from others of that model,
-    /// by numbers from 0, up to 7.
-    Tool(Model, usize),
+    /// One of many load tools. The colour stands for the observed load model; dashes tell up to 7 tools of a model apart, by
+    /// their numbers from 0.
+    Tool(ToolModel, usize),
 }
 
-/// What a load tool was, by observation.
+/// The observed load model of a tool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Model {
-    /// It kept to a schedule.
+pub enum ToolModel {
+    /// It kept its schedule.
     Open,
-    /// It did for a part.
+    /// It kept its schedule in part.
     Partly,
     /// It waited for answers.
     Closed,
-    /// It waited for answers, and its tail was filled in afterwards.
+    /// It waited for answers, and its tail was back-filled.
     Filled,
-    /// It could not be told.
+    /// It could not be determined.
     Unknown,
 }
 
-/// Of the palette of Okabe & Ito.
+/// From the palette of Okabe & Ito.
 const BLUE: &str = "#0072B2";
 const VERMILLION: &str = "#D55E00";
 const ORANGE: &str = "#E69F00";
 const BLACK: &str = "#000000";
-/// Not of the palette: for what has no meaning.
+/// Not from the palette: for an unknown model.
 const GRAY: &str = "#7A7A7A";
-/// Of tools of one model, solid first.
+/// Dashes of the tools of a model, solid first.
 const DASHES: [&str; 7] = ["", "12 5", "4 4", "14 4 3 4", "8 3", "2 5", "14 3 3 3 3 3"];
 const OTHERS: [&str; 3] = ["#009E73", "#CC79A7", "#56B4E9"];
 
@@ -52,15 +52,15 @@ impl Role {
             Role::Corrected => ORANGE,
             Role::Truth => BLACK,
             Role::Other(n) => OTHERS[n % OTHERS.len()],
-            Role::Tool(Model::Open, _) => BLUE,
-            Role::Tool(Model::Partly, _) => OTHERS[0],
-            Role::Tool(Model::Closed, _) => VERMILLION,
-            Role::Tool(Model::Filled, _) => OTHERS[1],
-            Role::Tool(Model::Unknown, _) => GRAY,
+            Role::Tool(ToolModel::Open, _) => BLUE,
+            Role::Tool(ToolModel::Partly, _) => OTHERS[0],
+            Role::Tool(ToolModel::Closed, _) => VERMILLION,
+            Role::Tool(ToolModel::Filled, _) => OTHERS[1],
+            Role::Tool(ToolModel::Unknown, _) => GRAY,
         }
     }
 
-    /// Dashes of a line; empty for a solid one. Where two lines lie on each other, both can be seen.
+    /// The dashes of a line; empty for a solid one. They are chosen so that both of two coinciding lines can be seen.
     pub(super) fn dashes(self) -> &'static str {
         match self {
             Role::Open | Role::Closed => "",
@@ -71,7 +71,7 @@ impl Role {
         }
     }
 
-    /// Width of a line. Wide ones are drawn first.
+    /// The width of a line. Wider ones are drawn first.
     pub(super) fn width(self) -> f64 {
         match self {
             Role::Open => 5.0,

@@ -1,42 +1,42 @@
 //! A frame with two axes.
 
 use super::layout::{FAINT_INK, INK, TEXT};
-use super::scale::{Scale, Tick};
+use super::scale::{AxisScale, Tick};
 use super::svg::{Anchor, Label, Rect, Stroke, Svg};
-use super::text;
+use super::text_width;
 
 /// Size of the texts at ticks.
 const TICK_TEXT: f64 = 15.0;
 const GRID: &str = "#E3E3E3";
 const AXIS: &str = "#8A8A8A";
-/// From the frame to the base line of the texts below it, and from those to the axis label.
+/// From the frame to the base line of the texts below it, and from there to that of the axis label.
 const BELOW: f64 = 21.0;
 const LABEL_BELOW: f64 = 25.0;
 
-/// One axis: what is on it, where values lie, which are marked.
+/// An axis: label, scale and ticks.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
-    /// With its unit. Empty for none.
+    /// With the unit; empty for none.
     pub(super) label: String,
-    pub(super) scale: Scale,
+    pub(super) scale: AxisScale,
     pub(super) ticks: Vec<Tick>,
-    /// The texts of ticks are left out: they stand on another frame beside this one.
+    /// Without the texts of ticks, which stand at the frame beside this one.
     pub(super) bare: bool,
 }
 
 impl Axis {
     /// An axis with texts.
-    pub(super) fn new(label: &str, scale: Scale, ticks: Vec<Tick>) -> Axis {
+    pub(super) fn new(label: &str, scale: AxisScale, ticks: Vec<Tick>) -> Axis {
         Axis { label: label.to_owned(), scale, ticks, bare: false }
     }
 
     fn widest_text(&self) -> f64 {
-        let widths = self.ticks.iter().map(|tick| text::width(&tick.text, TICK_TEXT));
+        let widths = self.ticks.iter().map(|tick| text_width::width(&tick.text, TICK_TEXT));
         if self.bare { 0.0 } else { widths.fold(0.0, f64::max) }
     }
 }
 
-/// A frame that knows where values lie.
+/// A frame that maps values to places.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     /// Inside the axes.
@@ -49,8 +49,8 @@ impl Frame {
     /// A frame that fills `area` with its axes, ticks and labels.
     pub(super) fn in_area(area: Rect, x: Axis, y: Axis) -> Frame {
         let left = y.widest_text() + 10.0 + if y.label.is_empty() { 0.0 } else { 26.0 };
-        // Half of the last text under the frame stands out.
-        let right = x.ticks.last().map_or(0.0, |tick| text::width(&tick.text, TICK_TEXT) / 2.0).max(8.0);
+        // Half of the last text below the frame protrudes.
+        let right = x.ticks.last().map_or(0.0, |tick| text_width::width(&tick.text, TICK_TEXT) / 2.0).max(8.0);
         let below = BELOW + if x.label.is_empty() { 4.0 } else { LABEL_BELOW };
         let inner = Rect {
             x: area.x + left,
@@ -73,7 +73,7 @@ impl Frame {
         self.inner.y + self.inner.height
     }
 
-    /// A grid that stays behind the data, the ticks' texts and the labels.
+    /// Draws the grid behind the data, ticks with their texts, and labels.
     pub(super) fn draw_behind(&self, svg: &mut Svg) {
         let (left, right) = (self.inner.x, self.inner.x + self.inner.width);
         for tick in self.y.ticks.iter().filter(|tick| !tick.text.is_empty()) {
@@ -97,11 +97,11 @@ impl Frame {
         self.draw_labels(svg);
     }
 
-    /// Which ticks of the x axis have room for their text: where two would touch, the right one does.
+    /// Which ticks of the x axis show their text: of two that would touch, the right one.
     fn texts_with_room(&self) -> Vec<bool> {
         let mut from = f64::INFINITY;
         let has_room = |tick: &Tick| {
-            let (x, half) = (self.x(tick.at), text::width(&tick.text, TICK_TEXT) / 2.0);
+            let (x, half) = (self.x(tick.at), text_width::width(&tick.text, TICK_TEXT) / 2.0);
             let fits = x + half + 3.0 < from;
             from = if fits { x - half } else { from };
             fits
@@ -111,7 +111,7 @@ impl Frame {
         fits
     }
 
-    /// Vertical lines of the grid at each tick of the x axis.
+    /// Draws vertical grid lines at the ticks of the x axis.
     pub(super) fn draw_columns(&self, svg: &mut Svg) {
         for tick in &self.x.ticks {
             let x = self.x(tick.at);
@@ -129,7 +129,7 @@ impl Frame {
         }
     }
 
-    /// The base line, over the feet of the data.
+    /// Draws the base line, over the data.
     pub(super) fn draw_base(&self, svg: &mut Svg) {
         let (left, right) = (self.inner.x, self.inner.x + self.inner.width);
         svg.line(&[(left, self.bottom()), (right, self.bottom())], Stroke::solid(AXIS, 1.5));

@@ -1,12 +1,14 @@
-//! A figure per interval of time, for several series: bars beside each other, so that equal values stay visible. Where
-//! there are too many intervals for bars, steps.
+//! A value per interval of time for several series: bars beside each other, so that equal values stay visible, or steps if
+//! there are too many intervals for bars.
 
+use super::color::Role;
 use super::frame::{Axis, Frame};
-use super::layout::{FAINT_INK, INK, Sheet, Swatch};
-use super::marks::{Step, draw_steps};
-use super::scale::{Scale, Tick, linear_ticks};
+use super::layout::{Canvas, FAINT_INK, INK, Swatch};
+use super::picture::Picture;
+use super::scale::{AxisScale, Tick, linear_ticks};
+use super::steps::{StepSegment, draw_steps};
 use super::svg::{Anchor, Label, Rect, Stroke, Svg};
-use super::{Picture, Role, text};
+use super::text_width;
 
 /// What is to be drawn.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,13 +17,13 @@ pub struct IntervalPlot {
     pub title: String,
     /// A sentence below it; empty for none.
     pub subtitle: String,
-    /// What the figures are, with their unit: `p99 of each interval, ms`.
+    /// What the values are, with their unit: `p99 of each interval, ms`.
     pub quantity: String,
     /// Where each interval ends, seconds; the first begins at 0.
     pub ends: Vec<f64>,
-    /// Each with a value an interval.
+    /// The series, each with a value per interval.
     pub series: Vec<IntervalSeries>,
-    /// A stretch of time that explains the picture.
+    /// A shaded time range that explains the picture.
     pub shade: Option<Shade>,
 }
 
@@ -32,29 +34,29 @@ pub struct IntervalSeries {
     pub name: String,
     /// How it is drawn.
     pub role: Role,
-    /// The value of each interval; `None` where there is none.
+    /// The value of each interval, if it has one.
     pub values: Vec<Option<f64>>,
-    /// The value of the whole run. Where a series has one, they are drawn in a frame of their own at the right.
+    /// The value of the whole run. If a series has one, these are drawn in a frame of their own at the right.
     pub whole_run: Option<f64>,
 }
 
-/// A stretch of time.
+/// A shaded time range.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Shade {
     /// Where it begins, seconds.
     pub from: f64,
     /// Where it ends, seconds.
     pub to: f64,
-    /// What it is.
+    /// Its label.
     pub label: String,
 }
 
-/// More intervals than this are drawn as steps.
+/// The most intervals that are drawn as bars.
 const MOST_BARS: usize = 16;
-/// Bars narrower than this have no figure above them.
+/// Narrower bars have no value above them.
 const NARROWEST_WITH_FIGURE: f64 = 26.0;
 const FIGURE: f64 = 15.0;
-/// Share of a group that is space.
+/// The share of a group that is empty.
 const SPACE: f64 = 0.16;
 const SHADE: &str = "#EDEDED";
 const WHOLE_RUN_WIDTH: f64 = 190.0;
@@ -64,22 +66,22 @@ const BETWEEN_FRAMES: f64 = 26.0;
 pub fn intervals(plot: &IntervalPlot) -> Picture {
     let swatch = if plot.as_bars() { Swatch::Block } else { Swatch::Line };
     let legend: Vec<_> = plot.series.iter().map(|series| (series.name.clone(), series.role)).collect();
-    let mut sheet = Sheet::new(&plot.title, &plot.subtitle, &legend, swatch);
-    let (left, right) = plot.areas(sheet.area);
+    let mut canvas = Canvas::new(&plot.title, &plot.subtitle, &legend, swatch);
+    let (left, right) = plot.areas(canvas.area);
     let y = plot.value_axis();
     let frame = Frame::in_area(left, plot.time_axis(), y.clone());
-    frame.draw_behind(&mut sheet.svg);
-    plot.draw_shade(&mut sheet.svg, &frame);
+    frame.draw_behind(&mut canvas.svg);
+    plot.draw_shade(&mut canvas.svg, &frame);
     if plot.as_bars() {
-        plot.draw_bars(&mut sheet.svg, &frame)
+        plot.draw_bars(&mut canvas.svg, &frame)
     } else {
-        plot.draw_lines(&mut sheet.svg, &frame)
+        plot.draw_lines(&mut canvas.svg, &frame)
     }
-    frame.draw_base(&mut sheet.svg);
+    frame.draw_base(&mut canvas.svg);
     if let Some(right) = right {
-        plot.draw_whole_run(&mut sheet.svg, right, y);
+        plot.draw_whole_run(&mut canvas.svg, right, y);
     }
-    sheet.finish()
+    canvas.finish()
 }
 
 impl IntervalPlot {
@@ -102,16 +104,16 @@ impl IntervalPlot {
     }
 
     fn time_axis(&self) -> Axis {
-        let scale = Scale::Linear { from: 0.0, to: self.end() };
+        let scale = AxisScale::Linear { from: 0.0, to: self.end() };
         Axis::new("time since the start, s", scale, linear_ticks(0.0, self.end(), 8))
     }
 
     fn value_axis(&self) -> Axis {
         let values = self.series.iter().flat_map(|series| series.values.iter().chain([&series.whole_run]).flatten());
         let highest = values.copied().fold(0.0, f64::max);
-        // Above the highest bar there is room for its figure, and for the label of the shade.
+        // Room above the highest bar for its value and for the label of the shade.
         let to = if highest > 0.0 { highest * 1.2 } else { 1.0 };
-        Axis::new(&self.quantity, Scale::Linear { from: 0.0, to }, linear_ticks(0.0, to, 6))
+        Axis::new(&self.quantity, AxisScale::Linear { from: 0.0, to }, linear_ticks(0.0, to, 6))
     }
 
     /// (from, to) of each interval, seconds.
@@ -127,7 +129,7 @@ impl IntervalPlot {
             return;
         }
         svg.rect(Rect { x: from, y: frame.inner.y, width: to - from, height: frame.inner.height }, SHADE);
-        let half = text::width(&shade.label, FIGURE) / 2.0;
+        let half = text_width::width(&shade.label, FIGURE) / 2.0;
         let (left, right) = (frame.inner.x + half, frame.inner.x + frame.inner.width - half);
         let (x, y) = (((from + to) / 2.0).min(right).max(left), frame.inner.y + 16.0);
         let label = Label { x, y, text: &shade.label, size: FIGURE, anchor: Anchor::Middle, color: INK, bold: false };
@@ -142,7 +144,7 @@ impl IntervalPlot {
         }
     }
 
-    /// A bar for each series between two places.
+    /// Draws a bar for each series between two places.
     fn draw_group(&self, svg: &mut Svg, frame: &Frame, (left, right): (f64, f64), values: &[Option<f64>]) {
         let space = (right - left) * SPACE;
         let slot = (right - left - space) / values.len().max(1) as f64;
@@ -164,7 +166,7 @@ impl IntervalPlot {
             let steps = self.spans().zip(&series.values);
             let steps: Vec<_> = steps
                 .map(|((from, to), value)| {
-                    value.filter(|value| value.is_finite()).map(|value| Step { from, to, value })
+                    value.filter(|value| value.is_finite()).map(|value| StepSegment { from, to, value })
                 })
                 .collect();
             for part in steps.split(Option::is_none) {
@@ -176,8 +178,8 @@ impl IntervalPlot {
 
     fn draw_whole_run(&self, svg: &mut Svg, area: Rect, y: Axis) {
         let ticks = vec![Tick { at: 0.5, text: "whole run".to_owned() }];
-        // A label of a space keeps this frame as high as the one beside it.
-        let x = Axis::new(" ", Scale::Linear { from: 0.0, to: 1.0 }, ticks);
+        // A blank label keeps this frame as high as the one beside it.
+        let x = Axis::new(" ", AxisScale::Linear { from: 0.0, to: 1.0 }, ticks);
         let frame = Frame::in_area(area, x, Axis { label: String::new(), bare: true, ..y });
         frame.draw_behind(svg);
         let (left, right) = (frame.x(0.0), frame.x(1.0));

@@ -1,7 +1,9 @@
-//! The sheet: title, subtitle and legend above, the rest for data.
+//! The canvas: title, subtitle and legend above, the rest for data.
 
+use super::color::Role;
+use super::picture::Picture;
 use super::svg::{Anchor, Label, Rect, Stroke, Svg};
-use super::{Picture, Role, text};
+use super::text_width;
 
 pub(super) const WIDTH: f64 = 960.0;
 pub(super) const HEIGHT: f64 = 540.0;
@@ -13,7 +15,7 @@ pub(super) const FAINT_INK: &str = "#595959";
 pub(super) const TEXT: f64 = 16.0;
 const TITLE: f64 = 24.0;
 const LEGEND_LINE: f64 = 26.0;
-/// Size of the texts of a legend beside the data, and from one line of it to the next.
+/// Font size of a legend beside the data, and its line height.
 const SMALL: f64 = 14.0;
 const BESIDE_LINE: f64 = 21.5;
 const SWATCH: f64 = 30.0;
@@ -28,16 +30,16 @@ pub(super) enum Swatch {
 
 /// One line of a legend beside the data.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct LegendEntry<'a> {
     pub(super) name: &'a str,
     /// A number beside it.
     pub(super) figure: &'a str,
     pub(super) role: Role,
-    /// It is drawn as points, not as a line.
+    /// Drawn as points instead of a line.
     pub(super) points: bool,
 }
 
-fn draw_entry(svg: &mut Svg, x: f64, y: f64, entry: &Entry<'_>) {
+fn draw_legend_entry(svg: &mut Svg, x: f64, y: f64, entry: &LegendEntry<'_>) {
     if entry.points {
         svg.circle((x + SWATCH / 2.0, y - 5.0), entry.role.width() * 0.9 + 2.5, entry.role.color());
     } else {
@@ -47,16 +49,16 @@ fn draw_entry(svg: &mut Svg, x: f64, y: f64, entry: &Entry<'_>) {
     svg.label(Label { x, y, text, size: SMALL, anchor: Anchor::Start, color: INK, bold: false });
 }
 
-/// A sheet with its head drawn.
-pub(super) struct Sheet {
+/// A picture whose title, subtitle and legend are drawn.
+pub(super) struct Canvas {
     pub(super) svg: Svg,
     /// What is left for data.
     pub(super) area: Rect,
 }
 
-impl Sheet {
-    /// Draws title, subtitle and legend, which stand above the data and cover none.
-    pub(super) fn new(title: &str, subtitle: &str, legend: &[(String, Role)], swatch: Swatch) -> Sheet {
+impl Canvas {
+    /// Draws title, subtitle and legend above the data.
+    pub(super) fn new(title: &str, subtitle: &str, legend: &[(String, Role)], swatch: Swatch) -> Canvas {
         let names: Vec<&str> = legend.iter().map(|(name, _)| name.as_str()).collect();
         let mut svg = Svg::new(WIDTH, HEIGHT, title, &described(subtitle, &names));
         let room = WIDTH - 2.0 * MARGIN;
@@ -68,13 +70,14 @@ impl Sheet {
         }
         let bottom = if legend.is_empty() { y } else { draw_legend(&mut svg, y + 32.0, legend, swatch) };
         let top = bottom + 20.0;
-        Sheet { svg, area: Rect { x: MARGIN, y: top, width: room, height: HEIGHT - MARGIN - top } }
+        Canvas { svg, area: Rect { x: MARGIN, y: top, width: room, height: HEIGHT - MARGIN - top } }
     }
 
-    /// Draws a legend at the right of what is left, one line an entry, with a head over its figures. It takes its room
-    /// from the data's.
-    pub(super) fn legend_beside(&mut self, head: &str, entries: &[Entry<'_>]) {
-        let widest = |texts: &mut dyn Iterator<Item = &str>| texts.map(|t| text::width(t, SMALL)).fold(40.0, f64::max);
+    /// Draws a legend at the right of the remaining area, an entry a line, with `head` above the figures, and reduces the area
+    /// by it.
+    pub(super) fn legend_beside(&mut self, head: &str, entries: &[LegendEntry<'_>]) {
+        let widest =
+            |texts: &mut dyn Iterator<Item = &str>| texts.map(|t| text_width::width(t, SMALL)).fold(40.0, f64::max);
         let names = widest(&mut entries.iter().map(|entry| entry.name));
         let figures = widest(&mut entries.iter().map(|entry| entry.figure));
         let width = SWATCH + 8.0 + names + 14.0 + figures;
@@ -86,7 +89,7 @@ impl Sheet {
         figure(&mut self.svg, self.area.y + SMALL * 0.8, head, FAINT_INK);
         for (number, entry) in (1..).zip(entries) {
             let y = self.area.y + SMALL * 0.8 + f64::from(number) * line;
-            draw_entry(&mut self.svg, left, y, entry);
+            draw_legend_entry(&mut self.svg, left, y, entry);
             figure(&mut self.svg, y, entry.figure, INK);
         }
         self.area.width -= width + GAP;
@@ -102,16 +105,16 @@ fn described(subtitle: &str, names: &[&str]) -> String {
 }
 
 fn heading(svg: &mut Svg, y: f64, words: &str, size: f64, color: &str, room: f64) {
-    let text = &text::fitted(words, size, room);
+    let text = &text_width::fitted(words, size, room);
     svg.label(Label { x: MARGIN, y, text, size, anchor: Anchor::Start, color, bold: size > TEXT });
 }
 
-/// Rows of swatches and names from the base line `y` on. Gives the last base line.
+/// Draws rows of swatches and names from the base line `y` on, and returns the last base line.
 fn draw_legend(svg: &mut Svg, y: f64, legend: &[(String, Role)], swatch: Swatch) -> f64 {
     let (mut x, mut y) = (MARGIN, y);
     for (name, role) in legend {
-        let name = text::fitted(name, TEXT, WIDTH - 2.0 * MARGIN - SWATCH - 8.0);
-        let width = SWATCH + 8.0 + text::width(&name, TEXT);
+        let name = text_width::fitted(name, TEXT, WIDTH - 2.0 * MARGIN - SWATCH - 8.0);
+        let width = SWATCH + 8.0 + text_width::width(&name, TEXT);
         if x > MARGIN && x + width > WIDTH - MARGIN {
             (x, y) = (MARGIN, y + LEGEND_LINE);
         }

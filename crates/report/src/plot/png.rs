@@ -1,31 +1,31 @@
-//! From SVG to PNG, with the fonts that are built in and no others.
+//! Renders SVG as PNG, with the built-in fonts only.
 
 use std::sync::{Arc, OnceLock};
 
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{self, fontdb};
 
-/// Inter, under the SIL Open Font License (`fonts/OFL.txt`), cut down to Latin and a few signs.
+/// Inter, under the SIL Open Font License (`fonts/OFL.txt`), reduced to Latin and a few signs.
 const FONTS: [&[u8]; 2] =
     [include_bytes!("../../fonts/Inter-Regular.ttf"), include_bytes!("../../fonts/Inter-SemiBold.ttf")];
-/// Pixels a unit.
+/// Pixels per unit.
 const DENSITY: f32 = 2.0;
 
 /// Why there is no PNG.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
-    /// Not an SVG that can be drawn.
+    /// The SVG is not valid.
     #[error("the picture cannot be drawn: {0}")]
     Svg(#[from] usvg::Error),
-    /// No memory for so many pixels.
+    /// There is no memory for the pixels.
     #[error("there is no memory for a picture of {width} × {height} pixels")]
     TooLarge {
-        /// Pixels across.
+        /// Pixels, horizontally.
         width: u32,
-        /// Pixels down.
+        /// Pixels, vertically.
         height: u32,
     },
-    /// The pixels cannot be packed.
+    /// The pixels cannot be encoded.
     #[error("the picture cannot be packed: {0}")]
     Encoding(String),
 }
@@ -55,7 +55,7 @@ fn fonts() -> Arc<fontdb::Database> {
 mod tests {
     use super::*;
 
-    /// Dark pixels of a text on a white sheet.
+    /// Dark pixels of a text on a white canvas.
     fn dark_pixels(text: &str) -> usize {
         let svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"200\" height=\"40\">\

@@ -1,12 +1,13 @@
-//! Single requests: when each began, and how long it took; one run above another, on the same axes.
+//! Single requests: start and latency of each, one run above another on the same axes.
 
 use std::collections::BTreeSet;
 
+use super::color::Role;
 use super::frame::{Axis, Frame};
-use super::layout::{FAINT_INK, Sheet, Swatch};
-use super::scale::{Scale, linear_ticks, log_time_ticks};
+use super::layout::{Canvas, FAINT_INK, Swatch};
+use super::picture::Picture;
+use super::scale::{AxisScale, linear_ticks, log_time_ticks};
 use super::svg::{Anchor, Label, Rect, Svg};
-use super::{Picture, Role};
 
 /// What is to be drawn.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,11 +16,11 @@ pub struct RequestPlot<'a> {
     pub title: String,
     /// A sentence below it.
     pub subtitle: String,
-    /// What the times are.
+    /// What the latencies are.
     pub quantity: &'a str,
-    /// How long the axis of time is, nanoseconds.
+    /// The length of the time axis, nanoseconds.
     pub duration_ns: u64,
-    /// Stretches that explain the picture: (from, to), nanoseconds.
+    /// Shaded time ranges that explain the picture: (from, to), nanoseconds.
     pub shades: Vec<(u64, u64)>,
     /// From top to bottom.
     pub panels: Vec<Panel>,
@@ -32,29 +33,29 @@ pub struct Panel {
     pub name: String,
     /// How it is drawn.
     pub role: Role,
-    /// Each request: (start from the beginning of the run, how long it took), nanoseconds.
+    /// (start since the beginning of the run, latency) of each request, nanoseconds.
     pub requests: Vec<(u64, u64)>,
 }
 
 const SHADE: &str = "#E4E4E4";
 const DOT: f64 = 2.6;
 const BETWEEN: f64 = 14.0;
-/// The text below the last panel.
+/// The height of the text below the last panel.
 const FOOT: f64 = 25.0;
 
 /// Draws it.
 pub fn requests(plot: &RequestPlot<'_>) -> Picture {
     let legend: Vec<_> = plot.panels.iter().map(|panel| (panel.name.clone(), panel.role)).collect();
-    let mut sheet = Sheet::new(&plot.title, &plot.subtitle, &legend, Swatch::Block);
+    let mut canvas = Canvas::new(&plot.title, &plot.subtitle, &legend, Swatch::Block);
     let count = plot.panels.len().max(1) as f64;
-    let height = (sheet.area.height - FOOT - BETWEEN * (count - 1.0)) / count;
+    let height = (canvas.area.height - FOOT - BETWEEN * (count - 1.0)) / count;
     for (number, panel) in plot.panels.iter().enumerate() {
         let last = number + 1 == plot.panels.len();
-        let y = sheet.area.y + number as f64 * (height + BETWEEN);
-        let area = Rect { y, height: height + if last { FOOT } else { 0.0 }, ..sheet.area };
-        draw_panel(&mut sheet.svg, plot, panel, area, last);
+        let y = canvas.area.y + number as f64 * (height + BETWEEN);
+        let area = Rect { y, height: height + if last { FOOT } else { 0.0 }, ..canvas.area };
+        draw_panel(&mut canvas.svg, plot, panel, area, last);
     }
-    sheet.finish()
+    canvas.finish()
 }
 
 fn draw_panel(svg: &mut Svg, plot: &RequestPlot<'_>, panel: &Panel, area: Rect, last: bool) {
@@ -63,10 +64,10 @@ fn draw_panel(svg: &mut Svg, plot: &RequestPlot<'_>, panel: &Panel, area: Rect, 
     let (from, to) = range(plot);
     let x = Axis::new(
         if last { "start of the request, s" } else { "" },
-        Scale::Linear { from: 0.0, to: end },
+        AxisScale::Linear { from: 0.0, to: end },
         linear_ticks(0.0, end, 6),
     );
-    let y = Axis::new(plot.quantity, Scale::Log { from, to }, log_time_ticks(from, to));
+    let y = Axis::new(plot.quantity, AxisScale::Log { from, to }, log_time_ticks(from, to));
     let frame = Frame::in_area(area, x, y);
     for (from, to) in &plot.shades {
         let (left, right) = (frame.x(seconds(*from)), frame.x(seconds(*to)));
@@ -83,7 +84,7 @@ fn draw_panel(svg: &mut Svg, plot: &RequestPlot<'_>, panel: &Panel, area: Rect, 
     }
 }
 
-/// Places of all requests; those that nobody could tell apart are drawn once.
+/// The places of all requests, without duplicates to half a unit.
 fn dots(frame: &Frame, panel: &Panel) -> Vec<(f64, f64)> {
     let half_units = |at: f64| (at * 2.0).round() as i64;
     let place = |(start, took): &(u64, u64)| {
@@ -93,7 +94,7 @@ fn dots(frame: &Frame, panel: &Panel) -> Vec<(f64, f64)> {
     places.into_iter().map(|(x, y)| (x as f64 / 2.0, y as f64 / 2.0)).collect()
 }
 
-/// The ends of the axis of times: the same for all panels.
+/// The ends of the latency axis, the same for all panels.
 fn range(plot: &RequestPlot<'_>) -> (f64, f64) {
     let times = || plot.panels.iter().flat_map(|panel| &panel.requests).map(|(_, took)| (*took).max(1) as f64);
     let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));

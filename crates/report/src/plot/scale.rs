@@ -1,21 +1,21 @@
-//! From values to places, and which places get a tick.
+//! Scales of axes, and their ticks.
 
 use crate::number;
 
-/// Where a value lies between the two ends of an axis.
+/// The mapping from values to places on an axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Scale {
-    /// Equal differences are equally long.
+pub(super) enum AxisScale {
+    /// Equal differences have equal lengths.
     Linear { from: f64, to: f64 },
-    /// Equal ratios are equally long; both ends are above zero.
+    /// Equal ratios have equal lengths; both ends are above zero.
     Log { from: f64, to: f64 },
 }
 
-/// A place on an axis that is marked.
+/// A marked value of an axis.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Tick {
     pub(super) at: f64,
-    /// Empty for a small one.
+    /// Empty for a minor tick.
     pub(super) text: String,
 }
 
@@ -25,12 +25,12 @@ impl Tick {
     }
 }
 
-impl Scale {
-    /// The place of `value`: 0 at the lower end, 1 at the upper. What lies outside is put on the end.
+impl AxisScale {
+    /// The place of `value`: 0 at the lower end, 1 at the upper, clamped.
     pub(super) fn place(self, value: f64) -> f64 {
         let place = match self {
-            Scale::Linear { from, to } => (value - from) / (to - from),
-            Scale::Log { from, to } => libm::log10(value.max(from) / from) / libm::log10(to / from),
+            AxisScale::Linear { from, to } => (value - from) / (to - from),
+            AxisScale::Log { from, to } => libm::log10(value.max(from) / from) / libm::log10(to / from),
         };
         if place.is_nan() { 0.0 } else { place.clamp(0.0, 1.0) }
     }
@@ -41,7 +41,7 @@ fn decade(value: f64) -> f64 {
     libm::pow(10.0, libm::floor(libm::log10(value) + 1e-9))
 }
 
-/// Multiples of 1, 2 or 5 times a power of ten from `from` to `to`, `most` steps or fewer.
+/// Ticks at multiples of 1, 2 or 5 times a power of ten from `from` to `to`, at most `most` steps.
 pub(super) fn linear_ticks(from: f64, to: f64, most: usize) -> Vec<Tick> {
     let rough = (to - from) / most.max(1) as f64;
     if !(rough.is_finite() && rough > 0.0) {
@@ -60,8 +60,8 @@ fn plain(value: f64, decimals: usize) -> String {
     if decimals == 0 && value >= 0.0 { number::count(value.round() as u64) } else { format!("{value:.decimals$}") }
 }
 
-/// Times in ns: each power of ten with its unit, small ticks at 2 … 9 times these. Over less than two powers, 2 and 5
-/// times have texts too.
+/// Ticks of times in ns: each power of ten with a text, minor ticks at 2 … 9 times these. Over less than two powers of ten,
+/// 2 and 5 times have a text too.
 pub(super) fn log_time_ticks(from: f64, to: f64) -> Vec<Tick> {
     let within = |at: f64| at >= from * 0.999 && at <= to * 1.001;
     let named: &[u32] = if to / from < 100.0 { &[1, 2, 5] } else { &[1] };
@@ -69,7 +69,7 @@ pub(super) fn log_time_ticks(from: f64, to: f64) -> Vec<Tick> {
     while power <= to {
         let multiples = (1..=9).map(|by| (by, f64::from(by) * power)).filter(|(_, at)| within(*at));
         ticks.extend(multiples.map(|(by, at)| {
-            let text = if named.contains(&by) { number::whole_time(at.round() as u64) } else { String::new() };
+            let text = if named.contains(&by) { number::round_time(at.round() as u64) } else { String::new() };
             Tick::new(at, text)
         }));
         power *= 10.0;
@@ -77,7 +77,7 @@ pub(super) fn log_time_ticks(from: f64, to: f64) -> Vec<Tick> {
     ticks
 }
 
-/// Quantiles on an axis of 1/(1 − q) that begins at 1: 0 %, 50 %, 90 %, 99 % … up to `to`.
+/// Ticks of quantiles on an axis of 1/(1 − q) that begins at 1: 0 %, 50 %, 90 %, 99 % … up to `to`.
 pub(super) fn percentile_ticks(to: f64) -> Vec<Tick> {
     let mut ticks = vec![Tick::new(1.0, "0 %"), Tick::new(2.0, "50 %")];
     let mut nines = 0;
@@ -105,11 +105,11 @@ mod tests {
 
     #[test]
     fn places_are_from_0_to_1() {
-        let linear = Scale::Linear { from: 0.0, to: 50.0 };
+        let linear = AxisScale::Linear { from: 0.0, to: 50.0 };
         assert_eq!([0.0, 25.0, 50.0, 60.0, -1.0].map(|v| linear.place(v)), [0.0, 0.5, 1.0, 1.0, 0.0]);
-        let log = Scale::Log { from: 1.0, to: 10_000.0 };
+        let log = AxisScale::Log { from: 1.0, to: 10_000.0 };
         assert_eq!([1.0, 100.0, 10_000.0, 0.0].map(|v| log.place(v)), [0.0, 0.5, 1.0, 0.0]);
-        assert_eq!(Scale::Linear { from: 1.0, to: 1.0 }.place(1.0), 0.0);
+        assert_eq!(AxisScale::Linear { from: 1.0, to: 1.0 }.place(1.0), 0.0);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The percentile spectrum: response time over 1/(1 − q), both axes logarithmic. Each further nine is as wide as the one
-//! before, so that the tail is as large as the rest.
+//! The percentile spectrum: response time over 1/(1 − q), both axes logarithmic, so that each further nine is as wide as
+//! the one before.
 
 use truetail_analysis::truth::Truth;
 use truetail_model::record::{Metric, Snapshot};
@@ -7,39 +7,43 @@ use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 use truetail_run::Run;
 
+use super::color::Role;
 use super::frame::{Axis, Frame};
-use super::layout::{Entry, FAINT_INK, INK, Sheet, Swatch};
-use super::marks::{Step, draw_steps};
-use super::scale::{Scale, log_time_ticks, percentile_ticks};
+use super::layout::{Canvas, FAINT_INK, INK, LegendEntry, Swatch};
+use super::picture::Picture;
+use super::scale::{AxisScale, log_time_ticks, percentile_ticks};
+use super::steps::{StepSegment, draw_steps};
 use super::svg::{Anchor, Label, Stroke, Svg};
-use super::{Picture, Role};
 use crate::number;
 
-/// One curve: at least how slow which share of the arrivals was.
+/// The usual file name of a percentile spectrum, without an ending.
+pub const SPECTRUM: &str = "percentiles";
+
+/// A curve: the quantile function of the response times of a series.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Curve {
     name: String,
     role: Role,
-    /// Answered arrivals in order of their response time: (the time in ns, how many arrivals took up to this long).
+    /// Answered arrivals by response time: (response time in ns, arrivals up to it).
     answered: Vec<(u64, u64)>,
-    /// All arrivals. Those without an answer are slower than every answer.
+    /// All arrivals; those without an answer are slower than every answer.
     arrivals: u64,
-    /// Single quantiles, where nothing else is known: (q, value in ns).
+    /// Single quantiles, if nothing else is known: (q, value in ns).
     points: Vec<(f64, u64)>,
-    /// For the legend.
+    /// p99 for the legend.
     p99: Option<String>,
 }
 
 impl Curve {
-    /// The response times of a run, over all arrivals that were planned and measured.
+    /// The response times of a run, over all planned arrivals after the warm-up.
     pub fn of(name: impl Into<String>, role: Role, run: &Run) -> Curve {
         let curve = Curve::of_snapshot(name.into(), role, &run.snapshot);
         let p99 = (curve.arrivals > 0).then(|| truetail_analysis::quantile(run, Metric::ResponseTime, 0.99));
         Curve { p99: p99.map(|p99| number::quantile(&p99)), ..curve }
     }
 
-    /// What a load tool calls its latencies: all of them where it gave data, else the quantiles that it printed, of so
-    /// many requests. `p99` is for the legend.
+    /// The latencies of a load tool: all of them if it gave data, else the quantiles that it printed, over `measured`
+    /// requests. `p99` is for the legend.
     pub fn of_tool(
         name: &str,
         role: Role,
@@ -57,7 +61,7 @@ impl Curve {
         Curve { p99, ..curve }
     }
 
-    /// The exact answer of a scenario.
+    /// The exact response times of a scenario.
     pub fn of_truth(name: &str, truth: &Truth) -> Curve {
         let mut answered: Vec<(u64, u64)> = Vec::new();
         for (rank, time) in (1..).zip(truth.answered()) {
@@ -96,34 +100,34 @@ impl Curve {
         if before >= self.arrivals { end } else { (self.arrivals as f64 / (self.arrivals - before) as f64).min(end) }
     }
 
-    /// The largest answer stands at 1/(1 − q) = n; it is drawn a little longer, so that it can be seen.
-    fn steps(&self) -> Vec<Step> {
+    /// The steps of the curve. The largest response time stands at 1/(1 − q) = n, and is drawn a little longer to be visible.
+    fn steps(&self) -> Vec<StepSegment> {
         let end = self.arrivals as f64 * SHELF;
         let mut before = 0;
         let mut step = |(time, so_far): &(u64, u64)| {
-            let step = Step { from: self.place(before, end), to: self.place(*so_far, end), value: *time as f64 };
+            let step = StepSegment { from: self.place(before, end), to: self.place(*so_far, end), value: *time as f64 };
             before = *so_far;
             step
         };
         self.answered.iter().map(&mut step).collect()
     }
 
-    /// All values that are drawn.
+    /// All response times that are drawn.
     fn times(&self) -> impl Iterator<Item = f64> + '_ {
         let answered = self.answered.iter().map(|(time, _)| *time);
         answered.chain(self.points.iter().map(|(_, time)| *time)).map(|time| time.max(1) as f64)
     }
 
-    /// Where each single quantile lies: (1/(1 − q), value).
+    /// The place of each single quantile: (1/(1 − q), value).
     fn places_of_points(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let end = self.arrivals as f64 * SHELF;
         let place = move |q: f64| if q >= 1.0 { end } else { (1.0 / (1.0 - q)).min(end) };
         self.points.iter().map(move |(q, value)| (place(*q), *value as f64))
     }
 
-    fn entry(&self) -> Entry<'_> {
+    fn entry(&self) -> LegendEntry<'_> {
         let figure = self.p99.as_deref().unwrap_or_default();
-        Entry { name: &self.name, figure, role: self.role, points: !self.points.is_empty() }
+        LegendEntry { name: &self.name, figure, role: self.role, points: !self.points.is_empty() }
     }
 
     fn legend(&self) -> String {
@@ -151,37 +155,37 @@ const OF_TOOLS: Axes =
 /// Several runs in one picture.
 pub fn spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
     let legend: Vec<_> = curves.iter().map(|curve| (curve.legend(), curve.role)).collect();
-    draw_curves(Sheet::new(title, subtitle, &legend, Swatch::Line), curves, &OF_RUNS)
+    draw_curves(Canvas::new(title, subtitle, &legend, Swatch::Line), curves, &OF_RUNS)
 }
 
 /// A few load tools and the truth, with the legend above.
 pub fn tool_spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
     let legend: Vec<_> = curves.iter().map(|curve| (curve.legend(), curve.role)).collect();
-    draw_curves(Sheet::new(title, subtitle, &legend, Swatch::Line), curves, &OF_TOOLS)
+    draw_curves(Canvas::new(title, subtitle, &legend, Swatch::Line), curves, &OF_TOOLS)
 }
 
 /// Many load tools and the truth, with the legend beside the frame in the order of `curves`.
 pub fn many_tools_spectrum(title: &str, subtitle: &str, curves: &[Curve]) -> Picture {
-    let mut sheet = Sheet::new(title, subtitle, &[], Swatch::Line);
-    let entries: Vec<Entry<'_>> = curves.iter().map(Curve::entry).collect();
-    sheet.legend_beside("p99", &entries);
-    draw_curves(sheet, curves, &OF_TOOLS)
+    let mut canvas = Canvas::new(title, subtitle, &[], Swatch::Line);
+    let entries: Vec<LegendEntry<'_>> = curves.iter().map(Curve::entry).collect();
+    canvas.legend_beside("p99", &entries);
+    draw_curves(canvas, curves, &OF_TOOLS)
 }
 
-fn draw_curves(mut sheet: Sheet, curves: &[Curve], axes: &Axes) -> Picture {
-    let frame = Frame::in_area(sheet.area, percentile_axis(axes.shares, curves), time_axis(axes.times, curves));
-    frame.draw_columns(&mut sheet.svg);
-    frame.draw_behind(&mut sheet.svg);
-    frame.draw_base(&mut sheet.svg);
+fn draw_curves(mut canvas: Canvas, curves: &[Curve], axes: &Axes) -> Picture {
+    let frame = Frame::in_area(canvas.area, percentile_axis(axes.shares, curves), time_axis(axes.times, curves));
+    frame.draw_columns(&mut canvas.svg);
+    frame.draw_behind(&mut canvas.svg);
+    frame.draw_base(&mut canvas.svg);
     let mut widest_first: Vec<&Curve> = curves.iter().collect();
     // The truth comes last, so that it is seen where a tool tells it.
     let is_truth = |curve: &Curve| curve.role == Role::Truth;
     widest_first.sort_by(|a, b| is_truth(a).cmp(&is_truth(b)).then(b.role.width().total_cmp(&a.role.width())));
-    widest_first.into_iter().for_each(|curve| draw(&mut sheet.svg, &frame, curve));
+    widest_first.into_iter().for_each(|curve| draw(&mut canvas.svg, &frame, curve));
     if curves.iter().all(|curve| curve.answered.is_empty() && curve.points.is_empty()) {
-        say_nothing(&mut sheet.svg, &frame);
+        say_nothing(&mut canvas.svg, &frame);
     }
-    sheet.finish()
+    canvas.finish()
 }
 
 /// One run.
@@ -215,7 +219,7 @@ fn subtitle(curves: &[&Curve]) -> String {
 fn percentile_axis(label: &str, curves: &[Curve]) -> Axis {
     let most = curves.iter().map(|curve| curve.arrivals).max().unwrap_or(0) as f64;
     let to = (most * SHELF).clamp(SHORTEST_AXIS, LONGEST_AXIS);
-    Axis::new(label, Scale::Log { from: 1.0, to }, percentile_ticks(to))
+    Axis::new(label, AxisScale::Log { from: 1.0, to }, percentile_ticks(to))
 }
 
 fn time_axis(label: &str, curves: &[Curve]) -> Axis {
@@ -223,7 +227,7 @@ fn time_axis(label: &str, curves: &[Curve]) -> Axis {
     let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
     let (low, high) = if high > 0.0 { (low, high) } else { (1e6, 1e9) };
     let (from, to) = around(low, high);
-    Axis::new(label, Scale::Log { from, to }, log_time_ticks(from, to))
+    Axis::new(label, AxisScale::Log { from, to }, log_time_ticks(from, to))
 }
 
 /// Ends of a logarithmic axis: some room below and above, and at least a power of ten.
@@ -250,7 +254,7 @@ fn draw(svg: &mut Svg, frame: &Frame, curve: &Curve) {
 }
 
 /// From where on nobody was answered: up and out of the picture.
-fn draw_unanswered(svg: &mut Svg, frame: &Frame, curve: &Curve, last: &Step) {
+fn draw_unanswered(svg: &mut Svg, frame: &Frame, curve: &Curve, last: &StepSegment) {
     let (x, y, top) = (frame.x(last.to), frame.y(last.value), frame.inner.y);
     let color = curve.role.color();
     svg.line(&[(x, y), (x, top)], Stroke { color, width: 2.5, dashes: "3 5" });

@@ -1,10 +1,10 @@
-//! Writing SVG: the few shapes that plots are made of.
+//! An SVG writer for the few shapes that plots are made of.
 
 use std::fmt::Write;
 
 use crate::markup::escaped;
 
-/// How a text stands.
+/// How a text is aligned to its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Anchor {
     Start,
@@ -12,7 +12,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A text to be set.
+/// A text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label<'a> {
     pub(super) x: f64,
@@ -25,7 +25,7 @@ pub(super) struct Label<'a> {
     pub(super) bold: bool,
 }
 
-/// A line to be drawn.
+/// The style of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stroke<'a> {
     pub(super) color: &'a str,
@@ -49,14 +49,14 @@ pub(super) struct Rect {
     pub(super) height: f64,
 }
 
-/// A picture that is being drawn.
+/// An SVG document that is being written.
 #[derive(Debug)]
 pub(super) struct Svg(String);
 
 const FONTS: &str = "Inter, 'Helvetica Neue', Arial, sans-serif";
 
 impl Svg {
-    /// A white sheet. `title` and `description` are for those who cannot see it.
+    /// A white picture. `title` and `description` are for screen readers.
     pub(super) fn new(width: f64, height: f64, title: &str, description: &str) -> Svg {
         let (width, height) = (short(width), short(height));
         Svg(format!(
@@ -78,7 +78,7 @@ impl Svg {
         self.push(&format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"/>"));
     }
 
-    /// A line through `points`; nothing for fewer than two.
+    /// Draws a line through `points`; nothing for fewer than two.
     pub(super) fn line(&mut self, points: &[(f64, f64)], stroke: Stroke<'_>) {
         if points.len() < 2 {
             return;
@@ -97,7 +97,7 @@ impl Svg {
         ));
     }
 
-    /// Round dots of this diameter, all in one path.
+    /// Draws round dots of this diameter, all in one path.
     pub(super) fn dots(&mut self, points: &[(f64, f64)], diameter: f64, color: &str) {
         if points.is_empty() {
             return;
@@ -117,7 +117,7 @@ impl Svg {
         self.text(label, &format!("x=\"{x}\" y=\"{y}\""));
     }
 
-    /// A label that reads from bottom to top.
+    /// Draws a label that reads from bottom to top.
     pub(super) fn label_upwards(&mut self, label: Label<'_>) {
         let (x, y) = (short(label.x), short(label.y));
         self.text(label, &format!("transform=\"translate({x} {y}) rotate(-90)\""));
@@ -145,7 +145,7 @@ impl Svg {
     }
 }
 
-/// Two decimals, without those that say nothing.
+/// Two decimals, without trailing zeros.
 fn short(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -1,12 +1,13 @@
-//! What the generator did between requests, what that cost, and what lag it had.
+//! The generator: timing, CPU time and lag.
 
 use truetail_model::record::Metric;
 use truetail_run::{Findings, Http2Stats, Run, RunSource};
 
-use super::{labelled_text, number};
+use super::labelled::labelled_text;
+use crate::number;
 use crate::style::Style;
 
-/// Nothing where no sockets were used, or nothing was issued.
+/// Empty if no sockets were used or nothing was issued.
 pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let Some(generator) = run.facts.generator.as_ref().filter(|_| run.facts.source == RunSource::Sockets) else {
         return Vec::new();
@@ -35,9 +36,9 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     labelled_text("Generator", &(text + &streams(generator.streams)), style)
 }
 
-/// How many requests shared connections at once, in HTTP/2.
-fn streams(streams: Option<Http2Stats>) -> String {
-    let Some(Http2Stats { peak, allowed, sent_again }) = streams else { return String::new() };
+/// In HTTP/2: how many streams were open at once, and how many requests were sent again.
+fn streams(streams: Option<Streams>) -> String {
+    let Some(Streams { peak, allowed, sent_again }) = streams else { return String::new() };
     let allowed =
         allowed.map_or("sets no limit".to_owned(), |n| format!("allows {} on a connection", number::count(n.into())));
     let again = match sent_again {

@@ -1,13 +1,14 @@
 //! The distributions.
 
-use truetail_model::record::Metric;
+use truetail_analysis::verdict::SATURATED;
 use truetail_run::{Distribution, Findings, Quantile};
 
-use super::{labelled_text, number};
-use crate::style::{Ink, Style};
+use super::labelled::labelled_text;
+use crate::number;
+use crate::style::{Emphasis, Style};
 use crate::table::{Align, Table};
 
-/// Response time with its interval, service time and start delay, quantile by quantile.
+/// Response time with its confidence interval, service time and start delay, a row a quantile.
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     if findings.response_time.count == 0 {
         return Vec::new();
@@ -37,11 +38,11 @@ pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
 
 fn at(distribution: &Distribution, q: f64) -> String {
     let quantile = distribution.quantiles.iter().find(|quantile| quantile.q == q);
-    // What a sample needs is said once, in the first column.
+    // "needs n ≥ N" stands in the column of the response time already.
     quantile.filter(|quantile| quantile.supported).map_or("–".to_owned(), number::quantile)
 }
 
-/// "≥" and "no answer" say already that there is no upper end.
+/// Empty for "≥" and "no answer", which imply that there is no upper end.
 fn interval(quantile: &Quantile) -> String {
     if quantile.at_least { String::new() } else { number::time_range(quantile.low_ns, quantile.high_ns) }
 }
@@ -54,10 +55,10 @@ fn footnotes(quantiles: &[Quantile], style: Style) -> Vec<String> {
         (quantiles.iter().any(open_end), "? too few independent events to bound it on this side"),
     ];
     let wanted = notes.iter().filter(|(wanted, _)| *wanted);
-    wanted.map(|(_, note)| format!("  {}", style.paint(Ink::Faint, &style.spell(note)))).collect()
+    wanted.map(|(_, note)| format!("  {}", style.emphasize(Emphasis::Faint, &style.printable(note)))).collect()
 }
 
-/// Successes apart from error statuses, where there are both.
+/// Successes and error statuses apart, if there are both.
 pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
     let (Some(success), Some(errors)) = (&findings.response_time_success, &findings.response_time_error_status) else {
         return Vec::new();
@@ -75,7 +76,7 @@ pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
     table.lines(2, style)
 }
 
-/// Who was responsible for late starts, by their share of all the time that was lost.
+/// The causes of late starts, by their share of all start delay.
 pub(super) fn start_delay(findings: &Findings, style: Style) -> Vec<String> {
     let total_of = |d: &Distribution| d.mean_ns.unwrap_or(0.0) * d.count as f64;
     let all = total_of(&findings.metrics[Metric::StartDelay]);
@@ -93,4 +94,17 @@ pub(super) fn start_delay(findings: &Findings, style: Style) -> Vec<String> {
         .collect();
     let text = format!("{} on average: {}", number::time(mean.round() as u64), parts.join(" · "));
     labelled_text("Delayed", &text, style)
+}
+
+/// The capacity, which replaces the response times of a run whose backlog grew without end; empty for other runs.
+pub(super) fn capacity(findings: &Findings, style: Style) -> Vec<String> {
+    let Some(reason) = findings.verdict.reasons.iter().find(|reason| reason.code == SATURATED) else {
+        return Vec::new();
+    };
+    let per_second = |name: &str| reason.numbers.get(name).and_then(|number| number.as_f64()).unwrap_or(f64::NAN);
+    let (capacity, offered) = (per_second("capacity_per_second"), per_second("offered_per_second"));
+    let rates = format!("{} were answered while {} were offered", number::rate(capacity), number::rate(offered));
+    let times = "no quantile is a property of this service: the longer the run, the slower the answers; they are in \
+                 run.json";
+    [labelled_text("Capacity", &rates, style), labelled_text("Response", times, style)].concat()
 }

@@ -1,18 +1,19 @@
-//! How it went over time, in two lines that fit any terminal.
+//! The run over time, as two lines that fit any terminal.
 
 use truetail_analysis::verdict::SATURATED;
 use truetail_model::record::{Distributions, Metric, rank_of};
 use truetail_run::{Findings, Run};
 
-use super::{MARGIN, labelled, number};
-use crate::spark::{self, Fold};
-use crate::style::{Ink, Style};
+use super::labelled::{MARGIN, labelled};
+use crate::number;
+use crate::sparkline::{self, Downsample};
+use crate::style::{Emphasis, Style};
 
-/// Fewer seconds make no line.
+/// A shorter run has no timeline.
 const FEWEST_SECONDS: usize = 3;
-/// However narrow the terminal, a line has this many columns.
+/// The fewest columns of a line, however narrow the terminal.
 const FEWEST_COLUMNS: usize = 8;
-/// Between a line and the text behind it.
+/// Spaces between a line and its caption.
 const GAP: usize = 2;
 
 /// p99 of the response time by intended start, and requests sent by actual start.
@@ -23,7 +24,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     if rows.len() < FEWEST_SECONDS {
         return Vec::new();
     }
-    // In a long run the seconds of an interval share its quantile.
+    // In a long run several seconds share an interval, and so its quantile.
     let intervals = &run.snapshot.intervals;
     let by_interval: Vec<Option<f64>> = intervals.rows().iter().map(p99_ns).collect();
     let of_second = |second| by_interval.get(intervals.interval_of(second)).copied().flatten();
@@ -32,22 +33,26 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     let saturated = findings.verdict.reasons.iter().any(|reason| reason.code == SATURATED);
     let label = if saturated { "waits" } else { "p99" };
     let plots = [
-        (label, &p99, Fold::Largest, caption(&p99, |ns| number::time(ns as u64))),
-        // The last second is rarely a whole one: it is drawn, and not counted as the lowest.
-        ("sent", &sent, Fold::Smallest, caption(&sent[..sent.len() - 1], number::rate)),
+        (label, &p99, Downsample::Max, caption(&p99, |ns| number::time(ns as u64))),
+        // The last second is rarely a whole one: it is drawn, but left out of the lowest value.
+        ("sent", &sent, Downsample::Min, caption(&sent[..sent.len() - 1], number::rate)),
     ];
-    let behind = plots.iter().map(|(.., caption)| style.spell(caption).chars().count()).max().unwrap_or(0);
+    let behind = plots.iter().map(|(.., caption)| style.printable(caption).chars().count()).max().unwrap_or(0);
     let columns =
         style.columns().saturating_sub(MARGIN + GAP + behind).clamp(FEWEST_COLUMNS, rows.len().max(FEWEST_COLUMNS));
     let drawn = plots.iter().filter(|(.., caption)| !caption.is_empty());
     let mut lines: Vec<String> = drawn
-        .map(|(label, values, fold, caption)| line(label, &spark::resample(values, columns, *fold), caption, style))
+        .map(|(label, values, fold, caption)| line(label, &sparkline::resample(values, columns, *fold), caption, style))
         .collect();
-    lines.push(labelled("", &style.paint(Ink::Faint, &axis(from, from + rows.len(), columns.min(rows.len()))), style));
+    lines.push(labelled(
+        "",
+        &style.emphasize(Emphasis::Faint, &axis(from, from + rows.len(), columns.min(rows.len()))),
+        style,
+    ));
     lines
 }
 
-/// From which second to which, below both ends of a line.
+/// The first and the last second, below both ends of a line.
 fn axis(from: usize, to: usize, columns: usize) -> String {
     let (from, to) = (format!("{from} s"), format!("{to} s"));
     let room = columns.saturating_sub(from.len()).max(to.len() + 1);
@@ -55,10 +60,10 @@ fn axis(from: usize, to: usize, columns: usize) -> String {
 }
 
 fn line(label: &str, values: &[Option<f64>], caption: &str, style: Style) -> String {
-    labelled(label, &format!("{}  {}", spark::line(values, style), style.spell(caption)), style)
+    labelled(label, &format!("{}  {}", sparkline::line(values, style), style.printable(caption)), style)
 }
 
-/// From the lowest to the highest value; empty where there is none.
+/// The range of the values; empty if there are none.
 fn caption(values: &[Option<f64>], text: impl Fn(f64) -> String) -> String {
     let finite = || values.iter().flatten().copied().filter(|value| value.is_finite());
     let endless = values.iter().flatten().any(|value| value.is_infinite());
@@ -70,7 +75,7 @@ fn caption(values: &[Option<f64>], text: impl Fn(f64) -> String) -> String {
     range.into_iter().chain(endless).collect::<Vec<_>>().join(" · ")
 }
 
-/// p99 over the arrivals intended in this interval: the censored with what was waited for them, and without end where it
+/// p99 over the arrivals intended in this interval, ns. Censored ones count with the time that was waited; infinite if it
 /// falls among those that failed.
 fn p99_ns(row: &Distributions) -> Option<f64> {
     let mut waited = row.metric(Metric::ResponseTime).clone();

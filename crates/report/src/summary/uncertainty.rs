@@ -1,14 +1,15 @@
-//! Where the uncertainty of the headline comes from.
+//! The uncertainty budget of the headline quantile.
 
 use truetail_run::{Contribution, Findings, Uncertainty};
 
-use super::{labelled_text, number};
+use super::labelled::labelled_text;
+use crate::number;
 use crate::style::Style;
 
-/// The headline: p99, or the highest quantile below it that the sample carries.
+/// The headline is p99, or the highest quantile below it that the sample supports.
 const HEADLINE: f64 = 0.99;
 
-/// The uncertainty budget of the headline quantile; nothing where there is none.
+/// Empty if there is no budget.
 pub(super) fn lines(findings: &Findings, style: Style) -> Vec<String> {
     let budgets = findings.uncertainty.iter().filter(|budget| budget.q <= HEADLINE);
     match budgets.max_by(|a, b| a.q.total_cmp(&b.q)) {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use truetail_analysis::{findings, omission, truth};
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_report::{Style, comparison, explanation, summary};
+use truetail_report::{Style, comparison_explanation, comparison_table, summary};
 use truetail_run::Findings;
 
 use crate::fixtures;
@@ -76,7 +76,7 @@ fn a_stall_three_times() {
     let (of_closed, of_open) = (findings(&closed), findings(&open_run));
     let truth = truth::truth(&open).unwrap();
     let three = omission::comparison((&closed, &of_closed), (&open_run, &of_open), &truth, stall);
-    check("comparison", &format!("{}\n{}", comparison(&three, WIDE), explanation(&three, WIDE)));
+    check("comparison", &format!("{}\n{}", comparison_table(&three, WIDE), comparison_explanation(&three, WIDE)));
 }
 
 /// Where the loops agree there is nothing to explain, and nothing is claimed.
@@ -87,7 +87,7 @@ fn no_difference_no_explanation() {
     let stall = Some((Timestamp(30_000_000_000), Nanos::from_secs(1)));
     let truth = truth::truth(&healthy).unwrap();
     let three = omission::comparison((&closed, &findings(&closed)), (&open, &findings(&open)), &truth, stall);
-    assert_eq!(explanation(&three, WIDE), "");
+    assert_eq!(comparison_explanation(&three, WIDE), "");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use truetail_model::scenario::{Scenario, builtin};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::LoadModelKind;
 use truetail_report::Style;
-use truetail_report::league::{Table, ToolData, csv, html, markdown, pictures, text};
+use truetail_report::league::{LeagueTable, ToolData, csv, html, markdown, pictures, text};
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
 const MS: u64 = 1_000_000;
@@ -58,9 +58,9 @@ impl League {
         League { scenario, truth, rows }
     }
 
-    fn table(&self) -> Table<'_> {
+    fn table(&self) -> LeagueTable<'_> {
         let duration = Nanos::from_secs(60);
-        Table { scenario: &self.scenario, duration, truth: &self.truth, window: &[], rows: &self.rows }
+        LeagueTable { scenario: &self.scenario, duration, truth: &self.truth, window: &[], rows: &self.rows }
     }
 }
 

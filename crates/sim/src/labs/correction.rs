@@ -7,17 +7,17 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_run::Run;
 
-use super::LabError;
-use super::series::{Series, facts_of, measure};
+use super::error::LabError;
+use super::series::{LabSeries, facts_of, measure};
 use crate::{SimOptions, Sink};
 
-/// Records each answer, and with it the requests that a client with an expected interval would have sent while it
-/// waited: for a response time v, one of v − i, one of v − 2i … down to i, each of which ends when the real one did.
+/// Records each answer, and the requests that a client with a fixed interval i would have sent while it waited: for a
+/// response time v, requests of v − i, v − 2i … down to i, which all end when the real one does.
 ///
 /// These are the values that `recordValueWithExpectedInterval` of HdrHistogram adds. They are reconstructed, not
-/// measured: nobody sent them.
+/// measured.
 #[derive(Clone, Debug)]
-pub struct Corrected {
+pub struct CorrectedRecorder {
     recorder: Recorder,
     expected_interval: Nanos,
     hash: ScheduleHash,
@@ -25,19 +25,25 @@ pub struct Corrected {
     reconstructed: u64,
 }
 
-impl Corrected {
-    /// Nothing yet. The shortest interval is 1 ns.
-    pub fn new(recorder: Recorder, expected_interval: Nanos) -> Corrected {
+impl CorrectedRecorder {
+    /// An empty recorder. `expected_interval` is at least 1 ns.
+    pub fn new(recorder: Recorder, expected_interval: Nanos) -> CorrectedRecorder {
         let expected_interval = expected_interval.max(Nanos(1));
-        Corrected { recorder, expected_interval, hash: ScheduleHash::default(), next_index: 0, reconstructed: 0 }
+        CorrectedRecorder {
+            recorder,
+            expected_interval,
+            hash: ScheduleHash::default(),
+            next_index: 0,
+            reconstructed: 0,
+        }
     }
 
-    /// How many requests were reconstructed.
+    /// Requests reconstructed so far.
     pub fn reconstructed(&self) -> u64 {
         self.reconstructed
     }
 
-    /// Measured and reconstructed requests together.
+    /// The snapshot of measured and reconstructed requests together.
     pub fn finish(self) -> Snapshot {
         self.recorder.finish(self.hash)
     }
@@ -51,8 +57,8 @@ impl Corrected {
     }
 }
 
-impl Sink for Corrected {
-    /// An arrival is planned here when it has ended, together with those that it stands for.
+impl Sink for CorrectedRecorder {
+    /// Arrivals are planned when they end, together with those reconstructed from them.
     fn planned(&mut self, _: Timestamp) {}
 
     fn ended(&mut self, record: &RequestRecord) {
@@ -70,32 +76,32 @@ impl Sink for Corrected {
     }
 }
 
-/// What a naive series and its correction are called.
+/// The names of a lab, of its naive series and of the corrected one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Names {
+pub(super) struct SeriesNames {
     pub(super) lab: &'static str,
     pub(super) raw: &'static str,
     pub(super) corrected: &'static str,
 }
 
-/// Measures once, and gives the series as it was measured and as the correction makes it.
+/// Measures once, and returns the series as measured and as corrected.
 pub(super) fn measure_both(
-    names: Names,
+    names: SeriesNames,
     service: &Service,
     workload: &Workload,
     expected_interval: Nanos,
     besides: impl Sink,
-) -> Result<(Series, Series), LabError> {
-    let correction = Corrected::new(SimOptions::default().recorder(workload), expected_interval);
+) -> Result<(LabSeries, LabSeries), LabError> {
+    let correction = CorrectedRecorder::new(SimOptions::default().recorder(workload), expected_interval);
     let mut sinks = (correction, besides);
-    let (raw, closing) = measure(names.lab, names.raw, service, workload, &mut sinks)?;
+    let (raw, end) = measure(names.lab, names.raw, service, workload, &mut sinks)?;
     let (measured, reconstructed) = (raw.count(), sinks.0.reconstructed());
-    let mut facts = facts_of(names.lab, names.corrected, workload, closing);
+    let mut facts = facts_of(names.lab, names.corrected, workload, end);
     facts.notes.push(format!(
         "{measured} requests were measured and {reconstructed} are reconstructed by HdrHistogram's correction with an \
          expected interval of {expected_interval}"
     ));
-    Ok((raw, Series::new(names.corrected, Run { facts, snapshot: sinks.0.finish() })))
+    Ok((raw, LabSeries::new(names.corrected, Run { facts, snapshot: sinks.0.finish() })))
 }
 
 #[cfg(test)]
@@ -113,7 +119,7 @@ mod tests {
     #[test]
     fn it_adds_what_hdrhistogram_adds() {
         let (short, long, interval) = (1_000, 100_000_000, 10_000);
-        let mut ours = Corrected::new(Recorder::new(RecorderOptions::default()), Nanos(interval));
+        let mut ours = CorrectedRecorder::new(Recorder::new(RecorderOptions::default()), Nanos(interval));
         let mut theirs = hdrhistogram::Histogram::<u64>::new(3).unwrap();
         for value in std::iter::repeat_n(short, 10_000).chain([long]) {
             ours.ended(&answer(5, 5 + value));
@@ -133,7 +139,7 @@ mod tests {
 
     #[test]
     fn what_is_reconstructed_starts_an_interval_later_and_ends_together() {
-        let mut corrected = Corrected::new(Recorder::new(RecorderOptions::default()), Nanos(10));
+        let mut corrected = CorrectedRecorder::new(Recorder::new(RecorderOptions::default()), Nanos(10));
         corrected.ended(&answer(100, 135));
         assert_eq!(corrected.reconstructed(), 2);
         let records = corrected.finish().samples.even().to_vec();

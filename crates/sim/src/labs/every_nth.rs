@@ -9,22 +9,27 @@ use truetail_model::record::RequestRecord;
 use truetail_model::service::{Fault, Service};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 
-use super::series::{closed, measure, open};
-use super::{LabError, Series, above_zero, requests_in};
+use super::error::{LabError, above_zero, requests_in};
+use super::series::{LabSeries, closed, measure, open};
 use crate::Sink;
 
-/// What may be chosen.
+/// The name of this lab.
+pub const NAME: &str = "every-nth";
+/// The names of its series.
+pub const SERIES: [&str; 2] = ["closed-loop", "open-loop"];
+
+/// Options of this lab.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EveryNthOptions {
     /// Requests a second of the open loop.
     pub rate: Rate,
-    /// How long. The closed loop does rate × duration requests, however long that takes it.
+    /// How long the open loop sends. The closed loop sends rate × duration requests, however long that takes.
     pub duration: Nanos,
     /// The server pauses at requests n, 2n, 3n …
     pub pause_every: u64,
-    /// What such a request takes.
+    /// How long such a request takes.
     pub pause: Nanos,
-    /// What every other request takes.
+    /// How long every other request takes.
     pub work: Nanos,
 }
 
@@ -50,12 +55,25 @@ impl EveryNthOptions {
         }
     }
 
-    /// The share of the server's time that is asked for; from 1 on the backlog grows without end.
+    /// The utilisation of the server by the open loop; from 1 on the backlog grows without end.
     pub fn utilisation(&self) -> f64 {
         let (every, work, pause) = (self.pause_every as f64, self.work.as_secs_f64(), self.pause.as_secs_f64());
         self.rate.as_per_second() * ((every - 1.0) * work + pause) / every
     }
 
+    /// How long both loops take in real time together, if nothing else slows them down: seconds. `requests` is the
+    /// length of the closed loop.
+    pub fn real_time_seconds(&self, requests: u64) -> f64 {
+        let closed = self.utilisation() / self.rate.as_per_second() * requests as f64;
+        closed + self.duration.as_secs_f64().max(closed)
+    }
+
+    /// A request is slow if it takes longer than this: twice the work.
+    pub fn slow_from(&self) -> Nanos {
+        self.work + self.work
+    }
+
+    /// The number of requests of each series.
     fn check(&self) -> Result<u64, LabError> {
         above_zero("duration", self.duration.0)?;
         above_zero("pause-every", self.pause_every)?;
@@ -67,22 +85,22 @@ impl EveryNthOptions {
 
 /// What the two loops saw.
 #[derive(Clone, Debug)]
-pub struct EveryNth {
+pub struct EveryNthResult {
+    /// How it was set up.
+    pub options: EveryNthOptions,
     /// One request after the other.
-    pub closed: Series,
-    /// On schedule, from the intended start.
-    pub open: Series,
-    /// A request is slow when it takes longer than this: twice the work.
-    pub slow_from: Nanos,
-    /// Slow requests of the closed loop.
+    pub closed: LabSeries,
+    /// On schedule, measured from the intended start.
+    pub open: LabSeries,
+    /// Requests of the closed loop that took longer than [`EveryNthOptions::slow_from`].
     pub closed_slow: u64,
-    /// Slow requests of the open loop.
+    /// The same of the open loop.
     pub open_slow: u64,
 }
 
-/// A line of the comparison.
+/// A quantile of both loops.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Ratio {
+pub struct QuantileRatio {
     /// In [0, 1].
     pub q: f64,
     /// The closed loop's response time.
@@ -91,18 +109,18 @@ pub struct Ratio {
     pub open: Nanos,
 }
 
-impl Ratio {
+impl QuantileRatio {
     /// open / closed, from the unrounded values.
     pub fn ratio(&self) -> f64 {
         self.open.0 as f64 / self.closed.0 as f64
     }
 }
 
-impl EveryNth {
-    /// The two loops, quantile by quantile.
-    pub fn ratios(&self) -> impl Iterator<Item = Ratio> + '_ {
+impl EveryNthResult {
+    /// Both loops, quantile by quantile.
+    pub fn ratios(&self) -> impl Iterator<Item = QuantileRatio> + '_ {
         let both = self.closed.quantiles.iter().zip(&self.open.quantiles);
-        both.map(|(closed, open)| Ratio { q: closed.q, closed: closed.response_time, open: open.response_time })
+        both.map(|(closed, open)| QuantileRatio { q: closed.q, closed: closed.response_time, open: open.response_time })
     }
 }
 
@@ -110,31 +128,33 @@ impl EveryNth {
 ///
 /// # Errors
 /// [`LabError`] when an option is out of range.
-pub fn run(options: &EveryNthOptions) -> Result<EveryNth, LabError> {
+pub fn run(options: &EveryNthOptions) -> Result<EveryNthResult, LabError> {
     let requests = options.check()?;
     let service = options.service();
-    let slow_from = options.work + options.work;
+    let slow_from = options.slow_from();
+    let [closed_name, open_name] = SERIES;
     let horizon = Horizon { duration: None, requests: Some(requests) };
-    let (mut closed_slow, mut open_slow) = (Slow::from(slow_from), Slow::from(slow_from));
-    let (closed, _) = measure("every-nth", "closed-loop", &service, &closed(1, horizon), &mut closed_slow)?;
+    let (mut closed_slow, mut open_slow) = (SlowCounter::above(slow_from), SlowCounter::above(slow_from));
+    let (closed, _) = measure(NAME, closed_name, &service, &closed(1, horizon), &mut closed_slow)?;
     let open_workload = open(options.rate, options.duration);
-    let (open, _) = measure("every-nth", "open-loop", &service, &open_workload, &mut open_slow)?;
-    Ok(EveryNth { closed, open, slow_from, closed_slow: closed_slow.count, open_slow: open_slow.count })
+    let (open, _) = measure(NAME, open_name, &service, &open_workload, &mut open_slow)?;
+    let (closed_slow, open_slow) = (closed_slow.count, open_slow.count);
+    Ok(EveryNthResult { options: *options, closed, open, closed_slow, open_slow })
 }
 
-/// Counts what takes longer than a limit.
-struct Slow {
+/// Counts the requests that take longer than `limit`.
+struct SlowCounter {
     limit: Nanos,
     count: u64,
 }
 
-impl Slow {
-    fn from(limit: Nanos) -> Slow {
-        Slow { limit, count: 0 }
+impl SlowCounter {
+    fn above(limit: Nanos) -> SlowCounter {
+        SlowCounter { limit, count: 0 }
     }
 }
 
-impl Sink for Slow {
+impl Sink for SlowCounter {
     fn planned(&mut self, _: Timestamp) {}
 
     fn ended(&mut self, record: &RequestRecord) {

@@ -6,77 +6,98 @@
 //! | [`every_nth`] | a pause at every n-th request, closed loop against open loop |
 //! | [`order_router`] | short pauses of a fast service, naive loop against corrected and open loop |
 //!
-//! A lab returns the [`Series`] it measured and a few figures. It prints and writes nothing.
+//! [`Lab`] is any of them with its options. A lab returns the [`LabSeries`] it measured and a few figures. It prints and
+//! writes nothing.
 
 mod correction;
+mod error;
 pub mod every_nth;
 pub mod freeze;
 pub mod order_router;
 mod series;
 
-pub use correction::Corrected;
-pub use series::{QUANTILES, Series, SeriesQuantile};
+pub use correction::CorrectedRecorder;
+pub use error::{LabError, MOST_REQUESTS};
+pub use series::{LabQuantile, LabSeries, QUANTILES};
 
-use truetail_model::time::Nanos;
+use every_nth::{EveryNthOptions, EveryNthResult};
+use freeze::{FreezeOptions, FreezeResult};
+use order_router::{OrderRouterOptions, OrderRouterResult};
 
-use crate::SimError;
-
-/// Why a lab cannot be run as asked.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum LabError {
-    /// An option that has to be above zero is zero.
-    #[error("{option} is zero; it must be above zero")]
-    Zero {
-        /// Its name on the command line, without dashes.
-        option: &'static str,
-    },
-    /// This lab counts in milliseconds.
-    #[error("{option} is {value}; this lab counts in whole milliseconds, so write 10ms and not 10.5ms")]
-    NotWholeMillis {
-        /// Its name on the command line, without dashes.
-        option: &'static str,
-        /// What was given.
-        value: Nanos,
-    },
-    /// Pauses that leave no time between them.
-    #[error("a pause of {length} every {every} never ends; make the pause shorter or the time between pauses longer")]
-    PauseNeverEnds {
-        /// How long a pause is.
-        length: Nanos,
-        /// From one to the next.
-        every: Nanos,
-    },
-    /// More requests than anybody waits for.
-    #[error(
-        "that would be {requests} requests, and a lab does at most {MOST_REQUESTS}; lower the rate or the duration"
-    )]
-    TooManyRequests {
-        /// How many.
-        requests: u64,
-    },
-    /// The service is so far behind that a day of virtual time does not suffice.
-    #[error(
-        "{requests} requests were not answered within a day after the last was sent; shorten the pauses or the work, or \
-         lower the rate or the duration"
-    )]
-    Unanswered {
-        /// How many.
-        requests: u64,
-    },
-    /// The simulator refused.
-    #[error(transparent)]
-    Simulation(#[from] SimError),
+/// A lab with its options.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Lab {
+    /// One freeze, three series.
+    Freeze(FreezeOptions),
+    /// A pause at every n-th request.
+    EveryNth(EveryNthOptions),
+    /// Short pauses of a fast service.
+    OrderRouter(OrderRouterOptions),
 }
 
-/// A lab does at most so many requests in a series: a minute of computing or so.
-pub const MOST_REQUESTS: u64 = 1_000_000_000;
-
-fn above_zero(option: &'static str, value: u64) -> Result<(), LabError> {
-    if value == 0 { Err(LabError::Zero { option }) } else { Ok(()) }
+/// What a lab found.
+#[derive(Clone, Debug)]
+pub enum LabResult {
+    /// Of [`Lab::Freeze`].
+    Freeze(FreezeResult),
+    /// Of [`Lab::EveryNth`].
+    EveryNth(EveryNthResult),
+    /// Of [`Lab::OrderRouter`].
+    OrderRouter(OrderRouterResult),
 }
 
-/// How many requests there are in `duration` at so many a second.
-fn requests_in(duration: Nanos, per_second: f64) -> Result<u64, LabError> {
-    let requests = (duration.as_secs_f64() * per_second).round() as u64;
-    if requests > MOST_REQUESTS { Err(LabError::TooManyRequests { requests }) } else { Ok(requests) }
+impl Lab {
+    /// The name of every lab, on the command line and in Python.
+    pub const NAMES: [&'static str; 3] = [freeze::NAME, every_nth::NAME, order_router::NAME];
+
+    /// The lab called `name` with its default options.
+    pub fn by_name(name: &str) -> Option<Lab> {
+        match name {
+            freeze::NAME => Some(Lab::Freeze(FreezeOptions::default())),
+            every_nth::NAME => Some(Lab::EveryNth(EveryNthOptions::default())),
+            order_router::NAME => Some(Lab::OrderRouter(OrderRouterOptions::default())),
+            _ => None,
+        }
+    }
+
+    /// Its name, one of [`Lab::NAMES`].
+    pub fn name(&self) -> &'static str {
+        match self {
+            Lab::Freeze(_) => freeze::NAME,
+            Lab::EveryNth(_) => every_nth::NAME,
+            Lab::OrderRouter(_) => order_router::NAME,
+        }
+    }
+
+    /// The names of its series, in the order of [`LabResult::into_series`].
+    pub fn series_names(&self) -> &'static [&'static str] {
+        match self {
+            Lab::Freeze(_) => &freeze::SERIES,
+            Lab::EveryNth(_) => &every_nth::SERIES,
+            Lab::OrderRouter(_) => &order_router::SERIES,
+        }
+    }
+
+    /// Runs it in virtual time.
+    ///
+    /// # Errors
+    /// [`LabError`] when an option is out of range, or requests stay unanswered.
+    pub fn run(&self) -> Result<LabResult, LabError> {
+        match self {
+            Lab::Freeze(options) => freeze::run(options).map(LabResult::Freeze),
+            Lab::EveryNth(options) => every_nth::run(options).map(LabResult::EveryNth),
+            Lab::OrderRouter(options) => order_router::run(options).map(LabResult::OrderRouter),
+        }
+    }
+}
+
+impl LabResult {
+    /// Its series, in the order of [`Lab::series_names`].
+    pub fn into_series(self) -> Vec<LabSeries> {
+        match self {
+            LabResult::Freeze(found) => found.series.map(|one| one.series).into(),
+            LabResult::EveryNth(found) => vec![found.closed, found.open],
+            LabResult::OrderRouter(found) => vec![found.naive, found.corrected, found.open],
+        }
+    }
 }

@@ -9,23 +9,28 @@ use truetail_model::arrival::Horizon;
 use truetail_model::service::{Fault, Gate, Service};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 
-use super::correction::{Names, measure_both};
-use super::series::{closed, measure, open};
-use super::{LabError, Series, above_zero, requests_in};
-use crate::sink::Nothing;
+use super::correction::{SeriesNames, measure_both};
+use super::error::{LabError, above_zero, requests_in};
+use super::series::{LabSeries, closed, measure, open};
+use crate::sink::DiscardSink;
 
-/// What may be chosen.
+/// The name of this lab.
+pub const NAME: &str = "order-router";
+/// The names of its series.
+pub const SERIES: [&str; 3] = ["naive", "corrected", "open-loop"];
+
+/// Options of this lab.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct OrderRouterOptions {
-    /// Requests a second that the clients mean to send; the correction expects one every 1/rate.
+    /// The rate that the clients intend. The correction assumes an interval of 1/rate.
     pub rate: Rate,
-    /// How long.
+    /// How long requests are sent.
     pub duration: Nanos,
-    /// What one request takes.
+    /// How long a request takes.
     pub work: Nanos,
-    /// How long a pause is.
+    /// The length of a pause.
     pub pause: Nanos,
-    /// From one pause to the next; the first begins after half of it.
+    /// From the start of one pause to the start of the next. The first one begins after half of it.
     pub pause_every: Nanos,
 }
 
@@ -54,6 +59,11 @@ impl OrderRouterOptions {
         Service { faults: vec![pauses], ..Service::healthy(self.work) }
     }
 
+    /// How many arrivals of the open loop one pause holds up.
+    pub fn arrivals_per_pause(&self) -> u64 {
+        (self.rate.as_per_second() * self.pause.as_secs_f64()) as u64
+    }
+
     fn check(&self) -> Result<(), LabError> {
         above_zero("duration", self.duration.0)?;
         above_zero("work", self.work.0)?;
@@ -69,26 +79,29 @@ impl OrderRouterOptions {
 
 /// What the three ways of measuring saw.
 #[derive(Clone, Debug)]
-pub struct OrderRouter {
+pub struct OrderRouterResult {
+    /// How it was set up.
+    pub options: OrderRouterOptions,
     /// One request after the other.
-    pub naive: Series,
+    pub naive: LabSeries,
     /// The naive loop with HdrHistogram's correction.
-    pub corrected: Series,
-    /// On schedule, from the intended start: the truth.
-    pub open: Series,
+    pub corrected: LabSeries,
+    /// On schedule, measured from the intended start: the truth.
+    pub open: LabSeries,
 }
 
 /// Runs the lab.
 ///
 /// # Errors
 /// [`LabError`] when an option is out of range.
-pub fn run(options: &OrderRouterOptions) -> Result<OrderRouter, LabError> {
+pub fn run(options: &OrderRouterOptions) -> Result<OrderRouterResult, LabError> {
     options.check()?;
     let service = options.service();
     let horizon = Horizon { duration: Some(options.duration), requests: None };
-    let names = Names { lab: "order-router", raw: "naive", corrected: "corrected" };
-    let (naive, corrected) = measure_both(names, &service, &closed(1, horizon), options.rate.interval(), Nothing)?;
+    let [raw, corrected, open_name] = SERIES;
+    let names = SeriesNames { lab: NAME, raw, corrected };
+    let (naive, corrected) = measure_both(names, &service, &closed(1, horizon), options.rate.interval(), DiscardSink)?;
     let open_workload = open(options.rate, options.duration);
-    let (open, _) = measure("order-router", "open-loop", &service, &open_workload, &mut Nothing)?;
-    Ok(OrderRouter { naive, corrected, open })
+    let (open, _) = measure(NAME, open_name, &service, &open_workload, &mut DiscardSink)?;
+    Ok(OrderRouterResult { options: *options, naive, corrected, open })
 }

@@ -1,4 +1,4 @@
-//! One way of measuring, and what it saw.
+//! A series: one way of measuring a service, and what it measured.
 
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::{Metric, rank_of};
@@ -8,11 +8,11 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{Facts, Run};
 
 use crate::run::facts;
-use crate::{Closing, FaultClock, SimOptions, Simulation, Sink};
+use crate::{FaultClockStart, SimOptions, Simulation, SimulationEnd, Sink};
 
-use super::LabError;
+use super::error::LabError;
 
-/// Virtual time is patient: a backlog has a day to drain.
+/// How long a backlog may drain, in virtual time.
 const DRAIN: Nanos = Nanos::from_secs(24 * 60 * 60);
 
 /// The quantiles of a lab's tables, the largest value last.
@@ -20,28 +20,29 @@ pub const QUANTILES: [f64; 7] = [0.5, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
 
 /// One way of measuring.
 #[derive(Clone, Debug)]
-pub struct Series {
+pub struct LabSeries {
     /// Such as `open-loop`.
     pub name: &'static str,
     /// All that was recorded.
     pub run: Run,
-    /// Response time at each of [`QUANTILES`]: exact where the run kept every request (up to 262 144), else to 0.1 %.
-    pub quantiles: Vec<SeriesQuantile>,
+    /// Response time at each of [`QUANTILES`]: exact if the run kept every request (up to 262 144), else to 0.1 %. Empty
+    /// if nothing was answered.
+    pub quantiles: Vec<LabQuantile>,
 }
 
 /// A quantile of a series.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SeriesQuantile {
+pub struct LabQuantile {
     /// In [0, 1].
     pub q: f64,
     /// The response time there.
     pub response_time: Nanos,
 }
 
-impl Series {
-    pub(super) fn new(name: &'static str, run: Run) -> Series {
+impl LabSeries {
+    pub(super) fn new(name: &'static str, run: Run) -> LabSeries {
         let quantiles = quantiles(&run);
-        Series { name, run, quantiles }
+        LabSeries { name, run, quantiles }
     }
 
     /// The response time at `q`, one of [`QUANTILES`].
@@ -55,8 +56,7 @@ impl Series {
     }
 }
 
-/// Empty where nothing was answered.
-fn quantiles(run: &Run) -> Vec<SeriesQuantile> {
+fn quantiles(run: &Run) -> Vec<LabQuantile> {
     let samples = &run.snapshot.samples;
     let buckets = run.snapshot.metric(Metric::ResponseTime);
     let every = samples.is_complete() && samples.even().len() as u64 == buckets.count();
@@ -66,7 +66,7 @@ fn quantiles(run: &Run) -> Vec<SeriesQuantile> {
         times.sort_unstable();
     }
     let at = |q| if every { exact(&times, q) } else { buckets.quantile(q) };
-    QUANTILES.into_iter().filter_map(|q| at(q).map(|response_time| SeriesQuantile { q, response_time })).collect()
+    QUANTILES.into_iter().filter_map(|q| at(q).map(|response_time| LabQuantile { q, response_time })).collect()
 }
 
 fn exact(sorted: &[Nanos], q: f64) -> Option<Nanos> {
@@ -74,14 +74,14 @@ fn exact(sorted: &[Nanos], q: f64) -> Option<Nanos> {
     sorted.get(rank as usize).copied()
 }
 
-/// Users without think time until `horizon`: the naive loop.
+/// The naive loop: `users` without think time until `horizon`.
 pub(super) fn closed(users: u32, horizon: Horizon) -> Workload {
-    limitless(LoadModel::Closed { users, think_time: Nanos::ZERO, horizon })
+    unlimited(LoadModel::Closed { users, think_time: Nanos::ZERO, horizon })
 }
 
-/// A metronome at `rate` for `duration`.
+/// The open loop: evenly spaced arrivals at `rate` for `duration`.
 pub(super) fn open(rate: Rate, duration: Nanos) -> Workload {
-    limitless(LoadModel::Open(Schedule {
+    unlimited(LoadModel::Open(Schedule {
         profile: Profile::constant(rate),
         spacing: Spacing::Even,
         seed: 1,
@@ -89,33 +89,33 @@ pub(super) fn open(rate: Rate, duration: Nanos) -> Workload {
     }))
 }
 
-fn limitless(model: LoadModel) -> Workload {
+fn unlimited(model: LoadModel) -> Workload {
     Workload { model, limits: Limits { connections: None, timeout: None, drain: DRAIN }, warmup: Nanos::ZERO }
 }
 
-/// Measures `service` under `workload`; `besides` sees every request too.
+/// Measures `service` under `workload`. `besides` receives every request too.
 ///
 /// # Errors
-/// [`LabError::Unanswered`] when a request is not answered within a day after the last: a quantile over the rest would
-/// flatter.
+/// [`LabError::Unanswered`] if a request is not answered within a day after the last one was sent: quantiles over the
+/// rest would be too low.
 pub(super) fn measure(
     lab: &str,
     name: &'static str,
     service: &Service,
     workload: &Workload,
     besides: &mut impl Sink,
-) -> Result<(Series, Closing), LabError> {
+) -> Result<(LabSeries, SimulationEnd), LabError> {
     let mut sink = (SimOptions::default().recorder(workload), besides);
-    let closing = Simulation::new(service, workload, FaultClock::Origin)?.run(&mut sink)?;
-    let run = Run { facts: facts_of(lab, name, workload, closing), snapshot: sink.0.finish(closing.schedule_hash) };
+    let end = Simulation::new(service, workload, FaultClockStart::Origin)?.run(&mut sink)?;
+    let run = Run { facts: facts_of(lab, name, workload, end), snapshot: sink.0.finish(end.schedule_hash) };
     match run.snapshot.tally.unanswered() {
         0 => {}
         requests => return Err(LabError::Unanswered { requests }),
     }
-    Ok((Series::new(name, run), closing))
+    Ok((LabSeries::new(name, run), end))
 }
 
 /// The facts of a series, under the name `lab/series`.
-pub(super) fn facts_of(lab: &str, name: &str, workload: &Workload, closing: Closing) -> Facts {
-    facts(&format!("{lab}/{name}"), workload, closing)
+pub(super) fn facts_of(lab: &str, name: &str, workload: &Workload, end: SimulationEnd) -> Facts {
+    facts(&format!("{lab}/{name}"), workload, end)
 }

@@ -2,10 +2,10 @@
 //!
 //! | module | what is at home there |
 //! |---|---|
-//! | `tools` | which are here |
-//! | `run` | through a scenario, one at a time |
-//! | `progress` | how that stands |
-//! | `results` | tables and pictures |
+//! | `tools` | which are installed |
+//! | `run` | runs them through a scenario, one at a time |
+//! | `progress` | the progress of that |
+//! | `results` | tables and pictures, shown and saved |
 
 mod progress;
 mod results;
@@ -15,13 +15,13 @@ mod tools;
 use truetail_tools::Tool;
 
 use crate::args::lab::{LabArgs, LabVerb};
-use crate::outcome::{Exit, Result, usage};
+use crate::error::{ExitCode, Result, usage_error};
 
-/// Does it.
+/// Carries out a verb of the laboratory.
 ///
 /// # Errors
-/// Why it could not be done.
-pub fn lab(args: LabArgs) -> Result<Exit> {
+/// Those of the verb.
+pub fn lab(args: LabArgs) -> Result<ExitCode> {
     match args.verb {
         LabVerb::Tools(args) => tools::tools(args),
         LabVerb::Run(args) => run::run(args),
@@ -33,7 +33,7 @@ fn named(names: &[String]) -> Result<Vec<&'static dyn Tool>> {
     let known = truetail_tools::names();
     for name in names.iter().map(|name| name.trim()) {
         if !known.contains(&name) {
-            return Err(usage(format!("there is no tool '{name}'; there are {}", known.join(", "))));
+            return Err(usage_error(format!("there is no tool '{name}'; there are {}", known.join(", "))));
         }
     }
     let wanted = |tool: &&dyn Tool| names.is_empty() || names.iter().any(|name| name.trim() == tool.name());

@@ -1,4 +1,4 @@
-//! How a survey stands, a line at a time on standard error.
+//! The progress of a survey on standard error, a line an event.
 
 use truetail_analysis::league::ToolState;
 use truetail_lab::{LabEvent, ToolResult};
@@ -7,18 +7,16 @@ use truetail_report::number;
 
 use crate::output;
 
-/// Tells of an event.
-pub fn tell(event: &LabEvent<'_>) {
+/// Writes a line on an event.
+pub fn show(event: &Event<'_>) {
     match event {
         LabEvent::Starting { tool, version, number, of, left } => {
             output::note(&format!("{number} of {of}: {tool} {version} …, about {} left", rounded(*left)));
         }
-        LabEvent::Finished { tool, result: Some(reading) } => output::note(&format!("{tool}: {}", told(reading))),
-        LabEvent::Finished { tool, result: None } => {
-            output::note(&format!("{tool}: ended; it will be run the next time"))
-        }
-        LabEvent::Reused { tool, result: reading } => {
-            output::note(&format!("{tool}: kept from an earlier run ({}); --force runs it again", told(reading)));
+        Event::Ended { tool, reading: Some(reading) } => output::note(&format!("{tool}: {}", outcome(reading))),
+        Event::Ended { tool, reading: None } => output::note(&format!("{tool}: ended; it will be run the next time")),
+        Event::Kept { tool, reading } => {
+            output::note(&format!("{tool}: kept from an earlier run ({}); --force runs it again", outcome(reading)));
         }
         LabEvent::NotFound { tool, missing, install } => {
             output::note(&format!("{tool}: left out, {missing}; to get it: {install}"));
@@ -26,8 +24,8 @@ pub fn tell(event: &LabEvent<'_>) {
     }
 }
 
-/// What became of a tool, in a few words.
-fn told(reading: &ToolResult) -> String {
+/// What a tool measured or why it did not, in a few words.
+fn outcome(reading: &ToolResult) -> String {
     let p99 = reading
         .report
         .as_ref()
@@ -37,11 +35,13 @@ fn told(reading: &ToolResult) -> String {
     match (reading.state, p99) {
         (ToolState::Ok, Some(p99)) => format!("{seen}p99 {}", number::time(p99.value_ns)),
         (ToolState::Ok, None) => format!("{seen}no p99"),
-        (state, _) => format!("{}: {}", state.name(), reading.message.as_deref().unwrap_or_default()),
+        (state @ (ToolState::Failed | ToolState::Hung | ToolState::Missing), _) => {
+            format!("{}: {}", state.name(), reading.message.as_deref().unwrap_or_default())
+        }
     }
 }
 
-/// To what an estimate is good for.
+/// An estimate, rounded to seconds or minutes.
 fn rounded(left: Nanos) -> String {
     let seconds = left.as_secs_f64();
     if seconds < 90.0 { format!("{:.0} s", seconds.max(1.0)) } else { format!("{:.0} min", seconds / 60.0) }

@@ -1,20 +1,18 @@
-//! What a survey comes to: tables and pictures, in words, for programs, and as files.
+//! The results of a survey: the league, shown and saved.
 
-use std::fs;
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
-use serde::Serialize;
-use truetail_analysis::league::{LeagueRow, QUANTILES, TimeRange};
+use truetail_analysis::league::{LeagueRow, TimeRange};
 use truetail_engine::host;
-use truetail_lab::{LabRunner, ToolEntry, ToolResult, TrialPlan};
-use truetail_model::time::NANOS_PER_SECOND;
-use truetail_report::Style;
-use truetail_report::league::{Table, ToolData, csv, html, markdown, pictures, text};
+use truetail_lab::{ToolEntry, ToolResult, TrialPlan, LabRunner};
+use truetail_report::league::{LeagueTable, ToolData, files, json, text};
 
-use crate::outcome::{Result, could_not};
-use crate::{output, utc};
+use crate::error::{Result, runtime_error};
+use crate::output;
+use crate::output_folder::{utc_stamp, write_files};
 
-/// A survey that was read.
+/// The results of a survey.
 pub struct Results<'a> {
     setting: &'a TrialPlan,
     window: Vec<TimeRange>,
@@ -23,58 +21,35 @@ pub struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    /// Of these tools.
+    /// The results of these tools.
     pub fn of(survey: &LabRunner<'a>, entries: &'a [ToolEntry]) -> Results<'a> {
         let (rows, window) = (survey.league(entries), survey.window().stretches);
         Results { setting: survey.plan, window, rows, entries }
     }
 
-    /// The tables for a terminal.
-    pub fn text(&self, style: Style) -> String {
-        text(&self.table(), style)
+    /// The tables for a terminal, and where everything is kept.
+    pub fn text(&self, folder: &Path) -> String {
+        let page = folder.join("league.html");
+        let tables = text(&self.table(), output::stdout_style());
+        format!("{tables}\n  pictures and tables: {}\n", page.display())
     }
 
     /// The table for programs.
     pub fn json(&self) -> String {
-        let at = |q: &f64| True { q: *q, value_ns: self.setting.truth.quantile(*q).map(|value| value.0) };
-        let league = League {
-            scenario: &self.setting.scenario.name,
-            duration_ns: self.setting.duration.0,
-            truth: Quantiles { quantiles: QUANTILES.iter().map(at).collect() },
-            window: &self.window,
-            tools: &self.rows,
-        };
-        serde_json::to_string_pretty(&league).expect("every key is a text and every value has a JSON form") + "\n"
+        json(&self.table())
     }
 
     /// Writes tables and pictures into `folder`.
     ///
     /// # Errors
-    /// When the system refuses, or there is no memory for a picture.
+    /// If a file cannot be written, or there is no memory for a picture.
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let table = self.table();
-        let pictures = pictures(&table, &self.data());
-        let mut files: Vec<(String, Vec<u8>)> = vec![
-            ("league.txt".to_owned(), text(&table, Style { width: 100, ..Style::default() }).into_bytes()),
-            ("league.json".to_owned(), self.json().into_bytes()),
-            ("league.csv".to_owned(), csv(&table).into_bytes()),
-            ("league.html".to_owned(), html(&table, &pictures, &self.made()).into_bytes()),
-        ];
-        let names: Vec<&str> = pictures.iter().map(|(name, _)| name.as_str()).collect();
-        files.push(("league.md".to_owned(), markdown(&table, &names, &self.made()).into_bytes()));
-        for (name, picture) in &pictures {
-            let png = picture.png().map_err(|error| could_not(format!("{name}.png: {error}")))?;
-            files.push((format!("{name}.svg"), picture.svg().as_bytes().to_vec()));
-            files.push((format!("{name}.png"), png));
-        }
-        files.iter().try_for_each(|(name, content)| {
-            let path = folder.join(name);
-            fs::write(&path, content).map_err(|error| could_not(format!("cannot write {}: {error}", path.display())))
-        })
+        let files = files(&self.table(), &self.data(), &self.provenance()).map_err(runtime_error)?;
+        write_files(folder, &files)
     }
 
-    fn table(&self) -> Table<'_> {
-        Table {
+    fn table(&self) -> LeagueTable<'_> {
+        LeagueTable {
             scenario: &self.setting.scenario,
             duration: self.setting.duration,
             truth: &self.setting.truth,
@@ -91,10 +66,10 @@ impl<'a> Results<'a> {
         self.rows.iter().filter_map(|row| reading(row).map(|reading| data_of(row, reading))).collect()
     }
 
-    /// When, where and by whom.
-    fn made(&self) -> String {
-        let newest = self.entries.iter().filter_map(|entry| Some(entry.result.as_ref()?.run.started_at_unix_ns)).max();
-        let when = newest.map_or("never".to_owned(), |ns| utc::stamp(ns / NANOS_PER_SECOND));
+    /// When and on which machine the tools ran, and which version read their output.
+    fn provenance(&self) -> String {
+        let newest = self.entries.iter().filter_map(|entry| Some(entry.reading.as_ref()?.ran.started_at_unix_ns)).max();
+        let when = newest.map_or("never".to_owned(), |ns| utc_stamp(UNIX_EPOCH + Duration::from_nanos(ns)));
         let host = host::describe();
         let cpu = host.cpu_model.unwrap_or(host.arch);
         let kernel = host.kernel.unwrap_or(host.os);
@@ -114,32 +89,4 @@ fn data_of<'a>(row: &'a LeagueRow, reading: &'a ToolResult) -> ToolData<'a> {
     let first = requests.iter().map(|(start, _)| *start).min().unwrap_or_default();
     requests.iter_mut().for_each(|(start, _)| *start -= first);
     ToolData { row, data: &reading.data, points: printed, requests }
-}
-
-#[derive(Serialize)]
-struct League<'a> {
-    scenario: &'a str,
-    duration_ns: u64,
-    truth: Quantiles,
-    /// When the service could not answer, or was slow, on the fault clock.
-    window: &'a [TimeRange],
-    tools: &'a [LeagueRow],
-}
-
-#[derive(Serialize)]
-struct Quantiles {
-    quantiles: Vec<True>,
-}
-
-/// One quantile of the truth; no value where no answer ever comes.
-#[derive(Serialize)]
-struct True {
-    q: f64,
-    value_ns: Option<u64>,
-}
-
-/// The tables, and where everything is kept.
-pub fn shown(results: &Results<'_>, folder: &Path) -> String {
-    let page = folder.join("league.html");
-    format!("{}\n  pictures and tables: {}\n", results.text(output::stdout_style()), page.display())
 }

@@ -8,57 +8,56 @@ use truetail_engine::host;
 use truetail_lab::{CancelToken, LabRunner, ToolEntry, TrialPlan};
 use truetail_tools::{SearchPath, Tool};
 
-use super::results::{Results, shown};
+use super::results::Results;
 use super::{named, progress};
 use crate::args::lab::LabRunArgs;
-use crate::outcome::{Exit, Result, could_not, usage};
+use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::resolve::scenario::scenario;
 use crate::{output, signals};
 
-/// The folder that holds the results whose place nobody chose.
+/// The default folder for results.
 const PARENT: &str = "truetail-lab";
 
-/// Does it.
+/// Runs the tools, saves and prints the league.
 ///
 /// # Errors
-/// When there is no such scenario or tool, when no server can be had, when results cannot be written, or when none of the
-/// tools gave one.
-pub fn run(args: LabRunArgs) -> Result<Exit> {
+/// If there is no such scenario or tool, no server can be started, results cannot be written, or no tool gave one.
+pub fn run(args: LabRunArgs) -> Result<ExitCode> {
     let tools = named(&args.tools)?;
     let setting = setting(&args)?;
     // The server holds a connection for each of a tool's, and the tools inherit the limit.
     let _ = host::raise_open_file_limit();
     let folder = folder(&args, &setting)?;
-    let survey = LabRunner { plan: &setting, folder: &folder, force: args.force };
-    let (entries, interrupted) = surveyed(&survey, &tools, args.quiet)?;
+    let survey = LabRunner { setting: &setting, folder: &folder, force: args.force };
+    let (entries, interrupted) = run_tools(&survey, &tools, args.quiet)?;
     let results = Results::of(&survey, &entries);
     results.write(&folder)?;
-    output::print(&if args.json { results.json() } else { shown(&results, &folder) })?;
+    output::print(&if args.json { results.json() } else { results.text(&folder) })?;
     match entries.iter().any(|entry| is_result(entry, &tools)) {
-        _ if interrupted => Err(could_not("ended before all tools had run; the same command goes on from here")),
-        true => Ok(Exit::Done),
-        false => Err(could_not("none of the tools that were to run gave a result; the table says why")),
+        _ if interrupted => Err(runtime_error("ended before all tools had run; the same command goes on from here")),
+        true => Ok(ExitCode::Success),
+        false => Err(runtime_error("none of the tools that were to run gave a result; the table says why")),
     }
 }
 
-/// Was it asked for, and did it run to a good end, now or earlier?
+/// Whether the tool was asked for and succeeded, now or earlier.
 fn is_result(entry: &ToolEntry, tools: &[&'static dyn Tool]) -> bool {
     let asked_for = tools.iter().any(|tool| tool.name() == entry.tool.name());
     asked_for && entry.result.as_ref().is_some_and(|reading| reading.state == ToolState::Ok)
 }
 
-/// Runs the tools, and adds what is there of others. Ctrl-C ends the tool that runs.
-fn surveyed(survey: &LabRunner<'_>, tools: &[&'static dyn Tool], quiet: bool) -> Result<(Vec<ToolEntry>, bool)> {
-    let stop = CancelToken::new();
+/// Runs the tools, and adds earlier results of others. Also returns whether Ctrl-C ended it.
+fn run_tools(survey: &LabRunner<'_>, tools: &[&'static dyn Tool], quiet: bool) -> Result<(Vec<ToolEntry>, bool)> {
+    let stop = Stop::new();
     let _watch = signals::end_tool_on_signal(&stop)?;
     let lookup = SearchPath::from_env();
-    let mut tell = |event: truetail_lab::LabEvent<'_>| {
+    let mut on_event = |event: truetail_lab::Event<'_>| {
         if !quiet {
-            progress::tell(&event);
+            progress::show(&event);
         }
     };
-    let cannot = |error| could_not(format!("the laboratory cannot work in {}: {error}", survey.folder.display()));
-    let mut entries = survey.run(tools, &lookup, &stop, &mut tell).map_err(cannot)?;
+    let cannot = |error| runtime_error(format!("the laboratory cannot work in {}: {error}", survey.folder.display()));
+    let mut entries = survey.run(tools, &lookup, &stop, &mut on_event).map_err(cannot)?;
     let named = |tool: &&&dyn Tool| tools.iter().any(|named| named.name() == tool.name());
     let others: Vec<_> = truetail_tools::all().iter().filter(|tool| !named(tool)).copied().collect();
     entries.extend(survey.earlier(&others, &lookup).map_err(cannot)?);
@@ -68,14 +67,14 @@ fn surveyed(survey: &LabRunner<'_>, tools: &[&'static dyn Tool], quiet: bool) ->
 fn setting(args: &LabRunArgs) -> Result<TrialPlan> {
     let scenario = scenario(&args.scenario)?;
     let scenario = match args.duration {
-        Some(duration) => scenario.scaled_to(duration).map_err(usage)?,
+        Some(duration) => scenario.scaled_to(duration).map_err(usage_error)?,
         None => scenario,
     };
-    TrialPlan::new(scenario).map_err(usage)
+    TrialPlan::of(scenario).map_err(usage_error)
 }
 
-/// The folder of the scenario, made if it was not there. A picture of another length has a folder of its own, so that a
-/// quick look takes nothing away.
+/// The folder of the scenario, created if necessary. A run of another duration has a folder of its own, so that a short
+/// one does not replace earlier results.
 fn folder(args: &LabRunArgs, setting: &TrialPlan) -> Result<PathBuf> {
     let name = &setting.scenario.name;
     let name = args.duration.map_or_else(|| name.clone(), |duration| format!("{name}-{duration}"));
@@ -83,6 +82,6 @@ fn folder(args: &LabRunArgs, setting: &TrialPlan) -> Result<PathBuf> {
     let toml = |folder: &Path| fs::write(folder.join("scenario.toml"), setting.scenario.to_toml());
     fs::create_dir_all(&folder)
         .and_then(|()| toml(&folder))
-        .map_err(|error| could_not(format!("cannot write in {}: {error}; use --out DIR", folder.display())))?;
+        .map_err(|error| runtime_error(format!("cannot write in {}: {error}; use --out DIR", folder.display())))?;
     Ok(folder)
 }

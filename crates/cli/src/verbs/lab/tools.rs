@@ -1,22 +1,23 @@
-//! `truetail lab tools`: which load tools are here, and how the others are had.
+//! `truetail lab tools`: which load tools are installed, and how to install the others.
 
 use serde::Serialize;
 use truetail_model::workload::LoadModelKind;
-use truetail_report::league::{ToolLine, tools_table};
+use truetail_report::league::{ToolListing, tools_table};
+use truetail_report::pretty_json;
 use truetail_tools::{SearchPath, Tool};
 
 use crate::args::lab::ToolsArgs;
-use crate::outcome::{Exit, Result};
+use crate::error::{ExitCode, Result};
 use crate::output;
 
 #[derive(Serialize)]
-struct Listed<'a> {
-    tools: &'a [Line],
+struct ToolsJson<'a> {
+    tools: &'a [ToolJson],
 }
 
 /// One tool.
 #[derive(Serialize)]
-struct Line {
+struct ToolJson {
     tool: &'static str,
     /// `here` or `missing`.
     state: &'static str,
@@ -31,24 +32,24 @@ struct Line {
     message: Option<String>,
 }
 
-/// Lists them.
+/// Prints the list.
 ///
 /// # Errors
-/// When it cannot be printed.
-pub fn tools(args: ToolsArgs) -> Result<Exit> {
+/// If it cannot be printed.
+pub fn tools(args: ToolsArgs) -> Result<ExitCode> {
     let lookup = SearchPath::from_env();
-    let lines: Vec<Line> = truetail_tools::all().iter().map(|tool| line(*tool, &lookup)).collect();
-    let text = if args.json { json(&lines) } else { table(&lines) };
-    output::print(&text).map(|()| Exit::Done)
+    let lines: Vec<ToolJson> = truetail_tools::all().iter().map(|tool| line(*tool, &lookup)).collect();
+    let text = if args.json { pretty_json(&ToolsJson { tools: &lines }) } else { table(&lines) };
+    output::print(&text).map(|()| ExitCode::Success)
 }
 
-fn line(tool: &dyn Tool, lookup: &SearchPath) -> Line {
-    let install = tool.info().install;
-    let (state, version, path, message) = match tool.locate(lookup) {
+fn line(tool: &dyn Tool, lookup: &SearchPath) -> ToolJson {
+    let install = tool.about().install;
+    let (state, version, path, message) = match tool.find(lookup) {
         Ok(found) => ("here", Some(found.version), Some(found.path.display().to_string()), None),
         Err(missing) => ("missing", None, None, Some(missing.to_string())),
     };
-    Line {
+    ToolJson {
         tool: tool.name(),
         state,
         version,
@@ -63,15 +64,10 @@ fn line(tool: &dyn Tool, lookup: &SearchPath) -> Line {
     }
 }
 
-fn json(lines: &[Line]) -> String {
-    let text = serde_json::to_string_pretty(&Listed { tools: lines });
-    text.expect("every key is a text and every value has a JSON form") + "\n"
-}
-
-fn table(lines: &[Line]) -> String {
-    let lines: Vec<ToolLine<'_>> = lines
+fn table(lines: &[ToolJson]) -> String {
+    let lines: Vec<ToolListing<'_>> = lines
         .iter()
-        .map(|line| ToolLine {
+        .map(|line| ToolListing {
             tool: line.tool,
             version: line.version.as_deref(),
             model: line.label_model.name(),

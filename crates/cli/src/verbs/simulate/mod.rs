@@ -1,71 +1,120 @@
-//! `truetail simulate`: a scenario, or a laboratory, in virtual time; one laboratory in real time too.
-//!
-//! | module | what is at home there |
-//! |---|---|
-//! | `experiment` | which lab with which options |
-//! | `freeze`, `every_nth`, `order_router` | what each lab finds, in words, tables and pictures |
-//! | `real_time`, `spin` | every-nth on the wall clock |
-//! | `lab` | a lab that was run: saved and printed |
-//! | `json`, `pictures` | how it is written |
+//! `truetail simulate`: a scenario, or a lab, in virtual time; one lab in real time too.
 
-mod every_nth;
-mod experiment;
-mod freeze;
-mod json;
-mod lab;
-mod order_router;
-mod pictures;
 mod real_time;
 mod spin;
 
 use std::path::Path;
 
-use truetail_model::scenario::Scenario;
-use truetail_report::plot;
+use truetail_report::labs::{LabReport, lab_report, scenario_json};
+use truetail_report::{OutputFile, plot};
+use truetail_run::{Findings, Run};
 use truetail_sim::SimOptions;
+use truetail_sim::labs::LabResult;
 
 use crate::args::simulate::SimulateArgs;
-use crate::outcome::{Exit, Result, could_not, usage};
+use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
-use crate::resolve::scenario::scenario;
-use crate::target_folder::{Place, TargetFolder};
+use crate::output_folder::{OutputFolder, SaveTo, write_files};
+use crate::resolve::lab::{LabRun, lab, lab_error};
+use crate::resolve::scenario::scenario_or_lab;
 
-/// Simulates, saves where asked, and prints.
+/// Simulates, saves if asked to, and prints.
 ///
 /// # Errors
-/// When there is no such scenario or lab, it has no end, or the run cannot be saved.
-pub fn simulate(args: SimulateArgs) -> Result<Exit> {
-    match experiment::find(&args.scenario, &args.lab)? {
-        Some(experiment) => lab::perform(experiment, args.out.as_deref(), args.json),
+/// If there is no such scenario or lab, an option is out of range, or the run cannot be saved.
+pub fn simulate(args: SimulateArgs) -> Result<ExitCode> {
+    match lab(&args.scenario, &args.lab)? {
+        Some(lab_run) => simulate_lab(lab_run, args.out.as_deref(), args.json),
         None => simulate_scenario(args),
     }
 }
 
-fn simulate_scenario(args: SimulateArgs) -> Result<Exit> {
-    let scenario = known_scenario(&args.scenario)?;
-    let place = args.out.map_or(Place::Nowhere, Place::Chosen);
-    let folder = TargetFolder::prepare(&place, &scenario.name)?;
-    let run = truetail_sim::simulate(&scenario, SimOptions::default()).map_err(could_not)?;
+fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
+    let scenario = scenario_or_lab(&args.scenario)?;
+    let save_to = args.out.map_or(SaveTo::Nowhere, SaveTo::Folder);
+    let folder = OutputFolder::prepare(&save_to, &scenario.name)?;
+    let run = truetail_sim::simulate(&scenario, SimOptions::default()).map_err(runtime_error)?;
     let findings = truetail_analysis::findings(&run);
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     if let Some(folder) = &saved {
-        pictures::write(folder, &pictures::drawn(pictures::SPECTRUM, &plot::run_spectrum(&run))?)?;
+        write_files(folder, &plot::run_spectrum(&run).files(plot::SPECTRUM).map_err(runtime_error)?)?;
     }
-    let text = if args.json {
-        let name = format!("{}-loop", run.facts.offered.model.name());
-        json::of_scenario(&scenario.name, &name, &run, findings.response_time)
-    } else {
-        super::run::result(&run, &findings, saved.as_deref(), false)
-    };
-    output::print(&text)?;
-    Ok(Exit::Done)
+    output::print(&match args.json {
+        true => scenario_json(&scenario.name, &run, &findings),
+        false => super::run::result(&run, &findings, saved.as_deref(), false),
+    })?;
+    Ok(ExitCode::Success)
 }
 
-/// The scenario of that name or file; a name that is none might have been meant for a lab.
-fn known_scenario(given: &str) -> Result<Scenario> {
-    let is_name = !given.ends_with(".toml") && !Path::new(given).is_file();
-    scenario(given).map_err(|failure| {
-        let labs = experiment::NAMES.join(", ");
-        if is_name { usage(format!("{}; labs are {labs}", failure.message())) } else { failure }
-    })
+fn simulate_lab(lab_run: LabRun, out: Option<&Path>, as_json: bool) -> Result<ExitCode> {
+    let folders = LabFolders::prepare(lab_run.lab().series_names(), out)?;
+    match lab_run {
+        LabRun::Virtual(lab) => {
+            let result = lab.run().map_err(|error| lab_error(lab.name(), &error))?;
+            finish(&lab_report(&result), folders, as_json, |pictures| lab_files(&result, pictures))
+        }
+        LabRun::RealTime { options, quiet } => {
+            let measured = real_time::measure(&options, quiet)?;
+            finish(&measured.report(), folders, as_json, |_| Vec::new())
+        }
+    }
+}
+
+/// Saves if asked to, and prints. `more` are the files of the lab besides its runs and `pictures`.
+fn finish(
+    report: &LabReport<'_>,
+    folders: LabFolders<'_>,
+    as_json: bool,
+    more: impl FnOnce(&[OutputFile]) -> Vec<OutputFile>,
+) -> Result<ExitCode> {
+    let saved = folders.parent.map(|folder| folder.display().to_string());
+    let text = if as_json { report.json() } else { report.text(saved.as_deref()) };
+    if let Some(parent) = folders.parent {
+        folders.save(report.series.iter().map(|series| (series.run, &series.findings)))?;
+        let mut files = report.pictures().map_err(runtime_error)?;
+        files.extend(more(&files));
+        write_files(parent, &files)?;
+    }
+    output::print(&text)?;
+    let measured = report.series.iter().filter(|series| series.measured);
+    Ok(ExitCode::from_verdicts(measured.map(|series| &series.findings.verdict)))
+}
+
+/// The CSV files of the freeze, and the manifest that lists these and the pictures; other labs have none.
+fn lab_files(result: &LabResult, pictures: &[OutputFile]) -> Vec<OutputFile> {
+    let pictures: Vec<_> = pictures.iter().map(|file| (file.name.as_str(), file.content.as_slice())).collect();
+    let artifacts = match result {
+        LabResult::Freeze(result) => result.artifacts(&pictures),
+        LabResult::EveryNth(_) | LabResult::OrderRouter(_) => Vec::new(),
+    };
+    artifacts.into_iter().map(|file| OutputFile::text(file.name, file.contents)).collect()
+}
+
+/// A folder for each series of a lab in a common one, found writable before the lab begins.
+struct LabFolders<'a> {
+    parent: Option<&'a Path>,
+    runs: Vec<OutputFolder>,
+}
+
+impl<'a> LabFolders<'a> {
+    fn prepare(series: &[&str], parent: Option<&'a Path>) -> Result<LabFolders<'a>> {
+        let mut runs = Vec::new();
+        for name in series {
+            let save_to = parent.map_or(SaveTo::Nowhere, |parent| SaveTo::Folder(parent.join(name)));
+            runs.extend(OutputFolder::prepare(&save_to, name)?);
+        }
+        Ok(LabFolders { parent, runs })
+    }
+
+    fn save<'r>(mut self, runs: impl Iterator<Item = (&'r Run, &'r Findings)>) -> Result<()> {
+        let folders = std::mem::take(&mut self.runs);
+        folders.into_iter().zip(runs).try_for_each(|(folder, (run, findings))| folder.save(run, findings).map(drop))
+    }
+}
+
+impl Drop for LabFolders<'_> {
+    /// In reverse order: the first one created the parents too, and they must be empty to be removed.
+    fn drop(&mut self) {
+        while self.runs.pop().is_some() {}
+    }
 }

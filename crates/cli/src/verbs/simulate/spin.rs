@@ -1,26 +1,26 @@
-//! Work that takes a known time: rounds of arithmetic, as many as this machine does in that time. Unlike a wait for the
-//! clock it needs the processor all the while, as real work does.
+//! Work of a known length: as many rounds of arithmetic as this machine does in that time. Unlike a sleep it uses the
+//! processor, as real work does.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use truetail_model::time::Nanos;
 
-/// The calibration is the median of so many samples.
+/// The number of samples, whose median is the calibration.
 pub const SAMPLES: usize = 50;
-/// A sample is at most this long, so that a calibration takes a fraction of a second however long the work is.
+/// The longest sample: a calibration takes a fraction of a second, however long the work is.
 const LONGEST_SAMPLE: Nanos = Nanos::from_millis(2);
-/// Shorter samples would measure the clock.
+/// The shortest sample: a shorter one would measure the clock.
 const SHORTEST_SAMPLE: Nanos = Nanos::from_micros(200);
 
-/// Work of a certain length.
+/// Work of a known length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spin {
     rounds: u64,
 }
 
 impl Spin {
-    /// Finds out how many rounds take `length` on this machine now.
+    /// Measures how many rounds take `length` on this machine now.
     pub fn calibrated(length: Nanos) -> Spin {
         let sample = length.clamp(SHORTEST_SAMPLE, LONGEST_SAMPLE);
         let rounds = scaled(rounds_of_at_least(sample), sample);
@@ -30,18 +30,18 @@ impl Spin {
         Spin { rounds: scaled((rounds, times[SAMPLES / 2]), length) }
     }
 
-    /// Works.
+    /// Does the work.
     pub fn work(self) -> u64 {
         spin(self.rounds)
     }
 
-    /// How many rounds it is.
+    /// The number of rounds.
     pub fn rounds(self) -> u64 {
         self.rounds
     }
 }
 
-/// A number of rounds, and how long it took: at least half of `sample`, which also warms the processor up.
+/// A number of rounds, and the time that they took: at least half of `sample`, which also warms the processor up.
 fn rounds_of_at_least(sample: Nanos) -> (u64, Nanos) {
     let mut rounds = 1_000;
     loop {
@@ -53,7 +53,7 @@ fn rounds_of_at_least(sample: Nanos) -> (u64, Nanos) {
     }
 }
 
-/// As many rounds as take `length` when `rounds` take `time`.
+/// The rounds that take `length`, if `rounds` take `time`.
 fn scaled((rounds, time): (u64, Nanos), length: Nanos) -> u64 {
     (u128::from(rounds) * u128::from(length.0) / u128::from(time.0.max(1))).max(1) as u64
 }
@@ -64,7 +64,7 @@ fn timed(rounds: u64) -> Nanos {
     begin.elapsed().into()
 }
 
-/// Each round needs the one before it, so that no processor does several at once.
+/// Each round depends on the one before it, so that no processor does several at once.
 fn spin(rounds: u64) -> u64 {
     let mut state = black_box(1_u64);
     for _ in 0..rounds {

@@ -4,17 +4,17 @@ use hdrhistogram::Histogram;
 use truetail_model::record::RequestRecord;
 use truetail_model::time::{Nanos, Timestamp};
 
-use super::{FreezeOptions, FreezeSeries, NANOS_PER_MS};
+use super::options::{FreezeOptions, NANOS_PER_MS};
 use crate::Sink;
-use crate::labs::Series;
+use crate::labs::series::LabSeries;
 
 /// Significant digits of the histograms.
 const DIGITS: u8 = 3;
 
-/// One row of an interval file. Quantiles are in ms, as HdrHistogram answers, and `None` where nothing arrived.
+/// A row of an interval file. Quantiles are in ms, as HdrHistogram gives them; `None` if nothing arrived.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Interval {
-    /// Its end, since the start of the run.
+pub struct FreezeInterval {
+    /// Its end, from the start of the run.
     pub elapsed: Nanos,
     /// p50.
     pub p50_ms: Option<u64>,
@@ -24,17 +24,30 @@ pub struct Interval {
     pub p99_ms: Option<u64>,
     /// p99.9.
     pub p999_ms: Option<u64>,
-    /// Requests that were sent in it, per second of its length.
+    /// Requests sent in it, per second.
     pub throughput_rps: f64,
-    /// Requests that were sent up to its end.
+    /// Requests sent up to its end.
     pub total_requests: u64,
 }
 
-/// When each request arrived and how long it took.
-#[derive(Default)]
-pub(super) struct Arrivals(Vec<(Timestamp, Nanos)>);
+/// One way of measuring the freeze.
+#[derive(Clone, Debug)]
+pub struct FreezeSeries {
+    /// All that was recorded.
+    pub series: LabSeries,
+    /// Requests that were sent.
+    pub total_requests: u64,
+    /// p99 of the whole run, ms; `None` when nothing was sent.
+    pub whole_run_p99_ms: Option<u64>,
+    /// A row for each snapshot interval.
+    pub intervals: Vec<FreezeInterval>,
+}
 
-impl Sink for Arrivals {
+/// When each request arrived, and its response time.
+#[derive(Default)]
+pub(super) struct ResponseTimes(Vec<(Timestamp, Nanos)>);
+
+impl Sink for ResponseTimes {
     fn planned(&mut self, _: Timestamp) {}
 
     fn ended(&mut self, record: &RequestRecord) {
@@ -42,7 +55,7 @@ impl Sink for Arrivals {
     }
 }
 
-/// Cuts a run into intervals.
+/// Divides a run into snapshot intervals.
 pub(super) struct Snapshots {
     duration: Nanos,
     interval: Nanos,
@@ -53,8 +66,13 @@ impl Snapshots {
         Snapshots { duration: options.duration, interval: options.snapshot_interval }
     }
 
-    /// The rows of `arrivals`, corrected a snapshot at a time with `expected_interval` where there is one.
-    pub(super) fn series(&self, series: Series, arrivals: &Arrivals, expected_interval: Option<Nanos>) -> FreezeSeries {
+    /// The rows of `arrivals`; with an `expected_interval`, each snapshot is corrected by itself.
+    pub(super) fn series(
+        &self,
+        series: LabSeries,
+        arrivals: &ResponseTimes,
+        expected_interval: Option<Nanos>,
+    ) -> FreezeSeries {
         let mut values: Vec<(u64, u64)> =
             arrivals.0.iter().map(|(at, took)| (self.number(*at), in_ms(*took))).collect();
         values.sort_by_key(|(number, _)| *number);
@@ -72,10 +90,10 @@ impl Snapshots {
         FreezeSeries { series, total_requests, whole_run_p99_ms: at_per_mille(&whole_run, 990), intervals }
     }
 
-    fn row(&self, number: u64, snapshot: &Histogram<u64>, sent: usize, total_requests: u64) -> Interval {
+    fn row(&self, number: u64, snapshot: &Histogram<u64>, sent: usize, total_requests: u64) -> FreezeInterval {
         let elapsed = Nanos((number + 1).saturating_mul(self.interval.0).min(self.duration.0));
         let length = elapsed.saturating_sub(Nanos(number * self.interval.0));
-        Interval {
+        FreezeInterval {
             elapsed,
             p50_ms: at_per_mille(snapshot, 500),
             p95_ms: at_per_mille(snapshot, 950),

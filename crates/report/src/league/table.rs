@@ -1,30 +1,47 @@
-//! What stands in the cells of the three tables: what was said, how the load was offered, and what that took.
+//! The three tables of a league in cells: what the tools report, how they offered the load, and what that took.
 
-use truetail_analysis::league::{LeagueRow, ToolState};
+use truetail_analysis::league::{LeagueRow, State, TimeRange};
+use truetail_analysis::truth::Truth;
+use truetail_model::scenario::Scenario;
+use truetail_model::time::Nanos;
 use truetail_run::LatencyFrom;
 
-use super::Table;
 use crate::number;
 use crate::table::Align;
 
+/// What load tools reported of a scenario, and what is true.
+#[derive(Clone, Copy, Debug)]
+pub struct LeagueTable<'a> {
+    /// The scenario as it was offered.
+    pub scenario: &'a Scenario,
+    /// How long it was offered.
+    pub duration: Nanos,
+    /// What an ideal open-loop client measures.
+    pub truth: &'a Truth,
+    /// When the service could not answer, or was slow.
+    pub window: &'a [Stretch],
+    /// The tools, best first.
+    pub rows: &'a [Row],
+}
+
 /// A table in cells: heads with their alignment, and rows.
 pub(super) struct Grid {
-    /// What it is about, in a line.
+    /// What it shows, in a line.
     pub(super) caption: &'static str,
     pub(super) heads: Vec<(&'static str, Align)>,
     pub(super) rows: Vec<Vec<String>>,
 }
 
-/// All three.
-pub(super) fn grids(league: &Table<'_>) -> [Grid; 3] {
-    [said(league), offered(league.rows), took(league.rows)]
+/// All three tables.
+pub(super) fn grids(league: &LeagueTable<'_>) -> [Grid; 3] {
+    [reported_grid(league), load_grid(league.rows), resources_grid(league.rows)]
 }
 
 const LEFT: Align = Align::Left;
 const RIGHT: Align = Align::Right;
 
-fn said(league: &Table<'_>) -> Grid {
-    let rows = league.rows.iter().map(what_it_says);
+fn reported_grid(league: &LeagueTable<'_>) -> Grid {
+    let rows = league.rows.iter().map(reported_row);
     Grid {
         caption: "What each tool reports, times in ms; * computed from its own data, not printed; + its tail was filled in",
         heads: vec![
@@ -38,11 +55,11 @@ fn said(league: &Table<'_>) -> Grid {
             ("max", RIGHT),
             ("error %", RIGHT),
         ],
-        rows: std::iter::once(the_truth(league)).chain(rows).collect(),
+        rows: std::iter::once(truth_row(league)).chain(rows).collect(),
     }
 }
 
-fn the_truth(league: &Table<'_>) -> Vec<String> {
+fn truth_row(league: &LeagueTable<'_>) -> Vec<String> {
     let at = |q| league.truth.quantile(q).map_or("none".to_owned(), |value| millis(value.0));
     let planned = league.rows.first().map_or(0, |row| row.planned_in_fault);
     let mut cells = vec!["(the truth)".to_owned(), String::new(), String::new(), in_fault(planned, Some(planned))];
@@ -51,7 +68,7 @@ fn the_truth(league: &Table<'_>) -> Vec<String> {
     cells
 }
 
-fn what_it_says(row: &LeagueRow) -> Vec<String> {
+fn reported_row(row: &LeagueRow) -> Vec<String> {
     let reported = |q| {
         let quantile = row.reported.as_ref().and_then(|reported| reported.quantile(q));
         let cell = |millis: String, printed: bool| if printed { millis } else { millis + "*" };
@@ -64,13 +81,13 @@ fn what_it_says(row: &LeagueRow) -> Vec<String> {
     cells
 }
 
-/// What became of it, or the model that was observed.
+/// The observed load model, or the state of a tool without a result.
 fn observed(row: &LeagueRow) -> String {
     match (row.state, row.observed_model) {
         (ToolState::Ok, Some(model)) if row.is_back_filled() => format!("{}+", model.name()),
         (ToolState::Ok, Some(model)) => model.name().to_owned(),
         (ToolState::Ok, None) => "–".to_owned(),
-        (state, _) => state.name().to_owned(),
+        (state @ (ToolState::Failed | ToolState::Hung | ToolState::Missing), _) => state.name().to_owned(),
     }
 }
 
@@ -78,7 +95,7 @@ fn in_fault(planned: u64, seen: Option<u64>) -> String {
     seen.filter(|_| planned > 0).map_or(String::new(), number::count)
 }
 
-/// Milliseconds to about four digits, without the unit.
+/// A time in milliseconds to about four digits, without the unit.
 pub(super) fn millis(ns: u64) -> String {
     match ns as f64 / 1e6 {
         ms if ms < 99.95 => format!("{ms:.2}"),
@@ -93,7 +110,7 @@ fn signed(percent: f64) -> String {
     if percent.abs() < 1_000.0 { format!("{percent:+.1}") } else { format!("{percent:+.0}") }
 }
 
-fn offered(rows: &[LeagueRow]) -> Grid {
+fn load_grid(rows: &[LeagueRow]) -> Grid {
     Grid {
         caption: "How each tool offered the load; lags from the even schedule that fits its requests best",
         heads: vec![
@@ -107,7 +124,7 @@ fn offered(rows: &[LeagueRow]) -> Grid {
             ("not sent", RIGHT),
             ("left out", RIGHT),
         ],
-        rows: rows.iter().filter(|row| was_seen(row)).map(how_it_offered).collect(),
+        rows: rows.iter().filter(|row| was_seen(row)).map(load_row).collect(),
     }
 }
 
@@ -115,7 +132,7 @@ fn was_seen(row: &LeagueRow) -> bool {
     row.rate_seen_per_second.is_some()
 }
 
-fn how_it_offered(row: &LeagueRow) -> Vec<String> {
+fn load_row(row: &LeagueRow) -> Vec<String> {
     let arrivals = row.arrivals.as_ref();
     let lag = |ns: Option<u64>| ns.map_or("–".to_owned(), number::time);
     vec![
@@ -131,7 +148,7 @@ fn how_it_offered(row: &LeagueRow) -> Vec<String> {
     ]
 }
 
-/// The head has the unit.
+/// Without the unit, which stands in the head.
 fn per_second(rate: f64) -> String {
     number::rate(rate).trim_end_matches("/s").to_owned()
 }
@@ -140,7 +157,7 @@ fn signed_count(n: i64) -> String {
     if n < 0 { format!("-{}", number::count(n.unsigned_abs())) } else { number::count(n.unsigned_abs()) }
 }
 
-fn took(rows: &[LeagueRow]) -> Grid {
+fn resources_grid(rows: &[LeagueRow]) -> Grid {
     Grid {
         caption: "What each tool is and took, and how many times too low its p99 is",
         heads: vec![
@@ -151,11 +168,11 @@ fn took(rows: &[LeagueRow]) -> Grid {
             ("memory", RIGHT),
             ("omission", RIGHT),
         ],
-        rows: rows.iter().filter(|row| was_seen(row)).map(what_it_took).collect(),
+        rows: rows.iter().filter(|row| was_seen(row)).map(resources_row).collect(),
     }
 }
 
-fn what_it_took(row: &LeagueRow) -> Vec<String> {
+fn resources_row(row: &LeagueRow) -> Vec<String> {
     let from = match row.reported.as_ref().map(|reported| reported.latency_from) {
         Some(LatencyFrom::Send) => "sending",
         Some(LatencyFrom::Intended) => "intended start",
@@ -168,11 +185,11 @@ fn what_it_took(row: &LeagueRow) -> Vec<String> {
         from.to_owned(),
         row.cpu_seconds.map_or("–".to_owned(), |seconds| format!("{seconds:.1}")),
         row.peak_memory_bytes.map_or("–".to_owned(), |bytes| format!("{} MiB", bytes.div_ceil(1 << 20))),
-        row.omission_factor_p99.map_or("–".to_owned(), number::times),
+        row.omission_factor_p99.map_or("–".to_owned(), number::factor),
     ]
 }
 
-/// What is to be said of a tool besides, if anything is.
+/// What else there is to say of a tool: its state, message and notes.
 pub(super) fn remarks(row: &LeagueRow) -> Option<String> {
     let state = (row.state != ToolState::Ok).then(|| row.state.name().to_owned());
     let words: Vec<String> = state.into_iter().chain(row.message.clone()).chain(row.notes.clone()).collect();

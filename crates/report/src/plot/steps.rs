@@ -1,18 +1,18 @@
-//! Lines that go in steps.
+//! Step lines.
 
 use super::frame::Frame;
 use super::svg::{Stroke, Svg};
 
-/// A stretch of an x axis on which a value holds.
+/// A range of the x axis with a constant value.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Step {
+pub(super) struct StepSegment {
     pub(super) from: f64,
     pub(super) to: f64,
     pub(super) value: f64,
 }
 
-/// Steps are drawn from left to right and joined; those that nobody could tell apart are drawn once.
-pub(super) fn draw_steps(svg: &mut Svg, frame: &Frame, steps: &[Step], stroke: Stroke<'_>) {
+/// Draws steps from left to right as one line, without points that could not be told apart.
+pub(super) fn draw_steps(svg: &mut Svg, frame: &Frame, steps: &[StepSegment], stroke: Stroke<'_>) {
     let mut points: Vec<(f64, f64)> = Vec::new();
     for step in steps {
         for at in [step.from, step.to] {

@@ -1,12 +1,14 @@
-//! The books, the statuses and the errors.
+//! The tally, the statuses and the errors.
 
 use truetail_model::record::Tally;
 use truetail_run::{Findings, Run};
 
-use super::{labelled_text, number};
+use super::labelled::labelled_text;
+use crate::number;
 use crate::style::Style;
 
-/// planned = issued + never issued; issued = its outcomes; then statuses and errors, where there is something to say.
+/// planned = issued + never issued; issued = the sum of its outcomes; then statuses, targets and errors, where there are
+/// some worth showing.
 pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let tally = &findings.tally;
     let planned = format!(
@@ -28,7 +30,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     lines
 }
 
-/// Every way in which issued arrivals ended that occurred; responses always.
+/// The number of responses, and every other outcome that occurred.
 fn outcomes(tally: &Tally) -> Vec<String> {
     let others = [
         (tally.connect_failed, "connect failed"),
@@ -42,7 +44,7 @@ fn outcomes(tally: &Tally) -> Vec<String> {
     [responses].iter().chain(others.iter().filter(|(n, _)| *n > 0)).map(one).collect()
 }
 
-/// `None` where every answer was a 200 or had no status at all.
+/// Counts by status; `None` if every answer was a 200 or had no status.
 fn statuses(run: &Run) -> Option<String> {
     let statuses = &run.snapshot.statuses;
     let usual = statuses.keys().all(|status| matches!(status, 0 | 200));
@@ -50,10 +52,10 @@ fn statuses(run: &Run) -> Option<String> {
     (!usual).then(|| statuses.iter().map(one).collect::<Vec<_>>().join(" · "))
 }
 
-/// Targets that are shown one by one; `run.json` has them all.
+/// The most targets that are shown; `run.json` has them all.
 const TARGETS_SHOWN: usize = 10;
 
-/// What became of the arrivals of each target, where there are several.
+/// The outcomes of each target, where there are several.
 fn by_target(run: &Run, style: Style) -> Vec<String> {
     let targets = &run.facts.by_target;
     let mut lines = Vec::new();

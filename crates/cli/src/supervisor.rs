@@ -1,74 +1,68 @@
-//! What is asked of a run while it goes on: is a number narrow enough to stop, does the backlog grow without end?
+//! Conditions that stop a run early: a quantile that is narrow enough, a backlog that grows without end.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use truetail_analysis::saturation_detector::{RunProgress, Saturation, SaturationDetector};
-use truetail_analysis::stopping_rule::{InterimResult, StoppingRule, next_interim_analysis};
-use truetail_engine::{Control, Plan, host};
+use truetail_analysis::saturation_watch::{Saturation, SaturationWatch, Standing};
+use truetail_analysis::until::{Look, Until, next_look};
+use truetail_engine::{Control, RunOutput, Plan, host};
 use truetail_model::arrival::RateProfile;
 use truetail_model::record::{Metric, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 use truetail_report::number;
-use truetail_run::{Quantile, Run};
+use truetail_run::{Generator, Quantile, Run, Source};
 
 use crate::{output, progress};
 
-/// Between two looks at the counts of a run.
-const SECOND: Duration = Duration::from_secs(1);
+/// From one check of a run to the next.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// When a run ends before its limit.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Terms {
-    /// As soon as this is narrow enough.
-    pub until: Option<StoppingRule>,
-    /// What comes before the response time has settled does not count for [`Terms::until`].
+pub struct StopConditions {
+    /// As soon as this quantile is narrow enough.
+    pub until: Option<Until>,
+    /// Leave out what comes before the response time has settled, for [`StopConditions::until`].
     pub cut_warmup: bool,
     /// As soon as the backlog grows without end.
     pub stop_when_saturated: bool,
 }
 
-/// What came of it.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Supervised {
-    /// Things to say of the run.
-    pub notes: Vec<String>,
-}
-
-/// Looks at a run until it is asked for what came of it.
+/// Checks the stop conditions of a run, until it is ended.
 pub struct Supervisor {
     end: Sender<()>,
-    thread: Option<JoinHandle<Supervised>>,
+    thread: Option<JoinHandle<Vec<String>>>,
 }
 
 impl Supervisor {
-    /// Looks after the run of `plan` in a thread of its own, which lets the workers go first. Where no thread can be
-    /// had, nobody looks.
-    pub fn start(plan: &Plan, terms: Terms, control: Control, quiet: bool) -> Supervisor {
+    /// Supervises the run of `plan` in a thread with a lower priority than the workers. If no thread can be started, no
+    /// condition is checked.
+    pub fn start(plan: &Plan, conditions: StopConditions, control: Control, quiet: bool) -> Supervisor {
         let (end, ended) = channel();
-        let watched = Watched::new(plan.clone(), terms, control, quiet);
-        let look = move || {
-            host::lower_thread_priority();
-            watched.look_after(&ended)
+        let supervised = SupervisedRun::new(plan.clone(), conditions, control, quiet);
+        let supervise = move || {
+            host::let_others_go_first();
+            supervised.check_until(&ended)
         };
-        Supervisor { end, thread: thread::Builder::new().name("truetail-supervisor".to_owned()).spawn(look).ok() }
+        let thread = thread::Builder::new().name("truetail-supervisor".to_owned()).spawn(supervise).ok();
+        Supervisor { end, thread }
     }
 
-    /// Ends it; to be called when the run has ended.
-    pub fn end(self) -> Supervised {
+    /// Ends it, once the run has ended, and returns the notes for the run.
+    pub fn end(self) -> Vec<String> {
         drop(self.end);
         self.thread.and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
 }
 
-/// What the whole run says of `--until`, where it ended at its limit.
-pub fn not_reached(until: StoppingRule, run: &Run) -> Option<String> {
-    let look = until.evaluate(&truetail_analysis::quantile(run, Metric::ResponseTime, until.q()));
-    let why = match look {
-        InterimResult::Reached { .. } => return None,
-        InterimResult::TooWide { half_width, times_as_many } => format!(
+/// Why `--until` was not reached by a run that ended at its limit; `None` if it was.
+pub fn not_reached(until: Until, run: &Run) -> Option<String> {
+    let state = until.look(&truetail_analysis::quantile(run, Metric::ResponseTime, until.q()));
+    let why = match state {
+        Look::Reached { .. } => return None,
+        Look::TooWide { half_width, times_as_many } => format!(
             "it is ±{:.1}% at the end; about {times_as_many:.1} times as many arrivals would do",
             half_width * 100.0
         ),
@@ -79,65 +73,67 @@ pub fn not_reached(until: StoppingRule, run: &Run) -> Option<String> {
     Some(format!("--until '{until}' was not reached: {why}"))
 }
 
-struct Watched {
+/// A run that goes on.
+struct SupervisedRun {
     plan: Plan,
-    terms: Terms,
+    conditions: StopConditions,
     control: Control,
     quiet: bool,
     began: Instant,
     saturation: SaturationDetector,
     told_saturated: bool,
-    next_interim_analysis: Nanos,
-    result: Supervised,
+    next_look: Nanos,
+    notes: Vec<String>,
 }
 
-impl Watched {
-    fn new(plan: Plan, terms: Terms, control: Control, quiet: bool) -> Watched {
-        Watched {
-            saturation: SaturationDetector::with_timeout(plan.workload.limits.timeout),
+impl SupervisedRun {
+    fn new(plan: Plan, conditions: StopConditions, control: Control, quiet: bool) -> SupervisedRun {
+        SupervisedRun {
+            saturation: SaturationWatch::with_timeout(plan.workload.limits.timeout),
             plan,
-            terms,
+            conditions,
             control,
             quiet,
             began: Instant::now(),
             told_saturated: false,
-            next_interim_analysis: next_interim_analysis(Nanos::ZERO),
-            result: Supervised::default(),
+            next_look: next_look(Nanos::ZERO),
+            notes: Vec::new(),
         }
     }
 
-    fn look_after(mut self, ended: &Receiver<()>) -> Supervised {
-        for second in 1u32.. {
-            let wait = (SECOND * second).saturating_sub(self.began.elapsed());
+    /// Checks at each [`CHECK_INTERVAL`] until `ended`, and returns the notes for the run.
+    fn check_until(mut self, ended: &Receiver<()>) -> Vec<String> {
+        for check in 1u32.. {
+            let wait = (CHECK_INTERVAL * check).saturating_sub(self.began.elapsed());
             if ended.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
                 break;
             }
             if self.control.was_stopped() || self.is_over() {
                 continue;
             }
-            self.watch_backlog();
-            self.look();
+            self.check_backlog();
+            self.check_quantile();
         }
-        self.result
+        self.notes
     }
 
     fn elapsed(&self) -> Nanos {
         Nanos::from(self.began.elapsed())
     }
 
-    /// No further arrivals come: what is outstanding shrinks, and nothing is left to stop.
+    /// True if all arrivals have been due: only outstanding answers are waited for, and nothing is left to stop.
     fn is_over(&self) -> bool {
         self.plan.workload.model.horizon().duration.is_some_and(|duration| self.elapsed() >= duration)
     }
 
-    /// Arrivals that are expected to have been due by now.
+    /// The number of arrivals expected to have been due by now; `None` if that depends on answers.
     fn due(&self) -> Option<u64> {
         let LoadModel::Open(schedule) = &self.plan.workload.model else { return None };
         let due = schedule.profile.cumulative(self.elapsed().as_secs_f64()) as u64;
         Some(schedule.horizon.requests.map_or(due, |most| most.min(due)))
     }
 
-    fn watch_backlog(&mut self) {
+    fn check_backlog(&mut self) {
         let Some(planned) = self.due() else { return };
         let seen = self.control.progress();
         let ended = seen.responses + seen.unanswered;
@@ -145,15 +141,15 @@ impl Watched {
         let Some(found) = self.saturation.observe(standing).filter(|_| !self.told_saturated) else { return };
         self.told_saturated = true;
         self.tell(&saturated(&found));
-        if self.terms.stop_when_saturated {
+        if self.conditions.stop_when_saturated {
             let after = number::time(self.elapsed().0);
             self.stop(format!("--stop-when-saturated stopped the load after {after}"));
         }
     }
 
-    fn look(&mut self) {
+    fn check_quantile(&mut self) {
         let measured = self.elapsed().saturating_sub(self.plan.workload.warmup);
-        let Some(until) = self.terms.until.filter(|_| measured >= self.next_interim_analysis) else { return };
+        let Some(until) = self.conditions.until.filter(|_| measured >= self.next_look) else { return };
         let seen = self.control.progress();
         let ended = seen.responses + seen.unanswered;
         let outstanding = self.due().map_or(seen.in_flight, |due| due.saturating_sub(ended));
@@ -168,23 +164,33 @@ impl Watched {
         }
     }
 
-    fn quantile_of(&self, until: StoppingRule, snapshot: Snapshot) -> Quantile {
-        let so_far = crate::measure::run_so_far(&self.plan, snapshot, self.elapsed());
-        let cut = self.terms.cut_warmup.then(|| truetail_analysis::settling(&so_far).cut_ns).flatten();
+    fn quantile_of(&self, until: Until, snapshot: Snapshot) -> Quantile {
+        let so_far = self.run_so_far(snapshot);
+        let cut = self.conditions.cut_warmup.then(|| truetail_analysis::settling(&so_far).cut_ns).flatten();
         let settled = cut.and_then(|from| truetail_analysis::without_warmup(&so_far, Timestamp(from)).ok());
         truetail_analysis::quantile(&settled.unwrap_or(so_far), Metric::ResponseTime, until.q())
     }
 
+    /// What was recorded so far, as a run of its own.
+    fn run_so_far(&self, snapshot: Snapshot) -> Run {
+        let generator = Generator::default();
+        let (by_target, elapsed) = (Vec::new(), self.elapsed());
+        let measured = Measured { snapshot, by_target, generator, started_at_unix_ns: 0, elapsed, cut_short: true };
+        let mut run = measured.into_run(Source::Sockets, self.plan.offered());
+        run.facts.interrupted = true;
+        run
+    }
+
     fn tell(&self, message: &str) {
         if !self.quiet {
-            progress::make_room();
+            progress::clear_line();
             output::note(message);
         }
     }
 
     fn stop(&mut self, why: String) {
         self.tell(&format!("{why}; waiting for answers"));
-        self.result.notes.push(why);
+        self.notes.push(why);
         self.control.stop();
     }
 }

@@ -1,10 +1,12 @@
-//! The manifest: which files there are, and whether they are what they have to be.
+//! The files of the freeze: four CSV files, and the manifest that says whether they are what they have to be.
+
+use std::fmt::{self, Write};
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use truetail_model::time::Nanos;
 
-use super::FreezeOptions;
+use super::{FreezeOptions, FreezeResult, FreezeSeries};
 
 /// A file that a lab produces.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,17 +28,69 @@ macro_rules! golden {
 pub const GOLDEN: [(&str, &str); 4] =
     golden!["closed-loop-raw.csv", "closed-loop-corrected.csv", "open-loop.csv", "summary.csv"];
 
+impl FreezeResult {
+    /// The CSV files and the manifest, in the order in which they are to be written. The manifest lists `pictures` too:
+    /// (file name, bytes) of each.
+    pub fn artifacts(&self, pictures: &[(&str, &[u8])]) -> Vec<Artifact> {
+        let mut files: Vec<Artifact> = self.series.iter().map(intervals_csv).collect();
+        files.push(summary_csv(&self.series));
+        files.push(manifest(&self.options, &files, pictures));
+        files
+    }
+}
+
+const INTERVAL_COLUMNS: &str = "elapsed_s,p50_ms,p95_ms,p99_ms,p999_ms,throughput_rps,total_requests";
+const SUMMARY_COLUMNS: &str = "series,total_requests,whole_run_p99_ms";
+
+fn intervals_csv(series: &FreezeSeries) -> Artifact {
+    let mut text = format!("{INTERVAL_COLUMNS}\n");
+    for row in &series.intervals {
+        let [p50, p95, p99, p999] = [row.p50_ms, row.p95_ms, row.p99_ms, row.p999_ms].map(Ms);
+        let (elapsed, total) = (Seconds(row.elapsed), row.total_requests);
+        writeln!(text, "{elapsed},{p50},{p95},{p99},{p999},{:.1},{total}", row.throughput_rps)
+            .expect("a String takes everything");
+    }
+    Artifact { name: format!("{}.csv", series.series.name), contents: text }
+}
+
+fn summary_csv(all: &[FreezeSeries]) -> Artifact {
+    let mut text = format!("{SUMMARY_COLUMNS}\n");
+    for series in all {
+        let (name, total, p99) = (series.series.name, series.total_requests, Ms(series.whole_run_p99_ms));
+        writeln!(text, "{name},{total},{p99}").expect("a String takes everything");
+    }
+    Artifact { name: "summary.csv".into(), contents: text }
+}
+
+/// Milliseconds with one decimal; an empty field where there is no value.
+struct Ms(Option<u64>);
+
+impl fmt::Display for Ms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |ms| write!(f, "{ms}.0"))
+    }
+}
+
+/// Seconds with as many decimals as they have.
+struct Seconds(Nanos);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.as_secs_f64())
+    }
+}
+
 #[derive(Serialize)]
 struct Manifest<'a> {
     schema: &'static str,
     version: &'static str,
-    options: Options,
-    artifacts: Vec<Entry<'a>>,
-    plots: Vec<Plot<'a>>,
+    options: ManifestOptions,
+    artifacts: Vec<ManifestEntry<'a>>,
+    plots: Vec<ManifestPlot<'a>>,
 }
 
 #[derive(Serialize)]
-struct Options {
+struct ManifestOptions {
     base: Nanos,
     pause_start: Nanos,
     pause_length: Nanos,
@@ -48,7 +102,7 @@ struct Options {
 
 /// Other options than the default have no golden file, so nothing to match.
 #[derive(Serialize)]
-struct Entry<'a> {
+struct ManifestEntry<'a> {
     file: &'a str,
     sha256: String,
     golden_sha256: Option<String>,
@@ -57,41 +111,41 @@ struct Entry<'a> {
 
 /// A picture of the figures: whether it is right, the eye decides.
 #[derive(Serialize)]
-struct Plot<'a> {
+struct ManifestPlot<'a> {
     file: &'a str,
     sha256: String,
 }
 
 /// `manifest.json` for `files`, and for `plots`: (file name, bytes).
-pub(super) fn manifest(options: &FreezeOptions, files: &[Artifact], plots: &[(String, Vec<u8>)]) -> Artifact {
+fn manifest(options: &FreezeOptions, files: &[Artifact], plots: &[(&str, &[u8])]) -> Artifact {
     let has_golden = *options == FreezeOptions::default();
     let manifest = Manifest {
         schema: "truetail.freeze/1",
         version: env!("CARGO_PKG_VERSION"),
-        options: Options::from(options),
+        options: ManifestOptions::from(options),
         artifacts: files.iter().map(|file| entry(file, has_golden)).collect(),
-        plots: plots.iter().map(|(file, bytes)| Plot { file, sha256: sha256(bytes) }).collect(),
+        plots: plots.iter().map(|(file, bytes)| ManifestPlot { file, sha256: sha256(bytes) }).collect(),
     };
     let json = serde_json::to_string_pretty(&manifest).expect("strings and numbers are always JSON");
     Artifact { name: "manifest.json".into(), contents: json + "\n" }
 }
 
-fn entry(file: &Artifact, has_golden: bool) -> Entry<'_> {
+fn entry(file: &Artifact, has_golden: bool) -> ManifestEntry<'_> {
     let golden = GOLDEN.iter().find(|(name, _)| has_golden && *name == file.name).map(|(_, golden)| sha256(golden));
     let sha256 = sha256(&file.contents);
     let golden_match = golden.as_ref().map(|golden| *golden == sha256);
-    Entry { file: &file.name, sha256, golden_sha256: golden, golden_match }
+    ManifestEntry { file: &file.name, sha256, golden_sha256: golden, golden_match }
 }
 
 fn sha256(content: impl AsRef<[u8]>) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl From<&FreezeOptions> for Options {
-    fn from(options: &FreezeOptions) -> Options {
+impl From<&FreezeOptions> for ManifestOptions {
+    fn from(options: &FreezeOptions) -> ManifestOptions {
         let FreezeOptions { base, pause_start, pause_length, duration, expected_interval, snapshot_interval, users } =
             *options;
-        Options { base, pause_start, pause_length, duration, expected_interval, snapshot_interval, users }
+        ManifestOptions { base, pause_start, pause_length, duration, expected_interval, snapshot_interval, users }
     }
 }
 

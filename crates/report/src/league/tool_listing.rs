@@ -1,14 +1,14 @@
-//! Which load tools are here.
+//! Which load tools are installed.
 
 use crate::style::Style;
 use crate::table::{Align, Table};
 
 /// One tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ToolLine<'a> {
+pub struct ToolListing<'a> {
     /// Its name.
     pub tool: &'a str,
-    /// Its version; `None` where it is not here.
+    /// Its version; `None` if it is not installed.
     pub version: Option<&'a str>,
     /// The load model that its documentation claims.
     pub model: &'a str,
@@ -18,8 +18,8 @@ pub struct ToolLine<'a> {
     pub install: &'a str,
 }
 
-/// A line a tool, and below how those are had that are not here. Commands are not broken, so that they can be copied.
-pub fn tools_table(tools: &[ToolLine<'_>], style: Style) -> String {
+/// A row a tool, and below how to install those that are missing. Commands are not wrapped, so that they can be copied.
+pub fn tools_table(tools: &[ToolListing<'_>], style: Style) -> String {
     let columns = ["tool", "state", "version", "label", "origin"].map(|head| (head, Align::Left));
     let mut table = Table::new(&columns);
     for tool in tools {
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn only_what_is_missing_is_to_be_had() {
         let line =
-            |tool, version| ToolLine { tool, version, model: "open", origin: "apt", install: "apt-get install it" };
+            |tool, version| ToolListing { tool, version, model: "open", origin: "apt", install: "apt-get install it" };
         let text = tools_table(&[line("ab", Some("2.3")), line("hey", None)], Style::default());
         assert_eq!(text.matches("apt-get").count(), 1, "{text}");
         assert!(text.contains("hey: apt-get install it"), "{text}");

@@ -1,6 +1,6 @@
-//! How wide a text will be.
+//! The width of text.
 
-/// Advances of Inter Regular for the characters from space to tilde, in 1/2048 of the size.
+/// Advances of Inter Regular for the characters from space to tilde, in 1/2048 of the font size.
 const ADVANCES: [u16; 95] = [
     576, 589, 954, 1297, 1314, 2011, 1319, 614, 747, 747, 1026, 1355, 590, 942, 590, 738, 1292, 833, 1249, 1265, 1323,
     1215, 1270, 1159, 1267, 1270, 590, 618, 1355, 1355, 1355, 1047, 1978, 1413, 1340, 1496, 1478, 1231, 1209, 1528,
@@ -8,12 +8,12 @@ const ADVANCES: [u16; 95] = [
     747, 738, 747, 965, 934, 661, 1150, 1254, 1170, 1254, 1194, 758, 1256, 1211, 496, 496, 1124, 496, 1794, 1210, 1228,
     1254, 1254, 771, 1081, 670, 1211, 1151, 1676, 1118, 1151, 1131, 873, 681, 873, 1355,
 ];
-/// Of any other character: about that of a digit.
+/// The advance of any other character: about that of a digit.
 const OTHER: u16 = 1300;
-/// Other fonts may stand in, and bold is wider.
+/// Room for substituted fonts, and for bold, which is wider.
 const ROOM: f64 = 1.06;
 
-/// The width of `text` in units, with some room to spare.
+/// The width of `text` in units, rounded up by [`ROOM`].
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let advance = |c: char| {
         let index = (c as usize).checked_sub(' ' as usize);
@@ -23,7 +23,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     f64::from(total) / 2048.0 * size * ROOM
 }
 
-/// `text` cut to at most `room` units, with an ellipsis where something is missing.
+/// `text` truncated to at most `room` units, with an ellipsis if anything is missing.
 pub(super) fn fitted(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();

@@ -1,16 +1,16 @@
-//! From what a service does to what a client makes of it.
+//! What a client sees of an action of the service.
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::service::Action;
 use truetail_model::time::Timestamp;
 
-/// When and how a request ends for a client that gives up at `gives_up`, if the service completes `action` at
-/// `completed`. Both are [`Timestamp::NEVER`] where there is no such instant; an answer that comes at the very instant
-/// of giving up still counts.
+/// The end and the outcome of a request for a client that gives up at `gives_up`, if the service completes `action` at
+/// `completed`. Either is [`Timestamp::NEVER`] if there is no such instant. An answer at the instant of giving up still
+/// counts.
 ///
-/// The outcomes are those that sockets give: a reset is a reset by the peer, a body that is too short is cut off, and
-/// garbage has no head.
-pub(crate) fn ending(action: Action, completed: Timestamp, gives_up: Timestamp) -> (Timestamp, Outcome) {
+/// The outcomes are those of real sockets: a reset is a reset by the peer, a short body is truncated, and garbage has no
+/// valid head.
+pub(crate) fn client_outcome(action: Action, completed: Timestamp, gives_up: Timestamp) -> (Timestamp, Outcome) {
     if completed > gives_up {
         return (gives_up, Outcome::TimedOut);
     }
@@ -20,7 +20,7 @@ pub(crate) fn ending(action: Action, completed: Timestamp, gives_up: Timestamp) 
         Action::ShortBody => Outcome::Malformed(Cause::Truncated),
         Action::Garbage => Outcome::Malformed(Cause::BadHead),
         Action::Reset => Outcome::Reset(Cause::ResetByPeer),
-        // Only where neither instant exists: it never ends, and is counted out with the run.
+        // Reached only if both instants are NEVER: the request is still in flight when the run ends.
         Action::BlackHole => Outcome::InFlightAtEnd,
     };
     (completed, outcome)
@@ -42,10 +42,10 @@ mod tests {
             (Action::Garbage, Outcome::Malformed(Cause::BadHead)),
             (Action::Reset, Outcome::Reset(Cause::ResetByPeer)),
         ] {
-            assert_eq!(ending(action, AT, AT), (AT, outcome), "an end at the timeout counts");
-            assert_eq!(ending(action, Timestamp(11), AT), (AT, Outcome::TimedOut));
+            assert_eq!(client_outcome(action, AT, AT), (AT, outcome), "an end at the timeout counts");
+            assert_eq!(client_outcome(action, Timestamp(11), AT), (AT, Outcome::TimedOut));
         }
-        assert_eq!(ending(Action::BlackHole, Timestamp::NEVER, AT), (AT, Outcome::TimedOut));
-        assert_eq!(ending(Action::BlackHole, Timestamp::NEVER, Timestamp::NEVER).0, Timestamp::NEVER);
+        assert_eq!(client_outcome(Action::BlackHole, Timestamp::NEVER, AT), (AT, Outcome::TimedOut));
+        assert_eq!(client_outcome(Action::BlackHole, Timestamp::NEVER, Timestamp::NEVER).0, Timestamp::NEVER);
     }
 }

@@ -1,38 +1,38 @@
-//! A plot of one line: as many columns as there is room for, each as high as its value.
+//! A plot in one line of text: a character a column, as high as its value.
 
 use crate::style::Style;
 
-/// Heights of a column from next to nothing to full.
+/// A column from the lowest to the full height.
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// The same in ASCII.
 const ASCII: [char; 8] = ['_', '.', ',', '-', '=', '+', '*', '#'];
 
-/// What several values of a column come down to.
+/// How several values become one column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fold {
-    /// The largest: a peak is never lost.
-    Largest,
-    /// The smallest: a gap is never lost.
-    Smallest,
+pub(crate) enum Downsample {
+    /// The largest, so that no peak is lost.
+    Max,
+    /// The smallest, so that no gap is lost.
+    Min,
 }
 
-/// `values` in at most `columns` columns of equal length; where there are none, `None` stays.
-pub(crate) fn resample(values: &[Option<f64>], columns: usize, fold: Fold) -> Vec<Option<f64>> {
+/// `values` in at most `columns` columns of equal length; a column without values is `None`.
+pub(crate) fn resample(values: &[Option<f64>], columns: usize, by: Downsample) -> Vec<Option<f64>> {
     let columns = columns.min(values.len());
-    let fold = |a: f64, b: f64| match fold {
-        Fold::Largest => a.max(b),
-        Fold::Smallest => a.min(b),
+    let pick = |a: f64, b: f64| match by {
+        Downsample::Max => a.max(b),
+        Downsample::Min => a.min(b),
     };
     (0..columns)
         .map(|i| {
             let (from, to) = (i * values.len() / columns, (i + 1) * values.len() / columns);
-            values[from..to].iter().flatten().copied().reduce(fold)
+            values[from..to].iter().flatten().copied().reduce(pick)
         })
         .collect()
 }
 
-/// One character a value, from 0 to the largest that is finite; a space where there is none, and `×` for what has no
-/// end. What is above 0 is never drawn as nothing.
+/// A character a value, scaled from 0 to the largest finite value: a space for `None` and for 0, `×` for infinity. A value
+/// above 0 is never drawn as a space.
 pub(crate) fn line(values: &[Option<f64>], style: Style) -> String {
     let top = values.iter().flatten().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let (characters, endless) = if style.unicode { (BLOCKS, '×') } else { (ASCII, 'x') };
@@ -53,7 +53,7 @@ mod tests {
         let mut values = vec![Some(1.0); 3600];
         values[1234] = Some(100.0);
         for columns in 1..100 {
-            let drawn = resample(&values, columns, Fold::Largest);
+            let drawn = resample(&values, columns, Downsample::Max);
             assert_eq!(drawn.len(), columns);
             assert!(drawn.contains(&Some(100.0)), "{columns}");
         }
@@ -61,9 +61,9 @@ mod tests {
 
     #[test]
     fn few_values_are_not_stretched() {
-        assert_eq!(resample(&[Some(1.0), None, Some(3.0)], 60, Fold::Largest), [Some(1.0), None, Some(3.0)]);
-        assert_eq!(resample(&[Some(1.0), None, Some(3.0)], 1, Fold::Smallest), [Some(1.0)]);
-        assert_eq!(resample(&[], 60, Fold::Largest), []);
+        assert_eq!(resample(&[Some(1.0), None, Some(3.0)], 60, Downsample::Max), [Some(1.0), None, Some(3.0)]);
+        assert_eq!(resample(&[Some(1.0), None, Some(3.0)], 1, Downsample::Min), [Some(1.0)]);
+        assert_eq!(resample(&[], 60, Downsample::Max), []);
     }
 
     #[test]

@@ -1,16 +1,17 @@
-//! How the arrivals came, where the response time settles, and what a closed loop would have said.
+//! Arrival fidelity, warm-up, and what a closed loop would have reported.
 
 use truetail_run::{ArrivalFidelity, ClosedLoopShadow, Findings, Run, SettlingState, ShadowQuantile};
 
-use super::{labelled_text, number};
+use super::labelled::labelled_text;
+use crate::number;
 use crate::style::Style;
 
-/// Factors below this are no omission.
+/// Smaller omission factors are taken as none.
 const SAME: f64 = 1.1;
-/// Gaps are worth a word when at least this share of them is not as planned.
+/// The smallest share of unplanned gaps that is shown.
 const OTHER_GAPS: f64 = 0.05;
 
-/// Were the arrivals those that were planned, and which plan was that?
+/// How closely the arrivals followed the schedule, and its hash.
 pub(super) fn arrivals(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let Some(fidelity) = &findings.arrival_fidelity else { return Vec::new() };
     let seed = run.facts.offered.seed.map(|seed| format!(" · seed {seed}")).unwrap_or_default();
@@ -28,22 +29,24 @@ fn on_time(fidelity: &ArrivalFidelity) -> String {
     gaps.map_or(within.clone(), |gaps| format!("{within}, {} of the gaps are others", share(gaps.distance)))
 }
 
-/// A share in [0, 1]; what is nearly all is not called all.
+/// A share in [0, 1]; nearly all is not rounded to all.
 fn share(part: f64) -> String {
     if part < 1.0 && part > 0.9995 { ">99.9 %".to_owned() } else { number::share(part) }
 }
 
-/// What could be cut from the beginning, where something can.
+/// What could be cut off as warm-up, if anything.
 pub(super) fn settling(findings: &Findings, style: Style) -> Vec<String> {
     let settling = &findings.settling;
-    // A shift stands among the reasons already.
+    // A shift is among the reasons of the verdict.
     match settling.state {
         SettlingState::Settles if settling.shift.is_none() => labelled_text("Warm-up", &settling.why, style),
-        _ => Vec::new(),
+        SettlingState::NotJudged | SettlingState::Steady | SettlingState::Settles | SettlingState::Unsettled => {
+            Vec::new()
+        }
     }
 }
 
-/// What a closed loop would have reported, at the quantile where people look, or where it leaves out most.
+/// What a closed loop would have reported: at p99, or where it is furthest off.
 pub(super) fn shadow(findings: &Findings, style: Style) -> Vec<String> {
     let Some(shadow) = &findings.closed_loop_shadow else { return Vec::new() };
     let told = told(shadow).map_or_else(|| same(shadow), |quantile| Some(omitted(quantile)));
@@ -53,7 +56,7 @@ pub(super) fn shadow(findings: &Findings, style: Style) -> Vec<String> {
     text.map_or(Vec::new(), |text| labelled_text("Shadow", &text, style))
 }
 
-/// p99 where something is omitted there, else the quantile below the largest value where most is.
+/// p99 if something is omitted there, else the quantile below the maximum with the largest omission factor.
 fn told(shadow: &ClosedLoopShadow) -> Option<&ShadowQuantile> {
     let omits = |quantile: &&ShadowQuantile| quantile.q < 1.0 && quantile.omission_factor.is_some_and(|f| f >= SAME);
     let factor = |quantile: &ShadowQuantile| quantile.omission_factor.unwrap_or(0.0);
@@ -64,10 +67,10 @@ fn told(shadow: &ClosedLoopShadow) -> Option<&ShadowQuantile> {
 fn omitted(quantile: &ShadowQuantile) -> String {
     let (name, at_least) = (number::quantile_name(quantile.q), if quantile.at_least { "at least " } else { "" });
     let (value, factor) = (quantile.value_ns.unwrap_or(0), quantile.omission_factor.unwrap_or(1.0));
-    format!("{name} {}: {at_least}{} too low", number::time(value), number::times(factor))
+    format!("{name} {}: {at_least}{} too low", number::time(value), number::factor(factor))
 }
 
-/// `None` where nothing can be compared.
+/// What to say if nothing is omitted; `None` if nothing can be compared.
 fn same(shadow: &ClosedLoopShadow) -> Option<String> {
     let compared = shadow.quantiles.iter().rfind(|quantile| quantile.q < 1.0 && quantile.omission_factor.is_some())?;
     let name = number::quantile_name(compared.q);

@@ -1,20 +1,20 @@
-//! The verdict, what was offered, and what else is to be said.
+//! The first and the last section: verdict, offered load, and notes.
 
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Findings, Mix, OfferedLoad, Reason, Run, RunSource, Verdict, VerdictState};
 
-use super::labelled_text;
+use super::labelled::{labelled, labelled_text};
 use crate::number;
-use crate::style::{Ink, Style};
+use crate::style::{Emphasis, Style};
 
 /// The verdict and its reasons, worst first.
 pub(super) fn verdict(verdict: &Verdict, style: Style) -> Vec<String> {
     let (name, ink, says) = match verdict.state {
-        VerdictState::Valid => ("VALID", Ink::Good, "nothing speaks against these numbers"),
-        VerdictState::Suspect => ("SUSPECT", Ink::Doubt, "these numbers come with a doubt"),
-        VerdictState::Invalid => ("INVALID", Ink::Bad, "do not use these numbers"),
+        VerdictState::Valid => ("VALID", Emphasis::Good, "nothing speaks against these numbers"),
+        VerdictState::Suspect => ("SUSPECT", Emphasis::Doubt, "these numbers come with a doubt"),
+        VerdictState::Invalid => ("INVALID", Emphasis::Bad, "do not use these numbers"),
     };
-    let mut lines = vec![format!("{}  {says}", style.paint(ink, name))];
+    let mut lines = vec![format!("{}  {says}", style.emphasize(ink, name))];
     for why in &verdict.reasons {
         lines.extend(reason(why, style));
     }
@@ -23,17 +23,17 @@ pub(super) fn verdict(verdict: &Verdict, style: Style) -> Vec<String> {
 
 fn reason(reason: &Reason, style: Style) -> Vec<String> {
     let (mark, ink) = match reason.state {
-        VerdictState::Valid => ("-", Ink::Faint),
-        VerdictState::Suspect => ("?", Ink::Doubt),
-        VerdictState::Invalid => ("!", Ink::Bad),
+        VerdictState::Valid => ("-", Emphasis::Faint),
+        VerdictState::Suspect => ("?", Emphasis::Doubt),
+        VerdictState::Invalid => ("!", Emphasis::Bad),
     };
     let text = format!("{}: {}", reason.code, reason.message);
     let lines = style.wrap(&text, style.columns().saturating_sub(4));
-    let before = |i: usize| if i == 0 { format!("  {} ", style.paint(ink, mark)) } else { "    ".to_owned() };
+    let before = |i: usize| if i == 0 { format!("  {} ", style.emphasize(ink, mark)) } else { "    ".to_owned() };
     lines.iter().enumerate().map(|(i, line)| format!("{}{line}", before(i))).collect()
 }
 
-/// What was offered and by which load model.
+/// What was asked for, under which load model, and at which rates.
 pub(super) fn offered(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
     let offered = &run.facts.offered;
     let mut lines = Vec::new();
@@ -70,7 +70,7 @@ fn target(offered: &OfferedLoad, source: &RunSource) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-/// How many targets there are, and rows to fill them in.
+/// The number of targets, and of rows that fill them in.
 fn mix(mix: &Mix) -> String {
     let targets = (mix.targets.len() > 1).then(|| format!("{} targets", number::count(mix.targets.len() as u64)));
     let order = if mix.order.as_deref() == Some("random") { "drawn at random" } else { "in order" };
@@ -91,9 +91,9 @@ fn load(offered: &OfferedLoad) -> String {
         ),
     };
     let ends = [
-        offered.duration_ns.map(|ns| format!("for {}", number::whole_time(ns))),
+        offered.duration_ns.map(|ns| format!("for {}", number::round_time(ns))),
         offered.requests.map(|n| format!("{} requests", number::count(n))),
-        (offered.warmup_ns > 0).then(|| format!("the first {} are warm-up", number::whole_time(offered.warmup_ns))),
+        (offered.warmup_ns > 0).then(|| format!("the first {} are warm-up", number::round_time(offered.warmup_ns))),
     ];
     ends.into_iter().flatten().fold(what, |text, end| format!("{text}, {end}"))
 }
@@ -116,11 +116,11 @@ fn limits(offered: &OfferedLoad) -> String {
         (Some(_), 1) => format!(" · HTTP/2 on one connection{streams}"),
         (Some(_), n) => format!(" · HTTP/2 on at most {} connections{streams}", number::count(n.into())),
     });
-    let timeout = offered.timeout_ns.map(|ns| format!(" · timeout {}", number::whole_time(ns)));
+    let timeout = offered.timeout_ns.map(|ns| format!(" · timeout {}", number::round_time(ns)));
     cap.unwrap_or_default() + &timeout.unwrap_or_default()
 }
 
-/// Notes, how far an interrupted run came, and where it was saved.
+/// Notes, how an interrupted run ended, and where it was saved.
 pub(super) fn notes(run: &Run, saved: Option<&str>, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     if run.facts.interrupted {
@@ -135,7 +135,7 @@ pub(super) fn notes(run: &Run, saved: Option<&str>, style: Style) -> Vec<String>
         lines.extend(labelled_text("Note", note, style));
     }
     if let Some(saved) = saved {
-        lines.push(super::labelled("Saved", &style.spell(saved), style));
+        lines.push(labelled("Saved", &style.printable(saved), style));
     }
     lines
 }

@@ -1,4 +1,4 @@
-//! What the servers are asked, and what each must answer.
+//! The requests that the servers get, and the status that each must answer.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -6,10 +6,10 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use crate::support::Desk;
+use crate::support::TestDir;
 
 /// A kind of request.
-struct Asked {
+struct TestRequest {
     method: &'static str,
     path: &'static str,
     /// What follows in a file of targets: a header, or the file with the body.
@@ -17,39 +17,39 @@ struct Asked {
     status: u16,
 }
 
-impl Asked {
-    const fn new(method: &'static str, path: &'static str, status: u16) -> Asked {
-        Asked { method, path, more: "", status }
+impl TestRequest {
+    const fn new(method: &'static str, path: &'static str, status: u16) -> TestRequest {
+        TestRequest { method, path, more: "", status }
     }
 
-    const fn with(mut self, more: &'static str) -> Asked {
+    const fn with(mut self, more: &'static str) -> TestRequest {
         self.more = more;
         self
     }
 }
 
 /// Bodies of stated length, in chunks and none at all; statuses of every class.
-const ASKED: &[Asked] = &[
-    Asked::new("GET", "/sized", 200),
-    Asked::new("GET", "/large", 200),
-    Asked::new("HEAD", "/large", 200),
-    Asked::new("GET", "/chunked", 200).with("Accept-Encoding: gzip"),
-    Asked::new("POST", "/posted", 201).with("@posted.txt"),
-    Asked::new("GET", "/empty", 204),
-    Asked::new("GET", "/moved", 302),
-    Asked::new("GET", "/same", 304).with("If-None-Match: *"),
-    Asked::new("GET", "/missing", 404),
-    Asked::new("GET", "/broken", 500),
+const TEST_REQUESTS: &[TestRequest] = &[
+    TestRequest::new("GET", "/sized", 200),
+    TestRequest::new("GET", "/large", 200),
+    TestRequest::new("HEAD", "/large", 200),
+    TestRequest::new("GET", "/chunked", 200).with("Accept-Encoding: gzip"),
+    TestRequest::new("POST", "/posted", 201).with("@posted.txt"),
+    TestRequest::new("GET", "/empty", 204),
+    TestRequest::new("GET", "/moved", 302),
+    TestRequest::new("GET", "/same", 304).with("If-None-Match: *"),
+    TestRequest::new("GET", "/missing", 404),
+    TestRequest::new("GET", "/broken", 500),
 ];
 
 /// The length of `/large`: more than a socket gives at once.
 pub const LARGE: usize = 200_000;
 
 /// Writes a file of targets with one of each kind, and what it needs. Gives its name.
-pub fn write_targets<'a>(desk: &Desk, name: &'a str, origin: &str) -> &'a str {
-    desk.file("posted.txt", &"a line that somebody posts\n".repeat(1000));
-    let target = |asked: &Asked| format!("{} {origin}{}\n{}\n\n", asked.method, asked.path, asked.more);
-    desk.file(name, &ASKED.iter().map(target).collect::<String>())
+pub fn write_targets<'a>(dir: &TestDir, name: &'a str, origin: &str) -> &'a str {
+    dir.file("posted.txt", &"a line that somebody posts\n".repeat(1000));
+    let target = |request: &TestRequest| format!("{} {origin}{}\n{}\n\n", request.method, request.path, request.more);
+    dir.file(name, &TEST_REQUESTS.iter().map(target).collect::<String>())
 }
 
 /// What a server says to `GET PATH`, at an origin without TLS.
@@ -103,15 +103,15 @@ pub fn check(run: &Value, log: &[Logged]) {
 /// Those that were answered were so with the status that their request must get, and so says the server.
 pub fn check_answers(run: &Value, log: &[Logged]) {
     let by_target = run["by_target"].as_array().expect("books of each target");
-    assert_eq!(by_target.len(), ASKED.len());
-    for (asked, books) in ASKED.iter().zip(by_target) {
-        let named = format!("{} {}", asked.method, asked.path);
+    assert_eq!(by_target.len(), TEST_REQUESTS.len());
+    for (request, books) in TEST_REQUESTS.iter().zip(by_target) {
+        let named = format!("{} {}", request.method, request.path);
         let statuses: BTreeMap<u16, u64> = serde_json::from_value(books["statuses"].clone()).expect("statuses");
-        let seen = log.iter().filter(|line| line.method == asked.method && line.path == asked.path);
+        let seen = log.iter().filter(|line| line.method == request.method && line.path == request.path);
         let mut seen_statuses = BTreeMap::new();
         seen.for_each(|line| *seen_statuses.entry(line.status).or_insert(0) += 1);
         assert_eq!(statuses, seen_statuses, "{named}, as it was seen by truetail and by the server");
-        assert_eq!(statuses.keys().collect::<Vec<_>>(), [&asked.status], "{named}");
+        assert_eq!(statuses.keys().collect::<Vec<_>>(), [&request.status], "{named}");
     }
     assert_eq!(run["tally"]["responses"], log.len(), "and nothing else was asked");
 }

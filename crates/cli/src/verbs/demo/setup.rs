@@ -1,4 +1,4 @@
-//! The server of the demo, the two loops that ask it, and what came of each.
+//! The server of the demo, the two loops against it, and their results.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -11,44 +11,47 @@ use truetail_model::workload::{LoadModel, Workload};
 use truetail_run::{Findings, Run, VerdictState};
 use truetail_server::{Server, ServerOptions, Truth};
 
-use crate::measure::{Circumstances, measure};
-use crate::outcome::{Result, could_not};
+use crate::error::{Result, runtime_error};
+use crate::measure::{RunContext, measure};
 use crate::output;
-use crate::target_folder::TargetFolder;
+use crate::output_folder::OutputFolder;
 
-/// The service, and the open loop.
+/// The service and the open loop.
 const SCENARIO: &str = include_str!("scenario.toml");
-/// Users of the closed loop: as many as ask for what the open loop asks for, while all is well.
+/// Users of the closed loop: as many as reach the rate of the open loop while the service is healthy.
 const USERS: u32 = 10;
-/// A port that the system chooses, on this machine only.
+/// The loopback address with a port that the system chooses.
 const ANY_PORT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// What is asked, and when it stands still.
-pub struct Stage {
+/// The scenario, and its stall.
+pub struct DemoSetup {
     /// The service and the open loop.
     pub scenario: Scenario,
-    /// When the service stands still, and for how long.
+    /// When the service stalls, and for how long.
     pub stall: (Timestamp, Nanos),
     quiet: bool,
 }
 
-/// What came of one loop.
-pub struct Seen {
-    /// What was measured.
+/// The result of one loop.
+pub struct LoopResult {
+    /// What was recorded.
     pub run: Run,
-    /// What was computed from it.
+    /// What follows from it.
     pub findings: Findings,
-    /// Requests that reached the server while it stood still, by the server's own truth.
+    /// Requests that arrived at the server during the stall, by the server's truth log.
     pub arrived_in_stall: u64,
     saved: Option<PathBuf>,
 }
 
-impl Stage {
-    /// The stage, with nobody on it.
-    pub fn new(quiet: bool) -> Stage {
+impl DemoSetup {
+    /// The set-up of the built-in scenario.
+    pub fn new(quiet: bool) -> DemoSetup {
         let scenario = Scenario::parse(SCENARIO, "demo/scenario.toml").unwrap_or_else(|error| panic!("{error}"));
-        let stall = scenario.service.faults.iter().find_map(Fault::stall_schedule).expect("the demo is about a stall");
-        Stage { stall: (stall.first, stall.length), scenario, quiet }
+        let stalls = scenario.service.faults.iter().find_map(|fault| match fault {
+            Fault::Stall { at, length, .. } => Some((*at, *length)),
+            _ => None,
+        });
+        DemoSetup { stall: stalls.expect("the demo is about a stall"), scenario, quiet }
     }
 
     /// The load on a schedule.
@@ -56,14 +59,14 @@ impl Stage {
         self.scenario.workload.clone()
     }
 
-    /// The load of users who wait for their answers, for as long.
+    /// The load of users who wait for their answers, for the same duration.
     pub fn closed_loop(&self) -> Workload {
         let horizon = self.scenario.workload.model.horizon();
         let model = LoadModel::Closed { users: USERS, think_time: Nanos::ZERO, horizon };
         Workload { model, ..self.scenario.workload.clone() }
     }
 
-    /// What is going to happen.
+    /// A text on what is going to happen.
     pub fn introduction(&self) -> String {
         let (at, length) = self.stall;
         let duration = self.scenario.workload.model.horizon().duration.unwrap_or_default();
@@ -78,24 +81,25 @@ impl Stage {
         )
     }
 
-    /// Offers `workload` to a server that has just been started, so that each loop meets the stall at the same moment.
+    /// Offers `workload` to a new server, so that each loop meets the stall at the same time.
     ///
     /// # Errors
-    /// When no server can be had, no load can be offered, or the run cannot be saved.
-    pub fn ask(&self, workload: Workload, folder: Option<TargetFolder>) -> Result<Seen> {
+    /// If no server can be started, no load can be offered, or the run cannot be saved.
+    pub fn measure(&self, workload: Workload, folder: Option<OutputFolder>) -> Result<LoopResult> {
         if !self.quiet {
             output::note(&format!("{} loop …", workload.model.kind().name()));
         }
-        let server = Server::start(ServerOptions::new(self.scenario.service.clone(), ANY_PORT)).map_err(could_not)?;
+        let server =
+            Server::start(ServerOptions::new(self.scenario.service.clone(), ANY_PORT)).map_err(runtime_error)?;
         let url = format!("http://{}{}", server.addr(), self.scenario.path);
-        let target = Target::resolve(Method::Get, &url, &[], Vec::new()).map_err(could_not)?;
-        let circumstances =
-            Circumstances { scenario: Some(self.scenario.name.clone()), quiet: self.quiet, ..Circumstances::default() };
-        let run = measure(&Plan::new(workload, target), circumstances)?;
+        let target = Target::resolve(Method::Get, &url, &[], Vec::new()).map_err(runtime_error)?;
+        let context =
+            RunContext { scenario: Some(self.scenario.name.clone()), quiet: self.quiet, ..RunContext::default() };
+        let run = measure(&Plan::new(workload, target), context)?;
         let truth = server.stop();
         let findings = truetail_analysis::findings(&run);
         let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
-        Ok(Seen { arrived_in_stall: self.arrived_in_stall(&truth), run, findings, saved })
+        Ok(LoopResult { arrived_in_stall: self.arrived_in_stall(&truth), run, findings, saved })
     }
 
     fn arrived_in_stall(&self, truth: &Truth) -> u64 {
@@ -104,19 +108,19 @@ impl Stage {
     }
 }
 
-impl Seen {
-    /// The user ended it early.
+impl LoopResult {
+    /// Whether the user ended it early.
     pub fn was_interrupted(&self) -> bool {
         self.run.facts.interrupted
     }
 
-    /// A line on where the run was saved, if it was.
+    /// A line with the folder of the run, if it was saved.
     pub fn saved_line(&self) -> Option<String> {
         let folder = self.saved.as_ref()?.display();
         Some(format!("  {:<11} {folder}\n", format!("{} loop", self.name())))
     }
 
-    /// What speaks against the numbers; `None` where nothing does.
+    /// A line on the verdict; `None` if it is VALID.
     pub fn doubts(&self) -> Option<String> {
         let verdict = &self.findings.verdict;
         let codes: Vec<_> = verdict.reasons.iter().map(|reason| reason.code.as_str()).collect();
@@ -138,9 +142,9 @@ mod tests {
 
     use super::*;
 
-    /// What an ideal client measures on this stage, ms: (p99, max).
+    /// What an ideal client measures on this setup, ms: (p99, max).
     fn simulated(workload: Workload) -> (f64, f64) {
-        let scenario = Scenario { workload, ..Stage::new(true).scenario };
+        let scenario = Scenario { workload, ..DemoSetup::new(true).scenario };
         let findings = truetail_analysis::findings(&simulate(&scenario, SimOptions::default()).expect("it has an end"));
         let at = |q| findings.response_time.quantiles.iter().find(|quantile| quantile.q == q).and_then(|q| q.value_ns);
         (at(0.99).expect("p99") as f64 / 1e6, at(1.0).expect("max") as f64 / 1e6)
@@ -148,8 +152,8 @@ mod tests {
 
     #[test]
     fn the_closed_loop_hides_what_the_open_loop_shows() {
-        let stage = Stage::new(true);
-        assert_eq!(simulated(stage.open_loop()), (810.0, 1010.0));
-        assert_eq!(simulated(stage.closed_loop()), (10.0, 1010.0));
+        let setup = DemoSetup::new(true);
+        assert_eq!(simulated(setup.open_loop()), (810.0, 1010.0));
+        assert_eq!(simulated(setup.closed_loop()), (10.0, 1010.0));
     }
 }

@@ -1,0 +1,172 @@
+//! The folder that a run is saved in.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use truetail_report::OutputFile;
+use truetail_run::{Findings, Run, folder};
+
+use crate::error::{Result, runtime_error};
+
+/// The folder of the runs for which no folder was chosen.
+const PARENT: &str = "truetail-runs";
+
+/// Where a run is saved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SaveTo {
+    /// Nowhere.
+    Nowhere,
+    /// In this folder.
+    Folder(PathBuf),
+    /// In a new folder under `truetail-runs`.
+    NewFolder,
+}
+
+/// A folder that was found writable before the load. If nothing is saved in the end, it is left as it was found.
+#[derive(Debug)]
+pub struct OutputFolder {
+    path: PathBuf,
+    /// Folders created for it, innermost first.
+    created: Vec<PathBuf>,
+}
+
+impl OutputFolder {
+    /// Checks that nothing but a run is at `save_to`, and creates nothing.
+    ///
+    /// # Errors
+    /// If something else is there.
+    pub fn check(save_to: &SaveTo) -> Result<()> {
+        match save_to {
+            SaveTo::Folder(path) => folder::check_free(path).map_err(runtime_error),
+            SaveTo::Nowhere | SaveTo::NewFolder => Ok(()),
+        }
+    }
+
+    /// Creates the folder for a run called `name`, and checks that it is writable. `None` if the run is not saved.
+    ///
+    /// # Errors
+    /// If the folder cannot be created or written.
+    pub fn prepare(save_to: &SaveTo, name: &str) -> Result<Option<OutputFolder>> {
+        let folder = match save_to {
+            SaveTo::Nowhere => return Ok(None),
+            SaveTo::Folder(path) => OutputFolder { created: missing(path), path: path.clone() },
+            SaveTo::NewFolder => fresh(Path::new(PARENT), name)?,
+        };
+        folder::check_writable(&folder.path).map_err(runtime_error)?;
+        Ok(Some(folder))
+    }
+
+    /// Writes the run, and returns the folder.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn save(mut self, run: &Run, findings: &Findings) -> Result<PathBuf> {
+        folder::save(&self.path, run, findings).map_err(runtime_error)?;
+        self.created.clear();
+        Ok(self.path.clone())
+    }
+}
+
+impl Drop for OutputFolder {
+    fn drop(&mut self) {
+        // remove_dir removes only empty folders, so nothing is lost.
+        self.created.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+    }
+}
+
+/// `path` and its ancestors that do not exist, innermost first.
+fn missing(path: &Path) -> Vec<PathBuf> {
+    let named = |folder: &&Path| !folder.as_os_str().is_empty();
+    path.ancestors().filter(named).take_while(|folder| !folder.exists()).map(Path::to_owned).collect()
+}
+
+/// Creates a new folder under `parent`: time and name, and a number if that is taken.
+fn fresh(parent: &Path, name: &str) -> Result<OutputFolder> {
+    let stem = format!("{}-{}", utc_stamp(SystemTime::now()), file_name(name));
+    let refused = |path: &Path, error| {
+        runtime_error(format!("cannot make {}: {error}; use --out DIR or --no-save", path.display()))
+    };
+    fs::create_dir_all(parent).map_err(|error| refused(parent, error))?;
+    let mut path = parent.join(&stem);
+    for number in 2.. {
+        match fs::create_dir(&path) {
+            Ok(()) => break,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => path = parent.join(format!("{stem}-{number}")),
+            Err(error) => return Err(refused(&path, error)),
+        }
+    }
+    // Of several new folders that are left unused, the last one removes the parent too.
+    let created = vec![path.clone(), parent.to_owned()];
+    Ok(OutputFolder { path, created })
+}
+
+/// `time` as `20251120T075600Z`, for the names of folders; times before 1970 as 1970.
+pub fn utc_stamp(time: SystemTime) -> String {
+    humantime::format_rfc3339_seconds(time.max(UNIX_EPOCH)).to_string().replace(['-', ':'], "")
+}
+
+/// Writes `files` into `folder`, which exists.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write_files(folder: &Path, files: &[OutputFile]) -> Result<()> {
+    files.iter().try_for_each(|file| {
+        let path = folder.join(&file.name);
+        let error = |error| runtime_error(format!("cannot write {}: {error}", path.display()));
+        fs::write(&path, &file.content).map_err(error)
+    })
+}
+
+/// `name` with dashes for what does not belong in a file name.
+fn file_name(name: &str) -> String {
+    let fit = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    name.chars().map(fit).take(60).collect::<String>().trim_matches(['-', '.']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn stamps_are_utc() {
+        for (seconds, text) in [
+            (0, "19700101T000000Z"),
+            (951_782_399, "20000228T235959Z"),
+            (951_782_400, "20000229T000000Z"),
+            (951_868_800, "20000301T000000Z"),
+            (1_763_625_360, "20251120T075600Z"),
+            (4_107_542_400, "21000301T000000Z"),
+        ] {
+            assert_eq!(utc_stamp(UNIX_EPOCH + Duration::from_secs(seconds)), text);
+        }
+    }
+
+    #[test]
+    fn a_folder_that_was_not_used_is_gone_and_one_that_was_there_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let there = root.path().join("there");
+        fs::create_dir(&there).unwrap();
+        drop(OutputFolder::prepare(&SaveTo::Folder(there.clone()), "x").unwrap().unwrap());
+        assert!(there.is_dir());
+        let deep = there.join("a").join("b");
+        let prepared = OutputFolder::prepare(&SaveTo::Folder(deep.clone()), "x").unwrap().unwrap();
+        assert!(deep.is_dir());
+        drop(prepared);
+        assert!(!there.join("a").exists());
+    }
+
+    #[test]
+    fn two_runs_in_one_second_have_two_folders() {
+        let root = tempfile::tempdir().unwrap();
+        let parent = root.path().join("runs");
+        let folders: Vec<_> = (0..3).map(|_| fresh(&parent, "[::1]:80").unwrap()).collect();
+        assert!(folders.iter().all(|folder| folder.path.is_dir()));
+        assert_eq!(fs::read_dir(&parent).unwrap().count(), 3);
+        drop(folders);
+        assert!(!parent.exists());
+    }
+}

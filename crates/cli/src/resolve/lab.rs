@@ -1,0 +1,162 @@
+//! The lab that `truetail simulate` was asked for: every option belongs to the labs that know it, and has the default of
+//! the lab if it is not given.
+
+use truetail_sim::labs::every_nth::{self, EveryNthOptions};
+use truetail_sim::labs::freeze::{self, FreezeOptions};
+use truetail_sim::labs::order_router::{self, OrderRouterOptions};
+use truetail_sim::labs::{Lab, LabError};
+
+use crate::args::simulate::{PauseEvery, SimulateLabArgs};
+use crate::error::{CommandError, Result, runtime_error, usage_error};
+
+/// A lab with all its options.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum LabRun {
+    /// In virtual time.
+    Virtual(Lab),
+    /// The lab every-nth on the wall clock.
+    RealTime {
+        /// Its options.
+        options: EveryNthOptions,
+        /// Show no progress.
+        quiet: bool,
+    },
+}
+
+impl LabRun {
+    /// The lab, wherever it runs.
+    pub fn lab(&self) -> Lab {
+        match self {
+            LabRun::Virtual(lab) => *lab,
+            LabRun::RealTime { options, .. } => Lab::EveryNth(*options),
+        }
+    }
+}
+
+/// The options of each lab on the command line.
+const OPTIONS: [(&str, &[&str]); 3] = [
+    (
+        freeze::NAME,
+        &[
+            "--base",
+            "--pause-start",
+            "--pause-length",
+            "--duration",
+            "--expected-interval",
+            "--snapshot-interval",
+            "--users",
+        ],
+    ),
+    (every_nth::NAME, &["--base", "--rate", "--duration", "--pause-every", "--pause", "--real-time", "--quiet"]),
+    (order_router::NAME, &["--base", "--rate", "--duration", "--pause-every", "--pause"]),
+];
+
+/// The lab called `name` with the given options; `None` if there is no such lab, in which case none may be given.
+///
+/// # Errors
+/// An option of another lab, or a value that makes no sense.
+pub fn lab(name: &str, args: &SimulateLabArgs) -> Result<Option<LabRun>> {
+    refuse_foreign_options(name, args)?;
+    let lab = match Lab::by_name(name) {
+        None => return Ok(None),
+        Some(Lab::Freeze(defaults)) => Lab::Freeze(freeze_options(defaults, args)?),
+        Some(Lab::EveryNth(defaults)) => return every_nth_run(defaults, args).map(Some),
+        Some(Lab::OrderRouter(defaults)) => Lab::OrderRouter(order_router_options(defaults, args)?),
+    };
+    Ok(Some(LabRun::Virtual(lab)))
+}
+
+/// The error of the lab called `name`: a usage error if an option is out of range.
+pub fn lab_error(name: &str, error: &LabError) -> CommandError {
+    let message = format!("{name}: {error}");
+    if error.is_invalid_option() { usage_error(message) } else { runtime_error(message) }
+}
+
+/// Refuses options of other labs, and of all labs if `name` is none.
+fn refuse_foreign_options(name: &str, args: &SimulateLabArgs) -> Result<()> {
+    let own = OPTIONS.iter().find(|(lab, _)| *lab == name).map(|(_, options)| *options);
+    let is_foreign = |option: &str| own.is_none_or(|own| !own.contains(&option));
+    match args.given().into_iter().find(|(option, given)| *given && is_foreign(option)) {
+        Some((option, _)) => Err(foreign_option(option, name, own)),
+        None => Ok(()),
+    }
+}
+
+fn foreign_option(option: &str, name: &str, own: Option<&[&str]>) -> CommandError {
+    let owners: Vec<_> = OPTIONS.iter().filter(|(_, options)| options.contains(&option)).map(|(lab, _)| *lab).collect();
+    let owners = match owners.split_last() {
+        Some((last, [])) => format!("the lab {last}"),
+        Some((last, others)) => format!("the labs {} and {last}", others.join(", ")),
+        None => "no lab".to_owned(),
+    };
+    let help = match own {
+        Some(own) => format!("{name} has {}", own.join(", ")),
+        None => format!("'{name}' is none; a scenario has these things in its TOML file"),
+    };
+    usage_error(format!("{option} belongs to {owners}; {help}"))
+}
+
+fn freeze_options(defaults: FreezeOptions, args: &SimulateLabArgs) -> Result<FreezeOptions> {
+    let options = FreezeOptions {
+        base: args.base.unwrap_or(defaults.base),
+        pause_start: args.pause_start.unwrap_or(defaults.pause_start),
+        pause_length: args.pause_length.unwrap_or(defaults.pause_length),
+        duration: args.duration.unwrap_or(defaults.duration),
+        expected_interval: args.expected_interval.unwrap_or(defaults.expected_interval),
+        snapshot_interval: args.snapshot_interval.unwrap_or(defaults.snapshot_interval),
+        users: args.users.unwrap_or(defaults.users),
+    };
+    if options.pause_start >= options.duration && !options.pause_length.is_zero() {
+        return Err(usage_error(format!(
+            "--pause-start {} is not before the end, --duration {}; nobody would meet the freeze",
+            options.pause_start, options.duration
+        )));
+    }
+    Ok(options)
+}
+
+fn every_nth_run(defaults: EveryNthOptions, args: &SimulateLabArgs) -> Result<LabRun> {
+    let pause_every = match args.pause_every {
+        None => defaults.pause_every,
+        Some(PauseEvery::Requests(requests)) => requests,
+        Some(PauseEvery::Time(time)) => {
+            return Err(usage_error(format!(
+                "--pause-every {time}: every-nth counts requests; write a whole number such as 500 (order-router pauses \
+                 by time)"
+            )));
+        }
+    };
+    let options = EveryNthOptions {
+        rate: args.rate.unwrap_or(defaults.rate),
+        duration: args.duration.unwrap_or(defaults.duration),
+        pause_every,
+        pause: args.pause.unwrap_or(defaults.pause),
+        work: args.base.unwrap_or(defaults.work),
+    };
+    if args.quiet && !args.real_time {
+        return Err(usage_error("--quiet goes with --real-time; virtual time has no progress to tell"));
+    }
+    Ok(match args.real_time {
+        true => LabRun::RealTime { options, quiet: args.quiet },
+        false => LabRun::Virtual(Lab::EveryNth(options)),
+    })
+}
+
+fn order_router_options(defaults: OrderRouterOptions, args: &SimulateLabArgs) -> Result<OrderRouterOptions> {
+    let pause_every = match args.pause_every {
+        None => defaults.pause_every,
+        Some(PauseEvery::Time(time)) => time,
+        Some(PauseEvery::Requests(requests)) => {
+            return Err(usage_error(format!(
+                "--pause-every {requests}: order-router pauses by time; write one such as 800ms (every-nth counts requests)"
+            )));
+        }
+    };
+    Ok(OrderRouterOptions {
+        rate: args.rate.unwrap_or(defaults.rate),
+        duration: args.duration.unwrap_or(defaults.duration),
+        work: args.base.unwrap_or(defaults.work),
+        pause: args.pause.unwrap_or(defaults.pause),
+        pause_every,
+    })
+}

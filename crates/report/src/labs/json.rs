@@ -1,0 +1,74 @@
+//! `truetail simulate --json`.
+
+use serde::Serialize;
+use truetail_model::record::Tally;
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{Distribution, Findings, Run, Verdict};
+
+use super::lab_report::{LabReport, SeriesReport};
+use crate::json::pretty_json;
+
+#[derive(Serialize)]
+struct SimulationJson<'a> {
+    scenario: &'a str,
+    series: Vec<SeriesJson<'a>>,
+    /// Of a lab in real time: what virtual time says of the same options.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    truth: Vec<SeriesJson<'a>>,
+}
+
+/// One way of measuring.
+#[derive(Serialize)]
+struct SeriesJson<'a> {
+    name: &'a str,
+    model: LoadModelKind,
+    tally: Tally,
+    response_time: &'a Distribution,
+    /// Where a lab counts slow requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slower_than: Option<SlowerThan>,
+    /// Of what was measured in real time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<&'a Verdict>,
+}
+
+#[derive(Serialize)]
+struct SlowerThan {
+    limit_ns: u64,
+    requests: u64,
+}
+
+impl<'a> SeriesJson<'a> {
+    fn of_run(name: &'a str, run: &Run, findings: &'a Findings) -> SeriesJson<'a> {
+        SeriesJson {
+            name,
+            model: run.facts.offered.model,
+            tally: run.snapshot.tally,
+            response_time: &findings.response_time,
+            slower_than: None,
+            verdict: None,
+        }
+    }
+
+    fn of_series(series: &'a SeriesReport<'_>) -> SeriesJson<'a> {
+        let slower_than = series.slow.map(|slow| SlowerThan { limit_ns: slow.limit.0, requests: slow.requests });
+        let verdict = series.measured.then_some(&series.findings.verdict);
+        SeriesJson { slower_than, verdict, ..SeriesJson::of_run(series.name, series.run, &series.findings) }
+    }
+}
+
+/// A simulated scenario, which is one series.
+pub fn scenario_json(scenario: &str, run: &Run, findings: &Findings) -> String {
+    let name = format!("{}-loop", run.facts.offered.model.name());
+    let series = vec![SeriesJson::of_run(&name, run, findings)];
+    pretty_json(&SimulationJson { scenario, series, truth: Vec::new() })
+}
+
+impl LabReport<'_> {
+    /// All series as JSON.
+    pub fn json(&self) -> String {
+        let series = self.series.iter().map(SeriesJson::of_series).collect();
+        let truth = self.truth.iter().map(SeriesJson::of_series).collect();
+        pretty_json(&SimulationJson { scenario: self.name, series, truth })
+    }
+}

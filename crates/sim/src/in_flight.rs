@@ -1,0 +1,136 @@
+//! The requests in flight, in the order in which they will end.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use truetail_model::record::RequestRecord;
+use truetail_model::time::Timestamp;
+
+/// The requests in flight, by their end; those that end together come out in the order in which they were pushed.
+///
+/// Most services answer in the order of arrival. A request that ends no earlier than the last one in the FIFO is appended
+/// to it; only the others go through a heap. Memory grows with the most requests ever in flight, and is reused.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct InFlightQueue {
+    fifo: VecDeque<OrderKey>,
+    heap: BinaryHeap<Reverse<OrderKey>>,
+    flights: Vec<InFlight>,
+    free: Vec<u32>,
+    pushed: u64,
+}
+
+/// A request in flight, with the record it will have unless it is cut off.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InFlight {
+    pub(crate) user: u32,
+    pub(crate) record: RequestRecord,
+}
+
+/// The place of a request in the order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct OrderKey {
+    end: Timestamp,
+    /// Number of the push, to break ties.
+    sequence: u64,
+    slot: u32,
+}
+
+impl InFlightQueue {
+    /// Adds a request that ends at `flight.record.end`.
+    pub(crate) fn push(&mut self, flight: InFlight) {
+        let key = OrderKey { end: flight.record.end, sequence: self.pushed, slot: self.store(flight) };
+        self.pushed += 1;
+        // A request that never ends would keep all later ones out of the FIFO.
+        if key.end != Timestamp::NEVER && self.fifo.back().is_none_or(|last| last.end <= key.end) {
+            self.fifo.push_back(key);
+        } else {
+            self.heap.push(Reverse(key));
+        }
+    }
+
+    fn store(&mut self, flight: InFlight) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.flights[slot as usize] = flight;
+            return slot;
+        }
+        self.flights.push(flight);
+        u32::try_from(self.flights.len() - 1).expect("fewer than 2^32 requests under way")
+    }
+
+    fn first(&self) -> Option<OrderKey> {
+        let in_fifo = self.fifo.front().copied();
+        let in_heap = self.heap.peek().map(|Reverse(key)| *key);
+        in_fifo.into_iter().chain(in_heap).min()
+    }
+
+    /// When the next request ends; [`Timestamp::NEVER`] when none does.
+    pub(crate) fn next_end(&self) -> Timestamp {
+        self.first().map_or(Timestamp::NEVER, |key| key.end)
+    }
+
+    /// Removes the first request if it ends at or before `now`.
+    pub(crate) fn pop_ended(&mut self, now: Timestamp) -> Option<InFlight> {
+        let first = self.first().filter(|key| key.end <= now)?;
+        if self.fifo.front() == Some(&first) {
+            self.fifo.pop_front();
+        } else {
+            self.heap.pop();
+        }
+        self.free.push(first.slot);
+        Some(self.flights[first.slot as usize])
+    }
+
+    /// All that are still in flight, in the order in which they were started.
+    pub(crate) fn into_started_order(self) -> Vec<InFlight> {
+        let mut keys: Vec<OrderKey> =
+            self.fifo.into_iter().chain(self.heap.into_iter().map(|Reverse(key)| key)).collect();
+        keys.sort_unstable_by_key(|key| key.sequence);
+        keys.into_iter().map(|key| self.flights[key.slot as usize]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use truetail_model::record::{Outcome, StartDelay};
+
+    fn flight(index: u64, end: u64) -> InFlight {
+        let record = RequestRecord {
+            index,
+            intended_start: Timestamp::ZERO,
+            actual_start: Timestamp::ZERO,
+            end: Timestamp(end),
+            delay: StartDelay::default(),
+            connected: false,
+            tls_handshake: None,
+            read_lag: None,
+            outcome: Outcome::TimedOut,
+            bytes_in: 0,
+        };
+        InFlight { user: 0, record }
+    }
+
+    #[test]
+    fn they_come_out_by_end_and_then_in_the_order_they_went_in() {
+        let mut queue = InFlightQueue::default();
+        for (index, end) in [5, 9, 9, 3, 5, 9, u64::MAX, 12].into_iter().enumerate() {
+            queue.push(flight(index as u64, end));
+        }
+        let order: Vec<u64> =
+            std::iter::from_fn(|| queue.pop_ended(Timestamp(12))).map(|flight| flight.record.index).collect();
+        assert_eq!(order, [3, 0, 4, 1, 2, 5, 7]);
+        assert_eq!(queue.next_end(), Timestamp::NEVER);
+        assert_eq!(queue.into_started_order().len(), 1);
+    }
+
+    #[test]
+    fn what_has_not_ended_stays() {
+        let mut queue = InFlightQueue::default();
+        queue.push(flight(0, 7));
+        queue.push(flight(1, 4));
+        assert_eq!(queue.next_end(), Timestamp(4));
+        assert!(queue.pop_ended(Timestamp(3)).is_none());
+        let left: Vec<u64> = queue.into_started_order().iter().map(|flight| flight.record.index).collect();
+        assert_eq!(left, [0, 1]);
+    }
+}
