@@ -82,7 +82,8 @@ fn fixed_run(workload: &Workload) -> Snapshot {
 }
 
 fn answered(parts: &mut Parts, request: &UnderWay, now: Timestamp) {
-    let ParsedAnswer { status, bytes } = part_parser(&mut parts.parser, &mut parts.head_cache, request.start.arrival.index);
+    let ParsedAnswer { status, bytes } =
+        part_parser(&mut parts.parser, &mut parts.head_cache, request.start.arrival.index);
     let start = &request.start;
     let record = RequestRecord {
         read_lag: Some(now.since(request.end)),

@@ -194,7 +194,8 @@ impl CallArguments<'_> {
             drain: time("drain", &self.drain)?,
         };
         let workload = load.workload(Some(Rate::per_second(DEFAULT_RATE).expect("a rate")), limits)?;
-        let waiting = choice("waiting", &self.waiting, &[("sleep", WaitStrategy::Sleep), ("spin", WaitStrategy::Spin)])?;
+        let waiting =
+            choice("waiting", &self.waiting, &[("sleep", WaitStrategy::Sleep), ("spin", WaitStrategy::Spin)])?;
         let max_failures =
             self.max_failures.as_ref().map(|given| whole_number("max_failures", given, 1)).transpose()?;
         let workers = match (&self.workers, load.users.as_ref()) {

@@ -11,7 +11,7 @@ use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::{Handle, Signals};
 use signal_hook::low_level::emulate_default_handler;
 use truetail_engine::Control;
-use truetail_lab::Stop;
+use truetail_lab::CancelToken;
 
 use crate::error::{Result, runtime_error};
 use crate::{output, progress};
@@ -115,7 +115,7 @@ pub fn stop_run_on_signal(control: &Control) -> Result<SignalHandler> {
 ///
 /// # Errors
 /// If the system does not allow signals to be captured.
-pub fn end_tool_on_signal(stop: &Stop) -> Result<SignalHandler> {
+pub fn end_tool_on_signal(stop: &CancelToken) -> Result<SignalHandler> {
     let stop = stop.clone();
     SignalHandler::start(move |number| {
         if number == 1 {

@@ -4,15 +4,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use truetail_analysis::saturation_watch::{Saturation, SaturationWatch, Standing};
-use truetail_analysis::until::{Look, Until, next_look};
-use truetail_engine::{Control, RunOutput, Plan, host};
+use truetail_analysis::saturation_detector::{RunProgress, Saturation, SaturationDetector};
+use truetail_analysis::stopping_rule::{InterimResult, StoppingRule, next_interim_analysis};
+use truetail_engine::{Control, Plan, RunOutput, host};
 use truetail_model::arrival::RateProfile;
 use truetail_model::record::{Metric, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 use truetail_report::number;
-use truetail_run::{Generator, Quantile, Run, Source};
+use truetail_run::{GeneratorStats, Quantile, Run, RunSource};
 
 use crate::{output, progress};
 
@@ -23,7 +23,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct StopConditions {
     /// As soon as this quantile is narrow enough.
-    pub until: Option<Until>,
+    pub until: Option<StoppingRule>,
     /// Leave out what comes before the response time has settled, for [`StopConditions::until`].
     pub cut_warmup: bool,
     /// As soon as the backlog grows without end.
@@ -43,7 +43,7 @@ impl Supervisor {
         let (end, ended) = channel();
         let supervised = SupervisedRun::new(plan.clone(), conditions, control, quiet);
         let supervise = move || {
-            host::let_others_go_first();
+            host::lower_thread_priority();
             supervised.check_until(&ended)
         };
         let thread = thread::Builder::new().name("truetail-supervisor".to_owned()).spawn(supervise).ok();
@@ -58,11 +58,11 @@ impl Supervisor {
 }
 
 /// Why `--until` was not reached by a run that ended at its limit; `None` if it was.
-pub fn not_reached(until: Until, run: &Run) -> Option<String> {
-    let state = until.look(&truetail_analysis::quantile(run, Metric::ResponseTime, until.q()));
+pub fn not_reached(until: StoppingRule, run: &Run) -> Option<String> {
+    let state = until.evaluate(&truetail_analysis::quantile(run, Metric::ResponseTime, until.q()));
     let why = match state {
-        Look::Reached { .. } => return None,
-        Look::TooWide { half_width, times_as_many } => format!(
+        InterimResult::Reached { .. } => return None,
+        InterimResult::TooWide { half_width, times_as_many } => format!(
             "it is ±{:.1}% at the end; about {times_as_many:.1} times as many arrivals would do",
             half_width * 100.0
         ),
@@ -82,21 +82,21 @@ struct SupervisedRun {
     began: Instant,
     saturation: SaturationDetector,
     told_saturated: bool,
-    next_look: Nanos,
+    next_interim_analysis: Nanos,
     notes: Vec<String>,
 }
 
 impl SupervisedRun {
     fn new(plan: Plan, conditions: StopConditions, control: Control, quiet: bool) -> SupervisedRun {
         SupervisedRun {
-            saturation: SaturationWatch::with_timeout(plan.workload.limits.timeout),
+            saturation: SaturationDetector::with_timeout(plan.workload.limits.timeout),
             plan,
             conditions,
             control,
             quiet,
             began: Instant::now(),
             told_saturated: false,
-            next_look: next_look(Nanos::ZERO),
+            next_interim_analysis: next_interim_analysis(Nanos::ZERO),
             notes: Vec::new(),
         }
     }
@@ -149,7 +149,7 @@ impl SupervisedRun {
 
     fn check_quantile(&mut self) {
         let measured = self.elapsed().saturating_sub(self.plan.workload.warmup);
-        let Some(until) = self.conditions.until.filter(|_| measured >= self.next_look) else { return };
+        let Some(until) = self.conditions.until.filter(|_| measured >= self.next_interim_analysis) else { return };
         let seen = self.control.progress();
         let ended = seen.responses + seen.unanswered;
         let outstanding = self.due().map_or(seen.in_flight, |due| due.saturating_sub(ended));
@@ -164,7 +164,7 @@ impl SupervisedRun {
         }
     }
 
-    fn quantile_of(&self, until: Until, snapshot: Snapshot) -> Quantile {
+    fn quantile_of(&self, until: StoppingRule, snapshot: Snapshot) -> Quantile {
         let so_far = self.run_so_far(snapshot);
         let cut = self.conditions.cut_warmup.then(|| truetail_analysis::settling(&so_far).cut_ns).flatten();
         let settled = cut.and_then(|from| truetail_analysis::without_warmup(&so_far, Timestamp(from)).ok());
@@ -173,10 +173,10 @@ impl SupervisedRun {
 
     /// What was recorded so far, as a run of its own.
     fn run_so_far(&self, snapshot: Snapshot) -> Run {
-        let generator = Generator::default();
+        let generator = GeneratorStats::default();
         let (by_target, elapsed) = (Vec::new(), self.elapsed());
-        let measured = Measured { snapshot, by_target, generator, started_at_unix_ns: 0, elapsed, cut_short: true };
-        let mut run = measured.into_run(Source::Sockets, self.plan.offered());
+        let measured = RunOutput { snapshot, by_target, generator, started_at_unix_ns: 0, elapsed, cut_short: true };
+        let mut run = measured.into_run(RunSource::Sockets, self.plan.offered());
         run.facts.interrupted = true;
         run
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use truetail_analysis::league::{LeagueRow, ToolState, ToolUnderTest, ObservationWindow, rank, row, window};
+use truetail_analysis::league::{LeagueRow, ObservationWindow, ToolState, ToolUnderTest, rank, row, window};
 use truetail_model::time::Nanos;
 use truetail_tools::{InstalledTool, SearchPath, Tool, ToolNotFound};
 

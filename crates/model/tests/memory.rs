@@ -1,7 +1,7 @@
 //! However long a run is, what a recorder holds stays bounded: counted in the bytes that are really allocated.
 
 use allocation_counter::measure;
-use truetail_model::arrival::{Horizon, Profile, Schedule, ScheduleHash, Spacing};
+use truetail_model::arrival::{Arrival, Horizon, Profile, Schedule, ScheduleHash, Spacing};
 use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
 use truetail_model::random::Random;
 use truetail_model::record::{Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Snapshot, StartDelay};

@@ -7,7 +7,7 @@ use crate::style::{Emphasis, Style};
 use crate::table::{Align, Table};
 
 /// The table: each quantile of all three, and the omission factor of each loop.
-pub fn comparison_table(comparison: &Comparison, style: Style) -> String {
+pub fn comparison_table(comparison: &OmissionComparison, style: Style) -> String {
     let mut table = Table::new(&[
         ("", Align::Left),
         ("closed loop", Align::Right),
@@ -32,7 +32,7 @@ pub fn comparison_table(comparison: &Comparison, style: Style) -> String {
     text
 }
 
-fn quantile_row(row: &LeagueRow) -> Vec<String> {
+fn quantile_row(row: &OmissionRow) -> Vec<String> {
     let factor = |factor: Option<f64>| factor.map_or("–".to_owned(), number::factor);
     vec![
         number::quantile_name(row.q),
@@ -44,7 +44,7 @@ fn quantile_row(row: &LeagueRow) -> Vec<String> {
     ]
 }
 
-fn stall_row(stall: &Stall) -> Vec<String> {
+fn stall_row(stall: &StallArrivals) -> Vec<String> {
     let known = |n: Option<u64>| n.map_or("–".to_owned(), number::count);
     vec![
         "begun in the stall".to_owned(),
@@ -58,7 +58,7 @@ fn stall_row(stall: &Stall) -> Vec<String> {
 
 /// Three sentences on the table: what the service did, what each loop reports of it, and why. Empty without a stall, or if
 /// no quantile tells the loops apart.
-pub fn comparison_explanation(comparison: &Comparison, style: Style) -> String {
+pub fn comparison_explanation(comparison: &OmissionComparison, style: Style) -> String {
     let (Some(stall), Some(row)) = (&comparison.stall, most_omitted(comparison)) else { return String::new() };
     let (Some(closed), Some(open)) = (stall.closed, stall.open) else { return String::new() };
     let sentences = [what_happened(stall), what_was_reported(row), why(closed, open, stall)];
@@ -73,9 +73,9 @@ pub fn comparison_explanation(comparison: &Comparison, style: Style) -> String {
 
 /// The quantile below the maximum at which the closed loop is furthest from the truth, if the omission factor is at least
 /// 1.5.
-fn most_omitted(comparison: &Comparison) -> Option<&LeagueRow> {
-    let far = |row: &&LeagueRow| row.q < 1.0 && row.closed_factor.is_some_and(|factor| factor >= 1.5);
-    let factor = |row: &&LeagueRow| row.closed_factor.unwrap_or(0.0);
+fn most_omitted(comparison: &OmissionComparison) -> Option<&OmissionRow> {
+    let far = |row: &&OmissionRow| row.q < 1.0 && row.closed_factor.is_some_and(|factor| factor >= 1.5);
+    let factor = |row: &&OmissionRow| row.closed_factor.unwrap_or(0.0);
     comparison.rows.iter().filter(far).max_by(|a, b| factor(a).total_cmp(&factor(b)))
 }
 

@@ -92,21 +92,12 @@ impl InFlightQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use truetail_model::record::{Outcome, StartDelay};
+    use truetail_model::arrival::Arrival;
+    use truetail_model::record::Outcome;
 
     fn flight(index: u64, end: u64) -> InFlight {
-        let record = RequestRecord {
-            index,
-            intended_start: Timestamp::ZERO,
-            actual_start: Timestamp::ZERO,
-            end: Timestamp(end),
-            delay: StartDelay::default(),
-            connected: false,
-            tls_handshake: None,
-            read_lag: None,
-            outcome: Outcome::TimedOut,
-            bytes_in: 0,
-        };
+        let arrival = Arrival { index, intended_start: Timestamp::ZERO };
+        let record = RequestRecord::new(arrival, Timestamp::ZERO, Timestamp(end), Outcome::TimedOut);
         InFlight { user: 0, record }
     }
 

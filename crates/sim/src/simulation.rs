@@ -62,7 +62,7 @@ impl Simulation {
         if workload.model.horizon() == Horizon::default() {
             return Err(SimError::NoEnd);
         }
-        let driver = Driver::new(workload, WorkerShare::ALONE);
+        let driver = Driver::new(workload, WorkerShare::WHOLE);
         // With an endless drain the end of the run is not known while requests start.
         let knows_its_end = driver.deadline() != Timestamp::NEVER;
         let no_feedback = matches!(workload.model, LoadModel::Open(_)) && workload.limits.connections.is_none();
@@ -120,26 +120,15 @@ impl Simulation {
 
     /// Submits a request that starts now to the service.
     #[inline]
-    fn submit(&mut self, start: Start) -> RequestRecord {
+    fn submit(&mut self, start: DueRequest) -> RequestRecord {
         let clock = *self.fault_clock.get_or_insert(self.now);
         let fate = self.service.admit(Timestamp(self.now.since(clock).0));
         // NEVER saturates: it is the same on both clocks.
         let completed = clock + fate.completed().since_origin();
         let gives_up = self.timeout.map_or(Timestamp::NEVER, |timeout| self.now + timeout);
         let (end, outcome) = client_outcome(fate.action, completed, gives_up);
-        let Start { arrival, connection_wait, .. } = start;
-        RequestRecord {
-            index: arrival.index,
-            intended_start: arrival.intended_start,
-            actual_start: self.now,
-            end,
-            delay: StartDelay::split(arrival.intended_start, self.now, connection_wait, Nanos::ZERO),
-            connected: false,
-            tls_handshake: None,
-            read_lag: None,
-            outcome,
-            bytes_in: 0,
-        }
+        let DueRequest { arrival, connection_wait, .. } = start;
+        RequestRecord::new(arrival, self.now, end, outcome).with_start_delay(connection_wait, None)
     }
 
     /// Settles a request that was just started with the end it will have.

@@ -1,7 +1,7 @@
 //! The league on tools that are made up: what they said against what the server saw.
 
 use truetail_analysis::league::{
-    GeneratorKind, LeagueRow, ObservedModel, ServerView, ReportView, ToolState, ToolUnderTest, Trial, certify, rank,
+    GeneratorKind, LeagueRow, ObservedModel, ReportView, ServerView, ToolState, ToolUnderTest, Trial, certify, rank,
     row, window,
 };
 use truetail_analysis::truth::truth;

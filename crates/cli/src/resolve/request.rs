@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use truetail_engine::{FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError, AddressOverrides};
+use truetail_engine::{AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError};
 use truetail_requests::{
     Feed, InputError, Location, RowFormat, Rows, TargetSpec, parse_curl, parse_targets, prepare, split_words,
 };
@@ -32,7 +32,7 @@ pub fn target(args: &RunArgs) -> Result<Target> {
 }
 
 /// The requests as they were written, in arguments, a file, or a curl command.
-fn drafts(args: &RunArgs) -> Result<Vec<TargetSpec>> {
+fn specs(args: &RunArgs) -> Result<Vec<TargetSpec>> {
     refuse_contradictions(args)?;
     let specs = match (&args.url, &args.targets, &args.curl) {
         (Some(url), ..) => return of_arguments(args, url).map(|spec| vec![spec]),
@@ -40,7 +40,7 @@ fn drafts(args: &RunArgs) -> Result<Vec<TargetSpec>> {
             parse_targets(&input::text(file)?, &file.display().to_string(), &read_body).map_err(wrong)?
         }
         (_, _, Some(command)) => {
-            vec![of_curl(&words(command).map_err(|error| usage_error(format!("--curl: {error}")))?, "--curl")?]
+            vec![of_curl(&split_words(command).map_err(|error| usage_error(format!("--curl: {error}")))?, "--curl")?]
         }
         _ => vec![of_curl(&args.command, "--")?],
     };
@@ -116,10 +116,10 @@ fn of_curl(words: &[String], argument: &str) -> Result<TargetSpec> {
     }
 }
 
-fn wrong(problem: Problem) -> CommandError {
+fn wrong(problem: InputError) -> CommandError {
     match problem {
-        Problem::Wrong { .. } => usage_error(problem),
-        Problem::Unreadable { .. } => runtime_error(problem),
+        InputError::Invalid { .. } => usage_error(problem),
+        InputError::Unreadable { .. } => runtime_error(problem),
     }
 }
 
@@ -170,7 +170,7 @@ fn content_type(args: &RunArgs) -> Result<Option<String>> {
 }
 
 /// The rows of `--data-from`: format, name and content of the file.
-fn data(args: &RunArgs) -> Result<Option<(Format, String, Vec<u8>)>> {
+fn data(args: &RunArgs) -> Result<Option<(RowFormat, String, Vec<u8>)>> {
     let Some(file) = &args.data_from else {
         return match args.feed {
             Some(_) => Err(usage_error(
@@ -181,7 +181,7 @@ fn data(args: &RunArgs) -> Result<Option<(Format, String, Vec<u8>)>> {
     };
     let name = file.display().to_string();
     let help = "its name has to end in .csv, or in .jsonl or .ndjson with a JSON object a line";
-    let format = Format::of(&name).ok_or_else(|| usage_error(format!("--data-from: {name}: {help}")))?;
+    let format = RowFormat::of(&name).ok_or_else(|| usage_error(format!("--data-from: {name}: {help}")))?;
     if std::fs::metadata(file).is_ok_and(|there| there.len() > MAX_REQUEST_SET_BYTES) {
         return Err(runtime_error(format!(
             "{name} is larger than {} MiB, which is the limit; give fewer rows",

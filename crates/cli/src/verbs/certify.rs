@@ -11,7 +11,7 @@ use truetail_model::arrival::Profile;
 use truetail_model::scenario::builtin;
 use truetail_model::workload::LoadModel;
 use truetail_report::pretty_json;
-use truetail_tools::{Found, SearchPath, Tool};
+use truetail_tools::{InstalledTool, SearchPath, Tool};
 
 use crate::args::certify::CertifyArgs;
 use crate::error::{CommandError, ExitCode, Result, runtime_error, usage_error};
@@ -27,13 +27,13 @@ const FOLDER: &str = "truetail-lab/certify";
 /// # Errors
 /// If the command has no `{url}` or is not found, no server can be started, or files cannot be written.
 pub fn certify(args: CertifyArgs) -> Result<ExitCode> {
-    let command = CommandLine::new(args.command.clone());
-    if !command.has("url") {
+    let command = CommandTemplate::new(args.command.clone());
+    if !command.has_placeholder("url") {
         return Err(usage_error(
             "the command has no {url}, so that it would not meet the server; write {url} where the URL belongs",
         ));
     }
-    let found = command.find(&SearchPath::from_env()).map_err(runtime_error)?;
+    let found = command.locate(&SearchPath::from_env()).map_err(runtime_error)?;
     let _ = host::raise_open_file_limit();
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from(FOLDER));
     for name in SCENARIOS {
@@ -48,7 +48,7 @@ pub fn certify(args: CertifyArgs) -> Result<ExitCode> {
             output::note(&format!("{name}, {} …", args.duration));
         }
         trials.push(trial(&command, &found, &setting(name, &args)?, &folder.join(name), &stop)?);
-        if stop.wanted() {
+        if stop.is_cancelled() {
             return Err(runtime_error("ended before all three scenarios had run"));
         }
     }
@@ -59,9 +59,13 @@ pub fn certify(args: CertifyArgs) -> Result<ExitCode> {
 
 fn exit_code(certificate: &Certificate) -> ExitCode {
     match certificate.kind {
-        Kind::Open => ExitCode::Success,
-        Kind::Unknown => ExitCode::Error,
-        Kind::PartlyOpen | Kind::Closed | Kind::ClosedAndFilled | Kind::OffRate | Kind::Bursts => ExitCode::InvalidRun,
+        GeneratorKind::Open => ExitCode::Success,
+        GeneratorKind::Unknown => ExitCode::Error,
+        GeneratorKind::PartlyOpen
+        | GeneratorKind::Closed
+        | GeneratorKind::ClosedAndFilled
+        | GeneratorKind::OffRate
+        | GeneratorKind::Bursts => ExitCode::InvalidRun,
     }
 }
 
@@ -71,14 +75,20 @@ fn setting(name: &str, args: &CertifyArgs) -> Result<TrialPlan> {
     if let LoadModel::Open(schedule) = &mut scenario.workload.model {
         schedule.profile = Profile::constant(args.rate);
     }
-    TrialPlan::of(scenario).map_err(usage_error)
+    TrialPlan::new(scenario).map_err(usage_error)
 }
 
-fn trial(command: &CommandLine, found: &Found, setting: &TrialPlan, folder: &Path, stop: &Stop) -> Result<Trial> {
-    perform(command, found, setting, folder, stop).map_err(|error| cannot(folder, error))?;
+fn trial(
+    command: &CommandTemplate,
+    found: &InstalledTool,
+    setting: &TrialPlan,
+    folder: &Path,
+    stop: &CancelToken,
+) -> Result<Trial> {
+    run_trial(command, found, setting, folder, stop).map_err(|error| cannot(folder, error))?;
     let window = window(&setting.scenario, USERS);
     let planned = setting.truth.count();
-    let Some(reading) = ToolResult::of(command, folder) else {
+    let Some(reading) = ToolResult::read(command, folder) else {
         return Err(runtime_error("ended before all three scenarios had run"));
     };
     reading.write_report(folder).map_err(|error| cannot(folder, error))?;

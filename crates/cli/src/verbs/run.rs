@@ -99,7 +99,7 @@ fn preflight_error(target: &Target, error: &PreflightError) -> CommandError {
             "is the server running? --no-preflight offers the load all the same"
         }
     };
-    runtime_error(format!("{} before the load: {error}; {help}", target.first()))
+    runtime_error(format!("{} before the load: {error}; {help}", target.first_requests()))
 }
 
 fn tls_help(fault: &TlsFault) -> &'static str {

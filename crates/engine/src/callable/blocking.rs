@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use truetail_model::driver::{WorkerShare, DueRequest, Directive};
+use truetail_model::driver::{Directive, DueRequest, WorkerShare};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
 use truetail_model::arrival::Arrival;
-use truetail_model::driver::{WorkerShare, DueRequest, Directive};
+use truetail_model::driver::{Directive, DueRequest, WorkerShare};
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::{Clock, Timestamp};
 use truetail_reactor::MonotonicClock;

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use truetail_model::driver::{Driver, WorkerShare, DueRequest, Directive};
+use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
 use truetail_model::record::{Outcome, Recorder, RequestRecord};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_model::workload::Workload;
@@ -110,8 +110,8 @@ impl Measurement {
     pub(super) fn ended(&mut self, call: EndedCall) {
         let EndedCall { start, actual_start, end, outcome } = call;
         self.failures_in_a_row = if outcome.is_failed() { self.failures_in_a_row + 1 } else { 0 };
-        let record = RequestRecord::new(start.arrival, actual_start, end, outcome)
-            .with_start_delay(start.connection_wait, None);
+        let record =
+            RequestRecord::new(start.arrival, actual_start, end, outcome).with_start_delay(start.connection_wait, None);
         self.recorder.record(&record);
         self.live.ended(&record);
         self.driver.complete(start.user, end);

@@ -1,6 +1,6 @@
 //! What is due: one request after the other, or in batches.
 
-use truetail_model::driver::{DueRequest, Directive};
+use truetail_model::driver::{Directive, DueRequest};
 use truetail_model::time::Timestamp;
 
 use super::in_flight::Exchange;

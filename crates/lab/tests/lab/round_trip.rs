@@ -9,7 +9,7 @@ use truetail_lab::{LabRunner, TrialPlan};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
 use truetail_report::league::{LeagueTable, csv, text};
-use truetail_tools::{Found, Load, Tool, by_name};
+use truetail_tools::{InstalledTool, LoadSpec, Tool, by_name};
 
 use crate::NOWHERE;
 
@@ -104,7 +104,7 @@ fn what_real_tools_said_comes_out_of_the_table_as_they_said_it() {
     let entries = runner.earlier(&tools, &NOWHERE()).expect("it can be read");
     let rows = runner.league(&entries);
     let duration = Nanos::from_secs(6);
-    let table = LeagueTable { scenario: &setting.scenario, duration, truth: &setting.truth, window: &[], rows: &rows };
+    let table = LeagueTable { scenario: &plan.scenario, duration, truth: &plan.truth, window: &[], rows: &rows };
     let (csv, text) = (csv(&table), text(&table, truetail_report::Style::default()));
     assert_eq!(rows.len(), CAPTURED.len());
     for (name, ..) in CAPTURED {

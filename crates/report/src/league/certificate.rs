@@ -6,7 +6,7 @@ use crate::style::{Emphasis, Style};
 
 /// What kind of load generator `program` is, the evidence, and whether it kept its schedule, if that is known.
 pub fn certificate(program: &str, certificate: &Certificate, style: Style) -> String {
-    let head = format!("{program} is {}", certificate.kind.words());
+    let head = format!("{program} is {}", certificate.kind.describe());
     let mut lines: Vec<String> =
         hanging(&head, style).iter().map(|line| style.emphasize(Emphasis::Bold, line)).collect();
     lines.push(String::new());

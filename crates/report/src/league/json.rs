@@ -1,7 +1,7 @@
 //! The league as JSON.
 
 use serde::Serialize;
-use truetail_analysis::league::{QUANTILES, Row, Stretch};
+use truetail_analysis::league::{LeagueRow, QUANTILES, TimeRange};
 
 use super::table::LeagueTable;
 use crate::json::pretty_json;
@@ -12,8 +12,8 @@ struct LeagueJson<'a> {
     duration_ns: u64,
     truth: TruthJson,
     /// When the service could not answer, or was slow, on the fault clock.
-    window: &'a [Stretch],
-    tools: &'a [Row],
+    window: &'a [TimeRange],
+    tools: &'a [LeagueRow],
 }
 
 #[derive(Serialize)]

@@ -116,12 +116,12 @@ fn is_not_shown(row: &LeagueRow) -> bool {
 fn model_of(row: &LeagueRow) -> ToolModel {
     match row.observed_model {
         _ if row.is_back_filled() => ToolModel::Filled,
-        Some(Observed::NotShown) if row.label_model == LoadModelKind::Open => ToolModel::Open,
-        Some(Observed::NotShown) if row.label_model == LoadModelKind::Closed => ToolModel::Closed,
-        Some(Observed::Open) => ToolModel::Open,
-        Some(Observed::Closed) => ToolModel::Closed,
-        Some(Observed::Partly) => ToolModel::Partly,
-        Some(Observed::NotShown) | None => ToolModel::Unknown,
+        Some(ObservedModel::NotShown) if row.label_model == LoadModelKind::Open => ToolModel::Open,
+        Some(ObservedModel::NotShown) if row.label_model == LoadModelKind::Closed => ToolModel::Closed,
+        Some(ObservedModel::Open) => ToolModel::Open,
+        Some(ObservedModel::Closed) => ToolModel::Closed,
+        Some(ObservedModel::Partly) => ToolModel::Partly,
+        Some(ObservedModel::NotShown) | None => ToolModel::Unknown,
     }
 }
 

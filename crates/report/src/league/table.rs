@@ -1,6 +1,6 @@
 //! The three tables of a league in cells: what the tools report, how they offered the load, and what that took.
 
-use truetail_analysis::league::{LeagueRow, State, TimeRange};
+use truetail_analysis::league::{LeagueRow, TimeRange, ToolState};
 use truetail_analysis::truth::Truth;
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
@@ -19,9 +19,9 @@ pub struct LeagueTable<'a> {
     /// What an ideal open-loop client measures.
     pub truth: &'a Truth,
     /// When the service could not answer, or was slow.
-    pub window: &'a [Stretch],
+    pub window: &'a [TimeRange],
     /// The tools, best first.
-    pub rows: &'a [Row],
+    pub rows: &'a [LeagueRow],
 }
 
 /// A table in cells: heads with their alignment, and rows.

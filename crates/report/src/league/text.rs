@@ -29,7 +29,7 @@ fn table(grid: Grid) -> Table {
     table
 }
 
-fn remark(row: &truetail_analysis::league::Row, style: Style) -> Vec<String> {
+fn remark(row: &truetail_analysis::league::LeagueRow, style: Style) -> Vec<String> {
     let Some(words) = table::remarks(row) else { return Vec::new() };
     let lines = style.wrap(&format!("{}: {words}", row.tool), style.columns() - 4);
     let indent = |n: usize| if n == 0 { "  " } else { "    " };

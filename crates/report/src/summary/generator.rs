@@ -37,8 +37,8 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
 }
 
 /// In HTTP/2: how many streams were open at once, and how many requests were sent again.
-fn streams(streams: Option<Streams>) -> String {
-    let Some(Streams { peak, allowed, sent_again }) = streams else { return String::new() };
+fn streams(streams: Option<Http2Stats>) -> String {
+    let Some(Http2Stats { peak, allowed, sent_again }) = streams else { return String::new() };
     let allowed =
         allowed.map_or("sets no limit".to_owned(), |n| format!("allows {} on a connection", number::count(n.into())));
     let again = match sent_again {

@@ -1,6 +1,7 @@
 //! The distributions.
 
 use truetail_analysis::verdict::SATURATED;
+use truetail_model::record::Metric;
 use truetail_run::{Distribution, Findings, Quantile};
 
 use super::labelled::labelled_text;

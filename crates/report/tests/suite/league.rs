@@ -1,7 +1,7 @@
 //! Load tools beside each other: tables for people and programs, and pictures.
 
 use truetail_analysis::league::{
-    Certificate, GeneratorKind, LeagueRow, ServerView, ReportView, ToolState, ToolUnderTest, rank, row, window,
+    Certificate, GeneratorKind, LeagueRow, ReportView, ServerView, ToolState, ToolUnderTest, rank, row, window,
 };
 use truetail_analysis::truth::{Truth, truth};
 use truetail_model::record::Snapshot;

@@ -56,7 +56,7 @@ fn result_text(setup: &DemoSetup, truth: &Truth, closed: &LoopResult, open: &Loo
 }
 
 /// The requests begun in the stall are counted by the server, which favours neither loop.
-fn compare(setup: &DemoSetup, truth: &Truth, closed: &LoopResult, open: &LoopResult) -> Comparison {
+fn compare(setup: &DemoSetup, truth: &Truth, closed: &LoopResult, open: &LoopResult) -> OmissionComparison {
     let runs = [closed, open].map(|seen| (&seen.run, &seen.findings));
     let mut compared = omission::comparison(runs[0], runs[1], truth, Some(setup.stall));
     if let Some(stall) = &mut compared.stall {

@@ -8,14 +8,16 @@ use truetail_report::number;
 use crate::output;
 
 /// Writes a line on an event.
-pub fn show(event: &Event<'_>) {
+pub fn show(event: &LabEvent<'_>) {
     match event {
         LabEvent::Starting { tool, version, number, of, left } => {
             output::note(&format!("{number} of {of}: {tool} {version} …, about {} left", rounded(*left)));
         }
-        Event::Ended { tool, reading: Some(reading) } => output::note(&format!("{tool}: {}", outcome(reading))),
-        Event::Ended { tool, reading: None } => output::note(&format!("{tool}: ended; it will be run the next time")),
-        Event::Kept { tool, reading } => {
+        LabEvent::Finished { tool, result: Some(reading) } => output::note(&format!("{tool}: {}", outcome(reading))),
+        LabEvent::Finished { tool, result: None } => {
+            output::note(&format!("{tool}: ended; it will be run the next time"))
+        }
+        LabEvent::Reused { tool, result: reading } => {
             output::note(&format!("{tool}: kept from an earlier run ({}); --force runs it again", outcome(reading)));
         }
         LabEvent::NotFound { tool, missing, install } => {
@@ -26,10 +28,9 @@ pub fn show(event: &Event<'_>) {
 
 /// What a tool measured or why it did not, in a few words.
 fn outcome(reading: &ToolResult) -> String {
-    let p99 = reading
-        .report
-        .as_ref()
-        .and_then(|report| truetail_analysis::league::ReportedLatency::of(&report.claims, &reading.data).quantile(0.99));
+    let p99 = reading.report.as_ref().and_then(|report| {
+        truetail_analysis::league::ReportedLatency::of(&report.claims, &reading.data).quantile(0.99)
+    });
     let seen =
         reading.server_view.as_ref().map_or(String::new(), |saw| format!("{} requests, ", number::count(saw.count())));
     match (reading.state, p99) {

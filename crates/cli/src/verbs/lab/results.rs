@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use truetail_analysis::league::{LeagueRow, TimeRange};
 use truetail_engine::host;
-use truetail_lab::{ToolEntry, ToolResult, TrialPlan, LabRunner};
+use truetail_lab::{LabRunner, ToolEntry, ToolResult, TrialPlan};
 use truetail_report::league::{LeagueTable, ToolData, files, json, text};
 
 use crate::error::{Result, runtime_error};
@@ -68,7 +68,7 @@ impl<'a> Results<'a> {
 
     /// When and on which machine the tools ran, and which version read their output.
     fn provenance(&self) -> String {
-        let newest = self.entries.iter().filter_map(|entry| Some(entry.reading.as_ref()?.ran.started_at_unix_ns)).max();
+        let newest = self.entries.iter().filter_map(|entry| Some(entry.result.as_ref()?.run.started_at_unix_ns)).max();
         let when = newest.map_or("never".to_owned(), |ns| utc_stamp(UNIX_EPOCH + Duration::from_nanos(ns)));
         let host = host::describe();
         let cpu = host.cpu_model.unwrap_or(host.arch);

@@ -28,7 +28,7 @@ pub fn run(args: LabRunArgs) -> Result<ExitCode> {
     // The server holds a connection for each of a tool's, and the tools inherit the limit.
     let _ = host::raise_open_file_limit();
     let folder = folder(&args, &setting)?;
-    let survey = LabRunner { setting: &setting, folder: &folder, force: args.force };
+    let survey = LabRunner { plan: &setting, folder: &folder, force: args.force };
     let (entries, interrupted) = run_tools(&survey, &tools, args.quiet)?;
     let results = Results::of(&survey, &entries);
     results.write(&folder)?;
@@ -48,10 +48,10 @@ fn is_result(entry: &ToolEntry, tools: &[&'static dyn Tool]) -> bool {
 
 /// Runs the tools, and adds earlier results of others. Also returns whether Ctrl-C ended it.
 fn run_tools(survey: &LabRunner<'_>, tools: &[&'static dyn Tool], quiet: bool) -> Result<(Vec<ToolEntry>, bool)> {
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let _watch = signals::end_tool_on_signal(&stop)?;
     let lookup = SearchPath::from_env();
-    let mut on_event = |event: truetail_lab::Event<'_>| {
+    let mut on_event = |event: truetail_lab::LabEvent<'_>| {
         if !quiet {
             progress::show(&event);
         }
@@ -70,7 +70,7 @@ fn setting(args: &LabRunArgs) -> Result<TrialPlan> {
         Some(duration) => scenario.scaled_to(duration).map_err(usage_error)?,
         None => scenario,
     };
-    TrialPlan::of(scenario).map_err(usage_error)
+    TrialPlan::new(scenario).map_err(usage_error)
 }
 
 /// The folder of the scenario, created if necessary. A run of another duration has a folder of its own, so that a short

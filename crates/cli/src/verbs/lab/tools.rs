@@ -44,8 +44,8 @@ pub fn tools(args: ToolsArgs) -> Result<ExitCode> {
 }
 
 fn line(tool: &dyn Tool, lookup: &SearchPath) -> ToolJson {
-    let install = tool.about().install;
-    let (state, version, path, message) = match tool.find(lookup) {
+    let install = tool.info().install;
+    let (state, version, path, message) = match tool.locate(lookup) {
         Ok(found) => ("here", Some(found.version), Some(found.path.display().to_string()), None),
         Err(missing) => ("missing", None, None, Some(missing.to_string())),
     };
