@@ -116,7 +116,7 @@ impl RunResult {
         self.run.snapshot.causes.iter().map(|(cause, count)| (cause.name(), *count)).collect()
     }
 
-    /// How many exceptions a callable exceptions, by type, warm-up included.
+    /// How many exceptions a callable raised, by type, warm-up included.
     #[getter]
     fn exceptions(&self) -> BTreeMap<String, u64> {
         self.exceptions.by_type.clone()
