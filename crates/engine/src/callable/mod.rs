@@ -14,12 +14,12 @@
 //! use truetail_engine::Control;
 //! use truetail_engine::callable::{CallPlan, bench};
 //! use truetail_model::time::Nanos;
-//! use truetail_run::Source;
+//! use truetail_run::RunSource;
 //!
 //! let plan = CallPlan::at_rate("2000/s".parse()?, Nanos::from_millis(100));
 //! let measured = bench(&plan, &Control::new(), |_worker| || std::hint::black_box((0..100).sum::<u64>()));
 //! assert_eq!(measured.snapshot.tally.responses, 200);
-//! let run = measured.into_run(Source::Callable, plan.offered());
+//! let run = measured.into_run(RunSource::Callable, plan.offered());
 //! # assert_eq!(run.facts.offered.connections, Some(1));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
