@@ -65,7 +65,7 @@ impl<P: Protocol> Worker<P> {
         let exchange = self.in_flight.get(tag);
         if let Some(blocked) = blocked {
             let since = if blocked.instant > exchange.began.instant { blocked } else { exchange.began };
-            exchange.connection_wait = exchange.connection_wait + since.elapsed(now);
+            exchange.connection_wait += since.elapsed(now);
         }
         exchange.started = now;
     }

@@ -39,7 +39,8 @@ fn a_request_has_started_when_its_first_byte_was_taken_and_is_sent_when_its_last
     let mut client = Client::new("PUT", &[], b"0123456789");
     client.begin(0);
     client.take();
-    (client.begin(1), client.begin(2));
+    client.begin(1);
+    client.begin(2);
     let (length, mut events) = (client.session.output(&client.protocol).len(), Events::default());
     let mut sent = |client: &mut Client, count: usize| {
         client.session.sent(&client.protocol, count, &mut events);
