@@ -158,7 +158,7 @@ impl<P: Protocol> Worker<P> {
         let exchange = self.in_flight.end(tag);
         let record = RequestRecord {
             tls_handshake: exchange.handshake,
-            first_byte: exchange.first_byte,
+            first_byte: exchange.first_byte.map(|first_byte| first_byte.min(completion.arrived)),
             send_wait: exchange.send_wait,
             read_lag: completion.is_stamped.then(|| completion.read.since(completion.arrived)),
             bytes_in,
