@@ -1,7 +1,7 @@
 //! What becomes of requests: the events of sessions, timeouts, lost connections, the end of the run; and writing it down.
 
-use truetail_model::record::{Cause, Outcome, RequestRecord};
-use truetail_model::time::Timestamp;
+use truetail_model::record::{Cause, Outcome, RequestRecord, StartDelay};
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::CpuTime;
 
 use super::Worker;
@@ -72,7 +72,7 @@ impl<P: Protocol> Worker<P> {
         let exchange = self.in_flight.get(tag);
         // One that has opened a connection opens no other: a server that goes away from each costs a request each time, and
         // is not asked for ever.
-        if retry != Retry::No && exchange.connect.is_none() {
+        if retry != Retry::No && !exchange.has_opened() {
             self.connections.streams.sent_again += u64::from(retry == Retry::Unprocessed);
             return self.unassign(tag);
         }
@@ -156,17 +156,23 @@ impl<P: Protocol> Worker<P> {
     pub(super) fn end(&mut self, tag: Tag, completion: CompletionTime, outcome: Outcome, bytes_in: u64) {
         self.events.observe_end(tag, outcome);
         let exchange = self.in_flight.get(tag);
-        let record = RequestRecord {
-            tls_handshake: exchange.handshake,
-            first_byte: exchange.first_byte.map(|first_byte| first_byte.min(completion.arrived)),
-            send_wait: exchange.send_wait,
-            read_lag: completion.is_stamped.then(|| completion.read.since(completion.arrived)),
-            bytes_in,
-            ..RequestRecord::new(exchange.arrival, exchange.started.instant, completion.arrived, outcome)
-                .with_start_delay(exchange.connection_wait, exchange.connect)
-        };
+        let record = self.ledger.record(exchange.request);
+        *record = RequestRecord::new(exchange.arrival, exchange.started.instant, completion.arrived, outcome);
+        let rare = exchange.rare.as_deref();
+        let connect = rare.and_then(|rare| rare.connect);
+        record.delay = StartDelay::split(
+            record.intended_start,
+            record.actual_start,
+            exchange.connection_wait,
+            connect.unwrap_or(Nanos::ZERO),
+        );
+        record.connected = connect.is_some();
+        record.tls_handshake = rare.and_then(|rare| rare.handshake);
+        record.first_byte = exchange.first_byte.map(|first_byte| first_byte.min(completion.arrived));
+        record.send_wait = rare.and_then(|rare| rare.send_wait);
+        record.read_lag = completion.is_stamped.then(|| completion.read.since(completion.arrived));
+        record.bytes_in = bytes_in;
         let user = exchange.user;
-        self.ledger.record(exchange.request, record);
         self.in_flight.end(tag);
         // On a schedule, whoever waits for this place could have had it since the answer arrived; in a closed loop the user
         // is this worker, and goes on when it has read.

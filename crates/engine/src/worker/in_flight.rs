@@ -9,7 +9,7 @@ use crate::since::Since;
 use crate::target::request_set::RequestId;
 
 /// A request that was begun.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) arrival: Arrival,
     /// The request that this arrival gets.
@@ -21,18 +21,38 @@ pub(super) struct Exchange {
     pub(super) began: Since,
     /// Just before the transport took the first byte; the same as `began` until then.
     pub(super) started: Since,
-    /// How long connecting took; `None` on a connection that was open.
-    pub(super) connect: Option<Nanos>,
-    /// How much of that the TLS handshake took; `None` without one.
-    pub(super) handshake: Option<Nanos>,
-    /// From the actual start until the transport took the last byte, where it did not take all at once.
-    pub(super) send_wait: Option<Nanos>,
+    /// What most requests on a connection that is kept do not have.
+    pub(super) rare: Option<Box<Rare>>,
     /// When the first byte of the answer had arrived.
     pub(super) first_byte: Option<Timestamp>,
     /// The slot of its connection; `None` while it waits for one.
     pub(super) connection: Option<u32>,
     /// What the session of that connection calls it.
     pub(super) key: u32,
+}
+
+/// What is known of few requests.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Rare {
+    /// How long connecting took; `None` on a connection that was open.
+    pub(super) connect: Option<Nanos>,
+    /// How much of that the TLS handshake took; `None` without one.
+    pub(super) handshake: Option<Nanos>,
+    /// From the actual start until the transport took the last byte, where it did not take all at once.
+    pub(super) send_wait: Option<Nanos>,
+}
+
+impl Exchange {
+    /// A connection was opened for it.
+    #[inline]
+    pub(super) fn has_opened(&self) -> bool {
+        self.rare.as_ref().is_some_and(|rare| rare.connect.is_some())
+    }
+
+    /// Room for what is known of few requests.
+    pub(super) fn rare(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
 }
 
 /// A place for a request. What is in it is written once and read in place: it is too large to be moved for nothing.

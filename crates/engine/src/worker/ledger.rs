@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use truetail_model::arrival::Arrival;
 use truetail_model::record::{Recorder, RecorderOptions, RequestRecord};
 use truetail_model::time::Timestamp;
 use truetail_model::workload::Workload;
@@ -23,7 +24,10 @@ pub(crate) struct Ledger {
     live: Arc<Live>,
     mailbox: Arc<Mailbox>,
     planned: Vec<(RequestId, Timestamp)>,
-    ended: Vec<(RequestId, RequestRecord)>,
+    /// Places for records, of which the first `ended_count` are in use. A record is made in its place: to move one costs
+    /// more than to fill it in.
+    ended: Box<[(RequestId, RequestRecord)]>,
+    ended_count: usize,
 }
 
 impl Ledger {
@@ -34,13 +38,16 @@ impl Ledger {
         live: Arc<Live>,
         mailbox: Arc<Mailbox>,
     ) -> Ledger {
+        let arrival = Arrival { index: 0, intended_start: Timestamp::ZERO };
+        let place = (requests.choose(0), RequestRecord::never_issued(arrival, Timestamp::ZERO));
         Ledger {
             recorder: Box::new(Recorder::new(options)),
             target_tallies: TargetTallies::new(requests, workload),
             live,
             mailbox,
             planned: Vec::with_capacity(MOST_AT_ONCE),
-            ended: Vec::with_capacity(MOST_AT_ONCE),
+            ended: vec![place; MOST_AT_ONCE].into_boxed_slice(),
+            ended_count: 0,
         }
     }
 
@@ -53,13 +60,16 @@ impl Ledger {
         }
     }
 
-    /// What became of an arrival.
-    #[inline]
-    pub(crate) fn record(&mut self, request: RequestId, record: RequestRecord) {
-        self.ended.push((request, record));
-        if self.ended.len() == MOST_AT_ONCE {
+    /// A place for what became of an arrival, to be overwritten whole.
+    #[inline(always)]
+    pub(crate) fn record(&mut self, request: RequestId) -> &mut RequestRecord {
+        if self.ended_count == MOST_AT_ONCE {
             self.write();
         }
+        let place = &mut self.ended[self.ended_count];
+        self.ended_count += 1;
+        place.0 = request;
+        &mut place.1
     }
 
     /// Writes down what has not been. To be called before each sleep.
@@ -69,14 +79,16 @@ impl Ledger {
             self.target_tallies.plan(request, intended_start);
             self.live.started();
         }
-        for (request, record) in self.ended.drain(..) {
-            self.recorder.record(&record);
-            self.target_tallies.record(request, &record);
-            self.live.ended(&record);
+        let ended = &self.ended[..std::mem::take(&mut self.ended_count)];
+        self.recorder.look_ahead(ended.iter().map(|(_, record)| record));
+        for (request, record) in ended {
+            self.recorder.record(record);
+            self.target_tallies.record(*request, record);
+            self.live.ended(record);
         }
     }
 
-    /// An arrival for request there was no time, at the end of the run.
+    /// An arrival for which there was no time, at the end of the run.
     pub(crate) fn never_issued(&mut self, request: RequestId, record: &RequestRecord) {
         self.recorder.plan(record.intended_start);
         self.target_tallies.plan(request, record.intended_start);

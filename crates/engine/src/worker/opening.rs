@@ -81,9 +81,9 @@ impl<P: Protocol> Worker<P> {
         let tag = connection.opener.take().expect("a connection that is being opened");
         let exchange = self.in_flight.get(tag);
         let connect = exchange.began.elapsed(since);
-        exchange.connect = Some(connect);
+        exchange.rare().connect = Some(connect);
         if let Transport::Tls(session) = &connection.transport {
-            exchange.handshake = Some(session.began.elapsed(since).min(connect));
+            exchange.rare().handshake = Some(session.began.elapsed(since).min(connect));
         }
         self.begin_on(slot, tag, now);
         self.flush(slot, now);

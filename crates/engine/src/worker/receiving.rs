@@ -132,7 +132,7 @@ impl<P: Protocol> Worker<P> {
                 Ok(CompletionTime { arrived: arrived.min(noticed.arrived), read: now, is_stamped: true })
             }
             // On a new connection a server may speak first: it says there why it will not listen.
-            None if P::MATCHED_BY_ORDER && exchange.connect.is_none() && self.clock.is_before(stamp, sent) => {
+            None if P::MATCHED_BY_ORDER && !exchange.has_opened() && self.clock.is_before(stamp, sent) => {
                 Err(Outcome::Malformed(Cause::EarlyAnswer))
             }
             None => {

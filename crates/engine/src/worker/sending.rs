@@ -73,6 +73,6 @@ impl<P: Protocol> Worker<P> {
     /// The transport took the last byte of a request at `now`, after it had stopped in the middle.
     pub(super) fn request_sent(&mut self, tag: Tag, now: Since) {
         let exchange = self.in_flight.get(tag);
-        exchange.send_wait = Some(exchange.started.elapsed(now));
+        exchange.rare().send_wait = Some(exchange.started.elapsed(now));
     }
 }

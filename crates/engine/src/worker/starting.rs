@@ -74,9 +74,7 @@ impl<P: Protocol> Worker<P> {
             connection_wait: start.connection_wait,
             began,
             started: began,
-            connect: None,
-            handshake: None,
-            send_wait: None,
+            rare: None,
             first_byte: None,
             connection: None,
             key: 0,
@@ -129,7 +127,6 @@ impl<P: Protocol> Worker<P> {
             let exchange = self.in_flight.get(tag);
             (exchange.began, exchange.started) = (since, since);
             exchange.connection_wait = now.since(exchange.arrival.intended_start);
-            exchange.send_wait = None;
             if P::MULTIPLEXED {
                 self.place(tag, now);
             } else {

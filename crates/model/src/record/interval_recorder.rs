@@ -64,6 +64,15 @@ impl IntervalRecorder {
         self.books.row(interval).tally.plan(1);
     }
 
+    /// See [`super::Recorder::look_ahead`].
+    #[inline]
+    pub(super) fn look_ahead(&self, record: &RequestRecord) -> u32 {
+        let hot = &self.hot[self.books.interval_of(row_of(record.intended_start.second())) % HOT];
+        let mut seen = 0u32;
+        record.times(|metric, time| seen = seen.wrapping_add(hot[metric as usize].count_of(time)));
+        seen
+    }
+
     /// Records what became of an arrival.
     #[inline]
     pub(super) fn record(&mut self, record: &RequestRecord) {

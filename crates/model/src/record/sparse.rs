@@ -239,6 +239,12 @@ impl HotHistogram {
         HotHistogram { counts: vec![0; bucket_of(highest.0) + 1], ..HotHistogram::default() }
     }
 
+    /// How many values fell into the bucket of this one.
+    #[inline]
+    pub(super) fn count_of(&self, value: Nanos) -> u32 {
+        self.counts.get(bucket_of(value.0)).copied().unwrap_or(0)
+    }
+
     #[inline]
     pub(super) fn record(&mut self, value: Nanos) {
         self.record_n(value, 1);
