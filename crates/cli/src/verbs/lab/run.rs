@@ -8,8 +8,8 @@ use truetail_engine::host;
 use truetail_lab::{CancelToken, LabRunner, ToolEntry, TrialPlan};
 use truetail_tools::{SearchPath, Tool};
 
+use super::progress;
 use super::results::Results;
-use super::{named, progress};
 use crate::args::lab::LabRunArgs;
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::resolve::scenario::scenario;
@@ -38,6 +38,18 @@ pub fn run(args: LabRunArgs) -> Result<ExitCode> {
         true => Ok(ExitCode::Success),
         false => Err(runtime_error("none of the tools that were to run gave a result; the table says why")),
     }
+}
+
+/// The tools of these names, in the order of the registry; all where none is named.
+fn named(names: &[String]) -> Result<Vec<&'static dyn Tool>> {
+    let known = truetail_tools::names();
+    for name in names.iter().map(|name| name.trim()) {
+        if !known.contains(&name) {
+            return Err(usage_error(format!("there is no tool '{name}'; there are {}", known.join(", "))));
+        }
+    }
+    let wanted = |tool: &&dyn Tool| names.is_empty() || names.iter().any(|name| name.trim() == tool.name());
+    Ok(truetail_tools::all().iter().copied().filter(|tool| wanted(tool)).collect())
 }
 
 /// Whether the tool was asked for and succeeded, now or earlier.
