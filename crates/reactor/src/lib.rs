@@ -32,16 +32,16 @@ pub struct Waker(backend::BackendWaker);
 
 /// The events of one wait of a [`Reactor`]. It is made once and used for every wait.
 #[derive(Debug)]
-pub struct Events {
+pub struct ReadinessEvents {
     happened: Vec<Readiness>,
     raw: backend::RawEvents,
     capacity: usize,
 }
 
-impl Events {
+impl ReadinessEvents {
     /// Room for `capacity` events of one wait; what does not fit comes with the next.
-    pub fn with_capacity(capacity: usize) -> Events {
-        Events { happened: Vec::with_capacity(capacity), raw: backend::RawEvents::new(capacity), capacity }
+    pub fn with_capacity(capacity: usize) -> ReadinessEvents {
+        ReadinessEvents { happened: Vec::with_capacity(capacity), raw: backend::RawEvents::new(capacity), capacity }
     }
 
     /// The events of the last wait.
@@ -99,7 +99,7 @@ impl Reactor {
     ///
     /// # Errors
     /// Only for what would be a bug of the caller.
-    pub fn wait(&self, events: &mut Events, timeout: Option<Nanos>) -> io::Result<()> {
+    pub fn wait(&self, events: &mut ReadinessEvents, timeout: Option<Nanos>) -> io::Result<()> {
         events.happened.clear();
         self.0.wait(&mut events.raw, &mut events.happened, timeout)
     }
@@ -109,7 +109,12 @@ impl Reactor {
     ///
     /// # Errors
     /// Only for what would be a bug of the caller.
-    pub fn wait_until(&self, events: &mut Events, clock: &MonotonicClock, deadline: Timestamp) -> io::Result<()> {
+    pub fn wait_until(
+        &self,
+        events: &mut ReadinessEvents,
+        clock: &MonotonicClock,
+        deadline: Timestamp,
+    ) -> io::Result<()> {
         events.happened.clear();
         self.0.wait_until(&mut events.raw, &mut events.happened, clock.to_monotonic_ns(deadline))
     }

@@ -61,7 +61,7 @@ impl RateProfile for Profile {
     fn inverse(&self, count: f64) -> Option<f64> {
         match self {
             Profile::Constant(p) => p.inverse(count),
-            other => other.as_dyn().inverse(count),
+            Profile::Steps(_) | Profile::Ramp(_) | Profile::Sine(_) | Profile::Trace(_) => self.as_dyn().inverse(count),
         }
     }
 

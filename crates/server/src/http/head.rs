@@ -26,7 +26,7 @@ pub(crate) enum Route {
 
 /// The head of a request, as far as it matters to the server.
 #[derive(Debug)]
-pub(crate) struct Head {
+pub(crate) struct RequestHead {
     /// Its length in bytes, with the empty line.
     pub(crate) length: usize,
     /// What it is for.
@@ -42,7 +42,7 @@ pub(crate) struct Head {
 }
 
 /// Parses the head at the start of `bytes`; `None` when it is not complete yet.
-pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<Head>, Refusal> {
+pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<RequestHead>, Refusal> {
     let mut fields = [MaybeUninit::<Header<'_>>::uninit(); MAX_FIELDS];
     let mut request = Request::new(&mut []);
     let length = match request.parse_with_uninit_headers(bytes, &mut fields) {
@@ -54,7 +54,7 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<Head>, Refusal> {
     let facts = Fields::read(request.headers)?;
     let is_http_1_1 = request.version == Some(1);
     let body = facts.body(is_http_1_1)?;
-    Ok(Some(Head {
+    Ok(Some(RequestHead {
         length,
         route: route(&request, facts.preflight),
         is_head: request.method == Some("HEAD"),
@@ -167,7 +167,7 @@ fn parse_length(value: &[u8]) -> Result<u64, Refusal> {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Head {
+    fn parsed(text: &str) -> RequestHead {
         parse_head(text.as_bytes()).unwrap().expect("complete")
     }
 
