@@ -91,14 +91,14 @@ def measured(command):
 
 
 class Truetail:
-    def __init__(self, name, *flags):
-        self.name, self.flags = name, flags
+    def __init__(self, name, *flags, binary=None):
+        self.name, self.flags, self.binary = name, flags, binary or TARGET / "truetail"
 
     def available(self):
         return True
 
     def _run(self, url, *flags):
-        return [TARGET / "truetail", "run", url, "--threads", 1, "--json", "--quiet", "--no-save", "--no-preflight", *flags, *self.flags]
+        return [self.binary, "run", url, "--threads", 1, "--json", "--quiet", "--no-save", "--no-preflight", *flags, *self.flags]
 
     def closed(self, url, connections, seconds):
         return self._run(url, "--model", "closed", "--users", connections, "-d", f"{seconds}s")
@@ -417,7 +417,43 @@ def tls(options, scratch):
     return beside("TLS 1.3, closed loop, 64 connections", tools, build, "bench-tls-server", "wrk", options)
 
 
-PARTS = {"closed": closed_loop, "open": open_loop, "memory": memory, "h2": http2, "tls": tls}
+# What builds are compared by: name, server, load model, flags.
+BUILD_CASES = [
+    ("closed loop, 64 connections", "bench-server", "closed", ()),
+    ("open loop, 50000/s, cheap", "bench-server", "open", ("--timing", "cheap")),
+    ("open loop, 50000/s, balanced", "bench-server", "open", ("--timing", "balanced")),
+    ("HTTP/2, closed loop, 32 streams", "bench-http2-server", "streams", ("--http2", "--connections", 1)),
+    ("HTTP/2, 50000/s, cheap", "bench-http2-server", "open", ("--http2", "--connections", 1, "--max-streams", 32, "--timing", "cheap")),
+    ("TLS 1.3, closed loop, 64 connections", "bench-tls-server", "closed", ("--insecure",)),
+]
+
+
+def builds(options, scratch):
+    """Several builds of truetail in turns, such as before and after a change: the first is what the others are held against."""
+    if len(options.builds) < 2:
+        sys.exit("builds: name at least two, the first to be held against: --builds before=PATH after=PATH")
+    found, peer = {}, options.builds[0][0]
+    for title, server, model, flags in BUILD_CASES:
+        if options.cases and not any(case in title for case in options.cases):
+            continue
+        tools = [Truetail(name, *flags, binary=path) for name, path in options.builds]
+        loads = {
+            "closed": lambda tool, url: tool.closed(url, 64, options.seconds),
+            "streams": lambda tool, url: tool.closed(url, 32, options.seconds),
+            "open": lambda tool, url: tool.open(url, 50_000, 64, options.seconds),
+        }
+        found[title] = beside(title, tools, loads[model], server, peer, options)
+    return found
+
+
+def named_build(text):
+    name, _, path = text.partition("=")
+    if not path or not os.access(path, os.X_OK):
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=PATH of a truetail binary")
+    return name, path
+
+
+PARTS = {"closed": closed_loop, "open": open_loop, "memory": memory, "h2": http2, "tls": tls, "builds": builds}
 
 
 def versions():
@@ -430,11 +466,13 @@ def versions():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)}; all without")
+    parser.add_argument("parts", nargs="*", default=[part for part in PARTS if part != "builds"], help=f"of {', '.join(PARTS)}; all but builds without")
     parser.add_argument("--rounds", type=int, default=9, help="runs of each tool [9]")
     parser.add_argument("--seconds", type=int, default=6, help="length of a run [6]")
     parser.add_argument("--rates", type=lambda text: [int(rate) for rate in text.split(",")], default=[1_000, 10_000, 50_000, 100_000])
     parser.add_argument("--tools", nargs="+", help="for the part open, these alone, by the names in its tables")
+    parser.add_argument("--builds", nargs="+", type=named_build, default=[], metavar="NAME=PATH", help="for the part builds: truetail binaries, the first to be held against")
+    parser.add_argument("--cases", nargs="+", help="for the part builds, these alone, by a part of their titles")
     parser.add_argument("--connections", type=lambda text: [int(n) for n in text.split(",")], default=[64, 1_000, 10_000], help="for the part memory")
     parser.add_argument("--out", type=Path, default=ROOT / "bench/results" / time.strftime("%Y-%m-%d"))
     parser.add_argument("--no-build", action="store_true", help="measure the release build that is there")

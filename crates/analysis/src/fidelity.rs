@@ -56,7 +56,7 @@ pub(crate) fn arrival_fidelity(run: &Run, every: Option<&[RequestRecord]>) -> Op
 fn beyond(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric, limit_ns: u64) -> u64 {
     match every {
         Some(records) => {
-            let values = records.iter().filter_map(|record| metric.value(record));
+            let values = records.iter().filter_map(metric.reader());
             values.filter(|value| value.0 > limit_ns).count() as u64
         }
         None => snapshot.metric(metric).count() - snapshot.metric(metric).count_at_or_below(Nanos(limit_ns)),

@@ -80,7 +80,7 @@ fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metr
     match (every, metric) {
         (Some(records), Metric::ResponseTime) => Population::of_arrivals(records),
         (Some(records), metric) => {
-            Population::of_values(records.iter().filter_map(|record| metric.value(record)).map(|time| time.0).collect())
+            Population::of_values(records.iter().filter_map(metric.reader()).map(|time| time.0).collect())
         }
         (None, Metric::ResponseTime) => Population::of_arrival_histograms(
             snapshot.metric(Metric::ResponseTime),

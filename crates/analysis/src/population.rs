@@ -69,8 +69,7 @@ impl Population {
 
     /// Response times of `records`, which are all arrivals in the order of their intended start.
     pub(crate) fn of_arrivals(records: &[RequestRecord]) -> Population {
-        let of =
-            |metric: Metric| records.iter().filter_map(|r| metric.value(r)).map(|time| time.0).collect::<Vec<u64>>();
+        let of = |metric: Metric| records.iter().filter_map(metric.reader()).map(|time| time.0).collect::<Vec<u64>>();
         let in_order = |r: &RequestRecord| if r.outcome.is_response() { r.response_time().0 } else { u64::MAX };
         let exceedance = ExceedanceCounts::of_values(&records.iter().map(in_order).collect::<Vec<_>>());
         let answered = by_size(exceedance.as_ref(), of(Metric::ResponseTime));

@@ -155,21 +155,23 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     pub(super) fn end(&mut self, tag: Tag, completion: CompletionTime, outcome: Outcome, bytes_in: u64) {
         self.events.observe_end(tag, outcome);
-        let exchange = self.in_flight.end(tag);
+        let exchange = self.in_flight.get(tag);
         let record = RequestRecord {
             tls_handshake: exchange.handshake,
-            first_byte: exchange.first_byte,
+            first_byte: exchange.first_byte.map(|first_byte| first_byte.min(completion.arrived)),
             send_wait: exchange.send_wait,
             read_lag: completion.is_stamped.then(|| completion.read.since(completion.arrived)),
             bytes_in,
             ..RequestRecord::new(exchange.arrival, exchange.started.instant, completion.arrived, outcome)
                 .with_start_delay(exchange.connection_wait, exchange.connect)
         };
+        let user = exchange.user;
         self.ledger.record(exchange.request, record);
+        self.in_flight.end(tag);
         // On a schedule, whoever waits for this place could have had it since the answer arrived; in a closed loop the user
         // is this worker, and goes on when it has read.
         let free = if self.config.scheduled { completion.arrived } else { completion.read };
-        self.driver.complete(exchange.user, free);
+        self.driver.complete(user, free);
     }
 
     /// Closes a connection that carries nothing any more, with a goodbye where there is room for it.

@@ -35,10 +35,17 @@ pub(super) struct Exchange {
     pub(super) key: u32,
 }
 
+/// A place for a request. What is in it is written once and read in place: it is too large to be moved for nothing.
+#[derive(Debug)]
+struct Slot {
+    is_taken: bool,
+    exchange: Exchange,
+}
+
 /// All requests of a worker that have not ended, by tag.
 #[derive(Debug)]
 pub(super) struct InFlight {
-    slots: Vec<Option<Exchange>>,
+    slots: Vec<Slot>,
     vacant: Vec<u32>,
     deadlines: Deadlines,
     timeout: Option<Nanos>,
@@ -50,15 +57,21 @@ impl InFlight {
     }
 
     /// Adds a request, whose timeout counts from when it began.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begin(&mut self, exchange: Exchange) -> Tag {
-        let tag = self.vacant.pop().unwrap_or_else(|| {
-            self.slots.push(None);
-            (self.slots.len() - 1) as Tag
-        });
-        self.slots[tag as usize] = Some(exchange);
-        if let Some(timeout) = self.timeout {
-            self.deadlines.push(tag, exchange.began.instant + timeout);
+        let deadline = self.timeout.map(|timeout| exchange.began.instant + timeout);
+        let tag = match self.vacant.pop() {
+            Some(tag) => {
+                self.slots[tag as usize] = Slot { is_taken: true, exchange };
+                tag
+            }
+            None => {
+                self.slots.push(Slot { is_taken: true, exchange });
+                (self.slots.len() - 1) as Tag
+            }
+        };
+        if let Some(deadline) = deadline {
+            self.deadlines.push(tag, deadline);
         }
         tag
     }
@@ -66,22 +79,24 @@ impl InFlight {
     /// A request that has not ended.
     #[inline]
     pub(super) fn get(&mut self, tag: Tag) -> &mut Exchange {
-        self.slots[tag as usize].as_mut().expect("a request in flight")
+        let slot = &mut self.slots[tag as usize];
+        debug_assert!(slot.is_taken, "request {tag} has ended");
+        &mut slot.exchange
     }
 
-    /// Takes a request out.
+    /// A request has ended.
     #[inline]
-    pub(super) fn end(&mut self, tag: Tag) -> Exchange {
+    pub(super) fn end(&mut self, tag: Tag) {
         if self.timeout.is_some() {
             self.deadlines.remove(tag);
         }
         self.vacant.push(tag);
-        self.slots[tag as usize].take().expect("a request in flight")
+        self.slots[tag as usize].is_taken = false;
     }
 
     /// This request has not ended.
     pub(super) fn contains(&self, tag: Tag) -> bool {
-        self.slots[tag as usize].is_some()
+        self.slots[tag as usize].is_taken
     }
 
     /// How many there are.

@@ -8,7 +8,7 @@
 //! | `starting` | what is due, in batches or one by one |
 //! | `opening` | from a request without a connection to an open one |
 //! | `sending` | bytes to the transport, and the actual start |
-//! | `receiving` | bytes to the sessions, and when they had arrived |
+//! | `receiving`, `receiver` | bytes to the sessions, and when they had arrived |
 //! | `ending` | how requests and the run end, and are written down |
 //! | `sleeping`, `oversleep` | between two requests |
 //! | `clock`, `pause_detector` | the worker's time |
@@ -25,6 +25,7 @@ mod ledger;
 mod opening;
 mod oversleep;
 mod pause_detector;
+mod receiver;
 mod receiving;
 mod sending;
 mod sleeping;
@@ -48,12 +49,21 @@ use connections::Connections;
 use in_flight::InFlight;
 pub(crate) use ledger::Ledger;
 pub(crate) use pause_detector::PauseDetector;
-use receiving::Receiver;
+use receiver::Receiver;
 use sleeping::Sleeper;
-use starting::Next;
 
 /// Reports taken from the reactor at once.
 const REPORTS: usize = 256;
+
+/// What to do after the starts that are due.
+enum Next {
+    /// Sleep until this instant at the latest.
+    Sleep(Timestamp),
+    /// More is due, but look for answers first.
+    Poll,
+    /// The run is over.
+    Finish,
+}
 
 /// One thread of the engine.
 pub(crate) struct Worker<P: Protocol> {
@@ -182,7 +192,7 @@ impl<P: Protocol> Worker<P> {
                     self.flush(token.slot(), now);
                 }
                 if readiness.readable {
-                    self.read(token, readiness.may_have_ended, receiving::READS_IN_A_ROW);
+                    self.read(token, readiness.may_have_ended, receiver::READS_IN_A_ROW);
                 }
             }
         }

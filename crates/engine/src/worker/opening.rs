@@ -6,7 +6,7 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
 
 use super::clock::CompletionTime;
-use super::{Worker, receiving};
+use super::{Worker, receiver};
 use crate::connection::{Phase, Token, Transport, timestamps};
 use crate::protocol::{Protocol, Tag};
 
@@ -91,6 +91,6 @@ impl<P: Protocol> Worker<P> {
             self.receive_early(token, now);
         }
         // A server that speaks first, or has closed already, is not reported again.
-        self.read(token, true, receiving::READS_IN_A_ROW);
+        self.read(token, true, receiver::READS_IN_A_ROW);
     }
 }

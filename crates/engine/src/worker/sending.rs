@@ -2,7 +2,7 @@
 
 use truetail_model::time::Timestamp;
 
-use super::{Worker, receiving};
+use super::{Worker, receiver};
 use crate::protocol::{Closed, Protocol, Session, Tag};
 use crate::since::Since;
 
@@ -51,7 +51,7 @@ impl<P: Protocol> Worker<P> {
     #[cold]
     fn sending_failed(&mut self, slot: u32) {
         let token = self.connections.pool.token(slot);
-        self.read(token, true, receiving::READS_AT_LAST);
+        self.read(token, true, receiver::READS_AT_LAST);
         if self.connections.pool.find(token).is_some() {
             let now = self.clock.now();
             self.lost(slot, Closed::Reset, now, None);
@@ -65,7 +65,7 @@ impl<P: Protocol> Worker<P> {
         let exchange = self.in_flight.get(tag);
         if let Some(blocked) = blocked {
             let since = if blocked.instant > exchange.began.instant { blocked } else { exchange.began };
-            exchange.connection_wait = exchange.connection_wait + since.elapsed(now);
+            exchange.connection_wait += since.elapsed(now);
         }
         exchange.started = now;
     }

@@ -4,7 +4,7 @@ use truetail_model::driver::{Directive, DueRequest};
 use truetail_model::time::Timestamp;
 
 use super::in_flight::Exchange;
-use super::{REPORTS, Worker};
+use super::{Next, REPORTS, Worker};
 use crate::protocol::{Protocol, Session, Tag};
 use crate::since::Since;
 
@@ -13,16 +13,6 @@ const STARTS_IN_A_ROW: u32 = 32;
 /// The same where starts come in batches, and for users who wait for their answers: to read many and then to send all that is
 /// due costs less than one after the other.
 const BATCH: u32 = REPORTS as u32;
-
-/// What to do after the starts that are due.
-pub(super) enum Next {
-    /// Sleep until this instant at the latest.
-    Sleep(Timestamp),
-    /// More is due, but look for answers first.
-    Poll,
-    /// The run is over.
-    Finish,
-}
 
 impl<P: Protocol> Worker<P> {
     /// Starts what is due, up to [`STARTS_IN_A_ROW`] or [`BATCH`].

@@ -116,12 +116,19 @@ macro_rules! metrics {
                 }
             }
 
-            /// Its value of an arrival; `None` where the arrival is not in its population, or the value is not known.
-            pub fn value(self, record: &RequestRecord) -> Option<Nanos> {
-                if !self.definition().population.contains(record.outcome) {
-                    return None;
+            /// What gives its value of an arrival; `None` where the arrival is not in its population, or the value is not
+            /// known. To be asked for once and called for many arrivals.
+            pub fn reader(self) -> fn(&RequestRecord) -> Option<Nanos> {
+                match self {
+                    $(Metric::$variant => |$record| {
+                        if Population::$population.contains($record.outcome) { $value } else { None }
+                    },)*
                 }
-                match self { $(Metric::$variant => { let $record = record; $value })* }
+            }
+
+            /// Its value of one arrival; see [`Metric::reader`].
+            pub fn value(self, record: &RequestRecord) -> Option<Nanos> {
+                self.reader()(record)
             }
         }
 

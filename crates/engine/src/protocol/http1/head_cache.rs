@@ -3,7 +3,7 @@
 
 use truetail_model::record::Cause;
 
-use super::response::{Head, parse_head};
+use super::head::{Head, parse_head};
 
 /// Longer heads are not kept. 0 switches the cache off.
 const LONGEST: usize = 1024;

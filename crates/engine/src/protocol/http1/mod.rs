@@ -3,13 +3,15 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `session` | one connection: the request under way, and what becomes of it |
-//! | `response` | the parser of one answer: head, framing, end |
+//! | `response` | the parser of one answer, from its first byte to its last |
+//! | `head` | the head of an answer |
 //! | `head_cache` | the head that was parsed last |
 //! | `framing` | where the body of an answer ends (RFC 9112, section 6.3) |
 //! | `chunked` | the chunked coding (RFC 9112, section 7.1) |
 
 mod chunked;
 mod framing;
+mod head;
 mod head_cache;
 mod response;
 mod session;

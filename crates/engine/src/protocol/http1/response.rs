@@ -1,20 +1,14 @@
 //! One answer, from its first byte to its last.
 
-use std::mem::MaybeUninit;
-
-use httparse::{Error, Header, ParserConfig, Response, Status};
 use truetail_model::record::Cause;
 
 use super::chunked::Chunked;
-use super::framing::{self, Framing};
+use super::framing::Framing;
+use super::head::{HEAD_LIMIT, Head, has_blank_line, parse_head};
 use super::head_cache::HeadCache;
 
-/// Longest head that is accepted, interim answers each counted by themselves.
-const HEAD_LIMIT: usize = 64 * 1024;
 /// Room for the beginning of a head that is kept from one answer to the next.
 const PARTIAL_KEPT: usize = 4 * 1024;
-/// Most header fields of one head.
-const FIELD_LIMIT: usize = 128;
 /// Most interim (1xx) answers before the final one.
 const INTERIM_LIMIT: u8 = 32;
 
@@ -215,47 +209,6 @@ impl Default for ResponseParser {
     fn default() -> ResponseParser {
         ResponseParser::new()
     }
-}
-
-/// A head that was read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Head {
-    pub(super) length: usize,
-    status: u16,
-    framing: Framing,
-    keep_alive: bool,
-}
-
-/// `None` while the head has no end and is not too long.
-pub(super) fn parse_head(bytes: &[u8], is_head_request: bool) -> Result<Option<Head>, Cause> {
-    // A blank line before a head, which httparse would skip, is none of it.
-    if bytes.first().is_some_and(|first| *first != b'H') {
-        return Err(Cause::BadHead);
-    }
-    let bytes = &bytes[..bytes.len().min(HEAD_LIMIT + 1)];
-    let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELD_LIMIT];
-    let mut response = Response::new(&mut []);
-    let mut config = ParserConfig::default();
-    // A user agent must accept what folds a field over several lines (RFC 9112, section 5.2).
-    config.allow_obsolete_multiline_headers_in_responses(true);
-    let length = match config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields) {
-        Ok(Status::Complete(length)) if length <= HEAD_LIMIT => length,
-        Ok(Status::Partial) if bytes.len() <= HEAD_LIMIT => return Ok(None),
-        Ok(_) | Err(Error::TooManyHeaders) => return Err(Cause::HeadTooLarge),
-        Err(_) => return Err(Cause::BadHead),
-    };
-    let (Some(status), Some(version)) = (response.code, response.version) else { return Err(Cause::BadHead) };
-    // Interim answers have no body whatever their fields say.
-    if (100..200).contains(&status) {
-        return Ok(Some(Head { length, status, framing: Framing::Length(0), keep_alive: true }));
-    }
-    let says = framing::read(status, version, response.headers, is_head_request)?;
-    Ok(Some(Head { length, status, framing: says.framing, keep_alive: says.keep_alive }))
-}
-
-/// Is there an empty line in `bytes`, with or without carriage returns?
-fn has_blank_line(bytes: &[u8]) -> bool {
-    bytes.windows(2).any(|w| w == b"\n\n") || bytes.windows(3).any(|w| w == b"\n\r\n")
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use truetail_model::record::{Cause, Outcome};
 
-use super::{AnswerEnd, HeadCache, Parsed, Part, ResponseParser};
+use super::head_cache::HeadCache;
+use super::response::{AnswerEnd, Parsed, Part, ResponseParser};
 use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
 use crate::target::request_set::{RequestId, RequestSet};
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use truetail_model::record::{Cause, Outcome};
 
+use super::field_blocks::FieldBlocks;
 use super::frame::{self, Head, kind};
-use super::{FieldBlocks, Http2, Http2Session};
+use super::session::{Http2, Http2Session};
 use crate::protocol::{Event, Events, Flow, Protocol, Session};
 use crate::target::method::Method;
 use crate::target::request::Request;

@@ -14,37 +14,6 @@ mod frame;
 mod hpack;
 mod session;
 
-use std::sync::Arc;
-
-use truetail_model::record::Cause;
-
-use super::Protocol;
 pub use conversation::Conversation;
 pub(crate) use field_blocks::FieldBlocks;
-pub(crate) use session::Http2Session;
-
-/// HTTP/2, as all connections of a worker speak it.
-#[derive(Clone, Debug)]
-pub(crate) struct Http2 {
-    blocks: Arc<FieldBlocks>,
-    /// Most requests at once on one connection; the server may allow fewer.
-    max_streams: u32,
-}
-
-impl Http2 {
-    pub(crate) fn new(blocks: Arc<FieldBlocks>, max_streams: Option<u32>) -> Http2 {
-        Http2 { blocks, max_streams: max_streams.unwrap_or(u32::MAX) }
-    }
-}
-
-impl Protocol for Http2 {
-    type Session = Http2Session;
-
-    const MULTIPLEXED: bool = true;
-    const MATCHED_BY_ORDER: bool = false;
-    const REQUIRED_ALPN: Option<(&'static [u8], Cause)> = Some((b"h2", Cause::NoHttp2));
-
-    fn session(&self) -> Http2Session {
-        Http2Session::new(self.max_streams)
-    }
-}
+pub(crate) use session::Http2;

@@ -2,8 +2,8 @@
 
 use truetail_model::record::{Cause, Outcome};
 
-use super::incoming::{FRAME_SIZE, PROTOCOL, WINDOW};
-use super::{ConnectionError, Http2Session, LARGEST_WINDOW};
+use super::error::{ConnectionError, FRAME_SIZE, PROTOCOL, WINDOW};
+use super::{Http2Session, LARGEST_WINDOW};
 use crate::protocol::http2::field_blocks::TableUse;
 use crate::protocol::http2::frame::{self, HEAD, Head, LONGEST, code, flag, kind, setting};
 use crate::protocol::http2::hpack::TABLE_SIZE;

@@ -2,10 +2,12 @@
 
 use truetail_model::record::{Cause, Outcome};
 
+use super::error::{CLOSED, COMPRESSION, ConnectionError, FRAME_SIZE, PROTOCOL, TOO_LARGE, WINDOW};
+use super::reassembly::PartialBlock;
 use super::streams::Stream;
-use super::{ConnectionError, Http2Session, OUR_WINDOW};
+use super::{Http2Session, OUR_WINDOW};
 use crate::protocol::http2::frame::{self, HEAD, Head, LONGEST, code, flag, kind};
-use crate::protocol::http2::hpack::{self, Decoder};
+use crate::protocol::http2::hpack;
 use crate::protocol::{Ended, Event, Events};
 
 /// Longest field block.
@@ -14,58 +16,6 @@ const BLOCK_LIMIT: usize = 64 * 1024;
 const BLOCK_FRAMES: u32 = 64;
 /// Most interim (1xx) answers before the final one.
 const INTERIM_LIMIT: u8 = 32;
-
-/// A field block whose end has not come.
-#[derive(Debug)]
-struct PartialBlock {
-    stream: u32,
-    ends: bool,
-    frames: u32,
-    bytes: Vec<u8>,
-}
-
-/// What came and is not dealt with yet, and the table that field blocks build on.
-#[derive(Debug)]
-pub(super) struct Incoming {
-    decoder: Decoder,
-    /// The part of a frame that came without its end.
-    partial_frame: Vec<u8>,
-    partial_block: Option<PartialBlock>,
-}
-
-impl Incoming {
-    pub(super) fn new() -> Incoming {
-        Incoming { decoder: Decoder::new(), partial_frame: Vec::new(), partial_block: None }
-    }
-
-    /// Bytes that are kept of frames and of blocks.
-    pub(super) fn held(&self) -> usize {
-        self.partial_frame.capacity() + self.partial_block.as_ref().map_or(0, |block| block.bytes.capacity())
-    }
-
-    /// Adds to the part of a frame what belongs to it; what is behind it is returned, once it is whole.
-    fn complete<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, ConnectionError> {
-        let partial = &mut self.partial_frame;
-        let (head, rest) = bytes.split_at(HEAD.saturating_sub(partial.len()).min(bytes.len()));
-        partial.extend_from_slice(head);
-        let Some(head) = Head::read(partial) else { return Ok(None) };
-        if head.length > LONGEST {
-            return Err(FRAME_SIZE);
-        }
-        let missing = HEAD + head.length - partial.len();
-        let (payload, after) = rest.split_at(missing.min(rest.len()));
-        partial.extend_from_slice(payload);
-        Ok((payload.len() == missing).then_some(after))
-    }
-}
-
-/// The other side broke the rules.
-pub(super) const PROTOCOL: ConnectionError = ConnectionError::new(Cause::Http2Protocol, code::PROTOCOL_ERROR);
-pub(super) const FRAME_SIZE: ConnectionError = ConnectionError::new(Cause::Http2Protocol, code::FRAME_SIZE_ERROR);
-const CLOSED: ConnectionError = ConnectionError::new(Cause::Http2Protocol, code::STREAM_CLOSED);
-pub(super) const WINDOW: ConnectionError = ConnectionError::new(Cause::Http2Window, code::FLOW_CONTROL_ERROR);
-const TOO_LARGE: ConnectionError = ConnectionError::new(Cause::HeadTooLarge, code::ENHANCE_YOUR_CALM);
-const COMPRESSION: ConnectionError = ConnectionError::new(Cause::BadHead, code::COMPRESSION_ERROR);
 
 impl Http2Session {
     /// Takes bytes of the connection.

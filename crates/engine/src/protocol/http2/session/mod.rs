@@ -5,20 +5,23 @@
 //! number is remembered; and a peer that does not take our replies to its own frames is left.
 
 mod control_frames;
+mod error;
 mod incoming;
 mod outbox;
 mod outgoing;
+mod reassembly;
 mod streams;
+
+use std::sync::Arc;
 
 use truetail_model::record::{Cause, Outcome};
 
-use super::Http2;
-use super::field_blocks::TableUse;
+use super::field_blocks::{FieldBlocks, TableUse};
 use super::frame::{self, code, kind, setting};
-use crate::protocol::{Closed, Ended, Event, Events, Flow, Retry, Session, Tag};
+use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
 use crate::target::request_set::RequestId;
-use incoming::Incoming;
 use outbox::Outbox;
+use reassembly::Reassembly;
 use streams::Streams;
 
 /// How much of a body the peer may send before it hears from us: nearly as much as it likes. Bodies are not kept.
@@ -36,24 +39,29 @@ const MAX_UNSENT: usize = 1024 * 1024;
 /// Largest head that we ask for; what is larger is counted as such.
 const OUR_HEAD_LIMIT: u32 = 64 * 1024;
 
-/// The peer broke the rules, and the connection is of no use any more.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct ConnectionError {
-    /// Why.
-    cause: Cause,
-    /// What the peer is told.
-    code: u32,
-    /// The stream that is to blame; 0: none.
-    stream: u32,
+/// HTTP/2, as all connections of a worker speak it.
+#[derive(Clone, Debug)]
+pub(crate) struct Http2 {
+    blocks: Arc<FieldBlocks>,
+    /// Most requests at once on one connection; the server may allow fewer.
+    max_streams: u32,
 }
 
-impl ConnectionError {
-    const fn new(cause: Cause, code: u32) -> ConnectionError {
-        ConnectionError { cause, code, stream: 0 }
+impl Http2 {
+    pub(crate) fn new(blocks: Arc<FieldBlocks>, max_streams: Option<u32>) -> Http2 {
+        Http2 { blocks, max_streams: max_streams.unwrap_or(u32::MAX) }
     }
+}
 
-    fn on(self, stream: u32) -> ConnectionError {
-        ConnectionError { stream, ..self }
+impl Protocol for Http2 {
+    type Session = Http2Session;
+
+    const MULTIPLEXED: bool = true;
+    const MATCHED_BY_ORDER: bool = false;
+    const REQUIRED_ALPN: Option<(&'static [u8], Cause)> = Some((b"h2", Cause::NoHttp2));
+
+    fn session(&self) -> Http2Session {
+        Http2Session::new(self.max_streams)
     }
 }
 
@@ -87,7 +95,7 @@ pub(crate) struct Http2Session {
     send_window: i64,
     receive_window: i64,
     encoding: Encoding,
-    incoming: Incoming,
+    incoming: Reassembly,
     /// How many requests may be in flight has changed, and no event said so yet.
     room_changed: bool,
     is_closed: bool,
@@ -96,7 +104,7 @@ pub(crate) struct Http2Session {
 impl Http2Session {
     /// A connection on which nothing was said yet. There will be at most `max_streams` requests at once on it, or fewer if
     /// the peer says so.
-    pub(super) fn new(max_streams: u32) -> Http2Session {
+    fn new(max_streams: u32) -> Http2Session {
         let mut session = Http2Session {
             out: Outbox::new(),
             streams: Streams::default(),
@@ -106,7 +114,7 @@ impl Http2Session {
             send_window: DEFAULT_WINDOW,
             receive_window: OUR_WINDOW,
             encoding: Encoding { table: TableUse::Insert, gives_up_table: false },
-            incoming: Incoming::new(),
+            incoming: Reassembly::new(),
             room_changed: false,
             is_closed: false,
         };

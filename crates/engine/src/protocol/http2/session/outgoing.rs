@@ -2,10 +2,10 @@
 
 use truetail_model::record::Cause;
 
+use super::error::ConnectionError;
 use super::streams::{AnswerState, Stream};
-use super::{ConnectionError, Http2Session, MAX_REPLIES, OUR_WINDOW};
+use super::{Http2, Http2Session, MAX_REPLIES, OUR_WINDOW};
 use crate::protocol::Tag;
-use crate::protocol::http2::Http2;
 use crate::protocol::http2::field_blocks::{FieldBlock, TableUse};
 use crate::protocol::http2::frame::{self, Head, LONGEST, code, flag, kind};
 use crate::target::request_set::RequestId;

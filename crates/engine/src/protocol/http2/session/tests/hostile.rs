@@ -3,7 +3,8 @@
 use truetail_model::record::{Cause, Outcome};
 
 use super::super::{kind, setting};
-use super::{Client, OK, Script, ended};
+use super::OK;
+use super::client::{Client, Script, ended};
 use crate::protocol::http2::frame::{LONGEST, code, flag};
 use crate::protocol::{Events, Flow, Session};
 

@@ -1,0 +1,49 @@
+//! Frames and field blocks that come in parts.
+
+use super::error::{ConnectionError, FRAME_SIZE};
+use crate::protocol::http2::frame::{HEAD, Head, LONGEST};
+use crate::protocol::http2::hpack::Decoder;
+
+/// A field block whose end has not come.
+#[derive(Debug)]
+pub(super) struct PartialBlock {
+    pub(super) stream: u32,
+    pub(super) ends: bool,
+    pub(super) frames: u32,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// What came and is not dealt with yet, and the table that field blocks build on.
+#[derive(Debug)]
+pub(super) struct Reassembly {
+    pub(super) decoder: Decoder,
+    /// The part of a frame that came without its end.
+    pub(super) partial_frame: Vec<u8>,
+    pub(super) partial_block: Option<PartialBlock>,
+}
+
+impl Reassembly {
+    pub(super) fn new() -> Reassembly {
+        Reassembly { decoder: Decoder::new(), partial_frame: Vec::new(), partial_block: None }
+    }
+
+    /// Bytes that are kept of frames and of blocks.
+    pub(super) fn held(&self) -> usize {
+        self.partial_frame.capacity() + self.partial_block.as_ref().map_or(0, |block| block.bytes.capacity())
+    }
+
+    /// Adds to the part of a frame what belongs to it; what is behind it is returned, once it is whole.
+    pub(super) fn complete<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, ConnectionError> {
+        let partial = &mut self.partial_frame;
+        let (head, rest) = bytes.split_at(HEAD.saturating_sub(partial.len()).min(bytes.len()));
+        partial.extend_from_slice(head);
+        let Some(head) = Head::read(partial) else { return Ok(None) };
+        if head.length > LONGEST {
+            return Err(FRAME_SIZE);
+        }
+        let missing = HEAD + head.length - partial.len();
+        let (payload, after) = rest.split_at(missing.min(rest.len()));
+        partial.extend_from_slice(payload);
+        Ok((payload.len() == missing).then_some(after))
+    }
+}
