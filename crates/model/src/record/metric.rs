@@ -121,7 +121,7 @@ macro_rules! metrics {
             pub fn reader(self) -> fn(&RequestRecord) -> Option<Nanos> {
                 match self {
                     $(Metric::$variant => |$record| {
-                        if Population::$population.contains($record.outcome) { $value } else { None }
+                        if MetricPopulation::$population.contains($record.outcome) { $value } else { None }
                     },)*
                 }
             }
