@@ -29,6 +29,7 @@ ALLOWED_STRUCTS = {
     ("crates/run", "OfferedLoad"): WIRE,
     ("crates/run", "GeneratorStats"): WIRE,
     ("crates/run", "Findings"): WIRE,
+    ("crates/lab", "ToolRun"): WIRE,
     ("crates/analysis", "LeagueRow"): ROW,
     ("crates/cli", "RunArgs"): OPTIONS,
     ("crates/cli", "LoadArgs"): OPTIONS,

@@ -31,7 +31,7 @@ fn specs(text: &str, is_a_command: bool) -> Result<Vec<TargetSpec>, InputError> 
         return parse_targets(text, "targets", &read);
     }
     let place = Location::named("--curl");
-    let words = split_words(text).map_err(|error| place.wrong(error))?;
+    let words = split_words(text).map_err(|error| place.invalid(error))?;
     parse_curl(&words, &place, &read).map(|spec| vec![spec])
 }
 

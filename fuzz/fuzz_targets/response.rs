@@ -13,21 +13,21 @@ const MOST_HELD: usize = 2 * (64 * 1024 + 1);
 type Read = Result<AnswerEnd, Cause>;
 
 fuzz_target!(|input: &[u8]| {
-    let Cut { flag: is_head_request, pieces } = Cut::read(input);
+    let Cut { flag: to_head, pieces } = Cut::read(input);
     let whole = pieces.concat();
-    let (mut parser, mut last) = (ResponseParser::new(), LastHead::remembering());
-    let in_pieces = read(&mut parser, &pieces, to_head, &mut LastHead::default());
-    assert_eq!(read(&mut ResponseParser::new(), &[&whole], to_head, &mut last), in_pieces, "in one piece");
+    let (mut parser, mut cache) = (ResponseParser::new(), HeadCache::default());
+    let in_pieces = read(&mut parser, &pieces, to_head, &mut HeadCache::default());
+    assert_eq!(read(&mut ResponseParser::new(), &[&whole], to_head, &mut cache), in_pieces, "in one piece");
     // Once more, with a remembered head.
-    assert_eq!(read(&mut parser, &pieces, to_head, &mut last), in_pieces, "by a parser that was used before");
+    assert_eq!(read(&mut parser, &pieces, to_head, &mut cache), in_pieces, "by a parser that was used before");
     assert_eq!(
-        read(&mut parser, &[&whole], !is_head_request, &mut last),
-        read(&mut ResponseParser::new(), &[&whole], !is_head_request, &mut HeadCache::default())
+        read(&mut parser, &[&whole], !to_head, &mut cache),
+        read(&mut ResponseParser::new(), &[&whole], !to_head, &mut HeadCache::default())
     );
 });
 
 /// What a connection makes of these pieces followed by its end.
-fn read(parser: &mut ResponseParser, pieces: &[&[u8]], to_head: bool, last: &mut LastHead) -> Read {
+fn read(parser: &mut ResponseParser, pieces: &[&[u8]], to_head: bool, cache: &mut HeadCache) -> Read {
     parser.start(to_head);
     let (mut fed, mut finished) = (0, None);
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
@@ -35,7 +35,7 @@ fn read(parser: &mut ResponseParser, pieces: &[&[u8]], to_head: bool, last: &mut
             return Err(Cause::LeftoverBytes);
         }
         fed += piece.len() as u64;
-        let result = parser.feed(piece, last, &mut |_| {});
+        let result = parser.feed(piece, cache, &mut |_| {});
         assert_eq!(parser.received(), fed);
         assert!(parser.held() <= MOST_HELD, "{} bytes are kept", parser.held());
         if let Parsed::Complete(end) = result? {

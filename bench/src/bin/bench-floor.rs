@@ -16,7 +16,7 @@ use nix::sys::socket::sockopt::ReceiveTimestampns;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
 use rustix::net::{SendFlags, send};
 use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos, Timestamp};
-use truetail_reactor::{Events, MonotonicClock, Reactor, minimize_timer_slack};
+use truetail_reactor::{MonotonicClock, Reactor, ReadinessEvents, minimize_timer_slack};
 
 const CONNECTIONS: usize = 64;
 /// The interval of batches.
@@ -105,7 +105,7 @@ impl Floor {
     }
 
     fn closed(mut self, duration: Nanos) -> io::Result<(u64, f64)> {
-        let (mut events, mut answered) = (Events::with_capacity(256), (0..CONNECTIONS).collect::<Vec<_>>());
+        let (mut events, mut answered) = (ReadinessEvents::with_capacity(256), (0..CONNECTIONS).collect::<Vec<_>>());
         let begin = self.clock.now();
         let end = begin + duration;
         while self.clock.now() < end {
@@ -119,7 +119,7 @@ impl Floor {
     }
 
     fn open(mut self, rate: u64, seconds: u64, between: Between) -> io::Result<(u64, f64)> {
-        let (mut events, mut idle) = (Events::with_capacity(256), (0..CONNECTIONS).collect::<Vec<_>>());
+        let (mut events, mut idle) = (ReadinessEvents::with_capacity(256), (0..CONNECTIONS).collect::<Vec<_>>());
         let (origin, planned) = (self.clock.now(), rate * seconds);
         let due = |k: u64| {
             let after = (u128::from(k) * u128::from(NANOS_PER_SECOND) / u128::from(rate)) as u64;
@@ -146,7 +146,7 @@ impl Floor {
     }
 
     /// Waits until `next`, less the time to spin; if every connection is busy, until one is idle.
-    fn pause(&self, events: &mut Events, now: Timestamp, next: Timestamp, between: Between) -> io::Result<()> {
+    fn pause(&self, events: &mut ReadinessEvents, now: Timestamp, next: Timestamp, between: Between) -> io::Result<()> {
         let left = next.since(now);
         match between {
             _ if left.is_zero() => self.reactor.wait(events, Some(Nanos::from_millis(20))),
@@ -165,7 +165,7 @@ impl Floor {
         Ok(())
     }
 
-    fn read_all(&mut self, events: &Events, answered: &mut Vec<usize>) -> io::Result<()> {
+    fn read_all(&mut self, events: &ReadinessEvents, answered: &mut Vec<usize>) -> io::Result<()> {
         for event in events.iter().filter(|event| event.readable) {
             let mut parts = [IoSliceMut::new(&mut self.buffer)];
             let socket = self.connections[event.token as usize].as_raw_fd();

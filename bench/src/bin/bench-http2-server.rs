@@ -6,7 +6,7 @@
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use truetail_reactor::{Events, Reactor};
+use truetail_reactor::{Reactor, ReadinessEvents};
 
 const LISTENER: u64 = 0;
 const PREFACE: usize = 24;
@@ -38,7 +38,7 @@ fn main() -> io::Result<()> {
     println!("http://{}/", listener.local_addr()?);
     let reactor = Reactor::new()?;
     reactor.add(&listener, LISTENER)?;
-    let mut events = Events::with_capacity(256);
+    let mut events = ReadinessEvents::with_capacity(256);
     let mut connections: Vec<Option<Connection>> = vec![None];
     let (mut buffer, mut out) = (vec![0; 64 * 1024], Vec::new());
     loop {

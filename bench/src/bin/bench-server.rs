@@ -17,7 +17,7 @@ use nix::errno::Errno;
 use nix::sys::socket::sockopt::ReceiveTimestampns;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
-use truetail_reactor::{Events, Reactor};
+use truetail_reactor::{Reactor, ReadinessEvents};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: text/plain\r\n\r\nok";
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
@@ -58,7 +58,7 @@ impl Server {
     fn serve(&mut self, listener: &TcpListener) -> io::Result<()> {
         let reactor = Reactor::new()?;
         reactor.add(listener, LISTENER)?;
-        let mut events = Events::with_capacity(256);
+        let mut events = ReadinessEvents::with_capacity(256);
         // Indexed by token, which is not reused.
         let mut connections: Vec<Option<Connection>> = vec![None];
         while !self.ended {

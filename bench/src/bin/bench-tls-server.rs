@@ -9,7 +9,7 @@ use std::sync::Arc;
 use memchr::memmem;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection};
-use truetail_reactor::{Events, Reactor};
+use truetail_reactor::{Reactor, ReadinessEvents};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: text/plain\r\n\r\nok";
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
@@ -30,7 +30,7 @@ fn main() -> Result<(), Failure> {
     println!("https://{}/", listener.local_addr()?);
     let reactor = Reactor::new()?;
     reactor.add(&listener, LISTENER)?;
-    let mut events = Events::with_capacity(256);
+    let mut events = ReadinessEvents::with_capacity(256);
     let mut connections: Vec<Option<Connection>> = vec![None];
     let mut buffer = vec![0; 64 * 1024];
     loop {

@@ -22,7 +22,7 @@ pub const SUGGESTED_SHARE: f64 = 0.8;
 
 /// The counts of a run at the end of a second, from its origin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct RunProgress {
+pub struct RunCounts {
     /// Arrivals intended so far.
     pub planned: u64,
     /// Of these, how many have ended, with or without an answer.
@@ -54,7 +54,7 @@ impl Saturation {
 /// Watches a run, a second at a time.
 #[derive(Clone, Debug, Default)]
 pub struct SaturationDetector {
-    standings: VecDeque<RunProgress>,
+    history: VecDeque<RunCounts>,
     timeout: Option<Nanos>,
     /// The first median that was known.
     first_median: Option<Nanos>,
@@ -76,21 +76,21 @@ impl SaturationDetector {
     }
 
     /// Takes the counts one second after those before, and says whether the run is saturated.
-    pub fn observe(&mut self, standing: RunProgress) -> Option<Saturation> {
-        self.note_second(standing);
-        self.standings.push_back(standing);
-        if self.standings.len() > WINDOW + 1 {
-            self.standings.pop_front();
+    pub fn observe(&mut self, counts: RunCounts) -> Option<Saturation> {
+        self.note_second(counts);
+        self.history.push_back(counts);
+        if self.history.len() > WINDOW + 1 {
+            self.history.pop_front();
         }
-        let growing = if self.standings.len() <= WINDOW { None } else { self.judge() };
-        growing.or_else(|| self.at_the_timeout(standing))
+        let growing = if self.history.len() <= WINDOW { None } else { self.judge() };
+        growing.or_else(|| self.at_the_timeout(counts))
     }
 
-    fn note_second(&mut self, standing: RunProgress) {
-        let before = self.standings.back().copied().unwrap_or_default();
-        let (ended, answered) = (standing.ended - before.ended, standing.answered - before.answered);
+    fn note_second(&mut self, counts: RunCounts) {
+        let before = self.history.back().copied().unwrap_or_default();
+        let (ended, answered) = (counts.ended - before.ended, counts.answered - before.answered);
         self.most_answered = self.most_answered.max(answered);
-        self.first_median = self.first_median.or(standing.median);
+        self.first_median = self.first_median.or(counts.median);
         let given_up = ended.saturating_sub(answered) as f64;
         let gives_up = given_up > 0.0 && given_up >= ended as f64 * TIMED_OUT_SHARE;
         self.giving_up = if gives_up { self.giving_up + 1 } else { 0 };
@@ -98,23 +98,23 @@ impl SaturationDetector {
 
     /// Requests are given up second after second, and the answers had grown old before: their median over the whole run
     /// is half of what the last of them took, where they grew evenly.
-    fn at_the_timeout(&self, now: RunProgress) -> Option<Saturation> {
+    fn at_the_timeout(&self, now: RunCounts) -> Option<Saturation> {
         let (timeout, first, median) = (self.timeout?, self.first_median?, now.median?);
         let old = median.0 as f64 * 2.0 >= timeout.0 as f64 * NEAR_TIMEOUT_SHARE;
         let grown = first.0 as f64 <= median.0 as f64 * GROWN_FROM_SHARE;
-        let planned = now.planned - self.standings.front()?.planned;
+        let planned = now.planned - self.history.front()?.planned;
         (self.giving_up >= SATURATED_STRETCHES && old && grown).then(|| Saturation {
-            offered_per_second: planned as f64 / (self.standings.len() - 1).max(1) as f64,
+            offered_per_second: planned as f64 / (self.history.len() - 1).max(1) as f64,
             capacity_per_second: self.most_answered as f64,
             outstanding: now.planned.saturating_sub(now.ended),
         })
     }
 
     fn judge(&self) -> Option<Saturation> {
-        let (first, last) = (self.standings.front()?, self.standings.back()?);
-        let seconds = (self.standings.len() - 1) as f64;
+        let (first, last) = (self.history.front()?, self.history.back()?);
+        let seconds = (self.history.len() - 1) as f64;
         let planned = last.planned.saturating_sub(first.planned) as f64;
-        let outstanding: Vec<f64> = self.standings.iter().map(|s| s.planned as f64 - s.ended as f64).collect();
+        let outstanding: Vec<f64> = self.history.iter().map(|s| s.planned as f64 - s.ended as f64).collect();
         let grown = outstanding[outstanding.len() - 1] - outstanding[0];
         let grows = grown > planned * SATURATED_GROWTH_SHARE && grown > SATURATED_NOISE * planned.sqrt();
         let saturated = grows && self.rises(&outstanding) && self.keeps_answering() && self.gets_older(&outstanding);
@@ -155,7 +155,7 @@ impl SaturationDetector {
 
     /// Answers in each second.
     fn answers(&self) -> Vec<f64> {
-        let pairs = self.standings.iter().zip(self.standings.iter().skip(1));
+        let pairs = self.history.iter().zip(self.history.iter().skip(1));
         pairs.map(|(before, after)| after.answered.saturating_sub(before.answered) as f64).collect()
     }
 }
@@ -171,13 +171,13 @@ mod tests {
     /// The first second in which a run was called saturated, and what was said.
     fn watched(run: &Run) -> Option<(usize, Saturation)> {
         let mut watch = SaturationDetector::new();
-        let mut standing = RunProgress::default();
+        let mut counts = RunCounts::default();
         run.snapshot.seconds.iter().enumerate().find_map(|(second, row)| {
-            standing.planned += row.planned;
-            standing.ended += row.completed + row.failed;
-            standing.answered += row.completed;
+            counts.planned += row.planned;
+            counts.ended += row.completed + row.failed;
+            counts.answered += row.completed;
             // After the last arrival there is nothing to watch.
-            (row.planned > 0).then(|| watch.observe(standing)).flatten().map(|found| (second, found))
+            (row.planned > 0).then(|| watch.observe(counts)).flatten().map(|found| (second, found))
         })
     }
 
@@ -226,13 +226,13 @@ mod tests {
         let mut watch = SaturationDetector::with_timeout(Some(Nanos::from_secs(5)));
         (1..=30u64).find_map(|second| {
             let answered = 500 * second.min(10);
-            let standing = RunProgress {
+            let counts = RunCounts {
                 planned: 1000 * second,
                 ended: answered + 1000 * second.saturating_sub(10),
                 answered,
                 median: Some(Nanos::from_secs_f64(median_s(second))),
             };
-            Some((second, watch.observe(standing)?))
+            Some((second, watch.observe(counts)?))
         })
     }
 
@@ -246,7 +246,7 @@ mod tests {
             let answered = 1000 * second.min(10);
             let ended = answered + 1000 * second.saturating_sub(11).min(second);
             let median = Some(Nanos::from_millis(10));
-            assert_eq!(died.observe(RunProgress { planned: 1000 * second, ended, answered, median }), None, "{second}");
+            assert_eq!(died.observe(RunCounts { planned: 1000 * second, ended, answered, median }), None, "{second}");
         }
     }
 
@@ -254,7 +254,7 @@ mod tests {
     fn a_server_that_answers_nothing_is_down_and_not_slow() {
         let mut watch = SaturationDetector::new();
         for second in 1..60 {
-            assert_eq!(watch.observe(RunProgress { planned: 1000 * second, ..RunProgress::default() }), None);
+            assert_eq!(watch.observe(RunCounts { planned: 1000 * second, ..RunCounts::default() }), None);
         }
     }
 }

@@ -36,7 +36,7 @@ impl From<ExitCode> for u8 {
 
 /// Why a command did nothing, or not all of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CommandError {
+pub struct CliError {
     /// The exit code of the process.
     pub exit_code: ExitCode,
     /// The line for the user.
@@ -44,14 +44,14 @@ pub struct CommandError {
 }
 
 /// The result of a step of a command.
-pub type Result<T> = std::result::Result<T, CommandError>;
+pub type Result<T> = std::result::Result<T, CliError>;
 
 /// The command line makes no sense; `message` says what, where, and what would help.
-pub fn usage_error(message: impl Display) -> CommandError {
-    CommandError { exit_code: ExitCode::Usage, message: message.to_string() }
+pub fn usage_error(message: impl Display) -> CliError {
+    CliError { exit_code: ExitCode::Usage, message: message.to_string() }
 }
 
 /// The command could not be carried out; `message` says what was tried, with what, and what would help.
-pub fn runtime_error(message: impl Display) -> CommandError {
-    CommandError { exit_code: ExitCode::Error, message: message.to_string() }
+pub fn runtime_error(message: impl Display) -> CliError {
+    CliError { exit_code: ExitCode::Error, message: message.to_string() }
 }

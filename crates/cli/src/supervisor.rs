@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use truetail_analysis::saturation_detector::{RunProgress, Saturation, SaturationDetector};
+use truetail_analysis::saturation_detector::{RunCounts, Saturation, SaturationDetector};
 use truetail_analysis::stopping_rule::{InterimResult, StoppingRule, next_interim_analysis};
 use truetail_engine::{Control, Plan, RunOutput, host};
 use truetail_model::arrival::RateProfile;
@@ -137,8 +137,8 @@ impl SupervisedRun {
         let Some(planned) = self.due() else { return };
         let seen = self.control.progress();
         let ended = seen.responses + seen.unanswered;
-        let standing = RunProgress { planned: planned.max(ended), ended, answered: seen.responses, median: seen.p50 };
-        let Some(found) = self.saturation.observe(standing).filter(|_| !self.told_saturated) else { return };
+        let counts = RunCounts { planned: planned.max(ended), ended, answered: seen.responses, median: seen.p50 };
+        let Some(found) = self.saturation.observe(counts).filter(|_| !self.told_saturated) else { return };
         self.told_saturated = true;
         self.tell(&saturated(&found));
         if self.conditions.stop_when_saturated {

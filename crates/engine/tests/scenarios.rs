@@ -7,13 +7,13 @@ use truetail_model::record::{Metric, Tally};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
-use truetail_server::{Ending, Server, ServerOptions, Truth};
+use truetail_server::{Ending, Server, ServerOptions, ServerTruth};
 use truetail_sim::{SimOptions, simulate};
 
 struct Both {
     sim: truetail_run::Run,
     sockets: truetail_engine::RunOutput,
-    truth: Truth,
+    truth: ServerTruth,
 }
 
 /// Runs the scenario both ways and checks what must be the same to the last request: the books, and on the sockets' side

@@ -16,7 +16,7 @@ use truetail_model::service::{Fault, Gate, Selector, Service};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 use truetail_model::workload::{Limits, LoadModel};
 use truetail_run::EndClock;
-use truetail_server::{Ending, Server, ServerOptions, Truth};
+use truetail_server::{Ending, Server, ServerOptions, ServerTruth};
 
 /// How long arrivals come.
 const LENGTH: Nanos = Nanos::from_millis(1500);
@@ -95,12 +95,12 @@ fn one(seed: u64) {
     check(&measured, &truth, goes_away);
 }
 
-fn run(plan: &Plan, server: Server) -> (RunOutput, Truth) {
+fn run(plan: &Plan, server: Server) -> (RunOutput, ServerTruth) {
     let measured = support::run(plan);
     (measured, server.stop())
 }
 
-fn run_while_it_goes_away(plan: &Plan, server: Server) -> (RunOutput, Truth) {
+fn run_while_it_goes_away(plan: &Plan, server: Server) -> (RunOutput, ServerTruth) {
     thread::scope(|scope| {
         let truth = scope.spawn(|| {
             thread::sleep(Duration::from_nanos(LENGTH.0 / 2));
@@ -112,7 +112,7 @@ fn run_while_it_goes_away(plan: &Plan, server: Server) -> (RunOutput, Truth) {
 
 /// Each request that the server admitted is one that the client issued, and what became of it on one side bounds what
 /// became of it on the other: only a client that gave up may have another opinion.
-fn check(measured: &RunOutput, truth: &Truth, goes_away: bool) {
+fn check(measured: &RunOutput, truth: &ServerTruth, goes_away: bool) {
     let tally = measured.snapshot.tally;
     tally.check().unwrap();
     let ended = |endings: &[Ending]| truth.rows.iter().filter(|row| endings.contains(&row.ending)).count() as u64;

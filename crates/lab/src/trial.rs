@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use truetail_model::time::Nanos;
 use truetail_reactor::MonotonicClock;
-use truetail_server::{Server, ServerOptions, Truth};
+use truetail_server::{Server, ServerOptions, ServerTruth};
 use truetail_tools::{InstalledTool, Invocation, LoadSpec, Tool};
 
 use crate::cancel::CancelToken;
@@ -98,7 +98,7 @@ fn prepare_folder(folder: &Path) -> io::Result<PathBuf> {
     work.canonicalize()
 }
 
-fn note_truth(run: &mut ToolRun, truth: Truth) {
+fn note_truth(run: &mut ToolRun, truth: ServerTruth) {
     run.clock_started_at_unix_ns = truth.clock_starts_unix_ns.last().copied();
     if let Some(error) = truth.log_error {
         run.trouble.get_or_insert(format!("{TRUTH} is incomplete: {error}"));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use truetail_model::time::{Clock, NANOS_PER_SECOND, Nanos};
-use truetail_reactor::{Events, MonotonicClock, Reactor, minimize_timer_slack};
+use truetail_reactor::{MonotonicClock, Reactor, ReadinessEvents, minimize_timer_slack};
 
 const WAITS: u64 = 2_000;
 const ROUNDS: usize = 5;
@@ -21,7 +21,7 @@ const TICK: Nanos = Nanos::from_millis(1);
 fn main() {
     minimize_timer_slack();
     let reactor = Reactor::new().expect("file descriptors");
-    let (mut events, clock) = (Events::with_capacity(8), MonotonicClock::starting_now());
+    let (mut events, clock) = (ReadinessEvents::with_capacity(8), MonotonicClock::starting_now());
     let waits = "the only errors are bugs of the caller";
     println!("us of CPU a wait, median of {ROUNDS} times {WAITS} waits");
     report("timeout, which ends it", |_| reactor.wait(&mut events, Some(TICK)).expect(waits));

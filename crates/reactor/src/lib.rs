@@ -6,6 +6,7 @@ mod clock;
 mod linux;
 #[cfg(any(test, not(target_os = "linux")))]
 mod portable;
+mod readiness;
 
 use std::io;
 use std::os::fd::AsFd;
@@ -13,31 +14,12 @@ use std::os::fd::AsFd;
 use truetail_model::time::{Nanos, Timestamp};
 
 pub use clock::{MonotonicClock, clock_reading_ns, minimize_timer_slack};
+pub use readiness::{MAX_TOKEN, Readiness};
 
 #[cfg(target_os = "linux")]
 use linux as backend;
 #[cfg(not(target_os = "linux"))]
 use portable as backend;
-
-/// What happened to the source that was added under `token`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Readiness {
-    /// As given to [`Reactor::add`].
-    pub token: u64,
-    /// There may be something to read: bytes, an end or an error.
-    pub readable: bool,
-    /// There may be room to write, or connecting has ended.
-    pub writable: bool,
-    /// The peer may have closed its sending side, so that a short read does not mean that everything was read.
-    pub may_have_ended: bool,
-}
-
-/// The highest token that a source may have.
-pub const MAX_TOKEN: u64 = TIMER - 1;
-/// The token of [`Waker::wake`].
-const WAKE: u64 = u64::MAX;
-/// The token of the timer of [`Reactor::wait_until`].
-const TIMER: u64 = WAKE - 1;
 
 /// Waits for many sockets at once. It is edge-triggered: a source is reported when its state *changes*. So after a report
 /// it must be read (or written) until that comes back short or would block.
@@ -50,16 +32,16 @@ pub struct Waker(backend::BackendWaker);
 
 /// The events of one wait of a [`Reactor`]. It is made once and used for every wait.
 #[derive(Debug)]
-pub struct Events {
+pub struct ReadinessEvents {
     happened: Vec<Readiness>,
     raw: backend::RawEvents,
     capacity: usize,
 }
 
-impl Events {
+impl ReadinessEvents {
     /// Room for `capacity` events of one wait; what does not fit comes with the next.
-    pub fn with_capacity(capacity: usize) -> Events {
-        Events { happened: Vec::with_capacity(capacity), raw: backend::RawEvents::new(capacity), capacity }
+    pub fn with_capacity(capacity: usize) -> ReadinessEvents {
+        ReadinessEvents { happened: Vec::with_capacity(capacity), raw: backend::RawEvents::new(capacity), capacity }
     }
 
     /// The events of the last wait.
@@ -117,7 +99,7 @@ impl Reactor {
     ///
     /// # Errors
     /// Only for what would be a bug of the caller.
-    pub fn wait(&self, events: &mut Events, timeout: Option<Nanos>) -> io::Result<()> {
+    pub fn wait(&self, events: &mut ReadinessEvents, timeout: Option<Nanos>) -> io::Result<()> {
         events.happened.clear();
         self.0.wait(&mut events.raw, &mut events.happened, timeout)
     }
@@ -127,7 +109,12 @@ impl Reactor {
     ///
     /// # Errors
     /// Only for what would be a bug of the caller.
-    pub fn wait_until(&self, events: &mut Events, clock: &MonotonicClock, deadline: Timestamp) -> io::Result<()> {
+    pub fn wait_until(
+        &self,
+        events: &mut ReadinessEvents,
+        clock: &MonotonicClock,
+        deadline: Timestamp,
+    ) -> io::Result<()> {
         events.happened.clear();
         self.0.wait_until(&mut events.raw, &mut events.happened, clock.to_monotonic_ns(deadline))
     }

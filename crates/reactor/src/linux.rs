@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 
-use crate::{Readiness, TIMER, WAKE};
+use crate::readiness::{Readiness, TIMER, WAKE};
 
 const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 

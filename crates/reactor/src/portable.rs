@@ -7,7 +7,7 @@ use std::sync::Arc;
 use polling::{Event, PollMode, Poller};
 use truetail_model::time::Nanos;
 
-use crate::Readiness;
+use crate::readiness::Readiness;
 
 #[derive(Debug)]
 pub(crate) struct Backend(Arc<Poller>);

@@ -4,11 +4,11 @@ use truetail_analysis::omission::{OmissionComparison, OmissionRow, StallArrivals
 
 use crate::number;
 use crate::style::{Emphasis, Style};
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// The table: each quantile of all three, and the omission factor of each loop.
 pub fn comparison_table(comparison: &OmissionComparison, style: Style) -> String {
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("", Align::Left),
         ("closed loop", Align::Right),
         ("open loop", Align::Right),

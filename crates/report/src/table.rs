@@ -11,7 +11,7 @@ pub(crate) enum Align {
 
 /// Rows of cells under a header row.
 #[derive(Clone, Debug)]
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     columns: Vec<Align>,
     rows: Vec<Vec<String>>,
     gap: usize,
@@ -20,10 +20,10 @@ pub(crate) struct Table {
 /// Spaces between two columns, unless another number is asked for.
 const GAP: usize = 2;
 
-impl Table {
+impl TextTable {
     /// A table with these columns: (head, alignment).
-    pub(crate) fn new(columns: &[(&str, Align)]) -> Table {
-        Table {
+    pub(crate) fn new(columns: &[(&str, Align)]) -> TextTable {
+        TextTable {
             columns: columns.iter().map(|(_, align)| *align).collect(),
             rows: vec![columns.iter().map(|(head, _)| (*head).to_owned()).collect()],
             gap: GAP,
@@ -31,8 +31,8 @@ impl Table {
     }
 
     /// The same with `gap` spaces between two columns.
-    pub(crate) fn with_gap(self, gap: usize) -> Table {
-        Table { gap, ..self }
+    pub(crate) fn with_gap(self, gap: usize) -> TextTable {
+        TextTable { gap, ..self }
     }
 
     /// Adds a row; it has as many cells as there are columns.

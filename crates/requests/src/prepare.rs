@@ -2,7 +2,7 @@
 
 use truetail_engine::{FeedOrder, MAX_REQUEST_SET_BYTES, Origin, Request, RequestSet, TargetRequests};
 
-use crate::rows::Field;
+use crate::rows::NamedField;
 use crate::template::{Template, has_placeholder};
 use crate::{InputError, Location, Rows, TargetSpec};
 
@@ -86,7 +86,7 @@ fn prepare_fed(specs: &[TargetSpec], feed: Feed<'_>, seed: u64, size: Size) -> R
 /// Makes the requests of each row. Returns the number of rows.
 fn fill_in(
     parts: &mut [(Template, TargetRequests)],
-    fields: &[Field],
+    fields: &[NamedField],
     rows: &Rows<'_>,
     mut size: Size,
 ) -> Result<u32, InputError> {

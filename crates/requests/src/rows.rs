@@ -43,14 +43,14 @@ pub struct Rows<'a> {
 
 /// A field that a placeholder names, and where the placeholder is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Field {
+pub(crate) struct NamedField {
     pub(crate) name: String,
     pub(crate) location: Location,
 }
 
-impl Field {
+impl NamedField {
     fn missing_from(&self, location: &Location, there: &[&str]) -> InputError {
-        let Field { name, location: named } = self;
+        let NamedField { name, location: named } = self;
         location.invalid(format!(
             "there is no field '{name}', which {named}{{{{{name}}}}} names; there are {}",
             there.join(", ")
@@ -63,13 +63,13 @@ type RowVisitor<'a> = &'a mut dyn FnMut(&Location, &[Cow<'_, str>]) -> Result<()
 
 impl Rows<'_> {
     /// Passes the wanted fields of each row to `visit`. Returns the number of rows, at least one.
-    pub(crate) fn read(&self, fields: &[Field], visit: RowVisitor<'_>) -> Result<u64, InputError> {
+    pub(crate) fn read(&self, fields: &[NamedField], visit: RowVisitor<'_>) -> Result<u64, InputError> {
         let bytes = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(self.bytes);
         Rows { bytes, ..*self }.read_without_bom(fields, visit)
     }
 
     /// As [`Rows::read`], for a file without a byte order mark.
-    fn read_without_bom(&self, fields: &[Field], visit: RowVisitor<'_>) -> Result<u64, InputError> {
+    fn read_without_bom(&self, fields: &[NamedField], visit: RowVisitor<'_>) -> Result<u64, InputError> {
         let rows = match self.format {
             RowFormat::Csv => self.read_csv(fields, visit),
             RowFormat::JsonLines => self.read_json_lines(fields, visit),
@@ -89,7 +89,7 @@ impl Rows<'_> {
         blank.filter(|byte| **byte == b'\n').count() as u64
     }
 
-    fn read_csv(&self, fields: &[Field], visit: RowVisitor<'_>) -> Result<u64, InputError> {
+    fn read_csv(&self, fields: &[NamedField], visit: RowVisitor<'_>) -> Result<u64, InputError> {
         // A quote that is not closed swallows everything after it. Then this last row does not come out as a row.
         let end = b"\n\x1eend";
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(self.bytes.chain(&end[..]));
@@ -121,10 +121,10 @@ impl Rows<'_> {
         Ok(rows)
     }
 
-    fn columns(&self, heading: &StringRecord, fields: &[Field]) -> Result<Vec<usize>, InputError> {
+    fn columns(&self, heading: &StringRecord, fields: &[NamedField]) -> Result<Vec<usize>, InputError> {
         let location = Location::at(self.file, 1);
         let names: Vec<&str> = heading.iter().map(str::trim).collect();
-        let column = |field: &Field| {
+        let column = |field: &NamedField| {
             let mut found = names.iter().enumerate().filter(|(_, name)| **name == field.name).map(|(at, _)| at);
             match (found.next(), found.next()) {
                 (Some(column), None) => Ok(column),
@@ -143,7 +143,7 @@ impl Rows<'_> {
         }
     }
 
-    fn read_json_lines(&self, fields: &[Field], visit: RowVisitor<'_>) -> Result<u64, InputError> {
+    fn read_json_lines(&self, fields: &[NamedField], visit: RowVisitor<'_>) -> Result<u64, InputError> {
         let mut rows = 0;
         for (line, bytes) in (1..).zip(self.bytes.split(|byte| *byte == b'\n')) {
             if bytes.trim_ascii().is_empty() {
@@ -152,7 +152,7 @@ impl Rows<'_> {
             let location = Location::at(self.file, line);
             let row: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(bytes)
                 .map_err(|error| location.invalid(format!("not a JSON object: {error}")))?;
-            let value = |field: &Field| match row.get(field.name.as_str()) {
+            let value = |field: &NamedField| match row.get(field.name.as_str()) {
                 Some(value) => {
                     text_of(value).map_err(|error| location.invalid(format!("field '{}': {error}", field.name)))
                 }
@@ -179,8 +179,8 @@ mod tests {
     use super::*;
 
     fn read(format: RowFormat, bytes: &[u8], fields: &[&str]) -> Result<Vec<String>, InputError> {
-        let fields: Vec<Field> =
-            fields.iter().map(|name| Field { name: (*name).to_owned(), location: Location::at("t", 9) }).collect();
+        let fields: Vec<NamedField> =
+            fields.iter().map(|name| NamedField { name: (*name).to_owned(), location: Location::at("t", 9) }).collect();
         let mut rows = Vec::new();
         Rows { format, file: "f", bytes }.read(&fields, &mut |location, values| {
             rows.push(format!("{}:{}", location.line, values.join("|")));

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use truetail_engine::{Method, Origin, Request, is_header_value};
 
-use crate::rows::Field;
+use crate::rows::NamedField;
 use crate::{InputError, Location, TargetSpec};
 
 /// What is encoded in a URL: everything but the unreserved characters of RFC 3986, so that a field never changes the
@@ -46,7 +46,7 @@ impl Template {
     ///
     /// # Errors
     /// What is no request, and a placeholder where none is allowed.
-    pub(crate) fn new(spec: &TargetSpec, fields: &mut Vec<Field>) -> Result<Template, InputError> {
+    pub(crate) fn new(spec: &TargetSpec, fields: &mut Vec<NamedField>) -> Result<Template, InputError> {
         refuse_in_origin(spec)?;
         refuse_in_names(spec)?;
         let mut markers = Markers::unlike(spec);
@@ -127,7 +127,7 @@ fn refuse_in_names(spec: &TargetSpec) -> Result<(), InputError> {
     }
 }
 
-fn body_pieces(body: &[u8], fields: &mut Vec<Field>, location: &Location) -> Vec<Piece> {
+fn body_pieces(body: &[u8], fields: &mut Vec<NamedField>, location: &Location) -> Vec<Piece> {
     let (mut rest, mut pieces) = (body, Vec::new());
     while let Some(found) = first_placeholder(rest) {
         pieces.push(Piece::Literal(rest[..found.start].to_vec()));
@@ -139,9 +139,9 @@ fn body_pieces(body: &[u8], fields: &mut Vec<Field>, location: &Location) -> Vec
 }
 
 /// The number of the field `name`, which is added if it is new.
-fn number_of(name: &str, fields: &mut Vec<Field>, location: &Location) -> usize {
+fn number_of(name: &str, fields: &mut Vec<NamedField>, location: &Location) -> usize {
     fields.iter().position(|field| field.name == name).unwrap_or_else(|| {
-        fields.push(Field { name: name.to_owned(), location: location.clone() });
+        fields.push(NamedField { name: name.to_owned(), location: location.clone() });
         fields.len() - 1
     })
 }
@@ -173,7 +173,7 @@ impl Markers {
         &mut self,
         text: &str,
         position: FieldPosition,
-        fields: &mut Vec<Field>,
+        fields: &mut Vec<NamedField>,
         location: &Location,
     ) -> String {
         let (mut rest, mut marked) = (text, String::new());
@@ -187,7 +187,7 @@ impl Markers {
     }
 
     /// `text` with the markers replaced by their placeholders.
-    fn written(&self, text: &str, fields: &[Field]) -> String {
+    fn written(&self, text: &str, fields: &[NamedField]) -> String {
         let numbered = self.placed.iter().enumerate().rev();
         numbered.fold(text.to_owned(), |text, (number, (field, _))| {
             text.replace(&self.of(number), &format!("{{{{{}}}}}", fields[*field].name))
@@ -272,7 +272,7 @@ mod tests {
     fn rendered(spec: &TargetSpec, row: &[(&str, &str)]) -> String {
         let mut fields = Vec::new();
         let template = Template::new(spec, &mut fields).unwrap_or_else(|problem| panic!("{problem}"));
-        let value = |field: &Field| row.iter().find(|(name, _)| *name == field.name).expect("a field").1.into();
+        let value = |field: &NamedField| row.iter().find(|(name, _)| *name == field.name).expect("a field").1.into();
         let row: Vec<Cow<'_, str>> = fields.iter().map(value).collect();
         let mut out = b"left over".to_vec();
         template.render(&row, &mut out).unwrap();

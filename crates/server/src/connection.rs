@@ -6,8 +6,8 @@ use std::net::{Shutdown, TcpStream};
 
 use truetail_model::time::{Nanos, Timestamp};
 
-use crate::exchange::{AfterResponse, Exchange, NextSend, ResponseForm};
-use crate::http::{Body, Head, Refusal, Route, may_contain_head, parse_head};
+use crate::exchange::{AfterResponse, NextSend, ResponseForm, ServerExchange};
+use crate::http::{Body, Refusal, RequestHead, Route, may_contain_head, parse_head};
 use crate::shared_state::SharedState;
 use crate::truth::Ending;
 
@@ -45,7 +45,7 @@ enum Reading {
 
 /// An open connection.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct AcceptedConnection {
     stream: TcpStream,
     token: u64,
     reading: Reading,
@@ -55,7 +55,7 @@ pub(crate) struct Connection {
     scanned: usize,
     /// When the head under way must be there.
     head_deadline: Option<Timestamp>,
-    exchanges: VecDeque<Exchange>,
+    exchanges: VecDeque<ServerExchange>,
     /// True when reading stopped because there was no room for more requests, so that there may be something to read.
     unread: bool,
     /// True while the system takes no more bytes.
@@ -64,10 +64,10 @@ pub(crate) struct Connection {
     linger_until: Option<Timestamp>,
 }
 
-impl Connection {
+impl AcceptedConnection {
     /// A new connection. `stream` is non-blocking, and the reactor watches it as `token`.
-    pub(crate) fn new(stream: TcpStream, token: u64) -> Connection {
-        Connection {
+    pub(crate) fn new(stream: TcpStream, token: u64) -> AcceptedConnection {
+        AcceptedConnection {
             stream,
             token,
             reading: Reading::Head,
@@ -214,13 +214,13 @@ impl Connection {
     }
 
     /// Begins the exchange of the request whose head was just read. Returns the length of the head.
-    fn begin(&mut self, shared: &mut SharedState, head: Head) -> usize {
+    fn begin(&mut self, shared: &mut SharedState, head: RequestHead) -> usize {
         let now = shared.now();
         self.head_deadline = None;
         let form = ResponseForm { is_head: head.is_head, keep_alive: head.keep_alive };
         if head.expects_continue {
             let interim = ResponseForm { is_head: false, keep_alive: true };
-            self.push(shared, Exchange::unrecorded(&shared.responses, shared.responses.interim(), interim, now));
+            self.push(shared, ServerExchange::unrecorded(&shared.responses, shared.responses.interim(), interim, now));
         }
         let mut exchange = match head.route {
             Route::Service => shared.admit(now, form),
@@ -252,7 +252,7 @@ impl Connection {
         self.reading = if *is_last { Reading::Nothing } else { Reading::Head };
     }
 
-    fn push(&mut self, shared: &mut SharedState, exchange: Exchange) {
+    fn push(&mut self, shared: &mut SharedState, exchange: ServerExchange) {
         shared.timers.add(exchange.due, self.token);
         if let Some((_, at)) = exchange.rest {
             shared.timers.add(at, self.token);
@@ -274,7 +274,7 @@ impl Connection {
         let form = ResponseForm { is_head: false, keep_alive: false };
         let now = shared.now();
         let response = shared.responses.bare(refusal.status(), false);
-        self.push(shared, Exchange::unrecorded(&shared.responses, response, form, now));
+        self.push(shared, ServerExchange::unrecorded(&shared.responses, response, form, now));
         shared.recorder.totals.refused += 1;
         self.reading = Reading::Nothing;
         self.input.clear();
@@ -319,7 +319,12 @@ impl Connection {
 }
 
 /// Sends bytes of `exchange` before `end`. Returns false when the system takes no more for now.
-fn send(mut stream: &TcpStream, exchange: &mut Exchange, end: u64, shared: &SharedState) -> Result<bool, CloseReason> {
+fn send(
+    mut stream: &TcpStream,
+    exchange: &mut ServerExchange,
+    end: u64,
+    shared: &SharedState,
+) -> Result<bool, CloseReason> {
     while exchange.sent < end {
         match stream.write(shared.responses.piece(exchange.response, exchange.sent, end)) {
             Ok(length) => exchange.sent += length as u64,

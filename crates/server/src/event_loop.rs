@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use socket2::SockRef;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_reactor::{Events, MAX_TOKEN, Reactor, Readiness};
+use truetail_reactor::{MAX_TOKEN, Reactor, Readiness, ReadinessEvents};
 
-use crate::connection::{CloseReason, Connection};
+use crate::connection::{AcceptedConnection, CloseReason};
 use crate::shared_state::SharedState;
 use crate::slots::Slots;
-use crate::truth::{Ending, Truth};
+use crate::truth::{Ending, ServerTruth};
 
 /// The token of the listening socket; no connection ever has it.
 const LISTENER: u64 = MAX_TOKEN;
@@ -35,7 +35,7 @@ pub(crate) struct EventLoop {
     listener: TcpListener,
     stop: Arc<AtomicBool>,
     shared: SharedState,
-    connections: Slots<Connection>,
+    connections: Slots<AcceptedConnection>,
     /// When to accept again; `None` when no client is known to wait.
     accept_at: Option<Timestamp>,
     /// Connections to be read in the next turn without waiting for an event.
@@ -68,8 +68,8 @@ impl EventLoop {
     }
 
     /// Serves until `stop` is set.
-    pub(crate) fn run(mut self) -> Truth {
-        let mut events = Events::with_capacity(REPORTS_PER_TURN);
+    pub(crate) fn run(mut self) -> ServerTruth {
+        let mut events = ReadinessEvents::with_capacity(REPORTS_PER_TURN);
         while !self.stop.load(Ordering::Acquire) {
             let timeout = self.timeout();
             self.reactor.wait(&mut events, timeout).expect("the reactor's only errors are bugs of its caller");
@@ -78,7 +78,7 @@ impl EventLoop {
         self.finish()
     }
 
-    fn turn(&mut self, events: &Events) {
+    fn turn(&mut self, events: &ReadinessEvents) {
         let read_next = std::mem::take(&mut self.read_next);
         for event in events.iter() {
             self.on_report(event);
@@ -136,7 +136,11 @@ impl EventLoop {
     }
 
     /// Calls `act` on the connection of `token`, if it is still open, and closes the connection when `act` says so.
-    fn with(&mut self, token: u64, act: impl FnOnce(&mut Connection, &mut SharedState) -> Result<(), CloseReason>) {
+    fn with(
+        &mut self,
+        token: u64,
+        act: impl FnOnce(&mut AcceptedConnection, &mut SharedState) -> Result<(), CloseReason>,
+    ) {
         let Some(connection) = self.connections.get(token) else { return };
         match act(connection, &mut self.shared) {
             Ok(()) if connection.wants_reading() => self.read_next.push(token),
@@ -179,14 +183,14 @@ impl EventLoop {
         if ready.is_err() {
             return;
         }
-        let token = self.connections.insert(|token| Connection::new(stream, token));
+        let token = self.connections.insert(|token| AcceptedConnection::new(stream, token));
         let Some(connection) = self.connections.get(token) else { return };
         if self.reactor.add(connection.stream(), token).is_err() {
             self.connections.remove(token);
         }
     }
 
-    fn finish(self) -> Truth {
+    fn finish(self) -> ServerTruth {
         let mut shared = self.shared;
         for mut connection in self.connections.into_values() {
             connection.abandon(&mut shared, Ending::Held);

@@ -32,7 +32,7 @@ pub(crate) enum NextSend {
 
 /// An answer under way. Instants are on the clock of the event loop.
 #[derive(Debug)]
-pub(crate) struct Exchange {
+pub(crate) struct ServerExchange {
     pub(crate) response: ResponseId,
     /// Bytes that have left.
     pub(crate) sent: u64,
@@ -64,15 +64,15 @@ pub(crate) struct ResponseForm {
     pub(crate) keep_alive: bool,
 }
 
-impl Exchange {
+impl ServerExchange {
     /// An exchange that is not recorded: the whole of `response` leaves at `due`.
     pub(crate) fn unrecorded(
         responses: &Responses,
         response: ResponseId,
         form: ResponseForm,
         due: Timestamp,
-    ) -> Exchange {
-        Exchange {
+    ) -> ServerExchange {
+        ServerExchange {
             response,
             sent: 0,
             length: responses.length(response, form.is_head),
@@ -85,7 +85,12 @@ impl Exchange {
     }
 
     /// The answer that the service gives to a request.
-    pub(crate) fn admitted(responses: &Responses, admission: &Admission, row: OpenRow, form: ResponseForm) -> Exchange {
+    pub(crate) fn admitted(
+        responses: &Responses,
+        admission: &Admission,
+        row: OpenRow,
+        form: ResponseForm,
+    ) -> ServerExchange {
         let (action, due) = (admission.plan.action, admission.real(admission.plan.due));
         let (response, status) = match action {
             Action::Answer { status } => (responses.service(status, form.keep_alive), Some(status)),
@@ -93,7 +98,7 @@ impl Exchange {
             Action::ShortBody => (responses.short(form.keep_alive), Some(200)),
             Action::Garbage | Action::Reset => (responses.garbage(), None),
         };
-        let mut exchange = Exchange::unrecorded(responses, response, form, due);
+        let mut exchange = ServerExchange::unrecorded(responses, response, form, due);
         match action {
             Action::SlowBody { until } => {
                 exchange.rest = Some((responses.first_part(response, exchange.length), admission.real(until)));

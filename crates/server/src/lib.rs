@@ -36,4 +36,4 @@ mod truth_recorder;
 
 pub use log_file::LogFile;
 pub use server::{Server, ServerOptions};
-pub use truth::{Ending, Totals, Truth, TruthRow};
+pub use truth::{Ending, ServerTruth, Totals, TruthRow};

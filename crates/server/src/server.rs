@@ -14,7 +14,7 @@ use truetail_reactor::{Reactor, Waker, minimize_timer_slack};
 
 use crate::event_loop::EventLoop;
 use crate::shared_state::SharedState;
-use crate::truth::Truth;
+use crate::truth::ServerTruth;
 use crate::truth_log::TruthLog;
 use crate::truth_recorder::TruthRecorder;
 
@@ -62,7 +62,7 @@ pub struct Server {
     admitted: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
     waker: Waker,
-    thread: Option<JoinHandle<Truth>>,
+    thread: Option<JoinHandle<ServerTruth>>,
 }
 
 impl Server {
@@ -102,14 +102,14 @@ impl Server {
 
     /// Closes all connections, completes the truth log and returns the truth. Requests that are still held end as
     /// [`Ending::Held`](crate::Ending::Held).
-    pub fn stop(mut self) -> Truth {
+    pub fn stop(mut self) -> ServerTruth {
         match self.end().expect("a server that was not stopped has its thread") {
             Ok(truth) => truth,
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }
 
-    fn end(&mut self) -> Option<thread::Result<Truth>> {
+    fn end(&mut self) -> Option<thread::Result<ServerTruth>> {
         let thread = self.thread.take()?;
         self.stop.store(true, Ordering::Release);
         self.waker.wake();

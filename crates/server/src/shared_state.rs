@@ -7,11 +7,11 @@ use truetail_model::service::{Action, Service};
 use truetail_model::time::{Clock, Nanos, Timestamp};
 use truetail_reactor::MonotonicClock;
 
-use crate::exchange::{Exchange, ResponseForm};
+use crate::exchange::{ResponseForm, ServerExchange};
 use crate::fault_clock::FaultClock;
 use crate::http::Responses;
 use crate::timers::Timers;
-use crate::truth::Truth;
+use crate::truth::ServerTruth;
 use crate::truth_recorder::TruthRecorder;
 
 /// Clock, service, prepared responses, timers, and the recorder of the truth.
@@ -56,11 +56,11 @@ impl SharedState {
     }
 
     /// Admits a request that arrives at `now`. The first request starts the fault clock.
-    pub(crate) fn admit(&mut self, now: Timestamp, form: ResponseForm) -> Exchange {
+    pub(crate) fn admit(&mut self, now: Timestamp, form: ResponseForm) -> ServerExchange {
         let admission = self.fault_clock.admit(now);
         let row = self.recorder.open(&admission.plan, admission.epoch, admission.origin);
         self.admitted.fetch_add(1, Ordering::Relaxed);
-        let mut exchange = Exchange::admitted(&self.responses, &admission, row, form);
+        let mut exchange = ServerExchange::admitted(&self.responses, &admission, row, form);
         if admission.plan.action == Action::BlackHole {
             self.close_row(&mut exchange, now);
         }
@@ -68,32 +68,32 @@ impl SharedState {
     }
 
     /// A health check that arrives at `now`.
-    pub(crate) fn health_check(&mut self, now: Timestamp, form: ResponseForm) -> Exchange {
+    pub(crate) fn health_check(&mut self, now: Timestamp, form: ResponseForm) -> ServerExchange {
         let due = now + self.fault_clock.service().baseline;
         let response = self.responses.service(200, form.keep_alive);
-        self.count_control(Exchange::unrecorded(&self.responses, response, form, due))
+        self.count_control(ServerExchange::unrecorded(&self.responses, response, form, due))
     }
 
     /// An answer of the server itself, which leaves at once.
-    pub(crate) fn bare(&mut self, status: u16, now: Timestamp, form: ResponseForm) -> Exchange {
+    pub(crate) fn bare(&mut self, status: u16, now: Timestamp, form: ResponseForm) -> ServerExchange {
         let response = self.responses.bare(status, form.keep_alive);
-        self.count_control(Exchange::unrecorded(&self.responses, response, form, now))
+        self.count_control(ServerExchange::unrecorded(&self.responses, response, form, now))
     }
 
-    fn count_control(&mut self, exchange: Exchange) -> Exchange {
+    fn count_control(&mut self, exchange: ServerExchange) -> ServerExchange {
         self.recorder.totals.control += 1;
         exchange
     }
 
     /// Records that `exchange` ended at `now`.
-    pub(crate) fn close_row(&mut self, exchange: &mut Exchange, now: Timestamp) {
+    pub(crate) fn close_row(&mut self, exchange: &mut ServerExchange, now: Timestamp) {
         if let Some(entry) = exchange.entry.take() {
             self.recorder.close(entry.row, entry.ending, entry.status, now);
         }
     }
 
     /// The truth, once every exchange has ended.
-    pub(crate) fn into_truth(self) -> Truth {
+    pub(crate) fn into_truth(self) -> ServerTruth {
         let unix_ns = |start: &Timestamp| self.clock.rebased(*start).origin_unix_ns();
         self.recorder.finish(self.fault_clock.starts().iter().map(unix_ns).collect())
     }

@@ -106,7 +106,7 @@ impl Totals {
 
 /// What a server knows once it has been stopped.
 #[derive(Debug)]
-pub struct Truth {
+pub struct ServerTruth {
     /// One row for each request, in the order of arrival, epoch after epoch; empty unless rows are kept in memory.
     pub rows: Vec<TruthRow>,
     /// Counts, which are always kept.
@@ -117,7 +117,7 @@ pub struct Truth {
     pub log_error: Option<io::Error>,
 }
 
-impl Truth {
+impl ServerTruth {
     /// The rows of one epoch (from 1), in the order of arrival.
     pub fn epoch(&self, epoch: u32) -> &[TruthRow] {
         let from = self.rows.partition_point(|row| row.epoch < epoch);

@@ -3,7 +3,7 @@
 use truetail_model::service::{Action, ResponsePlan};
 use truetail_model::time::Timestamp;
 
-use crate::truth::{Ending, Totals, Truth, TruthRow};
+use crate::truth::{Ending, ServerTruth, Totals, TruthRow};
 use crate::truth_log::TruthLog;
 
 /// The row of an admitted request that has not ended. It is passed to [`TruthRecorder::close`] exactly once.
@@ -82,10 +82,10 @@ impl TruthRecorder {
     }
 
     /// Completes the log and returns the truth. Every row must have been closed.
-    pub(crate) fn finish(self, clock_starts_unix_ns: Vec<u64>) -> Truth {
+    pub(crate) fn finish(self, clock_starts_unix_ns: Vec<u64>) -> ServerTruth {
         debug_assert!(self.totals.is_balanced(), "a request without an ending: {:?}", self.totals);
         let log_error = self.log.and_then(|log| log.finish().err());
-        Truth { rows: self.rows.unwrap_or_default(), totals: self.totals, clock_starts_unix_ns, log_error }
+        ServerTruth { rows: self.rows.unwrap_or_default(), totals: self.totals, clock_starts_unix_ns, log_error }
     }
 }
 

@@ -14,14 +14,14 @@ use truetail_model::time::Timestamp;
 pub(crate) struct InFlightQueue {
     fifo: VecDeque<OrderKey>,
     heap: BinaryHeap<Reverse<OrderKey>>,
-    flights: Vec<InFlight>,
+    flights: Vec<InFlightRequest>,
     free: Vec<u32>,
     pushed: u64,
 }
 
 /// A request in flight, with the record it will have unless it is cut off.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct InFlight {
+pub(crate) struct InFlightRequest {
     pub(crate) user: u32,
     pub(crate) record: RequestRecord,
 }
@@ -37,7 +37,7 @@ struct OrderKey {
 
 impl InFlightQueue {
     /// Adds a request that ends at `flight.record.end`.
-    pub(crate) fn push(&mut self, flight: InFlight) {
+    pub(crate) fn push(&mut self, flight: InFlightRequest) {
         let key = OrderKey { end: flight.record.end, sequence: self.pushed, slot: self.store(flight) };
         self.pushed += 1;
         // A request that never ends would keep all later ones out of the FIFO.
@@ -48,7 +48,7 @@ impl InFlightQueue {
         }
     }
 
-    fn store(&mut self, flight: InFlight) -> u32 {
+    fn store(&mut self, flight: InFlightRequest) -> u32 {
         if let Some(slot) = self.free.pop() {
             self.flights[slot as usize] = flight;
             return slot;
@@ -69,7 +69,7 @@ impl InFlightQueue {
     }
 
     /// Removes the first request if it ends at or before `now`.
-    pub(crate) fn pop_ended(&mut self, now: Timestamp) -> Option<InFlight> {
+    pub(crate) fn pop_ended(&mut self, now: Timestamp) -> Option<InFlightRequest> {
         let first = self.first().filter(|key| key.end <= now)?;
         if self.fifo.front() == Some(&first) {
             self.fifo.pop_front();
@@ -81,7 +81,7 @@ impl InFlightQueue {
     }
 
     /// All that are still in flight, in the order in which they were started.
-    pub(crate) fn into_started_order(self) -> Vec<InFlight> {
+    pub(crate) fn into_started_order(self) -> Vec<InFlightRequest> {
         let mut keys: Vec<OrderKey> =
             self.fifo.into_iter().chain(self.heap.into_iter().map(|Reverse(key)| key)).collect();
         keys.sort_unstable_by_key(|key| key.sequence);
@@ -95,10 +95,10 @@ mod tests {
     use truetail_model::arrival::Arrival;
     use truetail_model::record::Outcome;
 
-    fn flight(index: u64, end: u64) -> InFlight {
+    fn flight(index: u64, end: u64) -> InFlightRequest {
         let arrival = Arrival { index, intended_start: Timestamp::ZERO };
         let record = RequestRecord::new(arrival, Timestamp::ZERO, Timestamp(end), Outcome::TimedOut);
-        InFlight { user: 0, record }
+        InFlightRequest { user: 0, record }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
 
 use crate::client_outcome::client_outcome;
-use crate::in_flight::{InFlight, InFlightQueue};
+use crate::in_flight::{InFlightQueue, InFlightRequest};
 use crate::{SimError, Sink};
 
 /// When the fault clock of the service starts, in a simulation.
@@ -113,7 +113,7 @@ impl Simulation {
             self.settle(start.user, &mut record);
             sink.ended(&record);
         } else {
-            self.in_flight.push(InFlight { user: start.user, record });
+            self.in_flight.push(InFlightRequest { user: start.user, record });
         }
         Ok(())
     }

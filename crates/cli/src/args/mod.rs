@@ -59,7 +59,7 @@ pub enum Command {
 
 /// What a command line asks for.
 #[derive(Debug)]
-pub enum Invocation {
+pub enum CliAction {
     /// Carry out a command.
     Execute(Command),
     /// Show a text: help or version.
@@ -70,11 +70,11 @@ pub enum Invocation {
 ///
 /// # Errors
 /// What is wrong with it, in one line.
-pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Invocation> {
+pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
     match Cli::try_parse_from(arguments) {
-        Ok(cli) => Ok(Invocation::Execute(cli.command)),
+        Ok(cli) => Ok(CliAction::Execute(cli.command)),
         Err(error) => match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(Invocation::Show(shown(&error.render()))),
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(CliAction::Show(shown(&error.render()))),
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
                 Err(usage_error("no verb given; truetail --help lists them, and truetail demo shows what it is about"))
             }

@@ -7,7 +7,7 @@ use truetail_sim::labs::order_router::{self, OrderRouterOptions};
 use truetail_sim::labs::{Lab, LabError};
 
 use crate::args::simulate::{PauseEvery, SimulateLabArgs};
-use crate::error::{CommandError, Result, runtime_error, usage_error};
+use crate::error::{CliError, Result, runtime_error, usage_error};
 
 /// A lab with all its options.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -67,7 +67,7 @@ pub fn lab(name: &str, args: &SimulateLabArgs) -> Result<Option<LabRun>> {
 }
 
 /// The error of the lab called `name`: a usage error if an option is out of range.
-pub fn lab_error(name: &str, error: &LabError) -> CommandError {
+pub fn lab_error(name: &str, error: &LabError) -> CliError {
     let message = format!("{name}: {error}");
     if error.is_invalid_option() { usage_error(message) } else { runtime_error(message) }
 }
@@ -82,7 +82,7 @@ fn refuse_foreign_options(name: &str, args: &SimulateLabArgs) -> Result<()> {
     }
 }
 
-fn foreign_option(option: &str, name: &str, own: Option<&[&str]>) -> CommandError {
+fn foreign_option(option: &str, name: &str, own: Option<&[&str]>) -> CliError {
     let owners: Vec<_> = OPTIONS.iter().filter(|(_, options)| options.contains(&option)).map(|(lab, _)| *lab).collect();
     let owners = match owners.split_last() {
         Some((last, [])) => format!("the lab {last}"),

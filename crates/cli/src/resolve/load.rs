@@ -156,6 +156,6 @@ fn refuse_endless_warmup(model: &LoadModel, warmup: Nanos) -> Result<()> {
                 _ => Ok(()),
             }
         }
-        _ => Ok(()),
+        (LoadModel::Open(_) | LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. }, _) => Ok(()),
     }
 }

@@ -10,7 +10,7 @@ use truetail_requests::{
 use super::input;
 use super::load::DEFAULT_SEED;
 use crate::args::run::{FeedName, RunArgs};
-use crate::error::{CommandError, Result, runtime_error, usage_error};
+use crate::error::{CliError, Result, runtime_error, usage_error};
 
 /// The target, with its requests prepared and its host resolved. The method is GET unless one is given, even with a body:
 /// nothing changes behind the user's back.
@@ -116,14 +116,14 @@ fn of_curl(words: &[String], argument: &str) -> Result<TargetSpec> {
     }
 }
 
-fn wrong(problem: InputError) -> CommandError {
+fn wrong(problem: InputError) -> CliError {
     match problem {
         InputError::Invalid { .. } => usage_error(problem),
         InputError::Unreadable { .. } => runtime_error(problem),
     }
 }
 
-fn refused(error: TargetError) -> CommandError {
+fn refused(error: TargetError) -> CliError {
     match error {
         TargetError::Resolve { .. } => runtime_error(format!("{error}; check the name, or give an address")),
         TargetError::UnixSocket { .. } => runtime_error(format!("--unix-socket: {error}")),

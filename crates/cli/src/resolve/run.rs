@@ -5,7 +5,7 @@ use truetail_run::{EndClock, Timing};
 
 use super::{load, request, tls};
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
-use crate::error::{CommandError, Result, runtime_error, usage_error};
+use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
 use crate::threshold::Threshold;
@@ -92,7 +92,7 @@ fn save_to(args: &RunArgs) -> Result<SaveTo> {
     }
 }
 
-fn too_few_files(error: TooFewFiles) -> CommandError {
+fn too_few_files(error: TooFewFiles) -> CliError {
     let asked = error.asked;
     runtime_error(format!(
         "--connections {asked} is more than the limit on open files allows: {error}; raise it with ulimit -n, or ask for \

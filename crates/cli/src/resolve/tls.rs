@@ -6,7 +6,7 @@ use truetail_engine::{Identity, Target, TlsError, TlsOptions};
 
 use super::input;
 use crate::args::run::RunArgs;
-use crate::error::{CommandError, Result, runtime_error, usage_error};
+use crate::error::{CliError, Result, runtime_error, usage_error};
 
 /// Sets up TLS for the target, if its URL is https.
 ///
@@ -58,7 +58,7 @@ fn identity(args: &RunArgs) -> Result<Option<Identity>> {
     }
 }
 
-fn refused(error: &TlsError, args: &RunArgs) -> CommandError {
+fn refused(error: &TlsError, args: &RunArgs) -> CliError {
     let named = |file: &Option<PathBuf>| file.as_deref().unwrap_or("".as_ref()).display().to_string();
     let pem = "a PEM file has a line -----BEGIN";
     match error {

@@ -14,7 +14,7 @@ use truetail_report::pretty_json;
 use truetail_tools::{InstalledTool, SearchPath, Tool};
 
 use crate::args::certify::CertifyArgs;
-use crate::error::{CommandError, ExitCode, Result, runtime_error, usage_error};
+use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
 use crate::{output, signals};
 
 /// A healthy service, one that freezes once, and one that freezes repeatedly.
@@ -47,7 +47,7 @@ pub fn certify(args: CertifyArgs) -> Result<ExitCode> {
         if !args.quiet {
             output::note(&format!("{name}, {} …", args.duration));
         }
-        trials.push(trial(&command, &found, &setting(name, &args)?, &folder.join(name), &stop)?);
+        trials.push(trial(&command, &found, &plan(name, &args)?, &folder.join(name), &stop)?);
         if stop.is_cancelled() {
             return Err(runtime_error("ended before all three scenarios had run"));
         }
@@ -69,7 +69,7 @@ fn exit_code(certificate: &Certificate) -> ExitCode {
     }
 }
 
-fn setting(name: &str, args: &CertifyArgs) -> Result<TrialPlan> {
+fn plan(name: &str, args: &CertifyArgs) -> Result<TrialPlan> {
     let scenario = builtin::find(name).map_err(usage_error)?;
     let mut scenario = scenario.scaled_to(args.duration).map_err(usage_error)?;
     if let LoadModel::Open(schedule) = &mut scenario.workload.model {
@@ -81,23 +81,23 @@ fn setting(name: &str, args: &CertifyArgs) -> Result<TrialPlan> {
 fn trial(
     command: &CommandTemplate,
     found: &InstalledTool,
-    setting: &TrialPlan,
+    plan: &TrialPlan,
     folder: &Path,
     stop: &CancelToken,
 ) -> Result<Trial> {
-    run_trial(command, found, setting, folder, stop).map_err(|error| cannot(folder, error))?;
-    let window = window(&setting.scenario, USERS);
-    let planned = setting.truth.count();
+    run_trial(command, found, plan, folder, stop).map_err(|error| cannot(folder, error))?;
+    let window = window(&plan.scenario, USERS);
+    let planned = plan.truth.count();
     let Some(reading) = ToolResult::read(command, folder) else {
         return Err(runtime_error("ended before all three scenarios had run"));
     };
     reading.write_report(folder).map_err(|error| cannot(folder, error))?;
-    let row = reading.row(command, setting, &window);
-    let truth_p99_ns = setting.truth.quantile(0.99).map(|p99| p99.0);
-    Ok(Trial { scenario: setting.scenario.name.clone(), planned, truth_p99_ns, row })
+    let row = reading.row(command, plan, &window);
+    let truth_p99_ns = plan.truth.quantile(0.99).map(|p99| p99.0);
+    Ok(Trial { scenario: plan.scenario.name.clone(), planned, truth_p99_ns, row })
 }
 
-fn cannot(folder: &Path, error: io::Error) -> CommandError {
+fn cannot(folder: &Path, error: io::Error) -> CliError {
     runtime_error(format!("cannot put the command through it in {}: {error}", folder.display()))
 }
 

@@ -9,7 +9,7 @@ mod run;
 mod serve;
 mod simulate;
 
-use crate::args::{Command, Invocation};
+use crate::args::{CliAction, Command};
 use crate::error::{ExitCode, Result};
 use crate::output;
 
@@ -17,16 +17,16 @@ use crate::output;
 ///
 /// # Errors
 /// Why it could not be done.
-pub fn execute(invocation: Invocation) -> Result<ExitCode> {
-    match invocation {
-        Invocation::Show(text) => output::print(&text).map(|()| ExitCode::Success),
-        Invocation::Execute(Command::Demo(args)) => demo::demo(args),
-        Invocation::Execute(Command::Run(args)) => run::run(*args),
-        Invocation::Execute(Command::Serve(args)) => serve::serve(args),
-        Invocation::Execute(Command::Simulate(args)) => simulate::simulate(args),
-        Invocation::Execute(Command::Certify(args)) => certify::certify(args),
-        Invocation::Execute(Command::Lab(args)) => lab::lab(args),
-        Invocation::Execute(Command::Report(args)) => report::report(args),
-        Invocation::Execute(Command::Merge(args)) => merge::merge(args),
+pub fn execute(action: CliAction) -> Result<ExitCode> {
+    match action {
+        CliAction::Show(text) => output::print(&text).map(|()| ExitCode::Success),
+        CliAction::Execute(Command::Demo(args)) => demo::demo(args),
+        CliAction::Execute(Command::Run(args)) => run::run(*args),
+        CliAction::Execute(Command::Serve(args)) => serve::serve(args),
+        CliAction::Execute(Command::Simulate(args)) => simulate::simulate(args),
+        CliAction::Execute(Command::Certify(args)) => certify::certify(args),
+        CliAction::Execute(Command::Lab(args)) => lab::lab(args),
+        CliAction::Execute(Command::Report(args)) => report::report(args),
+        CliAction::Execute(Command::Merge(args)) => merge::merge(args),
     }
 }

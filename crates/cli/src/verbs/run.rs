@@ -9,7 +9,7 @@ use truetail_report::summary;
 use truetail_run::{Findings, Run, wire};
 
 use crate::args::run::RunArgs;
-use crate::error::{CommandError, ExitCode, Result, runtime_error};
+use crate::error::{CliError, ExitCode, Result, runtime_error};
 use crate::measure::{RunContext, measure};
 use crate::output;
 use crate::output_folder::OutputFolder;
@@ -88,7 +88,7 @@ fn preflight(plan: &mut Plan) -> Result<Vec<String>> {
     Ok(note.into_iter().collect())
 }
 
-fn preflight_error(target: &Target, error: &PreflightError) -> CommandError {
+fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
     let help = match error {
         PreflightError::NoTls(_) => {
             "install ca-certificates, give --ca FILE, or accept any certificate with --insecure"

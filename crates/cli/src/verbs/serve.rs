@@ -6,7 +6,7 @@ use std::path::Path;
 
 use truetail_engine::host;
 use truetail_report::number;
-use truetail_server::{Ending, LogFile, Server, ServerOptions, Truth};
+use truetail_server::{Ending, LogFile, Server, ServerOptions, ServerTruth};
 
 use crate::args::serve::ServeArgs;
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
@@ -43,7 +43,7 @@ fn address(text: &str) -> Result<SocketAddr> {
     found.next().ok_or_else(|| wrong("it has none".to_owned()))
 }
 
-fn report_totals(truth: Truth, log: Option<&Path>) -> Result<ExitCode> {
+fn report_totals(truth: ServerTruth, log: Option<&Path>) -> Result<ExitCode> {
     let totals = truth.totals;
     let endings = Ending::ALL.into_iter().filter(|ending| totals.ended(*ending) > 0);
     let endings: Vec<_> =

@@ -36,7 +36,7 @@ use std::io;
 
 use truetail_model::driver::Driver;
 use truetail_model::time::Timestamp;
-use truetail_reactor::{Events as Reports, Reactor, Readiness, minimize_timer_slack};
+use truetail_reactor::{Reactor, Readiness, ReadinessEvents as Reports, minimize_timer_slack};
 
 use crate::connection::{LocalPorts, Phase, Token};
 use crate::control::StopRequest;

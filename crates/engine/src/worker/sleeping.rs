@@ -5,7 +5,7 @@ use std::thread;
 
 use truetail_model::driver::Driver;
 use truetail_model::time::{Clock, Nanos, Timestamp};
-use truetail_reactor::{Events as Reports, Reactor};
+use truetail_reactor::{Reactor, ReadinessEvents as Reports};
 use truetail_run::Timing;
 
 use super::clock::WorkerClock;

@@ -6,7 +6,9 @@
 
 mod constant;
 mod profile;
+mod profile_error;
 mod ramp;
+mod rate_profile;
 mod schedule;
 mod sine;
 mod spacing;
@@ -14,8 +16,10 @@ mod steps;
 mod trace;
 
 pub use constant::Constant;
-pub use profile::{Profile, ProfileError, RateProfile};
+pub use profile::Profile;
+pub use profile_error::ProfileError;
 pub use ramp::Ramp;
+pub use rate_profile::RateProfile;
 pub use schedule::{Arrival, Arrivals, Horizon, Schedule, ScheduleHash};
 pub use sine::Sine;
 pub use spacing::Spacing;

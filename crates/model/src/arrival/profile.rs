@@ -5,49 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Constant, Ramp, Sine, Step, Steps, Trace};
+use super::{Constant, ProfileError, Ramp, RateProfile, Sine, Step, Steps, Trace};
 use crate::time::{Nanos, Rate};
-
-/// A rate over time, given by its integral, which is what a schedule needs.
-pub trait RateProfile {
-    /// L(t): arrivals expected from 0 to `seconds` ≥ 0. Not decreasing, and 0 at 0.
-    fn cumulative(&self, seconds: f64) -> f64;
-
-    /// The first t in seconds with L(t) ≥ `count` ≥ 0; `None` where L never gets there. At a pause (rate 0) arrival
-    /// `count` comes when the pause is over.
-    fn inverse(&self, count: f64) -> Option<f64>;
-
-    /// The highest rate, requests/s: for sizing, not for arithmetic.
-    fn peak_per_second(&self) -> f64;
-}
-
-/// Why a text is not a profile.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum ProfileError {
-    /// There is no kind of profile of that name.
-    #[error(
-        "unknown profile '{0}'; there are steps:100/10s,500/10s · ramp:100..2000/60s · sine:500..1500/60s · trace:FILE"
-    )]
-    Unknown(String),
-    /// The kind is known, and its parameters are malformed.
-    #[error("profile '{text}': {problem}; write {form}")]
-    Malformed {
-        /// What was given.
-        text: String,
-        /// What is wrong with it.
-        problem: String,
-        /// How it is written.
-        form: &'static str,
-    },
-    /// A recording is malformed.
-    #[error("trace, line {line}: {problem}")]
-    Trace {
-        /// Counted from 1; 0 for the file as a whole.
-        line: usize,
-        /// What is wrong there.
-        problem: String,
-    },
-}
 
 /// Every rate profile there is.
 #[derive(Clone, PartialEq, Debug)]
@@ -102,7 +61,7 @@ impl RateProfile for Profile {
     fn inverse(&self, count: f64) -> Option<f64> {
         match self {
             Profile::Constant(p) => p.inverse(count),
-            other => other.as_dyn().inverse(count),
+            Profile::Steps(_) | Profile::Ramp(_) | Profile::Sine(_) | Profile::Trace(_) => self.as_dyn().inverse(count),
         }
     }
 

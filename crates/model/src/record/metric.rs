@@ -8,7 +8,7 @@ use crate::time::Nanos;
 
 /// Which arrivals can have a value of a metric. They have one where the record knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Population {
+pub enum MetricPopulation {
     /// Arrivals that got a whole answer.
     Answered,
     /// Arrivals without an answer whose response time is only known from below: see [`Outcome::is_censored`].
@@ -19,25 +19,25 @@ pub enum Population {
     Issued,
 }
 
-impl Population {
+impl MetricPopulation {
     /// Is an arrival with this outcome in it?
     #[inline]
     pub const fn contains(self, outcome: Outcome) -> bool {
         match self {
-            Population::Answered => outcome.is_response(),
-            Population::Censored => outcome.is_censored(),
-            Population::Failed => outcome.is_failed(),
-            Population::Issued => !matches!(outcome, Outcome::NeverIssued),
+            MetricPopulation::Answered => outcome.is_response(),
+            MetricPopulation::Censored => outcome.is_censored(),
+            MetricPopulation::Failed => outcome.is_failed(),
+            MetricPopulation::Issued => !matches!(outcome, Outcome::NeverIssued),
         }
     }
 
     /// Its arrivals, in words.
     pub const fn describe(self) -> &'static str {
         match self {
-            Population::Answered => "answered arrivals",
-            Population::Censored => "arrivals that timed out, were in flight at the end or were never issued",
-            Population::Failed => "arrivals that failed",
-            Population::Issued => "issued arrivals",
+            MetricPopulation::Answered => "answered arrivals",
+            MetricPopulation::Censored => "arrivals that timed out, were in flight at the end or were never issued",
+            MetricPopulation::Failed => "arrivals that failed",
+            MetricPopulation::Issued => "issued arrivals",
         }
     }
 }
@@ -70,7 +70,7 @@ pub struct Definition {
     /// What it is, in the head of a histogram log. A line break goes on under the beginning of the text.
     pub description: &'static str,
     /// Whose it is.
-    pub population: Population,
+    pub population: MetricPopulation,
     /// The unit of its values.
     pub unit: Unit,
     /// The metric that it is a part of, where it is one.
@@ -107,7 +107,7 @@ macro_rules! metrics {
                         name: $name,
                         label: $label,
                         description: $description,
-                        population: Population::$population,
+                        population: MetricPopulation::$population,
                         unit: Unit::Nanoseconds,
                         part_of: $part_of,
                         presence: Presence::$presence,
@@ -121,7 +121,7 @@ macro_rules! metrics {
             pub fn reader(self) -> fn(&RequestRecord) -> Option<Nanos> {
                 match self {
                     $(Metric::$variant => |$record| {
-                        if Population::$population.contains($record.outcome) { $value } else { None }
+                        if MetricPopulation::$population.contains($record.outcome) { $value } else { None }
                     },)*
                 }
             }
@@ -135,8 +135,8 @@ macro_rules! metrics {
         /// The values of an arrival that has them for `population`. Inlined with a constant population, so that only the
         /// rows of that population are left.
         #[inline(always)]
-        fn each_of(population: Population, record: &RequestRecord, each: &mut impl FnMut(Metric, Nanos)) {
-            $(if population as u8 == Population::$population as u8 {
+        fn each_of(population: MetricPopulation, record: &RequestRecord, each: &mut impl FnMut(Metric, Nanos)) {
+            $(if population as u8 == MetricPopulation::$population as u8 {
                 let $record = record;
                 if let Some(value) = $value {
                     each(Metric::$variant, value);
@@ -327,16 +327,16 @@ impl RequestRecord {
     #[inline]
     pub(super) fn times(&self, mut each: impl FnMut(Metric, Nanos)) {
         match self.outcome {
-            Outcome::Response { .. } => each_of(Population::Answered, self, &mut each),
+            Outcome::Response { .. } => each_of(MetricPopulation::Answered, self, &mut each),
             Outcome::TimedOut | Outcome::InFlightAtEnd | Outcome::NeverIssued => {
-                each_of(Population::Censored, self, &mut each);
+                each_of(MetricPopulation::Censored, self, &mut each);
             }
             Outcome::ConnectFailed(_) | Outcome::Reset(_) | Outcome::Malformed(_) => {
-                each_of(Population::Failed, self, &mut each);
+                each_of(MetricPopulation::Failed, self, &mut each);
             }
         }
-        if Population::Issued.contains(self.outcome) {
-            each_of(Population::Issued, self, &mut each);
+        if MetricPopulation::Issued.contains(self.outcome) {
+            each_of(MetricPopulation::Issued, self, &mut each);
         }
     }
 }

@@ -19,7 +19,7 @@ mod tally;
 pub use books::IntervalBooks;
 pub use histogram::{Histogram, rank_of};
 pub use intervals::{ByInterval, Distributions, Mergeable};
-pub use metric::{Definition, Metric, Population, Presence, Unit};
+pub use metric::{Definition, Metric, MetricPopulation, Presence, Unit};
 pub use outcome::{Cause, Outcome};
 pub use recorder::{Recorder, RecorderOptions};
 pub use request::{RequestRecord, StartDelay};

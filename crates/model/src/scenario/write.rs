@@ -77,7 +77,9 @@ fn schedule_keys(keys: &mut Keys, schedule: &Schedule, count_key: &'static str) 
         Profile::Trace(trace) => {
             keys.put("trace-ns", Value::Wholes(trace.instants().iter().map(|instant| instant.0).collect()));
         }
-        other => keys.put("profile", other.to_string().as_str()),
+        Profile::Steps(_) | Profile::Ramp(_) | Profile::Sine(_) => {
+            keys.put("profile", schedule.profile.to_string().as_str());
+        }
     }
     keys.put("spacing", if schedule.spacing == Spacing::Even { "even" } else { "poisson" });
     keys.put_whole("seed", schedule.seed);

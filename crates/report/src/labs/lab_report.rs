@@ -8,7 +8,7 @@ use crate::number;
 use crate::output_file::OutputFile;
 use crate::plot::{self, Curve, IntervalPlot, Picture, PictureError, Role};
 use crate::style::Style;
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// What is shown of a lab that was run.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ impl LabReport<'_> {
     fn table(&self) -> String {
         let heads = self.columns.iter().map(|column| (column.head.as_str(), Align::Right));
         let heads: Vec<_> = std::iter::once(("", Align::Left)).chain(heads).collect();
-        let mut table = Table::new(&heads).with_gap(3);
+        let mut table = TextTable::new(&heads).with_gap(3);
         let names = QUANTILES.map(number::quantile_name).into_iter().chain(["requests".to_owned()]);
         for (row, name) in names.enumerate() {
             let cells = self.columns.iter().map(|column| column.cells.get(row).cloned().unwrap_or_default());

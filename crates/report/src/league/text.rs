@@ -2,7 +2,7 @@
 
 use super::table::{self, Grid, LeagueTable};
 use crate::style::{Emphasis, Style};
-use crate::table::Table;
+use crate::table::TextTable;
 
 /// The tables, each below its caption, and then the remarks on single tools.
 pub fn text(league: &LeagueTable<'_>, style: Style) -> String {
@@ -23,8 +23,8 @@ pub fn text(league: &LeagueTable<'_>, style: Style) -> String {
     lines.join("\n") + "\n"
 }
 
-fn table(grid: Grid) -> Table {
-    let mut table = Table::new(&grid.heads);
+fn table(grid: Grid) -> TextTable {
+    let mut table = TextTable::new(&grid.heads);
     grid.rows.into_iter().for_each(|row| table.row(row));
     table
 }

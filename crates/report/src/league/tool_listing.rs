@@ -1,7 +1,7 @@
 //! Which load tools are installed.
 
 use crate::style::Style;
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// One tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ pub struct ToolListing<'a> {
 /// A row a tool, and below how to install those that are missing. Commands are not wrapped, so that they can be copied.
 pub fn tools_table(tools: &[ToolListing<'_>], style: Style) -> String {
     let columns = ["tool", "state", "version", "label", "origin"].map(|head| (head, Align::Left));
-    let mut table = Table::new(&columns);
+    let mut table = TextTable::new(&columns);
     for tool in tools {
         let state = if tool.version.is_some() { "here" } else { "missing" };
         let version = tool.version.unwrap_or("–");

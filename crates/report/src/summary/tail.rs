@@ -7,14 +7,14 @@ use truetail_run::{Distribution, Findings, Quantile};
 use super::labelled::labelled_text;
 use crate::number;
 use crate::style::{Emphasis, Style};
-use crate::table::{Align, Table};
+use crate::table::{Align, TextTable};
 
 /// Response time with its confidence interval, service time and start delay, a row a quantile.
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     if findings.response_time.count == 0 {
         return Vec::new();
     }
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         ("", Align::Left),
         (Metric::ResponseTime.definition().label, Align::Right),
         ("", Align::Left),
@@ -68,7 +68,7 @@ pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
     let names = quantiles.map(number::quantile_name);
     let mut columns = vec![("response time", Align::Left), ("answers", Align::Right)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
-    let mut table = Table::new(&columns);
+    let mut table = TextTable::new(&columns);
     for (name, distribution) in [("status below 400", success), ("status from 400", errors)] {
         let mut row = vec![name.to_owned(), number::count(distribution.count)];
         row.extend(quantiles.map(|q| at(distribution, q)));

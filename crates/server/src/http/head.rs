@@ -4,41 +4,12 @@ use std::mem::MaybeUninit;
 
 use httparse::{Header, Request, Status};
 
-use super::Body;
+use super::{Body, Refusal};
 
 /// Heads longer than this are refused.
 const MAX_HEAD_BYTES: usize = 32 * 1024;
 /// Heads with more fields than this are refused.
 const MAX_FIELDS: usize = 100;
-
-/// Why a request is refused, as the status of the answer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Refusal {
-    /// Not HTTP/1.x.
-    Malformed,
-    /// A special path with a method that it does not have.
-    MethodNotAllowed,
-    /// The head did not come within its time.
-    TooSlow,
-    /// The head is too long or has too many fields.
-    TooLarge,
-}
-
-impl Refusal {
-    /// Every refusal.
-    pub(crate) const ALL: [Refusal; 4] =
-        [Refusal::Malformed, Refusal::MethodNotAllowed, Refusal::TooSlow, Refusal::TooLarge];
-
-    /// The status to answer with.
-    pub(crate) const fn status(self) -> u16 {
-        match self {
-            Refusal::Malformed => 400,
-            Refusal::MethodNotAllowed => 405,
-            Refusal::TooSlow => 408,
-            Refusal::TooLarge => 431,
-        }
-    }
-}
 
 /// What a request is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +26,7 @@ pub(crate) enum Route {
 
 /// The head of a request, as far as it matters to the server.
 #[derive(Debug)]
-pub(crate) struct Head {
+pub(crate) struct RequestHead {
     /// Its length in bytes, with the empty line.
     pub(crate) length: usize,
     /// What it is for.
@@ -71,7 +42,7 @@ pub(crate) struct Head {
 }
 
 /// Parses the head at the start of `bytes`; `None` when it is not complete yet.
-pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<Head>, Refusal> {
+pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<RequestHead>, Refusal> {
     let mut fields = [MaybeUninit::<Header<'_>>::uninit(); MAX_FIELDS];
     let mut request = Request::new(&mut []);
     let length = match request.parse_with_uninit_headers(bytes, &mut fields) {
@@ -83,7 +54,7 @@ pub(crate) fn parse_head(bytes: &[u8]) -> Result<Option<Head>, Refusal> {
     let facts = Fields::read(request.headers)?;
     let is_http_1_1 = request.version == Some(1);
     let body = facts.body(is_http_1_1)?;
-    Ok(Some(Head {
+    Ok(Some(RequestHead {
         length,
         route: route(&request, facts.preflight),
         is_head: request.method == Some("HEAD"),
@@ -196,7 +167,7 @@ fn parse_length(value: &[u8]) -> Result<u64, Refusal> {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Head {
+    fn parsed(text: &str) -> RequestHead {
         parse_head(text.as_bytes()).unwrap().expect("complete")
     }
 

@@ -2,8 +2,10 @@
 
 mod body;
 mod head;
+mod refusal;
 mod responses;
 
 pub(crate) use body::Body;
-pub(crate) use head::{Head, Refusal, Route, may_contain_head, parse_head};
+pub(crate) use head::{RequestHead, Route, may_contain_head, parse_head};
+pub(crate) use refusal::Refusal;
 pub(crate) use responses::{ResponseId, Responses};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use truetail_model::service::{Fault, Service, ServiceState};
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_server::{Ending, Server, ServerOptions, Truth, TruthRow};
+use truetail_server::{Ending, Server, ServerOptions, ServerTruth, TruthRow};
 
 /// Long enough that only a server that hangs exceeds it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -165,7 +165,7 @@ pub(crate) fn wait_for_admitted(server: &Server, count: u64) {
 
 /// Stops the server and checks what must be true of every truth of `service`: the books balance, each request has one
 /// row, what became of it is what the model says for its arrival, and no answer left before it was due.
-pub(crate) fn stop_and_check(server: Server, service: &Service) -> Truth {
+pub(crate) fn stop_and_check(server: Server, service: &Service) -> ServerTruth {
     let admitted = server.admitted();
     let truth = server.stop();
     assert!(truth.log_error.is_none(), "{:?}", truth.log_error);
@@ -194,6 +194,6 @@ fn check_against_model(rows: &[TruthRow], service: &Service) {
 }
 
 /// The endings of all rows, in the order of arrival.
-pub(crate) fn endings(truth: &Truth) -> Vec<Ending> {
+pub(crate) fn endings(truth: &ServerTruth) -> Vec<Ending> {
     truth.rows.iter().map(|row| row.ending).collect()
 }

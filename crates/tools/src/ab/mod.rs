@@ -6,6 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{NAME, PERCENTILES, SAMPLES, TESTED};
 use crate::locate::locate_program;
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
@@ -15,10 +16,6 @@ use crate::{
 /// ab with `users` kept-alive connections for the duration.
 pub struct Ab;
 
-pub(super) const NAME: &str = "ab";
-pub(super) const TESTED: &str = "2.3";
-const SAMPLES: &str = "samples";
-const PERCENTILES: &str = "percentiles";
 /// ab stops at a number of requests even with a time limit: more than it can make in the longest run.
 const MAX_REQUESTS: u64 = 10_000_000;
 

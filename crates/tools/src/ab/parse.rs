@@ -5,10 +5,13 @@ use serde::Deserialize;
 use truetail_model::record::Outcome;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-use super::{NAME, PERCENTILES, SAMPLES, TESTED};
 use crate::output_reader::{OutputReader, find_labelled, numbered_lines, strip_label};
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
+pub(super) const NAME: &str = "ab";
+pub(super) const TESTED: &str = "2.3";
+pub(super) const SAMPLES: &str = "samples";
+pub(super) const PERCENTILES: &str = "percentiles";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 const SAMPLES_FILE: OutputReader = STDOUT.file(SAMPLES);
 const PERCENTILES_FILE: OutputReader = STDOUT.file(PERCENTILES);

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{NAME, TESTED};
 use crate::locate::locate_program;
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
@@ -16,9 +17,6 @@ use crate::{
 /// requests of each second in one burst, over the same connections, which still wait for their answers, and back-fills
 /// the histogram with a wrong interval.
 pub struct Autocannon;
-
-pub(super) const NAME: &str = "autocannon";
-pub(super) const TESTED: &str = "9.0.0";
 
 const INFO: ToolInfo = ToolInfo {
     name: NAME,

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-use super::{NAME, TESTED};
 use crate::output_reader::OutputReader;
 use crate::{ParseError, ToolOutput, ToolReport, units};
 
+pub(super) const NAME: &str = "autocannon";
+pub(super) const TESTED: &str = "9.0.0";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
 /// The fields that are used.

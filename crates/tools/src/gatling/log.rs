@@ -3,11 +3,13 @@
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
 
-use super::{LOG, NAME, TESTED};
 use crate::ReportedRequest;
 use crate::failure_classifier::FailureClassifier;
 use crate::output_reader::OutputReader;
 
+pub(super) const NAME: &str = "gatling";
+pub(super) const TESTED: &str = "3.15.1";
+pub(super) const LOG: &str = "simulation.log";
 pub(super) const LOG_FILE: OutputReader = OutputReader::stdout(NAME, TESTED).file(LOG);
 pub(super) const NANOS_PER_MILLI: u64 = 1_000_000;
 

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::log::{LOG, NAME, TESTED};
 use crate::jars::{class_path, java, locate_compiled};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
@@ -18,9 +19,6 @@ use crate::{
 /// Gatling with users that arrive at `rate`, send one request each, and share as many connections as necessary.
 pub struct Gatling;
 
-pub(super) const NAME: &str = "gatling";
-pub(super) const TESTED: &str = "3.15.1";
-pub(super) const LOG: &str = "simulation.log";
 /// By default Gatling logs thousands of lines.
 const LOGBACK: &str = "<configuration><root level=\"WARN\"/></configuration>\n";
 

@@ -3,8 +3,8 @@
 
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-use super::log::{LOG_FILE, NANOS_PER_MILLI};
-use super::{LOG, NAME, TESTED, binary, text};
+use super::log::{LOG, LOG_FILE, NAME, NANOS_PER_MILLI, TESTED};
+use super::{binary, text};
 use crate::output_reader::{OutputReader, numbered_lines};
 use crate::{ParseError, ToolOutput, ToolReport, units};
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{NAME, SAMPLES, TESTED};
 use crate::locate::locate_program;
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
@@ -14,10 +15,6 @@ use crate::{
 
 /// h2load with `users` clients that have one request each in flight.
 pub struct H2load;
-
-pub(super) const NAME: &str = "h2load";
-pub(super) const TESTED: &str = "1.52.0";
-const SAMPLES: &str = "samples";
 
 const INFO: ToolInfo = ToolInfo {
     name: NAME,

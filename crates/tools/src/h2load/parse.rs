@@ -5,10 +5,12 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
 use truetail_run::{Claims, LatencyFrom};
 
-use super::{NAME, SAMPLES, TESTED};
 use crate::output_reader::{OutputReader, find_labelled, numbered_lines};
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
+pub(super) const NAME: &str = "h2load";
+pub(super) const TESTED: &str = "1.52.0";
+pub(super) const SAMPLES: &str = "samples";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 const LOG: OutputReader = STDOUT.file(SAMPLES);
 

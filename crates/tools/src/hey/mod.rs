@@ -6,6 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{NAME, TESTED};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
     ToolNotFound, ToolOutput, ToolReport,
@@ -13,9 +14,6 @@ use crate::{
 
 /// hey with `users` workers and no cap: a closed loop.
 pub struct Hey;
-
-pub(super) const NAME: &str = "hey";
-pub(super) const TESTED: &str = "0.1.4";
 
 const INFO: ToolInfo = ToolInfo {
     name: NAME,

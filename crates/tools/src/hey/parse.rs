@@ -5,10 +5,11 @@ use serde::Deserialize;
 use truetail_model::record::Outcome;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-use super::{NAME, TESTED};
 use crate::output_reader::{OutputReader, find_labelled, numbered_lines};
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
+pub(super) const NAME: &str = "hey";
+pub(super) const TESTED: &str = "0.1.4";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 /// hey keeps no more results.
 const MAX_RESULTS: usize = 1_000_000;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{NAME, RESULT, TESTED};
 use crate::jars::{class_path, java, locate_compiled};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
@@ -14,10 +15,6 @@ use crate::{
 
 /// Hyperfoil with sessions that arrive at `rate`, evenly, over `connections` connections and as many sessions.
 pub struct Hyperfoil;
-
-pub(super) const NAME: &str = "hyperfoil";
-pub(super) const TESTED: &str = "0.25.2";
-pub(super) const RESULT: &str = "result.json";
 
 const INFO: ToolInfo = ToolInfo {
     name: NAME,

@@ -5,10 +5,12 @@ use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 use truetail_run::{Claims, LatencyFrom};
 
-use super::{NAME, RESULT, TESTED};
 use crate::output_reader::OutputReader;
 use crate::{LoadSpec, ParseError, ToolOutput, ToolReport};
 
+pub(super) const NAME: &str = "hyperfoil";
+pub(super) const TESTED: &str = "0.25.2";
+pub(super) const RESULT: &str = "result.json";
 const LOG_FILE: OutputReader = OutputReader::stdout(NAME, TESTED).file(RESULT);
 const FORMAT: &str = "truetail.hyperfoil/1";
 

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{SAMPLES, TESTED};
 use crate::jars::{java, locate_jars};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
@@ -20,9 +21,6 @@ pub enum JMeter {
     /// `connections` threads that start their requests on a Poisson schedule at `rate`.
     PreciseThroughput,
 }
-
-pub(super) const TESTED: &str = "5.6.3";
-pub(super) const SAMPLES: &str = "samples.csv";
 
 const THREAD_GROUP: ToolInfo = ToolInfo {
     name: "jmeter-thread-group",

@@ -6,11 +6,12 @@ use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
 use truetail_run::{Claims, LatencyFrom};
 
-use super::{SAMPLES, TESTED};
 use crate::failure_classifier::FailureClassifier;
 use crate::output_reader::{OutputReader, numbered_lines};
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport};
 
+pub(super) const TESTED: &str = "5.6.3";
+pub(super) const SAMPLES: &str = "samples.csv";
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
 /// Parses the rows of `tool`, and its summary where there is one.

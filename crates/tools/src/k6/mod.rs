@@ -7,6 +7,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{SAMPLES, SUMMARY, TESTED};
 use crate::locate::locate_program;
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
@@ -21,10 +22,6 @@ pub enum K6 {
     /// those do not suffice. An iteration without a free user is dropped.
     ConstantArrivalRate,
 }
-
-pub(super) const TESTED: &str = "1.8.1";
-pub(super) const SAMPLES: &str = "samples.csv";
-pub(super) const SUMMARY: &str = "summary.json";
 
 const CONSTANT_VUS: ToolInfo = ToolInfo {
     name: "k6-constant-vus",

@@ -8,10 +8,13 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-use super::{SAMPLES, SUMMARY, TESTED};
 use crate::failure_classifier::FailureClassifier;
 use crate::output_reader::OutputReader;
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
+
+pub(super) const TESTED: &str = "1.8.1";
+pub(super) const SAMPLES: &str = "samples.csv";
+pub(super) const SUMMARY: &str = "summary.json";
 
 /// Parses the samples and the summary of `tool`, whichever exist.
 ///

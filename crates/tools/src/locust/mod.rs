@@ -6,6 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{NAME, RESULT, SAMPLES, TESTED};
 use crate::locate::locate_program;
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
@@ -15,11 +16,6 @@ use crate::{
 /// Locust with `users` users that do not wait between requests. It can also limit the rate of each user, which by its
 /// documentation is still a closed loop and never catches up.
 pub struct Locust;
-
-pub(super) const NAME: &str = "locust";
-pub(super) const TESTED: &str = "2.47.0";
-pub(super) const SAMPLES: &str = "samples.csv";
-pub(super) const RESULT: &str = "result.json";
 
 const INFO: ToolInfo = ToolInfo {
     name: NAME,

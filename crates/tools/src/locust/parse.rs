@@ -7,12 +7,15 @@ use serde::Deserialize;
 use truetail_model::record::{Outcome, rank_of};
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-use super::{NAME, RESULT, SAMPLES, TESTED};
 use crate::failure_classifier::FailureClassifier;
 use crate::locate::version_in;
 use crate::output_reader::OutputReader;
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport, units};
 
+pub(super) const NAME: &str = "locust";
+pub(super) const TESTED: &str = "2.47.0";
+pub(super) const SAMPLES: &str = "samples.csv";
+pub(super) const RESULT: &str = "result.json";
 const ROWS: OutputReader = OutputReader::stdout(NAME, TESTED).file(SAMPLES);
 const STATISTICS: OutputReader = ROWS.file(RESULT);
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{NAME, TESTED};
 use crate::locate::locate_program;
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
@@ -15,9 +16,6 @@ use crate::{
 /// oha with `rate`, at most `connections` connections, and its latency correction, as its documentation advises for a
 /// rate. It writes one format a run; CSV is the one with single requests.
 pub struct Oha;
-
-pub(super) const NAME: &str = "oha";
-pub(super) const TESTED: &str = "1.16.0";
 
 const INFO: ToolInfo = ToolInfo {
     name: NAME,

@@ -1,18 +1,16 @@
 //! oha's output, in one of three formats: a CSV row for each answer, JSON, or text.
 
+mod common;
 mod csv;
 mod json;
 mod page;
 
 use truetail_run::LatencyFrom;
 
-use super::{NAME, TESTED};
-use crate::output_reader::OutputReader;
+use self::common::STDOUT;
 use crate::{ParseError, ToolOutput, ToolReport};
 
-const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
-/// oha's name for requests in flight at the end.
-const ABORTED: &str = "aborted due to deadline";
+pub(super) use self::common::{NAME, TESTED};
 
 /// Whether `--latency-correction` was on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,29 +53,6 @@ fn note(correction: Correction, corrected: bool) -> &'static str {
         }
         (Correction::Unknown, false) => {
             "oha's output does not say whether --latency-correction was on; read as without it, its default"
-        }
-    }
-}
-
-/// Counts of requests without an answer.
-#[derive(Clone, Copy, Default)]
-struct Errors {
-    /// In flight at the end.
-    aborted: u64,
-    /// All other errors.
-    failed: u64,
-}
-
-impl Errors {
-    fn add(&mut self, what: &str, count: u64) {
-        let kind = if what == ABORTED { &mut self.aborted } else { &mut self.failed };
-        *kind = kind.saturating_add(count);
-    }
-
-    fn notes(&self) -> Vec<String> {
-        match self.aborted {
-            0 => Vec::new(),
-            n => vec![format!("{n} requests were under way at the end and aborted; its success rate leaves them out")],
         }
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{SAMPLES, TESTED};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
     ToolNotFound, ToolOutput, ToolReport,
@@ -21,10 +22,8 @@ pub enum Truetail {
 }
 
 const PROGRAM: &str = "truetail";
-const TESTED: &str = env!("CARGO_PKG_VERSION");
-/// The run folder, and its file with single requests.
+/// The run folder.
 const RUN: &str = "run";
-const SAMPLES: &str = "samples.csv";
 /// Drain limit beside 1.5 times the duration, because the backlog of a saturated service may take that long.
 const MIN_DRAIN: Nanos = Nanos::from_secs(30);
 

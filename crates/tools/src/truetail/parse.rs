@@ -6,8 +6,11 @@ use truetail_model::time::Nanos;
 use truetail_run::wire::{self, v1::RunFile};
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-use super::{SAMPLES, TESTED};
 use crate::{ParseError, ReportedRequest, ToolOutput, ToolReport};
+
+pub(super) const TESTED: &str = env!("CARGO_PKG_VERSION");
+/// The file with single requests.
+pub(super) const SAMPLES: &str = "samples.csv";
 
 /// Parses an open-loop run.
 pub(super) fn open(output: &ToolOutput) -> Result<ToolReport, ParseError> {

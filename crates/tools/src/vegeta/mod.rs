@@ -6,6 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{NAME, REPORT, RESULTS, TESTED};
 use crate::locate::{printed_by, version_in};
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
@@ -14,11 +15,6 @@ use crate::{
 
 /// `vegeta attack` with `rate` over at most `connections` workers.
 pub struct Vegeta;
-
-pub(super) const NAME: &str = "vegeta";
-pub(super) const TESTED: &str = "12.13.0";
-pub(super) const RESULTS: &str = "results.csv";
-pub(super) const REPORT: &str = "report.json";
 
 const INFO: ToolInfo = ToolInfo {
     name: NAME,

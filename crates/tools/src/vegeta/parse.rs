@@ -6,11 +6,14 @@ use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-use super::{NAME, REPORT, RESULTS, TESTED};
 use crate::failure_classifier::FailureClassifier;
 use crate::output_reader::OutputReader;
 use crate::{LoadSpec, ParseError, ReportedRequest, ToolOutput, ToolReport};
 
+pub(super) const NAME: &str = "vegeta";
+pub(super) const TESTED: &str = "12.13.0";
+pub(super) const RESULTS: &str = "results.csv";
+pub(super) const REPORT: &str = "report.json";
 const ROWS: OutputReader = OutputReader::stdout(NAME, TESTED).file(RESULTS);
 const SUMMARY: OutputReader = ROWS.file(REPORT);
 

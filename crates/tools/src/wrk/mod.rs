@@ -6,6 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{NAME, TESTED};
 use crate::locate::locate_program;
 use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
@@ -16,9 +17,6 @@ pub(crate) use parse::{WrkReport, quantiles};
 
 /// wrk with `users` connections.
 pub struct Wrk;
-
-pub(super) const NAME: &str = "wrk";
-pub(super) const TESTED: &str = "4.1.0";
 
 const INFO: ToolInfo = ToolInfo {
     name: NAME,

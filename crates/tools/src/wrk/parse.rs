@@ -3,10 +3,11 @@
 
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-use super::{NAME, TESTED};
 use crate::output_reader::{OutputReader, find_labelled, numbered_lines, strip_label};
 use crate::{ParseError, ToolOutput, ToolReport, units};
 
+pub(super) const NAME: &str = "wrk";
+pub(super) const TESTED: &str = "4.1.0";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
 /// Parses the report.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use truetail_model::workload::LoadModelKind;
 
+use self::parse::{NAME, TESTED};
 use crate::locate::locate_program;
 use crate::wrk::threads;
 use crate::{
@@ -19,9 +20,6 @@ pub struct Wrk2;
 /// Connections at most, as in its own example. Each has a schedule of its own, the rate divided by their number, and all are
 /// in phase: 1 500 at 1 000/s would send in bursts 1.5 s apart. What is due while all are busy counts from when it was due.
 const MAX_CONNECTIONS: u32 = 100;
-
-pub(super) const NAME: &str = "wrk2";
-pub(super) const TESTED: &str = "4.0.0";
 
 const INFO: ToolInfo = ToolInfo {
     name: NAME,

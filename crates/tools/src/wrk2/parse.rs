@@ -5,11 +5,12 @@ use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 use truetail_run::{Claims, LatencyFrom};
 
-use super::{NAME, TESTED};
 use crate::output_reader::{OutputReader, find_labelled, numbered_lines, strip_label};
 use crate::wrk::{WrkReport, quantiles};
 use crate::{ParseError, ToolOutput, ToolReport, units};
 
+pub(super) const NAME: &str = "wrk2";
+pub(super) const TESTED: &str = "4.0.0";
 const STDOUT: OutputReader = OutputReader::stdout(NAME, TESTED);
 
 /// Parses the report. Of the two distributions that `-U` prints it takes the one from the intended start.

@@ -3,7 +3,7 @@
 use truetail_model::record::Outcome;
 use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::Nanos;
-use truetail_server::Truth;
+use truetail_server::ServerTruth;
 use truetail_tools::ToolReport;
 
 use crate::stamps::begins_and_ends_around_the_server;
@@ -79,7 +79,7 @@ fn failing(expected: &Expected) {
     is_near(expected, "answers with an error status", counted, refusals(&truth));
 }
 
-fn refusals(truth: &Truth) -> u64 {
+fn refusals(truth: &ServerTruth) -> u64 {
     truth.rows.iter().filter(|row| row.status == Some(503)).count() as u64
 }
 

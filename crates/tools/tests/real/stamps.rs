@@ -4,7 +4,7 @@
 use truetail_model::record::Outcome;
 use truetail_model::service::{Fault, Selector, Service};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
-use truetail_server::Truth;
+use truetail_server::ServerTruth;
 use truetail_tools::ToolReport;
 
 use crate::support::{Observation, RATE, USERS, run, run_alone};
@@ -72,7 +72,7 @@ fn offers_its_rate(expected: &Expected, rows: u64) {
 
 /// Compares sorted times, so that requests need not be matched: if each begins before its own arrival, the n-th begins
 /// before the n-th arrival. Requests that the tool does not mention shift the index.
-pub(crate) fn begins_and_ends_around_the_server(report: &ToolReport, truth: &Truth) {
+pub(crate) fn begins_and_ends_around_the_server(report: &ToolReport, truth: &ServerTruth) {
     let begin = truth.clock_starts_unix_ns.last().expect("a clock that was started");
     let arrivals = sorted(truth.rows.iter().map(|row| begin + row.arrived_ns));
     let due = sorted(truth.rows.iter().filter_map(|row| Some(begin + row.due_ns?)));

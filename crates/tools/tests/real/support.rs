@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use socket2::{Domain, Socket, Type};
 use truetail_model::service::Service;
 use truetail_model::time::{Nanos, Rate};
-use truetail_server::{Server, ServerOptions, Truth};
+use truetail_server::{Server, ServerOptions, ServerTruth};
 use truetail_tools::{
     InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolOutput, ToolReport, by_name,
 };
@@ -28,7 +28,7 @@ pub(crate) const RATE: f64 = 100.0;
 /// What a tool reported of a run, and what the server saw.
 pub(crate) struct Observation {
     pub(crate) report: ToolReport,
-    pub(crate) truth: Truth,
+    pub(crate) truth: ServerTruth,
 }
 
 /// The tool, if it is on this machine.

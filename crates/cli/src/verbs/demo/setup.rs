@@ -9,7 +9,7 @@ use truetail_model::service::Fault;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
 use truetail_run::{Findings, Run, VerdictState};
-use truetail_server::{Server, ServerOptions, Truth};
+use truetail_server::{Server, ServerOptions, ServerTruth};
 
 use crate::error::{Result, runtime_error};
 use crate::measure::{RunContext, measure};
@@ -49,7 +49,15 @@ impl DemoSetup {
         let scenario = Scenario::parse(SCENARIO, "demo/scenario.toml").unwrap_or_else(|error| panic!("{error}"));
         let stalls = scenario.service.faults.iter().find_map(|fault| match fault {
             Fault::Stall { at, length, .. } => Some((*at, *length)),
-            _ => None,
+            Fault::RecurringStall { .. }
+            | Fault::Ramp { .. }
+            | Fault::EveryNth { .. }
+            | Fault::ErrorStatus { .. }
+            | Fault::Reset { .. }
+            | Fault::BlackHole { .. }
+            | Fault::SlowBody { .. }
+            | Fault::ShortBody { .. }
+            | Fault::Garbage { .. } => None,
         });
         DemoSetup { stall: stalls.expect("the demo is about a stall"), scenario, quiet }
     }
@@ -102,7 +110,7 @@ impl DemoSetup {
         Ok(LoopResult { arrived_in_stall: self.arrived_in_stall(&truth), run, findings, saved })
     }
 
-    fn arrived_in_stall(&self, truth: &Truth) -> u64 {
+    fn arrived_in_stall(&self, truth: &ServerTruth) -> u64 {
         let (at, length) = self.stall;
         truth.arrivals_between(at.0, (at + length).0) as u64
     }

@@ -12,10 +12,8 @@ mod results;
 mod run;
 mod tools;
 
-use truetail_tools::Tool;
-
 use crate::args::lab::{LabArgs, LabVerb};
-use crate::error::{ExitCode, Result, usage_error};
+use crate::error::{ExitCode, Result};
 
 /// Carries out a verb of the laboratory.
 ///
@@ -26,16 +24,4 @@ pub fn lab(args: LabArgs) -> Result<ExitCode> {
         LabVerb::Tools(args) => tools::tools(args),
         LabVerb::Run(args) => run::run(args),
     }
-}
-
-/// The tools of these names, in the order of the registry; all where none is named.
-fn named(names: &[String]) -> Result<Vec<&'static dyn Tool>> {
-    let known = truetail_tools::names();
-    for name in names.iter().map(|name| name.trim()) {
-        if !known.contains(&name) {
-            return Err(usage_error(format!("there is no tool '{name}'; there are {}", known.join(", "))));
-        }
-    }
-    let wanted = |tool: &&dyn Tool| names.is_empty() || names.iter().any(|name| name.trim() == tool.name());
-    Ok(truetail_tools::all().iter().copied().filter(|tool| wanted(tool)).collect())
 }

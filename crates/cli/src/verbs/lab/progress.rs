@@ -1,4 +1,4 @@
-//! The progress of a survey on standard error, a line an event.
+//! The progress of a laboratory run on standard error, a line an event.
 
 use truetail_analysis::league::ToolState;
 use truetail_lab::{LabEvent, ToolResult};

@@ -8,8 +8,8 @@ use truetail_engine::host;
 use truetail_lab::{CancelToken, LabRunner, ToolEntry, TrialPlan};
 use truetail_tools::{SearchPath, Tool};
 
+use super::progress;
 use super::results::Results;
-use super::{named, progress};
 use crate::args::lab::LabRunArgs;
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::resolve::scenario::scenario;
@@ -24,13 +24,13 @@ const PARENT: &str = "truetail-lab";
 /// If there is no such scenario or tool, no server can be started, results cannot be written, or no tool gave one.
 pub fn run(args: LabRunArgs) -> Result<ExitCode> {
     let tools = named(&args.tools)?;
-    let setting = setting(&args)?;
+    let plan = plan(&args)?;
     // The server holds a connection for each of a tool's, and the tools inherit the limit.
     let _ = host::raise_open_file_limit();
-    let folder = folder(&args, &setting)?;
-    let survey = LabRunner { plan: &setting, folder: &folder, force: args.force };
-    let (entries, interrupted) = run_tools(&survey, &tools, args.quiet)?;
-    let results = Results::of(&survey, &entries);
+    let folder = folder(&args, &plan)?;
+    let runner = LabRunner { plan: &plan, folder: &folder, force: args.force };
+    let (entries, interrupted) = run_tools(&runner, &tools, args.quiet)?;
+    let results = Results::of(&runner, &entries);
     results.write(&folder)?;
     output::print(&if args.json { results.json() } else { results.text(&folder) })?;
     match entries.iter().any(|entry| is_result(entry, &tools)) {
@@ -40,6 +40,18 @@ pub fn run(args: LabRunArgs) -> Result<ExitCode> {
     }
 }
 
+/// The tools of these names, in the order of the registry; all where none is named.
+fn named(names: &[String]) -> Result<Vec<&'static dyn Tool>> {
+    let known = truetail_tools::names();
+    for name in names.iter().map(|name| name.trim()) {
+        if !known.contains(&name) {
+            return Err(usage_error(format!("there is no tool '{name}'; there are {}", known.join(", "))));
+        }
+    }
+    let wanted = |tool: &&dyn Tool| names.is_empty() || names.iter().any(|name| name.trim() == tool.name());
+    Ok(truetail_tools::all().iter().copied().filter(|tool| wanted(tool)).collect())
+}
+
 /// Whether the tool was asked for and succeeded, now or earlier.
 fn is_result(entry: &ToolEntry, tools: &[&'static dyn Tool]) -> bool {
     let asked_for = tools.iter().any(|tool| tool.name() == entry.tool.name());
@@ -47,7 +59,7 @@ fn is_result(entry: &ToolEntry, tools: &[&'static dyn Tool]) -> bool {
 }
 
 /// Runs the tools, and adds earlier results of others. Also returns whether Ctrl-C ended it.
-fn run_tools(survey: &LabRunner<'_>, tools: &[&'static dyn Tool], quiet: bool) -> Result<(Vec<ToolEntry>, bool)> {
+fn run_tools(runner: &LabRunner<'_>, tools: &[&'static dyn Tool], quiet: bool) -> Result<(Vec<ToolEntry>, bool)> {
     let stop = CancelToken::new();
     let _watch = signals::end_tool_on_signal(&stop)?;
     let lookup = SearchPath::from_env();
@@ -56,15 +68,15 @@ fn run_tools(survey: &LabRunner<'_>, tools: &[&'static dyn Tool], quiet: bool) -
             progress::show(&event);
         }
     };
-    let cannot = |error| runtime_error(format!("the laboratory cannot work in {}: {error}", survey.folder.display()));
-    let mut entries = survey.run(tools, &lookup, &stop, &mut on_event).map_err(cannot)?;
-    let named = |tool: &&&dyn Tool| tools.iter().any(|named| named.name() == tool.name());
-    let others: Vec<_> = truetail_tools::all().iter().filter(|tool| !named(tool)).copied().collect();
-    entries.extend(survey.earlier(&others, &lookup).map_err(cannot)?);
+    let cannot = |error| runtime_error(format!("the laboratory cannot work in {}: {error}", runner.folder.display()));
+    let mut entries = runner.run(tools, &lookup, &stop, &mut on_event).map_err(cannot)?;
+    let is_asked_for = |tool: &&&dyn Tool| tools.iter().any(|asked_for| asked_for.name() == tool.name());
+    let others: Vec<_> = truetail_tools::all().iter().filter(|tool| !is_asked_for(tool)).copied().collect();
+    entries.extend(runner.earlier(&others, &lookup).map_err(cannot)?);
     Ok((entries, stop.is_cancelled()))
 }
 
-fn setting(args: &LabRunArgs) -> Result<TrialPlan> {
+fn plan(args: &LabRunArgs) -> Result<TrialPlan> {
     let scenario = scenario(&args.scenario)?;
     let scenario = match args.duration {
         Some(duration) => scenario.scaled_to(duration).map_err(usage_error)?,
@@ -75,11 +87,11 @@ fn setting(args: &LabRunArgs) -> Result<TrialPlan> {
 
 /// The folder of the scenario, created if necessary. A run of another duration has a folder of its own, so that a short
 /// one does not replace earlier results.
-fn folder(args: &LabRunArgs, setting: &TrialPlan) -> Result<PathBuf> {
-    let name = &setting.scenario.name;
+fn folder(args: &LabRunArgs, plan: &TrialPlan) -> Result<PathBuf> {
+    let name = &plan.scenario.name;
     let name = args.duration.map_or_else(|| name.clone(), |duration| format!("{name}-{duration}"));
     let folder = args.out.as_deref().unwrap_or(Path::new(PARENT)).join(name);
-    let toml = |folder: &Path| fs::write(folder.join("scenario.toml"), setting.scenario.to_toml());
+    let toml = |folder: &Path| fs::write(folder.join("scenario.toml"), plan.scenario.to_toml());
     fs::create_dir_all(&folder)
         .and_then(|()| toml(&folder))
         .map_err(|error| runtime_error(format!("cannot write in {}: {error}; use --out DIR", folder.display())))?;

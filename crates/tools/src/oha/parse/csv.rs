@@ -5,7 +5,7 @@ use serde::Deserialize;
 use truetail_model::record::Outcome;
 use truetail_run::{Claims, LatencyFrom};
 
-use super::STDOUT;
+use super::common::STDOUT;
 use crate::{ParseError, ReportedRequest, ToolReport, units};
 
 /// The columns that are used.

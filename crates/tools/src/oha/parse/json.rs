@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-use super::{Errors, STDOUT};
+use super::common::{Errors, STDOUT};
 use crate::{ParseError, ToolReport, units};
 
 /// The fields that are used.

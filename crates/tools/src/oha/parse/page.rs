@@ -2,7 +2,7 @@
 
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
 
-use super::{Errors, STDOUT};
+use super::common::{Errors, STDOUT};
 use crate::output_reader::{find_labelled, numbered_lines};
 use crate::{ParseError, ToolReport, units};
 

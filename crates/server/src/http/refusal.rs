@@ -1,0 +1,30 @@
+//! Why the server refuses a request.
+
+/// Why a request is refused, as the status of the answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    /// Not HTTP/1.x.
+    Malformed,
+    /// A special path with a method that it does not have.
+    MethodNotAllowed,
+    /// The head did not come within its time.
+    TooSlow,
+    /// The head is too long or has too many fields.
+    TooLarge,
+}
+
+impl Refusal {
+    /// Every refusal.
+    pub(crate) const ALL: [Refusal; 4] =
+        [Refusal::Malformed, Refusal::MethodNotAllowed, Refusal::TooSlow, Refusal::TooLarge];
+
+    /// The status to answer with.
+    pub(crate) const fn status(self) -> u16 {
+        match self {
+            Refusal::Malformed => 400,
+            Refusal::MethodNotAllowed => 405,
+            Refusal::TooSlow => 408,
+            Refusal::TooLarge => 431,
+        }
+    }
+}
