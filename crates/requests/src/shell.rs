@@ -92,8 +92,7 @@ impl WordReader<'_> {
             '#' if self.word.is_none() => self.rest = self.rest.find('\n').map_or("", |end| &self.rest[end..]),
             '\'' => self.single_quoted()?,
             '"' => self.double_quoted()?,
-            '$' if self.rest.starts_with('\'') => self.ansi_quoted()?,
-            '$' => self.dollar()?,
+            '$' => self.dollar(false)?,
             '\\' => match self.next().ok_or(ShellError::Open)? {
                 '\n' => {}
                 escaped => self.put(escaped),
@@ -105,9 +104,16 @@ impl WordReader<'_> {
         Ok(true)
     }
 
-    /// A dollar sign stands for itself unless a name or an expansion follows.
-    fn dollar(&mut self) -> Result<(), ShellError> {
+    /// A dollar sign stands for itself unless a quote, a name or an expansion follows. Line breaks that a backslash takes away
+    /// are gone before that is asked.
+    fn dollar(&mut self, in_quotes: bool) -> Result<(), ShellError> {
+        self.rest = self.rest.trim_start_matches("\\\n");
         match self.rest.chars().next() {
+            Some('\'') if !in_quotes => self.ansi_quoted(),
+            Some('"') if in_quotes => {
+                self.put('$');
+                Ok(())
+            }
             Some(c) if c.is_ascii_alphanumeric() || "_{(@*#?!$-\"".contains(c) => Err(ShellError::Expands('$')),
             _ => {
                 self.put('$');
@@ -130,8 +136,7 @@ impl WordReader<'_> {
             match self.next().ok_or(ShellError::Open)? {
                 '"' => return Ok(()),
                 '`' => return Err(ShellError::Expands('`')),
-                '$' if self.rest.starts_with('"') => self.put('$'),
-                '$' => self.dollar()?,
+                '$' => self.dollar(true)?,
                 '\\' => match self.next().ok_or(ShellError::Open)? {
                     '\n' => {}
                     c @ ('"' | '\\' | '$' | '`') => self.put(c),
@@ -207,6 +212,7 @@ mod tests {
         assert_eq!(read("a#b #c\nd"), ["a#b", "d"]);
         assert_eq!(read(r"$'it\'s\n\u00e9\x21 \t'x"), ["it's\né! \tx"]);
         assert_eq!(read(r#"5$ "$" '$x'"#), ["5$", "$", "$x"]);
+        assert_eq!(read("$\\\n'a\\tb'"), ["a\tb"], "a line break that is escaped is gone before quotes are read");
     }
 
     #[test]
@@ -214,7 +220,7 @@ mod tests {
         for text in ["a'b", "a\"b", "a\\", "$'a", "\"a\\"] {
             assert_eq!(split_words(text), Err(ShellError::Open), "{text}");
         }
-        for text in ["$HOME", "\"${x}\"", "$(ls)", "\"$x\""] {
+        for text in ["$\\\nHOME", "\"$\\\nx\"", "$HOME", "\"${x}\"", "$(ls)", "\"$x\""] {
             assert_eq!(split_words(text), Err(ShellError::Expands('$')), "{text}");
         }
         assert_eq!(split_words("http://a/?b=1&c=2"), Err(ShellError::Operator('&')));
