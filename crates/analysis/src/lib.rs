@@ -68,13 +68,15 @@ pub fn findings(run: &Run) -> Findings {
 
 fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
     let (success, error_status) = metric_distributions::by_status(&run.snapshot, every);
+    let response_time = metric_distributions::response_time(&run.snapshot, every);
+    let metrics = metric_distributions::metrics(&run.snapshot, every, &response_time);
     Findings {
         verdict: Verdict { state: VerdictState::Valid, reasons: Vec::new() },
         tally: run.snapshot.tally,
-        response_time: metric_distributions::response_time(&run.snapshot, every),
+        response_time,
         response_time_success: success,
         response_time_error_status: error_status,
-        metrics: metric_distributions::metrics(&run.snapshot, every),
+        metrics,
         throughput_per_second: throughput::answered_per_second(run, every),
         offered_per_second: throughput::offered_per_second(run, every),
         uncertainty: Vec::new(),

@@ -45,9 +45,23 @@ pub(crate) fn response_time(snapshot: &Snapshot, every: Option<&[RequestRecord]>
 }
 
 /// Every other metric, over its own arrivals.
-pub(crate) fn metrics(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> MetricDistributions {
-    let of = |metric| (metric, distribution(&population(snapshot, every, metric)));
-    Metric::ALL.into_iter().filter(|metric| metric.stands_alone()).map(of).collect()
+pub(crate) fn metrics(
+    snapshot: &Snapshot,
+    every: Option<&[RequestRecord]>,
+    response_time: &Distribution,
+) -> MetricDistributions {
+    let of = |metric| match metric {
+        // The same values need not be sorted again.
+        Metric::FirstByteTime if every.is_some_and(came_at_once) => response_time.clone(),
+        metric => distribution(&population(snapshot, every, metric)),
+    };
+    let standing_alone = Metric::ALL.into_iter().filter(|metric| metric.stands_alone());
+    standing_alone.map(|metric| (metric, of(metric))).collect()
+}
+
+/// Every arrival was answered, and the first byte of each answer came with its last.
+fn came_at_once(records: &[RequestRecord]) -> bool {
+    records.iter().all(|record| record.outcome.is_response() && record.first_byte == Some(record.end))
 }
 
 /// The response time of successes, where there are both kinds of answers, and of answers with an error status, where there

@@ -67,3 +67,15 @@ fn quantiles_between_those_of_the_table() {
     let beyond = quantile(&run, Metric::ResponseTime, 0.999_99);
     assert!(!beyond.supported && beyond.value_ns.is_none() && beyond.needs_n.unwrap() > 60_000, "{beyond:?}");
 }
+
+/// What is found by not sorting the same values again is what sorting them gives.
+#[test]
+fn first_bytes_that_came_with_the_last_are_the_response_times() {
+    let run = changed(&simulated(&scenario("01")), |record| record.first_byte = Some(record.end));
+    let found = findings(&run);
+    let first_byte = &found.metrics[Metric::FirstByteTime];
+    assert_eq!(first_byte.count, found.tally.responses);
+    for (q, expected) in QUANTILES.into_iter().zip(&first_byte.quantiles) {
+        assert_eq!(quantile(&run, Metric::FirstByteTime, q), *expected);
+    }
+}
