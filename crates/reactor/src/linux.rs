@@ -9,10 +9,17 @@ use std::sync::Arc;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::io::Errno;
-use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime};
+use rustix::time::{
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, clock_gettime, timerfd_create,
+    timerfd_settime,
+};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 
 use crate::readiness::{Readiness, TIMER, WAKE};
+
+/// A wait for an instant uses a timer that is set once for it, and not a timeout of each wait. On a virtual machine a wait that
+/// something else ends takes 3.7 µs so, and 8.7 with a timeout (`cargo run --release -p truetail-reactor --example waits`).
+const TIMER_IS_KEPT: bool = true;
 
 const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
@@ -66,6 +73,8 @@ impl Backend {
         self.poll(raw, happened, timeout.map(timespec).as_ref()).map(|_| ())
     }
 
+    /// Waits until the deadline. See [`TIMER_IS_KEPT`] for how.
+    ///
     /// On a virtual processor a timeout for each wait is expensive: setting the processor's timer leaves the virtual
     /// machine, and so does resetting it when something happened first. Therefore the timer is set only when there is
     /// nothing to report yet, and when it is not set to this instant already.
@@ -75,6 +84,11 @@ impl Backend {
         happened: &mut Vec<Readiness>,
         monotonic_ns: u64,
     ) -> io::Result<()> {
+        if !TIMER_IS_KEPT {
+            let now = clock_gettime(ClockId::Monotonic);
+            let left = monotonic_ns.saturating_sub(now.tv_sec as u64 * NANOS_PER_SECOND + now.tv_nsec as u64);
+            return self.poll(raw, happened, Some(&timespec(Nanos(left)))).map(|_| ());
+        }
         if self.poll(raw, happened, Some(&NO_TIME))? {
             return Ok(());
         }

@@ -48,7 +48,10 @@ fn a_saturated_run_says_so_while_it_goes_on_and_stops_if_asked() {
     let output = dir.truetail(&arguments);
     let run = output.json();
     assert_eq!((output.code, run["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{output:?}");
-    assert!(output.stderr.contains("saturated: 100/s are offered and "), "{output:?}");
+    // As it was seen so far: on a machine that stands still, 99.92/s.
+    let said = output.stderr.split("saturated: ").nth(1).and_then(|rest| rest.split("/s are offered and ").next());
+    let offered: f64 = said.and_then(|said| said.parse().ok()).unwrap_or_else(|| panic!("{output:?}"));
+    assert!((80.0..=120.0).contains(&offered), "{offered}");
     assert_balanced(&run);
     let planned = run["tally"]["planned"].as_u64().expect("a count");
     assert!((1200..=2000).contains(&planned), "12 s of 100/s, and a little: {planned}");

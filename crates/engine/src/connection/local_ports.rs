@@ -7,7 +7,7 @@
 
 use crate::host;
 
-/// Up to here the system's own choice is fast.
+/// Up to here the system's own choice is fast. `u64::MAX` leaves the choice to the system always.
 const MANY: u64 = 4_096;
 
 /// The ports of one worker: its part of the system's range, handed out round robin.

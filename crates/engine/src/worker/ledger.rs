@@ -16,6 +16,10 @@ use crate::target::request_set::{RequestId, RequestSet};
 /// So many ends are written down at once at most: a few microseconds.
 const MOST_AT_ONCE: usize = 64;
 
+/// The buckets that a batch of records falls into are read before they are written: a processor fetches many places at once
+/// where nothing depends on what is there. Gained 2.5 % of the CPU of a request at 50 000/s in batches.
+const READS_AHEAD: bool = true;
+
 /// The books of one worker, and what is still to be written into them.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -80,7 +84,9 @@ impl Ledger {
             self.live.started();
         }
         let ended = &self.ended[..std::mem::take(&mut self.ended_count)];
-        self.recorder.look_ahead(ended.iter().map(|(_, record)| record));
+        if READS_AHEAD {
+            self.recorder.look_ahead(ended.iter().map(|(_, record)| record));
+        }
         for (request, record) in ended {
             self.recorder.record(record);
             self.target_tallies.record(*request, record);
