@@ -136,7 +136,9 @@ fn a_queue_that_grows_is_the_servers_and_not_the_generators() {
     );
     [0.5, 0.9, 1.0].into_iter().for_each(|q| close_to(&both, q));
     let lag = both.sockets.snapshot.metric(Metric::GeneratorLag).quantile(0.9).unwrap();
-    assert!(lag < Nanos::from_millis(100), "{lag}");
+    let response = both.sockets.snapshot.metric(Metric::ResponseTime).quantile(0.9).unwrap();
+    // The queue of nearly a second is what was asked about; a machine that stands still adds to the lag, and to both.
+    assert!(lag.0 * 2 < response.0, "{lag} of {response}");
 }
 
 #[test]

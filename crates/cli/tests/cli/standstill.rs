@@ -11,9 +11,10 @@ use super::support::{ServeProcess, TestDir, TestProcess, assert_balanced};
 
 /// How long it is stopped.
 const STOPPED: Duration = Duration::from_millis(1500);
-/// What a standstill may be output too long or too short, and too early or too late. Either side of the comparison may
-/// itself have waited for a processor before it read its clock: stalls of 30 ms are usual on shared machines.
-const TOLERANCE_MS: f64 = 50.0;
+/// What a standstill may be told too long or too short, and too early or too late. Either side of the comparison may itself
+/// have waited for a processor before it read its clock, and a process goes on some time after it was told to: on shared
+/// machines stalls of 30 ms are usual, and of 150 ms were seen. Who is billed shows all the same: it is 1.5 s or nothing.
+const TOLERANCE_MS: f64 = 400.0;
 /// The rate, in requests a second.
 const RATE: u64 = 500;
 

@@ -63,6 +63,8 @@ pub(crate) struct Connection<S> {
     pub(crate) is_dirty: bool,
     /// When the transport stopped taking bytes, if it has not taken all since.
     pub(crate) blocked: Option<Since>,
+    /// It has carried an answer and was kept for the next request.
+    pub(crate) was_idle: bool,
     /// Segments that had come out of order when that was last asked; `None`: the system does not say.
     out_of_order: Option<u32>,
 }
@@ -87,6 +89,7 @@ impl<S> Connection<S> {
             is_unread: false,
             is_dirty: false,
             blocked: None,
+            was_idle: false,
             out_of_order: Some(0),
         })
     }
@@ -172,12 +175,16 @@ impl<S> Connection<S> {
     /// Whether a stamp of `age` may be that of a segment which had to wait for one that was lost. The kernel stamps what
     /// it reads last with its own arrival, and not with that of the segment which made it readable, so that the time of
     /// a retransmission would be missing. Stamps younger than `unchecked` are not asked about: so much may be missing.
-    pub(crate) fn was_overtaken(&mut self, age: Nanos, unchecked: Nanos) -> bool {
+    /// `remember`: the next answer is compared with what was seen by now.
+    pub(crate) fn was_overtaken(&mut self, age: Nanos, unchecked: Nanos, remember: bool) -> bool {
         if age < unchecked {
             return false;
         }
         let seen = timestamps::out_of_order(self.socket.as_fd());
-        let before = std::mem::replace(&mut self.out_of_order, seen);
+        let before = self.out_of_order;
+        if remember {
+            self.out_of_order = seen;
+        }
         seen.is_none() || seen != before
     }
 }

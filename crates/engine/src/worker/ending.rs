@@ -20,7 +20,7 @@ impl<P: Protocol> Worker<P> {
         }
         let events = self.events.take();
         let last_end = events.iter().rposition(|event| matches!(event, Event::Ended(_)));
-        let mut arrived = None;
+        let (mut arrived, remember) = (None, last_end.is_some());
         let mut is_settled = true;
         for (nth, event) in events.iter().enumerate() {
             match *event {
@@ -30,14 +30,15 @@ impl<P: Protocol> Worker<P> {
                 }
                 Event::Sent(tag) => self.request_sent(tag, self.clock.since(now)),
                 Event::FirstByte(tag) => {
-                    let arrived = *arrived.get_or_insert_with(|| self.arrival(slot, stamp, now));
+                    let arrived = *arrived.get_or_insert_with(|| self.arrival(slot, stamp, now, remember));
                     let exchange = self.in_flight.get(tag);
-                    exchange.first_byte = Some(arrived.unwrap_or(now).max(exchange.started.instant));
+                    let arrived = arrived.unwrap_or_else(|| self.clock.noticed(exchange, now).arrived);
+                    exchange.first_byte = Some(arrived.max(exchange.started.instant));
                 }
                 Event::Ended(ended) => {
-                    let arrived = *arrived.get_or_insert_with(|| self.arrival(slot, stamp, now));
+                    let arrived = *arrived.get_or_insert_with(|| self.arrival(slot, stamp, now, remember));
                     self.request_ended(ended, arrived, stamp, now, last_end == Some(nth));
-                    is_settled &= P::MULTIPLEXED;
+                    is_settled &= P::MULTIPLEXED && self.connections.unassigned.is_empty();
                 }
                 Event::Stray => self.receiver.stray_answers += 1,
                 Event::RoomChanged | Event::GoingAway => is_settled = false,
@@ -64,6 +65,10 @@ impl<P: Protocol> Worker<P> {
             return match self.answer_completion(tag, arrived, stamp, now, last) {
                 Ok(completion) => self.end(tag, completion, outcome, bytes_in),
                 Err(outcome) => {
+                    // What comes next on its connection would be taken for the answer to another request.
+                    if let Some(slot) = self.in_flight.get(tag).connection {
+                        self.connections.pool.get(slot).phase = Phase::Closed;
+                    }
                     let completion = self.clock.noticed(self.in_flight.get(tag), now);
                     self.end(tag, completion, outcome, bytes_in);
                 }
@@ -83,14 +88,18 @@ impl<P: Protocol> Worker<P> {
     /// After a request ended or the room on a connection changed: one that takes nothing new is closed when its last request
     /// has ended, one that carries nothing waits for the next, and the driver learns how many requests there may be.
     fn settle(&mut self, slot: u32, now: Timestamp) {
+        let is_idle = self.connections.pool.is_idle(slot);
         if let Some(connection) = self.connections.pool.at(slot) {
             let is_free = connection.session.in_flight() == 0 && connection.opener.is_none();
-            let is_closing = connection.session.is_closing() || (!P::MULTIPLEXED && !connection.is_reusable());
+            let is_closing = connection.phase == Phase::Closed
+                || connection.session.is_closing()
+                || (!P::MULTIPLEXED && !connection.is_reusable());
             if is_free && is_closing {
                 self.drop_connection(slot);
             } else if is_closing {
                 self.connections.retire(slot);
-            } else if is_free && !P::MULTIPLEXED && !self.connections.pool.is_idle(slot) {
+            } else if is_free && !P::MULTIPLEXED && !is_idle {
+                connection.was_idle = true;
                 return self.connections.pool.make_idle(slot);
             }
         }

@@ -100,13 +100,20 @@ impl<P: Protocol> Worker<P> {
         self.handle_events(token.slot(), now, None);
     }
 
-    /// When the last segment of what was read at `now` had arrived, where that is known.
+    /// When the last segment of what was read at `now` had arrived, where that is known. `remember`: an answer ended with it,
+    /// so that what came out of order before is of no concern for the next one.
     #[inline]
-    pub(super) fn arrival(&mut self, slot: u32, stamp: Option<WallTime>, now: Timestamp) -> Option<Timestamp> {
+    pub(super) fn arrival(
+        &mut self,
+        slot: u32,
+        stamp: Option<WallTime>,
+        now: Timestamp,
+        remember: bool,
+    ) -> Option<Timestamp> {
         let arrived = self.clock.instant_of(stamp, now)?;
         let unchecked = self.sleeper.unchecked_age();
         let connection = self.connections.pool.get(slot);
-        (!connection.was_overtaken(now.since(arrived), unchecked)).then_some(arrived)
+        (!connection.was_overtaken(now.since(arrived), unchecked, remember)).then_some(arrived)
     }
 
     /// When an answer had arrived that was read at `now`, and what it is: an answer that had come before its request was

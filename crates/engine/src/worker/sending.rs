@@ -12,12 +12,15 @@ impl<P: Protocol> Worker<P> {
         if !P::MULTIPLEXED {
             return;
         }
-        let dirty = self.connections.take_dirty();
-        for slot in &dirty {
-            let now = self.clock.now();
-            self.flush(*slot, now);
+        // A second time for what became dirty by the first: a request that was moved to another connection.
+        for _ in 0..2 {
+            let dirty = self.connections.take_dirty();
+            for slot in &dirty {
+                let now = self.clock.now();
+                self.flush(*slot, now);
+            }
+            self.connections.restore_dirty(dirty);
         }
-        self.connections.restore_dirty(dirty);
     }
 
     /// Hands to the transport at `now` what a connection has to send, as much as it takes.
@@ -31,7 +34,7 @@ impl<P: Protocol> Worker<P> {
             connection.session.sent(&self.protocol, taken, &mut self.events);
             self.handle_events(slot, now, None);
             if written.is_err() {
-                return self.sending_failed(slot);
+                return self.sending_failed(slot, taken == 0);
             }
             let since = self.clock.since(now);
             let Some(connection) = self.connections.open(slot) else { return };
@@ -47,11 +50,16 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
-    /// What has come before may explain it, and some of it may be answers.
+    /// What has come before may explain it, and some of it may be answers: but none to a request of which a connection that
+    /// was idle has taken nothing.
     #[cold]
-    fn sending_failed(&mut self, slot: u32) {
+    fn sending_failed(&mut self, slot: u32, took_nothing: bool) {
         let token = self.connections.pool.token(slot);
-        self.read(token, true, receiver::READS_AT_LAST);
+        let Some(connection) = self.connections.open(slot) else { return };
+        let is_unasked = P::MATCHED_BY_ORDER && took_nothing && connection.was_idle && connection.blocked.is_none();
+        if !is_unasked {
+            self.read(token, true, receiver::READS_AT_LAST);
+        }
         if self.connections.pool.find(token).is_some() {
             let now = self.clock.now();
             self.lost(slot, Closed::Reset, now, None);

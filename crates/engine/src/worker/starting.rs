@@ -118,15 +118,19 @@ impl<P: Protocol> Worker<P> {
         self.connections.unassigned.push_back(tag);
     }
 
-    /// Finds connections for requests that lost theirs, as far as there is room. That they had to wait is nobody's fault but
-    /// the connection's, and the time on the lost one is no part of what the next one takes to open.
+    /// Finds connections for requests that lost theirs, as far as there is room. The time on the lost one is connection wait,
+    /// and no part of what the next one takes to open; how late the request began on it stays generator lag.
     pub(super) fn place_unassigned(&mut self, now: Timestamp) {
         for _ in 0..self.connections.unassigned.len() {
             let Some(tag) = self.connections.unassigned.pop_front() else { return };
             let since: Since = self.clock.since(now);
             let exchange = self.in_flight.get(tag);
+            exchange.connection_wait += exchange.started.elapsed(since);
             (exchange.began, exchange.started) = (since, since);
-            exchange.connection_wait = now.since(exchange.arrival.intended_start);
+            exchange.first_byte = None;
+            if let Some(rare) = &mut exchange.rare {
+                rare.send_wait = None;
+            }
             if P::MULTIPLEXED {
                 self.place(tag, now);
             } else {

@@ -219,6 +219,12 @@ fn one_answer_too_early() -> Snapshot {
     stage.worker.driver = Driver::new(&workload(1, None), WorkerShare::WHOLE);
     stage.worker.start_due();
     stage.run_until(all_ended);
+    let early = stage.worker.ledger.so_far().causes.contains_key(&Cause::EarlyAnswer);
+    assert_eq!(
+        stage.worker.connections.pool.open(),
+        u64::from(!early),
+        "what comes next on it would answer another request"
+    );
     let result = stage.worker.finish(CpuTime::default());
     result.recorder.finish(result.driver.schedule_hash())
 }

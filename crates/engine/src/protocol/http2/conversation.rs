@@ -5,7 +5,7 @@ use std::sync::Arc;
 use truetail_model::record::{Cause, Outcome};
 
 use super::field_blocks::FieldBlocks;
-use super::frame::{self, Head, kind};
+use super::frame::{self, FrameHeader, kind};
 use super::session::{Http2, Http2Session};
 use crate::protocol::{Event, Events, Flow, Protocol, Session};
 use crate::target::method::Method;
@@ -60,7 +60,7 @@ impl Conversation {
         let output = self.session.output(&self.protocol);
         let length = output.len();
         let mut rest = output.strip_prefix(frame::PREFACE).unwrap_or(output);
-        while let Some(head) = Head::read(rest) {
+        while let Some(head) = FrameHeader::read(rest) {
             self.bodies_sent += if head.kind == kind::DATA { head.length as i64 } else { 0 };
             rest = &rest[frame::HEAD + head.length..];
         }

@@ -55,7 +55,7 @@ pub(crate) mod code {
 
 /// What stands before a payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Head {
+pub(crate) struct FrameHeader {
     pub(crate) length: usize,
     pub(crate) kind: u8,
     pub(crate) flags: u8,
@@ -63,12 +63,12 @@ pub(crate) struct Head {
     pub(crate) stream: u32,
 }
 
-impl Head {
+impl FrameHeader {
     /// Reads the first [`HEAD`] bytes; `None` where there are fewer.
-    pub(crate) fn read(bytes: &[u8]) -> Option<Head> {
+    pub(crate) fn read(bytes: &[u8]) -> Option<FrameHeader> {
         let [a, b, c, kind, flags, stream @ ..] = bytes.first_chunk::<HEAD>()?;
         let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
-        Some(Head { length, kind: *kind, flags: *flags, stream: u32::from_be_bytes(*stream) & 0x7fff_ffff })
+        Some(FrameHeader { length, kind: *kind, flags: *flags, stream: u32::from_be_bytes(*stream) & 0x7fff_ffff })
     }
 
     /// Adds it to `out`.
@@ -85,7 +85,7 @@ impl Head {
 
 /// Adds a whole frame to `out`; `payload` is not longer than [`LONGEST`].
 pub(crate) fn put(out: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
-    Head { length: payload.len(), kind, flags, stream }.put(out);
+    FrameHeader { length: payload.len(), kind, flags, stream }.put(out);
     out.extend_from_slice(payload);
 }
 

@@ -12,7 +12,7 @@ const FIELD_LIMIT: u32 = 128;
 
 /// What matters of the fields of one block.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Head {
+pub(crate) struct DecodedFields {
     /// The status; `None` where there is none, as in trailers.
     pub(crate) status: Option<u16>,
     /// The stated length of the body.
@@ -23,7 +23,7 @@ pub(crate) struct Head {
     size: usize,
 }
 
-impl Head {
+impl DecodedFields {
     #[inline]
     fn add(&mut self, field: Field, size: usize) {
         self.fields += 1;
@@ -44,7 +44,7 @@ impl Head {
         self.wrong.get_or_insert(cause);
     }
 
-    fn finish(mut self) -> Head {
+    fn finish(mut self) -> DecodedFields {
         if self.size > HEAD_LIMIT || self.fields > FIELD_LIMIT {
             self.wrong = Some(Cause::HeadTooLarge);
         }
@@ -67,8 +67,8 @@ impl Decoder {
 
     /// Reads a whole block. A block that is too large or no head of an answer is read to its end all the same, since those
     /// after it build on it.
-    pub(crate) fn read(&mut self, block: &[u8]) -> Result<Head, Unreadable> {
-        let mut head = Head::default();
+    pub(crate) fn read(&mut self, block: &[u8]) -> Result<DecodedFields, Unreadable> {
+        let mut head = DecodedFields::default();
         let mut rest = self.resize(block)?;
         while let Some(first) = rest.first() {
             if first & 0x80 != 0 {

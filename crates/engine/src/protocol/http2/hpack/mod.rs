@@ -8,7 +8,7 @@ mod huffman;
 mod integer;
 mod table;
 
-pub(crate) use decoder::{Decoder, Head};
+pub(crate) use decoder::{DecodedFields, Decoder};
 pub(crate) use integer::put as put_integer;
 pub(crate) use table::{OVERHEAD, STATIC};
 

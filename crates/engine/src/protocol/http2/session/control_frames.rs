@@ -5,12 +5,12 @@ use truetail_model::record::{Cause, Outcome};
 use super::error::{ConnectionError, FRAME_SIZE, PROTOCOL, WINDOW};
 use super::{Http2Session, LARGEST_WINDOW};
 use crate::protocol::http2::field_blocks::TableUse;
-use crate::protocol::http2::frame::{self, HEAD, Head, LONGEST, code, flag, kind, setting};
+use crate::protocol::http2::frame::{self, FrameHeader, HEAD, LONGEST, code, flag, kind, setting};
 use crate::protocol::http2::hpack::TABLE_SIZE;
 use crate::protocol::{Ended, Event, Events, Retry};
 
 impl Http2Session {
-    pub(super) fn settings(&mut self, head: Head, payload: &[u8]) -> Result<(), ConnectionError> {
+    pub(super) fn settings(&mut self, head: FrameHeader, payload: &[u8]) -> Result<(), ConnectionError> {
         match (head.stream, head.has(flag::ACK), payload.len()) {
             (0, true, 0) => return Ok(()),
             (0, false, length) if length % 6 == 0 => {}
@@ -50,7 +50,7 @@ impl Http2Session {
         Ok(())
     }
 
-    pub(super) fn ping(&mut self, head: Head, payload: &[u8]) -> Result<(), ConnectionError> {
+    pub(super) fn ping(&mut self, head: FrameHeader, payload: &[u8]) -> Result<(), ConnectionError> {
         match (head.stream, payload.len(), head.has(flag::ACK)) {
             (0, 8, true) => Ok(()),
             (0, 8, false) => {
@@ -63,7 +63,12 @@ impl Http2Session {
     }
 
     /// The peer goes away: it has not processed what lies above the last stream.
-    pub(super) fn goaway(&mut self, head: Head, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+    pub(super) fn goaway(
+        &mut self,
+        head: FrameHeader,
+        payload: &[u8],
+        events: &mut Events,
+    ) -> Result<(), ConnectionError> {
         if head.stream != 0 {
             return Err(PROTOCOL);
         }
@@ -89,7 +94,7 @@ impl Http2Session {
 
     pub(super) fn window_update(
         &mut self,
-        head: Head,
+        head: FrameHeader,
         payload: &[u8],
         events: &mut Events,
     ) -> Result<(), ConnectionError> {

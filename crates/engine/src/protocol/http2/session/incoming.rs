@@ -6,7 +6,7 @@ use super::error::{CLOSED, COMPRESSION, ConnectionError, FRAME_SIZE, PROTOCOL, T
 use super::reassembly::PartialBlock;
 use super::streams::Stream;
 use super::{Http2Session, OUR_WINDOW};
-use crate::protocol::http2::frame::{self, HEAD, Head, LONGEST, code, flag, kind};
+use crate::protocol::http2::frame::{self, FrameHeader, HEAD, LONGEST, code, flag, kind};
 use crate::protocol::http2::hpack;
 use crate::protocol::{Ended, Event, Events};
 
@@ -51,7 +51,7 @@ impl Http2Session {
         Ok(())
     }
 
-    fn frame(&mut self, head: Head, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+    fn frame(&mut self, head: FrameHeader, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
         if !self.peer.known && (head.kind != kind::SETTINGS || head.has(flag::ACK)) {
             return Err(PROTOCOL);
         }
@@ -77,7 +77,7 @@ impl Http2Session {
         }
     }
 
-    fn data(&mut self, head: Head, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+    fn data(&mut self, head: FrameHeader, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
         let content = unpadded(head, payload)?;
         let ends = head.has(flag::END_STREAM);
         self.consume(payload.len())?;
@@ -136,7 +136,7 @@ impl Http2Session {
         id >= self.next || id & 1 == 0
     }
 
-    fn headers(&mut self, head: Head, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+    fn headers(&mut self, head: FrameHeader, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
         let content = unpadded(head, payload)?;
         let skip = if head.has(flag::PRIORITY) { 5 } else { 0 };
         let block = content.get(skip..).ok_or(FRAME_SIZE)?;
@@ -152,7 +152,7 @@ impl Http2Session {
         Ok(())
     }
 
-    fn continuation(&mut self, head: Head, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+    fn continuation(&mut self, head: FrameHeader, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
         let mut block = self.incoming.partial_block.take().ok_or(PROTOCOL)?;
         if let Some(stream) = self.streams.get(head.stream) {
             count(stream, payload, events);
@@ -210,7 +210,7 @@ impl Http2Session {
         }
     }
 
-    fn rst_stream(&mut self, head: Head, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
+    fn rst_stream(&mut self, head: FrameHeader, payload: &[u8], events: &mut Events) -> Result<(), ConnectionError> {
         let code = frame::number(payload).ok_or(FRAME_SIZE)?;
         if self.never_was(head.stream) {
             return Err(PROTOCOL);
@@ -240,7 +240,7 @@ fn count(stream: &mut Stream, payload: &[u8], events: &mut Events) {
 }
 
 /// Takes the head of an answer, or its trailers. `Err`: why it is none.
-fn take_fields(stream: &mut Stream, fields: hpack::Head, ends: bool) -> Result<(), Cause> {
+fn take_fields(stream: &mut Stream, fields: hpack::DecodedFields, ends: bool) -> Result<(), Cause> {
     if let Some(cause) = fields.wrong {
         return Err(cause);
     }
@@ -265,12 +265,12 @@ fn take_fields(stream: &mut Stream, fields: hpack::Head, ends: bool) -> Result<(
 }
 
 /// A frame with its payload, and what is behind it.
-type Whole<'a> = (Head, &'a [u8], &'a [u8]);
+type Whole<'a> = (FrameHeader, &'a [u8], &'a [u8]);
 
 /// The frame at the beginning of `bytes`; `None`: it is not whole.
 #[inline]
 fn whole(bytes: &[u8]) -> Result<Option<Whole<'_>>, ConnectionError> {
-    let Some(head) = Head::read(bytes) else { return Ok(None) };
+    let Some(head) = FrameHeader::read(bytes) else { return Ok(None) };
     if head.length > LONGEST {
         return Err(FRAME_SIZE);
     }
@@ -279,7 +279,7 @@ fn whole(bytes: &[u8]) -> Result<Option<Whole<'_>>, ConnectionError> {
 }
 
 /// A payload without its padding.
-fn unpadded(head: Head, payload: &[u8]) -> Result<&[u8], ConnectionError> {
+fn unpadded(head: FrameHeader, payload: &[u8]) -> Result<&[u8], ConnectionError> {
     if head.stream == 0 {
         return Err(PROTOCOL);
     }

@@ -7,7 +7,7 @@ use super::streams::{AnswerState, Stream};
 use super::{Http2, Http2Session, MAX_REPLIES, OUR_WINDOW};
 use crate::protocol::Tag;
 use crate::protocol::http2::field_blocks::{FieldBlock, TableUse};
-use crate::protocol::http2::frame::{self, Head, LONGEST, code, flag, kind};
+use crate::protocol::http2::frame::{self, FrameHeader, LONGEST, code, flag, kind};
 use crate::target::request_set::RequestId;
 
 /// Bodies are put behind what waits to be taken only up to so many bytes: the rest follows when these are gone.
@@ -42,7 +42,7 @@ impl Http2Session {
         let out = &mut self.out.bytes;
         let begin = out.len();
         let ends = if block.body.is_empty() { flag::END_STREAM } else { 0 };
-        Head { length: 0, kind: kind::HEADERS, flags: ends | flag::END_HEADERS, stream: id }.put(out);
+        FrameHeader { length: 0, kind: kind::HEADERS, flags: ends | flag::END_HEADERS, stream: id }.put(out);
         if std::mem::take(&mut self.encoding.gives_up_table) {
             out.push(0x20);
         }
@@ -108,12 +108,16 @@ impl Http2Session {
     pub(super) fn take_back(&mut self, last: u32) {
         let Some(first) = self.streams.first_unsent(last, self.out.taken()) else { return };
         let behind = self.out.split_off(first);
+        self.streams.forget_ends_after(first);
         let mut rest = &behind[..];
-        while let Some(head) = Head::read(rest) {
+        while let Some(head) = FrameHeader::read(rest) {
             let (frame, after) = rest.split_at(frame::HEAD + head.length);
             // A body that was begun goes on to nobody: its stream is reset by the peer.
             if head.stream <= last {
                 self.out.bytes.extend_from_slice(frame);
+                if head.kind == kind::DATA && head.has(flag::END_STREAM) {
+                    self.streams.ends_at(head.stream, self.out.end());
+                }
             } else if head.kind == kind::DATA {
                 self.send_window += head.length as i64;
             }

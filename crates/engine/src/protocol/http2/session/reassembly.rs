@@ -1,7 +1,7 @@
 //! Frames and field blocks that come in parts.
 
 use super::error::{ConnectionError, FRAME_SIZE};
-use crate::protocol::http2::frame::{HEAD, Head, LONGEST};
+use crate::protocol::http2::frame::{FrameHeader, HEAD, LONGEST};
 use crate::protocol::http2::hpack::Decoder;
 
 /// A field block whose end has not come.
@@ -37,7 +37,7 @@ impl Reassembly {
         let partial = &mut self.partial_frame;
         let (head, rest) = bytes.split_at(HEAD.saturating_sub(partial.len()).min(bytes.len()));
         partial.extend_from_slice(head);
-        let Some(head) = Head::read(partial) else { return Ok(None) };
+        let Some(head) = FrameHeader::read(partial) else { return Ok(None) };
         if head.length > LONGEST {
             return Err(FRAME_SIZE);
         }

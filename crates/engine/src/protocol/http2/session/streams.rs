@@ -110,11 +110,16 @@ impl Streams {
         self.ends.push_back(RequestEnd { at, id });
     }
 
+    /// What lay behind `at` is taken back.
+    pub(super) fn forget_ends_after(&mut self, at: u64) {
+        self.ends.retain(|end| end.at <= at);
+    }
+
     /// The transport has taken all bytes before `taken`.
     pub(super) fn sent_up_to(&mut self, taken: u64, events: &mut Events) {
         let mut started = u32::MAX;
         while let Some(id) = self.unsent.front().copied() {
-            // What ended before it was sent lies behind nothing that is still to come.
+            // One that has ended needs no event.
             if let Some(stream) = self.open.get(&id) {
                 if stream.begins_at >= taken {
                     break;

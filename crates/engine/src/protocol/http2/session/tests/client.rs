@@ -7,7 +7,7 @@ use truetail_model::record::Outcome;
 use super::super::{Http2, Http2Session, frame, kind};
 use super::ANY;
 use crate::protocol::http2::FieldBlocks;
-use crate::protocol::http2::frame::{Head, flag, put, put_number};
+use crate::protocol::http2::frame::{FrameHeader, flag, put, put_number};
 use crate::protocol::{Closed, Ended, Event, Events, Flow, Session, Tag};
 use crate::target::method::Method;
 use crate::target::request::Request;
@@ -56,7 +56,7 @@ impl Client {
     }
 
     /// The frames of everything that can be sent.
-    pub(super) fn flush(&mut self) -> Vec<(Head, Vec<u8>)> {
+    pub(super) fn flush(&mut self) -> Vec<(FrameHeader, Vec<u8>)> {
         self.session.sent(&self.protocol, 0, &mut Events::default());
         let mut all = Vec::new();
         while !self.session.output(&self.protocol).is_empty() {
@@ -131,9 +131,9 @@ impl Script {
 }
 
 /// The frames in `bytes`, with their payloads.
-pub(super) fn frames(mut bytes: &[u8]) -> Vec<(Head, Vec<u8>)> {
+pub(super) fn frames(mut bytes: &[u8]) -> Vec<(FrameHeader, Vec<u8>)> {
     let mut frames = Vec::new();
-    while let Some(head) = Head::read(bytes) {
+    while let Some(head) = FrameHeader::read(bytes) {
         let (payload, rest) = bytes[frame::HEAD..].split_at(head.length);
         frames.push((head, payload.to_vec()));
         bytes = rest;

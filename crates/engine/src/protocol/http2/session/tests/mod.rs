@@ -6,7 +6,7 @@ use truetail_model::record::{Cause, Outcome};
 
 use super::*;
 use crate::protocol::http2::Conversation;
-use crate::protocol::http2::frame::{Head, LONGEST, flag};
+use crate::protocol::http2::frame::{FrameHeader, LONGEST, flag};
 use client::{Client, Script, ended, frames};
 
 const ANY: RequestId = RequestId { target: 0, row: 0 };
@@ -163,7 +163,7 @@ fn settings_and_pings_are_answered() {
     let pings = Script::settings(&[]).frame(kind::PING, 0, 0, b"12345678").frame(kind::PING, 1, 0, b"12345678");
     client.receive_script(&pings);
     let replies = frames(&client.take());
-    assert_eq!(replies[0].0, Head { length: 0, kind: kind::SETTINGS, flags: 1, stream: 0 });
+    assert_eq!(replies[0].0, FrameHeader { length: 0, kind: kind::SETTINGS, flags: 1, stream: 0 });
     assert_eq!((replies[1].0.flags, &replies[1].1[..], replies.len()), (1, &b"12345678"[..], 2));
 }
 
@@ -329,4 +329,23 @@ fn a_body_that_is_not_sent_leaves_its_window_to_those_that_go_on() {
     let said: Vec<_> = said.iter().map(|(head, _)| (head.kind, head.flags, head.stream, head.length)).collect();
     assert_eq!(said, [(kind::DATA, 0, 1, LONGEST), (kind::DATA, flag::END_STREAM, 1, 20_000 - LONGEST)]);
     assert_eq!(client.session.send_window, 65_535 - 60_000);
+}
+
+/// The end of a body that waited is told, also where a later request was taken back from before it.
+#[test]
+fn what_is_taken_back_does_not_hide_when_another_request_was_sent() {
+    let mut client = Client::new("PUT", &[], &vec![b'x'; 60_000]);
+    client.take();
+    client.receive_script(&Script::settings(&[(setting::INITIAL_WINDOW_SIZE, 50_000)]));
+    client.begin(0);
+    client.flush();
+    client.begin(1);
+    client.receive_script(&Script::default().goaway(1, 0).number(kind::WINDOW_UPDATE, 1, 10_000));
+    let mut events = Events::default();
+    client.session.sent(&client.protocol, 0, &mut events);
+    while !client.session.output(&client.protocol).is_empty() {
+        let all = client.session.output(&client.protocol).len();
+        client.session.sent(&client.protocol, all, &mut events);
+    }
+    assert_eq!(events.take(), [Event::Sent(0)]);
 }
