@@ -30,7 +30,7 @@ pub(crate) use pool::{Pool, Token};
 use timestamps::WallTime;
 pub(crate) use transport::{TlsFailure, Transport};
 
-use crate::protocol::Tag;
+use crate::protocol::{Closed, Events, Flow, Session, Tag};
 use crate::since::Since;
 use crate::target::endpoint::Endpoint;
 use crate::tls::{Tls, TlsSession};
@@ -139,7 +139,7 @@ impl<S> Connection<S> {
     #[inline(always)]
     pub(crate) fn write<P>(&mut self, protocol: &P) -> (usize, io::Result<()>)
     where
-        S: crate::protocol::Session<P>,
+        S: Session<P>,
     {
         let bytes = self.session.output(protocol);
         match &mut self.transport {
@@ -164,6 +164,28 @@ impl<S> Connection<S> {
         decrypted.clear();
         let failure = self.transport.decrypt(&self.socket, read, decrypted).err();
         (decrypted, failure)
+    }
+
+    /// Hands bytes that came to the session. Where they break the rules the peer is told why, if it still listens, and the
+    /// connection is closed.
+    #[inline(always)]
+    pub(crate) fn receive<P>(&mut self, protocol: &mut P, bytes: &[u8], events: &mut Events)
+    where
+        S: Session<P>,
+    {
+        if let Flow::Close(_) = self.session.receive(protocol, bytes, events) {
+            let _ = self.write(protocol);
+            self.phase = Phase::Closed;
+        }
+    }
+
+    /// The connection came to its end: nothing is sent or received on it any more.
+    pub(crate) fn closed<P>(&mut self, how: Closed, events: &mut Events)
+    where
+        S: Session<P>,
+    {
+        self.session.closed(how, events);
+        self.phase = Phase::Closed;
     }
 
     /// Nothing speaks against another request, as far as the transport goes.

@@ -108,17 +108,13 @@ impl<P: Protocol> Worker<P> {
 
     /// The connection came to its end. What it had not taken a byte of was not asked, and goes out on another one.
     pub(super) fn lost(&mut self, slot: u32, how: Closed, now: Timestamp, stamp: Option<WallTime>) {
-        let connection = self.connections.pool.get(slot);
-        connection.session.closed(how, &mut self.events);
-        connection.phase = Phase::Closed;
+        self.connections.pool.get(slot).closed(how, &mut self.events);
         self.handle_events(slot, now, stamp);
     }
 
     /// The server refused the connection in the middle of TLS's handshake, as the client saw it.
     pub(super) fn refused(&mut self, slot: u32, now: Timestamp) {
-        let connection = self.connections.pool.get(slot);
-        connection.session.closed(Closed::Tls { alert: true }, &mut self.events);
-        connection.phase = Phase::Closed;
+        self.connections.pool.get(slot).closed(Closed::Tls { alert: true }, &mut self.events);
         self.events.replace_failures(Outcome::ConnectFailed(Cause::Tls));
         self.handle_events(slot, now, None);
     }

@@ -8,7 +8,7 @@ use super::clock::CompletionTime;
 use super::receiver::{READ_BUFFER, READS_AT_LAST, READS_IN_A_ROW};
 use crate::connection::timestamps::WallTime;
 use crate::connection::{Phase, Token};
-use crate::protocol::{Closed, Flow, Protocol, Session, Tag};
+use crate::protocol::{Closed, Protocol, Tag};
 
 impl<P: Protocol> Worker<P> {
     /// Reads on where others had to have their turn.
@@ -65,17 +65,12 @@ impl<P: Protocol> Worker<P> {
             }
         };
         let (bytes, failure) = connection.decrypt(&self.receiver.buffer[..count], &mut self.receiver.decrypted);
-        let flow = connection.session.receive(&mut self.protocol, bytes, &mut self.events);
+        connection.receive(&mut self.protocol, bytes, &mut self.events);
         let refused = failure.is_some_and(|failure| failure.alert && !failure.heard);
         let end = match failure {
             Some(failure) => Some(Closed::Tls { alert: failure.alert }),
             None => connection.transport.has_ended().then_some(Closed::EndOfStream { authentic: true }),
         };
-        if let Flow::Close(_) = flow {
-            // The peer is told why, if it still listens.
-            let _ = connection.write(&self.protocol);
-            connection.phase = Phase::Closed;
-        }
         self.handle_events(slot, now, stamp);
         self.connections.pool.find(token)?;
         match end {
@@ -91,12 +86,8 @@ impl<P: Protocol> Worker<P> {
     /// Deals with what a server has said over TLS with the end of the handshake.
     pub(super) fn receive_early(&mut self, token: Token, now: Timestamp) {
         let Some(connection) = self.connections.pool.find(token) else { return };
-        let flow = connection.session.receive(&mut self.protocol, &self.receiver.decrypted, &mut self.events);
+        connection.receive(&mut self.protocol, &self.receiver.decrypted, &mut self.events);
         self.receiver.decrypted.clear();
-        if let Flow::Close(_) = flow {
-            let _ = connection.write(&self.protocol);
-            connection.phase = Phase::Closed;
-        }
         self.handle_events(token.slot(), now, None);
     }
 
