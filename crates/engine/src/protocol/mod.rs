@@ -67,16 +67,22 @@ pub(crate) trait Session<P>: Debug {
     fn cancel(&mut self, key: u32, events: &mut Events) -> u64;
 
     /// Adds to the output what is said before the connection is closed, if the protocol says anything.
-    fn say_goodbye(&mut self);
+    fn say_goodbye(&mut self) {}
 
-    /// Another request may begin.
-    fn has_room(&self) -> bool;
+    /// Another request may begin. Without multiplexing: none is under way.
+    fn has_room(&self) -> bool {
+        self.in_flight() == 0 && !self.is_closing()
+    }
 
-    /// How many requests may be in flight at once.
-    fn capacity(&self) -> u64;
+    /// How many requests may be in flight at once. Without multiplexing one.
+    fn capacity(&self) -> u64 {
+        1
+    }
 
     /// How many requests the peer allows at once, where it has set a limit.
-    fn peer_limit(&self) -> Option<u32>;
+    fn peer_limit(&self) -> Option<u32> {
+        None
+    }
 
     /// Requests that have not ended.
     fn in_flight(&self) -> usize;

@@ -153,20 +153,6 @@ impl Session<Http1> for Http1Session {
         self.parser.received()
     }
 
-    fn say_goodbye(&mut self) {}
-
-    fn has_room(&self) -> bool {
-        self.current.is_none() && !self.is_closing
-    }
-
-    fn capacity(&self) -> u64 {
-        1
-    }
-
-    fn peer_limit(&self) -> Option<u32> {
-        None
-    }
-
     fn in_flight(&self) -> usize {
         usize::from(self.current.is_some())
     }
