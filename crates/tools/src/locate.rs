@@ -47,7 +47,7 @@ impl SearchPath {
     pub fn program(&self, name: &str) -> Result<PathBuf, ToolNotFound> {
         let places = std::iter::once(self.folder.join("bin")).chain(self.path.iter().cloned());
         places.map(|place| place.join(name)).find(|file| is_program(file)).ok_or_else(|| ToolNotFound {
-            looked_for: format!("no program {name} in {} or on the PATH", self.folder.join("bin").display()),
+            looked_for: format!("no program {name} in {} or on PATH", self.folder.join("bin").display()),
         })
     }
 }

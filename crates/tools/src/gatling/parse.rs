@@ -29,7 +29,9 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     if let Some(claims) = table(&output.text())? {
         let (rows, printed) = (report.requests.len() as u64, claims.requests.unwrap_or_default());
         if printed != rows {
-            return Err(LOG_FILE.error(None, format!("{rows} requests, and a table of {printed}: it was cut off")));
+            return Err(
+                LOG_FILE.error(None, format!("{rows} requests, but the table counts {printed}; it was cut off"))
+            );
         }
         report.claims = Claims { failed: Some(log.failed), ..claims };
     }

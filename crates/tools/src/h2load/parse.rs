@@ -34,13 +34,13 @@ fn without_summary(output: &ToolOutput, log: Option<&[ReportedRequest]>) -> Resu
     let died = output.exit_code != Some(0);
     log.filter(|log| died && !log.is_empty()).ok_or_else(|| STDOUT.no_result(output, "summary of h2load"))?;
     let mut report = ToolReport::from_claims(Claims::silent(LatencyFrom::Send));
-    report.notes.push("h2load died before its summary; its log up to there is read".to_owned());
+    report.notes.push("h2load ended before its summary; its log is used up to there".to_owned());
     Ok(report)
 }
 
 fn summary(text: &str, finish: (u64, &str), log: Option<&[ReportedRequest]>) -> Result<ToolReport, ParseError> {
     if !text.ends_with("%\n") || find_labelled(text, "req/s           :").is_none() {
-        return Err(STDOUT.error(finish.0, "the summary does not go on to its last line: it was cut off"));
+        return Err(STDOUT.error(finish.0, "the summary stops before its last line; it was cut off"));
     }
     let counts = RequestCounts::read(text)?;
     if let Some(log) = log.filter(|log| log.len() as u64 != counts.done) {
@@ -94,7 +94,7 @@ impl RequestCounts {
         let broken = self.errored.saturating_sub(self.never_sent());
         match self.started.saturating_sub(self.done).saturating_sub(broken) {
             0 => Vec::new(),
-            lost => vec![format!("{lost} requests were started, and what became of them h2load does not say")],
+            lost => vec![format!("h2load does not say what happened to {lost} requests that it started")],
         }
     }
 }

@@ -27,7 +27,9 @@ pub fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, Pars
     if let Some(claims) = summary(stdout, &output.text())? {
         if claims.requests != Some(rows) {
             let summed = claims.requests.unwrap_or_default();
-            return Err(stdout.file(SAMPLES).error(rows + 1, format!("{rows} samples, and a summary of {summed}")));
+            return Err(stdout
+                .file(SAMPLES)
+                .error(rows + 1, format!("{rows} samples, but the summary counts {summed}")));
         }
         report.claims = claims;
     }

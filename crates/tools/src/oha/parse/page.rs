@@ -9,7 +9,7 @@ use crate::{ParseError, ToolReport, units};
 pub(super) fn parse(text: &str) -> Result<ToolReport, ParseError> {
     STDOUT.check_last_line(text.as_bytes())?;
     let answers = STDOUT.bracketed(text, "Status code distribution:")?;
-    let answers = STDOUT.require(None, "status code distribution: the page was cut off", answers)?;
+    let answers = STDOUT.require(None, "status code distribution; the page was cut off", answers)?;
     let answers = STDOUT.responses(&answers)?;
     let mut errors = Errors::default();
     for (line, count, what) in STDOUT.bracketed(text, "Error distribution:")?.unwrap_or_default() {
