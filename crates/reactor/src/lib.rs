@@ -1,5 +1,5 @@
-//! Readiness of sockets, with timeouts in nanoseconds, and the monotonic clock of a run. Engine and server share it; it
-//! knows nothing of either.
+//! Socket readiness with timeouts in nanoseconds, and the monotonic clock of a run. Engine and server share it; it knows
+//! neither.
 
 mod clock;
 #[cfg(target_os = "linux")]
