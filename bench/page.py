@@ -31,19 +31,19 @@ TITLES = {
 GOALS = [
     ("closed loop: requests/s relative to wrk, at least", ("closed",), RATE, "truetail", 1.25, "ratio"),
     ("the same with `--user-timestamps`, at least", ("closed",), RATE, "truetail --user-timestamps", 1.30, "ratio"),
-    ("50 000/s `cheap`: CPU relative to wrk2, at most", ("open", "50000"), CPU, "truetail --timing cheap", 0.75, "ratio"),
+    ("50,000/s `cheap`: CPU relative to wrk2, at most", ("open", "50000"), CPU, "truetail --timing cheap", 0.75, "ratio"),
     ("the same with 64 connections, like wrk2, at most", ("open", "50000"), CPU, "truetail --timing cheap -c 64", 0.75, "ratio"),
-    *((f"{words}/s `balanced`: arrival lag p99, µs, at most", ("open", rate), LAG, "truetail --timing balanced", 35, "median") for rate, words in (("10000", "10 000"), ("50000", "50 000"))),
-    *((f"{words}/s `precise`: arrival lag p99, µs, at most", ("open", rate), LAG, "truetail --timing precise", 10, "median") for rate, words in (("10000", "10 000"), ("50000", "50 000"))),
-    ("10 000/s `balanced`: added to the median, µs, at most", ("open", "10000"), BEYOND, "truetail --timing balanced", 30, "median"),
+    *((f"{words}/s `balanced`: arrival lag p99, µs, at most", ("open", rate), LAG, "truetail --timing balanced", 35, "median") for rate, words in (("10000", "10,000"), ("50000", "50,000"))),
+    *((f"{words}/s `precise`: arrival lag p99, µs, at most", ("open", rate), LAG, "truetail --timing precise", 10, "median") for rate, words in (("10000", "10,000"), ("50000", "50,000"))),
+    ("10,000/s `balanced`: added to the median, µs, at most", ("open", "10000"), BEYOND, "truetail --timing balanced", 30, "median"),
     ("TLS 1.3, closed loop: CPU relative to wrk, at most", ("tls",), CPU, "truetail https", 1.2, "ratio"),
     ("HTTP/2, closed loop: CPU relative to h2load, at most", ("h2", "closed"), CPU, "truetail --http2", 1.2, "ratio"),
-    ("HTTP/2, 50 000/s `cheap`: CPU relative to h2load, at most", ("h2", "50000"), CPU, "truetail --timing cheap", 1.2, "ratio"),
+    ("HTTP/2, 50,000/s `cheap`: CPU relative to h2load, at most", ("h2", "50000"), CPU, "truetail --timing cheap", 1.2, "ratio"),
 ]
 
 
 def number(value):
-    return f"{value:,.0f}".replace(",", " ") if value >= 1000 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def parts_of(found):
