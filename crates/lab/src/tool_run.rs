@@ -46,7 +46,7 @@ pub struct ToolRun {
     pub limit_ns: u64,
     /// How its process ended; `None` where it was never started.
     pub ended: Option<ProcessExit>,
-    /// Why it was not started, or what went wrong besides the tool itself.
+    /// Why it was not started, or what went wrong outside the tool.
     pub trouble: Option<String>,
 }
 
@@ -68,7 +68,7 @@ pub struct SavedLoad {
 }
 
 impl SavedLoad {
-    /// From the load that is asked for.
+    /// From the requested load.
     pub fn of(load: &LoadSpec) -> SavedLoad {
         SavedLoad {
             url: load.url.clone(),

@@ -196,7 +196,7 @@ fn joined(texts: impl Iterator<Item = impl Display>) -> String {
     texts.map(|text| text.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Is an arrival in more than one run, as far as single requests were kept?
+/// Whether an arrival is in more than one run, judged by the single requests that were kept.
 fn overlap(runs: &[Run]) -> bool {
     let mut seen = HashSet::new();
     runs.iter().any(|run| {

@@ -25,7 +25,7 @@ impl SourceText<'_> {
     }
 }
 
-/// One table of the file. It remembers which keys were asked for, so that all others can be reported as unknown.
+/// One table of the file. It remembers which keys were read, so that all others can be reported as unknown.
 pub(super) struct Section<'t> {
     text: SourceText<'t>,
     /// Its name in error messages, such as `[service]`; empty for the top level.
@@ -68,7 +68,7 @@ impl<'t> Section<'t> {
         }
     }
 
-    /// Fails when there is a key that nobody asked for.
+    /// Fails if the table has a key that was not read.
     pub(super) fn no_more_keys(&self) -> Result<()> {
         let asked = self.asked.borrow();
         let unknown = self.table.keys().filter(|key| !asked.contains(&key.get_ref().as_ref()));

@@ -101,7 +101,7 @@ pub struct StallSchedule {
     pub every: Nanos,
     /// For how long it is shut each time.
     pub length: Nanos,
-    /// How many times it shuts; `None`: for ever.
+    /// How many times it shuts; `None`: forever.
     pub times: Option<u64>,
 }
 

@@ -35,7 +35,7 @@ impl Selector {
     }
 }
 
-/// A number in [0, 1) that belongs to this request for ever.
+/// A number in [0, 1) that is always the same for this request.
 fn uniform(seed: u64, number: u64) -> f64 {
     (mix64(mix64(seed) ^ number) >> 11) as f64 / (1u64 << 53) as f64
 }

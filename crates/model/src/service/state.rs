@@ -49,7 +49,7 @@ pub struct ServiceState {
     work: Random,
     /// The slots of the concurrency cap, where there is one.
     slots: Option<ConcurrencyLimit>,
-    /// By [`Gate`]: the earliest instant from which the gate is known to stay shut for ever.
+    /// By [`Gate`]: the earliest instant from which the gate is known to stay shut forever.
     shut_from: [Timestamp; 2],
     /// False for a healthy service, which then skips every search for faults.
     has_faults: bool,

@@ -1,4 +1,4 @@
-//! What the arrivals of a run asked for, and what became of each target.
+//! The requests of a run, and the outcomes of each target.
 
 use std::collections::BTreeMap;
 

@@ -71,7 +71,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The schedule went to its end, as far as is known.
+    /// Whether the schedule ran to its end, if known.
     pub fn is_complete(&self) -> bool {
         !self.interrupted || self.cut_short == Some(false)
     }

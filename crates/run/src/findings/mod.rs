@@ -37,7 +37,7 @@ pub struct Findings {
     pub metrics: MetricDistributions,
     /// Answers per second from the first intended start to the last end; `None` for fewer than two arrivals.
     pub throughput_per_second: Option<f64>,
-    /// Planned arrivals per second of the schedule; `None` for fewer than two in a time that nobody chose.
+    /// Planned arrivals per second; `None` for fewer than two arrivals without a chosen duration.
     pub offered_per_second: Option<f64>,
     /// The sources of the uncertainty of each response-time quantile that is a number.
     pub uncertainty: Vec<Uncertainty>,
