@@ -27,9 +27,9 @@ const REPORT: &str = "report.json";
 pub struct ToolResult {
     /// How it was run.
     pub run: ToolRun,
-    /// What the server saw; `None` where its log cannot be read.
+    /// What the server saw; `None` if its log cannot be read.
     pub server_view: Option<ServerView>,
-    /// What the tool reported; `None` where there is no report, or one that was not understood.
+    /// What the tool reported; `None` if there is no report, or one that was not understood.
     pub report: Option<ToolReport>,
     /// The report's data as the record of a run.
     pub data: Snapshot,
@@ -40,7 +40,7 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    /// Reads what `tool` left in `folder`; `None` where no tool was run there.
+    /// Reads what `tool` left in `folder`; `None` if no tool was run there.
     pub fn read(tool: &dyn Tool, folder: &Path) -> Option<ToolResult> {
         let run = ToolRun::read(folder)?;
         let (server_view, log_trouble) = match truth_log::read(&folder.join(TRUTH)) {
@@ -178,7 +178,7 @@ fn state_of(run: &ToolRun, parsed: &ParsedOutput, data: &Snapshot) -> (ToolState
     (ToolState::Failed, Some(if why.is_empty() { "it reported no figures".to_owned() } else { why.join("; ") }))
 }
 
-/// The last line on standard error, after a colon; empty where there is none.
+/// The last line on standard error, after a colon; empty if there is none.
 fn complaint(stderr: &[u8]) -> String {
     match last_line(stderr) {
         line if line.is_empty() => String::new(),

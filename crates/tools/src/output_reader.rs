@@ -116,7 +116,7 @@ impl OutputReader {
         serde_json::from_slice(bytes).map_err(|error| self.error(error.line() as u64, error.to_string()))
     }
 
-    /// The lines `[a] b` below a heading, up to the next empty line; `None` where there is no such heading.
+    /// The lines `[a] b` below a heading, up to the next empty line; `None` if there is no such heading.
     pub fn bracketed<'a>(&self, text: &'a str, heading: &str) -> Result<Option<Vec<BracketedLine<'a>>>, ParseError> {
         let Some((at, _)) = find_labelled(text, heading) else { return Ok(None) };
         let lines = numbered_lines(text).skip(at as usize).take_while(|(_, content)| !content.trim().is_empty());

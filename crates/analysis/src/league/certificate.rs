@@ -148,7 +148,9 @@ fn evidence(trial: &Trial) -> Vec<String> {
     }
     if is_in_bursts(trial) {
         let index = row.arrivals.and_then(|arrivals| arrivals.dispersion).unwrap_or_default();
-        say(format!("the requests came in bursts: their counts vary {index:.0} times as much as those of a Poisson process"));
+        say(format!(
+            "the requests came in bursts: their counts vary {index:.0} times as much as those of a Poisson process"
+        ));
     }
     sentences.extend(what_it_reports(trial));
     sentences

@@ -217,7 +217,7 @@ impl Fault {
         }
     }
 
-    /// The status that it answers with; `None` where it answers with none of its own.
+    /// The status that it answers with; `None` if it answers with none of its own.
     pub const fn status(&self) -> Option<u16> {
         match self.effect() {
             FaultEffect::Answer { change: AnswerChange::WhenDone(action) | AnswerChange::AtOnce(action), .. } => {

@@ -47,7 +47,7 @@ pub struct ServiceState {
     service: Service,
     admitted: u64,
     work: Random,
-    /// The slots of the concurrency cap, where there is one.
+    /// The slots of the concurrency cap, if there is one.
     slots: Option<ConcurrencyLimit>,
     /// By [`Gate`]: the earliest instant from which the gate is known to stay shut forever.
     shut_from: [Timestamp; 2],

@@ -51,7 +51,7 @@ struct AbReport {
 }
 
 impl AbReport {
-    /// `None` where there is no report. A whole report ends with the longest request, or after the counts if nothing
+    /// `None` if there is no report. A whole report ends with the longest request, or after the counts if nothing
     /// completed.
     fn read(text: &str) -> Result<Option<AbReport>, ParseError> {
         let Some((line, complete)) = find_labelled(text, "Complete requests:") else { return Ok(None) };

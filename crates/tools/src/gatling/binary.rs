@@ -234,14 +234,14 @@ mod tests {
         let user = |bytes: &[u8]| [&[USER][..], bytes].concat();
         for (record, what) in [
             (vec![9], "unknown kind 9"),
-            (user(&[0; 8]), "ends inside a record"),
-            ([vec![ERROR], numbers(&[1, i32::MAX])].concat(), "ends inside a record"),
+            (user(&[0; 8]), "ends within a record"),
+            ([vec![ERROR], numbers(&[1, i32::MAX])].concat(), "ends within a record"),
             ([vec![ERROR], numbers(&[1, -1])].concat(), "a length of -1"),
             ([vec![ERROR], numbers(&[-1, 0])].concat(), "no text with the number -1"),
             ([vec![ERROR], numbers(&[i32::MIN, 0])].concat(), "no text with the number"),
-            ([vec![REQUEST], numbers(&[i32::MAX])].concat(), "ends inside a record"),
-            ([vec![ERROR], numbers(&[1, 1]), vec![b'x', 2]].concat(), "unknown coding 2"),
-            ([vec![REQUEST], numbers(&[0, 1, 0, 2, 1]), vec![1], numbers(&[2, 0])].concat(), "ends before it began"),
+            ([vec![REQUEST], numbers(&[i32::MAX])].concat(), "ends within a record"),
+            ([vec![ERROR], numbers(&[1, 1]), vec![b'x', 2]].concat(), "unknown encoding 2"),
+            ([vec![REQUEST], numbers(&[0, 1, 0, 2, 1]), vec![1], numbers(&[2, 0])].concat(), "ends before it starts"),
         ] {
             let error = after_run(record);
             assert!(error.contains(what) && error.contains("at byte"), "{error} / {what}");

@@ -38,7 +38,7 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     Ok(report.with_computed_quantiles())
 }
 
-/// The table `Global Information`, of which the first column counts all requests; `None` where there is none. A dash is
+/// The table `Global Information`, of which the first column counts all requests; `None` if there is none. A dash is
 /// no value.
 fn table(text: &str) -> Result<Option<Claims>, ParseError> {
     let mut lines = numbered_lines(text).skip_while(|(_, line)| !line.starts_with("---- Global Information"));

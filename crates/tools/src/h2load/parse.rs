@@ -100,7 +100,7 @@ impl RequestCounts {
 }
 
 /// `time for request:    50.20ms     57.19ms     51.02ms       900us    88.38%`: the second is the maximum, the third
-/// the mean. `None` where nothing was done.
+/// the mean. `None` if nothing was done.
 fn mean_and_max(text: &str, done: u64) -> Result<(Option<u64>, Option<u64>), ParseError> {
     let (line, row) = STDOUT.require(None, "time for request", find_labelled(text, "time for request:"))?;
     let cells: Vec<_> = row.split_whitespace().collect();

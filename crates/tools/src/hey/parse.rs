@@ -90,7 +90,7 @@ fn cut_off() -> ParseError {
     STDOUT.error(None, "the summary stops before the end of its last section; it was cut off")
 }
 
-/// A time of the summary; `None` where nothing was measured, for which hey prints NaN or 0.
+/// A time of the summary; `None` if nothing was measured, for which hey prints NaN or 0.
 fn time(text: &str, label: &str, measured: u64) -> Result<Option<u64>, ParseError> {
     let (line, value) = STDOUT.require(None, label, find_labelled(text, label))?;
     if measured == 0 {

@@ -73,7 +73,7 @@ fn request(row: &Row, failures: &mut FailureClassifier) -> Option<ReportedReques
     Some(ReportedRequest { start_ns: Some(start_ns), latency, outcome })
 }
 
-/// The last `summary =    617 in 00:00:06 =  101.6/s Avg:    11 Min:     0 Max:    71 Err:    82 (13.29%)`; `None` where
+/// The last `summary =    617 in 00:00:06 =  101.6/s Avg:    11 Min:     0 Max:    71 Err:    82 (13.29%)`; `None` if
 /// there is none.
 fn summary(reader: OutputReader, text: &str) -> Result<Option<Claims>, ParseError> {
     let Some((line, sums)) =

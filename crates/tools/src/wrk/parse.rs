@@ -34,7 +34,7 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
 pub(crate) struct WrkReport {
     /// Number of answers.
     pub requests: u64,
-    /// Mean and maximum latency; `None` where no answer was measured.
+    /// Mean and maximum latency; `None` if no answer was measured.
     pub mean_and_max_ns: Option<(u64, u64)>,
     /// Connect, read and write errors.
     pub broken: u64,
