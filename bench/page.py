@@ -154,7 +154,8 @@ def summary(sessions):
         out += [f"### {title} ({name})", summary_table(title, data, peer)]
     with_memory = [found["memory"]["memory"] for found in sessions.values() if "memory" in found]
     if with_memory:
-        out += ["### Memory", memory(with_memory[-1])]
+        rows = ", ".join(f"{row['memory'] / 2**20:.1f} MiB with {row['connections']} connections" for row in with_memory[-1])
+        out.append(f"Peak resident memory: {rows}.")
     return "\n\n".join(out)
 
 
