@@ -1,4 +1,4 @@
-//! The simulator runs the same scenarios with the same driver as the engine, but in simulated time.
+//! The simulator runs the same scenarios with the same driver as the engine, but in virtual time.
 //!
 //! Network and generator take no time here: a request reaches the service when it starts, and it starts at its intended
 //! start unless the user's limit on connections holds it back. The result is what an ideal client would measure, exact to

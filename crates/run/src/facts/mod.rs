@@ -41,15 +41,15 @@ pub struct Facts {
     pub version: String,
     /// How the run was obtained.
     pub source: RunSource,
-    /// The run's origin, in nanoseconds since 1970 UTC; `None` in simulated time.
+    /// The run's origin, in nanoseconds since 1970 UTC; `None` in virtual time.
     pub started_at_unix_ns: Option<u64>,
     /// From the origin to the end of the drain, nanoseconds.
     pub elapsed_ns: u64,
     /// What was offered.
     pub offered: OfferedLoad,
-    /// The machine that sent the load; `None` in simulated time.
+    /// The machine that sent the load; `None` in virtual time.
     pub host: Option<HostInfo>,
-    /// What the generator knows about itself; `None` in simulated time.
+    /// What the generator knows about itself; `None` in virtual time.
     pub generator: Option<GeneratorStats>,
     /// The run was stopped early, by the user or by a stop condition such as `--until`, which a note then names.
     pub interrupted: bool,
