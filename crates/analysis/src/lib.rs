@@ -6,6 +6,7 @@
 //! | [`support`] | which quantiles a sample is large enough for |
 //! | `confidence_interval`, `exceedance`, `long_run_variance` | confidence intervals for dependent requests |
 //! | `distribution`, `metric_distributions` | the distributions of a run |
+//! | `bracket` | quantiles with and without what the generator added |
 //! | `load_timeline` | arrivals, starts and ends over time: whether the backlog grows |
 //! | [`saturation_detector`] | detects saturation during a run |
 //! | `levels`, [`settling()`], [`without_warmup`] | the levels of the response time, where it settles, and the run without its warm-up |
@@ -19,6 +20,7 @@
 //! | [`league`] | load tools compared: what they reported and what the server saw |
 
 mod binomial;
+mod bracket;
 mod confidence_interval;
 #[cfg(test)]
 mod coverage;
@@ -46,10 +48,10 @@ mod warmup;
 
 pub use metric_distributions::quantile;
 
-use truetail_model::record::{Metric, RequestRecord};
+use truetail_model::record::RequestRecord;
 use truetail_run::{Findings, Run, Verdict, VerdictState};
 
-use metric_distributions::{every_arrival, mark_unresolved};
+use metric_distributions::every_arrival;
 
 pub use settling::settling;
 pub use warmup::{WarmupCutError, without_warmup};
@@ -58,8 +60,6 @@ pub use warmup::{WarmupCutError, without_warmup};
 pub fn findings(run: &Run) -> Findings {
     let every = every_arrival(&run.snapshot);
     let mut findings = without_verdict(run, every.as_deref());
-    let lag = &findings.metrics[Metric::GeneratorLag].quantiles;
-    findings.response_time.quantiles.iter_mut().zip(lag).for_each(|(quantile, lag)| mark_unresolved(quantile, lag));
     findings.uncertainty = uncertainty::uncertainty(run, &findings);
     findings.verdict = verdict::judge(run, &findings, every.as_deref());
     findings.closed_loop_shadow = shadow::of_findings(run, &findings);
