@@ -9,7 +9,7 @@ use super::clock::CompletionTime;
 use crate::connection::Phase;
 use crate::connection::timestamps::WallTime;
 use crate::protocol::{Closed, Ended, Event, Protocol, Retry, Session, Tag};
-use crate::result::{WorkerResult, cpu_since};
+use crate::result::{ConnectionCounts, WorkerResult, cpu_since};
 
 impl<P: Protocol> Worker<P> {
     /// Deals with what happened on a connection by `now`, by bytes that bear `stamp` or otherwise.
@@ -82,6 +82,7 @@ impl<P: Protocol> Worker<P> {
             return self.unassign(tag);
         }
         let completion = self.clock.noticed(exchange, now);
+        self.sleeper.end_was_unstamped(now);
         self.end(tag, completion, outcome, bytes_in);
     }
 
@@ -181,7 +182,7 @@ impl<P: Protocol> Worker<P> {
         self.in_flight.end(tag);
         // On a schedule, whoever waits for this place could have had it since the answer arrived; in a closed loop the user
         // is this worker, and goes on when it has read.
-        let free = if self.config.scheduled { completion.arrived } else { completion.read };
+        let free = if self.config.is_scheduled() { completion.arrived } else { completion.read };
         self.driver.complete(user, free);
     }
 
@@ -225,8 +226,8 @@ impl<P: Protocol> Worker<P> {
             clock_steps: self.clock.correlation.steps(),
             pauses: self.clock.pauses,
             cpu: cpu_since(cpu_before),
-            connections_opened: self.connections.pool.opened,
-            connections_peak: self.connections.pool.peak,
+            connections: ConnectionCounts { opened: self.connections.pool.opened, peak: self.connections.pool.peak },
+            ticks: self.sleeper.sent_in_ticks(),
             streams: P::MULTIPLEXED.then_some(self.connections.streams),
             stray_answers: self.receiver.stray_answers,
             unstamped: self.receiver.unstamped,

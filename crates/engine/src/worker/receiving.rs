@@ -135,6 +135,7 @@ impl<P: Protocol> Worker<P> {
             }
             None => {
                 self.receiver.unstamped += u64::from(self.config.stamped);
+                self.sleeper.end_was_unstamped(now);
                 Ok(self.clock.noticed(exchange, now))
             }
         }

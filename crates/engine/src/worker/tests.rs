@@ -84,7 +84,8 @@ impl Stage {
             timeout,
             stamped,
             timing,
-            scheduled: true,
+            model: workload.model.kind(),
+            has_own_cap: false,
             control: Control::new(),
         };
         let (protocol, reactor) = (Http1::new(one_request(), true), Reactor::new().unwrap());
