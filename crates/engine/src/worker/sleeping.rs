@@ -143,9 +143,20 @@ impl Sleeper {
         RETRANSMITTED_WITHIN + waits
     }
 
-    /// Whatever comes during this wait may lie unread until its end: the kernel says when it came.
-    fn may_be_deaf(&self, wait: &Wait<'_>) -> bool {
-        self.habits.stamps_each && !wait.is_watched && wait.now >= self.watchful_until
+    /// Nothing that comes ends this wait: answers may lie unread until its end, because the kernel says when they came.
+    pub(super) fn is_deaf(&self, wait: &Wait<'_>) -> bool {
+        let is_needed = wait.is_watched || wait.now < self.watchful_until;
+        self.habits.stamps_each
+            && !is_needed
+            && match self.habits.timing {
+                Timing::Precise | Timing::Balanced => false,
+                Timing::Auto => {
+                    !self.pace.answers_may_wake()
+                        && wait.until.since(wait.now) <= LONGEST_DEAF_SLEEP
+                        && !wait.driver.awaits_completion(wait.now)
+                }
+                Timing::Cheap => true,
+            }
     }
 
     /// Waits, and puts what has happened into `reports`.
@@ -157,14 +168,7 @@ impl Sleeper {
         clock: &mut WorkerClock,
     ) -> io::Result<()> {
         match self.habits.timing {
-            Timing::Balanced | Timing::Precise => self.sleep_short_of(wait, false, reactor, reports, clock),
-            Timing::Auto => {
-                let is_deaf = !self.pace.answers_may_wake()
-                    && self.may_be_deaf(wait)
-                    && wait.until.since(wait.now) <= LONGEST_DEAF_SLEEP
-                    && !wait.driver.awaits_completion(wait.now);
-                self.sleep_short_of(wait, is_deaf, reactor, reports, clock)
-            }
+            Timing::Precise | Timing::Balanced | Timing::Auto => self.sleep_short_of(wait, reactor, reports, clock),
             Timing::Cheap => self.sleep_in_ticks(wait, reactor, reports, clock),
         }
     }
@@ -193,7 +197,7 @@ impl Sleeper {
         }
         let wake = tick(driver.awaits_completion(now), now, until);
         clock.pauses.sleeping(wake);
-        if self.may_be_deaf(wait) {
+        if self.is_deaf(wait) {
             thread::sleep(wake.since(now).into());
             return reactor.wait(reports, Some(Nanos::ZERO));
         }
@@ -205,7 +209,6 @@ impl Sleeper {
     fn sleep_short_of(
         &mut self,
         wait: &Wait<'_>,
-        is_deaf: bool,
         reactor: &Reactor,
         reports: &mut Reports,
         clock: &mut WorkerClock,
@@ -215,7 +218,7 @@ impl Sleeper {
             clock.pauses.sleeping(wait.now);
             return reactor.wait(reports, Some(Nanos::ZERO));
         }
-        let wake = wait.now + asleep;
+        let (wake, is_deaf) = (wait.now + asleep, self.is_deaf(wait));
         clock.pauses.sleeping(wake);
         let measured_from = (self.habits.timing == Timing::Auto && self.pace.measures()).then(host::thread_cpu_time);
         if is_deaf {
