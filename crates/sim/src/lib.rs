@@ -1,7 +1,8 @@
 //! The simulator: the same scenario and the same driver as the engine, in virtual time.
 //!
 //! There is no network and no generator here, so neither takes time: a request reaches the service at the instant it
-//! starts, and starts at its intended start unless the user's own cap on connections holds it back. What comes out is
+//! starts, and starts at its intended start unless the user's own cap on connections holds it back, or
+//! [`GeneratorFlaws`] were asked for. What comes out is
 //! what an ideal client would have measured, to the nanosecond: the truth that other measurements are compared with.
 //!
 //! [`simulate`] makes a [`Run`] of a scenario. [`Simulation`] hands each request to a [`Sink`] of the caller's instead.
@@ -23,6 +24,7 @@
 
 mod client_outcome;
 mod error;
+mod flaws;
 mod in_flight;
 pub mod labs;
 mod run;
@@ -30,6 +32,7 @@ mod simulation;
 mod sink;
 
 pub use error::SimError;
+pub use flaws::GeneratorFlaws;
 pub use run::{SimOptions, simulate};
 pub use simulation::{FaultClockStart, Simulation, SimulationEnd};
 pub use sink::Sink;
