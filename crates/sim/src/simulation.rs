@@ -97,11 +97,8 @@ impl Simulation {
     /// The same with a generator that is late.
     #[must_use]
     pub fn with_flaws(self, flaws: GeneratorFlaws) -> Simulation {
-        let generator = LateGenerator {
-            flawed: FlawedGenerator::new(flaws),
-            knock_on: KnockOn::default(),
-            wakes: Timestamp::ZERO,
-        };
+        let generator =
+            LateGenerator { flawed: FlawedGenerator::new(flaws), knock_on: KnockOn::default(), wakes: Timestamp::ZERO };
         // What is in flight is known only where requests end one by one.
         Simulation { generator: Some(generator), settles_at_start: false, ..self }
     }

@@ -1,7 +1,7 @@
 //! What becomes of requests: the events of sessions, timeouts, lost connections, the end of the run; and writing it down.
 
-use truetail_model::record::{Cause, Outcome, RequestRecord, StartDelay};
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::record::{Cause, Outcome, RequestRecord};
+use truetail_model::time::Timestamp;
 use truetail_run::CpuTime;
 
 use super::Worker;
@@ -166,12 +166,8 @@ impl<P: Protocol> Worker<P> {
         *record = RequestRecord::new(exchange.arrival, exchange.started.instant, completion.arrived, outcome);
         let rare = exchange.rare.as_deref();
         let connect = rare.and_then(|rare| rare.connect);
-        record.delay = StartDelay::split(
-            record.intended_start,
-            record.actual_start,
-            exchange.connection_wait,
-            connect.unwrap_or(Nanos::ZERO),
-        );
+        record.delay = exchange.start_delay();
+        record.knock_on = exchange.passed_on + completion.unread;
         record.connected = connect.is_some();
         record.tls_handshake = rare.and_then(|rare| rare.handshake);
         record.first_byte = exchange.first_byte.map(|first_byte| first_byte.min(completion.arrived));

@@ -161,7 +161,8 @@ impl<P: Protocol> Worker<P> {
         let wait = Wait { driver: &self.driver, now, until, is_watched: self.connections.are_watched() };
         self.sleeper.sleep(&wait, &self.reactor, reports, &mut self.clock)?;
         self.has_polled = true;
-        self.clock.now();
+        let woke = self.clock.now();
+        self.clock.looked(woke, self.sleeper.woken_within().map(|within| (now, within)));
         let paused = self.clock.pauses.total();
         // A pause may have come after the system had said what is ready.
         self.receiver.may_have_missed = paused > paused_before;
@@ -176,7 +177,7 @@ impl<P: Protocol> Worker<P> {
         }
         self.expire(now);
         if !reports.is_full() && !self.receiver.has_more() {
-            self.clock.drained(paused);
+            self.clock.drained(paused, woke);
         }
         Ok(())
     }

@@ -75,7 +75,7 @@ impl<P: Protocol> Worker<P> {
             let since = if blocked.instant > exchange.began.instant { blocked } else { exchange.began };
             exchange.connection_wait += since.elapsed(now);
         }
-        exchange.started = now;
+        self.in_flight.start(tag, now, self.config.share.workers == 1);
     }
 
     /// The transport took the last byte of a request at `now`, after it had stopped in the middle.

@@ -21,6 +21,8 @@ const WORTH_SLEEPING: Nanos = Nanos::from_micros(10);
 const LONGEST_SLEEP: Nanos = Nanos::from_millis(20);
 /// Longest sleep from which no answer wakes the worker in `auto`.
 const LONGEST_DEAF_SLEEP: Nanos = Nanos::from_millis(1);
+/// A worker that waits for answers runs so soon after one has come, or as late as its sleeps end.
+const WAKES_WITHIN: Nanos = Nanos::from_micros(30);
 /// A retransmission that was faster than this is not looked for: so much may be missing of a time.
 const RETRANSMITTED_WITHIN: Nanos = Nanos::from_millis(1);
 /// After an end that bears no stamp, answers wake the worker for so long: where there was one there are others, and nobody but
@@ -67,6 +69,8 @@ pub(super) struct Sleeper {
     pace: Pace,
     /// In ticks: nothing is sent before this instant, where something wakes the worker between two ticks.
     next_tick: Option<Timestamp>,
+    /// Whatever came would have ended the last wait, and nothing had come before it.
+    was_woken: bool,
     /// In ticks: the last wait for a permit saw no answer.
     waited_in_vain: bool,
     /// Until this instant answers wake the worker, whatever the timing.
@@ -80,7 +84,15 @@ impl Sleeper {
             Timing::Balanced | Timing::Auto | Timing::Cheap => OversleepEstimator::typical(),
         };
         let watchful_until = Timestamp::ZERO;
-        Sleeper { habits, oversleep, pace: Pace::new(), next_tick: None, waited_in_vain: false, watchful_until }
+        Sleeper {
+            habits,
+            oversleep,
+            pace: Pace::new(),
+            next_tick: None,
+            was_woken: false,
+            waited_in_vain: false,
+            watchful_until,
+        }
     }
 
     /// Requests go out when they are due, and not in ticks nor when their user is ready.
@@ -127,6 +139,11 @@ impl Sleeper {
         until + tick
     }
 
+    /// How soon what came during the last wait ended it, as a rule; `None`: it may have come before.
+    pub(super) fn woken_within(&self) -> Option<Nanos> {
+        self.was_woken.then(|| self.oversleep.estimate().max(WAKES_WITHIN))
+    }
+
     /// An end was noticed at `now` of which nobody knows when it came.
     pub(super) fn end_was_unstamped(&mut self, now: Timestamp) {
         self.watchful_until = now + WATCHFUL_FOR;
@@ -167,6 +184,7 @@ impl Sleeper {
         reports: &mut Reports,
         clock: &mut WorkerClock,
     ) -> io::Result<()> {
+        self.was_woken = false;
         match self.habits.timing {
             Timing::Precise | Timing::Balanced | Timing::Auto => self.sleep_short_of(wait, reactor, reports, clock),
             Timing::Cheap => self.sleep_in_ticks(wait, reactor, reports, clock),
@@ -191,7 +209,7 @@ impl Sleeper {
             let until = if self.waited_in_vain { until } else { until.min(tick(true, now, until)) };
             clock.pauses.sleeping(until);
             self.next_tick = None;
-            reactor.wait_until(reports, clock.monotonic(), until)?;
+            self.was_woken = reactor.wait_until(reports, clock.monotonic(), until)?;
             self.waited_in_vain = reports.is_empty();
             return Ok(());
         }
@@ -202,7 +220,8 @@ impl Sleeper {
             return reactor.wait(reports, Some(Nanos::ZERO));
         }
         self.next_tick = Some(wake);
-        reactor.wait_until(reports, clock.monotonic(), wake)
+        self.was_woken = reactor.wait_until(reports, clock.monotonic(), wake)?;
+        Ok(())
     }
 
     /// Wakes as much before the end of the wait as sleeps end late; the rest is waited for awake.
@@ -224,7 +243,7 @@ impl Sleeper {
         if is_deaf {
             thread::sleep(asleep.into());
         } else {
-            reactor.wait_until(reports, clock.monotonic(), wake)?;
+            self.was_woken = reactor.wait_until(reports, clock.monotonic(), wake)?;
         }
         // What an answer ended is another matter: it costs less.
         if is_deaf || reports.is_empty() {

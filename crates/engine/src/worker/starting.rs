@@ -76,6 +76,7 @@ impl<P: Protocol> Worker<P> {
             connection_wait: if self.config.has_own_cap { Nanos::ZERO } else { start.connection_wait },
             began,
             started: began,
+            passed_on: Nanos::ZERO,
             rare: None,
             first_byte: None,
             connection: None,

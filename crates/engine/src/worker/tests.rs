@@ -488,3 +488,24 @@ fn to_wait_for_a_cap_of_our_own_is_generator_lag() {
     let (connection_wait, generator_lag) = waited_for_a_place(true);
     assert!(connection_wait.is_zero() && generator_lag >= HELD, "{connection_wait} {generator_lag}");
 }
+
+#[test]
+fn what_bears_no_stamp_may_have_lain_unread_since_the_worker_looked() {
+    let mut stage = Stage::new(1, None, false);
+    let _streams = stage.send_all(1);
+    let (clock, in_flight) = (&mut stage.worker.clock, &mut stage.worker.in_flight);
+    let exchange = in_flight.get(0);
+    let at = |micros| exchange.started.instant + Nanos::from_micros(micros);
+    let paused = clock.pauses.total();
+    let within = Nanos::from_micros(30);
+    for (drained_at, waited, unread) in [
+        (at(100), None, 350),
+        (Timestamp::ZERO, None, 450),
+        (at(100), Some((at(200), within)), 80),
+        (at(100), Some((at(390), within)), 60),
+    ] {
+        clock.drained(paused, drained_at);
+        clock.looked(at(400), waited);
+        assert_eq!(clock.noticed(exchange, at(450)).unread, Nanos::from_micros(unread), "{waited:?}");
+    }
+}
