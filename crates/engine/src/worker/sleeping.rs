@@ -154,7 +154,6 @@ impl Sleeper {
     pub(super) fn unchecked_age(&self) -> Nanos {
         let waits = match self.habits.timing {
             Timing::Cheap if self.habits.stamps_each => Nanos(Timing::TICK_NS),
-            Timing::Auto if !self.pace.answers_may_wake() => LONGEST_DEAF_SLEEP,
             Timing::Precise | Timing::Balanced | Timing::Auto | Timing::Cheap => Nanos::ZERO,
         };
         RETRANSMITTED_WITHIN + waits
