@@ -73,6 +73,16 @@ pub enum CapReason {
     Multiplexed,
 }
 
+impl EffectiveCap {
+    /// The most connections that this machine allows, where nothing else sets the cap.
+    pub fn of_this_machine(&self) -> Option<u64> {
+        match self.reason {
+            CapReason::OpenFiles | CapReason::LocalPorts => Some(u64::from(self.connections)),
+            CapReason::UserLimit | CapReason::Users | CapReason::Multiplexed => None,
+        }
+    }
+}
+
 impl Plan {
     /// A plan with the default options.
     pub fn new(workload: Workload, target: Target) -> Plan {
@@ -82,7 +92,7 @@ impl Plan {
             threads: None,
             samples: SamplesOptions::default(),
             end_clock: EndClock::Kernel,
-            timing: Timing::Balanced,
+            timing: Timing::Auto,
             keep_alive: true,
             max_streams: None,
             observer: None,
@@ -121,13 +131,12 @@ impl Plan {
         }
     }
 
-    /// The offered load and its target, with the cap that will be in force.
+    /// The offered load and its target. A cap that truetail chose is no part of it: on another machine it is another.
     pub fn offered(&self) -> OfferedLoad {
         OfferedLoad {
             url: Some(self.target.url()),
             method: self.target.method().map(|method| method.as_str().to_owned()),
             mix: mix(self.target.requests()),
-            connections: Some(self.effective_cap().connections),
             http2: (self.target.http_version() == HttpVersion::Http2)
                 .then_some(Http2Config { max_streams: self.max_streams }),
             ..OfferedLoad::of(&self.workload)

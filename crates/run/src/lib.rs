@@ -14,7 +14,7 @@ pub mod wire;
 pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
 pub use facts::{
     CheckCounts, CpuContention, CpuTime, EndClock, Facts, GeneratorStats, HostInfo, Http2Config, Http2Stats,
-    LONGEST_PAUSES, Mix, MixTarget, OfferedLoad, Pause, RunSource, TargetBooks, Timing,
+    LONGEST_PAUSES, Mix, MixTarget, OfferedLoad, Pause, RunSource, TargetBooks, Ticks, Timing,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,

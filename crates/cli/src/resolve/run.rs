@@ -79,7 +79,8 @@ fn timing(args: &RunArgs) -> Result<Timing> {
         )),
         Some(TimingName::Cheap) => Ok(Timing::Cheap),
         Some(TimingName::Precise) => Ok(Timing::Precise),
-        Some(TimingName::Balanced) | None => Ok(Timing::Balanced),
+        Some(TimingName::Balanced) => Ok(Timing::Balanced),
+        Some(TimingName::Auto) | None => Ok(Timing::Auto),
     }
 }
 

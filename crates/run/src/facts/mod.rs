@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use checks::CheckCounts;
 pub use generator::{
-    CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, Pause, Timing,
+    CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, Pause, Ticks, Timing,
 };
 pub use mix::{Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
