@@ -258,6 +258,7 @@ fn ask(stream: Stream, target: &Target) -> Result<Preflight, Problem> {
         requests: &requests,
         keep_alive: false,
         max_streams: None,
+        keeps_fields: false,
     };
     let started = Instant::now();
     let status = with_protocol(&options, stream)?;
