@@ -111,11 +111,7 @@ struct NamedTest<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum TestName {
     Equal,
-    Less,
-    AtMost,
-    More,
-    AtLeast,
-    In,
+    Order(Order),
     Contains,
     StartsWith,
     EndsWith,
@@ -123,18 +119,28 @@ enum TestName {
     Exists,
 }
 
+/// What only numbers can be asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Order {
+    Less,
+    AtMost,
+    More,
+    AtLeast,
+    In,
+}
+
 /// Longer signs first, because the shorter ones are prefixes of them. With `true` the opposite is asked for.
 const SIGNS: [(&str, (TestName, bool)); 6] = [
     ("==", (TestName::Equal, false)),
     ("!=", (TestName::Equal, true)),
-    ("<=", (TestName::AtMost, false)),
-    (">=", (TestName::AtLeast, false)),
-    ("<", (TestName::Less, false)),
-    (">", (TestName::More, false)),
+    ("<=", (TestName::Order(Order::AtMost), false)),
+    (">=", (TestName::Order(Order::AtLeast), false)),
+    ("<", (TestName::Order(Order::Less), false)),
+    (">", (TestName::Order(Order::More), false)),
 ];
 
 const WORDS: [(&str, TestName); 6] = [
-    ("in", TestName::In),
+    ("in", TestName::Order(Order::In)),
     ("contains", TestName::Contains),
     ("startsWith", TestName::StartsWith),
     ("endsWith", TestName::EndsWith),
@@ -171,33 +177,27 @@ fn unknown_test(found: &str, subject: &str) -> String {
 }
 
 fn status_test(test: NamedTest<'_>) -> Parsed<StatusTest> {
-    if test.name != TestName::Equal {
-        let number_test = number_test(test)?;
-        return number_test.map(StatusTest::Number).ok_or_else(|| {
-            "a status is compared with ==, !=, <, <=, >, >= or in, such as 'status in 200..299'".to_owned()
-        });
-    }
     let text = test.value.rest();
-    let status = text.parse().ok().filter(|status| (100..=999).contains(status));
-    status.map(StatusTest::Equal).ok_or_else(|| format!("'{text}' is not a status; write a number such as 200"))
+    match test.name {
+        TestName::Equal => {
+            let status = text.parse().ok().filter(|status| (100..=999).contains(status));
+            status.map(StatusTest::Equal).ok_or_else(|| format!("'{text}' is not a status; write a number such as 200"))
+        }
+        TestName::Order(order) => number_test(order, text).map(StatusTest::Number),
+        TestName::Contains | TestName::StartsWith | TestName::EndsWith | TestName::Matches | TestName::Exists => {
+            Err("a status is compared with ==, !=, <, <=, >, >= or in, such as 'status in 200..299'".to_owned())
+        }
+    }
 }
 
-/// `None`: the test asks for no order of numbers.
-fn number_test(test: NamedTest<'_>) -> Parsed<Option<NumberTest>> {
-    let text = test.value.rest();
-    Ok(Some(match test.name {
-        TestName::Less => NumberTest::Less(number(text)?),
-        TestName::AtMost => NumberTest::AtMost(number(text)?),
-        TestName::More => NumberTest::More(number(text)?),
-        TestName::AtLeast => NumberTest::AtLeast(number(text)?),
-        TestName::In => range(text)?,
-        TestName::Equal
-        | TestName::Contains
-        | TestName::StartsWith
-        | TestName::EndsWith
-        | TestName::Matches
-        | TestName::Exists => return Ok(None),
-    }))
+fn number_test(order: Order, text: &str) -> Parsed<NumberTest> {
+    Ok(match order {
+        Order::Less => NumberTest::Less(number(text)?),
+        Order::AtMost => NumberTest::AtMost(number(text)?),
+        Order::More => NumberTest::More(number(text)?),
+        Order::AtLeast => NumberTest::AtLeast(number(text)?),
+        Order::In => range(text)?,
+    })
 }
 
 fn number(text: &str) -> Parsed<f64> {
@@ -222,7 +222,7 @@ fn text_test(test: NamedTest<'_>) -> Parsed<TextTest> {
         TestName::StartsWith => Ok(TextTest::StartsWith(text_value(value)?)),
         TestName::EndsWith => Ok(TextTest::EndsWith(text_value(value)?)),
         TestName::Matches => Ok(TextTest::Matches(regex(value)?)),
-        TestName::Less | TestName::AtMost | TestName::More | TestName::AtLeast | TestName::In => {
+        TestName::Order(_) => {
             Err("a text is compared with ==, !=, contains, startsWith, endsWith or matches".to_owned())
         }
         TestName::Exists => Err("'exists' goes with header and jsonpath".to_owned()),
@@ -235,16 +235,16 @@ fn json_test(test: NamedTest<'_>) -> Parsed<JsonTest> {
         TestName::Equal => Ok(JsonTest::Equal(json_value(test.value)?)),
         TestName::Contains => Ok(JsonTest::Contains(json_value(test.value)?)),
         TestName::StartsWith | TestName::EndsWith | TestName::Matches => Ok(JsonTest::Text(text_test(test)?)),
-        TestName::Less | TestName::AtMost | TestName::More | TestName::AtLeast | TestName::In => {
-            number_test(test)?.map(JsonTest::Number).ok_or_else(String::new)
-        }
+        TestName::Order(order) => number_test(order, test.value.rest()).map(JsonTest::Number),
     }
 }
 
 /// A text in quotes, or all that is left.
 fn text_value(mut value: Scanner<'_>) -> Parsed<String> {
     match value.quoted()? {
-        Some(_) if !value.rest().is_empty() => Err(format!("nothing follows the quoted text, and here is '{}'", value.rest())),
+        Some(_) if !value.rest().is_empty() => {
+            Err(format!("nothing follows the quoted text, and here is '{}'", value.rest()))
+        }
         Some(text) => Ok(text),
         None if value.rest().is_empty() => Err("a value follows, such as \"ok\"".to_owned()),
         None => Ok(value.rest().to_owned()),

@@ -60,7 +60,9 @@ impl<'a> Scanner<'a> {
             return Ok(Some(text[1..text.len() - 1].to_owned()));
         }
         let unquoted = serde_json::from_str(text);
-        unquoted.map(Some).map_err(|_| format!("{text} has an escape that JSON does not know; write \\\\ for a backslash"))
+        unquoted
+            .map(Some)
+            .map_err(|_| format!("{text} has an escape that JSON does not know; write \\\\ for a backslash"))
     }
 
     /// The name of a header field, up to a blank or a comparison.

@@ -212,7 +212,10 @@ mod tests {
     #[test]
     fn what_cannot_be_asked_of_a_value_is_neither_true_nor_false() {
         let more = JsonTest::Number(NumberTest::More(1.0));
-        assert_eq!((more.holds(&json!(2)), more.holds(&json!(1)), more.holds(&json!("2"))), (Some(true), Some(false), None));
+        assert_eq!(
+            (more.holds(&json!(2)), more.holds(&json!(1)), more.holds(&json!("2"))),
+            (Some(true), Some(false), None)
+        );
         let contains = JsonTest::Contains(json!(7));
         assert_eq!((contains.holds(&json!([1, 7])), contains.holds(&json!("a7"))), (Some(true), Some(true)));
         assert_eq!((contains.holds(&json!(7)), contains.holds(&json!({"a": 7}))), (None, None));
