@@ -22,7 +22,6 @@ impl CheckRun {
     /// Checks on the answers to `requests`; arrivals before `measure_from` are not counted. `by_second`: counts are to be
     /// had from a later time on, too; this takes 16 bytes for each second and check.
     pub fn new(checks: Vec<Check>, requests: &RequestSet, measure_from: Timestamp, by_second: bool) -> CheckRun {
-        let empty = CheckTally::new(checks.len(), by_second);
         let plan = CheckPlan {
             needs_body: checks.iter().any(Check::needs_body),
             needs_fields: checks.iter().any(Check::needs_fields),
@@ -34,8 +33,18 @@ impl CheckRun {
             measure_from,
             checks,
         };
+        CheckRun::of(plan, by_second)
+    }
+
+    fn of(plan: CheckPlan, by_second: bool) -> CheckRun {
+        let empty = CheckTally::new(plan.checks.len(), by_second);
         let found = Found { tally: empty.clone(), failed: Vec::new() };
         CheckRun { plan: Arc::new(plan), found: Arc::new(Mutex::new(found)), empty }
+    }
+
+    /// The same checks on an answer before the run, which is not counted in it.
+    pub fn before_the_run(&self) -> CheckRun {
+        CheckRun::of(CheckPlan { measure_from: Timestamp::ZERO, ..(*self.plan).clone() }, false)
     }
 
     /// Makes the observers that do the work, for [`truetail_engine::Plan::observer`].

@@ -17,7 +17,7 @@ const KEPT_BODY_BYTES: usize = 4096;
 const BODY_ROOM_KEPT: usize = 64 * 1024;
 
 /// What all workers of a run know.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct CheckPlan {
     pub(crate) checks: Vec<Check>,
     /// What the targets are called, in their order.
@@ -183,3 +183,6 @@ impl Observer for CheckObserver {
         all.failed.append(&mut self.found.failed);
     }
 }
+
+#[cfg(test)]
+mod tests;

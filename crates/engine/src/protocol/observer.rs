@@ -50,6 +50,11 @@ impl<'a> AnswerHead<'a> {
         AnswerHead { status, fields }
     }
 
+    /// A head of which only the status is known: for tests of observers.
+    pub fn without_fields(status: u16) -> AnswerHead<'static> {
+        AnswerHead { status, fields: HeadFields::None }
+    }
+
     /// Puts the header fields into `list`, in place of what is in it.
     pub fn copy_fields(&self, list: &mut FieldList) {
         list.clear();

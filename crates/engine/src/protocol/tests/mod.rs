@@ -1,5 +1,6 @@
 //! What holds for every protocol. A protocol takes part by an implementation of [`Case`] and a line in `over_every_protocol`.
 
+mod header_fields;
 mod line;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -201,6 +201,30 @@ mod tests {
     }
 
     #[test]
+    fn fields_are_kept_as_text_where_that_is_asked_for() {
+        let mut decoder = Decoder::keeping_text();
+        let mut fields_of = |block: &str| {
+            decoder.read(&bytes(block)).unwrap();
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let fields = decoder.fields().unwrap();
+            fields.iter().map(|(name, value)| (text(name), text(value))).collect::<Vec<_>>()
+        };
+        // As above: RFC 7541, appendix C.6.
+        let first = fields_of(
+            "4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718 63c7 \
+             8f0b 97c8 e9ae 82ae 43d3",
+        );
+        let expected = [
+            ("cache-control", "private"),
+            ("date", "Mon, 21 Oct 2013 20:13:21 GMT"),
+            ("location", "https://www.example.com"),
+        ];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(first, expected);
+        assert_eq!(fields_of("4883 640e ffc1 c0bf"), expected);
+    }
+
+    #[test]
     fn a_head_that_is_none_of_an_answer() {
         let literal = |name: &str, value: &str| {
             [&[0, name.len() as u8], name.as_bytes(), &[value.len() as u8], value.as_bytes()].concat()
@@ -243,9 +267,11 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_bytes_leave_the_table_small(blocks in proptest::collection::vec(proptest::collection::vec(proptest::num::u8::ANY, 0..200), 0..20)) {
-            let mut decoder = Decoder::new();
+            let (mut decoder, mut keeping) = (Decoder::new(), Decoder::keeping_text());
             for block in blocks {
-                let _ = decoder.read(&block);
+                let read = decoder.read(&block);
+                proptest::prop_assert_eq!(keeping.read(&block), read);
+                proptest::prop_assert!(keeping.fields().unwrap().size() <= HEAD_LIMIT);
                 proptest::prop_assert!(decoder.table_len() <= super::super::TABLE_SIZE / OVERHEAD);
                 proptest::prop_assert!(decoder.text.capacity() <= 1024);
             }
