@@ -1,11 +1,9 @@
 //! A check, and its text.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde_json_path::JsonPath;
 
-use crate::parse::{self, CheckError};
 use crate::tests_of::{JsonTest, Quoted, StatusTest, TextTest};
 
 /// What an answer has to be, such as `status == 200`.
@@ -51,14 +49,6 @@ impl Check {
     /// It looks at header fields.
     pub fn needs_fields(&self) -> bool {
         matches!(self.subject, Subject::Header(..))
-    }
-}
-
-impl FromStr for Check {
-    type Err = CheckError;
-
-    fn from_str(text: &str) -> Result<Check, CheckError> {
-        parse::check(text)
     }
 }
 

@@ -12,6 +12,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::str::FromStr;
 
 use regex::bytes::Regex;
 use serde_json::Value;
@@ -39,14 +40,14 @@ impl Error for CheckError {}
 
 type Parsed<T> = Result<T, String>;
 
-/// Parses a check.
-///
-/// # Errors
-/// What is wrong with it.
-pub(crate) fn check(text: &str) -> Result<Check, CheckError> {
-    let error = |problem| CheckError { text: text.trim().to_owned(), problem };
-    let (subject, negated) = subject(Scanner::new(text)).map_err(error)?;
-    Ok(Check { text: text.trim().to_owned(), subject, negated })
+impl FromStr for Check {
+    type Err = CheckError;
+
+    fn from_str(text: &str) -> Result<Check, CheckError> {
+        let error = |problem| CheckError { text: text.trim().to_owned(), problem };
+        let (subject, negated) = subject(Scanner::new(text)).map_err(error)?;
+        Ok(Check { text: text.trim().to_owned(), subject, negated })
+    }
 }
 
 fn subject(mut scanner: Scanner<'_>) -> Parsed<(Subject, bool)> {
