@@ -63,6 +63,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
         requests: plan.target.requests(),
         keep_alive: plan.keep_alive,
         max_streams: plan.max_streams,
+        keeps_fields: plan.observer.is_some(),
     };
     with_protocol(&options, RunPlan { plan, control })
 }

@@ -11,7 +11,7 @@ use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot};
 
 use crate::facts::{CpuContention, EndClock, LONGEST_PAUSES};
 use crate::wire::v1::IntervalWidth;
-use crate::{Facts, GeneratorStats, HostInfo, Mix, OfferedLoad, Run, Ticks, Timing};
+use crate::{Facts, GeneratorStats, HostInfo, Mix, OfferedLoad, Run, Ticks, Timing, first_failed};
 
 /// Why runs cannot be merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -227,8 +227,12 @@ fn add_facts(whole: &mut Facts, part: Facts) {
     }
     whole.by_target.iter_mut().zip(&part.by_target).for_each(|(whole, part)| whole.merge(part));
     let same_checks = whole.checks.iter().map(|check| &check.text).eq(part.checks.iter().map(|check| &check.text));
-    if !same_checks {
+    if same_checks {
+        whole.failed_answers.extend(part.failed_answers);
+        whole.failed_answers = first_failed(std::mem::take(&mut whole.failed_answers));
+    } else {
         whole.checks.clear();
+        whole.failed_answers.clear();
     }
     whole.checks.iter_mut().zip(&part.checks).for_each(|(whole, part)| whole.merge(part));
     if whole.host.is_none() {

@@ -3,7 +3,9 @@
 mod support;
 
 use proptest::prelude::*;
-use support::{assert_same_counts, assert_same_snapshot, facts, findings, options, run, schedules, slow, steady};
+use support::{
+    assert_same_counts, assert_same_snapshot, facts, failed_answer, findings, options, run, schedules, slow, steady,
+};
 use tempfile::tempdir;
 use truetail_model::record::{RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
 use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, Ticks, Timing, folder, merge};
@@ -143,6 +145,19 @@ fn books_by_target_add_up_and_are_left_out_where_a_part_has_none() {
     for parts in [vec![a.clone(), lacking.clone()], vec![lacking, a]] {
         assert!(merge(parts).unwrap().facts.by_target.is_empty());
     }
+}
+
+#[test]
+fn of_all_answers_that_failed_the_first_few_are_kept() {
+    let (mut a, mut b) = stripes_of_steady();
+    a.facts.failed_answers = [0, 4, 8, 12].map(failed_answer).into();
+    b.facts.failed_answers = [2, 6, 10].map(failed_answer).into();
+    let merged = merge(vec![a.clone(), b.clone()]).unwrap().facts;
+    assert_eq!(merged.failed_answers, [0, 2, 4, 6, 8].map(failed_answer));
+    assert_eq!((merged.checks[0].passed, merged.checks[0].failed), (1980, 6));
+    b.facts.checks[0].text = "status == 201".to_owned();
+    let merged = merge(vec![a, b]).unwrap().facts;
+    assert!(merged.checks.is_empty() && merged.failed_answers.is_empty());
 }
 
 #[test]

@@ -8,6 +8,7 @@ use truetail_analysis::stopping_rule::StoppingRule;
 use truetail_engine::Resolve;
 use truetail_model::time::{DurationError, Nanos, Rate};
 
+use super::checks::CheckArgs;
 use super::values::{count, length};
 use crate::threshold::Threshold;
 
@@ -173,6 +174,8 @@ pub struct RunArgs {
     /// from status 400, and no answer) or unanswered (limit 1%). Repeatable. An INVALID run exits with 4 whatever holds
     #[arg(long, value_name = "CONDITION", help_heading = "Result")]
     pub fail_if: Vec<Threshold>,
+    #[command(flatten)]
+    pub checks: CheckArgs,
     /// Save the run in this folder [default: a new one under truetail-runs]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     pub out: Option<PathBuf>,
