@@ -1,8 +1,8 @@
-//! The uncertainty of a quantile, divided by where it comes from.
+//! The uncertainty of a quantile, by source.
 
 use serde::{Deserialize, Serialize};
 
-/// Where the uncertainty of a quantile comes from.
+/// A source of the uncertainty of a quantile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contribution {
@@ -10,7 +10,7 @@ pub enum Contribution {
     Sampling,
     /// Values are kept in buckets.
     Histogram,
-    /// A clock has a resolution, and takes time to read.
+    /// The clock has a limited resolution, and takes time to read.
     Clock,
     /// The generator began late.
     GeneratorLag,
