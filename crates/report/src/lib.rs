@@ -35,4 +35,4 @@ pub use json::pretty_json;
 pub use output_file::OutputFile;
 pub use progress::{RunProgress, progress_line, progress_text};
 pub use style::Style;
-pub use summary::summary;
+pub use summary::{SummaryOptions, summary};

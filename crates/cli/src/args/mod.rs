@@ -6,6 +6,7 @@ pub mod lab;
 pub mod merge;
 pub mod report;
 pub mod run;
+pub mod screen;
 pub mod serve;
 pub mod simulate;
 mod values;

@@ -8,6 +8,7 @@ use truetail_analysis::stopping_rule::StoppingRule;
 use truetail_engine::Resolve;
 use truetail_model::time::{DurationError, Nanos, Rate};
 
+use super::screen::ScreenArgs;
 use super::values::{count, length};
 use crate::threshold::Threshold;
 
@@ -181,6 +182,8 @@ pub struct RunArgs {
     /// Print run.json, and nothing else, on standard output
     #[arg(long, help_heading = "Result")]
     pub json: bool,
+    #[command(flatten)]
+    pub screen: ScreenArgs,
     /// No progress
     #[arg(long, help_heading = "Result")]
     pub quiet: bool,

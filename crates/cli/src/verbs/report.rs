@@ -15,7 +15,7 @@ use crate::output;
 pub fn report(args: ReportArgs) -> Result<ExitCode> {
     let run = load(&args.run)?;
     let findings = truetail_analysis::findings(&run);
-    output::print(&super::run::result(&run, &findings, Some(&args.run), args.json))?;
+    output::print(&super::run::result(&run, &findings, Some(&args.run), args.json, args.screen))?;
     Ok(ExitCode::from_verdicts([&findings.verdict]))
 }
 

@@ -5,10 +5,11 @@ use std::path::Path;
 use truetail_engine::{Plan, PreflightError, Target, TlsFault};
 use truetail_model::record::Cause;
 use truetail_model::time::Timestamp;
-use truetail_report::summary;
+use truetail_report::{SummaryOptions, summary};
 use truetail_run::{Findings, Run, wire};
 
 use crate::args::run::RunArgs;
+use crate::args::screen::ScreenArgs;
 use crate::error::{CliError, ExitCode, Result, runtime_error};
 use crate::measure::{RunContext, measure};
 use crate::output;
@@ -22,6 +23,7 @@ use crate::threshold::{Judgement, Threshold};
 /// # Errors
 /// If the load cannot be offered, or the result cannot be saved or printed.
 pub fn run(args: RunArgs) -> Result<ExitCode> {
+    let screen = args.screen;
     let mut resolved = resolve(args)?;
     OutputFolder::check(&resolved.save_to)?;
     // A signal during this request simply ends the process: nothing was created by then.
@@ -37,7 +39,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         run.facts.notes.push(note);
     }
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
-    output::print(&result(&run, &findings, saved.as_deref(), resolved.json))?;
+    output::print(&result(&run, &findings, saved.as_deref(), resolved.json, screen))?;
     Ok(judge(&run, &findings, &resolved.thresholds))
 }
 
@@ -46,7 +48,7 @@ fn cut_warmup(mut run: Run, cut: bool) -> (Run, Findings) {
     let findings = truetail_analysis::findings(&run);
     let Some(from) = findings.settling.cut_ns.filter(|_| cut) else {
         if cut {
-            run.facts.notes.push(format!("--warmup auto cut nothing: {}", findings.settling.why));
+            run.facts.notes.push(format!("--warmup auto: {}", findings.settling.why));
         }
         return (run, findings);
     };
@@ -56,19 +58,20 @@ fn cut_warmup(mut run: Run, cut: bool) -> (Run, Findings) {
             (shorter, findings)
         }
         Err(error) => {
-            run.facts.notes.push(format!("--warmup auto cut nothing: {error}"));
+            run.facts.notes.push(format!("--warmup auto: nothing was cut, because {error}"));
             (run, findings)
         }
     }
 }
 
 /// The text for standard output: the summary, or `run.json`.
-pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool) -> String {
+pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool, screen: ScreenArgs) -> String {
     if json {
         return wire::v1::run_file(run, findings).to_json();
     }
     let saved = saved.map(|folder| folder.display().to_string());
-    summary(run, findings, saved.as_deref(), output::stdout_style())
+    let options = SummaryOptions { saved: saved.as_deref(), details: screen.details };
+    summary(run, findings, options, output::stdout_style())
 }
 
 fn name_of(target: &Target) -> String {

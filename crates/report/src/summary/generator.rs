@@ -27,7 +27,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
         n => format!("{} threads", number::count(n.into())),
     };
     let text = format!(
-        "{} timing, {threads}: {} of CPU a request · lag p50 {}, p99 {}",
+        "{} timing, {threads}, {} of CPU time per request · lag p50 {}, p99 {}",
         generator.timing.name(),
         number::time(cpu_ns / issued),
         lag(0.5),
@@ -40,10 +40,10 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
 fn streams(streams: Option<Http2Stats>) -> String {
     let Some(Http2Stats { peak, allowed, sent_again }) = streams else { return String::new() };
     let allowed =
-        allowed.map_or("sets no limit".to_owned(), |n| format!("allows {} on a connection", number::count(n.into())));
+        allowed.map_or("sets no limit".to_owned(), |n| format!("allows {} per connection", number::count(n.into())));
     let again = match sent_again {
         0 => String::new(),
-        n => format!(" · {} sent again, because the server had gone away without taking them up", number::count(n)),
+        n => format!(" · {} sent again after the server had closed their connection unprocessed", number::count(n)),
     };
     format!(" · at most {} streams at once, the server {allowed}{again}", number::count(peak))
 }

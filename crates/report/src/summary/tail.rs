@@ -1,4 +1,4 @@
-//! The distributions.
+//! The tables of quantiles, and what stands in their place in saturation.
 
 use truetail_analysis::verdict::SATURATED;
 use truetail_model::record::Metric;
@@ -9,7 +9,11 @@ use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
 
-/// Response time with its confidence interval, service time and start delay, a row a quantile.
+/// Columns before a table.
+const INDENT: usize = 2;
+
+/// Response time with its confidence interval, service time and start delay, a row a quantile. Where the generator may have
+/// moved a response time by more than a tenth, the range stands in its place that holds the truth.
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     if findings.response_time.count == 0 {
         return Vec::new();
@@ -17,29 +21,28 @@ pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     let mut table = TextTable::new(&[
         ("", Align::Left),
         (Metric::ResponseTime.definition().label, Align::Right),
-        ("", Align::Left),
-        ("95 % interval", Align::Left),
+        ("95% interval", Align::Left),
         (Metric::ServiceTime.definition().label, Align::Right),
         (Metric::StartDelay.definition().label, Align::Right),
     ]);
     for quantile in &findings.response_time.quantiles {
         table.row(vec![
             number::quantile_name(quantile.q),
-            number::quantile(quantile),
-            if quantile.unresolved { "*".to_owned() } else { String::new() },
+            number::bracketed(quantile),
             interval(quantile),
             at(&findings.metrics[Metric::ServiceTime], quantile.q),
             at(&findings.metrics[Metric::StartDelay], quantile.q),
         ]);
     }
-    let mut lines = table.lines(2, style);
+    // Without room for all: start delay goes first, then service time, then the interval.
+    let mut lines = table.fitting(style.columns() - INDENT, &[4, 3, 2], style).lines(INDENT, style);
     lines.extend(footnotes(&findings.response_time.quantiles, style));
     lines
 }
 
 fn at(distribution: &Distribution, q: f64) -> String {
     let quantile = distribution.quantiles.iter().find(|quantile| quantile.q == q);
-    // "needs n ≥ N" stands in the column of the response time already.
+    // "n≥N" stands in the column of the response time already.
     quantile.filter(|quantile| quantile.supported).map_or("–".to_owned(), number::quantile)
 }
 
@@ -51,12 +54,15 @@ fn interval(quantile: &Quantile) -> String {
 fn footnotes(quantiles: &[Quantile], style: Style) -> Vec<String> {
     let open_end =
         |quantile: &Quantile| !quantile.at_least && (quantile.low_ns.is_some() != quantile.high_ns.is_some());
+    let too_few = |quantile: &Quantile| !quantile.supported && quantile.needs_n.is_some();
     let notes = [
-        (quantiles.iter().any(|q| q.unresolved), "* the generator's own lag is more than a tenth of it"),
-        (quantiles.iter().any(open_end), "? too few independent events to bound it on this side"),
+        (quantiles.iter().any(number::is_bracketed), "a range: the load generator was late, and the truth lies inside"),
+        (quantiles.iter().any(open_end), "?: too few slow requests, far enough apart, to bound it on this side"),
+        (quantiles.iter().any(too_few), "n≥N: needs N requests, and this run had fewer"),
     ];
     let wanted = notes.iter().filter(|(wanted, _)| *wanted);
-    wanted.map(|(_, note)| format!("  {}", style.emphasize(Emphasis::Faint, &style.printable(note)))).collect()
+    let lines = wanted.flat_map(|(_, note)| style.wrap(note, style.columns() - INDENT));
+    lines.map(|line| format!("  {}", style.emphasize(Emphasis::Faint, &line))).collect()
 }
 
 /// Successes and error statuses apart, if there are both.
@@ -74,38 +80,21 @@ pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
         row.extend(quantiles.map(|q| at(distribution, q)));
         table.row(row);
     }
-    table.lines(2, style)
+    // Without room for all: p99.9 goes first, then p50 and p90.
+    table.fitting(style.columns() - INDENT, &[5, 2, 3], style).lines(INDENT, style)
 }
 
-/// The causes of late starts, by their share of all start delay.
-pub(super) fn start_delay(findings: &Findings, style: Style) -> Vec<String> {
-    let total_of = |d: &Distribution| d.mean_ns.unwrap_or(0.0) * d.count as f64;
-    let all = total_of(&findings.metrics[Metric::StartDelay]);
-    let Some(mean) = findings.metrics[Metric::StartDelay].mean_ns else { return Vec::new() };
-    if all <= 0.0 {
-        return labelled_text("Delayed", "no request began late", style);
-    }
-    let owners = Metric::ALL.into_iter().filter(|metric| metric.definition().part_of == Some(Metric::StartDelay));
-    let owners: Vec<_> =
-        owners.map(|metric| (metric.definition().label, total_of(&findings.metrics[metric]))).collect();
-    let parts: Vec<String> = owners
-        .iter()
-        .filter(|(_, time)| *time > 0.0)
-        .map(|(name, time)| format!("{name} {}", number::share((time / all).min(1.0))))
-        .collect();
-    let text = format!("{} on average: {}", number::time(mean.round() as u64), parts.join(" · "));
-    labelled_text("Delayed", &text, style)
-}
-
-/// The capacity, which replaces the response times of a run whose backlog grew without end; empty for other runs.
+/// The capacity, which replaces the response times of a run whose backlog grew without end.
 pub(super) fn capacity(findings: &Findings, style: Style) -> Vec<String> {
     let Some(reason) = findings.verdict.reasons.iter().find(|reason| reason.code == SATURATED) else {
         return Vec::new();
     };
-    let per_second = |name: &str| reason.numbers.get(name).and_then(|number| number.as_f64()).unwrap_or(f64::NAN);
-    let (capacity, offered) = (per_second("capacity_per_second"), per_second("offered_per_second"));
-    let rates = format!("{} were answered while {} were offered", number::rate(capacity), number::rate(offered));
-    let times = "no quantile is a property of this service: the longer the run, the slower the answers; they are in \
-                 run.json";
-    [labelled_text("Capacity", &rates, style), labelled_text("Response", times, style)].concat()
+    let per_second = |name: &str| reason.numbers.get(name).and_then(|number| number.as_f64());
+    let rates = per_second("capacity_per_second").zip(per_second("offered_per_second"));
+    let rates = rates.map(|(capacity, offered)| {
+        format!("{} answered of {} offered", number::rate(capacity), number::rate(offered))
+    });
+    let omitted = "omitted: under overload they only grow with run length (run.json has them)";
+    let capacity = rates.map_or(Vec::new(), |rates| labelled_text("Capacity", &rates, style));
+    [capacity, labelled_text("Percentiles", omitted, style)].concat()
 }

@@ -54,7 +54,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
 
 /// The first and the last second, below both ends of a line.
 fn axis(from: usize, to: usize, columns: usize) -> String {
-    let (from, to) = (format!("{from} s"), format!("{to} s"));
+    let (from, to) = (format!("{from}s"), format!("{to}s"));
     let room = columns.saturating_sub(from.len()).max(to.len() + 1);
     format!("{from}{to:>room$}")
 }
@@ -69,7 +69,7 @@ fn caption(values: &[Option<f64>], text: impl Fn(f64) -> String) -> String {
     let endless = values.iter().flatten().any(|value| value.is_infinite());
     let range = finite().reduce(f64::min).zip(finite().reduce(f64::max)).map(|(low, high)| {
         let (low, high) = (text(low), text(high));
-        if low == high { low } else { format!("{low} … {high}") }
+        if low == high { low } else { format!("{low}…{high}") }
     });
     let endless = endless.then(|| "× no answer".to_owned());
     range.into_iter().chain(endless).collect::<Vec<_>>().join(" · ")

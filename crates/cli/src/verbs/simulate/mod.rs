@@ -11,6 +11,7 @@ use truetail_run::{Findings, Run};
 use truetail_sim::SimOptions;
 use truetail_sim::labs::LabResult;
 
+use crate::args::screen::ScreenArgs;
 use crate::args::simulate::SimulateArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
@@ -41,7 +42,7 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     }
     output::print(&match args.json {
         true => scenario_json(&scenario.name, &run, &findings),
-        false => super::run::result(&run, &findings, saved.as_deref(), false),
+        false => super::run::result(&run, &findings, saved.as_deref(), false, ScreenArgs::default()),
     })?;
     Ok(ExitCode::Success)
 }
