@@ -61,7 +61,7 @@ fn quantile_row(row: &OmissionRow) -> Vec<String> {
 fn stall_row(stall: &StallArrivals) -> Vec<String> {
     let known = |n: Option<u64>| n.map_or("–".to_owned(), number::count);
     vec![
-        "in the stall".to_owned(),
+        "in the freeze".to_owned(),
         known(stall.closed),
         known(stall.open),
         number::count(stall.truth),
@@ -90,7 +90,12 @@ pub fn comparison_explanation(comparison: &OmissionComparison, style: Style) -> 
 fn most_omitted(comparison: &OmissionComparison) -> Option<&OmissionRow> {
     let far = |row: &&OmissionRow| row.q < 1.0 && row.closed_factor.is_some_and(|factor| factor >= 1.5);
     let factor = |row: &&OmissionRow| row.closed_factor.unwrap_or(0.0);
-    comparison.rows.iter().filter(|row| is_told(row, comparison)).filter(far).max_by(|a, b| factor(a).total_cmp(&factor(b)))
+    comparison
+        .rows
+        .iter()
+        .filter(|row| is_told(row, comparison))
+        .filter(far)
+        .max_by(|a, b| factor(a).total_cmp(&factor(b)))
 }
 
 fn what_happened(stall: &StallArrivals) -> String {
@@ -129,7 +134,7 @@ fn why(closed: u64, open: u64, stall: &StallArrivals) -> String {
         "The open loop sent {}. The closed loop waits for an answer before it sends the next request: it sent \
          {}{never_measured}.",
         of_them(open),
-        of_them(closed)
+        of_them(closed).replace("of these requests", "of them")
     )
 }
 

@@ -128,7 +128,7 @@ fn overload(options: &EveryNthOptions) -> Option<String> {
     let share = options.utilisation();
     (share >= 1.0).then(|| {
         format!(
-            "{} ask for {} of the service's time: the open loop's backlog grows as long as the run lasts; the service \
+            "{} needs {} of the server's time: the backlog of the open loop grows as long as the run lasts; the server \
              can do {}",
             number::rate(options.rate.as_per_second()),
             number::share(share),

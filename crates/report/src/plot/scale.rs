@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(texts(&linear_ticks(0.0, 575.0, 6)), ["0", "100", "200", "300", "400", "500"]);
         assert_eq!(texts(&linear_ticks(0.0, 5.0, 5)), ["0", "1", "2", "3", "4", "5"]);
         assert_eq!(texts(&linear_ticks(0.0, 0.7, 4)), ["0.0", "0.2", "0.4", "0.6"]);
-        assert_eq!(texts(&linear_ticks(0.0, 45_000.0, 5)), ["0", "10 000", "20 000", "30 000", "40 000"]);
+        assert_eq!(texts(&linear_ticks(0.0, 45_000.0, 5)), ["0", "10000", "20000", "30 000", "40 000"]);
         assert!(linear_ticks(0.0, 0.0, 5).is_empty() && linear_ticks(0.0, f64::NAN, 5).is_empty());
     }
 

@@ -21,12 +21,14 @@ pub(super) fn arrivals(run: &Run, findings: &Findings, style: Style) -> Vec<Stri
 
 fn on_time(fidelity: &ArrivalFidelity) -> String {
     let within = format!(
-        "{} within 1 ms, {} within a tenth of a gap",
+        "{} within 1ms, {} within a tenth of a gap",
         number::share(fidelity.within_1ms),
         number::share(fidelity.within_tenth_of_gap)
     );
     let gaps = fidelity.gaps.filter(|gaps| gaps.distance >= OTHER_GAPS);
-    gaps.map_or(within.clone(), |gaps| format!("{within}, {} of gaps differ from the plan", number::share(gaps.distance)))
+    gaps.map_or(within.clone(), |gaps| {
+        format!("{within}, {} of gaps differ from the plan", number::share(gaps.distance))
+    })
 }
 
 /// What could be cut off as warm-up, if anything.
@@ -45,7 +47,8 @@ pub(super) fn settling(findings: &Findings, style: Style) -> Vec<String> {
 pub(super) fn shadow(findings: &Findings, style: Style) -> Vec<String> {
     let Some(shadow) = &findings.closed_loop_shadow else { return Vec::new() };
     let Some(quantile) = told(shadow) else { return Vec::new() };
-    let users = if shadow.users == 1 { "1 user".to_owned() } else { format!("{} users", number::count(shadow.users.into())) };
+    let users =
+        if shadow.users == 1 { "1 user".to_owned() } else { format!("{} users", number::count(shadow.users.into())) };
     labelled_text("Shadow", &format!("a closed loop of {users} would have reported {}", omitted(quantile)), style)
 }
 

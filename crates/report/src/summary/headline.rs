@@ -69,12 +69,13 @@ fn checks(run: &Run, style: Style) -> Vec<String> {
 /// Every gate, whether it passed or not.
 fn gates(gates: &[GateFinding], style: Style) -> Vec<String> {
     let one = |(number, gate): (usize, &GateFinding)| {
-        let emphasis = match gate.state {
-            GateState::Holds => Emphasis::Good,
-            GateState::Fails => Emphasis::Bad,
-            GateState::Open => Emphasis::Doubt,
+        let (word, emphasis) = match gate.state {
+            GateState::Holds => ("PASSED", Emphasis::Good),
+            GateState::Fails => ("FAILED", Emphasis::Bad),
+            GateState::Open => ("OPEN", Emphasis::Doubt),
         };
-        decided(if number == 0 { "Gates" } else { "" }, &gate.message, emphasis, style)
+        let text = format!("{word} {}: {}", gate.text, gate.message);
+        decided(if number == 0 { "Gates" } else { "" }, &text, emphasis, style)
     };
     gates.iter().enumerate().flat_map(one).collect()
 }

@@ -71,9 +71,10 @@ fn load(offered: &OfferedLoad) -> String {
             schedule(offered)
         ),
     };
+    let requests = offered.requests.map(|n| format!("{} requests", number::count(n)));
+    let lengths: Vec<String> = offered.duration_ns.map(number::round_time).into_iter().chain(requests).collect();
     let ends = [
-        offered.duration_ns.map(|ns| format!(" for {}", number::round_time(ns))),
-        offered.requests.map(|n| format!(", at most {} requests", number::count(n))),
+        (!lengths.is_empty()).then(|| format!(" for {}", lengths.join(" or "))),
         (offered.warmup_ns > 0).then(|| format!(", without the first {}", number::round_time(offered.warmup_ns))),
     ];
     ends.into_iter().flatten().fold(what, |text, end| text + &end)

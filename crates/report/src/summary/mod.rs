@@ -79,7 +79,7 @@ fn explanations(run: &Run, findings: &Findings, options: SummaryOptions<'_>, sty
         lines.extend(load::details(run, findings, style));
         lines.extend(answers::books(findings, style));
     }
-    if shown(Detail::Uncertainty) && !is_saturated(findings) {
+    if options.details && !is_saturated(findings) {
         lines.extend(uncertainty::lines(findings, style));
     }
     if shown(Detail::StartDelay) {
@@ -103,7 +103,6 @@ fn explanations(run: &Run, findings: &Findings, options: SummaryOptions<'_>, sty
 /// Lines that are shown on request, or where they explain a reason of the verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Detail {
-    Uncertainty,
     StartDelay,
     Generator,
     Arrivals,
@@ -113,9 +112,10 @@ impl Detail {
     /// Codes of the reasons that this explains.
     const fn codes(self) -> &'static [&'static str] {
         match self {
-            Detail::Uncertainty => &["too_few_samples"],
             Detail::StartDelay => &["generator_lag", "generator_paused", "connection_wait", SATURATED],
-            Detail::Generator => &["generator_lag", "generator_paused", "generator_busy", "generator_limit", "cpu_throttled"],
+            Detail::Generator => {
+                &["generator_lag", "generator_paused", "generator_busy", "generator_limit", "cpu_throttled"]
+            }
             Detail::Arrivals => &["arrivals_off_schedule", "rate_not_reached"],
         }
     }

@@ -15,7 +15,7 @@ const INDENT: usize = 2;
 /// Response time with its confidence interval, service time and start delay, a row a quantile. Where the generator may have
 /// moved a response time by more than a tenth, the range stands in its place that holds the truth.
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
-    if findings.response_time.count == 0 {
+    if !has_times(&findings.response_time) {
         return Vec::new();
     }
     let mut table = TextTable::new(&[
@@ -40,25 +40,35 @@ pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
     lines
 }
 
+/// False where there was nothing to time, or nothing ever answered.
+fn has_times(distribution: &Distribution) -> bool {
+    distribution.count > 0 && !distribution.quantiles.iter().all(|quantile| quantile.no_answer)
+}
+
 fn at(distribution: &Distribution, q: f64) -> String {
     let quantile = distribution.quantiles.iter().find(|quantile| quantile.q == q);
     // "n≥N" stands in the column of the response time already.
     quantile.filter(|quantile| quantile.supported).map_or("–".to_owned(), number::quantile)
 }
 
-/// Empty for "≥" and "no answer", which imply that there is no upper end.
+/// A dash for "≥" and "no-answer", which imply that there is no upper end, for a range, whose ends have no interval of their
+/// own, and where no interval is known.
 fn interval(quantile: &Quantile) -> String {
-    if quantile.at_least { String::new() } else { number::time_range(quantile.low_ns, quantile.high_ns) }
+    let known =
+        !quantile.at_least && !number::is_bracketed(quantile) && (quantile.low_ns, quantile.high_ns) != (None, None);
+    if known { number::time_range(quantile.low_ns, quantile.high_ns) } else { "–".to_owned() }
 }
 
 fn footnotes(quantiles: &[Quantile], style: Style) -> Vec<String> {
-    let open_end =
-        |quantile: &Quantile| !quantile.at_least && (quantile.low_ns.is_some() != quantile.high_ns.is_some());
+    let open_end = |quantile: &Quantile| interval(quantile).contains('?');
     let too_few = |quantile: &Quantile| !quantile.supported && quantile.needs_n.is_some();
     let notes = [
-        (quantiles.iter().any(number::is_bracketed), "a range: the load generator was late, and the truth lies inside"),
-        (quantiles.iter().any(open_end), "?: too few slow requests, far enough apart, to bound it on this side"),
-        (quantiles.iter().any(too_few), "n≥N: needs N requests, and this run had fewer"),
+        (
+            quantiles.iter().any(number::is_bracketed),
+            "a range as response time: the load generator was late; the true value is inside",
+        ),
+        (quantiles.iter().any(open_end), "?: the run is too short to bound this side of the interval"),
+        (quantiles.iter().any(too_few), "n≥N: needs at least N requests; this run had fewer"),
     ];
     let wanted = notes.iter().filter(|(wanted, _)| *wanted);
     let lines = wanted.flat_map(|(_, note)| style.wrap(note, style.columns() - INDENT));
@@ -91,9 +101,8 @@ pub(super) fn capacity(findings: &Findings, style: Style) -> Vec<String> {
     };
     let per_second = |name: &str| reason.numbers.get(name).and_then(|number| number.as_f64());
     let rates = per_second("capacity_per_second").zip(per_second("offered_per_second"));
-    let rates = rates.map(|(capacity, offered)| {
-        format!("{} answered of {} offered", number::rate(capacity), number::rate(offered))
-    });
+    let rates = rates
+        .map(|(capacity, offered)| format!("{} answered of {} offered", number::rate(capacity), number::rate(offered)));
     let omitted = "omitted: under overload they only grow with run length (run.json has them)";
     let capacity = rates.map_or(Vec::new(), |rates| labelled_text("Capacity", &rates, style));
     [capacity, labelled_text("Percentiles", omitted, style)].concat()

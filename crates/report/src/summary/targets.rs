@@ -3,7 +3,7 @@
 use truetail_run::{Findings, Run, TargetBooks, TargetFindings};
 
 use crate::number;
-use crate::style::{Emphasis, Style};
+use crate::style::Style;
 use crate::table::{Align, TextTable};
 
 /// The most targets that are shown; `run.json` has them all.
@@ -15,45 +15,57 @@ const SHORTEST_NAME: usize = 16;
 /// Columns before the table.
 const INDENT: usize = 2;
 
-/// Each target's arrivals, how many of them failed, and its response times; empty where there is but one target.
+/// Each target's requests, how many of them failed, and its response times; empty where there is but one target. Runs that
+/// kept only the books of their targets have no response times here.
 pub(super) fn table(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
-    let targets = &findings.targets;
-    if targets.len() < 2 {
+    let books = &run.facts.by_target;
+    let all = books.len().max(findings.targets.len());
+    if all < 2 {
         return Vec::new();
     }
-    let shown = &targets[..targets.len().min(SHOWN)];
-    let figures: Vec<Vec<String>> =
-        shown.iter().enumerate().map(|(i, target)| figures(target, run.facts.by_target.get(i))).collect();
-    let longest = shown.iter().map(|target| style.printable(&target.name).chars().count()).max().unwrap_or(0);
-    let whole = text_table(shown, &figures, longest).width(style);
-    let too_wide = (whole + INDENT).saturating_sub(style.columns());
-    let table = text_table(shown, &figures, longest.saturating_sub(too_wide).max(SHORTEST_NAME));
+    let rows: Vec<Row> = (0..all.min(SHOWN)).map(|i| Row::new(findings.targets.get(i), books.get(i))).collect();
+    let longest = rows.iter().map(|row| style.printable(&row.name).chars().count()).max().unwrap_or(0);
+    let room = style.columns() - INDENT;
+    let too_wide = text_table(&rows, longest).width(style).saturating_sub(room);
+    let table = text_table(&rows, longest.saturating_sub(too_wide).max(SHORTEST_NAME));
     // Without room for all: p90 goes first, then p50.
-    let mut lines = table.fitting(style.columns() - INDENT, &[4, 3], style).lines(INDENT, style);
-    if targets.len() > shown.len() {
-        let more = format!("  and {} more targets, in run.json", targets.len() - shown.len());
-        lines.push(style.emphasize(Emphasis::Faint, &more));
+    let mut lines = table.fitting(room, &[4, 3], style).lines(INDENT, style);
+    if all > SHOWN {
+        lines.push(format!("  and {} more targets, in run.json", all - SHOWN));
     }
     lines
 }
 
-fn text_table(targets: &[TargetFindings], figures: &[Vec<String>], longest_name: usize) -> TextTable {
+/// The cells of a target.
+struct Row {
+    name: String,
+    figures: Vec<String>,
+}
+
+impl Row {
+    fn new(found: Option<&TargetFindings>, books: Option<&TargetBooks>) -> Row {
+        let name = found.map(|found| found.name.clone());
+        let tally = found.map(|found| found.tally).or(books.map(|books| books.tally)).unwrap_or_default();
+        let error_statuses: u64 = books.map_or(0, |books| books.statuses.range(400..).map(|(_, n)| n).sum());
+        let quantiles = found.map_or(&[][..], |found| &found.response_time.quantiles);
+        let at = |q| quantiles.iter().find(|quantile| quantile.q == q).map_or("–".to_owned(), number::bracketed);
+        let counts = [tally.planned, tally.unanswered() + error_statuses].map(number::count);
+        Row {
+            name: name.or(books.map(|books| format!("{} {}", books.method, books.url))).unwrap_or_default(),
+            figures: counts.into_iter().chain(QUANTILES.map(at)).collect(),
+        }
+    }
+}
+
+fn text_table(rows: &[Row], longest_name: usize) -> TextTable {
     let names = QUANTILES.map(number::quantile_name);
     let mut columns = vec![("target", Align::Left), ("requests", Align::Right), ("errors", Align::Right)];
     columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
     let mut table = TextTable::new(&columns);
-    for (target, figures) in targets.iter().zip(figures) {
-        table.row([shortened(&target.name, longest_name)].into_iter().chain(figures.iter().cloned()).collect());
+    for row in rows {
+        table.row([shortened(&row.name, longest_name)].into_iter().chain(row.figures.iter().cloned()).collect());
     }
     table
-}
-
-fn figures(target: &TargetFindings, books: Option<&TargetBooks>) -> Vec<String> {
-    let error_statuses: u64 = books.map_or(0, |books| books.statuses.range(400..).map(|(_, n)| n).sum());
-    let counts = [target.tally.planned, target.tally.unanswered() + error_statuses].map(number::count);
-    let at = |q| target.response_time.quantiles.iter().find(|quantile| quantile.q == q);
-    let quantiles = QUANTILES.map(|q| at(q).map_or("–".to_owned(), number::bracketed));
-    counts.into_iter().chain(quantiles).collect()
 }
 
 /// `name` in at most `most` characters. The end is kept, for that is what the paths of one service differ in.

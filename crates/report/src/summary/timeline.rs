@@ -40,7 +40,8 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     let behind = plots.iter().map(|(.., caption)| style.printable(caption).chars().count()).max().unwrap_or(0);
     let columns =
         style.columns().saturating_sub(MARGIN + GAP + behind).clamp(FEWEST_COLUMNS, rows.len().max(FEWEST_COLUMNS));
-    let drawn = plots.iter().filter(|(.., caption)| !caption.is_empty());
+    let is_told = |values: &[Option<f64>]| values.iter().flatten().any(|value| value.is_finite());
+    let drawn = plots.iter().filter(|(_, values, ..)| is_told(values));
     let mut lines: Vec<String> = drawn
         .map(|(label, values, fold, caption)| line(label, &sparkline::resample(values, columns, *fold), caption, style))
         .collect();

@@ -69,7 +69,7 @@ fn finish(
     more: impl FnOnce(&[OutputFile]) -> Vec<OutputFile>,
 ) -> Result<ExitCode> {
     let saved = folders.parent.map(|folder| folder.display().to_string());
-    let text = if as_json { report.json() } else { report.text(saved.as_deref()) };
+    let text = if as_json { report.json() } else { report.text(saved.as_deref(), output::stdout_style()) };
     if let Some(parent) = folders.parent {
         folders.save(report.series.iter().map(|series| (series.run, &series.findings)))?;
         let mut files = report.pictures().map_err(runtime_error)?;
