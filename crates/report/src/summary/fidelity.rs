@@ -6,8 +6,6 @@ use super::labelled::labelled_text;
 use crate::number;
 use crate::style::Style;
 
-/// Smaller omission factors are taken as none.
-const SAME: f64 = 1.1;
 /// The smallest share of unplanned gaps that is shown.
 const OTHER_GAPS: f64 = 0.05;
 
@@ -55,17 +53,22 @@ pub(super) fn shadow(findings: &Findings, style: Style) -> Vec<String> {
 /// p99 if something is omitted there, else the quantile below the maximum with the largest omission factor.
 fn told(shadow: &ClosedLoopShadow) -> Option<&ShadowQuantile> {
     let omits = |quantile: &&ShadowQuantile| quantile.q < 1.0 && is_too_low(quantile);
-    let factor = |quantile: &ShadowQuantile| quantile.omission_factor.unwrap_or(0.0);
+    let factor = |quantile: &ShadowQuantile| quantile.omission_low.unwrap_or(0.0);
     let most = || shadow.quantiles.iter().filter(omits).max_by(|a, b| factor(a).total_cmp(&factor(b)));
     shadow.quantiles.iter().find(|quantile| quantile.q == 0.99 && omits(quantile)).or_else(most)
 }
 
+/// The interval of the omission factor excludes 1.
 fn is_too_low(quantile: &ShadowQuantile) -> bool {
-    quantile.omission_factor.is_some_and(|factor| factor >= SAME)
+    quantile.omission_low.is_some_and(|low| low > 1.0)
 }
 
+/// `p99 10.69ms: 38× too low (36×…40×)`.
 fn omitted(quantile: &ShadowQuantile) -> String {
     let (name, at_least) = (number::quantile_name(quantile.q), if quantile.at_least { "at least " } else { "" });
     let (value, factor) = (quantile.value_ns.unwrap_or(0), quantile.omission_factor.unwrap_or(1.0));
-    format!("{name} {}: {at_least}{} too low", number::time(value), number::factor(factor))
+    let interval = quantile.omission_low.zip(quantile.omission_high);
+    let interval =
+        interval.map_or(String::new(), |(low, high)| format!(" ({}…{})", number::factor(low), number::factor(high)));
+    format!("{name} {}: {at_least}{} too low{interval}", number::time(value), number::factor(factor))
 }

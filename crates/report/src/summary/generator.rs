@@ -1,7 +1,7 @@
 //! The generator: timing, CPU time and lag.
 
 use truetail_model::record::Metric;
-use truetail_run::{Findings, Http2Stats, Run, RunSource};
+use truetail_run::{Findings, Http2Stats, Run, RunSource, Timing};
 
 use super::labelled::labelled_text;
 use crate::number;
@@ -34,6 +34,19 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
         lag(0.99),
     );
     labelled_text("Generator", &(text + &streams(generator.streams)), style)
+}
+
+/// How long requests were held back so that several could be sent at once; empty where each was sent for itself.
+pub(super) fn ticks(run: &Run, style: Style) -> Vec<String> {
+    let Some(generator) = run.facts.generator.as_ref().filter(|_| run.facts.source == RunSource::Sockets) else {
+        return Vec::new();
+    };
+    if generator.timing != Timing::Cheap {
+        return Vec::new();
+    }
+    let (name, longest) = (generator.timing.name(), number::round_time(Timing::TICK_NS));
+    let text = format!("{name}: sends in ticks of up to {longest} to save processor time");
+    labelled_text("Timing", &text, style)
 }
 
 /// In HTTP/2: how many streams were open at once, and how many requests were sent again.

@@ -90,14 +90,16 @@ fn schedule(offered: &OfferedLoad) -> String {
     format!("{profile}{spacing}")
 }
 
-/// The cap on connections and on requests at once, where there is one.
+/// The cap on connections and on requests at once, where there is one, and HTTP/2.
 fn connections(offered: &OfferedLoad) -> Option<String> {
     let streams = offered.http2.and_then(|http2| http2.max_streams);
     let streams = streams.map_or(String::new(), |n| format!(" of {} streams", number::count(n.into())));
-    offered.connections.map(|n| match (offered.http2, n) {
-        (None, 1) => "at most 1 connection".to_owned(),
-        (None, n) => format!("at most {} connections", number::count(n.into())),
-        (Some(_), 1) => format!("HTTP/2 on one connection{streams}"),
-        (Some(_), n) => format!("HTTP/2 on at most {} connections{streams}", number::count(n.into())),
-    })
+    match (offered.http2, offered.connections) {
+        (None, None) => None,
+        (None, Some(1)) => Some("at most 1 connection".to_owned()),
+        (None, Some(n)) => Some(format!("at most {} connections", number::count(n.into()))),
+        (Some(_), None) => Some(format!("HTTP/2{streams}")),
+        (Some(_), Some(1)) => Some(format!("HTTP/2 on one connection{streams}")),
+        (Some(_), Some(n)) => Some(format!("HTTP/2 on at most {} connections{streams}", number::count(n.into()))),
+    }
 }

@@ -75,6 +75,7 @@ fn quantiles(findings: &Findings, style: Style) -> Vec<String> {
 fn explanations(run: &Run, findings: &Findings, options: SummaryOptions<'_>, style: Style) -> Vec<String> {
     let shown = |detail: Detail| options.details || detail.explains_a_doubt(findings);
     let mut lines = time_spent::line(findings, style);
+    lines.extend(generator::ticks(run, style));
     if options.details {
         lines.extend(load::details(run, findings, style));
         lines.extend(answers::books(findings, style));

@@ -65,7 +65,7 @@ fn footnotes(quantiles: &[Quantile], style: Style) -> Vec<String> {
     let notes = [
         (
             quantiles.iter().any(number::is_bracketed),
-            "a range as response time: the load generator was late; the true value is inside",
+            "a range: the generator was late; the true response time is inside it",
         ),
         (quantiles.iter().any(open_end), "?: the run is too short to bound this side of the interval"),
         (quantiles.iter().any(too_few), "n≥N: needs at least N requests; this run had fewer"),

@@ -8,7 +8,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_report::{Style, SummaryOptions, comparison_explanation, comparison_table, summary};
 use truetail_run::Findings;
 
-use crate::fixtures;
+use crate::fixtures::{self, Fixture};
 
 const PLAIN: Style = Style { color: false, width: 80, unicode: true };
 const NARROW: Style = Style { color: false, width: 60, unicode: true };
@@ -19,6 +19,10 @@ const SHORT: SummaryOptions<'_> = SummaryOptions { saved: None, details: false }
 const SAVED: SummaryOptions<'_> =
     SummaryOptions { saved: Some("truetail-runs/20260101T000000Z-127.0.0.1-8080"), details: false };
 const DETAILED: SummaryOptions<'_> = SummaryOptions { saved: None, details: true };
+
+fn named(name: &str) -> &'static Fixture {
+    fixtures::all().iter().find(|fixture| fixture.name == name).unwrap()
+}
 
 fn check(name: &str, drawn: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(format!("{name}.txt"));
@@ -40,11 +44,11 @@ fn summaries() {
 #[test]
 fn summaries_for_other_terminals() {
     for name in ["troubled", "gated", "targets", "bracketed"] {
-        let fixture = fixtures::named(name);
+        let fixture = named(name);
         let drawn = summary(&fixture.run, &fixture.findings, SHORT, NARROW);
         check(&format!("summary-{name}-narrow"), &drawn);
     }
-    let gated = fixtures::named("gated");
+    let gated = named("gated");
     for (name, style) in [("ascii", ASCII), ("color", COLOR)] {
         check(&format!("summary-gated-{name}"), &summary(&gated.run, &gated.findings, SHORT, style));
     }
@@ -53,7 +57,7 @@ fn summaries_for_other_terminals() {
 #[test]
 fn summaries_with_details() {
     for name in ["hiccup", "troubled", "saturated"] {
-        let fixture = fixtures::named(name);
+        let fixture = named(name);
         let drawn = summary(&fixture.run, &fixture.findings, DETAILED, PLAIN);
         check(&format!("summary-{name}-details"), &drawn);
     }
