@@ -36,15 +36,15 @@ impl GeneratorKind {
     /// In a few words.
     pub const fn describe(self) -> &'static str {
         match self {
-            GeneratorKind::Open => "an open loop: it kept its schedule while the server was frozen",
-            GeneratorKind::PartlyOpen => "partly open: it abandoned its schedule while the server was frozen",
+            GeneratorKind::Open => "an open-loop generator: it kept its schedule while the service stood still",
+            GeneratorKind::PartlyOpen => "partly open: it dropped its schedule while the service stood still",
             GeneratorKind::Closed => "a closed loop: it waits for an answer before it sends the next request",
             GeneratorKind::ClosedAndFilled => {
                 "a closed loop that fills in its tail afterwards with requests it never sent"
             }
-            GeneratorKind::OffRate => "not a closed loop, but it did not reach the requested rate",
-            GeneratorKind::Bursts => "bursty: it reaches its rate on average, but sends in bursts",
-            GeneratorKind::Unknown => "of an unknown kind: the trials did not show it",
+            GeneratorKind::OffRate => "not a closed loop, but it did not send at the requested rate",
+            GeneratorKind::Bursts => "a generator of bursts: it sends at its rate on average, but not on a schedule",
+            GeneratorKind::Unknown => "of an unknown kind",
         }
     }
 }
@@ -132,27 +132,32 @@ fn evidence(trial: &Trial) -> Vec<String> {
             let (asked, count) = (row.rate_asked_per_second, arrivals.count);
             let lag = Nanos(arrivals.lag_p99_ns).as_millis_f64();
             say(format!(
-                "the server saw {count} of {} planned requests, at {seen:.1}/s instead of {asked}/s; 99% were within \
-                 {lag:.1}ms of an even schedule",
+                "the server saw {count} of {} planned requests, {seen:.1}/s instead of {asked}/s; 99% arrived within {lag:.1}ms of \
+                 an even schedule",
                 trial.planned
             ));
         }
-        _ => say(format!("the server saw no request; the tool {}", said_of_failure(row))),
+        _ => say(format!("the server saw no requests; the tool {}", said_of_failure(row))),
     }
     if row.planned_in_fault > 0 {
         let seen = row.arrivals_in_fault.unwrap_or_default();
-        say(format!("while the server was frozen, {} requests were due; it saw {seen}", row.planned_in_fault));
+        say(format!(
+            "while the service stood still, {} requests were due, and the server saw {seen}",
+            row.planned_in_fault
+        ));
     }
     if is_in_bursts(trial) {
         let index = row.arrivals.and_then(|arrivals| arrivals.dispersion).unwrap_or_default();
-        say(format!("they came in bursts: their counts vary {index:.0} times as much as random arrivals would"));
+        say(format!(
+            "the requests came in bursts: their counts vary {index:.0} times as much as those of a Poisson process"
+        ));
     }
     sentences.extend(what_it_reports(trial));
     sentences
 }
 
 fn said_of_failure(row: &LeagueRow) -> String {
-    format!("{}: {}", row.state.name(), row.message.as_deref().unwrap_or("no reason given"))
+    format!("{}: {}", row.state.name(), row.message.as_deref().unwrap_or("no reason known"))
 }
 
 /// What its own numbers are worth, where they could be read.

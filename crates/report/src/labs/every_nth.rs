@@ -128,8 +128,8 @@ fn overload(options: &EveryNthOptions) -> Option<String> {
     let share = options.utilisation();
     (share >= 1.0).then(|| {
         format!(
-            "{} needs {} of the server's time: the backlog of the open loop grows as long as the run lasts; the server \
-             can do {}",
+            "{} would take {} of the service's time, so the open loop's backlog grows as long as the run lasts; the service \
+             can answer {}",
             number::rate(options.rate.as_per_second()),
             number::share(share),
             number::rate(options.rate.as_per_second() / share)
@@ -144,7 +144,7 @@ fn title(options: &EveryNthOptions) -> String {
 
 fn subtitle(options: &EveryNthOptions) -> String {
     format!(
-        "One server, {} of work; the open loop offers {} for {}.",
+        "One server, {} of work per request; the open loop sends {} for {}.",
         number::round_time(options.work.0),
         number::rate(options.rate.as_per_second()),
         number::round_time(options.duration.0)

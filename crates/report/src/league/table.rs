@@ -45,7 +45,7 @@ const RIGHT: Align = Align::Right;
 fn reported_grid(league: &LeagueTable<'_>) -> Grid {
     let rows = league.rows.iter().map(reported_row);
     Grid {
-        caption: "What each tool reports, in ms; *: not printed by the tool, computed from its data; +: tail filled in afterwards",
+        caption: "What each tool reports, in ms; * computed from its data because it does not print it; + it fills in its tail",
         heads: vec![
             ("tool", LEFT),
             ("label", LEFT),
@@ -115,7 +115,7 @@ fn signed(percent: f64) -> String {
 
 fn load_grid(rows: &[LeagueRow]) -> Grid {
     Grid {
-        caption: "How each tool sent the load; lag: behind the even schedule that fits its requests best",
+        caption: "How each tool sent the load; lags are from the even schedule that fits its requests best",
         heads: vec![
             ("tool", LEFT),
             ("rate/s", RIGHT),
@@ -163,7 +163,7 @@ fn signed_count(n: i64) -> String {
 
 fn resources_grid(rows: &[LeagueRow]) -> Grid {
     Grid {
-        caption: "What each tool used, and by which factor its p99 is too low",
+        caption: "Versions, resources, and how many times too low each p99 is",
         heads: vec![
             ("tool", LEFT),
             ("version", LEFT),

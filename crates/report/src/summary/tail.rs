@@ -100,10 +100,15 @@ pub(super) fn capacity(findings: &Findings, style: Style) -> Vec<String> {
         return Vec::new();
     };
     let per_second = |name: &str| reason.numbers.get(name).and_then(|number| number.as_f64());
-    let rates = per_second("capacity_per_second").zip(per_second("offered_per_second"));
-    let rates = rates
-        .map(|(capacity, offered)| format!("{} answered of {} offered", number::rate(capacity), number::rate(offered)));
+    let rate = |name: &str| per_second(name).map(number::rate);
+    let capacity = match (rate("capacity_per_second"), rate("offered_per_second"), rate("answered_per_second")) {
+        (Some(capacity), Some(offered), _) => {
+            labelled_text("Capacity", &format!("{capacity} answered of {offered} offered"), style)
+        }
+        // The user's own cap on connections was the limit: that is no capacity of the service.
+        (_, _, Some(answered)) => labelled_text("Answered", &format!("{answered} with this many connections"), style),
+        _ => Vec::new(),
+    };
     let omitted = "omitted: under overload they only grow with run length (run.json has them)";
-    let capacity = rates.map_or(Vec::new(), |rates| labelled_text("Capacity", &rates, style));
     [capacity, labelled_text("Percentiles", omitted, style)].concat()
 }
