@@ -14,6 +14,8 @@
 //! | [`mod@uncertainty`] | where the uncertainty of a quantile comes from |
 //! | [`stopping_rule`] | is a number narrow enough to stop? |
 //! | [`verdict`] | can the numbers be trusted? |
+//! | [`gates`] | conditions under which a run fails: what a run decides |
+//! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`omission`] | how far a report is from the truth |
 //! | [`league`] | load tools beside each other: what they said against what the server saw |
@@ -25,6 +27,7 @@ mod coverage;
 mod distribution;
 mod exceedance;
 mod fidelity;
+pub mod gates;
 pub mod league;
 mod levels;
 mod load_timeline;
@@ -38,6 +41,7 @@ pub mod shadow;
 mod sorted_values;
 pub mod stopping_rule;
 pub mod support;
+mod targets;
 mod throughput;
 pub mod truth;
 pub mod uncertainty;
@@ -83,7 +87,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         settling: settling::settling_of(run, every),
         arrival_fidelity: fidelity::arrival_fidelity(run, every),
         closed_loop_shadow: None,
-        targets: Vec::new(),
+        targets: targets::targets(run),
         gates: Vec::new(),
     }
 }

@@ -35,14 +35,7 @@ pub(super) struct Evidence {
 
 impl Evidence {
     pub(super) const fn of(measured: Measured, bounds: Bounds) -> Evidence {
-        Evidence {
-            measured,
-            bounds,
-            without_generator: None,
-            interval: None,
-            below: Vec::new(),
-            above: Vec::new(),
-        }
+        Evidence { measured, bounds, without_generator: None, interval: None, below: Vec::new(), above: Vec::new() }
     }
 
     pub(super) const fn exactly(value: f64) -> Evidence {

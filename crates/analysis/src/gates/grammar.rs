@@ -55,14 +55,10 @@ fn without_target(text: &str) -> Result<(String, Option<String>), String> {
 fn split(text: &str) -> Option<(&str, Operator, &str)> {
     let at = text.find(['<', '>'])?;
     let (name, rest) = text.split_at(at);
-    let (operator, limit) = [
-        (">=", Operator::AtLeast),
-        ("<=", Operator::AtMost),
-        (">", Operator::Above),
-        ("<", Operator::Below),
-    ]
-    .into_iter()
-    .find_map(|(sign, operator)| Some((operator, rest.strip_prefix(sign)?)))?;
+    let (operator, limit) =
+        [(">=", Operator::AtLeast), ("<=", Operator::AtMost), (">", Operator::Above), ("<", Operator::Below)]
+            .into_iter()
+            .find_map(|(sign, operator)| Some((operator, rest.strip_prefix(sign)?)))?;
     Some((name.trim(), operator, limit.trim()))
 }
 
@@ -102,9 +98,7 @@ fn part_of_one(percent: &str) -> Option<f64> {
 fn limit_of(metric: GateMetric, text: &str) -> Result<f64, String> {
     match metric {
         GateMetric::Time(..) => text.parse::<Nanos>().map(|time| time.0 as f64).map_err(|error| error.to_string()),
-        GateMetric::Throughput => {
-            text.parse::<Rate>().map(Rate::as_per_second).map_err(|error| error.to_string())
-        }
+        GateMetric::Throughput => text.parse::<Rate>().map(Rate::as_per_second).map_err(|error| error.to_string()),
         GateMetric::ErrorRate | GateMetric::Unanswered | GateMetric::CheckFailures => {
             share(text).ok_or_else(|| format!("'{text}' is not a share; write 1% or 0.01, from 0 to 100%"))
         }

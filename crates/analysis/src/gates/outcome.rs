@@ -30,6 +30,7 @@ pub fn outcome(run: &Run, findings: &Findings) -> RunOutcome {
 
 /// One failed answer fails a check, unless a gate on `check-failures` says how many may.
 pub fn a_check_fails(run: &Run, findings: &Findings) -> bool {
-    let is_tolerated = findings.gates.iter().any(|gate| gate.text.parse().is_ok_and(|gate: Gate| gate.is_about_checks()));
+    let is_tolerated =
+        findings.gates.iter().any(|gate| gate.text.parse().is_ok_and(|gate: Gate| gate.is_about_checks()));
     !is_tolerated && run.facts.checks.iter().any(|check| check.failed > 0)
 }

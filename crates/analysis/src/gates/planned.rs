@@ -1,8 +1,8 @@
 //! Gates that a load cannot decide, however the service behaves: what is known before it.
 
+use truetail_model::arrival::Profile;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
-use truetail_model::arrival::Profile;
 
 use super::gate::Gate;
 use super::metric::{GateMetric, Statistic};
@@ -39,7 +39,7 @@ impl PlannedRun<'_> {
         };
         let GateMetric::Time(_, Statistic::Quantile(q)) = gate.parsed.metric else { return None };
         let needs_n = min_sample_size(q);
-        let planned = self.most_arrivals(needs_n)?;
+        let planned = self.most_arrivals((needs_n as f64 / share).ceil() as u64)?;
         (most_of(planned, share) < needs_n).then(|| self.too_few(gate, needs_n, planned, share))
     }
 

@@ -12,13 +12,7 @@ use super::scope::Scope;
 use crate::targets;
 
 /// What is known of a time, of the whole run or of one target.
-pub(super) fn evidence(
-    run: &Run,
-    findings: &Findings,
-    scope: Scope,
-    kind: TimeKind,
-    statistic: Statistic,
-) -> Evidence {
+pub(super) fn evidence(run: &Run, findings: &Findings, scope: Scope, kind: TimeKind, statistic: Statistic) -> Evidence {
     let effects = LoadEffects::of(&findings.verdict);
     let generator = Generator::of(run, kind, effects);
     let known = match statistic {
@@ -59,9 +53,8 @@ impl Generator {
 
 /// No time includes a wait of the answer for the generator to read it.
 fn ends_on_time(run: &Run, kind: TimeKind) -> bool {
-    let stamped = |generator: &truetail_run::GeneratorStats| {
-        generator.end_clock == EndClock::Kernel && generator.unstamped == 0
-    };
+    let stamped =
+        |generator: &truetail_run::GeneratorStats| generator.end_clock == EndClock::Kernel && generator.unstamped == 0;
     match (kind, &run.facts.source) {
         (_, RunSource::Simulator | RunSource::Callable | RunSource::Import { .. }) => true,
         (TimeKind::Response | TimeKind::Service | TimeKind::FirstByte, RunSource::Sockets) => {

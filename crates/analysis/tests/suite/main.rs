@@ -1,6 +1,7 @@
 //! Findings from the outside: simulated runs in, findings out.
 
 mod arrivals;
+mod gates;
 mod league;
 mod long_runs;
 mod quantiles;

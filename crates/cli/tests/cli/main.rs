@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod docs;
+mod gates;
 mod hard_times;
 mod help;
 mod http2;
@@ -17,5 +18,5 @@ mod standstill;
 mod starved;
 mod stopping;
 mod support;
-mod threshold;
+
 mod tls;

@@ -15,6 +15,7 @@ mod slowest;
 mod snapshot;
 mod sparse;
 mod tally;
+mod target_times;
 
 pub use books::IntervalBooks;
 pub use histogram::{Histogram, rank_of};
@@ -28,3 +29,4 @@ pub use seconds::SecondCounts;
 pub use snapshot::Snapshot;
 pub use sparse::SparseHistogram;
 pub use tally::{Tally, Unbalanced};
+pub use target_times::{CompactHistogram, TargetTimes};
