@@ -9,7 +9,7 @@ use super::target_tag::TargetTag;
 use crate::TargetBooks;
 use crate::wire::v1::Exact;
 
-/// The distributions of each target, in the order of the targets; none where the log has none.
+/// The distributions of each target, in the order of the targets; none where they were not saved.
 ///
 /// # Errors
 /// What does not agree with `run.json`.
@@ -22,7 +22,8 @@ pub(super) fn target_times(
     if let Some(tag) = exact.keys().find(is_missing) {
         return Err(format!("its tag {tag} is missing, and run.json has it, under recorded.exact"));
     }
-    let mut all = vec![TargetTimes::default(); if found.is_empty() { 0 } else { books.len() }];
+    let were_saved = !found.is_empty() || books.iter().all(|books| books.tally.planned == 0);
+    let mut all = vec![TargetTimes::default(); if were_saved { books.len() } else { 0 }];
     for (tag, histogram) in &mut found {
         let said = exact.get(&tag.to_string());
         if let Some(Exact { sum_ns, min_ns, max_ns, .. }) = said {
