@@ -2,6 +2,7 @@
 
 pub mod certify;
 pub mod demo;
+pub mod gates;
 pub mod lab;
 pub mod merge;
 pub mod report;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::gates::GateArgs;
 use super::screen::ScreenArgs;
 
 const EXAMPLE: &str = "\
@@ -19,6 +20,8 @@ pub struct ReportArgs {
     /// Print run.json, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub gates: GateArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
 }

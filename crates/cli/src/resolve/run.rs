@@ -6,9 +6,9 @@ use truetail_run::{EndClock, Timing};
 use super::{load, request, tls};
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::error::{CliError, Result, runtime_error, usage_error};
+use crate::gating::Gating;
 use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
-use crate::threshold::Threshold;
 
 /// What `truetail run` is to do.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub struct ResolvedRun {
     pub notes: Vec<String>,
     /// Send one request before the load.
     pub preflight: bool,
-    /// Thresholds of `--fail-if`.
-    pub thresholds: Vec<Threshold>,
+    /// What is to be judged.
+    pub gating: Gating,
     /// Where the run is saved.
     pub save_to: SaveTo,
     /// Print `run.json` instead of the summary.
@@ -38,6 +38,7 @@ pub struct ResolvedRun {
 pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let workload = load::workload(&args)?;
     let save_to = save_to(&args)?;
+    let gating = Gating::resolve(args.gates.clone())?;
     let timing = timing(&args)?;
     let mut target = request::target(&args)?;
     tls::secure(&mut target, &args)?;
@@ -49,12 +50,13 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         plan.end_clock = EndClock::User;
     }
     plan.timing = timing;
+    gating.refuse_undecidable(&plan, false)?;
     plan.check_open_files().map_err(too_few_files)?;
     Ok(ResolvedRun {
         plan,
         notes: tls::notes(&args),
         preflight: !args.no_preflight,
-        thresholds: args.fail_if,
+        gating,
         save_to,
         json: args.json,
         stop_conditions: StopConditions {

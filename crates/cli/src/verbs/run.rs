@@ -11,14 +11,14 @@ use truetail_run::{Findings, Run, wire};
 use crate::args::run::RunArgs;
 use crate::args::screen::ScreenArgs;
 use crate::error::{CliError, ExitCode, Result, runtime_error};
-use crate::measure::{RunContext, measure};
+use crate::gating::{self, Gating};
+use crate::measure::{MeasuredRun, RunContext, measure};
 use crate::output;
 use crate::output_folder::OutputFolder;
 use crate::resolve::run::resolve;
 use crate::supervisor::not_reached;
-use crate::threshold::{Judgement, Threshold};
 
-/// Runs the load, saves and prints the result, and judges the thresholds.
+/// Runs the load, judges the gates, and saves and prints the result.
 ///
 /// # Errors
 /// If the load cannot be offered, or the result cannot be saved or printed.
@@ -32,15 +32,36 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
     let stop_conditions = resolved.stop_conditions;
-    let run = measure(&resolved.plan, RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None })?;
-    let (mut run, findings) = cut_warmup(run, stop_conditions.cut_warmup);
+    let context = RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None };
+    let MeasuredRun { run, signal } = measure(&resolved.plan, context)?;
+    let (mut run, mut findings) = cut_warmup(run, stop_conditions.cut_warmup);
     if let Some(note) = stop_conditions.until.and_then(|until| not_reached(until, &run)) {
         output::note(&note);
         run.facts.notes.push(note);
     }
+    resolved.gating.judge(&run, &mut findings, &[]);
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
-    output::print(&result(&run, &findings, saved.as_deref(), resolved.json, screen))?;
-    Ok(judge(&run, &findings, &resolved.thresholds))
+    show(&run, &findings, saved.as_deref(), resolved.json, screen, &resolved.gating)?;
+    Ok(gating::exit_code(&run, &findings, signal))
+}
+
+/// Prints a run whose gates were judged, and writes the files that its gating asks for.
+///
+/// # Errors
+/// If something cannot be written.
+pub fn show(
+    run: &Run,
+    findings: &Findings,
+    saved: Option<&Path>,
+    json: bool,
+    screen: ScreenArgs,
+    gating: &Gating,
+) -> Result<()> {
+    output::print(&result(run, findings, saved, json, screen))?;
+    if json {
+        gating::note_failures(findings);
+    }
+    gating.write(run, findings)
 }
 
 /// The findings, after cutting off the warm-up if that was asked for and one was found.
@@ -121,23 +142,5 @@ fn tls_help(fault: &TlsFault) -> &'static str {
         TlsFault::ClientCertificate(_) => "--cert FILE --key FILE shows one",
         TlsFault::NoHttp2 => "without --http2 it is asked in HTTP/1.1",
         TlsFault::Ended | TlsFault::Other(_) => "--no-preflight offers the load all the same",
-    }
-}
-
-/// Notes each threshold that failed, and returns the exit code.
-fn judge(run: &Run, findings: &Findings, thresholds: &[Threshold]) -> ExitCode {
-    let mut exit = ExitCode::Success;
-    for threshold in thresholds {
-        match threshold.judge(run, findings) {
-            Judgement::Passed => {}
-            Judgement::Failed(why) | Judgement::Undecided(why) => {
-                output::note(&why);
-                exit = ExitCode::ThresholdFailed;
-            }
-        }
-    }
-    match ExitCode::from_verdicts([&findings.verdict]) {
-        ExitCode::Success => exit,
-        invalid => invalid,
     }
 }

@@ -3,6 +3,7 @@
 mod bad_input;
 mod docs;
 mod documented;
+mod gates;
 mod hard_times;
 mod help;
 mod http2;
@@ -18,5 +19,5 @@ mod standstill;
 mod starved;
 mod stopping;
 mod support;
-mod threshold;
+
 mod tls;
