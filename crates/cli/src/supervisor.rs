@@ -63,12 +63,12 @@ pub fn not_reached(until: StoppingRule, run: &Run) -> Option<String> {
     let why = match state {
         InterimResult::Reached { .. } => return None,
         InterimResult::TooWide { half_width, times_as_many } => format!(
-            "it is ±{:.1}% at the end; about {times_as_many:.1} times as many arrivals would do",
+            "it ended at ±{:.1}%; about {times_as_many:.1} times as many requests would be enough",
             half_width * 100.0
         ),
         InterimResult::NoEnd => "too few independent events to bound it".to_owned(),
-        InterimResult::Needs { n } => format!("it needs at least {n} arrivals"),
-        InterimResult::Unanswered => "it lies among arrivals without an answer".to_owned(),
+        InterimResult::Needs { n } => format!("it needs at least {n} requests"),
+        InterimResult::Unanswered => "it falls among requests without an answer".to_owned(),
     };
     Some(format!("--until '{until}' was not reached: {why}"))
 }
@@ -197,8 +197,8 @@ impl SupervisedRun {
 
 fn saturated(found: &Saturation) -> String {
     format!(
-        "saturated: {} are offered and {} answered, {} arrivals wait; response times depend on how long this goes \
-         on, so offer less, such as {}",
+        "saturated: {} offered, {} answered, {} requests waiting; response times only grow from here, so offer less, \
+         such as {}",
         number::rate(found.offered_per_second),
         number::rate(found.capacity_per_second),
         number::count(found.outstanding),

@@ -3,10 +3,12 @@
 pub mod certify;
 pub mod checks;
 pub mod demo;
+pub mod gates;
 pub mod lab;
 pub mod merge;
 pub mod report;
 pub mod run;
+pub mod screen;
 pub mod serve;
 pub mod simulate;
 mod values;

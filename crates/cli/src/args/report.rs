@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::gates::GateArgs;
+use super::screen::ScreenArgs;
+
 const EXAMPLE: &str = "\
 Example:
   truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080";
@@ -17,4 +20,8 @@ pub struct ReportArgs {
     /// Print run.json, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub gates: GateArgs,
+    #[command(flatten)]
+    pub screen: ScreenArgs,
 }

@@ -9,8 +9,9 @@ use truetail_engine::Resolve;
 use truetail_model::time::{DurationError, Nanos, Rate};
 
 use super::checks::CheckArgs;
+use super::gates::GateArgs;
+use super::screen::ScreenArgs;
 use super::values::{count, length};
-use crate::threshold::Threshold;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -169,11 +170,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub key: Option<PathBuf>,
 
-    /// Exit with 3 if this holds, or if the run cannot show that it does not: METRIC > LIMIT, also >=, < and <=.
-    /// METRIC is the response time at p50, p99.9 or any other percentile, or max (limit 50ms), or error-rate (answers
-    /// from status 400, and no answer) or unanswered (limit 1%). Repeatable. An INVALID run exits with 4 whatever holds
-    #[arg(long, value_name = "CONDITION", help_heading = "Result")]
-    pub fail_if: Vec<Threshold>,
+    #[command(flatten)]
+    pub gates: GateArgs,
     #[command(flatten)]
     pub checks: CheckArgs,
     /// Save the run in this folder [default: a new one under truetail-runs]
@@ -185,6 +183,8 @@ pub struct RunArgs {
     /// Print run.json, and nothing else, on standard output
     #[arg(long, help_heading = "Result")]
     pub json: bool,
+    #[command(flatten)]
+    pub screen: ScreenArgs,
     /// No progress
     #[arg(long, help_heading = "Result")]
     pub quiet: bool,

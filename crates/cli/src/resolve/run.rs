@@ -7,9 +7,9 @@ use truetail_run::{EndClock, Timing};
 use super::{checks, load, request, tls};
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::error::{CliError, Result, runtime_error, usage_error};
+use crate::gating::Gating;
 use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
-use crate::threshold::Threshold;
 
 /// What `truetail run` is to do.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub struct ResolvedRun {
     pub notes: Vec<String>,
     /// Send one request before the load.
     pub preflight: bool,
-    /// Thresholds of `--fail-if`.
-    pub thresholds: Vec<Threshold>,
+    /// What is to be judged.
+    pub gating: Gating,
     /// Checks on answers.
     pub checks: Option<CheckRun>,
     /// Where the run is saved.
@@ -41,6 +41,7 @@ pub struct ResolvedRun {
 pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let workload = load::workload(&args)?;
     let save_to = save_to(&args)?;
+    let gating = Gating::resolve(args.gates.clone())?;
     let timing = timing(&args)?;
     let mut target = request::target(&args)?;
     tls::secure(&mut target, &args)?;
@@ -56,12 +57,13 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let notes = tls::notes(&args);
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
+    gating.refuse_undecidable(&plan, checks.is_some())?;
     Ok(ResolvedRun {
         plan,
         notes,
         checks,
         preflight: !args.no_preflight,
-        thresholds: args.fail_if,
+        gating,
         save_to,
         json: args.json,
         stop_conditions: StopConditions {

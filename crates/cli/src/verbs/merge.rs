@@ -6,6 +6,7 @@ use truetail_run::Run;
 
 use super::report::load;
 use crate::args::merge::MergeArgs;
+use crate::args::screen::ScreenArgs;
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
@@ -23,7 +24,7 @@ pub fn merge(args: MergeArgs) -> Result<ExitCode> {
     let findings = truetail_analysis::findings(&run);
     let folder = OutputFolder::prepare(&SaveTo::Folder(args.out), "")?;
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
-    output::print(&super::run::result(&run, &findings, saved.as_deref(), false))?;
+    output::print(&super::run::result(&run, &findings, saved.as_deref(), false, ScreenArgs::default()))?;
     Ok(ExitCode::from_verdicts([&findings.verdict]))
 }
 

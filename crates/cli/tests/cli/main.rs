@@ -4,6 +4,7 @@ mod bad_input;
 mod checks;
 mod docs;
 mod documented;
+mod gates;
 mod hard_times;
 mod help;
 mod http2;
@@ -19,5 +20,5 @@ mod standstill;
 mod starved;
 mod stopping;
 mod support;
-mod threshold;
+
 mod tls;

@@ -49,7 +49,7 @@ fn a_saturated_run_says_so_while_it_goes_on_and_stops_if_asked() {
     let run = output.json();
     assert_eq!((output.code, run["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{output:?}");
     // As it was seen so far: on a machine that stands still, 99.92/s.
-    let said = output.stderr.split("saturated: ").nth(1).and_then(|rest| rest.split("/s are offered and ").next());
+    let said = output.stderr.split("saturated: ").nth(1).and_then(|rest| rest.split("/s offered, ").next());
     let offered: f64 = said.and_then(|said| said.parse().ok()).unwrap_or_else(|| panic!("{output:?}"));
     assert!((80.0..=120.0).contains(&offered), "{offered}");
     assert_balanced(&run);

@@ -11,6 +11,7 @@ use truetail_run::{Findings, Run};
 use truetail_sim::SimOptions;
 use truetail_sim::labs::LabResult;
 
+use crate::args::screen::ScreenArgs;
 use crate::args::simulate::SimulateArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
@@ -41,7 +42,7 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     }
     output::print(&match args.json {
         true => scenario_json(&scenario.name, &run, &findings),
-        false => super::run::result(&run, &findings, saved.as_deref(), false),
+        false => super::run::result(&run, &findings, saved.as_deref(), false, ScreenArgs::default()),
     })?;
     Ok(ExitCode::Success)
 }
@@ -68,7 +69,7 @@ fn finish(
     more: impl FnOnce(&[OutputFile]) -> Vec<OutputFile>,
 ) -> Result<ExitCode> {
     let saved = folders.parent.map(|folder| folder.display().to_string());
-    let text = if as_json { report.json() } else { report.text(saved.as_deref()) };
+    let text = if as_json { report.json() } else { report.text(saved.as_deref(), output::stdout_style()) };
     if let Some(parent) = folders.parent {
         folders.save(report.series.iter().map(|series| (series.run, &series.findings)))?;
         let mut files = report.pictures().map_err(runtime_error)?;
