@@ -1,10 +1,9 @@
-//! The command `truetail`: arguments → what is to be done → run → report → exit code. The only place that prints or reads
-//! the environment.
+//! The command `truetail`: arguments → run → report → exit code. Only this crate prints, exits or reads the environment.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
-//! | `args` | what the user typed, one file a verb |
-//! | `resolve` | what that means: checked, with defaults, and read from files |
+//! | `args` | what the user typed, one file per verb |
+//! | `resolve` | what that means: checked, with defaults, and with files read |
 //! | `verbs` | what each verb does |
 //! | `measure` | a run on real sockets, with progress and Ctrl-C |
 //! | `supervisor` | `--until`, `--stop-when-saturated`: conditions that stop a run early |

@@ -1,7 +1,7 @@
-//! Offers load over real sockets: drives [`truetail_model::driver`] on one thread per core, each with its own reactor,
-//! connections and recorder, and nothing shared on the path of a request.
+//! Sends load over real sockets. It drives [`truetail_model::driver`] on one thread per core, each with its own reactor,
+//! connections and recorder; the path of a request shares nothing between threads.
 //!
-//! It knows HTTP, TLS and TCP. It knows no tool, no report and no terminal.
+//! The engine knows HTTP, TLS and TCP, but no load tools, reports or terminals.
 //!
 //! ```no_run
 //! use truetail_engine::{Control, Method, Plan, Target};

@@ -206,7 +206,7 @@ fn mix(requests: &RequestSet) -> Option<Mix> {
 
 /// The user's limit on connections does not fit under the limit on open files.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the limit on open files is {}, which leaves room for {room} connections", self.limit_name())]
+#[error("the limit on open files is {}, which allows {room} connections", self.limit_name())]
 pub struct TooFewFiles {
     /// The user's limit on connections.
     pub asked: u32,

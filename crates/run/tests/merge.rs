@@ -93,7 +93,7 @@ fn facts_of_two_machines_add_up() {
         [
             "the preflight met status 404",
             "merged from 2 runs",
-            "offered by different machines: linux x86_64 with 2 CPUs, linux x86_64 with 64 CPUs; host is the first of them",
+            "the runs were made on different machines: linux x86_64 with 2 CPUs, linux x86_64 with 64 CPUs; host describes the first",
         ]
     );
 }
@@ -160,7 +160,7 @@ fn what_does_not_belong_together_is_refused() {
     b.facts.offered.profile = Some("2000/s".to_owned());
     let error = merge(vec![a.clone(), b]).unwrap_err();
     assert!(matches!(&error, MergeError::Different { run: 2, field: "scenario.profile", .. }), "{error}");
-    assert!(error.to_string().contains("scenario.profile is \"1000/s\" in one and \"2000/s\" in the other"), "{error}");
+    assert!(error.to_string().contains("scenario.profile is \"1000/s\" in run 1 and \"2000/s\" in run 2"), "{error}");
 
     let (_, mut b) = stripes_of_steady();
     b.facts.offered.mix.as_mut().unwrap().hash = "another".to_owned();

@@ -125,7 +125,9 @@ fn without_a_bracket_a_late_generator_leaves_an_upper_bound() {
         "no request was made later by more than 20 ms"
     );
     assert_eq!(judged("first-byte p99 > 9ms", &late, &findings).message, "no answer has this time");
-    assert_eq!(judged("service-time p99 > 9ms", &late, &findings).state, GateState::Fails, "lag is not in it");
+    assert_eq!(judged("service-time p99 > 31ms", &late, &findings).state, GateState::Holds);
+    // Requests that began late may have missed a wait that is in no service time.
+    assert_eq!(judged("service-time p99 > 29ms", &late, &findings).state, GateState::Open);
 }
 
 #[test]

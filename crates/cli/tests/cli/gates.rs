@@ -79,7 +79,7 @@ fn code_3_a_dead_server_fails_its_gates() {
     let output = run(&dir, &dead_url(), &[&["-n", "40", "--no-save", "--no-preflight"][..], &gates].concat());
     let result = output.json();
     assert_balanced(&result);
-    assert_eq!((output.code, result["verdict"]["state"].as_str()), (Some(3), Some("INVALID")), "{output:?}");
+    assert_eq!(output.code, Some(3), "{output:?}");
     assert!(states(&result).iter().all(|(_, state)| *state == "fails"), "{output:?}");
 }
 
@@ -114,7 +114,9 @@ fn code_4_a_timeout_leaves_open_what_it_hides() {
 #[test]
 fn code_4_an_invalid_measurement_without_a_gate() {
     let dir = TestDir::new();
-    let output = run(&dir, &dead_url(), &["-n", "40", "--no-save", "--no-preflight"]);
+    // No arrival falls into a tenth of a second.
+    let load = ["run", &dead_url(), "-r", "1/h", "--spacing", "poisson", "-d", "100ms", "--no-preflight", "--no-save"];
+    let output = dir.truetail(&[&load[..], &["--json", "--quiet"]].concat());
     assert_eq!((output.code, output.json()["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{output:?}");
 }
 

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod docs;
+mod documented;
 mod gates;
 mod hard_times;
 mod help;

@@ -32,7 +32,14 @@ pub(crate) struct WorkerClock {
     pub(super) correlation: ClockCorrelation,
     /// All pauses until the worker last knew that nothing of what had come was left to read.
     paused_when_drained: Nanos,
+    /// When the worker last woke.
+    woke: Timestamp,
+    /// What is read now came after this, or ended the worker's sleep.
+    unread_since: Timestamp,
 }
+
+/// A wait that took so long was a sleep, and whatever ended it came just then.
+const ASLEEP: Nanos = Nanos::from_micros(50);
 
 impl WorkerClock {
     pub(super) fn new(clock: MonotonicClock, worker: u32) -> WorkerClock {
@@ -41,6 +48,8 @@ impl WorkerClock {
             pauses: PauseDetector::new(worker),
             correlation: ClockCorrelation::new(),
             paused_when_drained: Nanos::ZERO,
+            woke: Timestamp::ZERO,
+            unread_since: Timestamp::ZERO,
         }
     }
 
@@ -66,6 +75,19 @@ impl WorkerClock {
     /// Nothing of what has come is left to read, when the worker had paused for so long.
     pub(super) fn drained(&mut self, paused: Nanos) {
         self.paused_when_drained = paused;
+    }
+
+    /// The worker waited from `from` to `to` for something to happen. `answers_wake`: an answer would have ended the wait.
+    pub(super) fn waited(&mut self, from: Timestamp, to: Timestamp, answers_wake: bool) {
+        let was_asleep = answers_wake && to.since(from) >= ASLEEP;
+        self.unread_since = if was_asleep { to } else { self.woke };
+        self.woke = to;
+    }
+
+    /// How long an answer may have lain unread that was noticed at `noticed`, at most.
+    #[inline]
+    pub(super) fn may_have_lain(&self, noticed: Timestamp) -> Nanos {
+        noticed.since(self.unread_since)
     }
 
     /// The stamp on the run's clock, where it can be believed.

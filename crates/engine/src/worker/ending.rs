@@ -171,6 +171,10 @@ impl<P: Protocol> Worker<P> {
             exchange.connection_wait,
             connect.unwrap_or(Nanos::ZERO),
         );
+        record.knock_on = exchange.passed_on.saturating_sub(record.delay.generator_lag);
+        if !completion.is_stamped {
+            record.knock_on += self.clock.may_have_lain(completion.arrived);
+        }
         record.connected = connect.is_some();
         record.tls_handshake = rare.and_then(|rare| rare.handshake);
         record.first_byte = exchange.first_byte.map(|first_byte| first_byte.min(completion.arrived));

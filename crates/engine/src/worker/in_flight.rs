@@ -1,6 +1,7 @@
 //! The requests of one worker that were begun and have not ended.
 
 use truetail_model::arrival::Arrival;
+use truetail_model::record::KnockOn;
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::deadlines::Deadlines;
@@ -17,6 +18,8 @@ pub(super) struct Exchange {
     pub(super) user: u32,
     /// How long it waited for the cap, or for a connection that takes its bytes.
     pub(super) connection_wait: Nanos,
+    /// The largest lag that it may have been passed by requests before it, its own when it began included.
+    pub(super) passed_on: Nanos,
     /// When the attempt began: to connect, or on an open connection to send.
     pub(super) began: Since,
     /// Just before the transport took the first byte; the same as `began` until then.
@@ -69,11 +72,25 @@ pub(super) struct InFlight {
     vacant: Vec<u32>,
     deadlines: Deadlines,
     timeout: Option<Nanos>,
+    knock_on: KnockOn,
 }
 
 impl InFlight {
     pub(super) fn new(timeout: Option<Nanos>) -> InFlight {
-        InFlight { slots: Vec::new(), vacant: Vec::new(), deadlines: Deadlines::new(), timeout }
+        InFlight {
+            slots: Vec::new(),
+            vacant: Vec::new(),
+            deadlines: Deadlines::new(),
+            timeout,
+            knock_on: KnockOn::default(),
+        }
+    }
+
+    /// The largest lag that a request may have been passed which is about to begin at `now`, late by `lag`.
+    #[inline]
+    pub(super) fn passed_on(&mut self, now: Timestamp, lag: Nanos) -> Nanos {
+        let is_idle = self.len() == 0;
+        self.knock_on.start(now, lag, is_idle)
     }
 
     /// Adds a request, whose timeout counts from when it began.

@@ -157,7 +157,8 @@ impl<P: Protocol> Worker<P> {
         let paused_before = self.clock.pauses.total();
         self.sleeper.sleep(&self.reactor, reports, &mut self.clock, &self.driver, now, until)?;
         self.has_polled = true;
-        self.clock.now();
+        let woke = self.clock.now();
+        self.clock.waited(now, woke, !self.sleeper.reads_in_ticks());
         let paused = self.clock.pauses.total();
         // A pause may have come after the system had said what is ready.
         self.receiver.may_have_missed = paused > paused_before;

@@ -63,7 +63,7 @@ impl Sleeper {
 
     /// Answers wait for the next tick to be read: nothing wakes the worker before it. Answers that share connections do wake
     /// it, because of what is read together the kernel stamps the last only.
-    fn reads_in_ticks(&self) -> bool {
+    pub(super) fn reads_in_ticks(&self) -> bool {
         self.timing == Timing::Cheap && !self.multiplexed
     }
 

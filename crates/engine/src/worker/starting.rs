@@ -67,11 +67,14 @@ impl<P: Protocol> Worker<P> {
         let request = self.config.requests.choose(start.arrival.index);
         self.ledger.plan(request, start.arrival.intended_start);
         let began = self.clock.since(now);
+        let lag = now.since(start.arrival.intended_start).saturating_sub(start.connection_wait);
+        let passed_on = self.in_flight.passed_on(now, lag);
         let tag = self.in_flight.begin(Exchange {
             arrival: start.arrival,
             request,
             user: start.user,
             connection_wait: start.connection_wait,
+            passed_on,
             began,
             started: began,
             rare: None,

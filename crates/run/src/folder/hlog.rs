@@ -209,7 +209,7 @@ impl LineReader {
         let tag = interval.tag().ok_or("an interval without a tag")?.to_string();
         let payload = base64::engine::general_purpose::STANDARD
             .decode(interval.encoded_histogram())
-            .map_err(|error| format!("the histogram is no base64: {error}"))?;
+            .map_err(|error| format!("the histogram is not valid base64: {error}"))?;
         let counts: Scratch = self
             .deserializer
             .deserialize(&mut payload.as_slice())
@@ -244,7 +244,7 @@ impl Log {
 
     fn add_to_interval(&mut self, line: &Line, metric: Metric, width_s: u64) -> Result<(), String> {
         if !(line.second as u64).is_multiple_of(width_s) {
-            return Err(format!("an interval from second {}, where each is {width_s} s long", line.second));
+            return Err(format!("an interval starts at second {}, but intervals are {width_s} s long", line.second));
         }
         let row = &mut self.intervals.entry(line.second).or_default().metrics[metric as usize];
         line.buckets.iter().for_each(|&(value, count)| row.record_n(value, count));

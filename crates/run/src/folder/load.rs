@@ -44,8 +44,8 @@ pub enum MissingFile {
 impl fmt::Display for MissingFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            MissingFile::Timeline => "timeline.csv is missing: nothing is known of single seconds",
-            MissingFile::Samples => "samples.csv is missing: nothing is known of single requests",
+            MissingFile::Timeline => "timeline.csv is missing, so there are no figures for single seconds",
+            MissingFile::Samples => "samples.csv is missing, so there are no single requests",
         })
     }
 }
@@ -99,7 +99,7 @@ fn check_books(run_file: &RunFile) -> Result<(), String> {
     for (name, tally) in [("tally", run_file.tally), ("warmup_tally", run_file.warmup_tally)] {
         tally.check().map_err(|Unbalanced { planned, accounted }| {
             format!(
-                "its {name} plans {planned} arrivals and accounts for {accounted}, or counts them as issued otherwise"
+                "its {name} does not balance: {planned} arrivals were planned and {accounted} have an outcome, or issued does not match"
             )
         })?;
         if tally.planned > MOST_ARRIVALS {
@@ -116,7 +116,7 @@ fn check_books(run_file: &RunFile) -> Result<(), String> {
         let recorded = run_file.recorded.exact.get(metric.name()).map_or(0, |exact| exact.count);
         if recorded != arrivals {
             return Err(format!(
-                "by its tally, {arrivals} arrivals were {kind}; recorded.exact.{} counts {recorded}",
+                "its tally says that {arrivals} arrivals were {kind}, but recorded.exact.{} counts {recorded}",
                 metric.name()
             ));
         }
@@ -235,7 +235,7 @@ fn by_interval(
 ) -> Result<ByInterval<Distributions>, String> {
     let Some(width_s) = intervals.width_s() else { return Ok(ByInterval::default()) };
     if let Some((second, _)) = rows.last_key_value().filter(|(second, _)| **second >= seconds) {
-        return Err(format!("{HISTOGRAMS} knows of second {second}, and here are {seconds}"));
+        return Err(format!("{HISTOGRAMS} contains second {second}, but this file has only {seconds} seconds"));
     }
     let row_of = |second: usize| second / width_s as usize;
     let count = rows.last_key_value().map_or(0, |(last, _)| row_of(*last) + 1);
@@ -250,6 +250,6 @@ fn same<T: PartialEq + Serialize>(path: &Path, field: &str, found: &T, said: &T)
         return Ok(());
     }
     let json = |value: &T| serde_json::to_string(value).expect("a part of run.json");
-    let problem = format!("it holds {}, but run.json says, under recorded.{field}, {}", json(found), json(said));
+    let problem = format!("it contains {}, but recorded.{field} in run.json is {}", json(found), json(said));
     Err(LoadError::Disagree { path: path.to_owned(), problem })
 }

@@ -104,7 +104,7 @@ pub struct RunFile {
     pub recorded: Recorded,
 }
 
-/// What was recorded, as far as the other files of the folder do not say it.
+/// What was recorded and is not in the other files of the folder.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Recorded {
     /// Arrivals intended before this, counted from the origin, were warm-up.
@@ -178,7 +178,7 @@ pub struct SampleFacts {
     pub seen: u64,
     /// At most this many in the even part.
     pub capacity: usize,
-    /// This many of the slowest are kept besides, when not all fit.
+    /// If not all fit, this many of the slowest are kept in addition.
     pub slowest: usize,
 }
 
