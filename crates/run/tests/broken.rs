@@ -24,13 +24,16 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_new_folder_holds_four_files_and_nothing_else() {
+fn a_new_folder_holds_the_files_of_a_run_and_nothing_else() {
     let parent = tempdir().unwrap();
     let folder = parent.path().join("runs/today");
     folder::check_writable(&folder).unwrap();
     assert_eq!(names(&folder), [""; 0]);
     save(&folder).unwrap();
-    assert_eq!(names(&folder), [folder::HISTOGRAMS, folder::RUN, folder::SAMPLES, folder::TIMELINE]);
+    assert_eq!(
+        names(&folder),
+        [folder::FAILED_ANSWERS, folder::HISTOGRAMS, folder::RUN, folder::SAMPLES, folder::TIMELINE]
+    );
 }
 
 #[test]
@@ -40,10 +43,11 @@ fn a_run_is_replaced_with_its_report_and_what_is_not_ours_stays() {
     fs::write(folder.path().join(folder::REPORT), "of the old run").unwrap();
     fs::write(folder.path().join("notes.txt"), "mine").unwrap();
     fs::write(folder.path().join(".run.json.partial-1"), "{").unwrap();
-    let other = run(RecorderOptions::default(), &steady(1));
+    let mut other = run(RecorderOptions::default(), &steady(1));
+    other.facts.failed_answers.clear();
     folder::save(folder.path(), &other, &findings(&other)).unwrap();
     assert_eq!(folder::load(folder.path()).unwrap().run.snapshot.tally.planned, 1000);
-    assert!(!folder.path().join(folder::REPORT).exists());
+    assert!(!folder.path().join(folder::REPORT).exists() && !folder.path().join(folder::FAILED_ANSWERS).exists());
     assert_eq!(fs::read_to_string(folder.path().join("notes.txt")).unwrap(), "mine");
 }
 

@@ -1,6 +1,7 @@
 //! The command line as the user typed it, one file a verb. Only the form of each value is checked here.
 
 pub mod certify;
+pub mod checks;
 pub mod demo;
 pub mod gates;
 pub mod lab;

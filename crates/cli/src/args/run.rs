@@ -8,6 +8,7 @@ use truetail_analysis::stopping_rule::StoppingRule;
 use truetail_engine::Resolve;
 use truetail_model::time::{DurationError, Nanos, Rate};
 
+use super::checks::CheckArgs;
 use super::gates::GateArgs;
 use super::values::{count, length};
 
@@ -97,8 +98,9 @@ pub struct RunArgs {
     /// End response times when this program had read the answer, not when the kernel had received it
     #[arg(long, help_heading = "Result")]
     pub user_timestamps: bool,
-    /// Precision against processor time: 'precise' spins for the last 30 us and more before a request, 'balanced' sleeps and
-    /// wakes early by what its sleeps are late, 'cheap' sends all that is due once a millisecond [default: balanced]
+    /// Precision of sending against processor time. 'auto' sends each request when it is due, and above some 4000/s a thread in
+    /// groups that span at most 0.2 ms. 'balanced' never groups; 'precise' also spins before each request; 'cheap' sends
+    /// once a millisecond [default: auto]
     #[arg(long, value_name = "HOW", help_heading = "Limits")]
     pub timing: Option<TimingName>,
     /// Worker threads [default: what the load needs, at most one a processor]
@@ -169,6 +171,8 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub gates: GateArgs,
+    #[command(flatten)]
+    pub checks: CheckArgs,
     /// Save the run in this folder [default: a new one under truetail-runs]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     pub out: Option<PathBuf>,
@@ -206,6 +210,8 @@ pub enum FeedName {
 pub enum TimingName {
     /// Spins at the end.
     Precise,
+    /// Sleeps, once for several requests where the rate is high.
+    Auto,
     /// Sleeps.
     Balanced,
     /// Once a millisecond.

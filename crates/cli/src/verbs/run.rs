@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use truetail_checks::CheckRun;
 use truetail_engine::{Plan, PreflightError, Target, TlsFault};
 use truetail_model::record::Cause;
 use truetail_model::time::Timestamp;
@@ -25,7 +26,8 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let mut resolved = resolve(args)?;
     OutputFolder::check(&resolved.save_to)?;
     // A signal during this request simply ends the process: nothing was created by then.
-    let mut notes = if resolved.preflight { preflight(&mut resolved.plan)? } else { Vec::new() };
+    let mut notes =
+        if resolved.preflight { preflight(&mut resolved.plan, resolved.checks.as_ref())? } else { Vec::new() };
     let folder = OutputFolder::prepare(&resolved.save_to, &name_of(&resolved.plan.target))?;
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
@@ -33,6 +35,10 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let context = RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None };
     let MeasuredRun { run, signal } = measure(&resolved.plan, context)?;
     let (mut run, mut findings) = cut_warmup(run, stop_conditions.cut_warmup);
+    if let Some(checks) = &resolved.checks {
+        run.facts.checks = checks.counts(run.snapshot.measure_from);
+        run.facts.failed_answers = checks.failed_answers();
+    }
     if let Some(note) = stop_conditions.until.and_then(|until| not_reached(until, &run)) {
         output::note(&note);
         run.facts.notes.push(note);
@@ -92,8 +98,13 @@ fn name_of(target: &Target) -> String {
 }
 
 /// Sends one request before the load, and returns notes for the run.
-fn preflight(plan: &mut Plan) -> Result<Vec<String>> {
-    let answer = plan.preflight().map_err(|error| preflight_error(&plan.target, &error))?;
+fn preflight(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> {
+    let checks = checks.map(CheckRun::before_the_run);
+    let observer = checks.as_ref().map(CheckRun::observer_factory);
+    let answer = plan.preflight(observer.as_ref()).map_err(|error| preflight_error(&plan.target, &error))?;
+    for failed in checks.iter().flat_map(CheckRun::failed_answers).flat_map(|answer| answer.failed) {
+        output::note(&format!("the answer before the load fails the check '{}': {}", failed.check, failed.why));
+    }
     let note = answer.note();
     if note.is_some() {
         let (first, status) = (plan.target.first_requests(), answer.status);

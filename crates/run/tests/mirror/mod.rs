@@ -309,16 +309,25 @@ pub struct MirrorGenerator {
     pub paused_ns: u64,
     pub connections_opened: u64,
     pub connections_peak: u64,
+    pub connections_available: Option<u64>,
     pub streams: Option<MirrorStreams>,
     pub stray_answers: u64,
     pub end_clock: String,
     pub busiest_worker_cpu_ns: u64,
     pub surroundings: BTreeMap<String, Option<u64>>,
     pub timing: String,
+    pub ticks: Option<MirrorTicks>,
     pub clock_reading_ns: Option<u64>,
     pub unstamped: u64,
     pub clock_steps: u64,
     pub open_files_limit: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorTicks {
+    pub longest_ns: u64,
+    pub requests: u64,
 }
 
 #[derive(Deserialize)]
