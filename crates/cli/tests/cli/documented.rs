@@ -90,7 +90,9 @@ fn the_commands_in_the_documents_work() {
                 (with(arguments, "--help"), &[0])
             };
             let output = run(&dir, &line);
-            let understood = output.code.is_some_and(|code| codes.contains(&code));
+            // A run this short has too few requests for some gates, which is told before the load.
+            let too_short = output.code == Some(2) && output.stderr.contains("cannot be decided: it needs");
+            let understood = too_short || output.code.is_some_and(|code| codes.contains(&code));
             assert!(understood, "{}: truetail {arguments}, run as {line}: {output:?}", path.display());
         }
     }
