@@ -109,16 +109,19 @@ macro_rules! tools {
     ($($name:ident: $expected:ident;)*) => {$(
         mod $name {
             #[test]
+            #[ignore = "needs other people's load tools: make test-tools"]
             fn counts_the_answers_of_a_healthy_server() {
                 super::healthy(&super::$expected);
             }
 
             #[test]
+            #[ignore = "needs other people's load tools: make test-tools"]
             fn counts_the_answers_with_an_error_status() {
                 super::failing(&super::$expected);
             }
 
             #[test]
+            #[ignore = "needs other people's load tools: make test-tools"]
             fn reports_no_answer_where_nobody_listens() {
                 super::alone(&super::$expected);
             }
@@ -138,6 +141,7 @@ tools! {
 
 /// Its timestamps are on this machine's clock.
 #[test]
+#[ignore = "needs other people's load tools: make test-tools"]
 fn h2load_stamps_the_starts() {
     if let Some(Observation { report, truth }) = run(H2LOAD.name, Service::healthy(BASELINE), Nanos::from_secs(1)) {
         begins_and_ends_around_the_server(&report, &truth);
@@ -146,6 +150,7 @@ fn h2load_stamps_the_starts() {
 
 /// An open tool offers its rate. A closed loop would offer ten times as much, so ±50 % allows for a noisy machine.
 #[test]
+#[ignore = "needs other people's load tools: make test-tools"]
 fn open_tools_offer_their_rate() {
     for expected in [WRK2, OHA] {
         let Some(Observation { truth, .. }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2))

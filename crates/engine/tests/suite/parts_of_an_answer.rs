@@ -1,16 +1,14 @@
 //! What is known of a request beside its start and its end: the first byte of its answer, how long its own bytes waited to be
 //! taken, and what an observer sees. Servers here are raw sockets, so that they decide when each byte comes and goes.
 
-mod support;
-
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use support::http2::{Honest, in_http2};
-use support::{open, run};
+use crate::support::http2::{Honest, in_http2};
+use crate::support::{open, run};
 use truetail_engine::{Method, Observer, ObserverFactory, Plan, RunOutput, Target};
 use truetail_model::record::{Metric, Outcome};
 use truetail_model::time::Nanos;
@@ -137,8 +135,8 @@ impl Observer for Seen {
 
 #[test]
 fn an_observer_sees_every_head_and_body() {
-    let puppet = support::Puppet::start(|_| {
-        support::Act::Drip(
+    let puppet = crate::support::Puppet::start(|_| {
+        crate::support::Act::Drip(
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nbbb\r\n4\r\nbbbb\r\n0\r\n\r\n".to_vec(),
             9,
         )

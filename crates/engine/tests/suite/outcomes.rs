@@ -1,10 +1,8 @@
 //! Whatever a server does changes outcomes in the books and nothing else.
 
-mod support;
-
 use std::time::Duration;
 
-use support::{Act, Puppet, closed, ok, open, run};
+use crate::support::{Act, Puppet, closed, ok, open, run};
 use truetail_engine::{Method, Target};
 use truetail_model::record::{Cause, Metric, Outcome};
 use truetail_model::time::Nanos;
@@ -95,7 +93,7 @@ fn a_timeout_includes_the_time_to_connect() {
 
 #[test]
 fn nobody_listening_is_connect_failed_for_each_arrival() {
-    let (_held, address) = support::nobody();
+    let (_held, address) = crate::support::nobody();
     let measured = run(&open(&format!("http://{address}/"), 1000.0, 50));
     assert_eq!((measured.snapshot.tally.planned, measured.snapshot.tally.connect_failed), (50, 50));
     assert_eq!(measured.snapshot.causes.get(&Cause::Refused), Some(&50));

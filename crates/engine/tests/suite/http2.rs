@@ -1,16 +1,14 @@
 //! HTTP/2 on sockets: what is asked arrives, limits are kept, and whatever the server does is in the books.
 
-mod support;
-
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use support::http2::{
+use crate::support::http2::{
     DATA, GOAWAY, HEADERS, Heard, Honest, PING, RST_STREAM, Raw, SETTINGS, Say, WINDOW_UPDATE, frame, in_http2, ok,
 };
-use support::{closed, open, run};
+use crate::support::{closed, open, run};
 use truetail_engine::{
     AddressOverrides, FeedOrder, Method, Origin, Plan, PreflightError, Request, RequestSet, Target, TargetError,
     TargetRequests, TlsFault, TlsOptions, preflight,
@@ -273,7 +271,7 @@ fn a_connection_that_is_cut_takes_its_requests_with_it() {
 
 #[test]
 fn a_server_that_speaks_something_else_is_told_so() {
-    let puppet = support::Puppet::start(|_| support::Act::SendAndClose(support::ok()));
+    let puppet = crate::support::Puppet::start(|_| crate::support::Act::SendAndClose(crate::support::ok()));
     let mut plan = in_http2(open(&puppet.url(), 500.0, 10));
     let tally = run(&plan).snapshot.tally;
     assert_eq!((tally.planned, tally.responses), (10, 0), "{tally:?}");
@@ -283,7 +281,7 @@ fn a_server_that_speaks_something_else_is_told_so() {
 
 #[test]
 fn nobody_listening_is_connect_failed_for_each_arrival() {
-    let (_held, address) = support::nobody();
+    let (_held, address) = crate::support::nobody();
     let measured = run(&in_http2(open(&format!("http://{address}/"), 1000.0, 50)));
     assert_eq!((measured.snapshot.tally.planned, measured.snapshot.tally.connect_failed), (50, 50));
     assert_eq!(measured.snapshot.causes.get(&Cause::Refused), Some(&50));
@@ -364,13 +362,13 @@ fn what_a_lost_connection_had_not_sent_is_asked_on_the_next_which_took_no_longer
 
 #[test]
 fn a_connection_that_never_comes_to_be_costs_the_request_that_opened_it_and_no_other() {
-    let server = Honest::over(Some(support::tls::usual()), 100, NOTHING, b"ok".to_vec());
+    let server = Honest::over(Some(crate::support::tls::usual()), 100, NOTHING, b"ok".to_vec());
     let address = behind_a_black_hole(server.address, Vec::new(), Duration::from_secs(60));
     // All are due within 0.3 s, and wait for the first, which waits for the end of its TLS handshake.
     let mut plan = in_http2(open(&format!("https://{address}/"), 200.0, 60));
     (plan.workload.limits.timeout, plan.workload.limits.drain) = (Some(Nanos::from_millis(1500)), Nanos::from_secs(30));
     plan.threads = Some(1);
-    let measured = run(&support::tls::secured(plan, &TlsOptions { insecure: true, ..TlsOptions::default() }));
+    let measured = run(&crate::support::tls::secured(plan, &TlsOptions { insecure: true, ..TlsOptions::default() }));
     let (tally, snapshot) = (measured.snapshot.tally, &measured.snapshot);
     assert_eq!((tally.planned, tally.responses, tally.timed_out), (60, 59, 1), "{tally:?}");
     let first = snapshot.samples.even().iter().find(|record| record.index == 0).unwrap();
@@ -421,8 +419,8 @@ fn a_run_that_is_over_counts_out_what_is_in_flight() {
 #[test]
 fn over_tls_it_is_agreed_on_or_there_is_no_connection() {
     let trusting = TlsOptions { insecure: true, ..TlsOptions::default() };
-    let secured = |plan: Plan| support::tls::secured(in_http2(plan), &trusting);
-    let server = Honest::over(Some(support::tls::usual()), 100, NOTHING, b"ok".to_vec());
+    let secured = |plan: Plan| crate::support::tls::secured(in_http2(plan), &trusting);
+    let server = Honest::over(Some(crate::support::tls::usual()), 100, NOTHING, b"ok".to_vec());
     let url = format!("https://{}/", server.address);
     let mut plan = secured(open(&url, 200.0, 40));
     assert_eq!(preflight(&mut plan.target, Nanos::from_secs(10)).unwrap().status, 200);
@@ -430,10 +428,10 @@ fn over_tls_it_is_agreed_on_or_there_is_no_connection() {
     assert_eq!(measured.snapshot.tally.responses, 40);
     assert_eq!(measured.snapshot.metric(Metric::TlsHandshakeTime).count(), 1);
     for protocols in [vec![], vec![b"http/1.1".to_vec()]] {
-        let mut config = support::tls::usual();
+        let mut config = crate::support::tls::usual();
         config.alpn_protocols = protocols;
         let config = Arc::new(config);
-        let address = support::tls::listen(move |socket| {
+        let address = crate::support::tls::listen(move |socket| {
             let connection = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
             let mut stream = rustls::StreamOwned::new(connection, socket);
             let _ = std::io::copy(&mut stream, &mut std::io::sink());

@@ -1,9 +1,7 @@
 //! Parts of a run, recorded apart, merge into what one recorder would have recorded.
 
-mod support;
-
 use proptest::prelude::*;
-use support::{assert_same_counts, assert_same_snapshot, facts, findings, options, run, schedules, slow, steady};
+use crate::support::{assert_same_counts, assert_same_snapshot, facts, findings, options, run, schedules, slow, steady};
 use tempfile::tempdir;
 use truetail_model::record::{RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
 use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, folder, merge};
@@ -144,9 +142,9 @@ fn books_by_target_add_up_and_are_left_out_where_a_part_has_none() {
 fn a_part_without_seconds_or_samples_leaves_the_whole_without_them() {
     let (a, mut b) = stripes_of_steady();
     let options = RecorderOptions { per_second: false, samples: SamplesOptions::NONE, ..RecorderOptions::default() };
-    b.snapshot = support::snapshot(options, &stripe(&steady(2), 1, 2));
+    b.snapshot = crate::support::snapshot(options, &stripe(&steady(2), 1, 2));
     let merged = merge(vec![a, b]).unwrap();
-    let whole = support::snapshot(RecorderOptions::default(), &steady(2));
+    let whole = crate::support::snapshot(RecorderOptions::default(), &steady(2));
     assert_same_counts(&merged.snapshot, &Snapshot { seconds: Vec::new(), intervals: Default::default(), ..whole });
     assert!(merged.snapshot.samples.even().is_empty() && merged.snapshot.samples.seen() == 2000);
     assert_eq!(merged.facts.notes.len(), facts(&merged.snapshot).notes.len() + 3, "{:?}", merged.facts.notes);

@@ -1,12 +1,10 @@
 //! The schedule never waits for the server, and nothing planned is lost.
 
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use support::{Act, Puppet, closed, ok, open, plan, run, run_with};
+use crate::support::{Act, Puppet, closed, ok, open, plan, run, run_with};
 use truetail_engine::{Control, Plan};
 use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
 use truetail_model::record::Metric;

@@ -1,8 +1,6 @@
 //! The same scenario in virtual time (exact) and on sockets against the server that obeys it (with stated tolerance).
 
-mod support;
-
-use support::plan;
+use crate::support::plan;
 use truetail_model::record::{Metric, Tally};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
@@ -24,7 +22,7 @@ fn both(text: &str) -> Both {
     let server = Server::start(ServerOptions::new(scenario.service.clone(), "127.0.0.1:0".parse().unwrap())).unwrap();
     let mut plan = plan(&format!("http://{}{}", server.addr(), scenario.path), scenario.workload.model.clone());
     plan.workload = scenario.workload.clone();
-    let sockets = support::run(&plan);
+    let sockets = crate::support::run(&plan);
     let truth = server.stop();
     assert_eq!(sockets.snapshot.tally, sim.snapshot.tally, "{text}");
     // In a closed loop the answers make the schedule, so there it cannot be the same.
