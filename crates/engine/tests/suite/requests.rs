@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use crate::support::{closed, open, run};
+use crate::support::{DRAIN, closed, open, run};
 use truetail_engine::{
     AddressOverrides, Endpoint, FeedOrder, Method, Plan, Request, RequestSet, Target, TargetRequests, preflight,
 };
@@ -149,7 +149,7 @@ fn books_by_target_hold_what_was_never_issued() {
     let mut plan = asking(open(&silent.url(), 1000.0, 60), &requests);
     plan.workload.limits.connections = Some(2);
     plan.workload.limits.timeout = None;
-    plan.workload.limits.drain = Nanos::from_millis(50);
+    plan.workload.limits.drain = DRAIN;
     let measured = run(&plan);
     assert_eq!(measured.snapshot.tally.never_issued, 58);
     let never: u64 = measured.by_target.iter().map(|books| books.tally.never_issued).sum();

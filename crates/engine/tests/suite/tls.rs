@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::support::tls::{self, Act, TlsPuppet, config, insecure, listen, secured, trusting, usual, valid};
-use crate::support::{Puppet, closed, ok, open, run};
+use crate::support::{Puppet, TIMEOUT, closed, ok, open, run};
 use truetail_engine::{Method, Plan, PreflightError, RunOutput, Target, TlsFault, TlsOptions, preflight};
 use truetail_model::record::{Cause, Metric, Outcome, Tally};
 use truetail_model::time::Nanos;
@@ -283,7 +283,7 @@ fn what_tls_says_for_itself_while_nobody_asks_ends_no_connection() {
 fn a_hung_request_is_timed_out() {
     let puppet = TlsPuppet::start(usual(), |n| if n == 3 { Act::Hang } else { Act::Send(ok()) });
     let mut plan = secured(open(&puppet.url(), 200.0, 10), &trusting());
-    plan.workload.limits.timeout = Some(Nanos::from_millis(400));
+    plan.workload.limits.timeout = Some(TIMEOUT);
     let tally = run(&plan).snapshot.tally;
     assert_eq!((tally.responses, tally.timed_out), (9, 1), "{tally:?}");
 }
