@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod docs;
+mod documented;
 mod hard_times;
 mod help;
 mod http2;

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::support::{DRAIN, TIMEOUT};
+use crate::support::DRAIN;
 use truetail_engine::callable::{
     Call, CallHandle, CallLauncher, CallPlan, Callable, WaitStrategy, bench, bench_here, bench_launched,
 };
@@ -201,6 +201,7 @@ fn calls_that_run_elsewhere_are_all_accounted_for() {
 #[cfg(feature = "tokio")]
 mod asynchronous {
     use super::*;
+    use crate::support::TIMEOUT;
     use truetail_engine::callable::bench_async;
 
     fn runtime() -> tokio::runtime::Runtime {

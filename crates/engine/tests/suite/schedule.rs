@@ -38,7 +38,10 @@ fn a_cap_makes_arrivals_wait_and_the_wait_is_the_caps() {
         assert!(record.response_time() >= wait + Nanos::from_millis(20), "{record:?}");
     }
     let last = &records[59].delay;
-    assert!(last.generator_lag < last.connection_wait + paused, "paused {paused}, and the wait is not called lag: {last:?}");
+    assert!(
+        last.generator_lag < last.connection_wait + paused,
+        "paused {paused}, and the wait is not called lag: {last:?}"
+    );
 }
 
 #[test]

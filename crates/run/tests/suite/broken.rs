@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use proptest::prelude::*;
 use crate::support::{findings, run, steady};
+use proptest::prelude::*;
 use tempfile::{TempDir, tempdir};
 use truetail_model::record::{RecorderOptions, SamplesOptions};
 use truetail_run::folder::{self, LoadError, SaveError};

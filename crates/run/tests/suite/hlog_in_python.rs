@@ -10,8 +10,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use serde::Deserialize;
 use crate::support::{findings, run, steady};
+use serde::Deserialize;
 use tempfile::tempdir;
 use truetail_model::record::{Histogram, Metric, RecorderOptions, rank_of};
 use truetail_model::time::Nanos;

@@ -1,7 +1,9 @@
 //! Parts of a run, recorded apart, merge into what one recorder would have recorded.
 
+use crate::support::{
+    assert_same_counts, assert_same_snapshot, facts, findings, options, run, schedules, slow, steady,
+};
 use proptest::prelude::*;
-use crate::support::{assert_same_counts, assert_same_snapshot, facts, findings, options, run, schedules, slow, steady};
 use tempfile::tempdir;
 use truetail_model::record::{RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
 use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, folder, merge};

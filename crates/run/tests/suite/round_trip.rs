@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use proptest::prelude::*;
 use crate::support::{assert_same_counts, assert_same_snapshot, findings, options, run, schedules, slow, steady};
+use proptest::prelude::*;
 use tempfile::tempdir;
 use truetail_model::record::{Metric, RecorderOptions, Snapshot};
 use truetail_model::time::Nanos;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use proptest::prelude::*;
 use crate::support::{findings, options, run, schedules, slow, steady};
+use proptest::prelude::*;
 use tempfile::tempdir;
 use truetail_model::record::{Outcome, RecorderOptions, RequestRecord};
 use truetail_model::time::{Nanos, Timestamp};
