@@ -69,7 +69,7 @@ def test_a_cap_a_timeout_and_failures_are_told_apart() -> None:
         finally:
             at_once -= 1
 
-    result = balanced(truetail.bench(call, rate=200, duration="200ms", in_flight=2, timeout="100ms"))
+    result = balanced(truetail.bench(call, rate=200, duration="200ms", in_flight=2, timeout="2s"))
     tally = result.tally
     assert (tally["planned"], tally["responses"], tally["timed_out"], tally["malformed"]) == (40, 38, 1, 1)
     assert result.exceptions == {"ConnectionResetError": 1} and most <= 2
@@ -86,7 +86,7 @@ def test_what_hangs_is_in_flight_at_the_end_and_cancelled() -> None:
             cancelled.append(None)
             raise
 
-    result = balanced(truetail.bench(hang, rate=100, duration="100ms", drain="50ms"))
+    result = balanced(truetail.bench(hang, rate=100, duration="100ms", drain="2s"))
     assert result.tally["in_flight_at_end"] == 10 and len(cancelled) == 10 and result.exceptions == {}
 
 

@@ -14,7 +14,7 @@ use super::support::{CommandOutput, TestDir, assert_balanced};
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// A server for 127.0.0.1 and localhost that says 200 to everything; its URL, and its certificate in PEM.
-fn serve() -> (String, String) {
+pub fn serve() -> (String, String) {
     let made = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -30,6 +30,12 @@ fn serve() -> (String, String) {
         }
     });
     (url, made.cert.pem())
+}
+
+/// A certificate for a client and its key, in PEM.
+pub fn client() -> (String, String) {
+    let made = generate_simple_self_signed(["client".to_owned()]).expect("a certificate");
+    (made.cert.pem(), made.signing_key.serialize_pem())
 }
 
 fn answer_all(socket: TcpStream, config: Arc<ServerConfig>) {

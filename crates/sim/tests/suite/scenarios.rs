@@ -1,9 +1,7 @@
 //! The five scenarios as they are shipped: every figure of the truth, from n = 60 000 requests of which every single one
 //! is known.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use truetail_model::scenario::{Scenario, builtin};
 use truetail_model::workload::Limits;
 use truetail_sim::Run;

@@ -9,9 +9,7 @@
 //! in heavy traffic an eighth of the variance of M/M/1 (the cube of (c²ₐ + c²ₛ)/2 = 1/2), of which twice is allowed for.
 //! The seeds are fixed, so that nothing is left to chance; a failure prints them.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use truetail_model::record::{Metric, RequestRecord};
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{Service, Variation};

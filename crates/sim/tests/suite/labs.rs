@@ -1,10 +1,8 @@
 //! The labs: every figure of the founding documents that follows from a definition.
 
-mod common;
-
 use std::path::PathBuf;
 
-use common::*;
+use crate::common::*;
 use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
 use truetail_sim::labs::{LabError, LabSeries, every_nth, freeze, order_router};

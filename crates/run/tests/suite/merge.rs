@@ -1,11 +1,9 @@
 //! Parts of a run, recorded apart, merge into what one recorder would have recorded.
 
-mod support;
-
-use proptest::prelude::*;
-use support::{
+use crate::support::{
     assert_same_counts, assert_same_snapshot, facts, failed_answer, findings, options, run, schedules, slow, steady,
 };
+use proptest::prelude::*;
 use tempfile::tempdir;
 use truetail_model::record::{RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
 use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, Ticks, Timing, folder, merge};
@@ -164,9 +162,9 @@ fn of_all_answers_that_failed_the_first_few_are_kept() {
 fn a_part_without_seconds_or_samples_leaves_the_whole_without_them() {
     let (a, mut b) = stripes_of_steady();
     let options = RecorderOptions { per_second: false, samples: SamplesOptions::NONE, ..RecorderOptions::default() };
-    b.snapshot = support::snapshot(options, &stripe(&steady(2), 1, 2));
+    b.snapshot = crate::support::snapshot(options, &stripe(&steady(2), 1, 2));
     let merged = merge(vec![a, b]).unwrap();
-    let whole = support::snapshot(RecorderOptions::default(), &steady(2));
+    let whole = crate::support::snapshot(RecorderOptions::default(), &steady(2));
     assert_same_counts(&merged.snapshot, &Snapshot { seconds: Vec::new(), intervals: Default::default(), ..whole });
     assert!(merged.snapshot.samples.even().is_empty() && merged.snapshot.samples.seen() == 2000);
     assert_eq!(merged.facts.notes.len(), facts(&merged.snapshot).notes.len() + 3, "{:?}", merged.facts.notes);

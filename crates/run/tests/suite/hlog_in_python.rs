@@ -2,17 +2,16 @@
 //! and the same quantiles, over the whole run and over one interval.
 //!
 //! Needs `TRUETAIL_TEST_PYTHON`, the path of a Python that has what `tests/requirements.txt` names, as `make test`
-//! prepares it. Without it the tests say on stderr that they checked nothing.
+//! prepares it. Without it the tests are SKIPPED.
 
-mod support;
-
+use crate::missing::missing;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::support::{findings, run, steady};
 use serde::Deserialize;
-use support::{findings, run, steady};
 use tempfile::tempdir;
 use truetail_model::record::{Histogram, Metric, RecorderOptions, rank_of};
 use truetail_model::time::Nanos;
@@ -41,11 +40,7 @@ struct Distribution {
 fn python() -> Option<PathBuf> {
     let python = std::env::var_os("TRUETAIL_TEST_PYTHON").map(PathBuf::from);
     if python.is_none() {
-        // Past the capture of the test harness, so that it is seen when the test passes.
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: TRUETAIL_TEST_PYTHON is not set, so no other implementation has read histograms.hlog; run make test"
-        );
+        missing("a Python that reads histograms.hlog (TRUETAIL_TEST_PYTHON is not set)", "make test");
     }
     python
 }

@@ -1,12 +1,10 @@
 //! Folders that cannot be written, and folders that cannot be read, each with one clear line.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::{findings, run, steady};
 use proptest::prelude::*;
-use support::{findings, run, steady};
 use tempfile::{TempDir, tempdir};
 use truetail_model::record::{RecorderOptions, SamplesOptions};
 use truetail_run::folder::{self, LoadError, SaveError};

@@ -1,11 +1,9 @@
 //! `timeline.csv` as a reader of it sees it.
 
-mod support;
-
 use std::collections::HashMap;
 
+use crate::support::{findings, options, run, schedules, slow, steady};
 use proptest::prelude::*;
-use support::{findings, options, run, schedules, slow, steady};
 use tempfile::tempdir;
 use truetail_model::record::{Outcome, RecorderOptions, RequestRecord};
 use truetail_model::time::{Nanos, Timestamp};

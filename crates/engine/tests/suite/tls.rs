@@ -1,14 +1,12 @@
 //! Over TLS each arrival has the outcome that it would have over TCP, each way in which a handshake fails has its cause,
 //! and the books balance in all of them.
 
-mod support;
-
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use support::tls::{self, Act, TlsPuppet, config, insecure, listen, secured, trusting, usual, valid};
-use support::{Puppet, closed, ok, open, run};
+use crate::support::tls::{self, Act, TlsPuppet, config, insecure, listen, secured, trusting, usual, valid};
+use crate::support::{Puppet, TIMEOUT, closed, ok, open, run};
 use truetail_engine::{Method, Plan, PreflightError, RunOutput, Target, TlsFault, TlsOptions, preflight};
 use truetail_model::record::{Cause, Metric, Outcome, Tally};
 use truetail_model::time::Nanos;
@@ -175,7 +173,7 @@ fn the_same_answers_have_the_same_outcomes_as_over_tcp() {
     ] {
         let bytes = answer.as_bytes().to_vec();
         let sent = bytes.clone();
-        let plain = only(&run(&closed(&Puppet::start(move |_| support::Act::Send(sent.clone())).url(), 1, 1)));
+        let plain = only(&run(&closed(&Puppet::start(move |_| crate::support::Act::Send(sent.clone())).url(), 1, 1)));
         assert_eq!(outcome_over_tls(Act::Send(bytes.clone())), plain, "{answer}");
         if plain.is_response() {
             assert_eq!(outcome_over_tls(Act::Drip(bytes.clone())), plain, "record by record: {answer}");
@@ -234,7 +232,7 @@ fn a_connection_of_its_own_for_each_request() {
         plan.keep_alive = false;
         run(&plan)
     };
-    let plain = Puppet::start(|_| support::Act::Send(ok()));
+    let plain = Puppet::start(|_| crate::support::Act::Send(ok()));
     let measured = one_each(closed(&plain.url(), 1, 20));
     assert_eq!((measured.snapshot.tally.responses, at(&plain.connections)), (20, 20));
     let puppet = TlsPuppet::start(usual(), |_| Act::Send(ok()));
@@ -285,7 +283,7 @@ fn what_tls_says_for_itself_while_nobody_asks_ends_no_connection() {
 fn a_hung_request_is_timed_out() {
     let puppet = TlsPuppet::start(usual(), |n| if n == 3 { Act::Hang } else { Act::Send(ok()) });
     let mut plan = secured(open(&puppet.url(), 200.0, 10), &trusting());
-    plan.workload.limits.timeout = Some(Nanos::from_millis(400));
+    plan.workload.limits.timeout = Some(TIMEOUT);
     let tally = run(&plan).snapshot.tally;
     assert_eq!((tally.responses, tally.timed_out), (9, 1), "{tally:?}");
 }

@@ -1,8 +1,6 @@
 //! Which arrival gets which request is seen by the server exactly as the choice says; over TCP, over IPv6, and over a
 //! socket in the file system.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -10,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use support::{closed, open, run};
+use crate::support::{DRAIN, closed, open, run};
 use truetail_engine::{
     AddressOverrides, Endpoint, FeedOrder, Method, Plan, Request, RequestSet, Target, TargetRequests, preflight,
 };
@@ -146,12 +144,12 @@ fn each_target_has_its_books_and_they_add_up() {
 /// What is never issued belongs to a target too.
 #[test]
 fn books_by_target_hold_what_was_never_issued() {
-    let silent = support::Puppet::start(|_| support::Act::Hang);
+    let silent = crate::support::Puppet::start(|_| crate::support::Act::Hang);
     let requests = three(silent.url().trim_end_matches('/'), FeedOrder::InOrder, 1);
     let mut plan = asking(open(&silent.url(), 1000.0, 60), &requests);
     plan.workload.limits.connections = Some(2);
     plan.workload.limits.timeout = None;
-    plan.workload.limits.drain = Nanos::from_millis(50);
+    plan.workload.limits.drain = DRAIN;
     let measured = run(&plan);
     assert_eq!(measured.snapshot.tally.never_issued, 58);
     let never: u64 = measured.by_target.iter().map(|books| books.tally.never_issued).sum();

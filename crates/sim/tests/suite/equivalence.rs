@@ -1,9 +1,7 @@
 //! The two ways through the simulator are one: settling a request at its start, where no end can change what starts,
 //! gives what waiting for its end gives. A cap on connections that never binds forces the second way.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use truetail_model::arrival::Spacing;
 use truetail_model::record::Snapshot;

@@ -1,10 +1,8 @@
 //! One request before the load tells a mistake in a line.
 
-mod support;
-
 use std::time::Duration;
 
-use support::{Act, Puppet, ok};
+use crate::support::{Act, Puppet, ok};
 use truetail_engine::{Method, PreflightError, Target, preflight};
 use truetail_model::record::Cause;
 use truetail_model::time::Nanos;
@@ -26,7 +24,7 @@ fn any_answer_will_do() {
 
 #[test]
 fn no_answer_is_told_with_its_cause() {
-    let (_held, address) = support::nobody();
+    let (_held, address) = crate::support::nobody();
     let refused = PreflightError::Connect { endpoint: address.into(), cause: Cause::Refused };
     assert_eq!(ask(&format!("http://{address}/"), 5000), Err(refused.clone()));
     assert_eq!(refused.to_string(), format!("could not connect to {address}: connection refused"));

@@ -1,8 +1,6 @@
 //! What becomes of requests: every outcome, every limit, and the order in which records come.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use truetail_model::arrival::Spacing;
 use truetail_model::record::{Cause, Metric, Outcome, RequestRecord};
 use truetail_model::scenario::Scenario;

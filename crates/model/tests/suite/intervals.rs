@@ -1,11 +1,9 @@
 //! What is kept by interval is what was recorded, however long the intervals have become, and in whatever order parts are
 //! put together.
 
-mod any;
-
 use std::collections::BTreeMap;
 
-use any::record;
+use crate::any::record;
 use proptest::prelude::*;
 use truetail_model::arrival::ScheduleHash;
 use truetail_model::random::mix64;

@@ -1,11 +1,9 @@
 //! What is saved is what is loaded.
 
-mod support;
-
 use std::fs;
 
+use crate::support::{assert_same_counts, assert_same_snapshot, findings, options, run, schedules, slow, steady};
 use proptest::prelude::*;
-use support::{assert_same_counts, assert_same_snapshot, findings, options, run, schedules, slow, steady};
 use tempfile::tempdir;
 use truetail_model::record::{Metric, RecorderOptions, Snapshot};
 use truetail_model::time::Nanos;

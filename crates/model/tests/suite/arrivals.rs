@@ -1,7 +1,5 @@
 //! One suite that every rate profile × spacing passes, and the cases that belong to one of them.
 
-mod any;
-
 use proptest::prelude::*;
 use truetail_model::arrival::{Arrival, Horizon, Profile, RateProfile, Schedule, ScheduleHash, Spacing, Trace};
 use truetail_model::time::{Nanos, Timestamp};
@@ -369,7 +367,7 @@ fn profiles_that_are_none_say_what_would_help() {
 
 proptest! {
     #[test]
-    fn a_profile_reads_back_as_it_was_written(profile in any::profile()) {
+    fn a_profile_reads_back_as_it_was_written(profile in crate::any::profile()) {
         if !matches!(profile, Profile::Trace(_)) {
             prop_assert_eq!(profile.to_string().parse::<Profile>(), Ok(profile));
         }
@@ -377,7 +375,7 @@ proptest! {
 
     #[test]
     fn stripes_of_any_profile_are_the_whole(
-        profile in any::profile(),
+        profile in crate::any::profile(),
         poisson in any::<bool>(),
         seed in any::<u64>(),
         requests in 0u64..300,

@@ -4,8 +4,6 @@
 //! `TRUETAIL_SOAK=N` makes N runs of it in place of a few, `TRUETAIL_SOAK_SEED` begins elsewhere. Each run takes 1.5 s and
 //! its drain.
 
-mod support;
-
 use std::thread;
 use std::time::Duration;
 
@@ -85,7 +83,7 @@ fn one(seed: u64) {
     let mut random = RandomScenario(Random::new(mix64(seed), 0));
     let service = random.service(seed);
     let server = Server::start(ServerOptions::new(service, "127.0.0.1:0".parse().unwrap())).unwrap();
-    let mut plan = support::plan(&format!("http://{}/api", server.addr()), random.model(seed));
+    let mut plan = crate::support::plan(&format!("http://{}/api", server.addr()), random.model(seed));
     plan.workload.limits = random.limits();
     plan.threads = Some(1 + random.below(2) as u32);
     plan.end_clock = if random.likely(0.5) { EndClock::Kernel } else { EndClock::User };
@@ -96,7 +94,7 @@ fn one(seed: u64) {
 }
 
 fn run(plan: &Plan, server: Server) -> (RunOutput, ServerTruth) {
-    let measured = support::run(plan);
+    let measured = crate::support::run(plan);
     (measured, server.stop())
 }
 
@@ -106,7 +104,7 @@ fn run_while_it_goes_away(plan: &Plan, server: Server) -> (RunOutput, ServerTrut
             thread::sleep(Duration::from_nanos(LENGTH.0 / 2));
             server.stop()
         });
-        (support::run_with(plan, &Control::new()), truth.join().unwrap())
+        (crate::support::run_with(plan, &Control::new()), truth.join().unwrap())
     })
 }
 

@@ -1,11 +1,9 @@
 //! Recorder and snapshot: workers that are merged are one recorder, the tally can fail, and samples are what they say.
 
-mod any;
-
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use any::record;
+use crate::any::record;
 use proptest::prelude::*;
 use truetail_model::arrival::{Arrival, ScheduleHash};
 use truetail_model::record::{

@@ -1,0 +1,8 @@
+//! The simulator against theory, definitions and itself.
+
+mod common;
+mod equivalence;
+mod labs;
+mod outcomes;
+mod queueing;
+mod scenarios;
