@@ -46,6 +46,7 @@ pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
 pub use protocol::observer::{Observer, ObserverFactory};
 pub use result::RunOutput;
 pub use run::{EngineError, run};
+pub use target::credentials::{credentials_in, without_credentials};
 pub use target::endpoint::Endpoint;
 pub use target::error::TargetError;
 pub use target::method::Method;
