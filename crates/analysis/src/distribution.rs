@@ -40,6 +40,7 @@ pub(crate) fn quantile_of(population: &Population, q: f64) -> Quantile {
         supported: true,
         needs_n: None,
         effective_n: interval.effective_n,
+        without_generator_ns: None,
         unresolved: false,
     }
 }
@@ -55,6 +56,7 @@ fn refused(q: f64, needs_n: u64) -> Quantile {
         supported: false,
         needs_n: Some(needs_n),
         effective_n: None,
+        without_generator_ns: None,
         unresolved: false,
     }
 }

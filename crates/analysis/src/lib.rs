@@ -83,5 +83,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         settling: settling::settling_of(run, every),
         arrival_fidelity: fidelity::arrival_fidelity(run, every),
         closed_loop_shadow: None,
+        targets: Vec::new(),
+        gates: Vec::new(),
     }
 }

@@ -159,6 +159,7 @@ mod tests {
             supported: true,
             needs_n: None,
             effective_n: Some(1_000),
+            without_generator_ns: None,
             unresolved: false,
         }
     }

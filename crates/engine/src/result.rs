@@ -48,6 +48,7 @@ impl RunOutput {
             notes: Vec::new(),
             claims: None,
             by_target: self.by_target,
+            checks: Vec::new(),
         };
         Run { facts, snapshot: self.snapshot }
     }

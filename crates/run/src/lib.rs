@@ -13,13 +13,13 @@ pub mod wire;
 
 pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
 pub use facts::{
-    CpuContention, CpuTime, EndClock, Facts, GeneratorStats, HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, Mix,
-    MixTarget, OfferedLoad, Pause, RunSource, TargetBooks, Timing,
+    CheckCounts, CpuContention, CpuTime, EndClock, Facts, GeneratorStats, HostInfo, Http2Config, Http2Stats,
+    LONGEST_PAUSES, Mix, MixTarget, OfferedLoad, Pause, RunSource, TargetBooks, Timing,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,
-    MetricDistributions, Quantile, Reason, Settling, SettlingState, ShadowQuantile, Shift, Uncertainty, Verdict,
-    VerdictState,
+    GateFinding, GateState, MetricDistributions, Quantile, Reason, Settling, SettlingState, ShadowQuantile, Shift,
+    TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 pub use merge::{MergeError, merge};
 

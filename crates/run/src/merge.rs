@@ -220,6 +220,11 @@ fn add_facts(whole: &mut Facts, part: Facts) {
         whole.by_target.clear();
     }
     whole.by_target.iter_mut().zip(&part.by_target).for_each(|(whole, part)| whole.merge(part));
+    let same_checks = whole.checks.iter().map(|check| &check.text).eq(part.checks.iter().map(|check| &check.text));
+    if !same_checks {
+        whole.checks.clear();
+    }
+    whole.checks.iter_mut().zip(&part.checks).for_each(|(whole, part)| whole.merge(part));
     if whole.host.is_none() {
         whole.host = part.host;
     }

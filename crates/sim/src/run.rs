@@ -83,6 +83,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         notes: stuck_note(end).into_iter().collect(),
         claims: None,
         by_target: Vec::new(),
+        checks: Vec::new(),
     }
 }
 

@@ -1,12 +1,14 @@
 //! What is known of a run besides what was recorded. These types are the wire form of `run.json`, version 1: a field
 //! may be added, none may change its meaning.
 
+mod checks;
 mod generator;
 mod mix;
 mod offered;
 
 use serde::{Deserialize, Serialize};
 
+pub use checks::CheckCounts;
 pub use generator::{
     CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, Pause, Timing,
 };
@@ -64,6 +66,9 @@ pub struct Facts {
     /// The books of each target, in the order of [`Mix::targets`]; empty where there is but one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_target: Vec<TargetBooks>,
+    /// What became of the checks of answers, in the order in which they were set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckCounts>,
 }
 
 impl Facts {

@@ -32,6 +32,10 @@ pub struct Quantile {
     /// How many independent arrivals would say as much about it; `None` where their order tells nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_n: Option<u64>,
+    /// The same quantile of each request's response time less what the generator itself added to that request; `None` where
+    /// that was not recorded, or the quantile is none of the response time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub without_generator_ns: Option<u64>,
     /// The generator's own lag is too large a part of it.
     #[serde(default)]
     pub unresolved: bool,

@@ -3,7 +3,9 @@
 mod arrival_fidelity;
 mod closed_loop_shadow;
 mod distribution;
+mod gates;
 mod settling;
+mod targets;
 mod uncertainty;
 mod verdict;
 
@@ -12,7 +14,9 @@ use truetail_model::record::Tally;
 pub use arrival_fidelity::{ArrivalFidelity, Dispersion, Exponential, Gaps};
 pub use closed_loop_shadow::{ClosedLoopShadow, ShadowQuantile};
 pub use distribution::{Distribution, MetricDistributions, Quantile};
+pub use gates::{GateFinding, GateState};
 pub use settling::{Settling, SettlingState, Shift};
+pub use targets::TargetFindings;
 pub use uncertainty::{Contribution, Uncertainty};
 pub use verdict::{Reason, Verdict, VerdictState};
 
@@ -43,4 +47,8 @@ pub struct Findings {
     pub arrival_fidelity: Option<ArrivalFidelity>,
     /// What a closed-loop tool would have reported; `None` where that cannot be said.
     pub closed_loop_shadow: Option<ClosedLoopShadow>,
+    /// The response time of each target, where there are several.
+    pub targets: Vec<TargetFindings>,
+    /// What became of the gates, in the order in which they were set; empty until they are judged.
+    pub gates: Vec<GateFinding>,
 }

@@ -141,6 +141,7 @@ fn facts_of(run_file: RunFile) -> Facts {
         notes: run_file.notes,
         claims: run_file.claims,
         by_target: run_file.by_target,
+        checks: run_file.checks,
     }
 }
 

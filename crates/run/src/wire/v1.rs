@@ -7,8 +7,9 @@ use truetail_model::record::{Cause, Histogram, Metric, Samples, SamplesOptions, 
 use truetail_model::time::Nanos;
 
 use crate::{
-    ArrivalFidelity, Claims, ClosedLoopShadow, Distribution, Findings, GeneratorStats, HostInfo, MetricDistributions,
-    OfferedLoad, Run, RunSource, Settling, TargetBooks, Uncertainty, Verdict,
+    ArrivalFidelity, CheckCounts, Claims, ClosedLoopShadow, Distribution, Findings, GateFinding, GeneratorStats,
+    HostInfo, MetricDistributions, OfferedLoad, Run, RunSource, Settling, TargetBooks, TargetFindings, Uncertainty,
+    Verdict,
 };
 
 /// What `schema` says.
@@ -21,6 +22,12 @@ pub struct RunFile {
     pub schema: String,
     /// Can the numbers be trusted?
     pub verdict: Verdict,
+    /// What became of the gates; left out where none was set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<GateFinding>,
+    /// What became of the checks of answers; left out where none was set.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckCounts>,
     /// What was offered.
     pub scenario: OfferedLoad,
     /// Seed of the spacing; null where nothing is drawn.
@@ -53,6 +60,9 @@ pub struct RunFile {
     /// The books and the statuses of each target, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_target: Vec<TargetBooks>,
+    /// The books and the response time of each target, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<TargetFindings>,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
     /// Answers per second from the first intended start to the last end; null where there is none.
@@ -185,6 +195,8 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
     RunFile {
         schema: SCHEMA.to_owned(),
         verdict: findings.verdict.clone(),
+        gates: findings.gates.clone(),
+        checks: facts.checks.clone(),
         scenario: facts.offered.clone(),
         seed: facts.offered.seed,
         schedule_hash: snapshot.schedule_hash.to_string(),
@@ -200,6 +212,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         warmup_tally: snapshot.warmup,
         statuses: snapshot.statuses.clone(),
         by_target: facts.by_target.clone(),
+        targets: findings.targets.clone(),
         causes: snapshot.causes.clone(),
         throughput_per_second: finite(findings.throughput_per_second),
         offered_per_second: finite(findings.offered_per_second),

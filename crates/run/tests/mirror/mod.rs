@@ -12,6 +12,8 @@ use serde_json::{Map, Value};
 pub struct Mirror {
     pub schema: String,
     pub verdict: MirrorVerdict,
+    pub gates: Vec<MirrorGate>,
+    pub checks: Vec<MirrorCheck>,
     pub scenario: MirrorScenario,
     pub seed: Option<u64>,
     pub schedule_hash: String,
@@ -27,6 +29,7 @@ pub struct Mirror {
     pub warmup_tally: MirrorTally,
     pub statuses: BTreeMap<String, u64>,
     pub by_target: Vec<MirrorTargetBooks>,
+    pub targets: Vec<MirrorTarget>,
     pub causes: BTreeMap<String, u64>,
     pub throughput_per_second: Option<f64>,
     pub offered_per_second: Option<f64>,
@@ -47,6 +50,35 @@ pub struct Mirror {
     pub generator: Option<MirrorGenerator>,
     pub bytes_in: u64,
     pub recorded: MirrorRecorded,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorGate {
+    pub text: String,
+    /// `holds`, `fails` or `open`.
+    pub state: String,
+    pub value_ns: Option<u64>,
+    pub limit_ns: Option<u64>,
+    pub value: Option<f64>,
+    pub limit: Option<f64>,
+    pub message: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorCheck {
+    pub text: String,
+    pub passed: u64,
+    pub failed: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorTarget {
+    pub name: String,
+    pub tally: MirrorTally,
+    pub response_time: MirrorDistribution,
 }
 
 #[derive(Deserialize)]
@@ -171,6 +203,8 @@ pub struct MirrorQuantile {
     pub needs_n: Option<u64>,
     #[serde(default)]
     pub effective_n: Option<u64>,
+    #[serde(default)]
+    pub without_generator_ns: Option<u64>,
     pub unresolved: bool,
 }
 

@@ -10,9 +10,10 @@ use truetail_model::record::{
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{
-    ArrivalFidelity, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution, EndClock,
-    Exponential, Facts, Findings, Gaps, GeneratorStats, HostInfo, Mix, MixTarget, OfferedLoad, Pause, Quantile, Reason,
-    Run, RunSource, Settling, SettlingState, ShadowQuantile, Shift, TargetBooks, Uncertainty, Verdict, VerdictState,
+    ArrivalFidelity, CheckCounts, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution,
+    EndClock, Exponential, Facts, Findings, Gaps, GateFinding, GateState, GeneratorStats, HostInfo, Mix, MixTarget,
+    OfferedLoad, Pause, Quantile, Reason, Run, RunSource, Settling, SettlingState, ShadowQuantile, Shift, TargetBooks,
+    TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 
 /// What a recorder makes of these records.
@@ -60,6 +61,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
             tally: snapshot.tally,
             statuses: snapshot.statuses.clone(),
         }],
+        checks: vec![CheckCounts { text: "status == 200".to_owned(), passed: 990, failed: 3 }],
     }
 }
 
@@ -195,6 +197,31 @@ pub fn findings(run: &Run) -> Findings {
             one_in: 2,
             resolution_ns: 2_000_000,
         }),
+        targets: vec![TargetFindings {
+            name: "GET /items".to_owned(),
+            tally: run.snapshot.tally,
+            response_time: distribution.clone(),
+        }],
+        gates: vec![
+            GateFinding {
+                text: "p99 > 50ms".to_owned(),
+                state: GateState::Holds,
+                value_ns: Some(1_000),
+                limit_ns: Some(50_000_000),
+                value: None,
+                limit: None,
+                message: "measured 1 µs".to_owned(),
+            },
+            GateFinding {
+                text: "error-rate > 1%".to_owned(),
+                state: GateState::Open,
+                value_ns: None,
+                limit_ns: None,
+                value: Some(0.005),
+                limit: Some(0.01),
+                message: "measured 0.5 %".to_owned(),
+            },
+        ],
     }
 }
 
@@ -222,6 +249,7 @@ fn quantile(q: f64, value_ns: Option<u64>, needs_n: Option<u64>) -> Quantile {
         supported: needs_n.is_none(),
         needs_n,
         effective_n: needs_n.is_none().then_some(321),
+        without_generator_ns: value_ns.map(|value| value - 20),
         unresolved: false,
     }
 }
