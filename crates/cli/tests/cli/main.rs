@@ -1,7 +1,9 @@
 //! The binary as its users meet it: arguments, exit codes, standard output and standard error, files, signals.
 
 mod bad_input;
+mod credentials;
 mod docs;
+mod habits;
 mod hard_times;
 mod help;
 mod http2;

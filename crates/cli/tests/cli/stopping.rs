@@ -23,7 +23,7 @@ fn a_narrow_quantile_ends_the_run_at_the_first_look() {
     let planned = run["tally"]["planned"].as_u64().expect("a count");
     // The first look is after 10 s; a machine that stalls may let a look or two pass.
     assert!((1990..=8000).contains(&planned), "{planned}");
-    assert!(notes(&run).contains("--until 'p50 ±50%' was reached after "), "{}", notes(&run));
+    assert!(notes(&run).contains("--until 'p50 ±50%' reached after "), "{}", notes(&run));
     assert_eq!(run["interrupted"], true);
 }
 
@@ -35,8 +35,8 @@ fn what_was_not_reached_is_told() {
         dir.truetail(&["run", &served.api(), "-r", "100", "-d", "1s", "--until", "p99 +-5%", "--json", "--no-save"]);
     let run = output.json();
     output.assert_code(&run, 0);
-    assert!(output.stderr.contains("--until 'p99 ±5%' was not reached: it needs at least 368 arrivals"), "{output:?}");
-    assert!(notes(&run).contains("was not reached"), "{}", notes(&run));
+    assert!(output.stderr.contains("--until 'p99 ±5%' not reached: needs at least 368 requests"), "{output:?}");
+    assert!(notes(&run).contains("not reached"), "{}", notes(&run));
     assert_eq!(run["tally"]["planned"], 100);
 }
 
