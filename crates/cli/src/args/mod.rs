@@ -21,7 +21,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::error::{Result, usage_error};
 use crate::output;
 
-/// Load tester whose tail latency is true
+/// HTTP load tester that reports the true tail of response times
 ///
 /// truetail sends requests on a schedule that does not wait for the server, accounts for every request it planned, and
 /// prints only percentiles that the data supports.

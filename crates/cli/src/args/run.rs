@@ -75,8 +75,8 @@ pub struct RunArgs {
     /// Requests per session in the partly open model
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Load")]
     pub session_length: Option<u32>,
-    /// Time at the start that is not measured; part of the duration. With 'auto' truetail finds out when response times
-    /// have settled [default: 0s]
+    /// Do not measure requests that are due before this time; it is part of the duration. With 'auto', drop what came
+    /// before response times settled [default: 0s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Load")]
     pub warmup: Option<WarmupValue>,
 

@@ -49,7 +49,7 @@ fn a_saturated_run_says_so_while_it_goes_on_and_stops_if_asked() {
     let run = output.json();
     assert_eq!((output.code, run["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{output:?}");
     // As it was seen so far: on a machine that stands still, 99.92/s.
-    let said = output.stderr.split("saturated: ").nth(1).and_then(|rest| rest.split("/s are offered and ").next());
+    let said = output.stderr.split("saturated: ").nth(1).and_then(|rest| rest.split("/s offered, ").next());
     let offered: f64 = said.and_then(|said| said.parse().ok()).unwrap_or_else(|| panic!("{output:?}"));
     assert!((80.0..=120.0).contains(&offered), "{offered}");
     assert_balanced(&run);
@@ -71,7 +71,7 @@ fn mistakes() {
         (vec!["-r", "10", "--until", "p99 5"], "such as 'p99 ±5%'"),
         (vec!["-r", "10", "--timing", "cheap", "--user-timestamps"], "leave one out"),
         (vec!["-r", "10", "--until", "p42 ±5%"], "no quantile"),
-        (vec!["--model", "closed", "--users", "2", "--stop-when-saturated"], "goes with --model open"),
+        (vec!["--model", "closed", "--users", "2", "--stop-when-saturated"], "use it with --model open"),
     ] {
         let output = dir.truetail(&[vec!["run", "http://127.0.0.1:1/"], arguments].concat());
         assert_eq!(output.code, Some(2), "{output:?}");
