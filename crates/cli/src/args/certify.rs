@@ -14,8 +14,7 @@ Examples:
   truetail certify -- ab -k -t {seconds} -n 10000000 -c 10 {url}";
 
 const MORE: &str = "\
-These are filled in in the command: {url}, {rate} (requests per second), {duration} (such as 20s) and {seconds} (such as \
-20).\n\n\
+In the command, truetail fills in {url}, {rate} (requests per second), {duration} (such as 20s) and {seconds} (such as 20).\n\n\
 Exit codes: 0 the tool keeps its schedule; 4 it does not, so its percentiles cannot be trusted; 1 undecided.";
 
 /// Test whether a load tool reports the true tail

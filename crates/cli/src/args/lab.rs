@@ -36,12 +36,10 @@ pub struct LabArgs {
     pub verb: LabVerb,
 }
 
-/// The verbs of the laboratory.
+/// The verbs of the laboratory. Each is described at its arguments, where clap finds the text.
 #[derive(Subcommand, Debug)]
 pub enum LabVerb {
-    /// List the load tools: which are installed, and how to install the others
     Tools(ToolsArgs),
-    /// Run load tools through a scenario and compare their reports with the truth
     Run(LabRunArgs),
 }
 

@@ -48,28 +48,18 @@ Exit codes:
   4    undecided: a gate that the run cannot decide, or an INVALID measurement without a gate
   130  stopped by Ctrl-C, 143 by SIGTERM; the run is reported and saved";
 
-/// The verbs.
+/// The verbs. Each is described at its arguments, where clap finds the text.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// See in 40 seconds how a closed loop hides a stall of the server
     Demo(demo::DemoArgs),
-    /// Send requests on a schedule and report the response times
     Run(Box<run::RunArgs>),
-    /// Run a test server that misbehaves as a scenario says
     Serve(serve::ServeArgs),
-    /// Compute what an ideal client would measure in a scenario
     Simulate(simulate::SimulateArgs),
-    /// Compare the reports of other load tools with the truth
     Lab(lab::LabArgs),
-    /// Test whether a load tool reports the true tail
     Certify(certify::CertifyArgs),
-    /// Print the result of a saved run
     Report(report::ReportArgs),
-    /// Combine several runs of the same workload into one
     Merge(merge::MergeArgs),
-    /// Print the completion script of a shell
     Completions(completions::CompletionsArgs),
-    /// Write the man pages
     Man(man::ManArgs),
 }
 
