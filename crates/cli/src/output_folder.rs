@@ -49,14 +49,15 @@ impl OutputFolder {
     /// # Errors
     /// If something else is there, or a run that may not be replaced.
     pub fn check(save_to: &SaveTo) -> Result<()> {
-        match save_to {
-            SaveTo::Folder(path) if path.join(RUN_FILE).exists() => Err(runtime_error(format!(
+        let (SaveTo::Folder(path) | SaveTo::Replace(path)) = save_to else { return Ok(()) };
+        folder::check_free(path).map_err(runtime_error)?;
+        if matches!(save_to, SaveTo::Folder(_)) && path.join(RUN_FILE).exists() {
+            return Err(runtime_error(format!(
                 "{} already holds a run; add --force to replace it, or choose another folder",
                 path.display()
-            ))),
-            SaveTo::Folder(path) | SaveTo::Replace(path) => folder::check_free(path).map_err(runtime_error),
-            SaveTo::Nowhere | SaveTo::NewFolder => Ok(()),
+            )));
         }
+        Ok(())
     }
 
     /// Creates the folder for a run called `name`, and checks that it is writable. `None` if the run is not saved.
@@ -180,7 +181,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().to_owned();
         assert!(OutputFolder::check(&SaveTo::folder(path.clone(), false)).is_ok(), "an empty folder");
-        fs::write(path.join(RUN_FILE), "{}").unwrap();
+        fs::write(path.join(RUN_FILE), r#"{"schema": "truetail.run/1"}"#).unwrap();
         let refused = OutputFolder::prepare(&SaveTo::folder(path.clone(), false), "x").unwrap_err().message;
         assert!(refused.contains("already holds a run; add --force"), "{refused}");
         assert!(OutputFolder::check(&SaveTo::folder(path, true)).is_ok());
