@@ -135,7 +135,7 @@ fn too_few_files_error(error: TooFewFiles) -> PyErr {
 
 /// Sends one request before the load. Returns a note about its answer, if any.
 fn preflight(plan: &mut Plan) -> PyResult<Option<String>> {
-    let answer = plan.preflight().map_err(|error| preflight_error(&plan.target, &error))?;
+    let answer = plan.preflight(None).map_err(|error| preflight_error(&plan.target, &error))?;
     Ok(answer.note())
 }
 

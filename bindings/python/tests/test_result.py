@@ -132,7 +132,7 @@ def test_saved_and_loaded_it_is_the_same(hiccup: truetail.Result, tmp_path: Path
         assert loaded.to_dict() == result.to_dict() and loaded.to_dict()["schema"] == "truetail.run/1"
         assert loaded.table() == result.table() and (loaded.to_numpy() == result.to_numpy()).all()
         (folder / "samples.csv").unlink()
-        assert truetail.load(folder).lacking == ["samples.csv is missing: nothing is known of single requests"]
+        assert truetail.load(folder).lacking == ["samples.csv is missing, so there are no single requests"]
 
 
 def test_what_cannot_be_saved_or_loaded(hiccup: truetail.Result, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread::{self, JoinHandle};
 
@@ -53,6 +53,8 @@ impl Drop for Capture {
 /// Hands signals to a callback until it is dropped. After that they end the process again.
 pub struct SignalHandler {
     handle: Handle,
+    /// The first signal; 0 where none came.
+    first: Arc<AtomicI32>,
     thread: Option<JoinHandle<()>>,
     _capture: Capture,
 }
@@ -67,14 +69,24 @@ impl SignalHandler {
     fn try_start(on_signal: impl Fn(u32) -> bool + Send + 'static) -> io::Result<SignalHandler> {
         let (mut signals, capture) = Capture::start()?;
         let handle = signals.handle();
+        let first = Arc::new(AtomicI32::new(0));
+        let seen = Arc::clone(&first);
         let thread = thread::Builder::new().name("truetail-signals".to_owned()).spawn(move || {
             for (number, signal) in (1..).zip(signals.forever()) {
+                if number == 1 {
+                    seen.store(signal, Ordering::SeqCst);
+                }
                 if !on_signal(number) {
                     let _ = emulate_default_handler(signal);
                 }
             }
         })?;
-        Ok(SignalHandler { handle, thread: Some(thread), _capture: capture })
+        Ok(SignalHandler { handle, first, thread: Some(thread), _capture: capture })
+    }
+
+    /// The first signal that came, if any did.
+    pub fn first_signal(&self) -> Option<i32> {
+        Some(self.first.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
     }
 }
 

@@ -1,8 +1,10 @@
 //! The command line as the user typed it, one file per verb. Only the form of each value is checked here.
 
 pub mod certify;
+pub mod checks;
 pub mod completions;
 pub mod demo;
+pub mod gates;
 pub mod lab;
 pub mod man;
 pub mod merge;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::gates::GateArgs;
 use super::values::run_folder;
 
 const EXAMPLE: &str = "\
@@ -20,4 +21,6 @@ pub struct ReportArgs {
     /// Print run.json on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub gates: GateArgs,
 }

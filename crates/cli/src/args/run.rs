@@ -9,8 +9,9 @@ use truetail_analysis::stopping_rule::StoppingRule;
 use truetail_engine::Resolve;
 use truetail_model::time::{DurationError, Nanos, Rate};
 
+use super::checks::CheckArgs;
+use super::gates::GateArgs;
 use super::values::{count, length};
-use crate::threshold::Threshold;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -106,8 +107,9 @@ pub struct RunArgs {
     /// End each response when truetail reads it, not when the kernel received it
     #[arg(long, help_heading = "Generator")]
     pub user_timestamps: bool,
-    /// Precision against processor time: 'precise' spins for the last 30 us and more before a request, 'balanced' sleeps and
-    /// wakes early by what its sleeps are late, 'cheap' sends all that is due once a millisecond [default: balanced]
+    /// Precision of sending against processor time. 'auto' sends each request when it is due, and above some 4000/s a thread in
+    /// groups that span at most 0.2 ms. 'balanced' never groups; 'precise' also spins before each request; 'cheap' sends
+    /// once a millisecond [default: auto]
     #[arg(long, value_name = "HOW", help_heading = "Limits")]
     pub timing: Option<TimingName>,
     /// Number of worker threads [default: what the load needs, at most one per CPU]
@@ -180,11 +182,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub key: Option<PathBuf>,
 
-    /// Exit with 3 if this holds, or if the run cannot show that it does not: METRIC > LIMIT, also >=, < and <=.
-    /// METRIC is the response time at p50, p99.9 or any other percentile, or max (limit 50ms), or error-rate (answers
-    /// from status 400, and no answer) or unanswered (limit 1%). Repeatable. An INVALID run exits with 4 whatever holds
-    #[arg(long, value_name = "CONDITION", help_heading = "Result")]
-    pub fail_if: Vec<Threshold>,
+    #[command(flatten)]
+    pub gates: GateArgs,
+    #[command(flatten)]
+    pub checks: CheckArgs,
     /// Save the run in this folder [default: a new folder under truetail-runs]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     pub out: Option<PathBuf>,
@@ -225,6 +226,8 @@ pub enum FeedName {
 pub enum TimingName {
     /// Spins at the end.
     Precise,
+    /// Sleeps, once for several requests where the rate is high.
+    Auto,
     /// Sleeps.
     Balanced,
     /// Once a millisecond.

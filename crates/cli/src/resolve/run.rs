@@ -1,14 +1,15 @@
 //! What `truetail run` is to do.
 
+use truetail_checks::CheckRun;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
-use super::{load, request, tls};
+use super::{checks, load, request, tls};
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::error::{CliError, Result, runtime_error, usage_error};
+use crate::gating::Gating;
 use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
-use crate::threshold::Threshold;
 
 /// What `truetail run` is to do.
 #[derive(Debug)]
@@ -19,8 +20,10 @@ pub struct ResolvedRun {
     pub notes: Vec<String>,
     /// Send one request before the load.
     pub preflight: bool,
-    /// Thresholds of `--fail-if`.
-    pub thresholds: Vec<Threshold>,
+    /// What is to be judged.
+    pub gating: Gating,
+    /// Checks on answers.
+    pub checks: Option<CheckRun>,
     /// Where the run is saved.
     pub save_to: SaveTo,
     /// Print `run.json` instead of the summary.
@@ -38,6 +41,7 @@ pub struct ResolvedRun {
 pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let workload = load::workload(&args)?;
     let save_to = save_to(&args)?;
+    let gating = Gating::resolve(args.gates.clone())?;
     let timing = timing(&args)?;
     let mut target = request::target(&args)?;
     tls::secure(&mut target, &args)?;
@@ -49,17 +53,22 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         plan.end_clock = EndClock::User;
     }
     plan.timing = timing;
+    gating.refuse_undecidable(&plan, !args.checks.check.is_empty())?;
     plan.check_open_files().map_err(too_few_files)?;
+    let cut_warmup = args.warmup == Some(WarmupValue::Auto);
+    let notes = tls::notes(&args);
+    let checks = checks::checks(args.checks, &mut plan, cut_warmup);
     Ok(ResolvedRun {
         plan,
-        notes: tls::notes(&args),
+        notes,
+        checks,
         preflight: !args.no_preflight,
-        thresholds: args.fail_if,
+        gating,
         save_to,
         json: args.json,
         stop_conditions: StopConditions {
             until: args.until,
-            cut_warmup: args.warmup == Some(WarmupValue::Auto),
+            cut_warmup,
             stop_when_saturated: args.stop_when_saturated,
         },
         quiet: args.quiet,
@@ -79,7 +88,8 @@ fn timing(args: &RunArgs) -> Result<Timing> {
         )),
         Some(TimingName::Cheap) => Ok(Timing::Cheap),
         Some(TimingName::Precise) => Ok(Timing::Precise),
-        Some(TimingName::Balanced) | None => Ok(Timing::Balanced),
+        Some(TimingName::Balanced) => Ok(Timing::Balanced),
+        Some(TimingName::Auto) | None => Ok(Timing::Auto),
     }
 }
 

@@ -65,7 +65,7 @@ fn exit_code(certificate: &Certificate) -> ExitCode {
         | GeneratorKind::Closed
         | GeneratorKind::ClosedAndFilled
         | GeneratorKind::OffRate
-        | GeneratorKind::Bursts => ExitCode::InvalidRun,
+        | GeneratorKind::Bursts => ExitCode::Open,
     }
 }
 

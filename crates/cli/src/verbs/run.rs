@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use truetail_checks::CheckRun;
 use truetail_engine::{Plan, PreflightError, Target, TlsFault};
 use truetail_model::record::Cause;
 use truetail_model::time::Timestamp;
@@ -10,14 +11,14 @@ use truetail_run::{Findings, Run, wire};
 
 use crate::args::run::RunArgs;
 use crate::error::{CliError, ExitCode, Result, runtime_error};
-use crate::measure::{RunContext, measure};
+use crate::gating::{self, Gating};
+use crate::measure::{MeasuredRun, RunContext, measure};
 use crate::output;
 use crate::output_folder::OutputFolder;
 use crate::resolve::run::resolve;
 use crate::supervisor::not_reached;
-use crate::threshold::{Judgement, Threshold};
 
-/// Runs the load, saves and prints the result, and judges the thresholds.
+/// Runs the load, judges the gates, and saves and prints the result.
 ///
 /// # Errors
 /// If the load cannot be offered, or the result cannot be saved or printed.
@@ -25,20 +26,39 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let mut resolved = resolve(args)?;
     OutputFolder::check(&resolved.save_to)?;
     // A signal during this request simply ends the process: nothing was created by then.
-    let mut notes = if resolved.preflight { preflight(&mut resolved.plan)? } else { Vec::new() };
+    let mut notes =
+        if resolved.preflight { preflight(&mut resolved.plan, resolved.checks.as_ref())? } else { Vec::new() };
     let folder = OutputFolder::prepare(&resolved.save_to, &name_of(&resolved.plan.target))?;
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
     let stop_conditions = resolved.stop_conditions;
-    let run = measure(&resolved.plan, RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None })?;
-    let (mut run, findings) = cut_warmup(run, stop_conditions.cut_warmup);
+    let context = RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None };
+    let MeasuredRun { run, signal } = measure(&resolved.plan, context)?;
+    let (mut run, mut findings) = cut_warmup(run, stop_conditions.cut_warmup);
+    if let Some(checks) = &resolved.checks {
+        run.facts.checks = checks.counts(run.snapshot.measure_from);
+        run.facts.failed_answers = checks.failed_answers();
+    }
     if let Some(note) = stop_conditions.until.and_then(|until| not_reached(until, &run)) {
         output::note(&note);
         run.facts.notes.push(note);
     }
+    resolved.gating.judge(&run, &mut findings, &[]);
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
-    output::print(&result(&run, &findings, saved.as_deref(), resolved.json))?;
-    Ok(judge(&run, &findings, &resolved.thresholds))
+    show(&run, &findings, saved.as_deref(), resolved.json, &resolved.gating)?;
+    Ok(gating::exit_code(&run, &findings, signal))
+}
+
+/// Prints a run whose gates were judged, and writes the files that its gating asks for.
+///
+/// # Errors
+/// If something cannot be written.
+pub fn show(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool, gating: &Gating) -> Result<()> {
+    output::print(&result(run, findings, saved, json))?;
+    if json {
+        gating::note_failures(findings);
+    }
+    gating.write(run, findings)
 }
 
 /// The findings, after cutting off the warm-up if that was asked for and one was found.
@@ -78,8 +98,13 @@ fn name_of(target: &Target) -> String {
 }
 
 /// Sends one request before the load, and returns notes for the run.
-fn preflight(plan: &mut Plan) -> Result<Vec<String>> {
-    let answer = plan.preflight().map_err(|error| preflight_error(&plan.target, &error))?;
+fn preflight(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> {
+    let checks = checks.map(CheckRun::before_the_run);
+    let observer = checks.as_ref().map(CheckRun::observer_factory);
+    let answer = plan.preflight(observer.as_ref()).map_err(|error| preflight_error(&plan.target, &error))?;
+    for failed in checks.iter().flat_map(CheckRun::failed_answers).flat_map(|answer| answer.failed) {
+        output::note(&format!("the answer before the load fails the check '{}': {}", failed.check, failed.why));
+    }
     let note = answer.note();
     if note.is_some() {
         let (first, status) = (plan.target.first_requests(), answer.status);
@@ -120,23 +145,5 @@ fn tls_help(fault: &TlsFault) -> &'static str {
         TlsFault::ClientCertificate(_) => "send one with --cert FILE --key FILE",
         TlsFault::NoHttp2 => "leave out --http2 to use HTTP/1.1",
         TlsFault::Ended | TlsFault::Other(_) => "--no-preflight sends the load all the same",
-    }
-}
-
-/// Notes each threshold that failed, and returns the exit code.
-fn judge(run: &Run, findings: &Findings, thresholds: &[Threshold]) -> ExitCode {
-    let mut exit = ExitCode::Success;
-    for threshold in thresholds {
-        match threshold.judge(run, findings) {
-            Judgement::Passed => {}
-            Judgement::Failed(why) | Judgement::Undecided(why) => {
-                output::note(&why);
-                exit = ExitCode::ThresholdFailed;
-            }
-        }
-    }
-    match ExitCode::from_verdicts([&findings.verdict]) {
-        ExitCode::Success => exit,
-        invalid => invalid,
     }
 }

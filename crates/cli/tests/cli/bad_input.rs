@@ -78,7 +78,7 @@ fn numbers_that_are_none() {
         ("--warmup", vec!["-1s", "soon"]),
         ("--think-time", vec!["-1s"]),
         ("--seed", vec!["x"]),
-        ("--fail-if", vec!["p99", "p100 > 1ms", "p99 > 1", "error-rate > 2", "mean > 1ms"]),
+        ("--fail-if", vec!["p99", "p100 > 1ms", "p99 > 1", "error-rate > 2", "median > 1ms"]),
     ] {
         for value in values {
             let output = TestDir::new().truetail(&["run", URL, flag, value]);

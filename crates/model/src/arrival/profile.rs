@@ -11,7 +11,7 @@ use crate::time::{Nanos, Rate, number_of};
 /// Every rate profile there is.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Profile {
-    /// The same rate for ever.
+    /// The same rate forever.
     Constant(Constant),
     /// Stretches of constant rate.
     Steps(Steps),
@@ -24,7 +24,7 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// The same `rate` for ever.
+    /// The same `rate` forever.
     pub fn constant(rate: Rate) -> Profile {
         Profile::Constant(Constant { rate })
     }

@@ -26,7 +26,7 @@ pub(super) fn report(result: &OrderRouterResult) -> LabReport<'_> {
 
 fn subtitle(options: &OrderRouterOptions) -> String {
     format!(
-        "{} of work, {} every {} a pause of {}.",
+        "{} of work per request, {}; every {} a pause of {}.",
         number::round_time(options.work.0),
         number::rate(options.rate.as_per_second()),
         number::round_time(options.pause_every.0),

@@ -43,7 +43,7 @@ const RIGHT: Align = Align::Right;
 fn reported_grid(league: &LeagueTable<'_>) -> Grid {
     let rows = league.rows.iter().map(reported_row);
     Grid {
-        caption: "What each tool reports, times in ms; * computed from its own data, not printed; + its tail was filled in",
+        caption: "What each tool reports, in ms; * computed from its data because it does not print it; + it fills in its tail",
         heads: vec![
             ("tool", LEFT),
             ("label", LEFT),
@@ -112,7 +112,7 @@ fn signed(percent: f64) -> String {
 
 fn load_grid(rows: &[LeagueRow]) -> Grid {
     Grid {
-        caption: "How each tool offered the load; lags from the even schedule that fits its requests best",
+        caption: "How each tool sent the load; lags are from the even schedule that fits its requests best",
         heads: vec![
             ("tool", LEFT),
             ("rate/s", RIGHT),
@@ -159,7 +159,7 @@ fn signed_count(n: i64) -> String {
 
 fn resources_grid(rows: &[LeagueRow]) -> Grid {
     Grid {
-        caption: "What each tool is and took, and how many times too low its p99 is",
+        caption: "Versions, resources, and how many times too low each p99 is",
         heads: vec![
             ("tool", LEFT),
             ("version", LEFT),

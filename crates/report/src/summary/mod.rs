@@ -1,6 +1,7 @@
 //! The screen of a run: verdict, offered load, outcomes, tail latency, causes of late starts, and the timeline.
 
 mod fidelity;
+mod gates;
 mod generator;
 mod labelled;
 mod outcomes;
@@ -17,6 +18,7 @@ use crate::style::Style;
 pub fn summary(run: &Run, findings: &Findings, saved: Option<&str>, style: Style) -> String {
     let sections = [
         overview::verdict(&findings.verdict, style),
+        gates::lines(findings, style),
         overview::offered(run, findings, style),
         outcomes::lines(run, findings, style),
         times(run, findings, style),

@@ -111,11 +111,13 @@ fn schedule(offered: &OfferedLoad) -> String {
 fn limits(offered: &OfferedLoad) -> String {
     let streams = offered.http2.and_then(|http2| http2.max_streams);
     let streams = streams.map_or(String::new(), |n| format!(" of {} streams", number::count(n.into())));
-    let cap = offered.connections.map(|n| match (offered.http2, n) {
-        (None, n) => format!(" · at most {} connections", number::count(n.into())),
-        (Some(_), 1) => format!(" · HTTP/2 on one connection{streams}"),
-        (Some(_), n) => format!(" · HTTP/2 on at most {} connections{streams}", number::count(n.into())),
-    });
+    let cap = match (offered.http2, offered.connections) {
+        (None, None) => None,
+        (None, Some(n)) => Some(format!(" · at most {} connections", number::count(n.into()))),
+        (Some(_), None) => Some(format!(" · HTTP/2{streams}")),
+        (Some(_), Some(1)) => Some(format!(" · HTTP/2 on one connection{streams}")),
+        (Some(_), Some(n)) => Some(format!(" · HTTP/2 on at most {} connections{streams}", number::count(n.into()))),
+    };
     let timeout = offered.timeout_ns.map(|ns| format!(" · timeout {}", number::round_time(ns)));
     cap.unwrap_or_default() + &timeout.unwrap_or_default()
 }

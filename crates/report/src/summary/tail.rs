@@ -104,6 +104,11 @@ pub(super) fn capacity(findings: &Findings, style: Style) -> Vec<String> {
     };
     let per_second = |name: &str| reason.numbers.get(name).and_then(|number| number.as_f64()).unwrap_or(f64::NAN);
     let (capacity, offered) = (per_second("capacity_per_second"), per_second("offered_per_second"));
+    if capacity.is_nan() {
+        // The user's own cap on connections was the limit: that is no capacity of the service.
+        let rates = format!("{} with this many connections", number::rate(per_second("answered_per_second")));
+        return labelled_text("Answered", &rates, style);
+    }
     let rates = format!("{} were answered while {} were offered", number::rate(capacity), number::rate(offered));
     let times = "no quantile is a property of this service: the longer the run, the slower the answers; they are in \
                  run.json";

@@ -103,7 +103,7 @@ impl DemoSetup {
         let target = Target::resolve(Method::Get, &url, &[], Vec::new()).map_err(runtime_error)?;
         let context =
             RunContext { scenario: Some(self.scenario.name.clone()), quiet: self.quiet, ..RunContext::default() };
-        let run = measure(&Plan::new(workload, target), context)?;
+        let run = measure(&Plan::new(workload, target), context)?.run;
         let truth = server.stop();
         let findings = truetail_analysis::findings(&run);
         let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
