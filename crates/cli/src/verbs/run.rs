@@ -118,7 +118,7 @@ fn preflight(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> 
     let note = answer.note();
     if note.is_some() {
         let (first, status) = (plan.target.first_requests(), answer.status);
-        output::note(&format!("{first} answers with status {status}; the load is offered all the same"));
+        output::note(&format!("{first} answers with status {status}; sending the load all the same"));
     }
     Ok(note.into_iter().collect())
 }
@@ -126,32 +126,34 @@ fn preflight(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> 
 fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
     let help = match error {
         PreflightError::NoTls(_) => {
-            "install ca-certificates, give --ca FILE, or accept any certificate with --insecure"
+            "install ca-certificates, use --ca FILE, or accept any certificate with --insecure"
         }
         PreflightError::Tls { fault, .. } => tls_help(fault),
-        PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "without --http2 it is asked in HTTP/1.1",
+        PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "leave out --http2 to use HTTP/1.1",
         PreflightError::Connect { .. } | PreflightError::TimedOut { .. } | PreflightError::NoAnswer { .. } => {
-            "is the server running? --no-preflight offers the load all the same"
+            "is the server running? --no-preflight sends the load all the same"
         }
     };
-    runtime_error(format!("{} before the load: {error}; {help}", target.first_requests()))
+    runtime_error(format!("{}: {error}; {help}", target.first_requests()))
 }
 
 fn tls_help(fault: &TlsFault) -> &'static str {
     match fault {
         TlsFault::UnknownIssuer | TlsFault::Certificate(_) => {
-            "--ca FILE trusts another authority, --insecure accepts any certificate"
+            "trust it with --ca FILE, or accept any certificate with --insecure"
         }
         TlsFault::OfAnAuthority => {
-            "make one with basicConstraints=CA:FALSE and trust it with --ca, or accept any with --insecure"
+            "trust this very certificate with --ca FILE, or accept any certificate with --insecure"
         }
-        TlsFault::Expired | TlsFault::NotYetValid => "is the clock right? --insecure accepts any certificate",
+        TlsFault::Expired | TlsFault::NotYetValid => {
+            "check the clock of this machine, or accept any certificate with --insecure"
+        }
         TlsFault::WrongName { .. } => {
-            "ask by that name (--resolve says where it leads), or accept any certificate with --insecure"
+            "use that name in the URL (--resolve sets its address), or accept any certificate with --insecure"
         }
-        TlsFault::NotTls => "does the server speak http:// on this port?",
-        TlsFault::ClientCertificate(_) => "--cert FILE --key FILE shows one",
-        TlsFault::NoHttp2 => "without --http2 it is asked in HTTP/1.1",
-        TlsFault::Ended | TlsFault::Other(_) => "--no-preflight offers the load all the same",
+        TlsFault::NotTls => "does this port expect http://?",
+        TlsFault::ClientCertificate(_) => "send one with --cert FILE --key FILE",
+        TlsFault::NoHttp2 => "leave out --http2 to use HTTP/1.1",
+        TlsFault::Ended | TlsFault::Other(_) => "--no-preflight sends the load all the same",
     }
 }

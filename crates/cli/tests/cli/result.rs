@@ -63,7 +63,7 @@ fn runs_merge_without_loss() {
     let a = assert_complete(&dir.path().join("a"));
     let over = dir.truetail(&["merge", "a", "b", "--out", "b/../a"]);
     assert_eq!((over.code, over.stderr.lines().count()), (Some(2), 1), "{over:?}");
-    assert!(over.stderr.contains("--out b/../a is a, one of the runs"), "{over:?}");
+    assert!(over.stderr.contains("--out b/../a is a, which is one of the runs"), "{over:?}");
     assert_eq!(assert_complete(&dir.path().join("a")), a, "nothing was overwritten");
 }
 
