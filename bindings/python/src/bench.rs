@@ -227,7 +227,11 @@ impl CallArguments<'_> {
         }
         let blocking = [
             ("in_flight", self.in_flight.is_some(), "a function has as many calls in flight as it has workers"),
-            ("timeout", self.timeout.is_some(), "a call of a function cannot be cancelled; set a timeout in its client"),
+            (
+                "timeout",
+                self.timeout.is_some(),
+                "a call of a function cannot be cancelled; set a timeout in its client",
+            ),
         ];
         match blocking.iter().find(|(_, given, _)| *given) {
             Some((name, _, problem)) => Err(value_error(name, problem)),

@@ -71,10 +71,7 @@ impl LoadArguments<'_> {
         let requests = self.requests.as_ref().map(|given| whole_number("requests", given, 1)).transpose()?;
         let measured = self.duration.as_ref().map(|given| positive_time("duration", given)).transpose()?;
         if measured.is_none() && requests.is_none() {
-            return Err(value_error(
-                "duration",
-                "the run needs an end; write a time such as '60s', or give requests",
-            ));
+            return Err(value_error("duration", "the run needs an end; write a time such as '60s', or give requests"));
         }
         Ok(Horizon { duration: measured.map(|measured| warmup + measured), requests })
     }

@@ -58,7 +58,8 @@ impl RequestArguments<'_> {
         let specs: Vec<_> = self.specs()?.into_iter().map(|spec| spec.with_defaults(&defaults)).collect();
         let rows = self.rows()?;
         let rows = rows.as_ref().map(|(format, file, bytes)| Rows { format: *format, file, bytes });
-        let order = choice("feed", &self.feed, &[FeedOrder::InOrder, FeedOrder::Random].map(|feed| (feed.name(), feed)))?;
+        let order =
+            choice("feed", &self.feed, &[FeedOrder::InOrder, FeedOrder::Random].map(|feed| (feed.name(), feed)))?;
         let prepared = prepare(&specs, rows.map(|rows| Feed { rows, order }), seed).map_err(input_error)?;
         let overrides = self.overrides()?;
         let target = py.detach(|| Target::of(prepared.requests, prepared.origin, &overrides));
@@ -83,7 +84,10 @@ impl RequestArguments<'_> {
             return Err(value_error(name, "it needs url; a file of targets has methods and bodies of its own"));
         }
         if self.http2 && !self.keepalive {
-            return Err(value_error("http2", "it contradicts keepalive=False: an HTTP/2 connection carries many requests"));
+            return Err(value_error(
+                "http2",
+                "it contradicts keepalive=False: an HTTP/2 connection carries many requests",
+            ));
         }
         Ok(())
     }
@@ -95,7 +99,8 @@ impl RequestArguments<'_> {
         let specs = match (&self.url, &self.targets) {
             (Some(url), _) => vec![self.only_spec(url, headers.clone())?],
             (None, Some(file)) => {
-                let text = String::from_utf8(read(file)?).map_err(|_| value_error("targets", "the file is not UTF-8 text"))?;
+                let text =
+                    String::from_utf8(read(file)?).map_err(|_| value_error("targets", "the file is not UTF-8 text"))?;
                 let read = |name: &str| fs::read(name).map_err(|error| format!("cannot read {name}: {error}"));
                 parse_targets(&text, &file.display().to_string(), &read).map_err(input_error)?
             }
@@ -124,7 +129,10 @@ impl RequestArguments<'_> {
         let format = RowFormat::of(&name).ok_or_else(|| value_error("data_from", format!("{name}: {help}")))?;
         if fs::metadata(file).is_ok_and(|there| there.len() > MAX_REQUEST_SET_BYTES) {
             let limit = MAX_REQUEST_SET_BYTES >> 20;
-            return Err(value_error("data_from", format!("{name} is larger than {limit} MiB, the limit; use fewer rows")));
+            return Err(value_error(
+                "data_from",
+                format!("{name} is larger than {limit} MiB, the limit; use fewer rows"),
+            ));
         }
         Ok(Some((format, name, read(file)?)))
     }

@@ -173,7 +173,12 @@ impl RunResult {
     /// The whole tail on one screen, as the command line prints it.
     #[pyo3(signature = (*, width = 100, color = false, unicode = true))]
     fn table(&self, width: usize, color: bool, unicode: bool) -> String {
-        summary(&self.run, &self.findings, SummaryOptions { saved: None, details: false }, Style { color, width, unicode })
+        summary(
+            &self.run,
+            &self.findings,
+            SummaryOptions { saved: None, details: false },
+            Style { color, width, unicode },
+        )
     }
 
     /// The distribution of `metric` by bucket. That of `response_time` holds the answered arrivals.

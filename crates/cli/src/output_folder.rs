@@ -103,7 +103,10 @@ fn missing(path: &Path) -> Vec<PathBuf> {
 fn fresh(parent: &Path, name: &str) -> Result<OutputFolder> {
     let stem = format!("{}-{}", utc_stamp(SystemTime::now()), file_name(name));
     let refused = |path: &Path, error| {
-        runtime_error(format!("cannot create {}: {error}; choose a folder with --out DIR, or use --no-save", path.display()))
+        runtime_error(format!(
+            "cannot create {}: {error}; choose a folder with --out DIR, or use --no-save",
+            path.display()
+        ))
     };
     fs::create_dir_all(parent).map_err(|error| refused(parent, error))?;
     let mut path = parent.join(&stem);

@@ -33,9 +33,8 @@ impl Preflight {
     /// A note for a run that was offered in spite of this answer; `None` where none is needed.
     pub fn note(&self) -> Option<String> {
         let status = self.status;
-        (status >= 400).then(|| {
-            format!("the trial request before the load got status {status}; the load was sent all the same")
-        })
+        (status >= 400)
+            .then(|| format!("the trial request before the load got status {status}; the load was sent all the same"))
     }
 }
 

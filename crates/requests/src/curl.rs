@@ -173,9 +173,7 @@ impl<'a> CurlCommand<'a> {
             "-k" | "--insecure" | "--unix-socket" | "--resolve" | "--http2" => {
                 "use the option of the same name of truetail run; it applies to all targets"
             }
-            "--cacert" | "--cert" | "--key" => {
-                "use --ca, --cert or --key of truetail run; they apply to all targets"
-            }
+            "--cacert" | "--cert" | "--key" => "use --ca, --cert or --key of truetail run; they apply to all targets",
             _ => "leave it out if the request does not need it",
         };
         self.invalid(format!("curl: option {as_written} is not supported; {help}"))
@@ -257,7 +255,8 @@ impl<'a> CurlCommand<'a> {
             Some(at) => (&value[..at], value.as_bytes()[at + 1..].to_vec()),
             None => ("", value.as_bytes().to_vec()),
         };
-        let content = String::from_utf8(content).map_err(|_| self.invalid("curl: --data-urlencode needs UTF-8 text"))?;
+        let content =
+            String::from_utf8(content).map_err(|_| self.invalid("curl: --data-urlencode needs UTF-8 text"))?;
         // A placeholder is encoded when it is filled in.
         let encoded =
             crate::template::outside_placeholders(&content, |text| utf8_percent_encode(text, ENCODED).to_string());
@@ -284,7 +283,8 @@ impl<'a> CurlCommand<'a> {
         });
         match data {
             Some(data) if self.get => {
-                spec.url = with_query(&url, &data).ok_or_else(|| self.invalid("curl: with -G the data must be UTF-8 text"))?
+                spec.url =
+                    with_query(&url, &data).ok_or_else(|| self.invalid("curl: with -G the data must be UTF-8 text"))?
             }
             Some(data) => {
                 spec.body = data;

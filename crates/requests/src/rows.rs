@@ -97,7 +97,8 @@ impl Rows<'_> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(self.bytes.chain(&end[..]));
         let heading = reader.headers().map_err(|error| self.csv_problem(&error))?.clone();
         if heading.iter().any(|name| name.contains("\x1eend")) {
-            return Err(Location::at(self.file, 1).invalid("the first row must name the columns; it is missing, or a quote in it is not closed"));
+            return Err(Location::at(self.file, 1)
+                .invalid("the first row must name the columns; it is missing, or a quote in it is not closed"));
         }
         let columns = self.columns(&heading, fields)?;
         let (mut record, mut rows) = (StringRecord::new(), 0);

@@ -111,9 +111,7 @@ impl TargetsParser<'_> {
     fn header(&mut self, line: &str) -> Result<(), InputError> {
         let here = self.here();
         if !line.contains(':') {
-            return Err(
-                here.invalid(format!("'{line}' is none of METHOD URL, 'Name: value', @FILE or a curl command"))
-            );
+            return Err(here.invalid(format!("'{line}' is none of METHOD URL, 'Name: value', @FILE or a curl command")));
         }
         let (spec, _) = self.current.as_mut().ok_or_else(|| no_target(&here, "a header"))?;
         spec.headers.push(line.to_owned());

@@ -329,7 +329,10 @@ mod tests {
     #[test]
     fn what_is_refused_is_told_as_it_was_written() {
         for (spec, part) in [
-            (spec("http://{{host}}/", &[], b""), "f:7: 'http://{{host}}/': a placeholder can stand in the path and the query"),
+            (
+                spec("http://{{host}}/", &[], b""),
+                "f:7: 'http://{{host}}/': a placeholder can stand in the path and the query",
+            ),
             (spec("{{url}}", &[], b""), "a placeholder can stand"),
             (spec("http://a:{{port}}", &[], b""), "a placeholder can stand"),
             (spec("ftp://a/{{x}}", &[], b""), "f:7: 'ftp://a/{{x}}': unknown scheme"),

@@ -84,9 +84,9 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
         Ok(cli) => Ok(CliAction::Execute(cli.command)),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(CliAction::Show(shown(&error.render()))),
-            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-                Err(usage_error("no verb given; truetail --help lists the verbs, and truetail demo shows what truetail is for"))
-            }
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(usage_error(
+                "no verb given; truetail --help lists the verbs, and truetail demo shows what truetail is for",
+            )),
             _ => Err(usage_error(in_one_line(&error))),
         },
     }

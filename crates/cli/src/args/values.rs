@@ -15,11 +15,7 @@ pub fn count<T: FromStr + Default + PartialEq>(text: &str) -> Result<T, String> 
 /// A time above zero.
 pub fn length(text: &str) -> Result<Nanos, String> {
     let time: Nanos = text.parse().map_err(|error| format!("{error}"))?;
-    if time.is_zero() {
-        Err(format!("'{text}' is zero; write a time above zero, such as 10s"))
-    } else {
-        Ok(time)
-    }
+    if time.is_zero() { Err(format!("'{text}' is zero; write a time above zero, such as 10s")) } else { Ok(time) }
 }
 
 /// The folder of a saved run, given as the folder or as the run.json in it.

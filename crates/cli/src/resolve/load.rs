@@ -27,7 +27,9 @@ pub fn workload(args: &RunArgs) -> Result<Workload> {
     let model = match kind {
         LoadModelKind::Open => LoadModel::Open(schedule(args)?),
         LoadModelKind::Closed => LoadModel::Closed {
-            users: args.users.ok_or_else(|| usage_error("--model closed needs the number of users; add --users N, such as --users 10"))?,
+            users: args.users.ok_or_else(|| {
+                usage_error("--model closed needs the number of users; add --users N, such as --users 10")
+            })?,
             think_time: args.think_time.unwrap_or_default(),
             horizon: horizon(args, None),
         },
@@ -72,15 +74,11 @@ fn refuse_contradictions(args: &RunArgs, kind: LoadModelKind) -> Result<()> {
         if given && !models.contains(&kind) {
             let homes = models.iter().map(|model| format!("--model {}", model.name())).collect::<Vec<_>>().join(" or ");
             let name = kind.name();
-            return Err(usage_error(format!(
-                "{flag} has no meaning in the {name} model; use it with {homes}"
-            )));
+            return Err(usage_error(format!("{flag} has no meaning in the {name} model; use it with {homes}")));
         }
     }
     if args.rate.is_some() && args.profile.is_some() {
-        return Err(usage_error(
-            "--rate and --profile contradict each other; give one of them",
-        ));
+        return Err(usage_error("--rate and --profile contradict each other; give one of them"));
     }
     Ok(())
 }
@@ -141,8 +139,9 @@ fn limits(args: &RunArgs) -> Limits {
 
 /// Refuses a warm-up that leaves nothing to measure.
 fn refuse_endless_warmup(model: &LoadModel, warmup: Nanos) -> Result<()> {
-    let too_long =
-        |end: String| Err(usage_error(format!("--warmup {warmup} leaves nothing to measure: the last request is due at {end}")));
+    let too_long = |end: String| {
+        Err(usage_error(format!("--warmup {warmup} leaves nothing to measure: the last request is due at {end}")))
+    };
     if warmup.is_zero() {
         return Ok(());
     }

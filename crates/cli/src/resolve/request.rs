@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use truetail_engine::{
-    AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError, credentials_in, without_credentials,
+    AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError, credentials_in,
+    without_credentials,
 };
 use truetail_requests::{
     Feed, InputError, Location, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl, parse_targets, prepare,
@@ -85,9 +86,7 @@ fn refuse_contradictions_of_http2(args: &RunArgs) -> Result<()> {
         ));
     }
     if args.max_streams.is_some() && !args.http2 {
-        return Err(usage_error(
-            "--max-streams limits the concurrent requests on an HTTP/2 connection; add --http2",
-        ));
+        return Err(usage_error("--max-streams limits the concurrent requests on an HTTP/2 connection; add --http2"));
     }
     Ok(())
 }
@@ -169,9 +168,7 @@ fn body(args: &RunArgs) -> Result<Vec<u8>> {
 fn content_type(args: &RunArgs) -> Result<Option<String>> {
     let Some(body_type) = &args.body_type else { return Ok(None) };
     if args.data.is_none() && args.data_file.is_none() {
-        return Err(usage_error(
-            "--body-type needs a body; add --data or --data-file",
-        ));
+        return Err(usage_error("--body-type needs a body; add --data or --data-file"));
     }
     let is_content_type = |header: &&String| {
         header.split_once(':').is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case("content-type"))
@@ -186,9 +183,7 @@ fn content_type(args: &RunArgs) -> Result<Option<String>> {
 fn data(args: &RunArgs) -> Result<Option<(RowFormat, String, Vec<u8>)>> {
     let Some(file) = &args.data_from else {
         return match args.feed {
-            Some(_) => Err(usage_error(
-                "--feed sets the order of rows, and there are none; add --data-from FILE.csv",
-            )),
+            Some(_) => Err(usage_error("--feed sets the order of rows, and there are none; add --data-from FILE.csv")),
             None => Ok(None),
         };
     };

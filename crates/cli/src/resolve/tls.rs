@@ -26,7 +26,8 @@ pub fn secure(target: &mut Target, args: &RunArgs) -> Result<()> {
 pub fn notes(args: &RunArgs) -> Vec<String> {
     let note = |holds: bool, text: &str| holds.then(|| text.to_owned());
     let insecure = "--insecure: certificates were not verified, so the answers could come from anyone";
-    let keepalive = "--no-keepalive: every request opened a new connection, and response times include the time to connect";
+    let keepalive =
+        "--no-keepalive: every request opened a new connection, and response times include the time to connect";
     [note(args.insecure, insecure), note(args.no_keepalive, keepalive)].into_iter().flatten().collect()
 }
 

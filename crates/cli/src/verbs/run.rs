@@ -125,9 +125,7 @@ fn preflight(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> 
 
 fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
     let help = match error {
-        PreflightError::NoTls(_) => {
-            "install ca-certificates, use --ca FILE, or accept any certificate with --insecure"
-        }
+        PreflightError::NoTls(_) => "install ca-certificates, use --ca FILE, or accept any certificate with --insecure",
         PreflightError::Tls { fault, .. } => tls_help(fault),
         PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "leave out --http2 to use HTTP/1.1",
         PreflightError::Connect { .. } | PreflightError::TimedOut { .. } | PreflightError::NoAnswer { .. } => {

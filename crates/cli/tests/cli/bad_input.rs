@@ -130,10 +130,7 @@ fn one_place_says_what_is_asked_for() {
         (rate(&[URL, "--feed", "random"]), &["--feed", "--data-from"]),
         (rate(&[URL, "--feed", "sideways"]), &["sideways", "in-order, random"]),
         (rate(&[URL, "--resolve", "a:80"]), &["--resolve", "HOST:PORT:ADDRESS"]),
-        (
-            rate(&[URL, "--resolve", "a:80:127.0.0.1"]),
-            &["--resolve: it names a:80, but the URL leads to 127.0.0.1:9"],
-        ),
+        (rate(&[URL, "--resolve", "a:80:127.0.0.1"]), &["--resolve: it names a:80, but the URL leads to 127.0.0.1:9"]),
         (rate(&[URL, "--resolve", "a:80:127.0.0.1", "--unix-socket", "s"]), &["--unix-socket and --resolve"]),
         (rate(&[URL, "--unix-socket", "s", "--timing", "cheap"]), &["--timing cheap and --unix-socket"]),
         (rate(&["http://127.0.0.1:9/{{id}}"]), &["{{id}}", "--data-from"]),
@@ -169,7 +166,11 @@ fn targets_and_rows() {
             (&["run", "-r", "1", "--targets", "empty"], 2, &["empty: the file has no target"]),
             (&["run", url, "-r", "1", "--data-from", "missing.csv"], 1, &["missing.csv"]),
             (&["run", url, "-r", "1", "--data-from", "rows.txt"], 2, &["rows.txt", ".csv"]),
-            (&["run", url, "-r", "1", "--data-from", "rows.csv"], 2, &["rows.csv:3: wrong number of fields: 1 here", "2"]),
+            (
+                &["run", url, "-r", "1", "--data-from", "rows.csv"],
+                2,
+                &["rows.csv:3: wrong number of fields: 1 here", "2"],
+            ),
             (&["run", url, "-r", "1", "--data-from", "names.csv"], 2, &["names.csv:1: no field 'id'", "name"]),
             (&["run", URL, "-r", "1", "--data-from", "names.csv"], 2, &["names.csv: no target uses its fields"]),
             (

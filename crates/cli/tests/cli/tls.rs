@@ -79,7 +79,10 @@ fn whom_to_trust() {
     let unverified = output.json();
     assert_eq!(unverified["tls_handshake_time"]["count"], 40);
     let notes = unverified["notes"].to_string();
-    assert!(notes.contains("--insecure: certificates were not verified") && notes.contains("--no-keepalive"), "{notes}");
+    assert!(
+        notes.contains("--insecure: certificates were not verified") && notes.contains("--no-keepalive"),
+        "{notes}"
+    );
     assert!(output.stderr.contains("--insecure: certificates were not verified"), "{output:?}");
     let other = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     dir.file("other.pem", &other.cert.pem());
@@ -99,7 +102,8 @@ fn a_certificate_of_an_authority_is_trusted_where_it_is_named() {
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(["127.0.0.1".to_owned(), "a.test".to_owned()]).expect("names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let ((url, certificate), dir) = (serve_with(params.self_signed(&key).expect("a certificate"), &key), TestDir::new());
+    let ((url, certificate), dir) =
+        (serve_with(params.self_signed(&key).expect("a certificate"), &key), TestDir::new());
     dir.file("own.pem", &certificate);
     let other = params.self_signed(&KeyPair::generate().expect("a key")).expect("a certificate");
     dir.file("other.pem", &other.pem());

@@ -115,8 +115,8 @@ fn parts_of(
     provider: &CryptoProvider,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsError> {
     let chain = certificates(&identity.certificates).map_err(TlsError::Certificate)?;
-    let key = PrivateKeyDer::from_pem_slice(&identity.key)
-        .map_err(|_| TlsError::Key("it holds no private key".into()))?;
+    let key =
+        PrivateKeyDer::from_pem_slice(&identity.key).map_err(|_| TlsError::Key("it holds no private key".into()))?;
     provider.key_provider.load_private_key(key.clone_key()).map_err(|error| TlsError::Key(error.to_string()))?;
     Ok((chain, key))
 }

@@ -144,7 +144,10 @@ mod tests {
             told(&[r#"DnsName("a.test")"#, r#"DnsName("*.b.test")"#, "IpAddress(127.0.0.1)"]),
             "its certificate is for a.test, *.b.test and 127.0.0.1, not for c.test"
         );
-        assert_eq!(told(&[]), "its certificate is not for c.test: it has no subjectAltName, and a common name alone does not count");
+        assert_eq!(
+            told(&[]),
+            "its certificate is not for c.test: it has no subjectAltName, and a common name alone does not count"
+        );
         assert_eq!(alert_name(AlertDescription::UnknownCA), "unknown_ca");
         assert_eq!(alert_name(AlertDescription::HandshakeFailure), "handshake_failure");
     }

@@ -62,8 +62,7 @@ impl ServerCertVerifier for NamedCertificates {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let verified =
-            self.by_signature.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        let verified = self.by_signature.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
         match verified {
             Err(Error::InvalidCertificate(problem))
                 if is_about_the_signer(&problem) && self.named.iter().any(|named| named == end_entity) =>

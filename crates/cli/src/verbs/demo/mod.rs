@@ -26,7 +26,9 @@ pub fn demo(args: DemoArgs) -> Result<ExitCode> {
     let closed = setup.measure(setup.closed_loop(), closed_folder)?;
     let open = if closed.was_interrupted() { None } else { Some(setup.measure(setup.open_loop(), open_folder)?) };
     let Some(open) = open.filter(|open| !open.was_interrupted()) else {
-        return Err(runtime_error("the demo was stopped before both loops had finished, so there is nothing to compare"));
+        return Err(runtime_error(
+            "the demo was stopped before both loops had finished, so there is nothing to compare",
+        ));
     };
     output::print(&result_text(&setup, &truth, &closed, &open))?;
     Ok(ExitCode::from_verdicts([&closed, &open].map(|seen| &seen.findings.verdict)))

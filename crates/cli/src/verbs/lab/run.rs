@@ -34,7 +34,9 @@ pub fn run(args: LabRunArgs) -> Result<ExitCode> {
     results.write(&folder)?;
     output::print(&if args.json { results.json() } else { results.text(&folder) })?;
     match entries.iter().any(|entry| is_result(entry, &tools)) {
-        _ if interrupted => Err(runtime_error("stopped before all tools had run; run the same command again to continue")),
+        _ if interrupted => {
+            Err(runtime_error("stopped before all tools had run; run the same command again to continue"))
+        }
         true => Ok(ExitCode::Success),
         false => Err(runtime_error("no tool produced a result; the table says why")),
     }
@@ -92,8 +94,8 @@ fn folder(args: &LabRunArgs, plan: &TrialPlan) -> Result<PathBuf> {
     let name = args.duration.map_or_else(|| name.clone(), |duration| format!("{name}-{duration}"));
     let folder = args.out.as_deref().unwrap_or(Path::new(PARENT)).join(name);
     let toml = |folder: &Path| fs::write(folder.join("scenario.toml"), plan.scenario.to_toml());
-    fs::create_dir_all(&folder)
-        .and_then(|()| toml(&folder))
-        .map_err(|error| runtime_error(format!("cannot write to {}: {error}; choose another folder with --out DIR", folder.display())))?;
+    fs::create_dir_all(&folder).and_then(|()| toml(&folder)).map_err(|error| {
+        runtime_error(format!("cannot write to {}: {error}; choose another folder with --out DIR", folder.display()))
+    })?;
     Ok(folder)
 }

@@ -2,9 +2,7 @@
 //! are known to the nanosecond. What is compared is the percentile of the response times with a late generator, the same
 //! percentile of the response times without what that generator added, and the truth, which is the same run without lag.
 
-mod common;
-
-use common::*;
+use super::common::*;
 use truetail_model::record::RequestRecord;
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{Service, Variation};

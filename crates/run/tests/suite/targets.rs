@@ -1,12 +1,10 @@
 //! The distributions of targets in a run folder.
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::{findings, run, steady};
 use serde_json::Value;
-use support::{findings, run, steady};
 use tempfile::{TempDir, tempdir};
 use truetail_model::record::{Metric, RecorderOptions, TargetTimes};
 use truetail_run::{MixTarget, OfferedLoad, Run, folder, merge};
