@@ -15,6 +15,8 @@
 //! | [`mod@uncertainty`] | where the uncertainty of a quantile comes from |
 //! | [`stopping_rule`] | whether a quantile is precise enough to stop |
 //! | [`verdict`] | whether the numbers can be trusted |
+//! | [`gates`] | conditions under which a run fails, and what a run decides |
+//! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`omission`] | how far a report is from the truth |
 //! | [`league`] | load tools compared: what they reported and what the server saw |
@@ -27,6 +29,7 @@ mod coverage;
 mod distribution;
 mod exceedance;
 mod fidelity;
+pub mod gates;
 pub mod league;
 mod levels;
 mod load_timeline;
@@ -40,6 +43,7 @@ pub mod shadow;
 mod sorted_values;
 pub mod stopping_rule;
 pub mod support;
+mod targets;
 mod throughput;
 pub mod truth;
 pub mod uncertainty;
@@ -83,7 +87,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         settling: settling::settling_of(run, every),
         arrival_fidelity: fidelity::arrival_fidelity(run, every),
         closed_loop_shadow: None,
-        targets: Vec::new(),
+        targets: targets::targets(run),
         gates: Vec::new(),
     }
 }

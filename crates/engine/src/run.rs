@@ -86,8 +86,9 @@ impl WithProtocol for RunPlan<'_> {
         let before = surroundings::read();
         let (results, clock) = run_workers(plan, &workload, control, &protocol)?;
         let tallies = results.iter().map(|result| &result.target_tallies);
-        let by_target = target_tallies::merge_tallies(plan.target.requests(), tallies);
+        let (by_target, targets) = target_tallies::merge_tallies(plan.target.requests(), tallies);
         let mut output = RunOutput { by_target, ..merge_results(results, clock) };
+        output.snapshot.targets = targets;
         if let Some(published) = control.published_so_far() {
             output.snapshot.merge(&published);
         }

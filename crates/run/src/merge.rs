@@ -57,11 +57,15 @@ pub fn merge(runs: Vec<Run>) -> Result<Run, MergeError> {
     let notes = notes(&runs);
     let seconds = runs.iter().all(|run| has_seconds(&run.snapshot));
     let samples = runs.iter().all(|run| has_samples(&run.snapshot.samples));
+    let targets = runs.iter().all(|run| run.snapshot.targets.len() == run.facts.by_target.len());
     let mut parts = runs.into_iter();
     let mut whole = parts.next().ok_or(MergeError::Nothing)?;
     for part in parts {
         whole.snapshot.merge(&part.snapshot);
         add_facts(&mut whole.facts, part.facts);
+    }
+    if !targets {
+        whole.snapshot.targets.clear();
     }
     if !seconds {
         whole.snapshot.seconds.clear();

@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod bracket;
+mod gates;
 mod league;
 mod long_runs;
 mod quantiles;

@@ -2,8 +2,11 @@
 
 mod bad_input;
 mod checks;
+mod credentials;
 mod docs;
 mod documented;
+mod gates;
+mod habits;
 mod hard_times;
 mod help;
 mod http2;
@@ -19,5 +22,5 @@ mod standstill;
 mod starved;
 mod stopping;
 mod support;
-mod threshold;
+
 mod tls;

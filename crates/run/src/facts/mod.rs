@@ -5,6 +5,7 @@ mod checks;
 mod generator;
 mod mix;
 mod offered;
+mod target_names;
 
 use serde::{Deserialize, Serialize};
 

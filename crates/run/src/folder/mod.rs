@@ -6,6 +6,8 @@ mod hlog;
 mod load;
 mod samples;
 mod save;
+pub(crate) mod target_tag;
+mod target_times;
 mod timeline;
 
 use error::LineError;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use truetail_model::arrival::{Arrival, ScheduleHash};
 use truetail_model::record::{
     Cause, Histogram, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Samples, SamplesOptions, Snapshot,
-    StartDelay,
+    StartDelay, TargetTimes,
 };
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
@@ -41,9 +41,15 @@ pub fn failed_answer(arrival: u64) -> FailedAnswer {
     }
 }
 
-/// A run of these records.
+/// A run of these records, which all ask for one target.
 pub fn run(options: RecorderOptions, records: &[RequestRecord]) -> Run {
-    let snapshot = snapshot(options, records);
+    let mut snapshot = snapshot(options, records);
+    let mut times = TargetTimes::default();
+    records
+        .iter()
+        .filter(|record| record.intended_start >= options.measure_from)
+        .for_each(|record| times.record(record));
+    snapshot.targets = vec![times];
     Run { facts: facts(&snapshot), snapshot }
 }
 
@@ -430,6 +436,7 @@ pub fn assert_same_counts(a: &Snapshot, b: &Snapshot) {
     assert_same_histogram("error_status_time", &a.error_status_time, &b.error_status_time);
     assert_eq!(a.seconds, b.seconds);
     assert_eq!(a.intervals, b.intervals);
+    assert_eq!(a.targets, b.targets);
 }
 
 /// Asserts that two snapshots hold the same.
