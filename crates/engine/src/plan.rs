@@ -7,7 +7,7 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{EndClock, Http2Config, Mix, MixTarget, OfferedLoad, Timing};
 
 use crate::host;
-use crate::preflight::{Preflight, PreflightError, preflight};
+use crate::preflight::{Preflight, PreflightError, observed_preflight};
 use crate::protocol::observer::ObserverFactory;
 use crate::target::endpoint::Endpoint;
 use crate::target::request_set::RequestSet;
@@ -186,14 +186,15 @@ impl Plan {
         }
     }
 
-    /// Sends one request before the load, see [`preflight`], with the timeout of the run but at most the default one.
+    /// Sends one request before the load, see [`preflight`](crate::preflight()), with the timeout of the run but at most the
+    /// default one. `observer`: who sees the answer; never the plan's own observer, which sees the answers of the run.
     ///
     /// # Errors
     /// See [`PreflightError`].
-    pub fn preflight(&mut self) -> Result<Preflight, PreflightError> {
+    pub fn preflight(&mut self, observer: Option<&ObserverFactory>) -> Result<Preflight, PreflightError> {
         let default = Limits::default().timeout.unwrap_or(Nanos::MAX);
         let timeout = self.workload.limits.timeout.map_or(default, |timeout| timeout.min(default));
-        preflight(&mut self.target, timeout)
+        observed_preflight(&mut self.target, timeout, observer.map(ObserverFactory::observer))
     }
 }
 
@@ -215,7 +216,7 @@ fn mix(requests: &RequestSet) -> Option<Mix> {
 
 /// The user's limit on connections does not fit under the limit on open files.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("the limit on open files is {}, which leaves room for {room} connections", self.limit_name())]
+#[error("the limit on open files is {}, which allows {room} connections", self.limit_name())]
 pub struct TooFewFiles {
     /// The user's limit on connections.
     pub asked: u32,

@@ -51,6 +51,7 @@ impl RunOutput {
             claims: None,
             by_target: self.by_target,
             checks: Vec::new(),
+            failed_answers: Vec::new(),
         };
         Run { facts, snapshot: self.snapshot }
     }

@@ -63,6 +63,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
         requests: plan.target.requests(),
         keep_alive: plan.keep_alive,
         max_streams: plan.max_streams,
+        keeps_fields: plan.observer.is_some(),
     };
     with_protocol(&options, RunPlan { plan, control })
 }
@@ -85,8 +86,9 @@ impl WithProtocol for RunPlan<'_> {
         let before = surroundings::read();
         let (results, clock) = run_workers(plan, &workload, control, &protocol)?;
         let tallies = results.iter().map(|result| &result.target_tallies);
-        let by_target = target_tallies::merge_tallies(plan.target.requests(), tallies);
+        let (by_target, targets) = target_tallies::merge_tallies(plan.target.requests(), tallies);
         let mut output = RunOutput { by_target, ..merge_results(results, clock) };
+        output.snapshot.targets = targets;
         if let Some(published) = control.published_so_far() {
             output.snapshot.merge(&published);
         }

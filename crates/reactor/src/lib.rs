@@ -1,5 +1,5 @@
-//! Readiness of sockets, with timeouts in nanoseconds, and the monotonic clock of a run. Engine and server share it; it
-//! knows nothing of either.
+//! Socket readiness with timeouts in nanoseconds, and the monotonic clock of a run. Engine and server share it; it knows
+//! neither.
 
 mod clock;
 #[cfg(target_os = "linux")]
@@ -93,7 +93,7 @@ impl Reactor {
         self.0.remove(source.as_fd())
     }
 
-    /// Waits until something happens, for at most `timeout` (`None`: for ever), and stores it in `events`. Returns early
+    /// Waits until something happens, for at most `timeout` (`None`: forever), and stores it in `events`. Returns early
     /// when woken, on a signal, or at the deadline of an earlier [`Reactor::wait_until`]. What had happened before the call
     /// is among the events, as far as there is room for it.
     ///

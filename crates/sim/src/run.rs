@@ -14,7 +14,7 @@ const MOST_SECONDS_ALLOCATED: u64 = 86_400;
 /// What a simulated run keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimOptions {
-    /// Keep the distributions of each second besides those of the whole run.
+    /// Keep the distributions of each second in addition to those of the whole run.
     pub per_second: bool,
     /// How many single requests to keep.
     pub samples: SamplesOptions,
@@ -95,14 +95,15 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         claims: None,
         by_target: Vec::new(),
         checks: Vec::new(),
+        failed_answers: Vec::new(),
     }
 }
 
 fn stuck_note(end: SimulationEnd) -> Option<String> {
     end.stuck.then(|| {
         format!(
-            "from {:.3} s on nothing could happen any more: requests were under way that never end, and there is \
-             neither a timeout nor a drain limit; a real run would have waited for ever",
+            "nothing more could happen from {:.3} s on: requests in flight never end, and there is neither a timeout nor \
+             a drain limit; a real run would have waited forever",
             end.at.as_secs_f64()
         )
     })

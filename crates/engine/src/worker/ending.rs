@@ -8,6 +8,7 @@ use super::Worker;
 use super::clock::CompletionTime;
 use crate::connection::Phase;
 use crate::connection::timestamps::WallTime;
+use crate::protocol::observer::EndedRequest;
 use crate::protocol::{Closed, Ended, Event, Protocol, Retry, Session, Tag};
 use crate::result::{ConnectionCounts, WorkerResult, cpu_since};
 
@@ -160,8 +161,8 @@ impl<P: Protocol> Worker<P> {
     /// A request ended: takes it out, writes it down, and gives its place back to the driver.
     #[inline]
     pub(super) fn end(&mut self, tag: Tag, completion: CompletionTime, outcome: Outcome, bytes_in: u64) {
-        self.events.observe_end(tag, outcome);
         let exchange = self.in_flight.get(tag);
+        self.events.observe_end(tag, EndedRequest { arrival: exchange.arrival, id: exchange.request, outcome });
         let record = self.ledger.record(exchange.request);
         *record = RequestRecord::new(exchange.arrival, exchange.started.instant, completion.arrived, outcome);
         let rare = exchange.rare.as_deref();
@@ -214,6 +215,7 @@ impl<P: Protocol> Worker<P> {
             let request = self.config.requests.choose(arrival.index);
             self.ledger.never_issued(request, &RequestRecord::never_issued(arrival, ended));
         }
+        self.events.finish_observing();
         let (recorder, target_tallies) = self.ledger.close();
         WorkerResult {
             recorder,

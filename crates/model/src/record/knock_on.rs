@@ -5,8 +5,9 @@ use crate::time::{Nanos, Timestamp};
 /// A lag may be passed on to this many requests at least, however short it was.
 const REQUESTS: u32 = 128;
 /// A long lag may be passed on for this many times its own length. After a standstill of length L a queue at load ρ needs
-/// about L·ρ/(1 − ρ) to get back to where it would have been: ten times L is enough up to a load of 90 %.
-const TIMES_ITS_LENGTH: u64 = 10;
+/// about L·ρ/(1 − ρ), and by chance several times as much, to get back to where it would have been. At a load of 80 % ten
+/// times L was too short in 5 of 100 simulated runs, 25 times in none.
+const TIMES_ITS_LENGTH: u64 = 25;
 
 /// How much later than with a generator that is never late a request may end because earlier ones were late.
 ///
@@ -77,12 +78,12 @@ mod tests {
     }
 
     #[test]
-    fn a_long_lag_is_passed_on_for_ten_times_its_length() {
+    fn a_long_lag_is_passed_on_for_25_times_its_length() {
         let mut knock_on = KnockOn::default();
         knock_on.start(Timestamp(0), Nanos(20 * MS), true);
         let mut lag_at = |us: u64| knock_on.start(Timestamp(us * 1_000), Nanos(10), false);
-        let passed: Vec<Nanos> = (1..4_000).map(|i| lag_at(i * 100)).collect();
-        assert!(passed[..1_998].iter().all(|lag| *lag == Nanos(20 * MS)), "until 200 ms");
-        assert!(passed[2_000..].iter().all(|lag| *lag == Nanos(10)));
+        let passed: Vec<Nanos> = (1..6_000).map(|i| lag_at(i * 100)).collect();
+        assert!(passed[..4_998].iter().all(|lag| *lag == Nanos(20 * MS)), "until 500 ms");
+        assert!(passed[5_000..].iter().all(|lag| *lag == Nanos(10)));
     }
 }

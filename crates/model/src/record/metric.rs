@@ -161,7 +161,7 @@ metrics! {
     /// Response time of arrivals that were answered, less what the generator added to each. A part of no table: its
     /// quantiles stand beside those of the response time.
     WithoutGenerator {
-        name: "response_time_without_generator",
+        name: "without_generator",
         label: "without the generator",
         description: "the same, each less what the generator added to it at most",
         population: Answered,

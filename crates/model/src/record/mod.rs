@@ -16,6 +16,7 @@ mod slowest;
 mod snapshot;
 mod sparse;
 mod tally;
+mod target_times;
 
 pub use books::IntervalBooks;
 pub use histogram::{Histogram, rank_of};
@@ -30,3 +31,4 @@ pub use seconds::SecondCounts;
 pub use snapshot::Snapshot;
 pub use sparse::SparseHistogram;
 pub use tally::{Tally, Unbalanced};
+pub use target_times::{CompactHistogram, TargetTimes};

@@ -50,7 +50,7 @@ pub struct OfferedLoad {
 }
 
 impl OfferedLoad {
-    /// What `workload` offers. Name, target and method are nobody's yet: whoever knows them fills them in.
+    /// The load of `workload`. Name, target and method are left empty; the caller fills them in.
     pub fn of(workload: &Workload) -> OfferedLoad {
         let (model, limits) = (&workload.model, &workload.limits);
         let schedule = schedule_of(model);

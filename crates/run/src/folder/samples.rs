@@ -169,7 +169,7 @@ impl<'a> Row<'a> {
 
     fn record(&self) -> Result<RequestRecord, String> {
         if self.kept != ALL && self.kept != SLOWEST && !self.kept.starts_with(ONE_IN) {
-            return Err(format!("kept is '{}'; it is all, one-in-N or slowest", self.kept));
+            return Err(format!("kept is '{}', but must be all, one-in-N or slowest", self.kept));
         }
         let arrival = Arrival { index: self.index, intended_start: Timestamp(self.intended_start_ns) };
         let (actual_start, end) = (Timestamp(self.actual_start_ns), Timestamp(self.end_ns));
@@ -199,7 +199,7 @@ impl<'a> Row<'a> {
             (outcome, status, cause) => {
                 let has = |there: bool| if there { "a" } else { "no" };
                 let (status, cause) = (has(status.is_some()), has(cause.is_some()));
-                Err(format!("there is no outcome '{outcome}' with {status} status and {cause} cause"))
+                Err(format!("outcome '{outcome}' cannot have {status} status and {cause} cause"))
             }
         }
     }

@@ -284,6 +284,10 @@ pub struct MirrorShadowQuantile {
     pub value_ns: Option<u64>,
     pub omission_factor: Option<f64>,
     pub at_least: bool,
+    #[serde(default)]
+    pub omission_low: Option<f64>,
+    #[serde(default)]
+    pub omission_high: Option<f64>,
 }
 
 #[derive(Deserialize)]
