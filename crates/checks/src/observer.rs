@@ -96,13 +96,9 @@ impl CheckObserver {
         self.found.failed.len() < MOST_FAILED_ANSWERS || !self.has_example[check]
     }
 
-    /// Without a look at the body it is known that the answer fails a check, and that it will be kept.
-    fn will_be_kept(&self, head: AnswerHead<'_>) -> bool {
-        let mut fields = FieldList::default();
-        if self.plan.needs_fields {
-            head.copy_fields(&mut fields);
-        }
-        let answer = Answer::new(head.status, &fields, Body::TooLong);
+    /// By its status and its header fields alone, an answer fails a check and will be kept.
+    fn will_be_kept(&self, status: u16, fields: &FieldList) -> bool {
+        let answer = Answer::new(status, fields, Body::TooLong);
         let mut checks = self.plan.checks.iter().enumerate().filter(|(_, check)| !check.needs_body());
         checks.any(|(nth, check)| self.is_wanted(nth) && check.judge(&answer).is_err())
     }
@@ -144,19 +140,20 @@ fn header_line(name: &[u8], value: &[u8]) -> String {
 
 impl Observer for CheckObserver {
     fn head(&mut self, request: u32, head: AnswerHead<'_>) {
-        let (needs_body, needs_fields) = (self.plan.needs_body, self.plan.needs_fields);
-        let will_be_kept = !needs_body && self.will_be_kept(head);
-        let partial = self.partial(request);
+        let (needs_body, needs_fields) = (self.plan.needs_body, self.plan.needs_fields || self.plan.needs_body);
+        let mut partial = std::mem::take(self.partial(request));
         partial.clear();
         partial.status = Some(head.status);
-        if needs_body || needs_fields || will_be_kept {
+        if needs_fields {
             head.copy_fields(&mut partial.fields);
         }
-        partial.room = match (needs_body, will_be_kept) {
-            (true, _) => MOST_BODY_BYTES,
-            (false, true) => KEPT_BODY_BYTES,
-            (false, false) => 0,
-        };
+        if needs_body {
+            partial.room = MOST_BODY_BYTES;
+        } else if self.will_be_kept(head.status, &partial.fields) {
+            head.copy_fields(&mut partial.fields);
+            partial.room = KEPT_BODY_BYTES;
+        }
+        *self.partial(request) = partial;
     }
 
     fn body(&mut self, request: u32, part: &[u8]) {

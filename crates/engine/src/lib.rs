@@ -47,6 +47,7 @@ pub use protocol::fields::FieldList;
 pub use protocol::observer::{AnswerHead, EndedRequest, Observer, ObserverFactory};
 pub use result::RunOutput;
 pub use run::{EngineError, run};
+pub use target::credentials::{credentials_in, without_credentials};
 pub use target::endpoint::Endpoint;
 pub use target::error::TargetError;
 pub use target::method::Method;

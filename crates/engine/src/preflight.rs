@@ -33,9 +33,8 @@ impl Preflight {
     /// A note for a run that was offered in spite of this answer; `None` where none is needed.
     pub fn note(&self) -> Option<String> {
         let status = self.status;
-        (status >= 400).then(|| {
-            format!("the request before the load was answered with status {status}; the load was offered all the same")
-        })
+        (status >= 400)
+            .then(|| format!("the trial request before the load got status {status}; the load was sent all the same"))
     }
 }
 
@@ -43,7 +42,7 @@ impl Preflight {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PreflightError {
     /// No endpoint could be connected to.
-    #[error("could not connect to {endpoint}: {}", cause.describe())]
+    #[error("cannot connect to {endpoint}: {}", cause.describe())]
     Connect {
         /// The last endpoint that was tried.
         endpoint: Endpoint,
@@ -51,18 +50,18 @@ pub enum PreflightError {
         cause: Cause,
     },
     /// There was no whole answer in time.
-    #[error("{endpoint} gave no whole answer within {}", timeout)]
+    #[error("no complete answer from {endpoint} within {}", timeout)]
     TimedOut {
         /// The endpoint that was asked.
         endpoint: Endpoint,
-        /// How long was waited.
+        /// The time limit.
         timeout: Nanos,
     },
     /// TLS could not be set up on this side.
     #[error(transparent)]
     NoTls(#[from] TlsError),
     /// The TLS handshake failed.
-    #[error("no TLS with {endpoint}: {fault}")]
+    #[error("TLS with {endpoint} failed: {fault}")]
     Tls {
         /// The endpoint that was asked.
         endpoint: Endpoint,
@@ -258,7 +257,7 @@ impl Stream {
     }
 }
 
-/// Asks for what arrival 0 asks for.
+/// Sends the request of arrival 0.
 fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn Observer>>) -> Result<Preflight, Problem> {
     let (requests, first) = (target.requests(), target.first_requests());
     let mut only = TargetRequests::new(first.method().clone(), first.url().to_owned(), 1);

@@ -58,6 +58,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let notes = tls::notes(&args);
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
+    gating.refuse_undecidable(&plan, checks.is_some())?;
     Ok(ResolvedRun {
         plan,
         notes,
@@ -79,12 +80,12 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
 fn timing(args: &RunArgs) -> Result<Timing> {
     match args.timing {
         Some(TimingName::Cheap) if args.unix_socket.is_some() => Err(usage_error(
-            "--timing cheap and --unix-socket contradict each other: answers are read once a millisecond, and the kernel \
-             does not say when they came through such a socket; leave one out",
+            "--timing cheap and --unix-socket contradict each other: cheap reads answers once a millisecond and needs \
+             receive timestamps of the kernel, which Unix sockets do not have; leave one out",
         )),
         Some(TimingName::Cheap) if args.user_timestamps => Err(usage_error(
-            "--timing cheap and --user-timestamps contradict each other: answers are read once a millisecond, so only \
-             the kernel knows when they came; leave one out",
+            "--timing cheap and --user-timestamps contradict each other: cheap reads answers once a millisecond and needs \
+             receive timestamps of the kernel; leave one out",
         )),
         Some(TimingName::Cheap) => Ok(Timing::Cheap),
         Some(TimingName::Precise) => Ok(Timing::Precise),
@@ -95,8 +96,8 @@ fn timing(args: &RunArgs) -> Result<Timing> {
 
 fn save_to(args: &RunArgs) -> Result<SaveTo> {
     match (&args.out, args.no_save) {
-        (Some(_), true) => Err(usage_error("--out and --no-save contradict each other; give one")),
-        (Some(folder), false) => Ok(SaveTo::Folder(folder.clone())),
+        (Some(_), true) => Err(usage_error("--out and --no-save contradict each other; give one of them")),
+        (Some(folder), false) => Ok(SaveTo::folder(folder.clone(), args.force)),
         (None, true) => Ok(SaveTo::Nowhere),
         (None, false) => Ok(SaveTo::NewFolder),
     }
@@ -105,7 +106,7 @@ fn save_to(args: &RunArgs) -> Result<SaveTo> {
 fn too_few_files(error: TooFewFiles) -> CliError {
     let asked = error.asked;
     runtime_error(format!(
-        "--connections {asked} is more than the limit on open files allows: {error}; raise it with ulimit -n, or ask for \
-         fewer"
+        "--connections {asked} is more than the limit on open files allows: {error}; raise the limit with ulimit -n, or \
+         use fewer connections"
     ))
 }

@@ -20,7 +20,7 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
     let Loaded { run, gates, .. } = load_all(&args.run)?;
     let mut findings = truetail_analysis::findings(&run);
     gating.judge(&run, &mut findings, &gates);
-    super::run::show(&run, &findings, Some(&args.run), args.json, &gating)?;
+    super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &gating)?;
     Ok(gating::exit_code(&run, &findings, None))
 }
 

@@ -118,7 +118,7 @@ fn after_the_last_arrival_nothing_is_cut_short() {
     let output = running.end();
     let run = assert_complete(&dir.path().join("here"));
     assert_eq!((&run["interrupted"], &run["cut_short"]), (&true.into(), &false.into()), "{output:?}");
-    assert!(output.stdout.contains("asked to end when all arrivals were planned"), "{output:?}");
+    assert!(output.stdout.contains("stopped after the last request was due"), "{output:?}");
 }
 
 /// What was measured is saved, and whoever takes what is printed does not.

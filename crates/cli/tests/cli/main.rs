@@ -2,9 +2,11 @@
 
 mod bad_input;
 mod checks;
+mod credentials;
 mod docs;
 mod documented;
 mod gates;
+mod habits;
 mod hard_times;
 mod help;
 mod http2;
