@@ -53,7 +53,6 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         plan.end_clock = EndClock::User;
     }
     plan.timing = timing;
-    gating.refuse_undecidable(&plan, !args.checks.checks.is_empty())?;
     plan.check_open_files().map_err(too_few_files)?;
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let notes = tls::notes(&args);
