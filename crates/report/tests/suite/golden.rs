@@ -141,6 +141,10 @@ fn a_stall_three_times() {
     let (of_closed, of_open) = (findings(&closed), findings(&open_run));
     let truth = truth::truth(&open).unwrap();
     let three = omission::comparison((&closed, &of_closed), (&open_run, &of_open), &truth, stall);
+    check(
+        "comparison-narrow",
+        &format!("{}\n{}", comparison_table(&three, NARROW), comparison_explanation(&three, NARROW)),
+    );
     check("comparison", &format!("{}\n{}", comparison_table(&three, PLAIN), comparison_explanation(&three, PLAIN)));
 }
 
