@@ -5,7 +5,7 @@
 //! less that, over the same arrivals, by the same rules. What is proved by it, and what is not, stands in
 //! `docs/honesty.md`.
 
-use truetail_model::record::{Metric, RequestRecord, Snapshot, rank_of};
+use truetail_model::record::{Histogram, Metric, RequestRecord, Snapshot, rank_of};
 use truetail_run::Quantile;
 
 use crate::population::Population;
@@ -41,15 +41,18 @@ impl WithoutGenerator {
     }
 
     fn of_histograms(snapshot: &Snapshot) -> WithoutGenerator {
-        let [without, response_time, service_time] =
-            [Metric::WithoutGenerator, Metric::ResponseTime, Metric::ServiceTime].map(|metric| snapshot.metric(metric));
-        if without.count() != response_time.count() {
+        WithoutGenerator::of_distributions(|metric| snapshot.metric(metric).clone())
+    }
+
+    /// Of a run or a part of it, of which `of` gives each distribution.
+    pub(crate) fn of_distributions(of: impl Fn(Metric) -> Histogram) -> WithoutGenerator {
+        let without = of(Metric::WithoutGenerator);
+        if without.count() != of(Metric::ResponseTime).count() {
             return WithoutGenerator::Unknown;
         }
-        let others = [Metric::Censored, Metric::Failed].map(|metric| snapshot.metric(metric));
         WithoutGenerator::Less {
-            population: Population::of_arrival_histograms(without, others[0], others[1], &[]),
-            fastest: service_time.min().map_or(0, |fastest| fastest.0),
+            population: Population::of_arrival_histograms(&without, &of(Metric::Censored), &of(Metric::Failed), &[]),
+            fastest: of(Metric::ServiceTime).min().map_or(0, |fastest| fastest.0),
         }
     }
 

@@ -15,7 +15,8 @@
 //! | [`mod@uncertainty`] | where the uncertainty of a quantile comes from |
 //! | [`stopping_rule`] | whether a quantile is precise enough to stop |
 //! | [`verdict`] | whether the numbers can be trusted |
-//! | [`gates`] | conditions under which a run fails: what a run decides |
+//! | [`gates`] | conditions under which a run fails, and what a run decides |
+//! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`omission`] | how far a report is from the truth |
 //! | [`league`] | load tools compared: what they reported and what the server saw |

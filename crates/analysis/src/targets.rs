@@ -2,8 +2,9 @@
 //! quantiles have no interval.
 
 use truetail_model::record::{Histogram, Metric};
-use truetail_run::{Quantile, Run, TargetFindings};
+use truetail_run::{Distribution, Quantile, Run, TargetFindings};
 
+use crate::bracket::WithoutGenerator;
 use crate::distribution::{distribution, quantile_of};
 use crate::population::Population;
 
@@ -17,15 +18,30 @@ pub(crate) fn targets(run: &Run) -> Vec<TargetFindings> {
     let of = |(number, name): (usize, String)| TargetFindings {
         name,
         tally: books[number].tally,
-        response_time: distribution(&population(run, number, Metric::ResponseTime)),
+        response_time: response_time(run, number),
     };
     names.into_iter().take(books.len()).enumerate().map(of).collect()
+}
+
+fn response_time(run: &Run, number: usize) -> Distribution {
+    let mut response_time = distribution(&population(run, number, Metric::ResponseTime));
+    let without = without_generator(run, number);
+    response_time.quantiles.iter_mut().for_each(|quantile| without.bracket(quantile));
+    response_time
+}
+
+fn without_generator(run: &Run, number: usize) -> WithoutGenerator {
+    WithoutGenerator::of_distributions(|metric| histogram(run, number, metric))
 }
 
 /// Quantile `q` in [0, 1] of `metric` over the arrivals of target `number`. That of [`Metric::ResponseTime`] is over all
 /// planned ones.
 pub(crate) fn quantile(run: &Run, number: usize, metric: Metric, q: f64) -> Quantile {
-    quantile_of(&population(run, number, metric), q)
+    let mut quantile = quantile_of(&population(run, number, metric), q);
+    if metric == Metric::ResponseTime {
+        without_generator(run, number).bracket(&mut quantile);
+    }
+    quantile
 }
 
 /// How many arrivals of a target have the metric; all planned ones for [`Metric::ResponseTime`].

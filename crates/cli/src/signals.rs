@@ -119,7 +119,7 @@ pub fn stop_run_on_signal(control: &Control) -> Result<SignalHandler> {
         progress::clear_line();
         match number {
             1 => {
-                output::note("stopping: nothing more is sent, waiting for answers; once more to stop at once");
+                output::note("stopping: no more requests, waiting for answers; Ctrl-C again to stop at once");
                 control.stop();
             }
             2 => {
@@ -141,7 +141,7 @@ pub fn end_tool_on_signal(stop: &CancelToken) -> Result<SignalHandler> {
     let stop = stop.clone();
     SignalHandler::start(move |number| {
         if number == 1 {
-            output::note("ending the tool that runs; what others left is kept");
+            output::note("stopping the tool that is running; the results of the others are kept");
             stop.cancel();
         }
         if number > 2 {

@@ -2,8 +2,7 @@
 //!
 //! Network and generator take no time here: a request reaches the service when it starts, and it starts at its intended
 //! start unless the user's limit on connections holds it back, or [`GeneratorFlaws`] were asked for. The result is what an
-//! ideal client would measure, exact to
-//! the nanosecond: the truth for other measurements.
+//! ideal client would measure, exact to the nanosecond: the truth for other measurements.
 //!
 //! [`simulate`] returns a [`Run`]. [`Simulation`] passes each request to the caller's [`Sink`] instead. [`labs`] contains
 //! small named experiments.

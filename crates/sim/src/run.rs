@@ -95,6 +95,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         claims: None,
         by_target: Vec::new(),
         checks: Vec::new(),
+        failed_answers: Vec::new(),
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::words::count;
-
 /// One reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Doubt {
@@ -47,12 +45,9 @@ impl fmt::Display for Doubt {
     /// Half a sentence: what is in doubt, and what would settle it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Doubt::FewArrivals { arrivals, needs_n } => write!(
-                f,
-                "it takes {} arrivals to tell and there are {}: run longer or raise the rate",
-                count(*needs_n),
-                count(*arrivals)
-            ),
+            Doubt::FewArrivals { arrivals, needs_n } => {
+                write!(f, "this percentile needs {needs_n} arrivals, not {arrivals}: run longer or raise the rate")
+            },
             Doubt::Late => f.write_str(
                 "the generator sent requests late, and part of the time may be its own: use a quieter machine, more threads \
                  or a lower rate",
@@ -68,9 +63,8 @@ impl fmt::Display for Doubt {
             ),
             Doubt::GeneratorFailures { arrivals } => write!(
                 f,
-                "{} requests failed because this machine ran out of local ports or open files: limit the connections with \
-                 -c, or raise ulimit -n",
-                count(*arrivals)
+                "{arrivals} requests failed because this machine ran out of local ports or open files: limit the connections \
+                 with -c, or raise ulimit -n"
             ),
             Doubt::Saturated => {
                 f.write_str("the service was overloaded, and this grows with the length of the run: lower the rate")
@@ -78,15 +72,12 @@ impl fmt::Display for Doubt {
             Doubt::Censored => {
                 f.write_str("requests were given up before they were answered: use a longer --timeout or --drain")
             }
-            Doubt::Stopped { arrivals } => write!(
-                f,
-                "{} requests were given up when the run was stopped: let the run end",
-                count(*arrivals)
-            ),
+            Doubt::Stopped { arrivals } => {
+                write!(f, "{arrivals} requests were given up when the run was stopped: let the run end")
+            },
             Doubt::MeanOfUnanswered { arrivals } => write!(
                 f,
-                "{} arrivals got no answer, and a mean that includes them has no upper end: set a percentile instead",
-                count(*arrivals)
+                "{arrivals} arrivals got no answer, and a mean that includes them has no upper end: set a percentile instead"
             ),
             Doubt::SeveralChecks => {
                 f.write_str("an answer that failed several checks counts in each of them: use one check in a run")

@@ -5,14 +5,13 @@ use truetail_run::{Reason, Verdict, VerdictState};
 /// What a run's verdict says of its load. The reasons are told apart by their codes, which are stable.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct LoadEffects {
-    /// The generator made requests late, so that their times are longer than the truth.
+    /// The generator made requests late: response times are longer than the truth, and a closed loop asked less than it
+    /// could.
     pub(super) late: bool,
     /// Requests came in bursts that nobody planned: the service had more to do at once than it should have had.
     pub(super) bursts: bool,
     /// The service got a smaller load than was asked for.
     pub(super) lower_load: bool,
-    /// The generator was the limit of how much was sent.
-    pub(super) generator_bound: bool,
     /// The backlog grew without end: times, and failures, only grow with the length of the run.
     pub(super) saturated: bool,
     /// Nothing in this run is known: its books do not balance, or its verdict has a reason that this program does not know.
@@ -20,6 +19,11 @@ pub(super) struct LoadEffects {
 }
 
 impl LoadEffects {
+    /// The generator may have been the limit of how much was sent.
+    pub(super) const fn generator_bound(self) -> bool {
+        self.late || self.lower_load
+    }
+
     pub(super) fn of(verdict: &Verdict) -> LoadEffects {
         verdict.reasons.iter().map(LoadEffects::of_reason).fold(LoadEffects::default(), LoadEffects::and)
     }
@@ -28,17 +32,11 @@ impl LoadEffects {
         let none = LoadEffects::default();
         let invalid = reason.state == VerdictState::Invalid;
         match reason.code.as_str() {
-            "generator_lag" => LoadEffects { late: true, generator_bound: invalid, ..none },
-            "generator_paused" | "arrivals_off_schedule" => {
-                LoadEffects { late: true, bursts: invalid, generator_bound: invalid, ..none }
-            }
-            "rate_not_reached" | "generator_limit" => {
-                LoadEffects { lower_load: invalid, generator_bound: invalid, ..none }
-            }
-            "generator_busy" => LoadEffects { late: true, generator_bound: true, ..none },
-            "cpu_throttled" => LoadEffects { late: true, ..none },
+            "generator_lag" | "generator_busy" | "cpu_throttled" => LoadEffects { late: true, ..none },
+            "generator_paused" | "arrivals_off_schedule" => LoadEffects { late: true, bursts: invalid, ..none },
+            "rate_not_reached" | "generator_limit" => LoadEffects { lower_load: invalid, ..none },
             "saturated" => LoadEffects { saturated: true, ..none },
-            // They are about what the service did, or about how much can be said of it.
+            // They are about the cap, about what the service did, or about how much can be said of it.
             "no_responses" | "too_few_samples" | "censored_tail" | "connection_wait" | "not_stationary" => none,
             _ => LoadEffects { unknown: invalid, ..none },
         }
@@ -49,7 +47,6 @@ impl LoadEffects {
             late: self.late || other.late,
             bursts: self.bursts || other.bursts,
             lower_load: self.lower_load || other.lower_load,
-            generator_bound: self.generator_bound || other.generator_bound,
             saturated: self.saturated || other.saturated,
             unknown: self.unknown || other.unknown,
         }

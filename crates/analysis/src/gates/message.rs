@@ -10,7 +10,7 @@ use super::{doubt::Doubt, grammar::Parsed};
 /// Below this share of a figure, what is left of it without the generator is worth telling.
 const WORTH_TELLING: f64 = 0.9;
 
-/// One line: `measured 24.48 ms`.
+/// One line: `measured 24.48ms`.
 pub(super) fn message(gate: &Parsed, evidence: &Evidence, state: GateState) -> String {
     let mut parts = vec![measured(gate, evidence)];
     match state {

@@ -6,7 +6,6 @@ use truetail_model::workload::{LoadModel, Workload};
 
 use super::gate::Gate;
 use super::metric::{GateMetric, Statistic};
-use super::words::count;
 use crate::support::min_sample_size;
 
 /// A target's share of the arrivals is drawn: its number lies within so many standard deviations of what is expected,
@@ -53,8 +52,8 @@ impl PlannedRun<'_> {
         let of_target = if share < 1.0 { " of its target" } else { "" };
         format!(
             "'{gate}' cannot be decided: it needs {} measured arrivals{of_target}, and this load plans {}{}; {}",
-            count(needs_n),
-            count((planned as f64 * share) as u64),
+            needs_n,
+            (planned as f64 * share) as u64,
             of_target,
             self.remedy(whole)
         )

@@ -72,5 +72,5 @@ pub(super) fn throughput(run: &Run, findings: &Findings, scope: Scope) -> Eviden
         return known.under(effects, f64::INFINITY);
     }
     // In saturation it is what the service can do: no bound.
-    if effects.generator_bound { known.up_to(f64::INFINITY, Doubt::GeneratorBound) } else { known }
+    if effects.generator_bound() { known.up_to(f64::INFINITY, Doubt::GeneratorBound) } else { known }
 }

@@ -1,7 +1,7 @@
 //! What a run says of a time.
 
 use truetail_model::record::{Cause, Metric, rank_of};
-use truetail_run::{EndClock, Findings, Quantile, Run, RunSource};
+use truetail_run::{EndClock, Findings, GeneratorStats, Quantile, Run, RunSource};
 
 use super::bounds::Bounds;
 use super::doubt::Doubt;
@@ -22,44 +22,45 @@ pub(super) fn evidence(run: &Run, findings: &Findings, scope: Scope, kind: TimeK
     known.under(effects, f64::INFINITY)
 }
 
-/// What the generator may have added to a time.
+/// What the generator may have done to the times of a late run, where no bracket says it: at most its largest lag, and more
+/// where answers lay unread.
 #[derive(Clone, Copy)]
 struct Generator {
     /// A reason in the verdict says that it was late.
     late: bool,
-    /// The most that it added to any request; infinite where that is not known.
-    at_most_ns: f64,
-    /// All that it added to the requests of the run; `None` where that is not known.
-    sum_ns: Option<f64>,
+    /// A time may be too long by this.
+    longer_by: f64,
+    /// A time may be too short by this: what a late request did not wait for is in no service time.
+    shorter_by: f64,
 }
 
 impl Generator {
     fn of(run: &Run, kind: TimeKind, effects: LoadEffects) -> Generator {
-        let lag = run.snapshot.metric(Metric::GeneratorLag);
-        if !ends_on_time(run, kind) {
-            return Generator { late: effects.late, at_most_ns: f64::INFINITY, sum_ns: None };
+        let lag = run.snapshot.metric(Metric::GeneratorLag).max().map_or(0.0, |max| max.0 as f64);
+        let shorter_by = match kind {
+            TimeKind::Service => lag,
+            TimeKind::Response | TimeKind::FirstByte => 0.0,
+        };
+        let longer_by = if ends_on_time(run) { lag } else { f64::INFINITY };
+        Generator { late: effects.late, longer_by, shorter_by }
+    }
+
+    /// What is known of `value`, with what the generator may have done to it.
+    fn around(self, known: Evidence, value: f64) -> Evidence {
+        if !self.late {
+            return known;
         }
-        match kind {
-            // It begins when the request goes out.
-            TimeKind::Service => Generator { late: false, at_most_ns: 0.0, sum_ns: Some(0.0) },
-            TimeKind::Response | TimeKind::FirstByte => Generator {
-                late: effects.late,
-                at_most_ns: lag.max().map_or(0.0, |max| max.0 as f64),
-                sum_ns: Some(lag.sum_ns() as f64),
-            },
-        }
+        let known = known.down_to(value - self.longer_by, Doubt::Late);
+        if self.shorter_by > 0.0 { known.up_to(value + self.shorter_by, Doubt::Late) } else { known }
     }
 }
 
 /// No time includes a wait of the answer for the generator to read it.
-fn ends_on_time(run: &Run, kind: TimeKind) -> bool {
-    let stamped =
-        |generator: &truetail_run::GeneratorStats| generator.end_clock == EndClock::Kernel && generator.unstamped == 0;
-    match (kind, &run.facts.source) {
-        (_, RunSource::Simulator | RunSource::Callable | RunSource::Import { .. }) => true,
-        (TimeKind::Response | TimeKind::Service | TimeKind::FirstByte, RunSource::Sockets) => {
-            run.facts.generator.as_ref().is_none_or(stamped)
-        }
+fn ends_on_time(run: &Run) -> bool {
+    let stamped = |generator: &GeneratorStats| generator.end_clock == EndClock::Kernel && generator.unstamped == 0;
+    match &run.facts.source {
+        RunSource::Simulator | RunSource::Callable | RunSource::Import { .. } => true,
+        RunSource::Sockets => run.facts.generator.as_ref().is_none_or(stamped),
     }
 }
 
@@ -102,8 +103,7 @@ fn of_quantile(run: &Run, quantile: &Quantile, scope: Scope, kind: TimeKind, gen
             let without = without as f64;
             Evidence { without_generator: Some(without), ..known.down_to(without, Doubt::Late) }
         }
-        None if generator.late || quantile.unresolved => known.down_to(value - generator.at_most_ns, Doubt::Late),
-        None => known,
+        None => generator.around(known, value),
     }
 }
 
@@ -163,15 +163,12 @@ fn of_mean(run: &Run, scope: Scope, kind: TimeKind, generator: Generator) -> Evi
         arrivals => Evidence::of(Measured::AtLeast(mean), Bounds::exactly(mean))
             .up_to(f64::INFINITY, Doubt::MeanOfUnanswered { arrivals }),
     };
-    match (scope, generator.sum_ns) {
-        (Scope::Whole, Some(added)) => {
-            let without = ((sums.sum_ns - added) / sums.count as f64).max(0.0);
+    match sums.without_generator_ns {
+        Some(sum_ns) => {
+            let without = sum_ns / sums.count as f64;
             Evidence { without_generator: Some(without), ..known.down_to(without, Doubt::Late) }
         }
-        (Scope::Whole | Scope::Target(_), _) if generator.late => {
-            known.down_to(mean - generator.at_most_ns, Doubt::Late)
-        }
-        (Scope::Whole | Scope::Target(_), _) => known,
+        None => generator.around(known, mean),
     }
 }
 
@@ -179,6 +176,8 @@ fn of_mean(run: &Run, scope: Scope, kind: TimeKind, generator: Generator) -> Evi
 struct Sums {
     count: u64,
     sum_ns: f64,
+    /// The same less what the generator added to each; `None` where that is not known.
+    without_generator_ns: Option<f64>,
     unanswered: u64,
 }
 
@@ -189,11 +188,20 @@ impl Sums {
             Scope::Target(number) => targets::count_and_sum(run, number, metric),
         };
         let (answered, sum) = of(kind.metric());
-        if kind != TimeKind::Response {
-            return Sums { count: answered, sum_ns: sum as f64, unanswered: 0 };
+        match kind {
+            TimeKind::Service | TimeKind::FirstByte => {
+                Sums { count: answered, sum_ns: sum as f64, without_generator_ns: None, unanswered: 0 }
+            }
+            TimeKind::Response => {
+                let [censored, failed, without] = [Metric::Censored, Metric::Failed, Metric::WithoutGenerator].map(of);
+                let (unanswered, waited) = (censored.0 + failed.0, censored.1 + failed.1);
+                Sums {
+                    count: answered + unanswered,
+                    sum_ns: (sum + waited) as f64,
+                    without_generator_ns: (without.0 == answered).then(|| (without.1 + waited) as f64),
+                    unanswered,
+                }
+            }
         }
-        let [censored, failed] = [Metric::Censored, Metric::Failed].map(of);
-        let unanswered = censored.0 + failed.0;
-        Sums { count: answered + unanswered, sum_ns: (sum + censored.1 + failed.1) as f64, unanswered }
     }
 }

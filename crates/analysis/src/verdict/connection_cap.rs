@@ -1,7 +1,7 @@
 //! Was it the user's own cap on connections that limited the rate, and not the service?
 
 use truetail_model::record::{Metric, RequestRecord, Snapshot, rank_of};
-use truetail_run::{Findings, Run};
+use truetail_run::{Findings, Run, RunSource};
 
 use super::thresholds::{CAP_BUSY_TOLERANCE, CAP_FIRST, CAP_SLOWER};
 
@@ -14,7 +14,8 @@ pub(super) fn that_limited(
     answered_per_second: f64,
     every: Option<&[RequestRecord]>,
 ) -> Option<(u32, u64)> {
-    let connections = run.facts.offered.connections?;
+    // A callable's calls are its own; how many run at once says how many threads there are.
+    let connections = run.facts.offered.connections.filter(|_| run.facts.source != RunSource::Callable)?;
     let mean_ns = findings.metrics[Metric::ServiceTime].mean_ns?;
     let busy = answered_per_second * mean_ns / 1e9;
     let all_busy = (busy / f64::from(connections) - 1.0).abs() <= CAP_BUSY_TOLERANCE;

@@ -109,11 +109,11 @@ fn generator_busy(cpu_ns: u64, elapsed_ns: u64, threads: u32, closed_loop: bool)
     let threads = plural(threads.into(), "thread", "threads");
     match closed_loop {
         true => format!(
-            "a truetail thread was busy for {share} % of the run, so the throughput is truetail's limit: the server could \
+            "a truetail thread was busy for {share}% of the run, so the throughput is truetail's limit: the server could \
              take more. Use more than {threads}, or a faster machine"
         ),
         false => format!(
-            "a truetail thread was busy for {share} % of the run, so requests queued inside truetail: use more than \
+            "a truetail thread was busy for {share}% of the run, so requests queued inside truetail: use more than \
              {threads}, or a lower rate"
         ),
     }
@@ -207,13 +207,13 @@ fn rate_not_reached(planned_per_second: f64, sent_per_second: f64, by_generator:
 
 fn not_stationary(shift: &Shift, cut_ns: Option<u64>) -> String {
     let what_to_do = match cut_ns.map(seconds) {
-        Some(cut) => format!("leave the start out with --warmup auto or --warmup {}", cut.replace(' ', "")),
+        Some(cut) => format!("leave the start out with --warmup auto or --warmup {cut}"),
         None => "find out what changed, and measure the two apart".to_owned(),
     };
     format!("response time went {}, so percentiles of the whole run mix two levels: {what_to_do}", moved(shift))
 }
 
-/// What a shift was: `from 10.0 ms to 15.0 ms at 40 s`, or `from 10.0 ms (until 20 s) to 100 ms (from 47 s on)`.
+/// What a shift was: `from 10.00ms to 15.00ms at 40s`, or `from 10.00ms (until 20s) to 100.0ms (from 47s on)`.
 pub(crate) fn moved(shift: &Shift) -> String {
     let (from, to) = (level(shift.from_ns), level(shift.to_ns));
     let (at, until) = (seconds(shift.at_ns), seconds(shift.until_ns));
@@ -232,9 +232,9 @@ pub(crate) fn level(ns: Option<u64>) -> String {
     ns.map_or("no answer".to_owned(), time)
 }
 
-/// `15 s`, `7.5 s`.
+/// `15s`, `7.5s`.
 pub(crate) fn seconds(ns: u64) -> String {
-    format!("{} s", (ns as f64 / 1e7).round() / 1e2)
+    format!("{}s", (ns as f64 / 1e7).round() / 1e2)
 }
 
 /// 0.999 as `p99.9`, 1 as `max`.
@@ -242,32 +242,56 @@ fn percentile(q: f64) -> String {
     if q >= 1.0 { "max".to_owned() } else { format!("p{}", (q * 1e6).round() / 1e4) }
 }
 
-/// `60 000`.
+/// `60000`.
 fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).expect("digits")).collect();
-    groups.join(" ")
+    n.to_string()
 }
 
 /// `1 thread`, `2 threads`.
 fn plural(n: u64, one: &str, more: &str) -> String {
-    format!("{} {}", count(n), if n == 1 { one } else { more })
+    format!("{n} {}", if n == 1 { one } else { more })
 }
 
-/// `1 000/s`; below 10 with one decimal.
+/// `1000/s`, `998.3/s`.
 fn rate(per_second: f64) -> String {
-    if per_second < 10.0 { format!("{per_second:.1}/s") } else { format!("{}/s", count(per_second.round() as u64)) }
+    let digits = significant(per_second);
+    let short = if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
+    format!("{short}/s")
 }
 
-/// A time in the fitting unit, to three digits: `12.3 ms`.
+/// A time in the fitting unit: `12.34ms`.
 fn time(ns: u64) -> String {
-    let (scaled, unit) = match ns {
-        0..1_000 => return format!("{ns} ns"),
-        1_000..1_000_000 => (ns as f64 / 1e3, "µs"),
-        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
-        _ => (ns as f64 / 1e9, "s"),
+    match ns {
+        0..1_000 => format!("{ns}ns"),
+        1_000..1_000_000 => format!("{}µs", significant(ns as f64 / 1e3)),
+        1_000_000..1_000_000_000 => format!("{}ms", significant(ns as f64 / 1e6)),
+        _ => format!("{}s", significant(ns as f64 / 1e9)),
+    }
+}
+
+/// To four significant digits, and never fewer than there are before the point.
+fn significant(value: f64) -> String {
+    let decimals = match value {
+        ..10.0 => 3,
+        ..100.0 => 2,
+        ..1_000.0 => 1,
+        _ => 0,
     };
-    let decimals = if scaled < 10.0 { 2 } else { usize::from(scaled < 100.0) };
-    format!("{scaled:.decimals$} {unit}")
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_one_word() {
+        assert_eq!(
+            [500, 1_580, 24_480_000, 810_000_000, 1_010_000_000].map(time),
+            ["500ns", "1.580µs", "24.48ms", "810.0ms", "1.010s"]
+        );
+        assert_eq!([1_000.0, 998.34, 25.0, 0.5].map(rate), ["1000/s", "998.3/s", "25/s", "0.5/s"]);
+        assert_eq!([15_000_000_000, 7_500_000_000].map(seconds), ["15s", "7.5s"]);
+        assert_eq!([0.5, 0.999, 1.0].map(percentile), ["p50", "p99.9", "max"]);
+    }
 }

@@ -69,15 +69,15 @@ fn a_finding_has_the_figure_the_limit_and_words() {
     let findings = findings(&run);
     let slow = judged("p99 > 5ms", &run, &findings);
     assert_eq!((slow.value_ns, slow.limit_ns, slow.value, slow.limit), (Some(10_000_000), Some(5_000_000), None, None));
-    assert_eq!(slow.message, "measured 10.00 ms");
+    assert_eq!(slow.message, "measured 10.00ms");
     let errors = judged("error-rate > 1%", &run, &findings);
     assert_eq!((errors.value_ns, errors.limit_ns, errors.value, errors.limit), (None, None, Some(0.0), Some(0.01)));
-    assert_eq!(errors.message, "measured 0 %");
+    assert_eq!(errors.message, "measured 0%");
     let slip = judged("p99 < 50ms", &run, &findings);
     assert!(slip.message.contains("a gate names what fails the run"), "{}", slip.message);
     // A figure that looks like its limit is told with all its digits.
     let close = judged("p99 >= 9999999ns", &run, &findings);
-    assert_eq!(close.message, "measured 10 ms");
+    assert_eq!(close.message, "measured 10ms");
 }
 
 /// The generator alone made the quantile large: neither end of the bracket is beyond the limit by itself.
@@ -100,7 +100,7 @@ fn between_the_ends_of_the_bracket_a_gate_is_open() {
     }
     let open = judged("p99 > 20ms", &run, &bracketed);
     assert_eq!(open.value_ns, Some(30_000_000));
-    assert!(open.message.contains("(10.00 ms without what the generator added)"), "{}", open.message);
+    assert!(open.message.contains("(10.00ms without what the generator added)"), "{}", open.message);
     assert!(open.message.contains("quieter machine"), "{}", open.message);
 }
 
@@ -125,7 +125,9 @@ fn without_a_bracket_a_late_generator_leaves_an_upper_bound() {
         "no request was made later by more than 20 ms"
     );
     assert_eq!(judged("first-byte p99 > 9ms", &late, &findings).message, "no answer has this time");
-    assert_eq!(judged("service-time p99 > 9ms", &late, &findings).state, GateState::Fails, "lag is not in it");
+    assert_eq!(judged("service-time p99 > 31ms", &late, &findings).state, GateState::Holds);
+    // Requests that began late may have missed a wait that is in no service time.
+    assert_eq!(judged("service-time p99 > 29ms", &late, &findings).state, GateState::Open);
 }
 
 #[test]
@@ -192,7 +194,7 @@ fn what_timed_out_is_known_from_below() {
         assert_eq!(state(text, &slow), expected, "{text}");
     }
     let open = judged("p99 > 10s", &slow, &findings(&slow));
-    assert!(open.message.starts_with("measured at least 5.000 s; ") && open.message.contains("--timeout"), "{open:?}");
+    assert!(open.message.starts_with("measured at least 5.000s; ") && open.message.contains("--timeout"), "{open:?}");
 }
 
 #[test]
@@ -224,7 +226,7 @@ fn a_sample_that_is_too_small_leaves_a_gate_open_and_says_what_it_takes() {
     let run = simulated(&few);
     let open = judged("p99.9 > 50ms", &run, &findings(&run));
     assert_eq!((open.state, open.value_ns), (GateState::Open, None));
-    assert_eq!(open.message, "it takes 3 688 arrivals to tell and there are 3 000: run longer or raise the rate");
+    assert_eq!(open.message, "this percentile needs 3688 arrivals, not 3000: run longer or raise the rate");
     assert_eq!(state("p99 > 50ms", &run), GateState::Holds);
 }
 
@@ -242,11 +244,11 @@ fn what_the_load_cannot_decide_is_refused_before_it() {
     let mut few = scenario("01");
     set_horizon(&mut few, Horizon { duration: Some(Nanos::from_secs(3)), requests: None });
     let objection = planned(&few).objection(&gate("p99.9 > 50ms")).expect("3 000 arrivals do not carry it");
-    assert!(objection.contains("needs 3 688 measured arrivals, and this load plans 3 000"), "{objection}");
+    assert!(objection.contains("needs 3688 measured arrivals, and this load plans 3000"), "{objection}");
     assert!(objection.contains("use -d 4s"), "{objection}");
     few.workload.warmup = Nanos::from_secs(2);
     let objection = planned(&few).objection(&gate("p99.9 > 50ms")).expect("nor do those after the warm-up");
-    assert!(objection.contains("plans 1 000") && objection.contains("use -d 6s"), "{objection}");
+    assert!(objection.contains("plans 1000") && objection.contains("use -d 6s"), "{objection}");
     for text in ["p99 > 50ms", "max > 1s", "mean > 1s", "error-rate > 1%"] {
         assert_eq!(planned(&few).objection(&gate(text)), None, "{text}");
     }
@@ -269,7 +271,7 @@ fn targets_and_checks_that_are_not_there_are_refused_before_the_load() {
     planned.targets = vec![("GET /a".to_owned(), 0.95), ("GET /b".to_owned(), 0.05)];
     assert_eq!(planned.objection(&gate("p99{GET /b} > 50ms")), None);
     let too_few = planned.objection(&gate("p99.9{GET /b} > 50ms")).expect("some 3 000 are expected");
-    assert!(too_few.contains("needs 3 688 measured arrivals of its target"), "{too_few}");
+    assert!(too_few.contains("needs 3688 measured arrivals of its target"), "{too_few}");
     assert_eq!(planned.objection(&gate("p99.9{GET /a} > 50ms")), None);
 }
 
@@ -355,7 +357,7 @@ fn failed_answers_of_several_checks_are_bounded() {
         assert_eq!(state(text, &run), expected, "{text}");
     }
     let between = judged("check-failures > 1.2%", &run, &findings(&run));
-    assert!(between.message.starts_with("measured 1 % to 1.5 %; "), "{}", between.message);
+    assert!(between.message.starts_with("measured 1% to 1.5%; "), "{}", between.message);
 }
 
 #[test]

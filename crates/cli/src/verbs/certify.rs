@@ -98,16 +98,16 @@ fn trial(
 }
 
 fn cannot(folder: &Path, error: io::Error) -> CliError {
-    runtime_error(format!("cannot run the command in {}: {error}", folder.display()))
+    runtime_error(format!("cannot test the command in {}: {error}", folder.display()))
 }
 
 fn text(args: &CertifyArgs, command: &CommandTemplate, certificate: &Certificate, folder: &Path) -> String {
     let program = args.command.first().map_or("", String::as_str);
     let unread = certificate.trials.iter().find(|trial| trial.row.reported.is_none());
     let parser = match (command.known_tool(), unread.and_then(|trial| trial.row.message.as_deref())) {
-        (None, _) => "its own figures were not read: truetail has no parser for this program".to_owned(),
-        (Some(_), Some(trouble)) => format!("its own figures could not be read: {trouble}"),
-        (Some(tool), None) => format!("its output was read as {} output", tool.name()),
+        (None, _) => "its output was not read: truetail has no parser for this program".to_owned(),
+        (Some(_), Some(trouble)) => format!("its output could not be read: {trouble}"),
+        (Some(tool), None) => format!("its output was read as output of {}", tool.name()),
     };
     let words = truetail_report::league::certificate(program, certificate, output::stdout_style());
     format!("{words}\n  {parser}\n  saved in {}\n", folder.display())

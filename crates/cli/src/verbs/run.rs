@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use truetail_checks::CheckRun;
 use truetail_engine::{Plan, PreflightError, Target, TlsFault};
 use truetail_model::record::Cause;
 use truetail_model::time::Timestamp;
@@ -27,7 +28,8 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let mut resolved = resolve(args)?;
     OutputFolder::check(&resolved.save_to)?;
     // A signal during this request simply ends the process: nothing was created by then.
-    let mut notes = if resolved.preflight { preflight(&mut resolved.plan)? } else { Vec::new() };
+    let mut notes =
+        if resolved.preflight { preflight(&mut resolved.plan, resolved.checks.as_ref())? } else { Vec::new() };
     let folder = OutputFolder::prepare(&resolved.save_to, &name_of(&resolved.plan.target))?;
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
@@ -35,6 +37,10 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let context = RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None };
     let MeasuredRun { run, signal } = measure(&resolved.plan, context)?;
     let (mut run, mut findings) = cut_warmup(run, stop_conditions.cut_warmup);
+    if let Some(checks) = &resolved.checks {
+        run.facts.checks = checks.counts(run.snapshot.measure_from);
+        run.facts.failed_answers = checks.failed_answers();
+    }
     if let Some(note) = stop_conditions.until.and_then(|until| not_reached(until, &run)) {
         output::note(&note);
         run.facts.notes.push(note);
@@ -102,45 +108,50 @@ fn name_of(target: &Target) -> String {
 }
 
 /// Sends one request before the load, and returns notes for the run.
-fn preflight(plan: &mut Plan) -> Result<Vec<String>> {
-    let answer = plan.preflight().map_err(|error| preflight_error(&plan.target, &error))?;
+fn preflight(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> {
+    let checks = checks.map(CheckRun::before_the_run);
+    let observer = checks.as_ref().map(CheckRun::observer_factory);
+    let answer = plan.preflight(observer.as_ref()).map_err(|error| preflight_error(&plan.target, &error))?;
+    for failed in checks.iter().flat_map(CheckRun::failed_answers).flat_map(|answer| answer.failed) {
+        output::note(&format!("the answer before the load fails the check '{}': {}", failed.check, failed.why));
+    }
     let note = answer.note();
     if note.is_some() {
         let (first, status) = (plan.target.first_requests(), answer.status);
-        output::note(&format!("{first} answers with status {status}; the load is offered all the same"));
+        output::note(&format!("{first} answers with status {status}; sending the load all the same"));
     }
     Ok(note.into_iter().collect())
 }
 
 fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
     let help = match error {
-        PreflightError::NoTls(_) => {
-            "install ca-certificates, give --ca FILE, or accept any certificate with --insecure"
-        }
+        PreflightError::NoTls(_) => "install ca-certificates, use --ca FILE, or accept any certificate with --insecure",
         PreflightError::Tls { fault, .. } => tls_help(fault),
-        PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "without --http2 it is asked in HTTP/1.1",
+        PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "leave out --http2 to use HTTP/1.1",
         PreflightError::Connect { .. } | PreflightError::TimedOut { .. } | PreflightError::NoAnswer { .. } => {
-            "is the server running? --no-preflight offers the load all the same"
+            "is the server running? --no-preflight sends the load all the same"
         }
     };
-    runtime_error(format!("{} before the load: {error}; {help}", target.first_requests()))
+    runtime_error(format!("{}: {error}; {help}", target.first_requests()))
 }
 
 fn tls_help(fault: &TlsFault) -> &'static str {
     match fault {
         TlsFault::UnknownIssuer | TlsFault::Certificate(_) => {
-            "--ca FILE trusts another authority, --insecure accepts any certificate"
+            "trust it with --ca FILE, or accept any certificate with --insecure"
         }
         TlsFault::OfAnAuthority => {
-            "make one with basicConstraints=CA:FALSE and trust it with --ca, or accept any with --insecure"
+            "trust this very certificate with --ca FILE, or accept any certificate with --insecure"
         }
-        TlsFault::Expired | TlsFault::NotYetValid => "is the clock right? --insecure accepts any certificate",
+        TlsFault::Expired | TlsFault::NotYetValid => {
+            "check the clock of this machine, or accept any certificate with --insecure"
+        }
         TlsFault::WrongName { .. } => {
-            "ask by that name (--resolve says where it leads), or accept any certificate with --insecure"
+            "use that name in the URL (--resolve sets its address), or accept any certificate with --insecure"
         }
-        TlsFault::NotTls => "does the server speak http:// on this port?",
-        TlsFault::ClientCertificate(_) => "--cert FILE --key FILE shows one",
-        TlsFault::NoHttp2 => "without --http2 it is asked in HTTP/1.1",
-        TlsFault::Ended | TlsFault::Other(_) => "--no-preflight offers the load all the same",
+        TlsFault::NotTls => "does this port expect http://?",
+        TlsFault::ClientCertificate(_) => "send one with --cert FILE --key FILE",
+        TlsFault::NoHttp2 => "leave out --http2 to use HTTP/1.1",
+        TlsFault::Ended | TlsFault::Other(_) => "--no-preflight sends the load all the same",
     }
 }

@@ -48,8 +48,8 @@ fn code_1_it_could_not_be_done() {
 fn code_2_a_gate_that_the_load_cannot_decide_is_refused_before_it() {
     let dir = TestDir::new();
     for (arguments, parts) in [
-        (["-n", "3000", "--fail-if", "p99.9 > 50ms"], &["needs 3 688 measured arrivals", "-n 3688"][..]),
-        (["-d", "3s", "--fail-if", "p99.9 > 50ms"], &["this load plans 1 200", "-d 10s"]),
+        (["-n", "3000", "--fail-if", "p99.9 > 50ms"], &["needs 3688 measured arrivals", "-n 3688"][..]),
+        (["-d", "3s", "--fail-if", "p99.9 > 50ms"], &["this load plans 1200", "-d 10s"]),
         (["-n", "100", "--fail-if", "p50{GET /other} > 50ms"], &["no target 'GET /other'", "'GET /'"]),
         (["-n", "100", "--fail-if", "check-failures > 1%"], &["--check"]),
         (["-n", "100", "--fail-if", "p99"], &["'p99' is not a condition"]),
@@ -69,7 +69,7 @@ fn code_3_a_gate_failed() {
     let output = run(&dir, &served.api(), &[&["-n", "100", "--no-save"][..], &gates].concat());
     assert_eq!(output.code, Some(3), "{output:?}");
     assert_eq!(states(&output.json()), [("error-rate >= 0", "fails"), ("p50 > 1h", "holds")]);
-    assert_eq!(output.stderr, "truetail: FAILED error-rate >= 0: measured 0 %\n");
+    assert_eq!(output.stderr, "truetail: FAILED error-rate >= 0: measured 0%\n");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn code_3_a_dead_server_fails_its_gates() {
     let output = run(&dir, &dead_url(), &[&["-n", "40", "--no-save", "--no-preflight"][..], &gates].concat());
     let result = output.json();
     assert_balanced(&result);
-    assert_eq!((output.code, result["verdict"]["state"].as_str()), (Some(3), Some("INVALID")), "{output:?}");
+    assert_eq!(output.code, Some(3), "{output:?}");
     assert!(states(&result).iter().all(|(_, state)| *state == "fails"), "{output:?}");
 }
 
@@ -92,7 +92,7 @@ fn code_4_a_gate_stays_open() {
     let output = dir.truetail(&[&["run", &served.api()][..], &load, &gates].concat());
     assert_eq!(output.code, Some(4), "{output:?}");
     assert_eq!(states(&output.json())[0], ("p99.99 > 50ms", "open"));
-    assert!(output.stderr.contains("OPEN p99.99 > 50ms: it takes 36 887 arrivals to tell"), "{output:?}");
+    assert!(output.stderr.contains("OPEN p99.99 > 50ms: this percentile needs 36887 arrivals, not "), "{output:?}");
 }
 
 #[test]
@@ -114,7 +114,9 @@ fn code_4_a_timeout_leaves_open_what_it_hides() {
 #[test]
 fn code_4_an_invalid_measurement_without_a_gate() {
     let dir = TestDir::new();
-    let output = run(&dir, &dead_url(), &["-n", "40", "--no-save", "--no-preflight"]);
+    // No arrival falls into a tenth of a second.
+    let load = ["run", &dead_url(), "-r", "1/h", "--spacing", "poisson", "-d", "100ms", "--no-preflight", "--no-save"];
+    let output = dir.truetail(&[&load[..], &["--json", "--quiet"]].concat());
     assert_eq!((output.code, output.json()["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{output:?}");
 }
 
@@ -215,8 +217,8 @@ fn build_servers_get_their_files() {
     let output = TestProcess::start(command).end();
     assert_eq!(output.code, Some(3), "{output:?}");
     let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).expect(name);
-    assert!(text("junit.xml").contains("<failure message=\"measured 0 %\""), "{}", text("junit.xml"));
-    assert!(text("run.md").contains("| ❌ FAILED | error-rate >= 0 | measured 0 % |"), "{}", text("run.md"));
+    assert!(text("junit.xml").contains("<failure message=\"measured 0%\""), "{}", text("junit.xml"));
+    assert!(text("run.md").contains("| ❌ FAILED | error-rate >= 0 | measured 0% |"), "{}", text("run.md"));
     assert_eq!(text("page.md"), format!("another step\n{}\n", text("run.md")));
     let again = dir.truetail(&["report", "here", "--junit", "again.xml", "--markdown", "again.md"]);
     assert_eq!((again.code, text("again.xml"), text("again.md")), (Some(3), text("junit.xml"), text("run.md")));

@@ -8,7 +8,7 @@ use super::raw_server::RawServer;
 use super::support::{TestDir, assert_balanced};
 
 /// A server that answers every whole request of HTTP/2 with status 200 and allows `streams` at once; its URL.
-fn serve(streams: u8) -> String {
+pub fn serve(streams: u8) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/", listener.local_addr().expect("an address"));
     thread::spawn(move || {

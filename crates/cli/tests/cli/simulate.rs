@@ -206,7 +206,7 @@ fn every_nth_in_real_time_ends_at_ctrl_c_with_balanced_books() {
 #[test]
 fn help_groups_the_options_by_lab() {
     let help = TestDir::new().truetail(&["simulate", "--help"]).stdout;
-    for heading in ["Labs:", "Lab freeze", "Labs every-nth and order-router:", "Lab every-nth"] {
+    for heading in ["All labs:", "Lab freeze", "Labs every-nth and order-router:", "Lab every-nth"] {
         assert!(help.lines().any(|line| line.starts_with(heading)), "{heading} in {help}");
     }
 }

@@ -78,8 +78,14 @@ pub struct TargetTimes {
 
 impl TargetTimes {
     /// What is kept of each target.
-    pub const METRICS: [Metric; 5] =
-        [Metric::ResponseTime, Metric::Censored, Metric::Failed, Metric::ServiceTime, Metric::FirstByteTime];
+    pub const METRICS: [Metric; 6] = [
+        Metric::ResponseTime,
+        Metric::WithoutGenerator,
+        Metric::Censored,
+        Metric::Failed,
+        Metric::ServiceTime,
+        Metric::FirstByteTime,
+    ];
 
     fn number(metric: Metric) -> Option<usize> {
         TargetTimes::METRICS.iter().position(|kept| *kept == metric)

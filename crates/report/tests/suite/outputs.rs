@@ -50,7 +50,7 @@ fn a_junit_reader_sees_the_measurement_each_gate_and_each_check() {
     let (name, cases) = read(&run, &findings);
     assert_eq!(name, "GET http://127.0.0.1:8080/api");
     let told = told(&cases);
-    let open = "p99.9 > 50ms: error it takes 3 688 arrivals to tell and there are 71: run longer or raise the rate";
+    let open = "p99.9 > 50ms: error this percentile needs 3688 arrivals, not 71: run longer or raise the rate";
     assert_eq!(told[..2], ["measurement: passed", "p50 > 1h: passed"]);
     assert!(told[2].starts_with("p50 > 1ms: failed measured "), "{told:?}");
     assert_eq!(told[3..5], [open, "throughput < 1/s: passed"]);

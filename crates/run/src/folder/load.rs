@@ -14,9 +14,9 @@ use truetail_model::time::{Nanos, Timestamp};
 use super::hlog::{self, Log};
 use super::target_tag::TargetTag;
 use super::target_times::target_times;
-use super::{HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, samples, timeline};
+use super::{FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, failed_answers, samples, timeline};
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
-use crate::{Facts, GateFinding, Run, wire};
+use crate::{Facts, FailedAnswer, GateFinding, Run, wire};
 
 /// No program writes longer intervals than this (two years).
 const LONGEST_INTERVAL_S: u64 = 1 << 26;
@@ -73,7 +73,8 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         ..times
     };
     let gates = run_file.gates.clone();
-    Ok(Loaded { run: Run { facts: facts_of(run_file), snapshot }, gates, missing: lacking })
+    let facts = Facts { failed_answers: load_failed_answers(folder)?, ..facts_of(run_file) };
+    Ok(Loaded { run: Run { facts, snapshot }, gates, missing: lacking })
 }
 
 /// Reads `run.json` alone.
@@ -147,6 +148,7 @@ fn facts_of(run_file: RunFile) -> Facts {
         claims: run_file.claims,
         by_target: run_file.by_target,
         checks: run_file.checks,
+        failed_answers: Vec::new(),
     }
 }
 
@@ -157,6 +159,13 @@ fn open(path: &Path) -> Result<Option<File>, LoadError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(LoadError::Io { path: path.to_owned(), source }),
     }
+}
+
+/// The answers that failed a check; none where there is no file of them.
+fn load_failed_answers(folder: &Path) -> Result<Vec<FailedAnswer>, LoadError> {
+    let path = folder.join(FAILED_ANSWERS);
+    let file = open(&path)?.map(BufReader::new);
+    file.map_or(Ok(Vec::new()), |file| failed_answers::read(file).map_err(|error| error.at(&path)))
 }
 
 fn load_samples(folder: &Path, recorded: &Recorded, lacking: &mut Vec<MissingFile>) -> Result<Samples, LoadError> {

@@ -11,9 +11,9 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{
     ArrivalFidelity, CheckCounts, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution,
-    EndClock, Exponential, Facts, Findings, Gaps, GateFinding, GateState, GeneratorStats, HostInfo, Mix, MixTarget,
-    OfferedLoad, Pause, Quantile, Reason, Run, RunSource, Settling, SettlingState, ShadowQuantile, Shift, TargetBooks,
-    TargetFindings, Uncertainty, Verdict, VerdictState,
+    EndClock, Exponential, Facts, FailedAnswer, FailedCheck, Findings, Gaps, GateFinding, GateState, GeneratorStats,
+    HostInfo, Mix, MixTarget, OfferedLoad, Pause, Quantile, Reason, Run, RunSource, Settling, SettlingState,
+    ShadowQuantile, Shift, TargetBooks, TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 
 /// What a recorder makes of these records.
@@ -25,6 +25,20 @@ pub fn snapshot(options: RecorderOptions, records: &[RequestRecord]) -> Snapshot
         hash.add(Arrival { index: record.index, intended_start: record.intended_start });
     }
     recorder.finish(hash)
+}
+
+/// An answer to this arrival that failed a check.
+pub fn failed_answer(arrival: u64) -> FailedAnswer {
+    FailedAnswer {
+        arrival,
+        intended_start_ns: arrival * 1_000_000,
+        target: "GET http://127.0.0.1:8080/items/{{id}}".to_owned(),
+        failed: vec![FailedCheck { check: "status == 200".to_owned(), why: "it is 503".to_owned() }],
+        status: 503,
+        headers: vec!["content-type: text/plain".to_owned()],
+        body: "no \"room\"\n\u{fffd}".to_owned(),
+        body_bytes: 40_000,
+    }
 }
 
 /// A run of these records, which all ask for one target.
@@ -68,6 +82,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
             statuses: snapshot.statuses.clone(),
         }],
         checks: vec![CheckCounts { text: "status == 200".to_owned(), passed: 990, failed: 3 }],
+        failed_answers: vec![failed_answer(7)],
     }
 }
 
@@ -118,9 +133,11 @@ pub fn generator() -> GeneratorStats {
         paused_ns: 7_000_000,
         connections_opened: 64,
         connections_peak: 64,
+        connections_available: Some(1003),
         streams: Some(truetail_run::Http2Stats { peak: 37, allowed: Some(128), sent_again: 5 }),
         stray_answers: 0,
-        timing: truetail_run::Timing::Precise,
+        timing: truetail_run::Timing::Auto,
+        ticks: Some(truetail_run::Ticks { longest_ns: 180_000, requests: 900 }),
         clock_reading_ns: Some(21),
         end_clock: EndClock::Kernel,
         busiest_worker_cpu_ns: 700_000_000,
@@ -197,8 +214,22 @@ pub fn findings(run: &Run) -> Findings {
             requests: 14_000,
             unanswered: 3,
             quantiles: vec![
-                ShadowQuantile { q: 0.5, value_ns: Some(500), omission_factor: Some(2.0), at_least: false },
-                ShadowQuantile { q: 0.9999, value_ns: None, omission_factor: None, at_least: false },
+                ShadowQuantile {
+                    q: 0.5,
+                    value_ns: Some(500),
+                    omission_factor: Some(2.0),
+                    at_least: false,
+                    omission_low: Some(1.7),
+                    omission_high: Some(2.3),
+                },
+                ShadowQuantile {
+                    q: 0.9999,
+                    value_ns: None,
+                    omission_factor: None,
+                    at_least: false,
+                    omission_low: None,
+                    omission_high: None,
+                },
             ],
             one_in: 2,
             resolution_ns: 2_000_000,
@@ -295,6 +326,7 @@ fn arrivals() -> impl Strategy<Value = RequestRecord> {
                 connected: connected && issued,
                 tls_handshake: (connected && issued).then_some(Nanos(delay.connect.0 / 2)),
                 read_lag: (outcome.is_response() && connected).then_some(lag),
+                knock_on: Nanos(if connected { 0 } else { lag.0 / 3 }),
                 bytes_in,
                 ..RequestRecord::new(arrival, actual_start, end, outcome)
             }
@@ -347,6 +379,7 @@ pub fn steady(seconds: u64) -> Vec<RequestRecord> {
             connected: index < 64,
             tls_handshake: (index < 32).then_some(Nanos(90_000 + index)),
             read_lag: (index % 500 != 11).then_some(Nanos(3_000 + index % 700)),
+            knock_on: Nanos(index % 3 * 400),
             bytes_in: 67,
             ..RequestRecord::new(arrival, actual_start, end, outcome)
         }

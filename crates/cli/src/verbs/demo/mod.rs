@@ -26,7 +26,9 @@ pub fn demo(args: DemoArgs) -> Result<ExitCode> {
     let closed = setup.measure(setup.closed_loop(), closed_folder)?;
     let open = if closed.was_interrupted() { None } else { Some(setup.measure(setup.open_loop(), open_folder)?) };
     let Some(open) = open.filter(|open| !open.was_interrupted()) else {
-        return Err(runtime_error("the demo was stopped before both loops had finished: there is nothing to compare"));
+        return Err(runtime_error(
+            "the demo was stopped before both loops had finished, so there is nothing to compare",
+        ));
     };
     output::print(&result_text(&setup, &truth, &closed, &open))?;
     Ok(ExitCode::from_verdicts([&closed, &open].map(|seen| &seen.findings.verdict)))
@@ -36,8 +38,8 @@ pub fn demo(args: DemoArgs) -> Result<ExitCode> {
 fn folders(args: &DemoArgs) -> Result<[Option<OutputFolder>; 2]> {
     let prepare = |name: &str| {
         let save_to = match (&args.out, args.no_save) {
-            (Some(_), true) => return Err(usage_error("--out and --no-save contradict each other; give one")),
-            (Some(folder), false) => SaveTo::Folder(folder.join(name)),
+            (Some(_), true) => return Err(usage_error("--out and --no-save contradict each other; give one of them")),
+            (Some(folder), false) => SaveTo::folder(folder.join(name), args.force),
             (None, true) => SaveTo::Nowhere,
             (None, false) => SaveTo::NewFolder,
         };

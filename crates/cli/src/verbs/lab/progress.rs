@@ -15,10 +15,10 @@ pub fn show(event: &LabEvent<'_>) {
         }
         LabEvent::Finished { tool, result: Some(reading) } => output::note(&format!("{tool}: {}", outcome(reading))),
         LabEvent::Finished { tool, result: None } => {
-            output::note(&format!("{tool}: stopped; the next lab run will run it again"))
+            output::note(&format!("{tool}: stopped; the same command runs it again"))
         }
         LabEvent::Reused { tool, result: reading } => {
-            output::note(&format!("{tool}: kept from an earlier run ({}); --force runs it again", outcome(reading)));
+            output::note(&format!("{tool}: result of an earlier run ({}); --force runs it again", outcome(reading)));
         }
         LabEvent::NotFound { tool, missing, install } => {
             output::note(&format!("{tool}: skipped, {missing}; to install it: {install}"));
