@@ -37,7 +37,7 @@ def test_a_scenario_by_name_text_file_and_in_short(tmp_path: Path) -> None:
 
 
 def test_what_is_no_scenario(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="^scenario: there is no scenario 'nonsense'; there are 01-healthy"):
+    with pytest.raises(ValueError, match="^scenario: there is no scenario 'nonsense'; use one of 01-healthy"):
         truetail.simulate("nonsense")
     with pytest.raises(FileNotFoundError):
         truetail.simulate(tmp_path / "none.toml")

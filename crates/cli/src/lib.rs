@@ -1,20 +1,20 @@
-//! The command `truetail`: arguments → what is to be done → run → report → exit code. The only place that prints or reads
-//! the environment.
+//! The command `truetail`: arguments → run → report → exit code. Only this crate prints, exits or reads the environment.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
-//! | `args` | what the user typed, one file a verb |
-//! | `resolve` | what that means: checked, with defaults, and read from files |
+//! | `args` | what the user typed, one file per verb |
+//! | `resolve` | what that means: checked, with defaults, and with files read |
 //! | `verbs` | what each verb does |
 //! | `measure` | a run on real sockets, with progress and Ctrl-C |
 //! | `supervisor` | `--until`, `--stop-when-saturated`: conditions that stop a run early |
 //! | `output_folder` | where a run is saved |
-//! | `threshold` | `--fail-if` |
+//! | `gating` | `--fail-if`: gates, the files they are written to, and the exit code that they make |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
 //! | `error` | exit codes, and the one line that says why |
 
 mod args;
 mod error;
+mod gating;
 mod measure;
 mod output;
 mod output_folder;
@@ -22,7 +22,6 @@ mod progress;
 mod resolve;
 mod signals;
 mod supervisor;
-mod threshold;
 mod verbs;
 
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
-//! Offers load over real sockets: drives [`truetail_model::driver`] on one thread per core, each with its own reactor,
-//! connections and recorder, and nothing shared on the path of a request.
+//! Sends load over real sockets. It drives [`truetail_model::driver`] on one thread per core, each with its own reactor,
+//! connections and recorder; the path of a request shares nothing between threads.
 //!
-//! It knows HTTP, TLS and TCP. It knows no tool, no report and no terminal.
+//! The engine knows HTTP, TLS and TCP, but no load tools, reports or terminals.
 //!
 //! ```no_run
 //! use truetail_engine::{Control, Method, Plan, Target};
@@ -43,9 +43,11 @@ pub use control::Control;
 pub use live::Progress;
 pub use plan::{CapReason, EffectiveCap, Plan, TooFewFiles};
 pub use preflight::{PREFLIGHT_HEADER, Preflight, PreflightError, preflight};
-pub use protocol::observer::{Observer, ObserverFactory};
+pub use protocol::fields::FieldList;
+pub use protocol::observer::{AnswerHead, EndedRequest, Observer, ObserverFactory};
 pub use result::RunOutput;
 pub use run::{EngineError, run};
+pub use target::credentials::{credentials_in, without_credentials};
 pub use target::endpoint::Endpoint;
 pub use target::error::TargetError;
 pub use target::method::Method;

@@ -96,7 +96,8 @@ impl Tool for CommandTemplate {
             tested: UNKNOWN.tested_version,
             file: "stdout",
             line: None,
-            what: "no parser knows this program, so nothing is said of its own numbers".to_owned(),
+            what: "truetail cannot read the output of this program, so it does not judge the numbers it reports"
+                .to_owned(),
         };
         self.known_tool.ok_or_else(unknown)?.parse_with_args(&self.argv, output, load)
     }

@@ -1,20 +1,20 @@
-//! The laboratory: other people's load tools in front of the misbehaving server, one at a time.
+//! The laboratory: runs other people's load tools against the misbehaving server, one at a time.
 //!
-//! Each tool gets a fresh server with its own port and fault clock, so that all of them meet the same fault at the same
-//! moment of their run. What the server saw, what the tool printed and wrote, and what it used are kept unchanged, in a
-//! folder for each tool:
+//! Each tool gets a fresh server with its own port and fault clock, so every tool meets the same fault at the same moment
+//! of its run. One folder per tool keeps unchanged what the server saw, what the tool printed and wrote, and the
+//! resources it used:
 //!
-//! | file | what is in it |
+//! | file | content |
 //! |---|---|
 //! | `cmd.txt`, `ran.json` | the command, exit code, wall time, CPU time and memory: for people and for programs |
-//! | `truth.csv` | the server's truth log, a row for each request |
+//! | `truth.csv` | the server's log, one row per request |
 //! | `stdout`, `stderr`, `stdin` | its standard streams |
-//! | `files/` | its working directory: the files that it was given and those that it wrote |
-//! | `before-N.txt`, `after.txt` | what the commands before and after it printed, such as a compiler or a decoder |
-//! | `.truetail-trial` | marks the folder as a trial's, so that the next trial may empty it |
-//! | `report.json` | the parsed figures; written anew each time a result is read |
+//! | `files/` | its working directory: the files it was given and those it wrote |
+//! | `before-N.txt`, `after.txt` | output of the commands run before and after it, such as a compiler or a decoder |
+//! | `.truetail-trial` | marks the folder as a trial's; the next trial may empty it |
+//! | `report.json` | the parsed figures; written again each time a result is read |
 //!
-//! The laboratory runs and records. Rows of the league table and their order come from `truetail_analysis::league`.
+//! This crate only runs and records. `truetail_analysis::league` makes the rows of the league table and their order.
 
 mod cancel;
 mod command_template;

@@ -39,7 +39,7 @@ impl PeakMemory {
         self.calls += 1;
     }
 
-    /// In bytes; `None` where there is no `/proc`.
+    /// In bytes; `None` if there is no `/proc`.
     pub(crate) fn peak_bytes(&self) -> Option<u64> {
         self.peak_bytes
     }

@@ -58,7 +58,7 @@ pub struct ProcessExit {
     pub wall_ns: u64,
     /// CPU time, including children that it waited for.
     pub cpu: CpuTime,
-    /// The largest resident memory of any one process in its group, sampled every 200 ms; `None` where the system does
+    /// The largest resident memory of any one process in its group, sampled every 200 ms; `None` if the system does
     /// not say.
     pub peak_memory_bytes: Option<u64>,
 }

@@ -33,7 +33,7 @@ pub struct ToolEntry {
     pub tool: &'static dyn Tool,
     /// Where it is installed, if it is.
     pub found: Result<InstalledTool, ToolNotFound>,
-    /// Its result; `None` where it was never run in this folder.
+    /// Its result; `None` if it was never run in this folder.
     pub result: Option<ToolResult>,
 }
 
@@ -57,7 +57,7 @@ pub enum LabEvent<'a> {
     Finished {
         /// Its name.
         tool: &'static str,
-        /// Its result; `None` where the user cancelled it.
+        /// Its result; `None` if the user cancelled it.
         result: Option<&'a ToolResult>,
     },
     /// The result of an earlier run is used.
@@ -189,7 +189,7 @@ impl LabRunner<'_> {
         window(&self.plan.scenario, USERS)
     }
 
-    /// The row of a tool; `None` where it is installed but was not run, because the user cancelled.
+    /// The row of a tool; `None` if it is installed but was not run, because the user cancelled.
     fn row(&self, entry: &ToolEntry, window: &ObservationWindow) -> Option<LeagueRow> {
         if let Some(result) = &entry.result {
             return Some(result.row(entry.tool, self.plan, window));

@@ -27,9 +27,9 @@ const REPORT: &str = "report.json";
 pub struct ToolResult {
     /// How it was run.
     pub run: ToolRun,
-    /// What the server saw; `None` where its log cannot be read.
+    /// What the server saw; `None` if its log cannot be read.
     pub server_view: Option<ServerView>,
-    /// What the tool reported; `None` where there is no report, or one that was not understood.
+    /// What the tool reported; `None` if there is no report, or one that was not understood.
     pub report: Option<ToolReport>,
     /// The report's data as the record of a run.
     pub data: Snapshot,
@@ -40,7 +40,7 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    /// Reads what `tool` left in `folder`; `None` where no tool was run there.
+    /// Reads what `tool` left in `folder`; `None` if no tool was run there.
     pub fn read(tool: &dyn Tool, folder: &Path) -> Option<ToolResult> {
         let run = ToolRun::read(folder)?;
         let (server_view, log_trouble) = match truth_log::read(&folder.join(TRUTH)) {
@@ -120,7 +120,7 @@ struct ParsedOutput {
 impl ParsedOutput {
     fn read(tool: &dyn Tool, run: &ToolRun, folder: &Path) -> ParsedOutput {
         let Some(load) = run.load.load() else {
-            return ParsedOutput::unreadable("its ran.json names no rate".to_owned());
+            return ParsedOutput::unreadable("its ran.json has no rate".to_owned());
         };
         let exit_code = run.ended.and_then(|ended| ended.exit_code);
         match tool_files::read(folder, exit_code, &wanted_files(tool, run, &load, folder)) {
@@ -153,11 +153,14 @@ fn wanted_files(tool: &dyn Tool, run: &ToolRun, load: &LoadSpec, folder: &Path) 
 /// A tool that ended by itself and gave a figure is ok, whatever its exit code; the message tells the exit code.
 fn state_of(run: &ToolRun, parsed: &ParsedOutput, data: &Snapshot) -> (ToolState, Option<String>) {
     let Some(ended) = run.ended else {
-        return (ToolState::Failed, run.trouble.clone().or_else(|| Some("it was never started".to_owned())));
+        return (ToolState::Failed, run.trouble.clone().or_else(|| Some("it was not started".to_owned())));
     };
     if ended.by == EndedBy::TimeLimit {
         let limit = Nanos(run.limit_ns).as_secs_f64();
-        return (ToolState::Hung, Some(format!("it still ran after {limit:.1} s, and was ended with its children")));
+        return (
+            ToolState::Hung,
+            Some(format!("it was still running after {limit:.1} s and was killed with its child processes")),
+        );
     }
     let has_figures = parsed.report.as_ref().is_some_and(|report| {
         !report.claims.quantiles.is_empty() || report.claims.max_ns.is_some() || data.tally.planned > 0
@@ -172,10 +175,10 @@ fn state_of(run: &ToolRun, parsed: &ParsedOutput, data: &Snapshot) -> (ToolState
         return (ToolState::Ok, trouble.or(ending));
     }
     let why: Vec<String> = ending.into_iter().chain(trouble).collect();
-    (ToolState::Failed, Some(if why.is_empty() { "it gave no figure".to_owned() } else { why.join("; ") }))
+    (ToolState::Failed, Some(if why.is_empty() { "it reported no figures".to_owned() } else { why.join("; ") }))
 }
 
-/// The last line on standard error, after a colon; empty where there is none.
+/// The last line on standard error, after a colon; empty if there is none.
 fn complaint(stderr: &[u8]) -> String {
     match last_line(stderr) {
         line if line.is_empty() => String::new(),

@@ -40,13 +40,13 @@ pub struct ToolRun {
     pub outputs: Vec<(String, String)>,
     /// Start of the tool, nanoseconds since 1970 UTC.
     pub started_at_unix_ns: u64,
-    /// Start of the fault clock, when its first request arrived, nanoseconds since 1970 UTC; `None` where none did.
+    /// Start of the fault clock, when its first request arrived, nanoseconds since 1970 UTC; `None` if none did.
     pub clock_started_at_unix_ns: Option<u64>,
     /// After this time the tool counts as hung, and is ended.
     pub limit_ns: u64,
-    /// How its process ended; `None` where it was never started.
+    /// How its process ended; `None` if it was never started.
     pub ended: Option<ProcessExit>,
-    /// Why it was not started, or what went wrong besides the tool itself.
+    /// Why it was not started, or what went wrong outside the tool.
     pub trouble: Option<String>,
 }
 
@@ -63,12 +63,12 @@ pub struct SavedLoad {
     pub users: u32,
     /// Connections, for an open tool.
     pub connections: u32,
-    /// Timeout of a request, where there is one.
+    /// Timeout of a request, if there is one.
     pub timeout_ns: Option<u64>,
 }
 
 impl SavedLoad {
-    /// From the load that is asked for.
+    /// From the requested load.
     pub fn of(load: &LoadSpec) -> SavedLoad {
         SavedLoad {
             url: load.url.clone(),
@@ -80,7 +80,7 @@ impl SavedLoad {
         }
     }
 
-    /// As the parsers take it; `None` where the rate is not valid.
+    /// As the parsers take it; `None` if the rate is not valid.
     pub fn load(&self) -> Option<LoadSpec> {
         Some(LoadSpec {
             url: self.url.clone(),
@@ -135,7 +135,7 @@ impl ToolRun {
         fs::write(folder.join(JSON_FILE), json + "\n")
     }
 
-    /// Reads `ran.json` back; `None` where there is none with a known schema.
+    /// Reads `ran.json` back; `None` if there is none with a known schema.
     pub(crate) fn read(folder: &Path) -> Option<ToolRun> {
         let run: ToolRun = serde_json::from_str(&fs::read_to_string(folder.join(JSON_FILE)).ok()?).ok()?;
         (run.schema == SCHEMA).then_some(run)

@@ -73,7 +73,7 @@ pub fn check_overwritable(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     let message = format!(
-        "{} holds files that are no earlier results, and would be emptied; choose another folder with --out",
+        "{} contains other files than earlier results, and a trial would delete them; choose another folder with --out",
         folder.display()
     );
     Err(io::Error::new(io::ErrorKind::AlreadyExists, message))

@@ -19,7 +19,7 @@ const STARTUP_ALLOWANCE: Nanos = Nanos::from_secs(30);
 /// A scenario that the tools cannot offer.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "{scenario} is no scenario for other people's tools: they can offer one constant rate, evenly spaced, for a time; {what}"
+    "scenario {scenario} does not fit other load tools: {what}; they need one constant rate, evenly spaced, for a fixed time"
 )]
 pub struct UnsupportedScenario {
     scenario: String,
@@ -58,10 +58,10 @@ impl TrialPlan {
         let rate = constant.rate;
         let duration = schedule.horizon.duration.ok_or_else(|| unsupported("it has no duration"))?;
         if schedule.spacing != Spacing::Even || schedule.horizon.requests.is_some() {
-            return Err(unsupported("it has gaps from a seed, or ends by a count"));
+            return Err(unsupported("it has random gaps, or ends after a number of requests"));
         }
         if !scenario.workload.warmup.is_zero() {
-            return Err(unsupported("it has a warm-up, which most of them cannot leave out"));
+            return Err(unsupported("it has a warm-up, which most of them cannot exclude"));
         }
         let truth = truth(&scenario).ok_or_else(|| unsupported("its load model is not open"))?;
         let longest = truth.answered().last().copied().unwrap_or_default();

@@ -1,17 +1,17 @@
-//! The vocabulary of truetail as types. *When* a request should start is a value, *what happened* to it is a value, and
-//! between them stands a state machine that does no I/O.
+//! The core types of truetail. *When* a request should start is a value, *what happened* to it is a value, and a state
+//! machine without I/O connects the two.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
-//! | [`time`] | durations, instants, rates, the [`time::Clock`] seam |
-//! | [`arrival`] | rate profiles × spacings, the schedule, striping |
-//! | [`service`] | how a system under test behaves: baseline, concurrency, faults |
-//! | [`workload`] | load model and limits: what is offered |
-//! | [`scenario`] | service × workload, and its TOML |
-//! | [`driver`] | the sans-I/O state machine that decides what starts when, and how long it waited for a permit |
-//! | [`record`] | what happened to an arrival, the books, histograms, recorder, snapshot |
+//! | [`time`] | durations, instants, rates, and the [`time::Clock`] trait |
+//! | [`arrival`] | rate profile × spacing = schedule, and its division into stripes |
+//! | [`service`] | how a server behaves: processing time, concurrency limit, faults |
+//! | [`workload`] | the load: load model and limits |
+//! | [`scenario`] | service × workload, and its TOML format |
+//! | [`driver`] | the state machine without I/O that decides what starts when, and how long it waited for a permit |
+//! | [`record`] | what happened to each arrival: outcomes, tallies, histograms, recorder, snapshot |
 //!
-//! Nothing here opens a socket, starts a thread, touches a file or reads a clock.
+//! This crate opens no sockets, starts no threads, touches no files and reads no clock.
 
 pub mod arrival;
 pub mod driver;

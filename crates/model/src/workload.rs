@@ -1,27 +1,27 @@
-//! What is offered to a service: a load model and its limits.
+//! The load on a service: a load model and its limits.
 
 use serde::{Deserialize, Serialize};
 
 use crate::arrival::{Horizon, Schedule};
 use crate::time::Nanos;
 
-/// What decides when the next request comes.
+/// What decides when the next request is sent.
 #[derive(Clone, PartialEq, Debug)]
 pub enum LoadModel {
     /// Requests arrive on a schedule that never waits for the service.
     Open(Schedule),
-    /// `users` each wait for their answer, think, and ask again.
+    /// `users` each wait for their answer, think, and send again.
     Closed {
         /// How many, at least 1.
         users: u32,
         /// From the end of one request to the intended start of the next.
         think_time: Nanos,
-        /// No request is intended at or after its end.
+        /// No request is due at or after its end.
         horizon: Horizon,
     },
-    /// Sessions arrive on a schedule; inside one, requests follow each other.
+    /// Sessions arrive on a schedule; within a session, each request waits for the previous answer.
     PartlyOpen {
-        /// The intended starts of the first request of each session. Follow-ups are not beyond its duration either.
+        /// The intended starts of the first request of each session. Later requests also start before its end.
         sessions: Schedule,
         /// Requests in one session, at least 1.
         requests_per_session: u32,
@@ -64,7 +64,7 @@ impl LoadModel {
         }
     }
 
-    /// Where the schedule ends.
+    /// The end of the schedule.
     pub const fn horizon(&self) -> Horizon {
         match self {
             LoadModel::Open(schedule) => schedule.horizon,
@@ -73,7 +73,7 @@ impl LoadModel {
         }
     }
 
-    /// The seed of the schedule; `None` where nothing is drawn.
+    /// The seed of the schedule; `None` for the closed model, which has none.
     pub const fn seed(&self) -> Option<u64> {
         match self {
             LoadModel::Open(schedule) => Some(schedule.seed),
@@ -83,39 +83,39 @@ impl LoadModel {
     }
 }
 
-/// What the generator may use and how long it waits.
+/// Limits of the generator: connections and waiting times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// The most requests in flight, and so the most open connections, at once. An arrival that finds no free connection
-    /// waits in the client and keeps its intended start. `None`: no cap.
+    /// The most requests in flight at once, and so the most open connections. An arrival that finds no free connection
+    /// waits in the client and keeps its intended start. `None`: no limit.
     pub connections: Option<u32>,
-    /// How long a request may take from its actual start, connecting included, before it is timed out. `None`: for ever.
+    /// How long a request may take from its actual start, connecting included, before it times out. `None`: forever.
     pub timeout: Option<Nanos>,
-    /// How long after the horizon the backlog is still issued and answers are waited for.
+    /// How long after the horizon the backlog is still sent and answers are awaited.
     pub drain: Nanos,
 }
 
 impl Default for Limits {
-    /// No cap, 30 s for a request, 30 s to drain.
+    /// No limit on connections, a timeout of 30 s, a drain of 30 s.
     fn default() -> Limits {
         Limits { connections: None, timeout: Some(Nanos::from_secs(30)), drain: Nanos::from_secs(30) }
     }
 }
 
-/// What is offered, and within which limits.
+/// A load and its limits.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Workload {
-    /// What decides when the next request comes.
+    /// What decides when the next request is sent.
     pub model: LoadModel,
-    /// What the generator may use.
+    /// Limits of the generator.
     pub limits: Limits,
-    /// Arrivals intended before this instant are offered and counted separately, but not measured. Part of the horizon.
+    /// Arrivals intended before this instant are sent and counted separately, but not measured. Part of the horizon.
     pub warmup: Nanos,
 }
 
 impl Workload {
-    /// How many workers can share this work, at least 1: a worker without a permit for a connection, or without a user,
-    /// has nothing to do.
+    /// The most workers that can share this load, at least 1. A worker without a permit for a connection, or without a user,
+    /// would have nothing to do.
     pub fn max_workers(&self) -> u32 {
         let by_users = match self.model {
             LoadModel::Closed { users, .. } => users,

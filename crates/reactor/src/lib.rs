@@ -1,5 +1,5 @@
-//! Readiness of sockets, with timeouts in nanoseconds, and the monotonic clock of a run. Engine and server share it; it
-//! knows nothing of either.
+//! Socket readiness with timeouts in nanoseconds, and the monotonic clock of a run. Engine and server share it; it knows
+//! neither.
 
 mod clock;
 #[cfg(target_os = "linux")]
@@ -93,7 +93,7 @@ impl Reactor {
         self.0.remove(source.as_fd())
     }
 
-    /// Waits until something happens, for at most `timeout` (`None`: for ever), and stores it in `events`. Returns early
+    /// Waits until something happens, for at most `timeout` (`None`: forever), and stores it in `events`. Returns early
     /// when woken, on a signal, or at the deadline of an earlier [`Reactor::wait_until`]. What had happened before the call
     /// is among the events, as far as there is room for it.
     ///
@@ -105,7 +105,8 @@ impl Reactor {
     }
 
     /// As [`Reactor::wait`], until `deadline` of `clock` at the latest. This is cheaper than a timeout, above all where
-    /// events come before the deadline and the next wait has the same deadline.
+    /// events come before the deadline and the next wait has the same deadline. Returns true when it has waited: nothing of
+    /// what it reports had happened before the call.
     ///
     /// # Errors
     /// Only for what would be a bug of the caller.
@@ -114,7 +115,7 @@ impl Reactor {
         events: &mut ReadinessEvents,
         clock: &MonotonicClock,
         deadline: Timestamp,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         events.happened.clear();
         self.0.wait_until(&mut events.raw, &mut events.happened, clock.to_monotonic_ns(deadline))
     }

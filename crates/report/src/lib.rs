@@ -1,25 +1,29 @@
-//! Findings as text and pictures for people, and as JSON and CSV for programs. Nothing here prints, runs or reads the
-//! environment: the caller says in a [`Style`] what the terminal can show, and gets a `String` that ends in a newline, or
+//! Renders findings: text and pictures for people, JSON and CSV for programs. This crate does not print, run anything or
+//! read the environment. The caller describes the terminal in a [`Style`] and gets a `String` that ends in a newline, or
 //! [`OutputFile`]s to write.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
 //! | [`number`] | times, counts, rates and shares in fitting units |
-//! | [`style`] | colour, width, and what to write where there is no Unicode |
-//! | `table`, `sparkline` | aligned columns, plots of one line |
+//! | [`style`] | colour, width, and replacements for terminals without Unicode |
+//! | `table`, `sparkline` | aligned columns, one-line plots |
 //! | `summary` | the screen of a run |
 //! | `comparison` | closed loop, open loop and truth side by side |
-//! | [`league`] | load tools beside each other |
+//! | [`league`] | load tools compared |
 //! | [`labs`] | what `truetail simulate` shows |
+//! | `junit`, `markdown_summary`, `markdown` | a run for build servers and pull requests |
 //! | `json`, `markup` | JSON; text inside pages and pictures |
 //! | `output_file` | a file to be written |
 //! | [`plot`] | pictures as SVG and PNG |
-//! | `progress` | the line while a run goes on |
+//! | `progress` | the progress line during a run |
 
 mod comparison;
 mod json;
+mod junit;
 pub mod labs;
 pub mod league;
+mod markdown;
+mod markdown_summary;
 mod markup;
 pub mod number;
 mod output_file;
@@ -32,7 +36,9 @@ mod table;
 
 pub use comparison::{comparison_explanation, comparison_table};
 pub use json::pretty_json;
+pub use junit::junit;
+pub use markdown_summary::markdown_summary;
 pub use output_file::OutputFile;
 pub use progress::{RunProgress, progress_line, progress_text};
 pub use style::Style;
-pub use summary::summary;
+pub use summary::{SummaryOptions, summary};

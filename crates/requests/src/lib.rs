@@ -1,19 +1,21 @@
-//! What a run asks for, as its users write it down (files of targets, curl commands, rows of data), and the bytes that
-//! are made of it before the run, for [`truetail_engine::RequestSet`].
+//! Turns what users write (target files, curl commands, rows of data) into the requests of a run: the bytes of a
+//! [`truetail_engine::RequestSet`], built before the run.
 //!
-//! Text goes in and values come out: nothing here opens a file, a socket or a terminal.
+//! It takes text and returns values; it opens no files, sockets or terminals.
 //!
-//! | module | what is at home there |
+//! | module | content |
 //! |---|---|
-//! | `spec` | one target as it was written, with its placeholders |
+//! | `spec` | one target as written, with its placeholders |
 //! | `targets` | parser for a file of targets: Vegeta's HTTP format, curl commands, weights |
 //! | `curl` | parser for a curl command |
+//! | `credentials` | user name and password, from a URL or as `USER:PASSWORD` |
 //! | `shell` | splits a command line into words, as a shell would |
 //! | `rows` | readers for CSV and JSON lines |
-//! | `template` | a target whose placeholders are filled in from a row |
-//! | `prepare` | makes requests of targets and rows |
+//! | `template` | a target whose placeholders are filled from a row |
+//! | `prepare` | builds requests from targets and rows |
 //! | `input_error` | what is wrong with the input, and where |
 
+mod credentials;
 mod curl;
 mod input_error;
 mod prepare;
@@ -23,6 +25,7 @@ mod spec;
 mod targets;
 mod template;
 
+pub use credentials::basic_authorization;
 pub use curl::parse_curl;
 pub use input_error::{InputError, Location};
 pub use prepare::{Feed, PreparedRequests, prepare};

@@ -1,8 +1,8 @@
-//! A `Run`, whether it was obtained by sockets, in virtual time, around a callable, or from another tool's file.
+//! The result of a run: over sockets, in the simulator, around a callable, or from another tool's file.
 //!
-//! A [`Run`] is [`Facts`] (what is known of it) and a [`Snapshot`] (what was recorded). [`Findings`] are computed from
-//! it by `truetail-analysis`. This crate holds the values, and writes, reads and merges the run folder ([`folder`],
-//! [`wire`], [`merge()`]); it takes no decision about a number.
+//! A [`Run`] consists of [`Facts`] (load, machine, versions) and a [`Snapshot`] (the recorded requests).
+//! `truetail-analysis` computes [`Findings`] from it. This crate defines these values, and writes, reads and merges run
+//! folders ([`folder`], [`wire`], [`merge()`]). It makes no decisions about numbers.
 
 mod claims;
 mod facts;
@@ -13,8 +13,9 @@ pub mod wire;
 
 pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
 pub use facts::{
-    CheckCounts, CpuContention, CpuTime, EndClock, Facts, GeneratorStats, HostInfo, Http2Config, Http2Stats,
-    LONGEST_PAUSES, Mix, MixTarget, OfferedLoad, Pause, RunSource, TargetBooks, Timing,
+    CheckCounts, CpuContention, CpuTime, EndClock, Facts, FailedAnswer, FailedCheck, GeneratorStats, HostInfo,
+    Http2Config, Http2Stats, LONGEST_PAUSES, MOST_FAILED_ANSWERS, Mix, MixTarget, OfferedLoad, Pause, RunSource,
+    TargetBooks, Ticks, Timing, first_failed,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,
@@ -25,11 +26,11 @@ pub use merge::{MergeError, merge};
 
 use truetail_model::record::Snapshot;
 
-/// What was offered, what was recorded, and by whom.
+/// One run: the load and the machine, and the recorded requests.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What is known of the run.
+    /// Load, machine and versions.
     pub facts: Facts,
-    /// What was recorded.
+    /// The recorded requests.
     pub snapshot: Snapshot,
 }

@@ -11,17 +11,17 @@ use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot};
 
 use crate::facts::{CpuContention, EndClock, LONGEST_PAUSES};
 use crate::wire::v1::IntervalWidth;
-use crate::{Facts, GeneratorStats, HostInfo, Mix, OfferedLoad, Run, Timing};
+use crate::{Facts, GeneratorStats, HostInfo, Mix, OfferedLoad, Run, Ticks, Timing, first_failed};
 
-/// Why runs do not make one.
+/// Why runs cannot be merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
-    /// There is none.
+    /// No run was given.
     #[error("there is no run to merge")]
     Nothing,
-    /// They are runs of different things.
+    /// The runs have different workloads.
     #[error(
-        "run 1 and run {run} are no parts of one: {field} is {first} in one and {other} in the other; merge only runs of the same workload"
+        "these runs cannot be merged: {field} is {first} in run 1 and {other} in run {run}; merge only runs of the same workload"
     )]
     Different {
         /// Which run, counted from 1.
@@ -34,7 +34,7 @@ pub enum MergeError {
         other: String,
     },
     /// One run was given twice.
-    #[error("run {first} and run {second} are the same run, given twice")]
+    #[error("run {first} and run {second} are the same run; give each run once")]
     Twice {
         /// Counted from 1.
         first: usize,
@@ -43,25 +43,29 @@ pub enum MergeError {
     },
 }
 
-/// Makes one run of several of the same workload. Only their seeds may differ; then the seed of the whole is unknown.
+/// Merges several runs of the same workload into one. Only their seeds may differ; then the merged run has no seed.
 ///
-/// Where several runs hold the same arrivals, so that they are repetitions and not stripes, a note says so: then the
-/// rates of the whole are sums over the repetitions. Where they kept intervals of different length, the whole has the
-/// longest of them. Where one of them kept no distributions by second, or no single
-/// requests, the whole has none either, and a note says so.
+/// If several runs have the same arrivals, they are repetitions and not stripes: the rates of the merged run are then
+/// sums over the repetitions, and a note says so. If the runs kept intervals of different lengths, the merged run has
+/// the longest. If a run kept no distributions by second, or no single requests, the merged run has none either, and a
+/// note says so.
 ///
 /// # Errors
-/// [`MergeError`]. It is the caller's business to say which run has which number.
+/// [`MergeError`]. It numbers the runs; the caller says which number is which run.
 pub fn merge(runs: Vec<Run>) -> Result<Run, MergeError> {
     check(&runs)?;
     let notes = notes(&runs);
     let seconds = runs.iter().all(|run| has_seconds(&run.snapshot));
     let samples = runs.iter().all(|run| has_samples(&run.snapshot.samples));
+    let targets = runs.iter().all(|run| run.snapshot.targets.len() == run.facts.by_target.len());
     let mut parts = runs.into_iter();
     let mut whole = parts.next().ok_or(MergeError::Nothing)?;
     for part in parts {
         whole.snapshot.merge(&part.snapshot);
         add_facts(&mut whole.facts, part.facts);
+    }
+    if !targets {
+        whole.snapshot.targets.clear();
     }
     if !seconds {
         whole.snapshot.seconds.clear();
@@ -158,18 +162,24 @@ fn notes(runs: &[Run]) -> Vec<String> {
     let count = runs.len();
     note(count > 1, format!("merged from {count} runs"));
     let overlap = overlap(runs);
-    note(overlap, "several runs hold the same arrivals: they are repetitions, and rates are sums over them".to_owned());
+    note(
+        overlap,
+        "several runs have the same arrivals, so they are repetitions; rates are sums over all of them".to_owned(),
+    );
     note(
         differs(runs, |run| (run.facts.offered.seed, run.facts.offered.mix.as_ref().and_then(|mix| mix.seed))),
         "the runs had different seeds".to_owned(),
     );
-    note(differs(runs, |run| &run.facts.version), format!("made by different versions: {}", versions(runs)));
+    note(
+        differs(runs, |run| &run.facts.version),
+        format!("the runs were made with different versions of truetail: {}", versions(runs)),
+    );
     let hosts = differs(runs, |run| &run.facts.host);
-    note(hosts, format!("offered by different machines: {}; host is the first of them", machines(runs)));
+    note(hosts, format!("the runs were made on different machines: {}; host describes the first", machines(runs)));
     let no_seconds = runs.iter().any(|run| !has_seconds(&run.snapshot));
-    note(no_seconds, "a run had no distributions by second, so there are no seconds here".to_owned());
+    note(no_seconds, "a run had no distributions by second, so the merged run has none".to_owned());
     let no_samples = runs.iter().any(|run| !has_samples(&run.snapshot.samples));
-    note(no_samples, "a run had no single requests, so there are none here".to_owned());
+    note(no_samples, "a run had no single requests, so the merged run has none".to_owned());
     notes
 }
 
@@ -190,7 +200,7 @@ fn joined(texts: impl Iterator<Item = impl Display>) -> String {
     texts.map(|text| text.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Is an arrival in more than one run, as far as single requests were kept?
+/// Whether an arrival is in more than one run, judged by the single requests that were kept.
 fn overlap(runs: &[Run]) -> bool {
     let mut seen = HashSet::new();
     runs.iter().any(|run| {
@@ -221,8 +231,12 @@ fn add_facts(whole: &mut Facts, part: Facts) {
     }
     whole.by_target.iter_mut().zip(&part.by_target).for_each(|(whole, part)| whole.merge(part));
     let same_checks = whole.checks.iter().map(|check| &check.text).eq(part.checks.iter().map(|check| &check.text));
-    if !same_checks {
+    if same_checks {
+        whole.failed_answers.extend(part.failed_answers);
+        whole.failed_answers = first_failed(std::mem::take(&mut whole.failed_answers));
+    } else {
         whole.checks.clear();
+        whole.failed_answers.clear();
     }
     whole.checks.iter_mut().zip(&part.checks).for_each(|(whole, part)| whole.merge(part));
     if whole.host.is_none() {
@@ -271,10 +285,13 @@ fn sum(mut whole: GeneratorStats, part: GeneratorStats) -> GeneratorStats {
     whole.paused_ns += part.paused_ns;
     whole.connections_opened += part.connections_opened;
     whole.connections_peak += part.connections_peak;
+    whole.connections_available =
+        [whole.connections_available, part.connections_available].into_iter().flatten().reduce(u64::saturating_add);
     whole.streams = match (whole.streams, part.streams) {
         (Some(whole), Some(part)) => Some(whole.and(part)),
         (one, other) => one.or(other),
     };
+    whole.ticks = [whole.ticks, part.ticks].into_iter().flatten().reduce(Ticks::and);
     whole.stray_answers += part.stray_answers;
     whole.unstamped += part.unstamped;
     whole.busiest_worker_cpu_ns = whole.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);
@@ -285,7 +302,8 @@ fn sum(mut whole: GeneratorStats, part: GeneratorStats) -> GeneratorStats {
         whole.end_clock = EndClock::User;
     }
     // The whole is no more precise than its least precise part.
-    let precision = |timing| [Timing::Cheap, Timing::Balanced, Timing::Precise].iter().position(|one| *one == timing);
+    let order = [Timing::Cheap, Timing::Auto, Timing::Balanced, Timing::Precise];
+    let precision = |timing| order.iter().position(|one| *one == timing);
     if precision(part.timing) < precision(whole.timing) {
         whole.timing = part.timing;
     }

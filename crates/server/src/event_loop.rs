@@ -94,7 +94,7 @@ impl EventLoop {
         self.shared.recorder.flush_due(now);
     }
 
-    /// How long the loop may wait for events; `None`: for ever.
+    /// How long the loop may wait for events; `None`: forever.
     fn timeout(&self) -> Option<Nanos> {
         if !self.read_next.is_empty() {
             return Some(Nanos::ZERO);

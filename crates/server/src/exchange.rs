@@ -45,7 +45,7 @@ pub(crate) struct ServerExchange {
     pub(crate) then: AfterResponse,
     /// True when the request has been read with its body; the answer waits for that.
     pub(crate) request_read: bool,
-    /// What to record when it ends; `None` where the request is none of the service's.
+    /// What to record when it ends; `None` if the request is none of the service's.
     pub(crate) entry: Option<TruthEntry>,
 }
 

@@ -1,24 +1,24 @@
-//! The misbehaving HTTP/1.1 server. It follows [`truetail_model::service::ServiceState`] in real time and records its own
-//! truth, against which every claim about a load generator can be checked.
+//! The misbehaving HTTP/1.1 server. It follows [`truetail_model::service::ServiceState`] in real time and logs what it
+//! did, so that every claim about a load generator can be checked against the truth.
 //!
 //! | path | what it does |
 //! |---|---|
-//! | `/healthy` | answers after the plain baseline, whatever goes wrong; not counted, takes no place in the queue |
-//! | `POST /clock` | starts the fault clock now, with nothing admitted and numbers from 1; answers 204 at once |
-//! | any other, by custom `/api` | the service: what becomes of a request is what the service's description says |
+//! | `/healthy` | answers after the baseline time, whatever the faults; not counted, and not queued |
+//! | `POST /clock` | restarts the fault clock now, with no requests in the service and numbers from 1; answers 204 at once |
+//! | any other, usually `/api` | the service; its description decides what happens to the request |
 //!
-//! A request that carries the header `truetail-preflight` counts as a health check on every path. The fault clock
-//! starts at the first request that is not a health check; that request arrives at 0.
+//! On every path, a request with the header `truetail-preflight` counts as a health check. The fault clock starts at the
+//! first request that is not a health check; that request arrives at 0.
 //!
-//! One thread does everything. It reads before it writes, and during a burst of answers it reads new requests in between,
-//! so that the timestamp of an arrival does not wait for the answers to other requests.
+//! One thread does everything. It reads before it writes, and it keeps reading during a burst of answers, so the timestamp
+//! of an arrival does not wait for other answers.
 //!
-//! A request arrives when its head has been read. No answer leaves before the body of its request was read too; answers
-//! on one connection leave in the order of the requests. At most 256 requests of one connection are held. Further requests
-//! stay in the system's buffers, and arrive when some were answered.
+//! A request arrives when its head has been read. Its answer leaves after its body has been read too, and answers on one
+//! connection leave in the order of the requests. A connection holds at most 256 requests; further ones stay in the
+//! system's buffers and arrive when some have been answered.
 //!
-//! A client that ends its side of a connection (or is reset) is gone: nothing it still waited for is sent. Its requests
-//! stay admitted and hold their places, as they do in most servers; their rows say [`Ending::ClientGone`].
+//! If a client closes its side of a connection or resets it, the server sends nothing more. As in most servers, its
+//! requests stay admitted and keep their places; their rows say [`Ending::ClientGone`].
 
 mod connection;
 mod event_loop;

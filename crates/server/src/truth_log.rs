@@ -1,6 +1,6 @@
 //! The truth log: CSV, written by a thread of its own, so that a slow disk never holds up an answer.
 //!
-//! A header line, then one row a request in the order in which they *ended*; whoever needs the order of arrival sorts
+//! A header line, then one row a request in the order in which they *ended*; to get the order of arrival, sort
 //! by `epoch, number`. Instants are nanoseconds since the start of the epoch's fault clock. What does not exist is empty.
 
 use std::io::{self, BufWriter, Write};

@@ -1,13 +1,13 @@
-//! The simulator: the same scenario and the same driver as the engine, in virtual time.
+//! The simulator runs the same scenarios with the same driver as the engine, but in virtual time.
 //!
-//! There is no network and no generator here, so neither takes time: a request reaches the service at the instant it
-//! starts, and starts at its intended start unless the user's own cap on connections holds it back. What comes out is
-//! what an ideal client would have measured, to the nanosecond: the truth that other measurements are compared with.
+//! Network and generator take no time here: a request reaches the service when it starts, and it starts at its intended
+//! start unless the user's limit on connections holds it back, or [`GeneratorFlaws`] were asked for. The result is what an
+//! ideal client would measure, exact to the nanosecond: the truth for other measurements.
 //!
-//! [`simulate`] makes a [`Run`] of a scenario. [`Simulation`] hands each request to a [`Sink`] of the caller's instead.
-//! [`labs`] are small experiments with a name.
+//! [`simulate`] returns a [`Run`]. [`Simulation`] passes each request to the caller's [`Sink`] instead. [`labs`] contains
+//! small named experiments.
 //!
-//! All of it is deterministic: the same scenario gives the same records in the same order, always.
+//! The simulator is deterministic: the same scenario always gives the same records in the same order.
 //!
 //! ```
 //! use truetail_model::record::Metric;
@@ -23,6 +23,7 @@
 
 mod client_outcome;
 mod error;
+mod flaws;
 mod in_flight;
 pub mod labs;
 mod run;
@@ -30,6 +31,7 @@ mod simulation;
 mod sink;
 
 pub use error::SimError;
+pub use flaws::GeneratorFlaws;
 pub use run::{SimOptions, simulate};
 pub use simulation::{FaultClockStart, Simulation, SimulationEnd};
 pub use sink::Sink;

@@ -20,7 +20,7 @@ pub struct ParseError {
     pub tested: &'static str,
     /// Which of its files: `stdout`, or a key of [`crate::ToolOutput::files`].
     pub file: &'static str,
-    /// The line, from 1, where there is one.
+    /// The line, from 1, if there is one.
     pub line: Option<u64>,
     /// What is wrong there.
     pub what: String,

@@ -51,7 +51,7 @@ impl FailureClassifier {
         Outcome::Reset(Cause::ClosedBeforeAnswer)
     }
 
-    /// A note about unknown failures, where there were any.
+    /// A note about unknown failures, if there were any.
     pub fn notes(self) -> Vec<String> {
         let FailureClassifier { unknown, first } = self;
         let note = || {

@@ -48,7 +48,7 @@ pub(crate) fn locate_compiled(
     if fs::read_to_string(&compiled).is_ok_and(|text| text == source) {
         return Ok(found);
     }
-    Err(ToolNotFound { looked_for: format!("{} is not the one that belongs to this truetail", compiled.display()) })
+    Err(ToolNotFound { looked_for: format!("{} does not match this version of truetail", compiled.display()) })
 }
 
 /// The version in the file name of the jar; the greatest by name where there are several.

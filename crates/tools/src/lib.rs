@@ -1,11 +1,11 @@
-//! Other people's load tools: for each, how to find and install it, its command line for a load, and the parser of what it
-//! prints.
+//! Other people's load tools: for each, how to find and install it, its command line for a load, and a parser for its
+//! output.
 //!
-//! A [`Tool`] says *what* to run ([`Tool::command`]) and reads the output ([`Tool::parse`]); `truetail-lab` runs it. The only
-//! processes started here are those that ask for a version ([`Tool::locate`]). A parser takes bytes and gives a
-//! [`ToolReport`], or a [`ParseError`] that names the line. It never panics, and never fills in what the tool did not say.
+//! A [`Tool`] knows *what* to run ([`Tool::command`]) and parses the output ([`Tool::parse`]); `truetail-lab` runs it. This
+//! crate only starts processes to ask for a version ([`Tool::locate`]). A parser takes bytes and returns a [`ToolReport`],
+//! or a [`ParseError`] that names the line. It never panics, and never makes up what the tool did not report.
 //!
-//! A new tool is a folder beside this file, and two lines in it: its module, and its place in [`all`].
+//! To add a tool, add a folder next to this file, and two lines in this file: its module, and its place in [`all`].
 
 mod ab;
 mod autocannon;

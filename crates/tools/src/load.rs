@@ -48,7 +48,7 @@ impl LoadSpec {
             let is_whole = requests >= 1.0 && (requests / seconds as f64 - rate).abs() <= rate * 1e-12;
             is_whole.then_some((requests as u64, seconds))
         };
-        let why = || format!("it takes whole requests a second, a minute or an hour, not {rate} a second");
+        let why = || format!("it takes a whole number of requests per second, minute or hour, not {rate} per second");
         [1, 60, 3_600].into_iter().find_map(whole).ok_or_else(|| CommandError { tool, why: why() })
     }
 
@@ -56,7 +56,7 @@ impl LoadSpec {
     /// because the last one or two may fall beyond the end.
     pub(crate) fn shortfall(&self, tool: &str, made: u64) -> Option<String> {
         let due = self.rate.as_per_second() * self.duration.as_secs_f64();
-        let note = || format!("{due} requests were due and {made} were made, which {tool} does not mention");
+        let note = || format!("{due} requests were due but only {made} were sent, which {tool} does not report");
         ((made as f64) < due * MIN_SHARE_OF_DUE).then(note)
     }
 
@@ -94,6 +94,6 @@ mod tests {
             assert_eq!(of(per_second).whole_rate("k6"), Ok(whole), "{per_second}");
         }
         let error = of(1.0 / 7.0).whole_rate("k6").expect_err("a seventh").to_string();
-        assert!(error.starts_with("k6 cannot offer this: it takes whole requests"), "{error}");
+        assert!(error.starts_with("k6 cannot offer this: it takes a whole number"), "{error}");
     }
 }

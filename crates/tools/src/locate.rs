@@ -9,7 +9,7 @@ use std::process::Command;
 pub struct InstalledTool {
     /// The program; for a tool made of several files, their folder.
     pub path: PathBuf,
-    /// The version that it prints; `unknown` where it prints none.
+    /// The version that it prints; `unknown` if it prints none.
     pub version: String,
 }
 
@@ -47,7 +47,7 @@ impl SearchPath {
     pub fn program(&self, name: &str) -> Result<PathBuf, ToolNotFound> {
         let places = std::iter::once(self.folder.join("bin")).chain(self.path.iter().cloned());
         places.map(|place| place.join(name)).find(|file| is_program(file)).ok_or_else(|| ToolNotFound {
-            looked_for: format!("no program {name} in {} or on the PATH", self.folder.join("bin").display()),
+            looked_for: format!("no program {name} in {} or on PATH", self.folder.join("bin").display()),
         })
     }
 }
@@ -78,7 +78,7 @@ pub(crate) fn locate_program(
 }
 
 /// The first version number in `text`: digits with at least one dot, such as `4.1.0` in `wrk debian/4.1.0-3+b2 [epoll]`;
-/// `unknown` where there is none.
+/// `unknown` if there is none.
 pub(crate) fn version_in(text: &str) -> String {
     let mut numbers = text.split(|c: char| !c.is_ascii_digit() && c != '.').map(|number| number.trim_matches('.'));
     numbers.find(|number| number.contains('.')).unwrap_or("unknown").to_owned()

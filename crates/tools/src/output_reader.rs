@@ -47,7 +47,7 @@ impl OutputReader {
         };
         let stderr = String::from_utf8_lossy(&output.stderr);
         let complaint = stderr.lines().map(str::trim).find(|line| !line.is_empty());
-        let said = complaint.map(|line| format!("; it said: {}", shortened(line))).unwrap_or_default();
+        let said = complaint.map(|line| format!("; it printed: {}", shortened(line))).unwrap_or_default();
         self.error(None, format!("no {what}; {exit}{said}"))
     }
 
@@ -57,7 +57,7 @@ impl OutputReader {
             return Ok(());
         }
         let last = 1 + bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-        Err(self.error(last, "the file ends inside this line: it was cut off"))
+        Err(self.error(last, "the file ends within this line; it was cut off"))
     }
 
     /// The rows of a table with a header, each with its line number. Columns that `T` does not name are ignored, and quotes
@@ -116,7 +116,7 @@ impl OutputReader {
         serde_json::from_slice(bytes).map_err(|error| self.error(error.line() as u64, error.to_string()))
     }
 
-    /// The lines `[a] b` below a heading, up to the next empty line; `None` where there is no such heading.
+    /// The lines `[a] b` below a heading, up to the next empty line; `None` if there is no such heading.
     pub fn bracketed<'a>(&self, text: &'a str, heading: &str) -> Result<Option<Vec<BracketedLine<'a>>>, ParseError> {
         let Some((at, _)) = find_labelled(text, heading) else { return Ok(None) };
         let lines = numbered_lines(text).skip(at as usize).take_while(|(_, content)| !content.trim().is_empty());
@@ -138,7 +138,7 @@ impl OutputReader {
 
     /// Parses a number.
     pub fn number<T: FromStr>(&self, line: u64, text: &str) -> Result<T, ParseError> {
-        text.trim().parse().map_err(|_| self.error(line, format!("'{}' is no number", shortened(text))))
+        text.trim().parse().map_err(|_| self.error(line, format!("'{}' is not a number", shortened(text))))
     }
 
     /// Parses a rate, which is finite and not negative.
@@ -174,7 +174,7 @@ impl OutputReader {
 fn csv_message(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} fields where the header has {expected_len}")
+            format!("{len} fields, but the header has {expected_len}")
         }
         csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
         _ => error.to_string(),

@@ -11,7 +11,7 @@ const MAX_TIMED_RUN: Nanos = Nanos::from_secs(7 * 24 * 3600);
 /// One request as the tool reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReportedRequest {
-    /// Its start in nanoseconds since the start of the run or since 1970, whichever the tool uses; `None` where the tool
+    /// Its start in nanoseconds since the start of the run or since 1970, whichever the tool uses; `None` if the tool
     /// does not say, or only in whole seconds.
     pub start_ns: Option<u64>,
     /// Its latency, as the tool defines it.

@@ -15,7 +15,7 @@ pub struct InstallHint {
     pub origin: &'static str,
     /// The command that installs it on a Debian-like system: the repository's script, where that does it.
     pub debian: &'static str,
-    /// The command that installs it on macOS, where there is one.
+    /// The command that installs it on macOS, if there is one.
     pub macos: Option<&'static str>,
 }
 

@@ -37,14 +37,14 @@ impl GeneratorKind {
     pub const fn describe(self) -> &'static str {
         match self {
             GeneratorKind::Open => "an open-loop generator: it kept its schedule while the service stood still",
-            GeneratorKind::PartlyOpen => "partly open: it gave its schedule up while the service stood still",
-            GeneratorKind::Closed => "a closed loop: it waits for answers before it asks again",
+            GeneratorKind::PartlyOpen => "partly open: it dropped its schedule while the service stood still",
+            GeneratorKind::Closed => "a closed loop: it waits for an answer before it sends the next request",
             GeneratorKind::ClosedAndFilled => {
-                "a closed loop whose tail is filled in afterwards with requests that never were"
+                "a closed loop that fills in its tail afterwards with requests it never sent"
             }
-            GeneratorKind::OffRate => "no closed loop, but it did not offer the rate it was asked for",
-            GeneratorKind::Bursts => "a generator of bursts: it offers its rate on average, and no schedule",
-            GeneratorKind::Unknown => "of a kind that could not be told",
+            GeneratorKind::OffRate => "not a closed loop, but it did not send at the requested rate",
+            GeneratorKind::Bursts => "a generator of bursts: it sends at its rate on average, but not on a schedule",
+            GeneratorKind::Unknown => "of an unknown kind",
         }
     }
 }
@@ -132,40 +132,42 @@ fn evidence(trial: &Trial) -> Vec<String> {
             let (asked, count) = (row.rate_asked_per_second, arrivals.count);
             let lag = Nanos(arrivals.lag_p99_ns).as_millis_f64();
             say(format!(
-                "the server saw {count} requests of {} planned, {seen:.1}/s of {asked}/s; 99 % were within {lag:.1} ms of \
+                "the server saw {count} of {} planned requests, {seen:.1}/s instead of {asked}/s; 99% arrived within {lag:.1}ms of \
                  an even schedule",
                 trial.planned
             ));
         }
-        _ => say(format!("the server saw nothing of it; it {}", said_of_failure(row))),
+        _ => say(format!("the server saw no requests; the tool {}", said_of_failure(row))),
     }
     if row.planned_in_fault > 0 {
         let seen = row.arrivals_in_fault.unwrap_or_default();
         say(format!(
-            "while the service stood still, {} requests were due and the server saw {seen}",
+            "while the service stood still, {} requests were due, and the server saw {seen}",
             row.planned_in_fault
         ));
     }
     if is_in_bursts(trial) {
         let index = row.arrivals.and_then(|arrivals| arrivals.dispersion).unwrap_or_default();
-        say(format!("they came in bursts: their counts vary {index:.0} times as much as those of a Poisson process"));
+        say(format!(
+            "the requests came in bursts: their counts vary {index:.0} times as much as those of a Poisson process"
+        ));
     }
     sentences.extend(what_it_reports(trial));
     sentences
 }
 
 fn said_of_failure(row: &LeagueRow) -> String {
-    format!("{}: {}", row.state.name(), row.message.as_deref().unwrap_or("nothing is known"))
+    format!("{}: {}", row.state.name(), row.message.as_deref().unwrap_or("no reason known"))
 }
 
 /// What its own numbers are worth, where they could be read.
 fn what_it_reports(trial: &Trial) -> Option<String> {
     let reported = trial.row.reported.as_ref()?.quantile(0.99)?;
     let millis = |ns: u64| Nanos(ns).as_millis_f64();
-    let truth = trial.truth_p99_ns.map_or("none".to_owned(), |truth| format!("{:.1} ms", millis(truth)));
-    let error = trial.row.error_p99_pct.map_or(String::new(), |error| format!(" ({error:+.1} %)"));
+    let truth = trial.truth_p99_ns.map_or("none".to_owned(), |truth| format!("{:.1}ms", millis(truth)));
+    let error = trial.row.error_p99_pct.map_or(String::new(), |error| format!(" ({error:+.1}%)"));
     Some(format!(
-        "{}: it reports a p99 of {:.1} ms where the truth is {truth}{error}",
+        "{}: it reports a p99 of {:.1}ms; the truth is {truth}{error}",
         trial.scenario,
         millis(reported.value_ns)
     ))

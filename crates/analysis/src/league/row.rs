@@ -172,8 +172,7 @@ fn notes(subject: &ToolUnderTest<'_>, p99: Option<(Nanos, Nanos)>, window: &Obse
     if let Some(off) = off.filter(|off| window.stretches.is_empty() && *off > HEALTHY_TOLERANCE) {
         let served = subject.server_view.and_then(|view| view.served(0.99)).unwrap_or_default();
         notes.push(format!(
-            "nothing was wrong with the service, and its p99 is {:.1} ms off; by the server's log 99 % were answered within \
-             {:.1} ms",
+            "the service was healthy, but the reported p99 is {:.1}ms off; the server's log shows a p99 of {:.1}ms",
             off.as_millis_f64(),
             served.as_millis_f64()
         ));

@@ -146,7 +146,7 @@ fn nobody_is_judged_where_nothing_can_be_seen() {
     let said = claims(LatencyFrom::Send, &[(0.99, 14)]);
     let off = ToolUnderTest { report: Some(ReportView { claims: &said, ..subject.report.unwrap() }), ..subject };
     let row = truetail_analysis::league::row(&off, &truth(&healthy).unwrap(), rate, &window(&healthy, 10));
-    assert!(row.notes[0].contains("4.0 ms off") && row.notes[0].contains("within 10.0 ms"), "{:?}", row.notes);
+    assert!(row.notes[0].contains("4.0ms off") && row.notes[0].contains("p99 of 10.0ms"), "{:?}", row.notes);
 }
 
 fn kind_of(saw: &ServerView, latency_from: LatencyFrom) -> GeneratorKind {

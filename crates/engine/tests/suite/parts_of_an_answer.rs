@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::support::http2::{Honest, in_http2};
 use crate::support::{open, run};
-use truetail_engine::{Method, Observer, ObserverFactory, Plan, RunOutput, Target};
+use truetail_engine::{AnswerHead, EndedRequest, Method, Observer, ObserverFactory, Plan, RunOutput, Target};
 use truetail_model::record::{Metric, Outcome};
 use truetail_model::time::Nanos;
 
@@ -128,8 +128,8 @@ fn a_request_behind_one_that_is_not_read_waits_for_the_connection() {
 struct Seen(Arc<Mutex<(u64, usize, u64)>>);
 
 impl Observer for Seen {
-    fn head(&mut self, _: u32, status: u16) {
-        assert_eq!(status, 200);
+    fn head(&mut self, _: u32, head: AnswerHead<'_>) {
+        assert_eq!(head.status, 200);
         self.0.lock().unwrap().0 += 1;
     }
 
@@ -138,8 +138,8 @@ impl Observer for Seen {
         self.0.lock().unwrap().1 += part.len();
     }
 
-    fn end(&mut self, _: u32, outcome: Outcome) {
-        assert_eq!(outcome, Outcome::Response { status: 200 });
+    fn end(&mut self, _: u32, ended: EndedRequest) {
+        assert_eq!(ended.outcome, Outcome::Response { status: 200 });
         self.0.lock().unwrap().2 += 1;
     }
 }

@@ -27,7 +27,7 @@ fn no_answer_is_told_with_its_cause() {
     let (_held, address) = crate::support::nobody();
     let refused = PreflightError::Connect { endpoint: address.into(), cause: Cause::Refused };
     assert_eq!(ask(&format!("http://{address}/"), 5000), Err(refused.clone()));
-    assert_eq!(refused.to_string(), format!("could not connect to {address}: connection refused"));
+    assert_eq!(refused.to_string(), format!("cannot connect to {address}: connection refused"));
     let no_answer = |act: Act| match ask(&Puppet::start(move |_| act.clone()).url(), 5000) {
         Err(PreflightError::NoAnswer { cause, .. }) => cause,
         other => panic!("{other:?}"),

@@ -208,6 +208,7 @@ fn a_worker_that_sleeps_obeys_too() {
     for (timing, end) in [
         (Timing::Balanced, Control::stop as fn(&Control)),
         (Timing::Precise, Control::stop_now),
+        (Timing::Auto, Control::stop),
         (Timing::Cheap, Control::stop),
     ] {
         let puppet = Puppet::start(|_| Act::Send(ok()));
@@ -266,7 +267,7 @@ fn what_was_recorded_so_far_can_be_had_and_nothing_of_it_is_lost() {
 #[test]
 fn every_timing_keeps_the_schedule() {
     let puppet = Puppet::start(|_| Act::Send(ok()));
-    for timing in [Timing::Precise, Timing::Balanced, Timing::Cheap] {
+    for timing in [Timing::Precise, Timing::Balanced, Timing::Auto, Timing::Cheap] {
         let mut open = open(&puppet.url(), 400.0, 400);
         open.timing = timing;
         let measured = run(&open);
@@ -280,6 +281,36 @@ fn every_timing_keeps_the_schedule() {
         closed.timing = timing;
         assert_eq!(run(&closed).snapshot.tally.responses, 200, "{timing:?}");
     }
+}
+
+/// A sleep for each request is affordable at 400/s and not at 200 000/s, whatever a sleep takes.
+#[test]
+fn auto_sends_in_ticks_where_the_rate_is_high() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let ran = |rate, requests| {
+        let mut plan = open(&puppet.url(), rate, requests);
+        (plan.timing, plan.threads) = (Timing::Auto, Some(1));
+        plan.workload.limits.connections = Some(64);
+        let measured = run(&plan);
+        assert_eq!(measured.snapshot.tally.responses, requests);
+        assert!(measured.snapshot.samples.even().iter().all(|r| r.actual_start >= r.intended_start));
+        measured.generator.ticks
+    };
+    assert_eq!(ran(400.0, 200), None);
+    let ticks = ran(200_000.0, 4_000).expect("a gap of 5 us is less than twelve sleeps");
+    assert!(ticks.longest_ns > 0 && ticks.longest_ns <= Timing::AUTO_TICK_NS && ticks.requests > 3_000, "{ticks:?}");
+}
+
+/// On another machine truetail would choose another cap: it is no part of what was offered.
+#[test]
+fn a_cap_that_truetail_chose_is_a_fact_of_the_generator() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let mut plan = open(&puppet.url(), 1000.0, 10);
+    assert!(plan.offered().connections.is_none() && run(&plan).generator.connections_available > Some(0));
+    plan.workload.limits.connections = Some(3);
+    assert_eq!((plan.offered().connections, run(&plan).generator.connections_available), (Some(3), None));
+    let closed = closed(&puppet.url(), 4, 20);
+    assert_eq!((closed.offered().connections, run(&closed).generator.connections_available), (None, None));
 }
 
 /// In batches answers wake nobody, but for an arrival that has waited for its tick and has no place under the cap: else a

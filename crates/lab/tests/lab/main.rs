@@ -58,9 +58,9 @@ fn a_failing_tool_keeps_its_output_and_says_why() {
     let root = tempfile::tempdir().unwrap();
     for (script, why) in [
         ("echo half a report; echo 'no such host' >&2; exit 3", "exit code 3: no such host"),
-        ("echo nonsense", "bad: stdout, line 1: 'nonsense' is no number (this parser was tested with bad 1.0)"),
+        ("echo nonsense", "bad: stdout, line 1: 'nonsense' is not a number (this parser was tested with bad 1.0)"),
         ("kill -9 $$", "ended by signal 9"),
-        ("true", "is no number"),
+        ("true", "is not a number"),
     ] {
         let result = run(&Fake::new("bad", script), root.path(), PATIENT);
         assert_eq!(result.state, ToolState::Failed, "{script}");

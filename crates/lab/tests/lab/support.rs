@@ -81,7 +81,7 @@ impl Tool for Fake {
             tested: self.info.tested_version,
             file: "stdout",
             line: Some(1),
-            what: format!("'{}' is no number", text.trim()),
+            what: format!("'{}' is not a number", text.trim()),
         };
         let value_ns = text.trim().parse().map_err(broken)?;
         let quantiles = vec![ClaimedQuantile { q: 0.99, value_ns, printed: true }];

@@ -1,4 +1,4 @@
-//! The same rate for ever.
+//! The same rate forever.
 
 use super::RateProfile;
 use crate::time::Rate;

@@ -18,7 +18,7 @@ pub struct Arrival {
     pub intended_start: Timestamp,
 }
 
-/// Where a schedule ends: at the first limit that is reached. Without any limit it goes on for ever.
+/// The end of a schedule: the first limit that is reached. Without a limit it never ends.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Horizon {
     /// Arrivals are strictly before this much time.

@@ -1,14 +1,14 @@
-//! How arrivals lie between each other, given the rate.
+//! The gaps between arrivals at a given rate.
 
 use serde::{Deserialize, Serialize};
 
-/// Where arrival k lies on the axis L(t).
+/// The gaps between arrivals: where arrival k lies on the axis L(t).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spacing {
-    /// At L(t) = k: a metronome at the profile's rate.
+    /// At L(t) = k: even gaps at the profile's rate.
     #[default]
     Even,
-    /// At the k-th point of a unit Poisson process: gaps that are exponential, as many independent users make them.
+    /// At the k-th point of a unit Poisson process: random (exponential) gaps, like those of many independent users.
     Poisson,
 }

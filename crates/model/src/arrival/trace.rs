@@ -1,4 +1,4 @@
-//! Arrivals as somebody recorded them.
+//! Recorded arrivals.
 
 use std::sync::Arc;
 

@@ -7,9 +7,9 @@ use crate::workload::{LoadModel, Workload};
 /// The bounds of a workload.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WorkloadBounds {
-    /// No arrival is intended at or after this; `None` where that is not known beforehand.
+    /// No arrival is intended at or after this; `None` if that is not known beforehand.
     pub(super) end: Option<Timestamp>,
-    /// No more arrivals than this; `None` where that is not known beforehand.
+    /// No more arrivals than this; `None` if that is not known beforehand.
     pub(super) max_arrivals: Option<u64>,
 }
 

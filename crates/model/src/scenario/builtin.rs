@@ -16,10 +16,10 @@ const TEXTS: [(&str, &str); 6] = [
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FindError {
     /// None begins like this.
-    #[error("there is no scenario '{0}'; there are {names}, or give a file", names = listed(&names()))]
+    #[error("there is no scenario '{0}'; use one of {names}, or a file", names = listed(&names()))]
     Unknown(String),
     /// Several begin like this.
-    #[error("'{given}' may be {candidates}; write more of the name", candidates = listed(candidates))]
+    #[error("'{given}' could be {candidates}; write more of the name", candidates = listed(candidates))]
     Ambiguous {
         /// What was given.
         given: String,

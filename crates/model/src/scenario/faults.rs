@@ -13,7 +13,7 @@ type Result<T> = std::result::Result<T, ScenarioError>;
 const GATES: [(&str, Gate); 2] =
     [(gate_name(Gate::Answers), Gate::Answers), (gate_name(Gate::Arrivals), Gate::Arrivals)];
 
-const NTH: &str = "a whole number from 1: every n-th request";
+const NTH: &str = "a whole number from 1";
 
 /// Reads the faults in their order.
 pub(super) fn read(sections: &[Section<'_>], bounds: &WorkloadBounds) -> Result<Vec<Fault>> {
@@ -23,8 +23,8 @@ pub(super) fn read(sections: &[Section<'_>], bounds: &WorkloadBounds) -> Result<
         if let Some(earlier) = faults.iter().find(|earlier| shadows(earlier, &fault)) {
             let (kind, earlier) = (fault.kind().name(), earlier.kind().name());
             return Err(section.error(format!(
-                "this {kind} fault never happens: the {earlier} fault before it meets every request; narrow that one \
-                 with share, every, at or for"
+                "this {kind} fault never happens: the {earlier} fault before it matches every request; narrow the earlier \
+                 one with share, every, at or for"
             )));
         }
         faults.push(fault);
@@ -40,7 +40,7 @@ fn shadows(first: &Fault, second: &Fault) -> bool {
 fn read_fault(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     let kinds = FaultKind::ALL.map(|kind| (kind.name(), kind));
     let kinds: Vec<_> = kinds.into_iter().filter(|(_, kind)| *kind != FaultKind::Queue).collect();
-    let kind = section.require("kind", "such as kind = \"stall\"")?.choice(&kinds)?;
+    let kind = section.require("kind", "for example kind = \"stall\"")?.choice(&kinds)?;
     let fault = match kind {
         FaultKind::Stall => stall(section, bounds)?,
         FaultKind::RecurringStall => recurring_stall(section, bounds)?,
@@ -48,7 +48,7 @@ fn read_fault(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
         FaultKind::EveryNth => every_nth(section, bounds)?,
         FaultKind::ErrorStatus => error_status(section, bounds)?,
         FaultKind::SlowBody => {
-            let over = section.require("over", "such as over = \"2s\"")?.length()?;
+            let over = section.require("over", "for example over = \"2s\"")?.length()?;
             Fault::SlowBody { over, select: select(section, bounds)? }
         }
         FaultKind::Reset => Fault::Reset { select: select(section, bounds)? },
@@ -63,19 +63,20 @@ fn read_fault(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
 
 fn stall(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     Ok(Fault::Stall {
-        at: within(&section.require("at", "such as at = \"30s\"")?, bounds)?,
-        length: section.require("for", "such as for = \"1s\"")?.length()?,
+        at: within(&section.require("at", "for example at = \"30s\"")?, bounds)?,
+        length: section.require("for", "for example for = \"1s\"")?.length()?,
         gate: gate(section)?,
     })
 }
 
 fn recurring_stall(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
-    let first = within(&section.require("first", "such as first = \"5s\"")?, bounds)?;
-    let every = section.require("every", "such as every = \"10s\"")?.length()?;
-    let length_field = section.require("for", "such as for = \"200ms\"")?;
+    let first = within(&section.require("first", "for example first = \"5s\"")?, bounds)?;
+    let every = section.require("every", "for example every = \"10s\"")?.length()?;
+    let length_field = section.require("for", "for example for = \"200ms\"")?;
     let length = length_field.length()?;
     if length >= every {
-        let problem = format!("{length} every {every} never lets an answer through; make it shorter than 'every'");
+        let problem =
+            format!("a stall of {length} every {every} never lets an answer through; make it shorter than 'every'");
         return Err(length_field.error(problem));
     }
     let times = section.get("times").map(|n| n.whole(1..=u64::MAX, "a whole number from 1; leave it out for no end"));
@@ -87,26 +88,26 @@ fn gate(section: &Section<'_>) -> Result<Gate> {
 }
 
 fn ramp(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
-    let from = within(&section.require("from", "such as from = \"20s\"")?, bounds)?;
-    let to_field = section.require("to", "such as to = \"50s\"")?;
+    let from = within(&section.require("from", "for example from = \"20s\"")?, bounds)?;
+    let to_field = section.require("to", "for example to = \"50s\"")?;
     let to = to_field.instant()?;
     if to <= from {
         let (from, to) = (from.since_origin(), to.since_origin());
-        return Err(to_field.error(format!("a ramp from {from} to {to} takes no time; 'to' is later than 'from'")));
+        return Err(to_field.error(format!("a ramp from {from} to {to} takes no time; 'to' must be later than 'from'")));
     }
-    let target = section.require("target", "such as target = \"100ms\"")?.duration()?;
+    let target = section.require("target", "for example target = \"100ms\"")?.duration()?;
     Ok(Fault::Ramp { from, to, target })
 }
 
 fn every_nth(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
     Ok(Fault::EveryNth {
-        every: nth(&section.require("every", "such as every = 500")?, bounds)?,
-        pause: section.require("pause", "such as pause = \"200ms\"")?.length()?,
+        every: nth(&section.require("every", "for example every = 500")?, bounds)?,
+        pause: section.require("pause", "for example pause = \"200ms\"")?.length()?,
     })
 }
 
 fn error_status(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Fault> {
-    let status = section.require("status", "such as status = 503")?;
+    let status = section.require("status", "for example status = 503")?;
     Ok(Fault::ErrorStatus {
         status: status.whole(400..=599u16, "an error status, 400 to 599")?,
         immediately: section.get("immediately").map_or(Ok(false), |immediately| immediately.flag())?,
@@ -128,7 +129,7 @@ fn read_share(field: &Field<'_>) -> Result<f64> {
     if share > 0.0 && share <= 1.0 {
         return Ok(share);
     }
-    Err(field.error(format!("{share} is no share; it is above 0 and at most 1, such as 0.05 for 5 %")))
+    Err(field.error(format!("{share} is not a share; use a number above 0 and at most 1, such as 0.05 for 5 %")))
 }
 
 /// An instant at which the workload still goes on.

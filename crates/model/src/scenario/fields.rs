@@ -25,7 +25,7 @@ impl SourceText<'_> {
     }
 }
 
-/// One table of the file. It remembers which keys were asked for, so that all others can be reported as unknown.
+/// One table of the file. It remembers which keys were read, so that all others can be reported as unknown.
 pub(super) struct Section<'t> {
     text: SourceText<'t>,
     /// Its name in error messages, such as `[service]`; empty for the top level.
@@ -68,14 +68,14 @@ impl<'t> Section<'t> {
         }
     }
 
-    /// Fails when there is a key that nobody asked for.
+    /// Fails if the table has a key that was not read.
     pub(super) fn no_more_keys(&self) -> Result<()> {
         let asked = self.asked.borrow();
         let unknown = self.table.keys().filter(|key| !asked.contains(&key.get_ref().as_ref()));
         let Some(key) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
         let help = match closest(key.get_ref(), &asked) {
             Some(meant) => format!("did you mean '{meant}'?"),
-            None => format!("there are {}", asked.join(", ")),
+            None => format!("use one of {}", asked.join(", ")),
         };
         let message = format!("unknown key '{}'{}; {help}", key.get_ref(), self.inside());
         Err(self.text.error(key.span().start, message))
@@ -123,7 +123,7 @@ impl<'t> Field<'t> {
     }
 
     pub(super) fn string(&self) -> Result<&'t str> {
-        self.value.get_ref().as_str().ok_or_else(|| self.mistyped("a text in quotes"))
+        self.value.get_ref().as_str().ok_or_else(|| self.mistyped("text in quotes"))
     }
 
     pub(super) fn flag(&self) -> Result<bool> {
@@ -166,7 +166,7 @@ impl<'t> Field<'t> {
     /// A length of time above zero.
     pub(super) fn length(&self) -> Result<Nanos> {
         match self.duration()? {
-            Nanos::ZERO => Err(self.error("a length of zero never happens; give it a length or leave it out")),
+            Nanos::ZERO => Err(self.error("must be longer than zero; set a length or leave it out")),
             length => Ok(length),
         }
     }
@@ -185,7 +185,7 @@ impl<'t> Field<'t> {
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         let help = match closest(given, &names) {
             Some(meant) => format!("did you mean \"{meant}\"?"),
-            None => format!("there are {}", names.join(", ")),
+            None => format!("use one of {}", names.join(", ")),
         };
         Err(self.error(format!("\"{given}\" is unknown; {help}")))
     }

@@ -1,14 +1,14 @@
-//! A scenario: how the service behaves × what is offered, and its TOML.
+//! A scenario: a service × a workload, and its TOML format, which `docs/scenarios.md` describes key by key.
 //!
-//! | file | what is in it |
+//! | file | content |
 //! |---|---|
 //! | `parse` | TOML text → [`Scenario`]; `workload`, `service` and `faults` read their sections, and `faults` writes its own |
 //! | `fields` | keys and values with their place in the text |
-//! | `keys` | keys and values to be written |
+//! | `keys` | keys and values to write |
 //! | `error` | [`ScenarioError`]: one line with file, line, column, key and help |
-//! | `bounds` | which faults can happen within a workload |
-//! | `write` | [`Scenario`] → TOML, and the same tree for serde |
-//! | `scale` | the same picture in a shorter or longer run |
+//! | `bounds` | the end and the size of a workload, outside which a fault can never happen |
+//! | `write` | [`Scenario`] → TOML, and the same keys for serde |
+//! | `scale` | scales a scenario to a shorter or longer run |
 //! | [`builtin`] | the scenarios that come with truetail |
 //!
 //! ```toml
@@ -49,17 +49,17 @@ pub use scale::ScaleError;
 use crate::service::Service;
 use crate::workload::Workload;
 
-/// One thing to measure, and what is known of it.
+/// A load and a server to measure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
     /// Its name, such as `02-single-hiccup`: letters, digits, `-`, `_` and `.`.
     pub name: String,
     /// What it shows, in a sentence.
     pub about: String,
-    /// How the system under test behaves.
+    /// How the server behaves.
     pub service: Service,
-    /// What is offered to it.
+    /// The load on it.
     pub workload: Workload,
-    /// The path that is asked for; begins with `/`.
+    /// The path of the requests; starts with `/`.
     pub path: String,
 }

@@ -15,7 +15,7 @@ impl Scenario {
     /// The first thing that is wrong, with line and key: unknown keys, values that are none, contradictions, and faults
     /// that can never happen in this workload.
     pub fn parse(text: &str, file_name: &str) -> Result<Scenario, ScenarioError> {
-        let refuse = |_: &str| Err("a recording cannot be read from here".to_owned());
+        let refuse = |_: &str| Err("trace files cannot be read here".to_owned());
         Scenario::parse_with(text, file_name, &refuse)
     }
 
@@ -32,8 +32,8 @@ impl Scenario {
         let name = name_of(&top, file_name)?;
         let about = top.get("about").map_or(Ok(""), |about| about.string())?.to_owned();
         let path = path_of(&top)?;
-        let workload = top.require("workload", "what is offered, such as rate = 1000 and duration = \"60s\"")?;
-        let service = top.require("service", "how the service behaves, such as baseline = \"10ms\"")?;
+        let workload = top.require("workload", "describe the load, for example rate = 1000 and duration = \"60s\"")?;
+        let service = top.require("service", "describe the server, for example baseline = \"10ms\"")?;
         top.no_more_keys()?;
         let workload = workload::read(&workload.section()?, read)?;
         let service = service::read(&service.section()?, &WorkloadBounds::of(&workload))?;
@@ -47,7 +47,7 @@ fn name_of(top: &Section<'_>, file_name: &str) -> Result<String, ScenarioError> 
     if !name.is_empty() && name.chars().all(is_of_name) {
         return Ok(name.to_owned());
     }
-    Err(field.error("a name has letters, digits, '-', '_' and '.', and at least one of them"))
+    Err(field.error("a name must consist of letters, digits, '-', '_' and '.', and must not be empty"))
 }
 
 fn is_of_name(c: char) -> bool {
@@ -70,5 +70,5 @@ fn path_of(top: &Section<'_>) -> Result<String, ScenarioError> {
     if path.starts_with('/') && path.chars().all(|c| c.is_ascii_graphic()) {
         return Ok(path.to_owned());
     }
-    Err(field.error("a path begins with '/' and has neither spaces nor anything outside ASCII; such as \"/api\""))
+    Err(field.error("a path must start with '/' and contain only visible ASCII characters; for example \"/api\""))
 }

@@ -10,10 +10,10 @@ use crate::workload::LoadModel;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ScaleError {
     /// A run of no length.
-    #[error("a run of 0s has no requests; give it a duration above zero")]
+    #[error("a run of 0s has no requests; set a duration above zero")]
     Zero,
     /// The scenario ends by a count and it is not known beforehand when that is.
-    #[error("this scenario has no duration, so there is nothing to scale by; give it one in [workload]")]
+    #[error("this scenario has no duration, so it cannot be scaled; set one in [workload]")]
     NoDuration,
 }
 

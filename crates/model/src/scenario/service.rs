@@ -10,7 +10,7 @@ use crate::time::Nanos;
 const VARIATIONS: [(&str, Variation); 2] = [("constant", Variation::Constant), ("exponential", Variation::Exponential)];
 
 pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Service, ScenarioError> {
-    let baseline = section.require("baseline", "such as baseline = \"10ms\"")?.duration()?;
+    let baseline = section.require("baseline", "for example baseline = \"10ms\"")?.duration()?;
     let mut service = Service::healthy(baseline);
     if let Some(variation) = section.get("variation") {
         service.variation = variation.choice(&VARIATIONS)?;
@@ -33,7 +33,7 @@ pub(super) fn read(section: &Section<'_>, bounds: &WorkloadBounds) -> Result<Ser
     if let Some(faults) = faults {
         service.faults = faults::read(&faults.sections("[[service.fault]]")?, bounds)?;
         if service.never_reopens() {
-            return Err(faults.error("the recurring stalls take turns and leave no gap, so nothing is ever answered"));
+            return Err(faults.error("the recurring stalls leave no gap between them, so no request is ever answered"));
         }
     }
     Ok(service)

@@ -38,28 +38,28 @@ pub(super) fn read(section: &Section<'_>, read: &ReadFile<'_>) -> Result<Workloa
 }
 
 fn open(section: &Section<'_>, read: &ReadFile<'_>) -> Result<LoadModel> {
-    let asks = "belongs to the closed model; write model = \"closed\", or leave it out";
+    let asks = "applies only to the closed model; write model = \"closed\", or leave it out";
     section.refuse(&["users", "think-time"], asks)?;
-    section.refuse(&["requests-per-session", "sessions"], "belongs to model = \"partly-open\"")?;
+    section.refuse(&["requests-per-session", "sessions"], "applies only to model = \"partly-open\"")?;
     schedule(section, "requests", read).map(LoadModel::Open)
 }
 
 fn closed(section: &Section<'_>) -> Result<LoadModel> {
-    let waits = "the closed model has no rate: each user asks when it has its answer; leave it out, or write \
-                 model = \"open\"";
+    let waits = "the closed model has no rate: each user sends when its last answer has arrived; leave it out, or \
+                 write model = \"open\"";
     section.refuse(&RATES, waits)?;
-    section.refuse(&["spacing", "seed"], "the closed model has no schedule to space; leave it out")?;
-    section.refuse(&["requests-per-session", "sessions"], "belongs to model = \"partly-open\"")?;
+    section.refuse(&["spacing", "seed"], "the closed model has no schedule; leave it out")?;
+    section.refuse(&["requests-per-session", "sessions"], "applies only to model = \"partly-open\"")?;
     let users =
-        section.require("users", "the closed model needs it, such as users = 10")?.whole(1..=u32::MAX, COUNT)?;
+        section.require("users", "the closed model needs it; for example users = 10")?.whole(1..=u32::MAX, COUNT)?;
     let horizon = horizon(section, "requests", None)?;
     Ok(LoadModel::Closed { users, think_time: think_time(section)?, horizon })
 }
 
 fn partly_open(section: &Section<'_>, read: &ReadFile<'_>) -> Result<LoadModel> {
-    section.refuse(&["users"], "belongs to model = \"closed\"; here the rate says how many sessions arrive")?;
+    section.refuse(&["users"], "applies only to model = \"closed\"; here the rate sets how many sessions arrive")?;
     section.refuse(&["requests"], "the partly open model counts sessions; write sessions = N")?;
-    let per_session = section.require("requests-per-session", "such as requests-per-session = 5")?;
+    let per_session = section.require("requests-per-session", "for example requests-per-session = 5")?;
     Ok(LoadModel::PartlyOpen {
         requests_per_session: per_session.whole(1..=u32::MAX, COUNT)?,
         sessions: schedule(section, "sessions", read)?,
@@ -83,7 +83,7 @@ fn schedule(section: &Section<'_>, count_key: &'static str, read: &ReadFile<'_>)
 fn profile(section: &Section<'_>, read: &ReadFile<'_>) -> Result<Profile> {
     let given: Vec<Field<'_>> = RATES.into_iter().filter_map(|key| section.get(key)).collect();
     if let [first, second, ..] = &given[..] {
-        return Err(second.error(format!("the rate is given already, on line {}; keep one of them", first.line())));
+        return Err(second.error(format!("the rate is already set on line {}; keep only one", first.line())));
     }
     match given.first() {
         Some(field) if field.key() == "rate" => read_rate(field).map(Profile::constant),
@@ -143,7 +143,7 @@ fn read_timeout(field: &Field<'_>) -> Result<Option<Nanos>> {
         return Ok(None);
     }
     match field.duration()? {
-        Nanos::ZERO => Err(field.error("nothing can be answered in no time; write \"none\" for no timeout")),
+        Nanos::ZERO => Err(field.error("must be longer than zero; write \"none\" for no timeout")),
         timeout => Ok(Some(timeout)),
     }
 }
@@ -153,7 +153,7 @@ fn warmup(section: &Section<'_>, duration: Option<Nanos>) -> Result<Nanos> {
     let warmup = field.duration()?;
     match duration {
         Some(duration) if warmup >= duration => {
-            Err(field.error(format!("{warmup} of warm-up leave nothing to measure in {duration}")))
+            Err(field.error(format!("a warm-up of {warmup} leaves nothing to measure in a run of {duration}")))
         }
         _ => Ok(warmup),
     }

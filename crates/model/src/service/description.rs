@@ -6,7 +6,7 @@ use super::effect::{Gate, StallSchedule, pass_gates};
 use super::fault::Fault;
 use crate::time::{Nanos, Timestamp};
 
-/// How the time of the work itself varies from request to request.
+/// How the processing time varies from request to request.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variation {
@@ -20,17 +20,17 @@ pub enum Variation {
 /// The description of a service.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Service {
-    /// The work of one request when nothing is wrong.
+    /// The time to process one request when nothing is wrong.
     pub baseline: Nanos,
-    /// How the work varies.
+    /// How this time varies.
     pub variation: Variation,
-    /// How many requests are worked on at once; the others wait in one queue, first in first out. `None`: no limit.
+    /// How many requests are processed at once; the others wait in one queue, first in, first out. `None`: no limit.
     pub concurrency: Option<u32>,
-    /// Bytes in the body of an answer.
+    /// Size of a response body in bytes.
     pub body_bytes: u32,
     /// Seed of everything random in the service.
     pub seed: u64,
-    /// What goes wrong. Where two faults would decide the kind of answer, the first in the list does.
+    /// What goes wrong. If two faults would change the same answer, the first in the list does.
     pub faults: Vec<Fault>,
 }
 
@@ -47,7 +47,7 @@ impl Service {
         }
     }
 
-    /// True when the stalls of a gate take turns so that from some instant on nothing gets through any more.
+    /// True if the stalls of a gate leave no gap between them, so that from some instant on nothing gets through.
     pub fn never_reopens(&self) -> bool {
         let schedules = self.faults.iter().filter_map(Fault::stall_schedule);
         // A stall that happens a limited number of times has an end.

@@ -70,7 +70,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The status in the head that is sent; `None` where none is.
+    /// The status in the head that is sent; `None` if none is.
     pub const fn status(self) -> Option<u16> {
         match self {
             Action::Answer { status } => Some(status),
@@ -101,7 +101,7 @@ pub struct StallSchedule {
     pub every: Nanos,
     /// For how long it is shut each time.
     pub length: Nanos,
-    /// How many times it shuts; `None`: for ever.
+    /// How many times it shuts; `None`: forever.
     pub times: Option<u64>,
 }
 

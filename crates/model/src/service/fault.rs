@@ -1,5 +1,5 @@
 //! What can go wrong with a service. Instants are on the fault clock, which starts at the first request that is not a
-//! health check, or when it is told to.
+//! health check, or at `POST /clock`.
 
 use super::effect::{Action, AnswerChange, FaultEffect, Gate, StallSchedule};
 use super::selector::Selector;
@@ -8,71 +8,71 @@ use crate::time::{Nanos, Timestamp};
 /// One thing that goes wrong.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Fault {
-    /// The gate is shut once; all that waited leave together.
+    /// The gate is shut once; everything that waited passes together when it opens.
     Stall {
         /// When it shuts.
         at: Timestamp,
         /// For how long.
         length: Nanos,
-        /// On which side.
+        /// Which gate.
         gate: Gate,
     },
-    /// The gate is shut again and again.
+    /// The gate is shut repeatedly.
     RecurringStall {
         /// When it shuts first.
         first: Timestamp,
-        /// From one shutting to the next; longer than `length`.
+        /// From the start of one stall to the start of the next; longer than `length`.
         every: Nanos,
         /// For how long each time.
         length: Nanos,
-        /// How many times; `None`: for ever.
+        /// How many times; `None`: forever.
         times: Option<u64>,
-        /// On which side.
+        /// Which gate.
         gate: Gate,
     },
     /// The baseline moves in a straight line to `target` and stays there.
     Ramp {
-        /// Where the line begins.
+        /// When the ramp begins.
         from: Timestamp,
-        /// Where it ends; later than `from`.
+        /// When it ends; later than `from`.
         to: Timestamp,
         /// The baseline from then on.
         target: Nanos,
     },
-    /// The work of every n-th request takes `pause` in place of its baseline.
+    /// Every n-th request takes `pause` instead of the baseline.
     EveryNth {
         /// n: requests n, 2n, 3n …, counted from 1.
         every: u64,
-        /// The work of these requests.
+        /// The processing time of these requests.
         pause: Nanos,
     },
     /// The answer has this status.
     ErrorStatus {
         /// 400 to 599.
         status: u16,
-        /// The answer comes at once, without work and without a place in the queue: a fast refusal.
+        /// The answer comes at once, without processing or queueing: a fast refusal.
         immediately: bool,
         /// Which requests.
         select: Selector,
     },
-    /// The connection is reset in place of an answer.
+    /// The connection is reset instead of an answer.
     Reset {
         /// Which requests.
         select: Selector,
     },
-    /// No answer ever comes; the connection stays open, and nothing is worked on.
+    /// No answer ever comes, the connection stays open, and the request is not processed.
     BlackHole {
         /// Which requests.
         select: Selector,
     },
-    /// Head and half of the body come when the work is done, the other half after `over`.
+    /// Head and half of the body come when the request is processed, the other half after `over`.
     SlowBody {
         /// From the first half of the body to its end.
         over: Nanos,
         /// Which requests.
         select: Selector,
     },
-    /// The head promises more body than comes; then the connection is closed.
+    /// The connection closes before the promised body is complete.
     ShortBody {
         /// Which requests.
         select: Selector,
@@ -98,7 +98,7 @@ pub enum FaultKind {
     SlowBody,
     ShortBody,
     Garbage,
-    /// Waited for a place among the `concurrency` of the service.
+    /// The request waited in the queue because `concurrency` others were being processed.
     Queue,
 }
 
@@ -217,7 +217,7 @@ impl Fault {
         }
     }
 
-    /// The status that it answers with; `None` where it answers with none of its own.
+    /// The status that it answers with; `None` if it answers with none of its own.
     pub const fn status(&self) -> Option<u16> {
         match self.effect() {
             FaultEffect::Answer { change: AnswerChange::WhenDone(action) | AnswerChange::AtOnce(action), .. } => {

@@ -1,5 +1,5 @@
 //! How a system under test behaves. The server follows the description in real time and the simulator in virtual time.
-//! Both ask the same [`ServiceState`] what becomes of each request.
+//! Both use the same [`ServiceState`] to decide what happens to each request.
 
 mod concurrency;
 mod description;

@@ -1,14 +1,14 @@
-//! Which requests a fault meets.
+//! Which requests a fault affects.
 
 use crate::random::mix64;
 use crate::time::{Nanos, Timestamp};
 
-/// Which requests a fault meets: all, unless narrowed. Every condition that is given must hold.
+/// Which requests a fault affects: all of them, or those that match every given condition.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Selector {
     /// Every n-th request: numbers n, 2n, 3n … (n ≥ 1), counted from 1.
     pub every: Option<u64>,
-    /// A share in (0, 1] of all requests, drawn by a hash of seed and number, so that it never changes.
+    /// A share in (0, 1] of all requests, chosen by a hash of seed and number, so the choice never changes.
     pub share: Option<f64>,
     /// Only requests that arrive at or after this instant …
     pub at: Option<Timestamp>,
@@ -17,7 +17,7 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// Does this fault meet request `number` (from 1) that arrived at `arrived`?
+    /// Whether this fault affects request `number` (from 1) that arrived at `arrived`.
     pub fn meets(&self, seed: u64, number: u64, arrived: Timestamp) -> bool {
         let from = self.at.unwrap_or(Timestamp::ZERO);
         self.every.is_none_or(|n| number.is_multiple_of(n))
@@ -35,7 +35,7 @@ impl Selector {
     }
 }
 
-/// A number in [0, 1) that belongs to this request for ever.
+/// A number in [0, 1) that is always the same for this request.
 fn uniform(seed: u64, number: u64) -> f64 {
     (mix64(mix64(seed) ^ number) >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -47,9 +47,9 @@ pub struct ServiceState {
     service: Service,
     admitted: u64,
     work: Random,
-    /// The slots of the concurrency cap, where there is one.
+    /// The slots of the concurrency cap, if there is one.
     slots: Option<ConcurrencyLimit>,
-    /// By [`Gate`]: the earliest instant from which the gate is known to stay shut for ever.
+    /// By [`Gate`]: the earliest instant from which the gate is known to stay shut forever.
     shut_from: [Timestamp; 2],
     /// False for a healthy service, which then skips every search for faults.
     has_faults: bool,

@@ -3,6 +3,7 @@
 #[path = "../suite/any/mod.rs"]
 mod any;
 mod any_scenario;
+mod documented;
 mod read;
 mod refused;
 mod round_trip;

@@ -109,7 +109,7 @@ fn a_recording_is_resolved_by_the_caller() {
     let good = |_: &str| Ok("0\n0.5\n0.7\n".to_owned());
     let scenario = Scenario::parse_with(text, "x.toml", &good).unwrap();
     assert_eq!(scenario.workload.model.horizon().duration, Some(Nanos(700_000_001)));
-    assert!(parse(text).unwrap_err().contains("trace 'calls.csv': a recording cannot be read from here"));
+    assert!(parse(text).unwrap_err().contains("trace 'calls.csv': trace files cannot be read here"));
     assert!(
         Scenario::parse_with(&text.replace("calls", "other"), "x.toml", &read)
             .unwrap_err()

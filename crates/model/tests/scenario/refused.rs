@@ -20,10 +20,10 @@ fn refused(text: &str, line: usize, says: &[&str]) {
 fn unknown_keys_are_named_with_what_was_meant() {
     refused(&file("", "bodybytes = 3"), 7, &["unknown key 'bodybytes' in [service]; did you mean 'body-bytes'?"]);
     refused(&file("durations = '1s'", ""), 4, &["'durations' in [workload]", "'duration'"]);
-    refused(&file("frobnicate = 1", ""), 4, &["unknown key 'frobnicate'", "there are model, rate,"]);
+    refused(&file("frobnicate = 1", ""), 4, &["unknown key 'frobnicate'", "use one of model, rate,"]);
     refused(&format!("nam = 'x'\n{}", file("", "")), 1, &["unknown key 'nam'; did you mean 'name'?"]);
     let with_fault = "[[service.fault]]\nkind = 'stall'\nat = '1s'\nfor = '1s'\ntarget = '1s'";
-    refused(&file("", with_fault), 11, &["'target' in [[service.fault]]", "there are kind, at, for, gate"]);
+    refused(&file("", with_fault), 11, &["'target' in [[service.fault]]", "use one of kind, at, for, gate"]);
     // The first in the file is named, not the first in the alphabet.
     refused(&file("zzz = 1\naaa = 1", ""), 4, &["'zzz'"]);
 }
@@ -58,11 +58,11 @@ fn values_of_the_wrong_kind_are_shown() {
     refused(&file("connections = 4294967296", ""), 4, &["4294967296 is not"]);
     refused(&file("seed = -1", ""), 4, &["-1 is not a whole number"]);
     refused(&file("model = 'opne'", ""), 4, &["\"opne\" is unknown; did you mean \"open\"?"]);
-    refused(&file("spacing = 'random'", ""), 4, &["there are even, poisson"]);
+    refused(&file("spacing = 'random'", ""), 4, &["use one of even, poisson"]);
     refused(&file("", "fault = 3"), 7, &["'fault' in [service]: 3 is not a list of tables"]);
     refused("workload = 1\nservice = 1", 1, &["'workload': 1 is not a table"]);
     refused(&format!("name = 'a/b'\n{}", file("", "")), 1, &["'name'", "letters"]);
-    refused(&format!("path = 'api'\n{}", file("", "")), 1, &["'path'", "begins with '/'"]);
+    refused(&format!("path = 'api'\n{}", file("", "")), 1, &["'path'", "start with '/'"]);
     refused(&file("", "").replace("1000", "'fast'"), 2, &["'rate' in [workload]: 'fast' is not a rate"]);
     refused(&file("", "").replace("1000", "0"), 2, &["'rate'", "above zero"]);
     refused(&file("", "").replace("1000", "nan"), 2, &["'rate'"]);
@@ -71,7 +71,7 @@ fn values_of_the_wrong_kind_are_shown() {
 
 #[test]
 fn contradictions_are_refused() {
-    refused(&file("profile = 'ramp:1..2/1s'", ""), 4, &["'profile'", "given already, on line 2"]);
+    refused(&file("profile = 'ramp:1..2/1s'", ""), 4, &["'profile'", "already set on line 2"]);
     refused(&file("users = 5", ""), 4, &["'users' in [workload]", "closed"]);
     refused(&file("think-time = '1s'", ""), 4, &["'think-time'", "closed"]);
     refused(&file("requests-per-session = 5", ""), 4, &["partly-open"]);
@@ -111,7 +111,7 @@ fn a_fault_that_cannot_happen_is_refused() {
     case("kind = 'error-status'; status = 600", 2, &["'status'"]);
     case("kind = 'error-status'; status = 500; immediately = 1", 3, &["true or false"]);
     case("kind = 'reset'; share = 0.0", 2, &["'share'", "above 0"]);
-    case("kind = 'reset'; share = 1.5", 2, &["'share'", "1.5 is no share"]);
+    case("kind = 'reset'; share = 1.5", 2, &["'share'", "1.5 is not a share"]);
     case("kind = 'reset'; share = nan", 2, &["'share'"]);
     case("kind = 'reset'; every = 0", 2, &["'every'"]);
     case("kind = 'reset'; every = 70000", 2, &["never comes"]);

@@ -128,8 +128,8 @@ fn overload(options: &EveryNthOptions) -> Option<String> {
     let share = options.utilisation();
     (share >= 1.0).then(|| {
         format!(
-            "{} ask for {} of the service's time: the open loop's backlog grows as long as the run lasts; the service \
-             can do {}",
+            "{} would take {} of the service's time, so the open loop's backlog grows as long as the run lasts; the service \
+             can answer {}",
             number::rate(options.rate.as_per_second()),
             number::share(share),
             number::rate(options.rate.as_per_second() / share)
@@ -144,7 +144,7 @@ fn title(options: &EveryNthOptions) -> String {
 
 fn subtitle(options: &EveryNthOptions) -> String {
     format!(
-        "One server, {} of work; the open loop offers {} for {}.",
+        "One server, {} of work per request; the open loop sends {} for {}.",
         number::round_time(options.work.0),
         number::rate(options.rate.as_per_second()),
         number::round_time(options.duration.0)

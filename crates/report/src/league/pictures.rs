@@ -62,7 +62,7 @@ fn title(league: &LeagueTable<'_>, words: &str) -> String {
 
 fn subtitle(league: &LeagueTable<'_>, ending: &str) -> String {
     let rate = league.rows.first().map_or(0.0, |row| row.rate_asked_per_second);
-    format!("{} for {} asked of each tool; {ending}", number::rate(rate), number::round_time(league.duration.0))
+    format!("each tool: {} for {}; {ending}", number::rate(rate), number::round_time(league.duration.0))
 }
 
 fn curve(tool: &ToolData<'_>, role: Role) -> Curve {
@@ -76,7 +76,7 @@ fn curve(tool: &ToolData<'_>, role: Role) -> Curve {
 
 fn pair(league: &LeagueTable<'_>, words: &str, closed: &ToolData<'_>, open: &ToolData<'_>) -> Picture {
     let curves = [curve(closed, Role::Closed), curve(open, Role::Open), Curve::of_truth("the truth", league.truth)];
-    tool_spectrum(&title(league, words), &subtitle(league, "each as it reports itself"), &curves)
+    tool_spectrum(&title(league, words), &subtitle(league, "as each tool reports it"), &curves)
 }
 
 /// All curves, the highest p99 first, with a colour for the observed load model.
@@ -87,8 +87,8 @@ fn all(league: &LeagueTable<'_>, tools: &[&ToolData<'_>]) -> Picture {
     let mut curves: Vec<Curve> = vec![Curve::of_truth("the truth", league.truth)];
     curves.extend(sorted.iter().zip(roles(&sorted)).map(|(tool, role)| curve(tool, role)));
     let key = match tools.iter().all(|tool| is_not_shown(tool.row)) {
-        true => "blue is open by its label, red closed, pink filled in",
-        false => "blue was seen to be open, green partly, red closed, pink filled in",
+        true => "by label: blue open, red closed, pink filled in",
+        false => "as observed: blue open, green partly open, red closed, pink filled in",
     };
     many_tools_spectrum(&title(league, "all tools"), &subtitle(league, key), &curves)
 }

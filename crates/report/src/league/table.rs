@@ -30,6 +30,8 @@ pub(super) struct Grid {
     pub(super) caption: &'static str,
     pub(super) heads: Vec<(&'static str, Align)>,
     pub(super) rows: Vec<Vec<String>>,
+    /// The columns that a terminal without room for all does without, in this order.
+    pub(super) least_important: &'static [usize],
 }
 
 /// All three tables.
@@ -43,7 +45,7 @@ const RIGHT: Align = Align::Right;
 fn reported_grid(league: &LeagueTable<'_>) -> Grid {
     let rows = league.rows.iter().map(reported_row);
     Grid {
-        caption: "What each tool reports, times in ms; * computed from its own data, not printed; + its tail was filled in",
+        caption: "What each tool reports, in ms; * computed from its data because it does not print it; + it fills in its tail",
         heads: vec![
             ("tool", LEFT),
             ("label", LEFT),
@@ -56,6 +58,7 @@ fn reported_grid(league: &LeagueTable<'_>) -> Grid {
             ("error %", RIGHT),
         ],
         rows: std::iter::once(truth_row(league)).chain(rows).collect(),
+        least_important: &[4, 6, 1],
     }
 }
 
@@ -112,7 +115,7 @@ fn signed(percent: f64) -> String {
 
 fn load_grid(rows: &[LeagueRow]) -> Grid {
     Grid {
-        caption: "How each tool offered the load; lags from the even schedule that fits its requests best",
+        caption: "How each tool sent the load; lags are from the even schedule that fits its requests best",
         heads: vec![
             ("tool", LEFT),
             ("rate/s", RIGHT),
@@ -125,6 +128,7 @@ fn load_grid(rows: &[LeagueRow]) -> Grid {
             ("left out", RIGHT),
         ],
         rows: rows.iter().filter(|row| was_seen(row)).map(load_row).collect(),
+        least_important: &[6, 4, 2, 3],
     }
 }
 
@@ -159,7 +163,7 @@ fn signed_count(n: i64) -> String {
 
 fn resources_grid(rows: &[LeagueRow]) -> Grid {
     Grid {
-        caption: "What each tool is and took, and how many times too low its p99 is",
+        caption: "Versions, resources, and how many times too low each p99 is",
         heads: vec![
             ("tool", LEFT),
             ("version", LEFT),
@@ -169,6 +173,7 @@ fn resources_grid(rows: &[LeagueRow]) -> Grid {
             ("omission", RIGHT),
         ],
         rows: rows.iter().filter(|row| was_seen(row)).map(resources_row).collect(),
+        least_important: &[1, 4],
     }
 }
 
@@ -184,7 +189,7 @@ fn resources_row(row: &LeagueRow) -> Vec<String> {
         row.version.clone().unwrap_or("–".to_owned()),
         from.to_owned(),
         row.cpu_seconds.map_or("–".to_owned(), |seconds| format!("{seconds:.1}")),
-        row.peak_memory_bytes.map_or("–".to_owned(), |bytes| format!("{} MiB", bytes.div_ceil(1 << 20))),
+        row.peak_memory_bytes.map_or("–".to_owned(), |bytes| format!("{}MiB", bytes.div_ceil(1 << 20))),
         row.omission_factor_p99.map_or("–".to_owned(), number::factor),
     ]
 }

@@ -2,73 +2,97 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the generator knows of itself.
+/// What the generator knows about itself.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct GeneratorStats {
     /// Worker threads.
     pub threads: u32,
     /// CPU time during the run.
     pub cpu: CpuTime,
-    /// Most CPU time that one worker used: when it comes near the elapsed time, that worker had no time to spare.
+    /// The CPU time of the worker that used most. If it is close to the elapsed time, that worker had no time to spare.
     #[serde(default)]
     pub busiest_worker_cpu_ns: u64,
     /// What took the processor away from it.
     #[serde(default)]
     pub surroundings: CpuContention,
-    /// Most memory that was resident, where known.
+    /// Peak resident memory, if known.
     pub peak_memory_bytes: Option<u64>,
     /// The longest pauses, longest first, at most [`LONGEST_PAUSES`].
     pub pauses: Vec<Pause>,
     /// How many pauses there were.
     pub pause_count: u64,
-    /// All pauses together.
+    /// Total length of all pauses.
     pub paused_ns: u64,
     /// Connections that were opened.
     pub connections_opened: u64,
     /// Most connections that were open at once.
     pub connections_peak: u64,
+    /// Most connections that truetail would have opened on its own account, where open files or local ports set the limit;
+    /// `None`: the user, the load or the protocol did. To wait for one of these is generator lag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections_available: Option<u64>,
     /// Requests that shared connections, in HTTP/2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<Http2Stats>,
-    /// Idle connections on which bytes came that nobody had asked for; they were closed.
+    /// Idle connections that were closed because bytes arrived without a request.
     pub stray_answers: u64,
-    /// What its workers did between two requests.
+    /// How its workers waited for the next request.
     #[serde(default)]
     pub timing: Timing,
-    /// What one reading of its clock takes, measured beside the run.
+    /// Requests that were held back so that several could be sent in one go; `None`: none were, or the timing was not
+    /// [`Timing::Auto`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ticks: Option<Ticks>,
+    /// How long one reading of its clock takes, measured apart from the run.
     #[serde(default)]
     pub clock_reading_ns: Option<u64>,
-    /// Whose instant ends a response time.
+    /// Which clock takes the end of a response time.
     #[serde(default)]
     pub end_clock: EndClock,
-    /// Answers of which the system did not say when they arrived, although it was asked: they end when they were read.
+    /// Answers without a kernel timestamp although the kernel should set one; they end when they were read.
     #[serde(default)]
     pub unstamped: u64,
-    /// How often the wall clock was set during the run (stamps of these moments are not used).
+    /// How often the wall clock was set during the run; stamps from these moments are not used.
     #[serde(default)]
     pub clock_steps: u64,
-    /// Soft limit on open files, as it was in force.
+    /// The soft limit on open files during the run.
     pub open_files_limit: Option<u64>,
 }
 
-/// How HTTP/2 was spoken.
+/// What happened on the HTTP/2 connections.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Http2Stats {
-    /// Most requests that were in flight at once.
+    /// The most requests in flight at once.
     pub peak: u64,
     /// The fewest requests at once that the server allowed on a connection; `None`: it set no limit.
     pub allowed: Option<u32>,
-    /// Requests that were sent again on another connection, because the server had gone away from theirs and said that it had
-    /// not taken them up.
+    /// Requests that were sent again on another connection, because the server closed theirs with GOAWAY before it started
+    /// on them.
     #[serde(default)]
     pub sent_again: u64,
 }
 
 impl Http2Stats {
-    /// Both together. Peaks are added, for they may have been at the same time.
+    /// Adds two of them. Peaks are added, because they may have been at the same time.
     pub fn and(self, other: Http2Stats) -> Http2Stats {
         let allowed = [self.allowed, other.allowed].into_iter().flatten().min();
         Http2Stats { peak: self.peak + other.peak, allowed, sent_again: self.sent_again + other.sent_again }
+    }
+}
+
+/// Requests that [`Timing::Auto`] held back so that several could be sent in one go.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Ticks {
+    /// The longest time for which a request was to be held back.
+    pub longest_ns: u64,
+    /// How many requests were sent in ticks, whatever their length.
+    pub requests: u64,
+}
+
+impl Ticks {
+    /// Both together.
+    pub fn and(self, other: Ticks) -> Ticks {
+        Ticks { longest_ns: self.longest_ns.max(other.longest_ns), requests: self.requests + other.requests }
     }
 }
 
@@ -81,7 +105,7 @@ pub struct CpuTime {
     pub system_ns: u64,
 }
 
-/// What took the processor away from the generator during the run; `None` where the system does not say.
+/// What took the processor away from the generator during the run; `None` if the system does not say.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct CpuContention {
     /// Time in which the hypervisor ran something else, all processors together.
@@ -92,12 +116,12 @@ pub struct CpuContention {
     pub cpu_pressure_ns: Option<u64>,
 }
 
-/// A stretch of time in which a worker of the generator should have run and did not.
+/// A period in which a worker should have run and did not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Pause {
     /// Which worker.
     pub worker: u32,
-    /// From the origin to its beginning.
+    /// Its start, from the origin.
     pub at_ns: u64,
     /// How long.
     pub length_ns: u64,
@@ -106,18 +130,18 @@ pub struct Pause {
 /// How many pauses are kept one by one.
 pub const LONGEST_PAUSES: usize = 100;
 
-/// Whose instant ends a response time.
+/// Which clock takes the end of a response time.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndClock {
-    /// The generator's own, when it had read the answer: its backlog is inside.
+    /// The generator's own clock, when it had read the answer; this includes the generator's backlog.
     #[default]
     User,
-    /// The kernel's, when the last byte of the answer had reached the host.
+    /// The kernel's clock, when the last byte of the answer reached the host.
     Kernel,
 }
 
-/// What a worker does between two requests: precision is paid for with processor time.
+/// How a worker waits for the next request: a trade-off between precision and CPU time.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Timing {
@@ -127,6 +151,9 @@ pub enum Timing {
     /// Sleeps until a request is due or an answer comes, for as much less as its sleeps usually end late.
     #[default]
     Balanced,
+    /// As [`Timing::Balanced`] while that is cheap. At higher rates it sends requests in ticks, so that sleeping takes at most
+    /// 1 / [`Timing::AUTO_SHARE`] of a processor, and holds none back for more than [`Timing::AUTO_TICK_NS`].
+    Auto,
     /// Sleeps until the next tick of [`Timing::TICK_NS`] and does all that has come due by then at once.
     Cheap,
 }
@@ -136,12 +163,17 @@ impl Timing {
     pub const SPIN_NS: u64 = 30_000;
     /// No request is sent later than this for the sake of cheapness.
     pub const TICK_NS: u64 = 1_000_000;
+    /// The sleeps of [`Timing::Auto`] are to take at most this part of a processor: 1 / 12.
+    pub const AUTO_SHARE: u64 = 12;
+    /// The longest tick of [`Timing::Auto`].
+    pub const AUTO_TICK_NS: u64 = 200_000;
 
     /// Its name, as users write it.
     pub const fn name(self) -> &'static str {
         match self {
             Timing::Precise => "precise",
             Timing::Balanced => "balanced",
+            Timing::Auto => "auto",
             Timing::Cheap => "cheap",
         }
     }

@@ -1,20 +1,20 @@
-//! What the arrivals of a run asked for, and what became of each target.
+//! The requests of a run, and the outcomes of each target.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use truetail_model::record::Tally;
 
-/// What the arrivals of a run ask for. Arrival k gets the same request in each run with the same mix.
+/// What the arrivals of a run request. Arrival k gets the same request in each run with the same mix.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Mix {
     /// The targets, in the order in which they were given.
     pub targets: Vec<MixTarget>,
-    /// Rows of data that fill their placeholders in; 0 where there are none.
+    /// Rows of data that fill the placeholders; 0 if there are none.
     pub rows: u32,
     /// `in-order` or `random`; `None` without rows.
     pub order: Option<String>,
-    /// Seed of what is drawn; `None` in a whole of runs that had different ones.
+    /// Seed of the random choices; `None` in a merged run whose parts had different seeds.
     pub seed: Option<u64>,
     /// Hash of every request and every weight: 16 hexadecimal digits.
     pub hash: String,
@@ -27,18 +27,18 @@ pub struct MixTarget {
     pub method: String,
     /// URL, with its placeholders.
     pub url: String,
-    /// Its share of the arrivals is this part of the sum of all weights.
+    /// Its weight: its share of the arrivals is this number divided by the sum of all weights.
     pub weight: u32,
 }
 
-/// What became of the measured arrivals of one target.
+/// The outcomes of the measured arrivals of one target.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct TargetBooks {
     /// HTTP method.
     pub method: String,
     /// URL, with its placeholders.
     pub url: String,
-    /// Its books; those of all targets together are those of the run.
+    /// Its tally; the tallies of all targets add up to that of the run.
     pub tally: Tally,
     /// Answers by HTTP status.
     pub statuses: BTreeMap<u16, u64>,

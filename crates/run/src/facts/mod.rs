@@ -1,16 +1,17 @@
-//! What is known of a run besides what was recorded. These types are the wire form of `run.json`, version 1: a field
-//! may be added, none may change its meaning.
+//! What is known about a run besides the recorded requests. These types are the wire form of `run.json`, version 1:
+//! fields may be added, but none may change its meaning.
 
 mod checks;
 mod generator;
 mod mix;
 mod offered;
+mod target_names;
 
 use serde::{Deserialize, Serialize};
 
-pub use checks::CheckCounts;
+pub use checks::{CheckCounts, FailedAnswer, FailedCheck, MOST_FAILED_ANSWERS, first_failed};
 pub use generator::{
-    CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, Pause, Timing,
+    CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, Pause, Ticks, Timing,
 };
 pub use mix::{Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
@@ -21,7 +22,7 @@ pub use offered::{Http2Config, OfferedLoad};
 pub enum RunSource {
     /// Real sockets.
     Sockets,
-    /// Virtual time.
+    /// The simulator.
     Simulator,
     /// A callable in this process.
     Callable,
@@ -34,27 +35,26 @@ pub enum RunSource {
     },
 }
 
-/// What is known of a run.
+/// What is known about a run besides the recorded requests.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Facts {
     /// The version of truetail that made this.
     pub version: String,
     /// How the run was obtained.
     pub source: RunSource,
-    /// When the run's origin was, nanoseconds since 1970 UTC; `None` in virtual time.
+    /// The run's origin, in nanoseconds since 1970 UTC; `None` in virtual time.
     pub started_at_unix_ns: Option<u64>,
     /// From the origin to the end of the drain, nanoseconds.
     pub elapsed_ns: u64,
     /// What was offered.
     pub offered: OfferedLoad,
-    /// The machine that offered it; `None` in virtual time.
+    /// The machine that sent the load; `None` in virtual time.
     pub host: Option<HostInfo>,
-    /// What the generator knows of itself; `None` in virtual time.
+    /// What the generator knows about itself; `None` in virtual time.
     pub generator: Option<GeneratorStats>,
-    /// The run was ended before its time, by the user or by a rule such as `--until`, which a note then names.
+    /// The run was stopped early, by the user or by a stop condition such as `--until`, which a note then names.
     pub interrupted: bool,
-    /// Arrivals that were still to come were not planned because of that. `None`: nobody knows, as of runs that were saved
-    /// before it was written down.
+    /// Stopping early removed arrivals that were still to come. `None`: unknown, as in runs saved before this field existed.
     pub cut_short: Option<bool>,
     /// Bytes of answers that were read.
     pub bytes_in: u64,
@@ -69,10 +69,13 @@ pub struct Facts {
     /// What became of the checks of answers, in the order in which they were set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckCounts>,
+    /// The first few answers that failed a check, in the order of their arrivals. They are saved in a file of their own.
+    #[serde(skip)]
+    pub failed_answers: Vec<FailedAnswer>,
 }
 
 impl Facts {
-    /// The schedule went to its end, as far as is known.
+    /// Whether the schedule ran to its end, if known.
     pub fn is_complete(&self) -> bool {
         !self.interrupted || self.cut_short == Some(false)
     }

@@ -1,11 +1,11 @@
-//! How far the arrivals of a run were those that were planned.
+//! How well the arrivals of a run followed its schedule.
 
 use serde::{Deserialize, Serialize};
 
-/// How the arrivals that happened compare with those that were planned.
+/// How the actual arrivals compare with the planned ones.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ArrivalFidelity {
-    /// Arrivals that were issued, which all shares are of.
+    /// Issued arrivals: the denominator of all shares.
     pub issued: u64,
     /// The share that started within 1 ms of its intended start.
     pub within_1ms: f64,
@@ -13,15 +13,15 @@ pub struct ArrivalFidelity {
     pub mean_gap_ns: u64,
     /// The share that started within a tenth of the mean gap of its intended start.
     pub within_tenth_of_gap: f64,
-    /// Arrivals that the generator itself made late by more than a mean gap and more than 1 ms.
+    /// Arrivals that the generator itself delayed by more than a mean gap and more than 1 ms.
     pub displaced_by_generator: u64,
-    /// The gaps, where every single request was kept.
+    /// The gaps; `None` unless every single request was kept.
     pub gaps: Option<Gaps>,
     /// How evenly the arrivals are spread over time.
     pub dispersion: Option<Dispersion>,
 }
 
-/// The gaps between starts against the gaps between intended starts.
+/// The gaps between actual starts, compared with those between intended starts.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Gaps {
     /// How many.
@@ -31,23 +31,23 @@ pub struct Gaps {
     pub distance: f64,
     /// A tenth of the mean gap.
     pub tolerance_ns: u64,
-    /// Where the plan has exponential gaps: are they?
+    /// For a schedule with exponential gaps: a test of the gaps.
     pub exponential: Option<Exponential>,
 }
 
-/// Gaps on the clock on which the rate is 1, against the exponential distribution (Kolmogorov–Smirnov).
+/// Gaps on the time scale on which the rate is 1, compared with the exponential distribution (Kolmogorov–Smirnov).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Exponential {
-    /// The largest difference for the intended starts: what this sample of the plan is by itself.
+    /// The largest difference for the intended starts: chance in this sample of the schedule.
     pub planned_distance: f64,
     /// The largest difference for the actual starts.
     pub actual_distance: f64,
-    /// What exponential gaps exceed in one sample of twenty.
+    /// The distance that exponential gaps exceed in one sample of twenty.
     pub critical_distance: f64,
 }
 
-/// Variance of the counts in windows of equal length over their mean: 0 for a metronome, 1 for a Poisson process, more
-/// where arrivals come in bursts.
+/// Variance divided by mean of the counts in windows of equal length: 0 for even spacing, 1 for a Poisson process, more
+/// for bursts.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Dispersion {
     /// How long a window is.

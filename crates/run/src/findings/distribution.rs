@@ -13,7 +13,7 @@ use truetail_model::record::{Metric, Presence};
 pub struct Quantile {
     /// In [0, 1].
     pub q: f64,
-    /// The value; a bound from below where `at_least`; `None` where there is none.
+    /// The value, or a lower bound if `at_least`; `None` if there is none.
     pub value_ns: Option<u64>,
     /// 95 % confidence interval, lower end; `None` where none could be computed.
     pub low_ns: Option<u64>,
@@ -24,31 +24,31 @@ pub struct Quantile {
     /// The quantile falls among arrivals that failed: no answer would ever have come.
     #[serde(default)]
     pub no_answer: bool,
-    /// The sample is large enough to carry it.
+    /// The sample is large enough for this quantile.
     pub supported: bool,
-    /// Where it is not: how many arrivals would be.
+    /// If it is not: how many arrivals it needs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub needs_n: Option<u64>,
-    /// How many independent arrivals would say as much about it; `None` where their order tells nothing.
+    /// How many independent arrivals would be as informative; `None` if that cannot be estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_n: Option<u64>,
     /// The same quantile of each request's response time less what the generator itself added to that request; `None` where
     /// that was not recorded, or the quantile is none of the response time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub without_generator_ns: Option<u64>,
-    /// The generator's own lag is too large a part of it.
+    /// The generator's own lag is too large a part of the value.
     #[serde(default)]
     pub unresolved: bool,
 }
 
-/// A distribution in a few figures.
+/// Summary of a distribution.
 #[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Distribution {
-    /// Arrivals in it: for response time all planned ones, for the others those that have the value.
+    /// Arrivals in it: all planned ones for response time, otherwise those that have the value.
     pub count: u64,
-    /// Arrivals in it whose value is only known from below.
+    /// Arrivals in it for which only a lower bound is known.
     pub censored: u64,
-    /// Arrivals in it that failed, so that there is no value.
+    /// Arrivals in it that failed and so have no value.
     #[serde(default)]
     pub failed: u64,
     /// Mean of the values that are known; `None` when there are none. Never the headline.
@@ -60,7 +60,7 @@ pub struct Distribution {
     pub max_ns: Option<u64>,
     /// p50, p90, p99, p99.9, p99.99, and 1 (the largest).
     pub quantiles: Vec<Quantile>,
-    /// True when computed from every single value; else from histogram buckets, to better than 0.1 %.
+    /// True if computed from every single value; otherwise from histogram buckets, with an error below 0.1 %.
     #[serde(default)]
     pub exact: bool,
 }

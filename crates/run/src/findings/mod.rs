@@ -1,4 +1,4 @@
-//! What was computed from a run: the other half of `run.json`, version 1. Values; `truetail-analysis` computes them.
+//! What `truetail-analysis` computes from a run: the other half of `run.json`, version 1.
 
 mod arrival_fidelity;
 mod closed_loop_shadow;
@@ -25,7 +25,7 @@ pub use verdict::{Reason, Verdict, VerdictState};
 pub struct Findings {
     /// Can the numbers be trusted?
     pub verdict: Verdict,
-    /// The books, repeated because they are checked here.
+    /// The tally of the run, after its check.
     pub tally: Tally,
     /// Over all planned arrivals.
     pub response_time: Distribution,
@@ -37,18 +37,18 @@ pub struct Findings {
     pub metrics: MetricDistributions,
     /// Answers per second from the first intended start to the last end; `None` for fewer than two arrivals.
     pub throughput_per_second: Option<f64>,
-    /// Planned arrivals per second of the schedule; `None` for fewer than two in a time that nobody chose.
+    /// Planned arrivals per second; `None` for fewer than two arrivals without a chosen duration.
     pub offered_per_second: Option<f64>,
-    /// Where the uncertainty of the response time comes from, for each quantile that is a number.
+    /// The sources of the uncertainty of each response-time quantile that is a number.
     pub uncertainty: Vec<Uncertainty>,
-    /// Where the response time settles.
+    /// Whether and where the response time settles.
     pub settling: Settling,
-    /// How far the arrivals were those that were planned; `None` where none was issued, or fewer than two planned.
+    /// How well the arrivals followed the schedule; `None` if none was issued, or fewer than two were planned.
     pub arrival_fidelity: Option<ArrivalFidelity>,
-    /// What a closed-loop tool would have reported; `None` where that cannot be said.
+    /// What a closed-loop tool would have reported; `None` if that cannot be said.
     pub closed_loop_shadow: Option<ClosedLoopShadow>,
     /// The response time of each target, where there are several.
     pub targets: Vec<TargetFindings>,
-    /// What became of the gates, in the order in which they were set; empty until they are judged.
+    /// The results of the gates, in the order in which they were set; empty until they are judged.
     pub gates: Vec<GateFinding>,
 }

@@ -1,49 +1,49 @@
-//! From when on the response time of a run is at one level.
+//! From when on the response time of a run stays at one level.
 
 use serde::{Deserialize, Serialize};
 
-/// Does the response time settle, and from when on?
+/// Whether the response time settles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SettlingState {
-    /// It could not be told: the run is too short, or its load moves by itself.
+    /// Unknown: the run is too short, or its load changes.
     NotJudged,
-    /// It is at one level from the beginning.
+    /// It stays at one level from the start.
     Steady,
-    /// It is at one level after a head that can be cut.
+    /// It stays at one level after a warm-up that can be cut off.
     Settles,
-    /// It is not, or for too short a part of the run.
+    /// It does not, or only for too short a part of the run.
     Unsettled,
 }
 
 /// Where the response time settles.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Settling {
-    /// Does it?
+    /// Whether it settles.
     pub state: SettlingState,
-    /// A sentence: what was found, or why nothing could be.
+    /// A sentence: what was found, or why nothing was.
     pub why: String,
-    /// Where it settles after a head: the head ends here, at a whole second from the origin; else `None`.
+    /// The end of the warm-up, in whole seconds from the origin; `None` unless there is one.
     pub cut_ns: Option<u64>,
     /// Measured arrivals intended before the cut; `None` where there is none.
     pub cut_arrivals: Option<u64>,
-    /// The change of level, where there is one that is no passing event.
+    /// The lasting change of level, if there is one.
     pub shift: Option<Shift>,
 }
 
-/// A change of the level of the response time, which is its median.
+/// A change of the level, that is the median, of the response time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Shift {
-    /// Until here, from the origin, the level was the first one.
+    /// The first level held until this instant, from the origin.
     pub at_ns: u64,
-    /// From here on it was the last one; as `at_ns` where it changed at once.
+    /// The last level held from this instant on; equals `at_ns` for a sudden change.
     pub until_ns: u64,
-    /// The first level; `None` where no answer came.
+    /// The first level; `None` if there was no answer.
     pub from_ns: Option<u64>,
-    /// The last level; `None` where no answer came.
+    /// The last level; `None` if there was no answer.
     pub to_ns: Option<u64>,
-    /// The lowest level in between or at the ends; `None` where no answer came.
+    /// The lowest level in between or at the ends; `None` if there was no answer.
     pub lowest_ns: Option<u64>,
-    /// The highest level in between or at the ends; `None` where no answer came.
+    /// The highest level in between or at the ends; `None` if there was no answer.
     pub highest_ns: Option<u64>,
 }

@@ -1,8 +1,8 @@
-//! The uncertainty of a quantile, divided by where it comes from.
+//! The uncertainty of a quantile, by source.
 
 use serde::{Deserialize, Serialize};
 
-/// Where the uncertainty of a quantile comes from.
+/// A source of the uncertainty of a quantile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contribution {
@@ -10,7 +10,7 @@ pub enum Contribution {
     Sampling,
     /// Values are kept in buckets.
     Histogram,
-    /// A clock has a resolution, and takes time to read.
+    /// The clock has a limited resolution, and takes time to read.
     Clock,
     /// The generator began late.
     GeneratorLag,
@@ -32,7 +32,7 @@ pub struct Uncertainty {
     pub histogram_ns: u64,
     /// Two readings; 0 in virtual time.
     pub clock_ns: u64,
-    /// The generator's lag at the same quantile, which is inside the response time; `None` where it cannot be told.
+    /// What the generator added to it at most: the value less its lower partner; `None` where that is not known.
     pub generator_lag_ns: Option<u64>,
     /// How long answers lay unread, as far as that is inside the response time; 0 where the kernel said of every answer
     /// when it came, `None` where nobody knows.

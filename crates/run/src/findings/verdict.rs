@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum VerdictState {
-    /// They can.
+    /// No problem was found.
     Valid,
-    /// With the stated doubt.
+    /// They can be used with the stated doubt.
     Suspect,
-    /// They cannot.
+    /// They do not mean what they seem to mean; do not use them.
     Invalid,
 }
 
@@ -30,7 +30,7 @@ impl VerdictState {
 pub struct Reason {
     /// Snake case, explained in `docs/honesty.md`.
     pub code: String,
-    /// How bad this reason alone makes it.
+    /// The state that this reason alone would give.
     pub state: VerdictState,
     /// A sentence with its numbers, and what to do about it.
     pub message: String,
@@ -42,7 +42,7 @@ pub struct Reason {
 /// The worst state among the reasons, and the reasons.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Verdict {
-    /// VALID when there is no reason against it.
+    /// VALID if there are no reasons.
     pub state: VerdictState,
     /// Worst first.
     pub reasons: Vec<Reason>,

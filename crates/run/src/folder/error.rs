@@ -12,7 +12,7 @@ pub enum SaveError {
     #[error("cannot save a run in {}: it is not a folder", .0.display())]
     NotAFolder(PathBuf),
     /// The folder holds something that is no run.
-    #[error("cannot save a run in {}: it holds '{found}' and no run; give an empty or a new folder", .folder.display())]
+    #[error("cannot save a run in {}: it contains '{found}' but no run; give an empty or a new folder", .folder.display())]
     Occupied {
         /// The folder.
         folder: PathBuf,
@@ -33,7 +33,7 @@ pub enum SaveError {
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// There is no `run.json` there.
-    #[error("{} is no run: there is no run.json in it; give a folder that truetail saved", .0.display())]
+    #[error("{} is not a run: it has no run.json; give a folder that truetail saved", .0.display())]
     NotARun(PathBuf),
     /// The system said no.
     #[error("cannot read {}: {source}", .path.display())]
@@ -62,7 +62,7 @@ pub enum LoadError {
         problem: String,
     },
     /// Two files of the folder do not tell the same run.
-    #[error("{}: {problem}; the files of this folder do not belong together or one was changed", .path.display())]
+    #[error("{}: {problem}; one of the files in this folder was changed or belongs to another run", .path.display())]
     Disagree {
         /// The file that differs from `run.json`.
         path: PathBuf,
@@ -96,7 +96,7 @@ fn problem_of(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} fields where the first line has {expected_len}")
+            format!("{len} fields, but the first line has {expected_len}")
         }
         _ => error.to_string(),
     }

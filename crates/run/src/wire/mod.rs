@@ -15,14 +15,14 @@ pub enum WireError {
     #[error("{0}")]
     Json(serde_json::Error),
     /// JSON without a `schema` of ours.
-    #[error("its schema is {}, not {:?}; this is no run of truetail", quoted(.found), v1::SCHEMA)]
+    #[error("its schema is {}, not {:?}, so it is not a truetail run", quoted(.found), v1::SCHEMA)]
     NotARun {
         /// The schema found.
         found: Option<String>,
     },
     /// A version that this program does not know.
     #[error(
-        "its schema is {found:?} and this truetail reads {:?}; use the version that wrote it, or a newer one",
+        "its schema is {found:?}, but this truetail reads {:?}; use the version that wrote it, or a newer one",
         v1::SCHEMA
     )]
     UnknownVersion {

@@ -8,4 +8,5 @@ mod missing;
 mod round_trip;
 #[path = "../support/mod.rs"]
 mod support;
+mod targets;
 mod timeline;

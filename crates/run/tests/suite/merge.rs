@@ -1,12 +1,12 @@
 //! Parts of a run, recorded apart, merge into what one recorder would have recorded.
 
 use crate::support::{
-    assert_same_counts, assert_same_snapshot, facts, findings, options, run, schedules, slow, steady,
+    assert_same_counts, assert_same_snapshot, facts, failed_answer, findings, options, run, schedules, slow, steady,
 };
 use proptest::prelude::*;
 use tempfile::tempdir;
 use truetail_model::record::{RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
-use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, folder, merge};
+use truetail_run::{Facts, LONGEST_PAUSES, MergeError, Pause, Run, Ticks, Timing, folder, merge};
 
 /// Those of worker `i` of `n`.
 fn stripe(records: &[RequestRecord], i: usize, n: usize) -> Vec<RequestRecord> {
@@ -78,6 +78,8 @@ fn facts_of_two_machines_add_up() {
     let generator = b.facts.generator.as_mut().unwrap();
     generator.pauses = (1..=100).map(|n| Pause { worker: 0, at_ns: n, length_ns: n * 1_000_000 }).collect();
     (generator.pause_count, generator.peak_memory_bytes) = (100, None);
+    (generator.timing, generator.connections_available) = (Timing::Balanced, Some(7));
+    generator.ticks = Some(Ticks { longest_ns: 3, requests: 5 });
 
     let merged = merge(vec![a.clone(), b]).unwrap().facts;
     assert_eq!((merged.bytes_in, merged.elapsed_ns, merged.interrupted), (bytes_in, elapsed_ns, true));
@@ -88,12 +90,15 @@ fn facts_of_two_machines_add_up() {
     assert_eq!((generator.threads, generator.pause_count, generator.paused_ns), (4, 101, 14_000_000));
     assert_eq!((generator.pauses.len(), generator.peak_memory_bytes), (LONGEST_PAUSES, None));
     assert_eq!(generator.pauses[0], Pause { worker: 2, at_ns: 100, length_ns: 100_000_000 });
+    // No more precise than the least precise part, which is that of `support::generator`.
+    assert_eq!((generator.timing, generator.connections_available), (Timing::Auto, Some(1010)));
+    assert_eq!(generator.ticks, Some(Ticks { longest_ns: 180_000, requests: 905 }));
     assert_eq!(
         merged.notes,
         [
             "the preflight met status 404",
             "merged from 2 runs",
-            "offered by different machines: linux x86_64 with 2 CPUs, linux x86_64 with 64 CPUs; host is the first of them",
+            "the runs were made on different machines: linux x86_64 with 2 CPUs, linux x86_64 with 64 CPUs; host describes the first",
         ]
     );
 }
@@ -141,6 +146,19 @@ fn books_by_target_add_up_and_are_left_out_where_a_part_has_none() {
 }
 
 #[test]
+fn of_all_answers_that_failed_the_first_few_are_kept() {
+    let (mut a, mut b) = stripes_of_steady();
+    a.facts.failed_answers = [0, 4, 8, 12].map(failed_answer).into();
+    b.facts.failed_answers = [2, 6, 10].map(failed_answer).into();
+    let merged = merge(vec![a.clone(), b.clone()]).unwrap().facts;
+    assert_eq!(merged.failed_answers, [0, 2, 4, 6, 8].map(failed_answer));
+    assert_eq!((merged.checks[0].passed, merged.checks[0].failed), (1980, 6));
+    b.facts.checks[0].text = "status == 201".to_owned();
+    let merged = merge(vec![a, b]).unwrap().facts;
+    assert!(merged.checks.is_empty() && merged.failed_answers.is_empty());
+}
+
+#[test]
 fn a_part_without_seconds_or_samples_leaves_the_whole_without_them() {
     let (a, mut b) = stripes_of_steady();
     let options = RecorderOptions { per_second: false, samples: SamplesOptions::NONE, ..RecorderOptions::default() };
@@ -160,7 +178,7 @@ fn what_does_not_belong_together_is_refused() {
     b.facts.offered.profile = Some("2000/s".to_owned());
     let error = merge(vec![a.clone(), b]).unwrap_err();
     assert!(matches!(&error, MergeError::Different { run: 2, field: "scenario.profile", .. }), "{error}");
-    assert!(error.to_string().contains("scenario.profile is \"1000/s\" in one and \"2000/s\" in the other"), "{error}");
+    assert!(error.to_string().contains("scenario.profile is \"1000/s\" in run 1 and \"2000/s\" in run 2"), "{error}");
 
     let (_, mut b) = stripes_of_steady();
     b.facts.offered.mix.as_mut().unwrap().hash = "another".to_owned();

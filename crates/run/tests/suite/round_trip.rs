@@ -63,7 +63,7 @@ fn saving_twice_writes_the_same_bytes() {
     let run = run(RecorderOptions::default(), &steady(3));
     folder::save(folder.path(), &run, &findings(&run)).unwrap();
     folder::save(again.path(), &folder::load(folder.path()).unwrap().run, &findings(&run)).unwrap();
-    for name in [folder::RUN, folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES] {
+    for name in [folder::RUN, folder::FAILED_ANSWERS, folder::HISTOGRAMS, folder::TIMELINE, folder::SAMPLES] {
         let bytes = |folder: &tempfile::TempDir| fs::read(folder.path().join(name)).unwrap();
         assert!(bytes(&folder) == bytes(&again), "{name} differs");
     }

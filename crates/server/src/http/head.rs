@@ -24,7 +24,7 @@ pub(crate) enum Route {
     Refused(Refusal),
 }
 
-/// The head of a request, as far as it matters to the server.
+/// The parts of a request's head that matter to the server.
 #[derive(Debug)]
 pub(crate) struct RequestHead {
     /// Its length in bytes, with the empty line.

@@ -93,7 +93,7 @@ fn unlimited(model: LoadModel) -> Workload {
     Workload { model, limits: Limits { connections: None, timeout: None, drain: DRAIN }, warmup: Nanos::ZERO }
 }
 
-/// Measures `service` under `workload`. `besides` receives every request too.
+/// Measures `service` under `workload`. `besides` also receives every request.
 ///
 /// # Errors
 /// [`LabError::Unanswered`] if a request is not answered within a day after the last one was sent: quantiles over the

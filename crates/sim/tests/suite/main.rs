@@ -1,5 +1,6 @@
 //! The simulator against theory, definitions and itself.
 
+mod bracket;
 mod common;
 mod equivalence;
 mod labs;

@@ -190,7 +190,7 @@ fn waiting_for_ever_is_said_and_not_done() {
     let offered = workload(closed(2, ms(0), for_requests(1_000)), unlimited(Nanos::ZERO));
     let run = run(&scenario(service, offered));
     assert_eq!(run.snapshot.tally.in_flight_at_end, 2);
-    assert!(run.facts.notes[0].contains("a real run would have waited for ever"), "{:?}", run.facts.notes);
+    assert!(run.facts.notes[0].contains("a real run would have waited forever"), "{:?}", run.facts.notes);
 }
 
 #[test]

@@ -22,8 +22,8 @@ const MAX_REQUESTS: u64 = 10_000_000;
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
-    clock: "from the sending of a request, or on a new connection from its opening; a reset or refused request counts \
-            with the time it took to fail",
+    clock: "from sending the request; on a new connection, from opening it; refused and reset requests count with \
+            the time until they failed",
     install: InstallHint {
         origin: "apt",
         debian: "apt-get install -y apache2-utils",

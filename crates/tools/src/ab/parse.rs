@@ -51,14 +51,14 @@ struct AbReport {
 }
 
 impl AbReport {
-    /// `None` where there is no report. A whole report ends with the longest request, or after the counts if nothing
+    /// `None` if there is no report. A whole report ends with the longest request, or after the counts if nothing
     /// completed.
     fn read(text: &str) -> Result<Option<AbReport>, ParseError> {
         let Some((line, complete)) = find_labelled(text, "Complete requests:") else { return Ok(None) };
         let complete = STDOUT.number(line, complete)?;
         let last = if complete > 0 { "(longest request)\n" } else { "bytes\n" };
         if !text.ends_with(last) {
-            return Err(STDOUT.error(None, "the report does not go on to its last line: it was cut off"));
+            return Err(STDOUT.error(None, "the report stops before its last line; it was cut off"));
         }
         let (connect, receive, exceptions) = kinds_of_failure(text)?;
         let failed_requests = count(text, "Failed requests:")?;
@@ -95,8 +95,8 @@ impl AbReport {
         let mut notes = Vec::new();
         if self.failed_requests > 0 {
             notes.push(format!(
-                "ab's 'Failed requests: {}' counts a reset up to three times, and answers of another length than the \
-                 first; counted here: {} without an answer, {} with an error status",
+                "ab's 'Failed requests: {}' counts a reset up to three times, and also answers whose length differs from \
+                 the first; truetail counts {} without an answer and {} with an error status",
                 self.failed_requests,
                 self.unanswered(),
                 self.error_statuses
@@ -104,7 +104,7 @@ impl AbReport {
         }
         if self.unanswered() > 0 {
             notes
-                .push("requests without an answer are among ab's latencies, and cannot be told from the others".into());
+                .push("ab's latencies include requests without an answer, which cannot be told from the others".into());
         }
         notes
     }
@@ -181,7 +181,7 @@ fn percentiles(bytes: &[u8]) -> Result<Vec<u64>, ParseError> {
     let times = rows.iter().enumerate().map(in_order).collect::<Result<Vec<_>, _>>()?;
     match times.len() {
         101 => Ok(times),
-        n => Err(PERCENTILES_FILE.error(None, format!("{n} rows where 101 are due: it was cut off"))),
+        n => Err(PERCENTILES_FILE.error(None, format!("{n} rows instead of 101; it was cut off"))),
     }
 }
 
@@ -205,7 +205,7 @@ struct Sample {
 fn samples(bytes: &[u8], complete: u64) -> Result<Vec<ReportedRequest>, ParseError> {
     let rows = SAMPLES_FILE.table::<Sample>(bytes, b'\t')?;
     if rows.len() as u64 != complete {
-        let what = format!("{} rows for {complete} complete requests: it was cut off", rows.len());
+        let what = format!("{} rows for {complete} complete requests; it was cut off", rows.len());
         return Err(SAMPLES_FILE.error(rows.last().map(|(line, _)| *line), what));
     }
     let request = |(line, row): &(u64, Sample)| {

@@ -21,7 +21,7 @@ pub struct Autocannon;
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
-    clock: "from the sending of a request, in whole milliseconds; requests without an answer are left out",
+    clock: "from sending the request, in whole milliseconds; leaves out requests without an answer",
     install: InstallHint::anywhere("npm", "tools/install.sh autocannon"),
     tested_version: TESTED,
 };

@@ -63,8 +63,8 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let broken = document.errors.saturating_sub(document.timeouts);
     if broken > 0 && document.latency.total_count > 0 {
         notes.push(format!(
-            "{broken} errors that are no timeouts: after a reset autocannon takes later answers for those of \
-             other requests, so that its latencies mean nothing and are left out"
+            "{broken} errors that are not timeouts: after a reset, autocannon assigns later answers to other \
+             requests, so its latencies mean nothing and are left out"
         ));
     } else if document.latency.total_count > 0 {
         claims.quantiles = quantiles(&document.latency)?;
@@ -81,8 +81,8 @@ fn refuse_back_filled(document: &Document) -> Result<(), ParseError> {
         return Ok(());
     }
     let what = format!(
-        "{latencies} latencies for {answers} answers: filled up with a wrong interval, as a run with -R is; add \
-         --ignoreCoordinatedOmission"
+        "{latencies} latencies for {answers} answers: autocannon added some with a wrong interval, as it does with -R; \
+         add --ignoreCoordinatedOmission"
     );
     Err(STDOUT.error(1, what))
 }

@@ -31,7 +31,7 @@ const UTF_16: u8 = 1;
 pub(super) fn read(bytes: &[u8]) -> Result<RequestLog, ParseError> {
     let mut records = Records { bytes, at: 0, texts: HashMap::new() };
     if records.byte()? != RUN {
-        return Err(records.error("no record of a run, with which a log of Gatling 3.13 or later begins"));
+        return Err(records.error("no run record, with which logs of Gatling 3.13 and later begin"));
     }
     let run = records.run()?;
     let mut log = RequestLog::new(run.version);
@@ -69,11 +69,11 @@ impl<'a> Records<'a> {
     fn run(&mut self) -> Result<Run, ParseError> {
         let version = self.text()?;
         if !version.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(self.error(&format!("'{}' is no version of Gatling", shortened(&version))));
+            return Err(self.error(&format!("'{}' is not a version of Gatling", shortened(&version))));
         }
         self.text()?;
         let start = i64::from_be_bytes(self.array()?);
-        let start_ms = u64::try_from(start).map_err(|_| self.error("a run that began before 1970"))?;
+        let start_ms = u64::try_from(start).map_err(|_| self.error("a run that started before 1970"))?;
         self.text()?;
         for _ in 0..self.count()? {
             self.text()?;
@@ -94,7 +94,7 @@ impl<'a> Records<'a> {
         let since_1970 = |ms: i32| run_start_ms.checked_add_signed(i64::from(ms));
         let added =
             since_1970(start).zip(since_1970(end)).and_then(|(start, end)| log.add(start, end, ok != 0, &message));
-        added.ok_or_else(|| self.error("a request that ends before it began"))
+        added.ok_or_else(|| self.error("a request that ends before it starts"))
     }
 
     fn names(&mut self) -> Result<(), ParseError> {
@@ -113,7 +113,7 @@ impl<'a> Records<'a> {
             return Ok(text);
         }
         let known = number.checked_neg().and_then(|number| self.texts.get(&number)).cloned();
-        known.ok_or_else(|| self.error(&format!("no text under the number {number}")))
+        known.ok_or_else(|| self.error(&format!("no text with the number {number}")))
     }
 
     /// Reads a text, of which it keeps at most [`MAX_TEXT`] bytes.
@@ -127,7 +127,7 @@ impl<'a> Records<'a> {
         match self.byte()? {
             LATIN_1 => Ok(bytes.iter().copied().map(char::from).collect()),
             UTF_16 => Ok(utf_16(bytes)),
-            coding => Err(self.error(&format!("a text in the unknown coding {coding}"))),
+            coding => Err(self.error(&format!("a text in the unknown encoding {coding}"))),
         }
     }
 
@@ -155,7 +155,7 @@ impl<'a> Records<'a> {
 
     fn take(&mut self, length: usize) -> Result<&'a [u8], ParseError> {
         let rest = &self.bytes[self.at..];
-        let taken = rest.get(..length).ok_or_else(|| self.error("the log ends inside a record: it was cut off"))?;
+        let taken = rest.get(..length).ok_or_else(|| self.error("the log ends within a record; it was cut off"))?;
         self.at += length;
         Ok(taken)
     }
@@ -234,14 +234,14 @@ mod tests {
         let user = |bytes: &[u8]| [&[USER][..], bytes].concat();
         for (record, what) in [
             (vec![9], "unknown kind 9"),
-            (user(&[0; 8]), "ends inside a record"),
-            ([vec![ERROR], numbers(&[1, i32::MAX])].concat(), "ends inside a record"),
+            (user(&[0; 8]), "ends within a record"),
+            ([vec![ERROR], numbers(&[1, i32::MAX])].concat(), "ends within a record"),
             ([vec![ERROR], numbers(&[1, -1])].concat(), "a length of -1"),
-            ([vec![ERROR], numbers(&[-1, 0])].concat(), "no text under the number -1"),
-            ([vec![ERROR], numbers(&[i32::MIN, 0])].concat(), "no text under the number"),
-            ([vec![REQUEST], numbers(&[i32::MAX])].concat(), "ends inside a record"),
-            ([vec![ERROR], numbers(&[1, 1]), vec![b'x', 2]].concat(), "unknown coding 2"),
-            ([vec![REQUEST], numbers(&[0, 1, 0, 2, 1]), vec![1], numbers(&[2, 0])].concat(), "ends before it began"),
+            ([vec![ERROR], numbers(&[-1, 0])].concat(), "no text with the number -1"),
+            ([vec![ERROR], numbers(&[i32::MIN, 0])].concat(), "no text with the number"),
+            ([vec![REQUEST], numbers(&[i32::MAX])].concat(), "ends within a record"),
+            ([vec![ERROR], numbers(&[1, 1]), vec![b'x', 2]].concat(), "unknown encoding 2"),
+            ([vec![REQUEST], numbers(&[0, 1, 0, 2, 1]), vec![1], numbers(&[2, 0])].concat(), "ends before it starts"),
         ] {
             let error = after_run(record);
             assert!(error.contains(what) && error.contains("at byte"), "{error} / {what}");

@@ -25,8 +25,8 @@ const LOGBACK: &str = "<configuration><root level=\"WARN\"/></configuration>\n";
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
-    clock: "from the handing over of a request to its client, connecting included, in whole milliseconds; failures \
-            count with the time they took; a reset is tried again unseen",
+    clock: "from handing the request to its HTTP client, connecting included, in whole milliseconds; failures count \
+            with the time until they failed; silently retries after a reset",
     install: InstallHint::anywhere("Maven Central", "tools/install.sh gatling"),
     tested_version: TESTED,
 };

@@ -29,14 +29,16 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     if let Some(claims) = table(&output.text())? {
         let (rows, printed) = (report.requests.len() as u64, claims.requests.unwrap_or_default());
         if printed != rows {
-            return Err(LOG_FILE.error(None, format!("{rows} requests, and a table of {printed}: it was cut off")));
+            return Err(
+                LOG_FILE.error(None, format!("{rows} requests, but the table counts {printed}; it was cut off"))
+            );
         }
         report.claims = Claims { failed: Some(log.failed), ..claims };
     }
     Ok(report.with_computed_quantiles())
 }
 
-/// The table `Global Information`, of which the first column counts all requests; `None` where there is none. A dash is
+/// The table `Global Information`, of which the first column counts all requests; `None` if there is none. A dash is
 /// no value.
 fn table(text: &str) -> Result<Option<Claims>, ParseError> {
     let mut lines = numbered_lines(text).skip_while(|(_, line)| !line.starts_with("---- Global Information"));

@@ -19,7 +19,7 @@ pub struct H2load;
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
-    clock: "from the sending of a request; requests without an answer are left out",
+    clock: "from sending the request; leaves out requests without an answer",
     install: InstallHint {
         origin: "apt",
         debian: "apt-get install -y nghttp2-client",

@@ -34,13 +34,13 @@ fn without_summary(output: &ToolOutput, log: Option<&[ReportedRequest]>) -> Resu
     let died = output.exit_code != Some(0);
     log.filter(|log| died && !log.is_empty()).ok_or_else(|| STDOUT.no_result(output, "summary of h2load"))?;
     let mut report = ToolReport::from_claims(Claims::silent(LatencyFrom::Send));
-    report.notes.push("h2load died before its summary; its log up to there is read".to_owned());
+    report.notes.push("h2load ended before its summary; its log is used up to there".to_owned());
     Ok(report)
 }
 
 fn summary(text: &str, finish: (u64, &str), log: Option<&[ReportedRequest]>) -> Result<ToolReport, ParseError> {
     if !text.ends_with("%\n") || find_labelled(text, "req/s           :").is_none() {
-        return Err(STDOUT.error(finish.0, "the summary does not go on to its last line: it was cut off"));
+        return Err(STDOUT.error(finish.0, "the summary stops before its last line; it was cut off"));
     }
     let counts = RequestCounts::read(text)?;
     if let Some(log) = log.filter(|log| log.len() as u64 != counts.done) {
@@ -94,13 +94,13 @@ impl RequestCounts {
         let broken = self.errored.saturating_sub(self.never_sent());
         match self.started.saturating_sub(self.done).saturating_sub(broken) {
             0 => Vec::new(),
-            lost => vec![format!("{lost} requests were started, and what became of them h2load does not say")],
+            lost => vec![format!("h2load does not say what happened to {lost} requests that it started")],
         }
     }
 }
 
 /// `time for request:    50.20ms     57.19ms     51.02ms       900us    88.38%`: the second is the maximum, the third
-/// the mean. `None` where nothing was done.
+/// the mean. `None` if nothing was done.
 fn mean_and_max(text: &str, done: u64) -> Result<(Option<u64>, Option<u64>), ParseError> {
     let (line, row) = STDOUT.require(None, "time for request", find_labelled(text, "time for request:"))?;
     let cells: Vec<_> = row.split_whitespace().collect();

@@ -18,7 +18,7 @@ pub struct Hey;
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
-    clock: "from the sending of a request; requests without an answer are left out",
+    clock: "from sending the request; leaves out requests without an answer",
     install: InstallHint { origin: "apt", debian: "apt-get install -y hey", macos: Some("brew install hey") },
     tested_version: TESTED,
 };

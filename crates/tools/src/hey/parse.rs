@@ -46,7 +46,7 @@ fn csv(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     let requests = requests.collect::<Result<Vec<_>, _>>()?;
     let claims = Claims { measured: Some(requests.len() as u64), ..Claims::silent(LatencyFrom::Send) };
     let mut report = ToolReport { requests, ..ToolReport::from_claims(claims) };
-    report.notes.push("requests without an answer have no row in hey's CSV".to_owned());
+    report.notes.push("hey's CSV has no rows for requests without an answer".to_owned());
     if report.requests.len() >= MAX_RESULTS {
         report.notes.push(format!("hey keeps only its first {MAX_RESULTS} results"));
     }
@@ -87,10 +87,10 @@ fn summary(text: &str) -> Result<ToolReport, ParseError> {
 }
 
 fn cut_off() -> ParseError {
-    STDOUT.error(None, "the summary does not go on to the end of its last section: it was cut off")
+    STDOUT.error(None, "the summary stops before the end of its last section; it was cut off")
 }
 
-/// A time of the summary; `None` where nothing was measured, for which hey prints NaN or 0.
+/// A time of the summary; `None` if nothing was measured, for which hey prints NaN or 0.
 fn time(text: &str, label: &str, measured: u64) -> Result<Option<u64>, ParseError> {
     let (line, value) = STDOUT.require(None, label, find_labelled(text, label))?;
     if measured == 0 {

@@ -19,8 +19,8 @@ pub struct Hyperfoil;
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
-    clock: "from the making of a request, the wait for a connection included and the wait for a free session not; \
-            requests without an answer are left out",
+    clock: "from creating the request, including the wait for a connection but not for a free session; leaves out \
+            requests without an answer",
     install: InstallHint::anywhere("Maven Central", "tools/install.sh hyperfoil"),
     tested_version: TESTED,
 };

@@ -70,13 +70,13 @@ impl Counts {
         let mut notes: Vec<_> = load.shortfall("Hyperfoil", *requests).into_iter().collect();
         if responses < requests {
             notes.push(format!(
-                "{responses} answers to {requests} requests ({connection_errors} connection errors, {timeouts} timeouts \
-                 among them, {internal_errors} errors of its own); the rest is in no latency"
+                "{responses} answers to {requests} requests ({connection_errors} connection errors, including {timeouts} \
+                 timeouts, and {internal_errors} internal errors); its latencies leave out the rest"
             ));
         }
         if self.blocked_ns > 0 {
             let seconds = Nanos(self.blocked_ns).as_secs_f64();
-            notes.push(format!("requests waited {seconds:.3} s in all for a connection, which is in its latencies"));
+            notes.push(format!("requests waited {seconds:.3} s in total for a connection; its latencies include this"));
         }
         notes
     }

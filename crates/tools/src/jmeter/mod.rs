@@ -25,8 +25,8 @@ pub enum JMeter {
 const THREAD_GROUP: ToolInfo = ToolInfo {
     name: "jmeter-thread-group",
     label_model: LoadModelKind::Closed,
-    clock: "from the start of a sample, connecting included, in whole milliseconds; failures count with the time they \
-            took",
+    clock: "from the start of a sample, connecting included, in whole milliseconds; failures count with the time \
+            until they failed",
     install: INSTALL,
     tested_version: TESTED,
 };
@@ -34,9 +34,9 @@ const THREAD_GROUP: ToolInfo = ToolInfo {
 const PRECISE_THROUGHPUT: ToolInfo = ToolInfo {
     name: "jmeter-precise-throughput",
     label_model: LoadModelKind::Open,
-    clock: "from the start of a sample, after the timer and without the wait for a free thread, connecting included, \
-            in whole milliseconds; failures count with the time they took; what was due before its threads were up is \
-            sent at once",
+    clock: "from the start of a sample, after the timer and the wait for a free thread, connecting included, in \
+            whole milliseconds; failures count with the time until they failed; requests that were due before its \
+            threads were up are sent at once",
     install: INSTALL,
     tested_version: TESTED,
 };

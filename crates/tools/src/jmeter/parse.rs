@@ -27,7 +27,9 @@ pub fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, Pars
     if let Some(claims) = summary(stdout, &output.text())? {
         if claims.requests != Some(rows) {
             let summed = claims.requests.unwrap_or_default();
-            return Err(stdout.file(SAMPLES).error(rows + 1, format!("{rows} samples, and a summary of {summed}")));
+            return Err(stdout
+                .file(SAMPLES)
+                .error(rows + 1, format!("{rows} samples, but the summary counts {summed}")));
         }
         report.claims = claims;
     }
@@ -71,7 +73,7 @@ fn request(row: &Row, failures: &mut FailureClassifier) -> Option<ReportedReques
     Some(ReportedRequest { start_ns: Some(start_ns), latency, outcome })
 }
 
-/// The last `summary =    617 in 00:00:06 =  101.6/s Avg:    11 Min:     0 Max:    71 Err:    82 (13.29%)`; `None` where
+/// The last `summary =    617 in 00:00:06 =  101.6/s Avg:    11 Min:     0 Max:    71 Err:    82 (13.29%)`; `None` if
 /// there is none.
 fn summary(reader: OutputReader, text: &str) -> Result<Option<Claims>, ParseError> {
     let Some((line, sums)) =

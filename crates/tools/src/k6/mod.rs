@@ -26,8 +26,8 @@ pub enum K6 {
 const CONSTANT_VUS: ToolInfo = ToolInfo {
     name: "k6-constant-vus",
     label_model: LoadModelKind::Closed,
-    clock: "from the sending of a request, without the time for a connection; a refused request counts as 0 ms, a \
-            timeout with the time it took; a reset on a kept connection is tried again unseen",
+    clock: "from sending the request, without connecting; a refused request counts as 0 ms, a timeout with the time \
+            until it; silently retries after a reset on a kept connection",
     install: INSTALL,
     tested_version: TESTED,
 };
@@ -35,9 +35,9 @@ const CONSTANT_VUS: ToolInfo = ToolInfo {
 const CONSTANT_ARRIVAL_RATE: ToolInfo = ToolInfo {
     name: "k6-constant-arrival-rate",
     label_model: LoadModelKind::Open,
-    clock: "from the sending of a request, without the wait for a virtual user and the time for a connection; a \
-            refused request counts as 0 ms, a timeout with the time it took; an iteration without a free virtual user \
-            is dropped; a reset on a kept connection is tried again unseen",
+    clock: "from sending the request, without connecting and without the wait for a virtual user; a refused request \
+            counts as 0 ms, a timeout with the time until it; drops iterations that find no free virtual user; \
+            silently retries after a reset on a kept connection",
     install: INSTALL,
     tested_version: TESTED,
 };

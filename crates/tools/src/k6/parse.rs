@@ -36,7 +36,7 @@ pub fn parse(tool: &'static str, output: &ToolOutput) -> Result<ToolReport, Pars
 fn joined(reader: OutputReader, report: ToolReport, claims: Claims) -> Result<ToolReport, ParseError> {
     let (rows, requests) = (report.requests.len() as u64, claims.requests.unwrap_or_default());
     if rows != requests {
-        return Err(reader.error(None, format!("samples of {rows} requests, and a summary of {requests}")));
+        return Err(reader.error(None, format!("samples of {rows} requests, but the summary counts {requests}")));
     }
     Ok(ToolReport { claims, ..report })
 }
@@ -60,7 +60,7 @@ fn samples(reader: OutputReader, bytes: &[u8]) -> Result<ToolReport, ParseError>
         samples.take(reader, line, row)
     })?;
     if samples.begun.is_some() {
-        return Err(reader.error(last, "a request without its duration: the file was cut off"));
+        return Err(reader.error(last, "a request without a duration; the file was cut off"));
     }
     let Samples { requests, dropped, failures, .. } = samples;
     let claims = Claims {
@@ -85,7 +85,7 @@ impl Samples {
     fn take(&mut self, reader: OutputReader, line: u64, row: Row) -> Result<(), ParseError> {
         match row.metric_name.as_str() {
             "http_reqs" if self.begun.is_some() => {
-                return Err(reader.error(line, "a request before the last one has its duration"));
+                return Err(reader.error(line, "a request starts before the duration of the last one"));
             }
             "http_reqs" => self.begun = Some(row),
             "http_req_duration" => {
@@ -136,7 +136,7 @@ fn epoch_ns(reader: OutputReader, line: u64, text: &str) -> Result<Option<u64>, 
         16 => 1_000,
         19 => 1,
         _ => {
-            let what = format!("the time '{text}' is no number since 1970; set K6_CSV_TIME_FORMAT=unix_nano");
+            let what = format!("'{text}' is not a Unix time; set K6_CSV_TIME_FORMAT=unix_nano");
             return Err(reader.error(line, what));
         }
     };

@@ -20,9 +20,9 @@ pub struct Locust;
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
-    clock: "from the call of its client, with the client's own time; failures count with the time they took; its \
-            quantiles are rounded to two digits; a reset on a kept connection is tried again unseen, and requests \
-            under way at the end are left out",
+    clock: "from the call of its HTTP client, including the client's own time; failures count with the time until \
+            they failed; rounds percentiles to two digits; silently retries after a reset on a kept connection; \
+            leaves out requests in flight at the end",
     install: InstallHint::anywhere("PyPI", "tools/install.sh locust"),
     tested_version: TESTED,
 };

@@ -31,7 +31,7 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
         (report.requests, report.notes) = samples(bytes)?;
         let (rows, summed) = (report.requests.len() as u64, report.claims.requests.unwrap_or_default());
         if rows != summed {
-            return Err(ROWS.error(rows + 1, format!("{rows} rows, and statistics of {summed}")));
+            return Err(ROWS.error(rows + 1, format!("{rows} rows, but the statistics count {summed}")));
         }
     }
     report.version = version(&output.stderr);

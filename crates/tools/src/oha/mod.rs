@@ -20,8 +20,8 @@ pub struct Oha;
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
-    clock: "from the moment at which its pacer woke to send it (--latency-correction); failed, timed-out and aborted \
-            requests and the backlog at the end are left out",
+    clock: "from the moment its pacer woke up to send the request (--latency-correction); leaves out failed, \
+            timed-out and aborted requests and the backlog at the end",
     install: InstallHint { origin: "crates.io", debian: "tools/install.sh oha", macos: Some("brew install oha") },
     tested_version: TESTED,
 };

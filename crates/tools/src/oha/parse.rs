@@ -44,15 +44,15 @@ pub fn parse(output: &ToolOutput, correction: Correction) -> Result<ToolReport, 
 
 fn note(correction: Correction, corrected: bool) -> &'static str {
     match (correction, corrected) {
-        (Correction::On, _) => "read as with --latency-correction, which its command has, and a rate",
+        (Correction::On, _) => "read as corrected, because its command has --latency-correction and a rate",
         (Correction::Off, _) => {
-            "read as without --latency-correction, which needs to be in its command with a rate (-q, or a burst)"
+            "read as not corrected, because its command does not have --latency-correction with a rate (-q, or a burst)"
         }
         (Correction::Unknown, true) => {
-            "oha's output does not say whether --latency-correction was on; read as with it, as the laboratory runs it"
+            "oha's output does not say whether --latency-correction was on; read as corrected, which is how the laboratory runs it"
         }
         (Correction::Unknown, false) => {
-            "oha's output does not say whether --latency-correction was on; read as without it, its default"
+            "oha's output does not say whether --latency-correction was on; read as not corrected, the default"
         }
     }
 }

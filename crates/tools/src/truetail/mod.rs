@@ -30,7 +30,8 @@ const MIN_DRAIN: Nanos = Nanos::from_secs(30);
 const OPEN: ToolInfo = ToolInfo {
     name: "truetail",
     label_model: LoadModelKind::Open,
-    clock: "from the intended start of each planned request; those without an answer stay in, slower than every answer",
+    clock: "from the intended start of each planned request; requests without an answer count as slower than every \
+            answer",
     install: INSTALL,
     tested_version: TESTED,
 };
@@ -38,7 +39,7 @@ const OPEN: ToolInfo = ToolInfo {
 const CLOSED: ToolInfo = ToolInfo {
     name: "truetail-closed",
     label_model: LoadModelKind::Closed,
-    clock: "from the moment at which a user asks, who has waited for the answer before: what a closed loop can know",
+    clock: "from the moment a user sends, after waiting for the previous answer: all that a closed loop can know",
     install: INSTALL,
     tested_version: TESTED,
 };

@@ -87,7 +87,7 @@ fn requests(bytes: &[u8]) -> Result<Vec<ReportedRequest>, (Option<u64>, String)>
             return Ok(Vec::new());
         }
         let line = record.position().map(csv::Position::line);
-        let outcome = outcome(&row).ok_or_else(|| (line, format!("'{}' is no outcome", row.outcome)))?;
+        let outcome = outcome(&row).ok_or_else(|| (line, format!("'{}' is not an outcome", row.outcome)))?;
         let latency = Nanos(row.end_ns.saturating_sub(row.intended_start_ns));
         requests.push(ReportedRequest { start_ns: Some(row.intended_start_ns), latency, outcome });
     }

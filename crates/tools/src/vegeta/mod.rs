@@ -19,9 +19,9 @@ pub struct Vegeta;
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
-    clock: "from the moment at which a worker took the request up, which is that of the schedule while workers are \
-            free; what finds none free is sent later and counted from then, and what is still due at the end is not \
-            mentioned; failures count with the time they took; a reset on a kept connection is tried again unseen",
+    clock: "from the moment a worker took the request, which is on schedule while workers are free; a request that \
+            finds none free is sent later and timed from then; does not mention requests still due at the end; \
+            failures count with the time until they failed; silently retries after a reset on a kept connection",
     install: InstallHint {
         origin: "source",
         debian: "apt-get install -y git golang && git clone https://github.com/tsenart/vegeta && \

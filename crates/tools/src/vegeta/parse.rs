@@ -33,7 +33,7 @@ pub fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseEr
     if let Some(bytes) = output.file(REPORT) {
         report.claims = claims(&SUMMARY.json(bytes)?);
         if report.claims.requests != Some(rows) {
-            return Err(ROWS.error(rows, format!("{rows} rows, and a report about {:?}", report.claims.requests)));
+            return Err(ROWS.error(rows, format!("{rows} rows, but the report counts {:?}", report.claims.requests)));
         }
     }
     Ok(report.with_computed_quantiles())

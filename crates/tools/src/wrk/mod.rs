@@ -21,8 +21,8 @@ pub struct Wrk;
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Closed,
-    clock: "from the sending of a request; after the run it fills its histogram up with requests that never were, by \
-            the HdrHistogram correction; answers later than the timeout and requests under way at the end are left out",
+    clock: "from sending the request; after the run, fills its histogram with requests it never sent (HdrHistogram's \
+            correction); leaves out answers after the timeout and requests in flight at the end",
     install: InstallHint { origin: "apt", debian: "apt-get install -y wrk", macos: Some("brew install wrk") },
     tested_version: TESTED,
 };

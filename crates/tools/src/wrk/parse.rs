@@ -18,7 +18,7 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     let text = output.text();
     let frame = WrkReport::read(STDOUT, output, &text)?;
     if let Some((line, _)) = find_labelled(&text, "Latency Distribution (HdrHistogram") {
-        return Err(STDOUT.error(line, "this is the distribution of wrk2; read it as such"));
+        return Err(STDOUT.error(line, "this is output of wrk2, not wrk"));
     }
     let quantiles = match find_labelled(&text, "Latency Distribution") {
         Some((line, "")) if frame.mean_and_max_ns.is_some() => quantiles(STDOUT, &text, line)?,
@@ -26,7 +26,7 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     };
     let claims = frame.claims(LatencyFrom::BackFilled, frame.timeouts);
     let mut report = ToolReport::from_claims(Claims { quantiles, ..claims });
-    report.notes.push("wrk fills its histogram up with requests that never were; how many, it does not say".to_owned());
+    report.notes.push("wrk adds requests to its histogram that it never sent, and does not say how many".to_owned());
     Ok(report)
 }
 
@@ -34,7 +34,7 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
 pub(crate) struct WrkReport {
     /// Number of answers.
     pub requests: u64,
-    /// Mean and maximum latency; `None` where no answer was measured.
+    /// Mean and maximum latency; `None` if no answer was measured.
     pub mean_and_max_ns: Option<(u64, u64)>,
     /// Connect, read and write errors.
     pub broken: u64,
@@ -52,7 +52,7 @@ impl WrkReport {
         if !text.lines().any(|line| line.starts_with("Running ") && line.contains(" test @ ")) {
             return Err(reader.no_result(output, &format!("report of {}", reader.tool)));
         }
-        let cut_off = |line| reader.error(line, "the report does not go on to its last line: it was cut off");
+        let cut_off = |line| reader.error(line, "the report stops before its last line; it was cut off");
         let (line, requests) = requests(text).ok_or_else(|| cut_off(None))?;
         let requests = reader.number(line, requests)?;
         if !text.ends_with('\n') || find_labelled(text, "Transfer/sec:").is_none() {

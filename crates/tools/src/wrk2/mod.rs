@@ -24,8 +24,8 @@ const MAX_CONNECTIONS: u32 = 100;
 const INFO: ToolInfo = ToolInfo {
     name: NAME,
     label_model: LoadModelKind::Open,
-    clock: "from the moment at which its schedule had the request; a run longer than 10 s leaves its first 10 s out, \
-            and what is still due or under way at the end, or never answered, is left out",
+    clock: "from the time its schedule had planned for the request; drops the first 10 s of longer runs; leaves out \
+            requests that are still due, in flight or unanswered at the end",
     install: InstallHint {
         origin: "source",
         debian: "apt-get install -y git gcc make libssl-dev zlib1g-dev && \
@@ -67,6 +67,6 @@ impl Tool for Wrk2 {
 fn whole_rate(load: &LoadSpec) -> Result<u64, CommandError> {
     let rate = load.rate.as_per_second();
     let fits = rate.fract() == 0.0 && rate < u64::MAX as f64;
-    let why = || format!("its -R takes whole requests a second, not {rate}");
+    let why = || format!("its -R takes a whole number of requests per second, not {rate}");
     fits.then_some(rate as u64).ok_or_else(|| CommandError { tool: NAME, why: why() })
 }

@@ -32,13 +32,10 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
 fn notes(frame: &WrkReport, text: &str) -> Vec<String> {
     let mut notes = Vec::new();
     if find_labelled(text, "Thread calibration:").is_some() {
-        notes.push("its first 10 s are calibration, and are in none of its latencies".to_owned());
+        notes.push("its first 10 s are calibration and are not in its latencies".to_owned());
     }
     if frame.timeouts > 0 {
-        notes.push(format!(
-            "{} timeouts by wrk2's count, which counts a hung connection again and again",
-            frame.timeouts
-        ));
+        notes.push(format!("{} timeouts by wrk2's count, which counts a hung connection repeatedly", frame.timeouts));
     }
     notes
 }
@@ -48,7 +45,7 @@ fn distribution(report: &mut ToolReport, text: &str, heading: u64) -> Result<(),
     let (line, _) = STDOUT.require(heading, "spectrum", find(text, heading, "Value   Percentile"))?;
     let histogram = spectrum(text, line, end.line)?;
     if histogram.count() != end.total {
-        let what = format!("the spectrum above counts {}, this {}", histogram.count(), end.total);
+        let what = format!("the spectrum above counts {}, but this line {}", histogram.count(), end.total);
         return Err(STDOUT.error(end.line, what));
     }
     report.histogram = Some(histogram).filter(|histogram| !histogram.is_empty());

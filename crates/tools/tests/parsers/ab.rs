@@ -46,7 +46,7 @@ pub(crate) const CASES: [Case; 15] = [
         folder: "2.3/errors",
         stderr: Some("stderr.txt"),
         exit: 104,
-        says: "error: stdout: no report of ab; exit code 104; it said: apr_socket_recv: Connection reset by peer \
+        says: "error: stdout: no report of ab; exit code 104; it printed: apr_socket_recv: Connection reset by peer \
                (104)",
         ..PLAIN
     },
@@ -65,7 +65,7 @@ pub(crate) const CASES: [Case; 15] = [
         folder: "2.3/timeouts",
         stderr: Some("stderr.txt"),
         exit: 119,
-        says: "error: stdout: no report of ab; exit code 119; it said: apr_pollset_poll: The timeout specified \
+        says: "error: stdout: no report of ab; exit code 119; it printed: apr_pollset_poll: The timeout specified \
                has expired (70007)",
         ..PLAIN
     },
@@ -74,7 +74,7 @@ pub(crate) const CASES: [Case; 15] = [
         stdout: "stdout-r.txt",
         stderr: Some("stderr-r.txt"),
         exit: 119,
-        says: "error: stdout: no report of ab; exit code 119; it said: apr_pollset_poll: The timeout specified \
+        says: "error: stdout: no report of ab; exit code 119; it printed: apr_pollset_poll: The timeout specified \
                has expired (70007)",
         ..PLAIN
     },
@@ -82,7 +82,7 @@ pub(crate) const CASES: [Case; 15] = [
         folder: "2.3/refused",
         stderr: Some("stderr.txt"),
         exit: 111,
-        says: "error: stdout: no report of ab; exit code 111; it said: apr_socket_recv: Connection refused (111)",
+        says: "error: stdout: no report of ab; exit code 111; it printed: apr_socket_recv: Connection refused (111)",
         ..PLAIN
     },
     Case {
@@ -98,28 +98,28 @@ pub(crate) const CASES: [Case; 15] = [
     Case {
         folder: "2.3/cut-off",
         files: &[("samples", "samples.tsv"), ("percentiles", "percentiles.csv")],
-        says: "error: stdout: the report does not go on to its last line: it was cut off",
+        says: "error: stdout: the report stops before its last line; it was cut off",
         ..PLAIN
     },
     Case {
         folder: "2.3/cut-off",
         stdout: "../healthy/stdout.txt",
         files: &[("samples", "samples.tsv")],
-        says: "error: samples, line 298: 297 rows for 600 complete requests: it was cut off",
+        says: "error: samples, line 298: 297 rows for 600 complete requests; it was cut off",
         ..PLAIN
     },
     Case {
         folder: "2.3/cut-off",
         stdout: "../healthy/stdout.txt",
         files: &[("percentiles", "percentiles.csv")],
-        says: "error: percentiles, line 51: the file ends inside this line: it was cut off",
+        says: "error: percentiles, line 51: the file ends within this line; it was cut off",
         ..PLAIN
     },
     Case {
         folder: "2.3/unanswered",
         stderr: Some("stderr.txt"),
         exit: 119,
-        says: "error: stdout: no report of ab; exit code 119; it said: apr_pollset_poll: The timeout specified \
+        says: "error: stdout: no report of ab; exit code 119; it printed: apr_pollset_poll: The timeout specified \
                has expired (70007)",
         ..PLAIN
     },

@@ -29,8 +29,8 @@ pub(crate) const CASES: [Case; 17] = [
     Case {
         folder: "9.0.0/healthy",
         stdout: "result.json",
-        says: "error: stdout, line 1: 6528 latencies for 600 answers: filled up with a wrong interval, as a run \
-               with -R is; add --ignoreCoordinatedOmission",
+        says: "error: stdout, line 1: 6528 latencies for 600 answers: autocannon added some with a wrong \
+               interval, as it does with -R; add --ignoreCoordinatedOmission",
         ..PLAIN
     },
     Case {
@@ -54,8 +54,8 @@ pub(crate) const CASES: [Case; 17] = [
     Case {
         folder: "9.0.0/stall",
         stdout: "result.json",
-        says: "error: stdout, line 1: 10467 latencies for 505 answers: filled up with a wrong interval, as a run \
-               with -R is; add --ignoreCoordinatedOmission",
+        says: "error: stdout, line 1: 10467 latencies for 505 answers: autocannon added some with a wrong \
+               interval, as it does with -R; add --ignoreCoordinatedOmission",
         ..PLAIN
     },
     Case {
@@ -77,8 +77,8 @@ pub(crate) const CASES: [Case; 17] = [
     Case {
         folder: "9.0.0/errors",
         stdout: "result.json",
-        says: "error: stdout, line 1: 105898 latencies for 560 answers: filled up with a wrong interval, as a run \
-               with -R is; add --ignoreCoordinatedOmission",
+        says: "error: stdout, line 1: 105898 latencies for 560 answers: autocannon added some with a wrong \
+               interval, as it does with -R; add --ignoreCoordinatedOmission",
         ..PLAIN
     },
     Case {
@@ -102,8 +102,8 @@ pub(crate) const CASES: [Case; 17] = [
     Case {
         folder: "9.0.0/timeouts",
         stdout: "result.json",
-        says: "error: stdout, line 1: 3957 latencies for 361 answers: filled up with a wrong interval, as a run \
-               with -R is; add --ignoreCoordinatedOmission",
+        says: "error: stdout, line 1: 3957 latencies for 361 answers: autocannon added some with a wrong \
+               interval, as it does with -R; add --ignoreCoordinatedOmission",
         ..PLAIN
     },
     Case {

@@ -55,7 +55,7 @@ fn without_a_timeout_each_tool_keeps_its_own() {
 fn wrk2_takes_whole_rates_only() {
     let load = LoadSpec { rate: Rate::per_second(12.5).expect("a rate"), ..busy() };
     let error = command("wrk2", &load).expect_err("half a request");
-    assert_eq!(error, "wrk2 cannot offer this: its -R takes whole requests a second, not 12.5");
+    assert_eq!(error, "wrk2 cannot offer this: its -R takes a whole number of requests per second, not 12.5");
 }
 
 /// An input file of a tool.
@@ -144,6 +144,9 @@ fn some_tools_need_a_whole_rate_a_second_a_minute_or_an_hour() {
     let load = LoadSpec { rate: Rate::per_second(1.0 / 7.0).expect("a rate"), ..busy() };
     for tool in ["vegeta", "k6-constant-arrival-rate"] {
         let error = command(tool, &load).expect_err("a seventh of a request");
-        assert!(error.starts_with(&format!("{tool} cannot offer this: it takes whole requests a second")), "{error}");
+        assert!(
+            error.starts_with(&format!("{tool} cannot offer this: it takes a whole number of requests per second")),
+            "{error}"
+        );
     }
 }

@@ -100,14 +100,14 @@ pub(crate) const CASES: [Case; 14] = [
         folder: "3.15.1/cut-off",
         stdout: "",
         files: &[("simulation.log", "simulation.log")],
-        says: "error: simulation.log: at byte 9998: the log ends inside a record: it was cut off",
+        says: "error: simulation.log: at byte 9998: the log ends within a record; it was cut off",
         ..PLAIN
     },
     Case {
         folder: "3.11.5/cut-off",
         stdout: "",
         files: &[("simulation.log", "simulation.log")],
-        says: "error: simulation.log, line 289: the file ends inside this line: it was cut off",
+        says: "error: simulation.log, line 289: the file ends within this line; it was cut off",
         ..PLAIN
     },
     Case {

@@ -98,19 +98,19 @@ pub(crate) const CASES: [Case; 15] = [
     Case {
         folder: "1.52.0/cut-off",
         files: &[("samples", "samples.tsv")],
-        says: "error: samples, line 297: the file ends inside this line: it was cut off",
+        says: "error: samples, line 297: the file ends within this line; it was cut off",
         ..PLAIN
     },
     Case {
         folder: "1.52.0/cut-off",
-        says: "error: stdout, line 15: the summary does not go on to its last line: it was cut off",
+        says: "error: stdout, line 15: the summary stops before its last line; it was cut off",
         ..PLAIN
     },
     Case {
         folder: "1.52.0/cut-off",
         stdout: "../healthy/stdout.txt",
         files: &[("samples", "samples.tsv")],
-        says: "error: samples, line 297: the file ends inside this line: it was cut off",
+        says: "error: samples, line 297: the file ends within this line; it was cut off",
         ..PLAIN
     },
     Case {
@@ -125,7 +125,7 @@ pub(crate) const CASES: [Case; 15] = [
         stderr: Some("stderr.txt"),
         files: &[("samples", "samples.tsv")],
         exit: 134,
-        says: "error: stdout: no summary of h2load; exit code 134; it said: h2load: ev_epoll.c:134: epoll_modify: \
+        says: "error: stdout: no summary of h2load; exit code 134; it printed: h2load: ev_epoll.c:134: epoll_modify: \
                Assertion `(\"libev: I/O watcher with invalid fd found in epoll_ctl\", errno != EBAD…",
         ..PLAIN
     },

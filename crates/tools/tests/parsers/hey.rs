@@ -162,12 +162,12 @@ pub(crate) const CASES: [Case; 23] = [
     Case {
         folder: "0.1.4/cut-off",
         stdout: "samples.csv",
-        says: "error: stdout, line 302: the file ends inside this line: it was cut off",
+        says: "error: stdout, line 302: the file ends within this line; it was cut off",
         ..PLAIN
     },
     Case {
         folder: "0.1.4/cut-off",
-        says: "error: stdout: the summary does not go on to the end of its last section: it was cut off",
+        says: "error: stdout: the summary stops before the end of its last section; it was cut off",
         ..PLAIN
     },
     Case {

@@ -32,8 +32,8 @@ pub(crate) const CASES: [Case; 7] = [
         says: "measured 560 requests 600 failed 80 dropped - rate - mean 10.314719 max 28.573695 | single 0 errors \
                0 histogram 560 | p50=10.551295* p90=11.862015* p99=16.515071* p99.9=28.573695* p99.99=28.573695*",
         notes: &[
-            "560 answers to 600 requests (40 connection errors, 0 timeouts among them, 0 errors of its own); the \
-               rest is in no latency",
+            "560 answers to 600 requests (40 connection errors, including 0 timeouts, and 0 internal errors); its \
+             latencies leave out the rest",
         ],
         ..PLAIN
     },
@@ -44,8 +44,8 @@ pub(crate) const CASES: [Case; 7] = [
         says: "measured 571 requests 601 failed 30 dropped - rate - mean 11.159656 max 32.374783 | single 0 errors \
                0 histogram 571 | p50=10.616831* p90=12.320767* p99=18.874367* p99.9=32.374783* p99.99=32.374783*",
         notes: &[
-            "571 answers to 601 requests (30 connection errors, 30 timeouts among them, 0 errors of its own); the \
-               rest is in no latency",
+            "571 answers to 601 requests (30 connection errors, including 30 timeouts, and 0 internal errors); its \
+             latencies leave out the rest",
         ],
         ..PLAIN
     },
@@ -54,7 +54,7 @@ pub(crate) const CASES: [Case; 7] = [
         stdout: "",
         files: &[("result.json", "result.json")],
         says: "measured 0 requests 0 failed 0 dropped - rate - mean - max - | single 0 errors 0 histogram 0 |",
-        notes: &["600 requests were due and 0 were made, which Hyperfoil does not mention"],
+        notes: &["600 requests were due but only 0 were sent, which Hyperfoil does not report"],
         ..PLAIN
     },
     Case {

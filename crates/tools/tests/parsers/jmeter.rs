@@ -60,7 +60,7 @@ pub(crate) const PRECISE_THROUGHPUT: [Case; 8] = [
         folder: "5.6.3/cut-off",
         stdout: "",
         files: &[("samples.csv", "samples.csv")],
-        says: "error: samples.csv, line 205: the file ends inside this line: it was cut off",
+        says: "error: samples.csv, line 205: the file ends within this line; it was cut off",
         ..PLAIN
     },
     Case {
@@ -113,7 +113,7 @@ pub(crate) const THREAD_GROUP: [Case; 5] = [
         folder: "5.6.3/cut-off",
         stdout: "",
         files: &[("samples.csv", "samples.csv")],
-        says: "error: samples.csv, line 210: the file ends inside this line: it was cut off",
+        says: "error: samples.csv, line 210: the file ends within this line; it was cut off",
         ..PLAIN
     },
 ];

@@ -81,7 +81,7 @@ pub(crate) const CONSTANT_ARRIVAL_RATE: [Case; 9] = [
         folder: "1.8.1/cut-off",
         stdout: "",
         files: &[("samples.csv", "samples.csv")],
-        says: "error: samples.csv, line 386: the file ends inside this line: it was cut off",
+        says: "error: samples.csv, line 386: the file ends within this line; it was cut off",
         ..PLAIN
     },
 ];
@@ -156,7 +156,7 @@ pub(crate) const CONSTANT_VUS: [Case; 8] = [
         folder: "1.8.1/errors",
         stdout: "",
         files: &[("samples.csv", "samples-first.csv"), ("summary.json", "summary.json")],
-        says: "error: samples.csv: samples of 100 requests, and a summary of 568",
+        says: "error: samples.csv: samples of 100 requests, but the summary counts 568",
         ..PLAIN
     },
 ];

@@ -57,7 +57,7 @@ pub(crate) const CASES: [Case; 10] = [
         folder: "2.47.0/cut-off",
         stdout: "",
         files: &[("samples.csv", "samples.csv"), ("result.json", "result.json")],
-        says: "error: samples.csv, line 645: the file ends inside this line: it was cut off",
+        says: "error: samples.csv, line 645: the file ends within this line; it was cut off",
         ..PLAIN
     },
     Case {
@@ -73,7 +73,7 @@ pub(crate) const CASES: [Case; 10] = [
         stdout: "",
         stderr: Some("stderr.txt"),
         files: &[("samples.csv", "samples.csv")],
-        says: "error: result.json: no statistics of Locust; exit code 0; it said: [2026-11-20 11:08:04,018] \
+        says: "error: result.json: no statistics of Locust; exit code 0; it printed: [2026-11-20 11:08:04,018] \
                vm/INFO/locust.main: Starting Locust 2.47.0",
         ..PLAIN
     },

@@ -217,7 +217,7 @@ pub(crate) const CASES: [Case; 27] = [
     Case {
         folder: "1.16.0/cut-off",
         stdout: "samples.csv",
-        says: "error: stdout, line 301: the file ends inside this line: it was cut off",
+        says: "error: stdout, line 301: the file ends within this line; it was cut off",
         ..PLAIN
     },
     Case {
@@ -228,7 +228,7 @@ pub(crate) const CASES: [Case; 27] = [
     },
     Case {
         folder: "1.16.0/cut-off",
-        says: "error: stdout, line 30: the file ends inside this line: it was cut off",
+        says: "error: stdout, line 30: the file ends within this line; it was cut off",
         ..PLAIN
     },
     Case {

@@ -65,7 +65,7 @@ pub(crate) const CASES: [Case; 8] = [
         folder: "12.13.0/cut-off",
         stdout: "",
         files: &[("results.csv", "results.csv")],
-        says: "error: results.csv, line 143: the file ends inside this line: it was cut off",
+        says: "error: results.csv, line 143: the file ends within this line; it was cut off",
         ..PLAIN
     },
     Case {

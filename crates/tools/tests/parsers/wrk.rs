@@ -77,13 +77,13 @@ pub(crate) const CASES: [Case; 13] = [
         stdout: "",
         stderr: Some("stderr.txt"),
         exit: 1,
-        says: "error: stdout: no report of wrk; exit code 1; it said: unable to connect to 127.0.0.1:18238 \
+        says: "error: stdout: no report of wrk; exit code 1; it printed: unable to connect to 127.0.0.1:18238 \
                Connection refused",
         ..PLAIN
     },
     Case {
         folder: "4.1.0/cut-off",
-        says: "error: stdout, line 11: the report does not go on to its last line: it was cut off",
+        says: "error: stdout, line 11: the report stops before its last line; it was cut off",
         ..PLAIN
     },
     Case {

@@ -75,13 +75,13 @@ pub(crate) const CASES: [Case; 14] = [
         stdout: "",
         stderr: Some("stderr.txt"),
         exit: 1,
-        says: "error: stdout: no report of wrk2; exit code 1; it said: unable to connect to 127.0.0.1:18250 \
+        says: "error: stdout: no report of wrk2; exit code 1; it printed: unable to connect to 127.0.0.1:18250 \
                Connection refused",
         ..PLAIN
     },
     Case {
         folder: "4.0.0/cut-off",
-        says: "error: stdout: the report does not go on to its last line: it was cut off",
+        says: "error: stdout: the report stops before its last line; it was cut off",
         ..PLAIN
     },
     Case {

@@ -26,7 +26,9 @@ impl Errors {
     pub fn notes(&self) -> Vec<String> {
         match self.aborted {
             0 => Vec::new(),
-            n => vec![format!("{n} requests were under way at the end and aborted; its success rate leaves them out")],
+            n => vec![format!(
+                "{n} requests were in flight at the end and were aborted; its success rate leaves them out"
+            )],
         }
     }
 }

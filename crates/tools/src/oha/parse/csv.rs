@@ -23,7 +23,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<ToolReport, ParseError> {
     let requests = rows.iter().map(|(line, row)| STDOUT.require(*line, "two times of 0 s or more", request(row)));
     let requests = requests.collect::<Result<Vec<_>, _>>()?;
     let claims = Claims { measured: Some(requests.len() as u64), ..Claims::silent(LatencyFrom::Intended) };
-    let notes = vec!["failed and aborted requests have no row in oha's CSV".to_owned()];
+    let notes = vec!["oha's CSV has no rows for failed and aborted requests".to_owned()];
     Ok(ToolReport { requests, notes, ..ToolReport::from_claims(claims) }.with_computed_quantiles())
 }
 

@@ -9,7 +9,7 @@ use crate::{ParseError, ToolReport, units};
 pub(super) fn parse(text: &str) -> Result<ToolReport, ParseError> {
     STDOUT.check_last_line(text.as_bytes())?;
     let answers = STDOUT.bracketed(text, "Status code distribution:")?;
-    let answers = STDOUT.require(None, "status code distribution: the page was cut off", answers)?;
+    let answers = STDOUT.require(None, "status code distribution; the page was cut off", answers)?;
     let answers = STDOUT.responses(&answers)?;
     let mut errors = Errors::default();
     for (line, count, what) in STDOUT.bracketed(text, "Error distribution:")?.unwrap_or_default() {
@@ -29,7 +29,7 @@ pub(super) fn parse(text: &str) -> Result<ToolReport, ParseError> {
     Ok(ToolReport { notes: errors.notes(), ..ToolReport::from_claims(claims) })
 }
 
-/// `None` where nothing was measured: oha prints NaN or infinity there.
+/// `None` if nothing was measured: oha prints NaN or infinity there.
 fn figure(text: &str, label: &str, measured: u64) -> Result<Option<u64>, ParseError> {
     let (line, value) = STDOUT.require(None, label, find_labelled(text, label))?;
     if measured == 0 { Ok(None) } else { time(line, value).map(Some) }

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+"""How often a run doubts itself, and how gates decide, against a Go server that answers after 2 ms.
+
+    cargo build --release -p truetail && python3 acceptance/verdicts.py [--runs 20] [NAME…]
+
+Each case repeats one load and counts the verdicts, their reasons, and the exit codes. `quiet` needs a machine with nothing
+else to do; `busy` compiles beside the load. Needs Go. Traffic stays on loopback. The exit code is 0 if every promise holds.
+"""
+
+import argparse
+import collections
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BINARY = os.environ.get("TRUETAIL", str(HERE.parent / "target/release/truetail"))
+SCRATCH = tempfile.TemporaryDirectory(prefix="truetail-verdicts-")
+LOADS = [("300", "8s"), ("1000", "15s")]
+broken = []
+
+
+def promise(what, holds, found):
+    print(f"  {'ok  ' if holds else 'FAIL'} {what}: {found}", flush=True)
+    if not holds:
+        broken.append(what)
+
+
+class Server:
+    """The Go server, built once."""
+
+    binary = Path(SCRATCH.name) / "delay"
+
+    def __init__(self, delay):
+        if not Server.binary.exists():
+            if not shutil.which("go"):
+                sys.exit("acceptance/verdicts.py: Go is not installed")
+            subprocess.run(["go", "build", "-o", Server.binary, HERE / "delay.go"], check=True)
+        self.process = subprocess.Popen([Server.binary, "-delay", delay], stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def load(url, *flags):
+    """run.json of one run, and its exit code."""
+    command = [BINARY, "run", url, *flags, "--no-save", "--quiet", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return json.loads(done.stdout), done.returncode
+
+
+def p(run, q):
+    """A quantile of the response time in ms, with its lower partner."""
+    found = next(one for one in run["response_time"]["quantiles"] if one["q"] == q)
+    ms = lambda name: None if found.get(name) is None else round(found[name] / 1e6, 3)
+    return ms("without_generator_ns"), ms("value_ns")
+
+
+def repeated(runs, url, *flags):
+    """Verdicts and exit codes of several runs; each run that is not VALID says why."""
+    states, exits = collections.Counter(), collections.Counter()
+    for number in range(runs):
+        run, code = load(url, *flags)
+        state = run["verdict"]["state"]
+        states[state] += 1
+        exits[code] += 1
+        if state != "VALID":
+            reasons = "; ".join(f"{one['code']}: {one['message']}" for one in run["verdict"]["reasons"])
+            print(f"    run {number + 1}: {state} {reasons}", flush=True)
+        print(f"    run {number + 1}: p50 {p(run, 0.5)} p99 {p(run, 0.99)} ms, exit {code}", flush=True)
+    return dict(states), dict(exits)
+
+
+def quiet(runs):
+    """Nothing else runs: at least 18 of 20 are VALID."""
+    with Server("2ms") as server:
+        for rate, duration in LOADS:
+            states, _ = repeated(runs, server.url, "-r", rate, "-d", duration)
+            promise(f"-r {rate} -d {duration}: VALID in nine of ten", states.get("VALID", 0) >= 0.9 * runs, states)
+
+
+class Build:
+    """A compiler that starts again and again beside the load."""
+
+    source = "use std::collections::*;" + "".join(
+        f"pub fn f{i}(m: &mut BTreeMap<u64, Vec<String>>) -> usize {{ m.entry({i}).or_default().push(format!(\"{{:?}}\", m.len())); m.values().map(|v| v.iter().map(|s| s.len()).sum::<usize>()).sum() }}\n"
+        for i in range(400)
+    )
+
+    def __enter__(self):
+        file = Path(SCRATCH.name) / "beside.rs"
+        file.write_text(Build.source)
+        compile_ = f"rustc --crate-type lib -C opt-level=3 --emit=obj -o {file}.o {file}"
+        loop = f"while true; do {compile_} >/dev/null 2>&1 & {compile_}2 >/dev/null 2>&1; wait; done"
+        self.process = subprocess.Popen(["bash", "-c", loop], start_new_session=True)
+        time.sleep(1)
+        return self
+
+    def __exit__(self, *_):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+def busy(runs):
+    """A build runs beside the load: none is INVALID, and the gate is decided in all."""
+    with Server("2ms") as server, Build():
+        for rate, duration in LOADS:
+            states, exits = repeated(runs, server.url, "-r", rate, "-d", duration, "--fail-if", "p99 > 50ms")
+            promise(f"-r {rate} -d {duration} beside a build: none INVALID", not states.get("INVALID"), states)
+            promise("p99 > 50ms is decided in all", set(exits) <= {0, 3}, exits)
+
+
+def stopped(runs):
+    """SIGSTOP of the generator for 1.5 s in 20 s: INVALID without a gate, and nothing is billed to the server."""
+    with Server("2ms") as server:
+        for _ in range(max(1, runs // 10)):
+            process = subprocess.Popen([BINARY, "run", server.url, "-r", "1000", "-d", "20s", "--no-save", "--quiet", "--json"], stdout=subprocess.PIPE, text=True)
+            time.sleep(8)
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(1.5)
+            process.send_signal(signal.SIGCONT)
+            run = json.loads(process.communicate()[0])
+            codes = [reason["code"] for reason in run["verdict"]["reasons"]]
+            promise("stopped for 1.5 s of 20 s: INVALID", run["verdict"]["state"] == "INVALID" and process.returncode == 4, codes)
+            service = next(one["value_ns"] for one in run["service_time"]["quantiles"] if one["q"] == 0.99) / 1e6
+            promise("p99 of the service time is not the pause", service < 500, f"{service} ms, p99 {p(run, 0.99)}")
+
+
+def fast(runs):
+    """10 000/s against a server of some 50 µs: `balanced` is not INVALID, `cheap` has ranges."""
+    with Server("0s") as server:
+        for timing in ["balanced", "cheap"]:
+            states = collections.Counter()
+            for _ in range(max(1, runs // 4)):
+                run, code = load(server.url, "-r", "10000", "-d", "5s", "--timing", timing)
+                states[run["verdict"]["state"]] += 1
+                low, high = p(run, 0.5)
+                print(f"    {timing}: {run['verdict']['state']} p50 {low} … {high} p99 {p(run, 0.99)} {[r['code'] for r in run['verdict']['reasons']]}", flush=True)
+                if timing == "cheap":
+                    promise("cheap has a range at p50", low is not None and low < 0.9 * high, (low, high))
+            if timing == "balanced":
+                promise("balanced at 10 000/s: not INVALID", not states.get("INVALID"), dict(states))
+
+
+def connect(runs):
+    """Opening a connection takes as long in every timing, plain and over TLS."""
+    for scheme, flags in [("http", []), ("https", ["--insecure"])]:
+        with Tls() if scheme == "https" else Server("0s") as server:
+            for rate in ["10", "50", "200"]:
+                p50 = {}
+                for timing in ["balanced", "auto", "cheap"]:
+                    run, _ = load(server.url, "-r", rate, "-d", "8s", "--no-keepalive", "--timing", timing, *flags)
+                    p50[timing] = next(one["value_ns"] for one in run["connect_time"]["quantiles"] if one["q"] == 0.5) / 1e6
+                near = max(p50.values()) - min(p50.values()) < 0.3
+                promise(f"{scheme} at {rate}/s: connect_time p50 within 0.3 ms", near, p50)
+
+
+class Tls:
+    """The TLS server of the benchmarks: cargo build --release -p truetail-bench."""
+
+    def __init__(self):
+        binary = Path(BINARY).parent / "bench-tls-server"
+        self.process = subprocess.Popen([binary, "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+
+    __enter__, __exit__ = Server.__enter__, Server.__exit__
+
+
+CASES = {"quiet": quiet, "busy": busy, "stopped": stopped, "fast": fast, "connect": connect}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", default=list(CASES), help=f"of {', '.join(CASES)}; all without")
+    parser.add_argument("--runs", type=int, default=20, help="how often each load is repeated [20]")
+    options = parser.parse_args()
+    for name in options.names:
+        if name not in CASES:
+            parser.error(f"'{name}' is no case; there are {', '.join(CASES)}")
+    for name in options.names:
+        print(f"{name}: {CASES[name].__doc__}", flush=True)
+        CASES[name](options.runs)
+    sys.exit(1 if broken else 0)
+
+
+if __name__ == "__main__":
+    main()
