@@ -227,7 +227,7 @@ class Floor:
 
 
 CLOSED = [Floor("floor"), Truetail("truetail"), Truetail("truetail --user-timestamps", "--user-timestamps"), Wrk("wrk"), Wrk("wrk2"), Oha()]
-OPEN = [Floor("floor"), Floor("floor, spinning", 30), Floor("floor, in batches", "batches")] + [Truetail(f"truetail --timing {timing}", "--timing", timing) for timing in ("precise", "balanced", "cheap")] + [
+OPEN = [Floor("floor"), Floor("floor, spinning", 30), Floor("floor, in batches", "batches")] + [Truetail(f"truetail --timing {timing}", "--timing", timing) for timing in ("precise", "balanced", "auto", "cheap")] + [
     # After a stall of the machine an open loop opens a connection for each waiting arrival, while wrk2 has 64.
     Truetail("truetail --timing cheap -c 64", "--timing", "cheap", "-c", 64), Wrk("wrk2"), Oha()]
 
@@ -401,7 +401,7 @@ def http2(options, scratch):
     # With --rps h2load sends as soon as it may, not on a schedule: the cost of requests is compared, not their timing.
     for rate in [rate for rate in options.rates if rate >= 10_000]:
         flags = ["--http2", "--connections", 1, "--max-streams", streams]
-        tools = [Truetail(f"truetail --timing {timing}", *flags, "--timing", timing) for timing in ("balanced", "cheap")] + [H2load()]
+        tools = [Truetail(f"truetail --timing {timing}", *flags, "--timing", timing) for timing in ("balanced", "auto", "cheap")] + [H2load()]
         build = lambda tool, url: tool.open(url, rate, streams, options.seconds)
         found[rate] = beside(f"HTTP/2, {streams} streams, {rate}/s", tools, build, "bench-http2-server", "h2load", options)
     tools = [Truetail("truetail --http2", "--http2", "--connections", 1), H2load()]
@@ -422,6 +422,7 @@ BUILD_CASES = [
     ("closed loop, 64 connections", "bench-server", "closed", ()),
     ("open loop, 50000/s, cheap", "bench-server", "open", ("--timing", "cheap")),
     ("open loop, 50000/s, balanced", "bench-server", "open", ("--timing", "balanced")),
+    ("open loop, 50000/s, auto", "bench-server", "open", ("--timing", "auto")),
     ("HTTP/2, closed loop, 32 streams", "bench-http2-server", "streams", ("--http2", "--connections", 1)),
     ("HTTP/2, 50000/s, cheap", "bench-http2-server", "open", ("--http2", "--connections", 1, "--max-streams", 32, "--timing", "cheap")),
     ("TLS 1.3, closed loop, 64 connections", "bench-tls-server", "closed", ("--insecure",)),

@@ -25,6 +25,7 @@ ROW = "a row of a printed table, column by column"
 ALLOWED_STRUCTS = {
     ("crates/run", "RunFile"): WIRE,
     ("crates/run", "Row"): WIRE,
+    ("crates/model", "RequestRecord"): "what a row of samples.csv holds, column by column",
     ("crates/run", "Facts"): WIRE,
     ("crates/run", "OfferedLoad"): WIRE,
     ("crates/run", "GeneratorStats"): WIRE,

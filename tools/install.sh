@@ -108,7 +108,7 @@ from_apt() {
     fi
 }
 
-# Never asks for a password, because `make test` would wait for it. If sudo needs one, the tool is not installed.
+# Never asks for a password, because `make test-tools` would wait for it. If sudo needs one, the tool is not installed.
 as_root() {
     if [[ "$(id -u)" == 0 ]]; then
         DEBIAN_FRONTEND=noninteractive "$@"

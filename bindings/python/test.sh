@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the Python package in a fresh environment under the repository's root and runs its tests. Without a recent enough
-# interpreter, the venv module or a registry it prints SKIPPED, which is no failure. Once the environment exists, everything
-# else is.
+# interpreter, the venv module or a registry it prints SKIPPED, which is no failure unless TRUETAIL_STRICT=1. Once the
+# environment exists, everything else is.
 #
 # PYTHON               the interpreter, 3.11 or later; default python3
 # TRUETAIL_PROFILE     the cargo profile: default dev, because `cargo test` has built most of it already
@@ -13,6 +13,7 @@ python="${PYTHON:-python3}"
 
 skip() {
     echo "SKIPPED: the tests of the Python package: $1"
+    [ "${TRUETAIL_STRICT:-}" != 1 ] || exit 1
     exit 0
 }
 

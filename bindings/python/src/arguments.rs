@@ -29,7 +29,7 @@ pub fn time(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Nanos> {
         Err(_) => number(given),
     };
     let seconds = seconds
-        .map_err(|_| type_error(name, "a time such as '10ms' or '2m', a number of seconds or a timedelta", given))?;
+        .map_err(|_| type_error(name, "a time such as '10ms' or '1m30s', a number of seconds or a timedelta", given))?;
     if !(0.0..1e9).contains(&seconds) {
         return Err(value_error(name, format!("{seconds} seconds is out of range; a time is finite and not negative")));
     }
@@ -71,7 +71,7 @@ pub fn profile(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Profile> {
             text.parse().map(Profile::constant).map_err(|error| value_error(name, error))
         };
     }
-    let per_second = number(given).map_err(|_| type_error(name, "requests a second, such as 1000 or '60/m'", given))?;
+    let per_second = number(given).map_err(|_| type_error(name, "a rate such as 1000, '1k' or '60/m'", given))?;
     Rate::per_second(per_second).map(Profile::constant).map_err(|error| value_error(name, error))
 }
 

@@ -1,5 +1,6 @@
 //! `truetail.bench`: a callable under load.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -8,7 +9,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use truetail_engine::callable::{CallPlan, WaitStrategy, bench_here};
 use truetail_engine::{Control, RunOutput};
-use truetail_model::time::{Nanos, Rate};
+use truetail_model::time::Nanos;
 use truetail_model::workload::Limits;
 use truetail_report::{RunProgress, Style, number, progress_text};
 use truetail_run::{OfferedLoad, Run, RunSource};
@@ -18,9 +19,6 @@ use crate::calls::{CallFailures, FailureLog, PythonFunction};
 use crate::load::{LoadArguments, OptionalArg};
 use crate::pump::Pump;
 use crate::result::RunResult;
-
-/// The rate that is offered where none is given, calls a second.
-const DEFAULT_RATE: f64 = 1000.0;
 
 /// The plan of a run of a callable, and its controls.
 #[pyclass(module = "truetail._native", frozen)]
@@ -160,18 +158,30 @@ impl Bench {
     fn notes(&self, py: Python<'_>, run: &Run, failures: &FailureLog) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(first) = &failures.exceptions.first {
-            let kinds: Vec<_> =
-                failures.exceptions.by_type.iter().map(|(name, n)| format!("{name} {}", number::count(*n))).collect();
-            let first = first.bind(py).repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
-            notes.push(format!("calls raised: {}; the first: {first}", kinds.join(", ")));
+            notes.push(exceptions_note(&failures.exceptions.by_type, &in_words(first.bind(py))));
         }
         let gave_up =
             run.facts.interrupted && failures.ended_by.is_none() && !self.stop_requested.load(Ordering::Relaxed);
         if let (Some(limit), true) = (self.plan.give_up_after, gave_up) {
-            notes.push(format!("ended early, because {limit} calls in a row failed (max_failures)"));
+            notes.push(format!("stopped early: {limit} calls in a row failed (max_failures)"));
         }
         notes
     }
+}
+
+/// `the callable raised ValueError (3 calls), KeyError (1 call); first: ValueError: bad price`.
+fn exceptions_note(by_type: &BTreeMap<String, u64>, first: &str) -> String {
+    let calls = |n: u64| if n == 1 { "1 call".to_owned() } else { format!("{} calls", number::count(n)) };
+    let kinds: Vec<_> = by_type.iter().map(|(name, n)| format!("{name} ({})", calls(*n))).collect();
+    format!("the callable raised {}; first: {first}", kinds.join(", "))
+}
+
+/// `ValueError: bad price`, as a traceback ends; in one line.
+fn in_words(error: &Bound<'_, PyAny>) -> String {
+    let name = error.get_type().name().map_or_else(|_| "exception".to_owned(), |name| name.to_string());
+    let text = error.str().map_or_else(|_| String::new(), |text| text.to_string());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.is_empty() { name } else { format!("{name}: {text}") }
 }
 
 /// The arguments that belong to a callable and not to its load.
@@ -193,7 +203,7 @@ impl CallArguments<'_> {
             timeout: self.timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
             drain: time("drain", &self.drain)?,
         };
-        let workload = load.workload(Some(Rate::per_second(DEFAULT_RATE).expect("a rate")), limits)?;
+        let workload = load.workload(limits, "calls")?;
         let waiting =
             choice("waiting", &self.waiting, &[("sleep", WaitStrategy::Sleep), ("spin", WaitStrategy::Spin)])?;
         let max_failures =
@@ -212,12 +222,16 @@ impl CallArguments<'_> {
     fn refuse_contradictions(&self) -> PyResult<()> {
         if self.asynchronous {
             let workers = self.workers.is_some();
-            let problem = "async calls share one event loop; in_flight caps how many there are at once";
+            let problem = "async calls share one event loop; in_flight limits how many run at once";
             return if workers { Err(value_error("workers", problem)) } else { Ok(()) };
         }
         let blocking = [
             ("in_flight", self.in_flight.is_some(), "a function has as many calls in flight as it has workers"),
-            ("timeout", self.timeout.is_some(), "a call of a function cannot be taken back; give its client a timeout"),
+            (
+                "timeout",
+                self.timeout.is_some(),
+                "a call of a function cannot be cancelled; set a timeout in its client",
+            ),
         ];
         match blocking.iter().find(|(_, given, _)| *given) {
             Some((name, _, problem)) => Err(value_error(name, problem)),

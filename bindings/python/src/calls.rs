@@ -142,7 +142,7 @@ impl PythonFunction<'_> {
     fn refuse(&self, value: &Bound<'_, PyAny>) -> Answer {
         // Python warns of a coroutine that is dropped without being awaited or closed.
         let _ = value.call_method0("close");
-        let problem = "fn: it returned an awaitable, which nobody awaits; pass the async function itself";
+        let problem = "fn: it returned an awaitable, which was not awaited; pass the async function itself";
         self.failures.end_run(value.py(), PyTypeError::new_err(problem), self.control);
         Answer::CutShort
     }

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyConnectionError, PyRuntimeError, PyTimeoutError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
-use truetail_engine::{Control, EngineError, Plan, PreflightError, RunOutput, Target, TargetError, TooFewFiles};
+use truetail_engine::{Control, EngineError, Plan, PreflightError, RunOutput, Target, TooFewFiles};
 use truetail_model::workload::Limits;
 use truetail_run::RunSource;
 
-use crate::arguments::{count, positive_time, time, type_error, value_error};
+use crate::arguments::{count, positive_time, time, value_error, whole_number};
 use crate::bench::progress_line;
 use crate::load::{LoadArguments, OptionalArg};
+use crate::request::{RequestArguments, TlsArguments};
 use crate::result::RunResult;
 
 /// How often signals are checked.
@@ -23,6 +23,8 @@ const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 #[pyclass(module = "truetail._native", frozen)]
 pub struct HttpRun {
     plan: Plan,
+    /// Notes for the run.
+    notes: Vec<String>,
     preflight: bool,
     control: Control,
     created: Instant,
@@ -31,12 +33,13 @@ pub struct HttpRun {
 #[pymethods]
 impl HttpRun {
     #[new]
-    #[pyo3(signature = (url, *, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
-                        session_length, method, headers, data, connections, timeout, drain, threads, preflight))]
+    #[pyo3(signature = (*, request, tls, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
+                        session_length, connections, max_streams, timeout, drain, threads, preflight))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         py: Python<'py>,
-        url: &str,
+        request: RequestArguments<'py>,
+        tls: TlsArguments,
         rate: OptionalArg<'py>,
         duration: OptionalArg<'py>,
         warmup: Bound<'py, PyAny>,
@@ -47,15 +50,14 @@ impl HttpRun {
         users: OptionalArg<'py>,
         think_time: OptionalArg<'py>,
         session_length: OptionalArg<'py>,
-        method: &str,
-        headers: Vec<(String, String)>,
-        data: OptionalArg<'py>,
         connections: OptionalArg<'py>,
+        max_streams: OptionalArg<'py>,
         timeout: OptionalArg<'py>,
         drain: Bound<'py, PyAny>,
         threads: OptionalArg<'py>,
         preflight: bool,
     ) -> PyResult<HttpRun> {
+        let seed_of_choice = whole_number("seed", &seed, 0)?;
         let load =
             LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
         let limits = Limits {
@@ -63,11 +65,14 @@ impl HttpRun {
             timeout: timeout.as_ref().map(|given| positive_time("timeout", given)).transpose()?,
             drain: time("drain", &drain)?,
         };
-        let workload = load.workload(None, limits)?;
-        let mut plan = Plan::new(workload, target(py, url, method, &headers, body(data.as_ref())?)?);
+        let workload = load.workload(limits, "requests")?;
+        let mut plan = Plan::new(workload, request.target(py, seed_of_choice, &tls)?);
         plan.threads = threads.as_ref().map(|given| count("threads", given)).transpose()?;
+        plan.max_streams = max_streams.as_ref().map(|given| count("max_streams", given)).transpose()?;
+        plan.keep_alive = !request.closes_connections();
         plan.check_open_files().map_err(too_few_files_error)?;
-        Ok(HttpRun { plan, preflight, control: Control::new(), created: Instant::now() })
+        let notes = tls.notes().into_iter().collect();
+        Ok(HttpRun { plan, notes, preflight, control: Control::new(), created: Instant::now() })
     }
 
     /// Offers the load. Returns the result, and the exception that ended the run early, if any.
@@ -80,7 +85,7 @@ impl HttpRun {
         books.map_err(|unbalanced| PyRuntimeError::new_err(unbalanced.to_string()))?;
         let mut run = measured.into_run(RunSource::Sockets, plan.offered());
         run.facts.interrupted = self.control.was_stopped();
-        run.facts.notes.extend(note);
+        run.facts.notes.extend(self.notes.iter().cloned().chain(note));
         Ok((RunResult::new(py, run, Default::default()), ended_by.map(|error| error.into_value(py).into_any())))
     }
 
@@ -124,45 +129,24 @@ impl HttpRun {
     }
 }
 
-fn target(py: Python<'_>, url: &str, method: &str, headers: &[(String, String)], body: Vec<u8>) -> PyResult<Target> {
-    let method = method.parse().map_err(|error| value_error("method", error))?;
-    let headers: Vec<_> = headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-    let target = py.detach(|| Target::resolve(method, url, &headers, body));
-    target.map_err(|error| match error {
-        TargetError::Resolve { .. } => {
-            PyConnectionError::new_err(format!("url: {error}; check the name, or give an address"))
-        }
-        TargetError::Url { .. } | TargetError::Scheme { .. } => value_error("url", error),
-        TargetError::Header(_) => value_error("headers", error),
-        TargetError::Method(_)
-        | TargetError::UnusedResolve { .. }
-        | TargetError::UnixSocket { .. }
-        | TargetError::NotInHttp2 { .. } => value_error("method", error),
-    })
-}
-
-fn body(data: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<u8>> {
-    let Some(data) = data else { return Ok(Vec::new()) };
-    if let Ok(text) = data.cast::<PyString>() {
-        return Ok(text.to_string().into_bytes());
-    }
-    let bytes = data.cast::<PyBytes>().map_err(|_| type_error("data", "str or bytes", data))?;
-    Ok(bytes.as_bytes().to_vec())
-}
-
 fn too_few_files_error(error: TooFewFiles) -> PyErr {
-    value_error("connections", format!("{error}; raise it, or ask for fewer"))
+    value_error("connections", format!("{error}; raise the limit, or use fewer connections"))
 }
 
 /// Sends one request before the load. Returns a note about its answer, if any.
 fn preflight(plan: &mut Plan) -> PyResult<Option<String>> {
-    let answer = plan.preflight().map_err(|error| preflight_error(&plan.target, &error))?;
+    let answer = plan.preflight(None).map_err(|error| preflight_error(&plan.target, &error))?;
     Ok(answer.note())
 }
 
 fn preflight_error(target: &Target, error: &PreflightError) -> PyErr {
-    let help = "is the server running? preflight=False offers the load all the same";
-    let message = format!("{} before the load: {error}; {help}", target.first_requests());
+    let help = match error {
+        PreflightError::Tls { .. } | PreflightError::NoTls(_) => "ca='FILE' names certificates to trust",
+        PreflightError::Connect { .. } | PreflightError::TimedOut { .. } | PreflightError::NoAnswer { .. } => {
+            "is the server running? preflight=False sends the load all the same"
+        }
+    };
+    let message = format!("{}: {error}; {help}", target.first_requests());
     match error {
         PreflightError::TimedOut { .. } => PyTimeoutError::new_err(message),
         PreflightError::Connect { .. }

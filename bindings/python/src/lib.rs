@@ -5,7 +5,7 @@
 //! | `arguments`, `load` | conversion of Python values, with errors that name the argument |
 //! | `bench`, `calls` | callables: functions on threads that take the interpreter's lock for each call |
 //! | `pump` | callables: coroutines, handed to the caller's event loop |
-//! | `http` | a run over real sockets |
+//! | `http`, `request` | a run over real sockets, and its requests |
 //! | `simulate`, `saved`, `server` | virtual time, run folders, the misbehaving server |
 //! | `result`, `verdict`, `quantile`, `histogram`, `samples`, `html`, `json` | results |
 //! | `command` | the command line |
@@ -21,6 +21,7 @@ mod json;
 mod load;
 mod pump;
 mod quantile;
+mod request;
 mod result;
 mod samples;
 mod saved;

@@ -1,8 +1,8 @@
 //! The load of a run or a callable, from the arguments that both share.
 
 use pyo3::prelude::*;
-use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
-use truetail_model::time::{Nanos, Rate};
+use truetail_model::arrival::{Horizon, Schedule, Spacing};
+use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
 
 use crate::arguments::{choice, count, positive_time, profile, time, value_error, whole_number};
@@ -25,8 +25,8 @@ pub struct LoadArguments<'py> {
 }
 
 impl LoadArguments<'_> {
-    /// The workload within `limits`. `default_rate` applies where no rate is given.
-    pub fn workload(&self, default_rate: Option<Rate>, limits: Limits) -> PyResult<Workload> {
+    /// The workload within `limits`. `what` is called or sent: `calls` or `requests`.
+    pub fn workload(&self, limits: Limits, what: &str) -> PyResult<Workload> {
         let kinds =
             [LoadModelKind::Open, LoadModelKind::Closed, LoadModelKind::PartlyOpen].map(|kind| (kind.name(), kind));
         let kind = choice("model", &self.model, &kinds)?;
@@ -35,10 +35,10 @@ impl LoadArguments<'_> {
         let think_time = self.think_time.as_ref().map_or(Ok(Nanos::ZERO), |given| time("think_time", given))?;
         let horizon = self.horizon(warmup)?;
         let model = match kind {
-            LoadModelKind::Open => LoadModel::Open(self.schedule(default_rate, horizon)?),
+            LoadModelKind::Open => LoadModel::Open(self.schedule(horizon, what)?),
             LoadModelKind::Closed => LoadModel::Closed { users: self.users()?, think_time, horizon },
             LoadModelKind::PartlyOpen => LoadModel::PartlyOpen {
-                sessions: self.schedule(default_rate, horizon)?,
+                sessions: self.schedule(horizon, what)?,
                 requests_per_session: self.session_length()?,
                 think_time,
             },
@@ -61,7 +61,7 @@ impl LoadArguments<'_> {
             Some((name, _, models)) => {
                 let homes: Vec<_> = models.iter().map(|model| format!("model='{}'", model.name())).collect();
                 let (homes, kind) = (homes.join(" or "), kind.name());
-                Err(value_error(name, format!("it contradicts model='{kind}'; it goes with {homes}")))
+                Err(value_error(name, format!("it has no meaning with model='{kind}'; use it with {homes}")))
             }
         }
     }
@@ -71,20 +71,14 @@ impl LoadArguments<'_> {
         let requests = self.requests.as_ref().map(|given| whole_number("requests", given, 1)).transpose()?;
         let measured = self.duration.as_ref().map(|given| positive_time("duration", given)).transpose()?;
         if measured.is_none() && requests.is_none() {
-            return Err(value_error(
-                "duration",
-                "without it the run has no end; write a time such as '60s', or give requests",
-            ));
+            return Err(value_error("duration", "the run needs an end; write a time such as '60s', or give requests"));
         }
         Ok(Horizon { duration: measured.map(|measured| warmup + measured), requests })
     }
 
-    fn schedule(&self, default_rate: Option<Rate>, horizon: Horizon) -> PyResult<Schedule> {
-        let profile = match (&self.rate, default_rate) {
-            (Some(given), _) => profile("rate", given)?,
-            (None, Some(usual)) => Profile::constant(usual),
-            (None, None) => return Err(value_error("rate", "none given; write requests a second, such as rate=100")),
-        };
+    fn schedule(&self, horizon: Horizon, what: &str) -> PyResult<Schedule> {
+        let missing = || value_error("rate", format!("none given; write {what} per second, such as rate=100"));
+        let profile = profile("rate", self.rate.as_ref().ok_or_else(missing)?)?;
         let spacing = choice("spacing", &self.spacing, &[("even", Spacing::Even), ("poisson", Spacing::Poisson)])?;
         Ok(Schedule { profile, spacing, seed: whole_number("seed", &self.seed, 0)?, horizon })
     }
@@ -93,13 +87,13 @@ impl LoadArguments<'_> {
         let given = self.users.as_ref();
         count(
             "users",
-            given.ok_or_else(|| value_error("users", "model='closed' needs to know how many, such as users=10"))?,
+            given.ok_or_else(|| value_error("users", "model='closed' needs the number of users, such as users=10"))?,
         )
     }
 
     fn session_length(&self) -> PyResult<u32> {
         let missing =
-            || value_error("session_length", "model='partly-open' needs the requests of a session, such as 5");
+            || value_error("session_length", "model='partly-open' needs the number of requests per session, such as 5");
         count("session_length", self.session_length.as_ref().ok_or_else(missing)?)
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use truetail_model::record::Metric;
-use truetail_report::{Style, number, summary};
+use truetail_report::{Style, SummaryOptions, number, summary};
 use truetail_run::folder::{self, SaveError};
 use truetail_run::wire::v1::run_file;
 use truetail_run::{Findings, Run};
@@ -173,7 +173,12 @@ impl RunResult {
     /// The whole tail on one screen, as the command line prints it.
     #[pyo3(signature = (*, width = 100, color = false, unicode = true))]
     fn table(&self, width: usize, color: bool, unicode: bool) -> String {
-        summary(&self.run, &self.findings, None, Style { color, width, unicode })
+        summary(
+            &self.run,
+            &self.findings,
+            SummaryOptions { saved: None, details: false },
+            Style { color, width, unicode },
+        )
     }
 
     /// The distribution of `metric` by bucket. That of `response_time` holds the answered arrivals.

@@ -11,6 +11,17 @@ import truetail
 def nothing() -> None: ...
 
 
+def usual_rate(arguments: dict[str, Any]) -> dict[str, Any]:
+    """A rate for a test of other arguments, where the load model has one."""
+    return {} if arguments.get("model") == "closed" else {"rate": 100}
+
+
+def test_a_rate_is_asked_for() -> None:
+    for model in ({}, {"model": "partly-open", "session_length": 2}):
+        with pytest.raises(ValueError, match="^rate: none given; write calls per second, such as rate=100$"):
+            truetail.bench(nothing, **model)
+
+
 @pytest.mark.parametrize(
     ("arguments", "kind", "says"),
     [
@@ -18,8 +29,8 @@ def nothing() -> None: ...
         ({"rate": 0}, ValueError, "rate: '0' is out of range"),
         ({"rate": -5}, ValueError, "rate: '-5' is out of range"),
         ({"rate": float("nan")}, ValueError, "rate: 'NaN' is out of range"),
-        ({"rate": True}, TypeError, "rate: expected requests a second, such as 1000 or '60/m', not bool"),
-        ({"rate": []}, TypeError, "rate: expected requests a second, such as 1000 or '60/m', not list"),
+        ({"rate": True}, TypeError, "rate: expected a rate such as 1000, '1k' or '60/m', not bool"),
+        ({"rate": []}, TypeError, "rate: expected a rate such as 1000, '1k' or '60/m', not list"),
         ({"rate": "ramp:1..2"}, ValueError, "rate: profile 'ramp:1..2': no duration"),
         ({"duration": "10"}, ValueError, "duration: '10' has no unit"),
         ({"duration": "-1s"}, ValueError, "duration: '-1s' is out of range"),
@@ -28,7 +39,7 @@ def nothing() -> None: ...
         ({"duration": 0}, ValueError, "duration: it is zero"),
         ({"duration": timedelta(seconds=-1)}, ValueError, "duration: -1 seconds is out of range"),
         ({"duration": object()}, TypeError, "duration: expected a time such as '10ms'"),
-        ({"duration": None}, ValueError, "duration: without it the run has no end"),
+        ({"duration": None}, ValueError, "duration: the run needs an end"),
         ({"warmup": "soon"}, ValueError, "warmup: 'soon' is not a duration"),
         ({"warmup": None}, TypeError, "warmup: expected a time"),
         ({"drain": "x"}, ValueError, "drain: "),
@@ -43,18 +54,18 @@ def nothing() -> None: ...
         ({"spacing": "random"}, ValueError, "spacing: there is no 'random'; choose one of 'even', 'poisson'"),
         ({"waiting": "busy"}, ValueError, "waiting: there is no 'busy'; choose one of 'sleep', 'spin'"),
         ({"model": "half"}, ValueError, "model: there is no 'half'; choose one of 'open', 'closed', 'partly-open'"),
-        ({"model": "closed"}, ValueError, "users: model='closed' needs to know how many"),
-        ({"model": "closed", "users": 1, "rate": 5}, ValueError, "rate: it contradicts model='closed'"),
-        ({"users": 3}, ValueError, "users: it contradicts model='open'; it goes with model='closed'"),
+        ({"model": "closed"}, ValueError, "users: model='closed' needs the number of users"),
+        ({"model": "closed", "users": 1, "rate": 5}, ValueError, "rate: it has no meaning with model='closed'"),
+        ({"users": 3}, ValueError, "users: it has no meaning with model='open'; use it with model='closed'"),
         ({"model": "partly-open"}, ValueError, "session_length: model='partly-open' needs"),
-        ({"think_time": "1s"}, ValueError, "think_time: it contradicts model='open'"),
+        ({"think_time": "1s"}, ValueError, "think_time: it has no meaning with model='open'"),
         ({"requests": 0}, ValueError, "requests: 0 is not a whole number from 1"),
         ({"max_failures": 0}, ValueError, "max_failures: 0 is not a whole number from 1"),
     ],
 )
 def test_bench(arguments: dict[str, Any], kind: type[Exception], says: str) -> None:
     with pytest.raises(kind) as raised:
-        truetail.bench(nothing, **arguments)
+        truetail.bench(nothing, **{**usual_rate(arguments), **arguments})
     assert str(raised.value).startswith(says) and "\n" not in str(raised.value), raised.value
 
 

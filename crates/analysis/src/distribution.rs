@@ -16,13 +16,47 @@ pub(crate) fn distribution(population: &Population) -> Distribution {
         mean_ns: answered.mean(),
         min_ns: answered.min(),
         max_ns: answered.max(),
-        quantiles: QUANTILES.iter().map(|q| quantile_of(population, *q)).collect(),
+        quantiles: table(population, &QUANTILES),
         exact: answered.is_exact(),
     }
 }
 
-/// What can be said of one quantile of a population.
+/// What can be said of one quantile of a population: what the table says, where it is in the table.
 pub(crate) fn quantile_of(population: &Population, q: f64) -> Quantile {
+    let mut all = QUANTILES.to_vec();
+    let place = QUANTILES.partition_point(|other| *other < q);
+    if QUANTILES.get(place) != Some(&q) {
+        all.insert(place, q);
+    }
+    table(population, &all).swap_remove(place)
+}
+
+/// These quantiles, in ascending order, with intervals that do not cross.
+fn table(population: &Population, quantiles: &[f64]) -> Vec<Quantile> {
+    let mut quantiles: Vec<Quantile> = quantiles.iter().map(|q| alone(population, *q)).collect();
+    uncross(&mut quantiles);
+    quantiles
+}
+
+/// Widens intervals, and narrows none, so that neither end of one lies beyond the same end of a higher quantile's. Each is
+/// computed by itself and holds its truth as often as it says; the truths are in order, so that the ends may be put in
+/// order too. An interval that is open above leaves those of all higher quantiles open.
+fn uncross(quantiles: &mut [Quantile]) {
+    let has_interval = |quantile: &&mut Quantile| quantile.effective_n.is_some();
+    let mut highest = Some(0);
+    for quantile in quantiles.iter_mut().filter(has_interval) {
+        highest = highest.zip(quantile.high_ns).map(|(a, b)| a.max(b));
+        quantile.high_ns = highest;
+    }
+    let mut lowest = u64::MAX;
+    for quantile in quantiles.iter_mut().rev().filter(has_interval) {
+        quantile.low_ns = quantile.low_ns.map(|low| low.min(lowest));
+        lowest = quantile.low_ns.unwrap_or(lowest);
+    }
+}
+
+/// One quantile by itself.
+fn alone(population: &Population, q: f64) -> Quantile {
     let (n, needs_n) = (population.count(), min_sample_size(q));
     if n < needs_n {
         return refused(q, needs_n);
@@ -58,5 +92,46 @@ fn refused(q: f64, needs_n: u64) -> Quantile {
         effective_n: None,
         without_generator_ns: None,
         unresolved: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn interval(q: f64, low_ns: Option<u64>, high_ns: Option<u64>) -> Quantile {
+        Quantile { low_ns, high_ns, effective_n: Some(1_000), value_ns: Some(5), ..refused(q, 1) }
+    }
+
+    #[test]
+    fn ends_are_put_in_order_by_widening() {
+        let mut crossing =
+            [interval(0.5, Some(7), Some(9)), interval(0.9, None, Some(43)), interval(0.95, Some(5), Some(14))];
+        uncross(&mut crossing);
+        assert_eq!(crossing.map(|quantile| quantile.high_ns), [Some(9), Some(43), Some(43)]);
+        assert_eq!(crossing.map(|quantile| quantile.low_ns), [Some(5), None, Some(5)]);
+        let mut open = [interval(0.9, Some(1), None), interval(0.99, Some(2), Some(3)), refused(0.999, 3_688)];
+        uncross(&mut open);
+        assert_eq!(open.map(|quantile| quantile.high_ns), [None, None, None]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_interval_is_narrowed_and_none_cross(
+            ends in proptest::collection::vec((proptest::option::of(0u64..100), proptest::option::of(0u64..100)), 1..8),
+        ) {
+            let of = |(i, (low, high)): (usize, &(Option<u64>, Option<u64>))| interval(i as f64 / 10.0, *low, *high);
+            let before: Vec<Quantile> = ends.iter().enumerate().map(of).collect();
+            let mut after = before.clone();
+            uncross(&mut after);
+            for (before, after) in before.iter().zip(&after) {
+                prop_assert!(after.low_ns.unwrap_or(0) <= before.low_ns.unwrap_or(0));
+                prop_assert!(after.high_ns.unwrap_or(u64::MAX) >= before.high_ns.unwrap_or(u64::MAX));
+            }
+            prop_assert!(after.is_sorted_by_key(|quantile| quantile.high_ns.unwrap_or(u64::MAX)));
+            let lows: Vec<u64> = after.iter().filter_map(|quantile| quantile.low_ns).collect();
+            prop_assert!(lows.is_sorted());
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! | [`support`] | which quantiles a sample is large enough for |
 //! | `confidence_interval`, `exceedance`, `long_run_variance` | confidence intervals for dependent requests |
 //! | `distribution`, `metric_distributions` | the distributions of a run |
+//! | `bracket` | quantiles with and without what the generator added |
 //! | `load_timeline` | arrivals, starts and ends over time: whether the backlog grows |
 //! | [`saturation_detector`] | detects saturation during a run |
 //! | `levels`, [`settling()`], [`without_warmup`] | the levels of the response time, where it settles, and the run without its warm-up |
@@ -14,17 +15,21 @@
 //! | [`mod@uncertainty`] | where the uncertainty of a quantile comes from |
 //! | [`stopping_rule`] | whether a quantile is precise enough to stop |
 //! | [`verdict`] | whether the numbers can be trusted |
+//! | [`gates`] | conditions under which a run fails, and what a run decides |
+//! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`omission`] | how far a report is from the truth |
 //! | [`league`] | load tools compared: what they reported and what the server saw |
 
 mod binomial;
+mod bracket;
 mod confidence_interval;
 #[cfg(test)]
 mod coverage;
 mod distribution;
 mod exceedance;
 mod fidelity;
+pub mod gates;
 pub mod league;
 mod levels;
 mod load_timeline;
@@ -38,6 +43,7 @@ pub mod shadow;
 mod sorted_values;
 pub mod stopping_rule;
 pub mod support;
+mod targets;
 mod throughput;
 pub mod truth;
 pub mod uncertainty;
@@ -46,10 +52,10 @@ mod warmup;
 
 pub use metric_distributions::quantile;
 
-use truetail_model::record::{Metric, RequestRecord};
+use truetail_model::record::RequestRecord;
 use truetail_run::{Findings, Run, Verdict, VerdictState};
 
-use metric_distributions::{every_arrival, mark_unresolved};
+use metric_distributions::every_arrival;
 
 pub use settling::settling;
 pub use warmup::{WarmupCutError, without_warmup};
@@ -58,8 +64,6 @@ pub use warmup::{WarmupCutError, without_warmup};
 pub fn findings(run: &Run) -> Findings {
     let every = every_arrival(&run.snapshot);
     let mut findings = without_verdict(run, every.as_deref());
-    let lag = &findings.metrics[Metric::GeneratorLag].quantiles;
-    findings.response_time.quantiles.iter_mut().zip(lag).for_each(|(quantile, lag)| mark_unresolved(quantile, lag));
     findings.uncertainty = uncertainty::uncertainty(run, &findings);
     findings.verdict = verdict::judge(run, &findings, every.as_deref());
     findings.closed_loop_shadow = shadow::of_findings(run, &findings);
@@ -83,7 +87,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         settling: settling::settling_of(run, every),
         arrival_fidelity: fidelity::arrival_fidelity(run, every),
         closed_loop_shadow: None,
-        targets: Vec::new(),
+        targets: targets::targets(run),
         gates: Vec::new(),
     }
 }

@@ -4,9 +4,9 @@
 use truetail_model::record::{Histogram, Metric, Outcome, RequestRecord, Snapshot};
 use truetail_run::{Distribution, MetricDistributions, Quantile, Run};
 
+use crate::bracket::WithoutGenerator;
 use crate::distribution::{distribution, quantile_of};
 use crate::population::Population;
-use crate::verdict::thresholds::UNRESOLVED_SHARE;
 
 /// Every measured arrival in the order of its intended start, where each was kept.
 pub(crate) fn every_arrival(snapshot: &Snapshot) -> Option<Vec<RequestRecord>> {
@@ -23,25 +23,19 @@ pub(crate) fn every_arrival(snapshot: &Snapshot) -> Option<Vec<RequestRecord>> {
 /// [`Metric::ResponseTime`] is over all planned arrivals, with and without an answer.
 pub fn quantile(run: &Run, metric: Metric, q: f64) -> Quantile {
     let every = every_arrival(&run.snapshot);
-    let of = |metric| quantile_of(&population(&run.snapshot, every.as_deref(), metric), q);
-    let mut quantile = of(metric);
+    let mut quantile = quantile_of(&population(&run.snapshot, every.as_deref(), metric), q);
     if metric == Metric::ResponseTime {
-        mark_unresolved(&mut quantile, &of(Metric::GeneratorLag));
+        WithoutGenerator::of(&run.snapshot, every.as_deref()).bracket(&mut quantile);
     }
     quantile
 }
 
-/// Marks a quantile of the response time of which the generator's lag, at the same quantile, is more than the share
-/// [`UNRESOLVED_SHARE`]. Where no answer ever came there is nothing to resolve.
-pub(crate) fn mark_unresolved(response_time: &mut Quantile, generator_lag: &Quantile) {
-    if let (Some(value), Some(lag)) = (response_time.value_ns, generator_lag.value_ns) {
-        response_time.unresolved = !response_time.no_answer && lag as f64 > value as f64 * UNRESOLVED_SHARE;
-    }
-}
-
 /// The response time, over all planned arrivals.
 pub(crate) fn response_time(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Distribution {
-    distribution(&population(snapshot, every, Metric::ResponseTime))
+    let mut response_time = distribution(&population(snapshot, every, Metric::ResponseTime));
+    let without = WithoutGenerator::of(snapshot, every);
+    response_time.quantiles.iter_mut().for_each(|quantile| without.bracket(quantile));
+    response_time
 }
 
 /// Every other metric, over its own arrivals.
@@ -52,11 +46,17 @@ pub(crate) fn metrics(
 ) -> MetricDistributions {
     let of = |metric| match metric {
         // The same values need not be sorted again.
-        Metric::FirstByteTime if every.is_some_and(came_at_once) => response_time.clone(),
+        Metric::FirstByteTime if every.is_some_and(came_at_once) => unbracketed(response_time),
         metric => distribution(&population(snapshot, every, metric)),
     };
     let standing_alone = Metric::ALL.into_iter().filter(|metric| metric.stands_alone());
     standing_alone.map(|metric| (metric, of(metric))).collect()
+}
+
+/// The same distribution of another metric: the lower partners are those of response times alone.
+fn unbracketed(response_time: &Distribution) -> Distribution {
+    let alone = |quantile: &Quantile| Quantile { without_generator_ns: None, unresolved: false, ..*quantile };
+    Distribution { quantiles: response_time.quantiles.iter().map(alone).collect(), ..response_time.clone() }
 }
 
 /// Every arrival was answered, and the first byte of each answer came with its last.

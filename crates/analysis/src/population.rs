@@ -77,6 +77,12 @@ impl Population {
         Population::new(answered, SortedValues::each(censored), SortedValues::each(failed), exceedance)
     }
 
+    /// Response times of `records` less what the generator added, without intervals.
+    pub(crate) fn without_generator(records: &[RequestRecord]) -> Population {
+        let of = |metric: Metric| SortedValues::each(records.iter().filter_map(metric.reader()).map(|t| t.0).collect());
+        Population::new(of(Metric::WithoutGenerator), of(Metric::Censored), of(Metric::Failed), None)
+    }
+
     /// A value that each arrival of the population has, in the order of the intended starts.
     pub(crate) fn of_values(values: Vec<u64>) -> Population {
         let none = || SortedValues::Each(Vec::new());
@@ -138,6 +144,12 @@ impl Population {
             Some(at_most) => Estimate { value: bound.high.min(at_most), at_least: false, no_answer: false },
             None => Estimate { value: bound.low, at_least: true, no_answer: false },
         }
+    }
+
+    /// What the value at `rank` is at least.
+    pub(crate) fn bound_at(&self, rank: u64) -> u64 {
+        let lower_bounds = self.lower_bounds();
+        if rank > lower_bounds.count() { self.among_failed(rank).value } else { lower_bounds.at(rank).low }
     }
 
     /// A failed arrival is slower than all that was waited for, and than what it waited itself.

@@ -17,6 +17,11 @@
 //!   requests was kept. The slow ones that were kept besides are left out, for they would make slowness look more frequent
 //!   than it was.
 //! - A user who would ask much more often than the run did asks for what the run did not see. Then there is no shadow.
+//!
+//! The factor has an interval: [`REPLICATES`] further tools are walked, each with other moments at which its users begin and
+//! other draws, and the lowest and the highest of all count. A shadow agrees with a real closed loop of the same service to
+//! a tenth (the tests compare them), so that the interval is a tenth wider on either side. What the run did not see is in
+//! no interval: the factor is that of this run.
 
 use truetail_model::random::mix64;
 use truetail_model::record::{Metric, Outcome, RequestRecord, rank_of};
@@ -30,6 +35,12 @@ use crate::support::{QUANTILES, min_sample_size};
 const NEIGHBOURS: usize = 16;
 /// About how many steps of users are walked at most; where it would be more, one user in so many stands for the others.
 const MOST_STEPS: usize = 1 << 18;
+/// Further tools that are walked, to see how much what they report varies.
+const REPLICATES: u64 = 8;
+/// About how many steps of each of these: enough for p99.9, which needs some thousand. Fewer make the interval wider.
+const REPLICATE_STEPS: usize = 1 << 14;
+/// How well a shadow agrees with a real closed loop, as a factor.
+const AGREEMENT: f64 = 1.1;
 /// A single user asks at most this often for each request that is known.
 const MOST_FOR_ONE: usize = 16;
 /// Nobody asks again sooner than this.
@@ -54,24 +65,43 @@ pub(crate) fn of_findings(run: &Run, findings: &Findings) -> Option<ClosedLoopSh
 pub fn shadow(run: &Run, response_time: &Distribution, users: u32) -> Option<ClosedLoopShadow> {
     let seen = Seen::of(run)?;
     let asked = seen.ask(users.max(1))?;
+    let others: Vec<Asked> = (1..=REPLICATES).filter_map(|tool| seen.ask_as(tool, users.max(1))).collect();
     Some(ClosedLoopShadow {
         users: users.max(1),
         requests: asked.count() + asked.unanswered(),
         unanswered: asked.unanswered(),
-        quantiles: QUANTILES.iter().map(|q| quantile(*q, &asked, response_time)).collect(),
+        quantiles: QUANTILES.iter().map(|q| quantile(*q, &asked, &others, response_time)).collect(),
         one_in: run.snapshot.samples.one_in(),
         resolution_ns: seen.resolution_ns(),
     })
 }
 
-fn quantile(q: f64, asked: &Asked, truth: &Distribution) -> ShadowQuantile {
-    let value_ns = asked.quantile(q);
+fn quantile(q: f64, asked: &Asked, others: &[Asked], truth: &Distribution) -> ShadowQuantile {
+    let value_ns = asked.quantile(q).filter(|value| *value > 0);
     let own = truth.quantiles.iter().find(|quantile| quantile.q == q && !quantile.no_answer);
     let own_ns = own.and_then(|quantile| quantile.value_ns);
-    let omission_factor =
-        own_ns.zip(value_ns).filter(|(_, value)| *value > 0).map(|(own, value)| own as f64 / value as f64);
+    let factor = |value_ns: u64| own_ns.map(|own| own as f64 / value_ns as f64);
+    let omission_factor = value_ns.and_then(factor);
     let at_least = omission_factor.is_some() && own.is_some_and(|quantile| quantile.at_least);
-    ShadowQuantile { q, value_ns, omission_factor, at_least }
+    let (omission_low, omission_high) = interval(q, asked, others, factor);
+    let omission_high = omission_high.filter(|_| !at_least);
+    ShadowQuantile { q, value_ns: asked.quantile(q), omission_factor, at_least, omission_low, omission_high }
+}
+
+/// The lowest and the highest factor of all tools, each wider by [`AGREEMENT`]; `None` where one of the tools has too few
+/// requests.
+fn interval(
+    q: f64,
+    asked: &Asked,
+    others: &[Asked],
+    factor: impl Fn(u64) -> Option<f64>,
+) -> (Option<f64>, Option<f64>) {
+    let reported = [asked].into_iter().chain(others).map(|asked| asked.quantile(q).filter(|value| *value > 0));
+    let factors: Option<Vec<f64>> = reported.map(|value| factor(value?)).collect();
+    let Some(factors) = factors.filter(|factors| factors.len() as u64 > REPLICATES) else { return (None, None) };
+    let lowest = factors.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = factors.iter().copied().fold(0.0, f64::max);
+    (Some(lowest / AGREEMENT), Some(highest * AGREEMENT))
 }
 
 /// A request of the run, as a user would have met it.
@@ -126,33 +156,44 @@ impl Seen {
 
     /// What `users` meet; `None` where one of them asks too often.
     fn ask(&self, users: u32) -> Option<Asked> {
-        let walked = self.walked(users);
-        let (mut sorted, mut failed) = (Vec::with_capacity(MOST_STEPS), 0);
+        self.ask_in(0, users, self.walked(users, MOST_STEPS))
+    }
+
+    /// What the users of another such tool meet.
+    fn ask_as(&self, tool: u64, users: u32) -> Option<Asked> {
+        self.ask_in(tool, users, self.walked(users, REPLICATE_STEPS))
+    }
+
+    fn ask_in(&self, tool: u64, users: u32, walked: u32) -> Option<Asked> {
+        let (mut sorted, mut failed) = (Vec::new(), 0);
         // They do not begin at once, or all would meet each event at the same moment.
         let spread = self.requests[self.requests.len() / 2].takes;
+        let late = if tool == 0 { 0 } else { mix64(tool) % spread.max(1) / u64::from(walked) };
         for user in 0..walked {
-            let begin = self.requests[0].at + (u128::from(spread) * u128::from(user) / u128::from(walked)) as u64;
-            self.walk(user, begin, |met| if met.answered { sorted.push(met.takes) } else { failed += 1 })?;
+            let place = (u128::from(spread) * u128::from(user) / u128::from(walked)) as u64;
+            let begin = self.requests[0].at + late + place;
+            let draws = mix64(u64::from(user) | tool << 32);
+            self.walk(draws, begin, |met| if met.answered { sorted.push(met.takes) } else { failed += 1 })?;
         }
         sorted.sort_unstable();
         Some(Asked { sorted, failed, weight: f64::from(users) / f64::from(walked) })
     }
 
-    /// How many of `users` are walked.
-    fn walked(&self, users: u32) -> u32 {
+    /// How many of `users` are walked, for about `most_steps` in all.
+    fn walked(&self, users: u32, most_steps: usize) -> u32 {
         let n = self.requests.len();
         let mean = (self.requests.iter().map(|request| u128::from(request.takes)).sum::<u128>() / n as u128) as u64;
         let steps = (self.until.saturating_sub(self.requests[0].at) / mean.max(1)).max(1);
-        (MOST_STEPS as u64 / steps).clamp(1, u64::from(users)) as u32
+        (most_steps as u64 / steps).clamp(1, u64::from(users)) as u32
     }
 
-    /// One user from `begin` on: what it meets. `None` when it asks too often.
-    fn walk(&self, user: u32, begin: u64, mut meets: impl FnMut(Met)) -> Option<()> {
+    /// One user from `begin` on, with these draws: what it meets. `None` when it asks too often.
+    fn walk(&self, draws: u64, begin: u64, mut meets: impl FnMut(Met)) -> Option<()> {
         let (mut now, mut next, mut steps) = (begin, 0, 0);
         let most = (self.requests.len().saturating_mul(MOST_FOR_ONE)).min(2 * MOST_STEPS);
         while now < self.until {
             next = self.first_from(next, now);
-            let met = self.requests[self.neighbour(next, mix64(mix64(u64::from(user)) ^ steps as u64))];
+            let met = self.requests[self.neighbour(next, mix64(draws ^ steps as u64))];
             meets(met);
             now = now.saturating_add(met.takes);
             steps += 1;
@@ -239,7 +280,7 @@ mod tests {
             let seen = seen(&requests, 100_000);
             for user in 0..users {
                 let (mut spent, mut last) = (0, 0);
-                seen.walk(user, seen.requests[0].at, |met| {
+                seen.walk(u64::from(user), seen.requests[0].at, |met| {
                     spent += met.takes;
                     last = met.takes;
                 });
@@ -254,7 +295,7 @@ mod tests {
         let requests: Vec<_> = (0..10_000).map(|i| (i * 100, 2_000, i % 10 > 0)).collect();
         let seen = seen(&requests, 1_000_000);
         let asked = seen.ask(100_000).unwrap();
-        assert!(seen.walked(100_000) < 1_000);
+        assert!(seen.walked(100_000, MOST_STEPS) < 1_000);
         assert_eq!(asked.quantile(0.99), Some(2_000));
         let all = asked.count() + asked.unanswered();
         assert!(all.abs_diff(50_000_000) < 500_000, "{all}");

@@ -6,11 +6,10 @@
 //! | sampling | from the estimate to the farther end of its 95 % interval |
 //! | histogram | half of the bucket that the value is in; 0 when every single value is there |
 //! | clock | what two readings of the clock may be wrong by; 0 in virtual time |
-//! | generator lag | the generator's lag at the same quantile: its part of the response time is not more than that for most |
+//! | generator lag | from the estimate down to its lower partner, the same quantile without what the generator added |
 //! | read lag | 0 where the kernel said of every answer when it came, for then it is not inside; where some answers came without a stamp, the read lag of the others at the same quantile; unknown where no answer has one |
 //!
-//! The first three go either way. The two lags make the quantile too large, never too small. They are not subtracted:
-//! which requests a lag hit is known one by one, but the quantile of a difference is not the difference of quantiles.
+//! The first three go either way. The two lags make the quantile too large, never too small.
 
 use truetail_model::record::Metric;
 use truetail_run::{Contribution, Distribution, EndClock, Findings, Quantile, Run, RunSource, Uncertainty};
@@ -38,7 +37,7 @@ pub fn uncertainty(run: &Run, findings: &Findings) -> Vec<Uncertainty> {
             sampling_ns: sampling_ns(quantile, value_ns),
             histogram_ns: if response_time.exact { 0 } else { half_bucket_ns(value_ns) },
             clock_ns: if virtual_time { 0 } else { clock_ns },
-            generator_lag_ns: at(&findings.metrics[Metric::GeneratorLag], quantile.q),
+            generator_lag_ns: quantile.without_generator_ns.map(|without| value_ns.saturating_sub(without)),
             read_lag_ns: if virtual_time { Some(0) } else { read_lag_ns(run, findings, quantile.q) },
             largest: None,
         }))
@@ -136,7 +135,7 @@ mod tests {
         assert_eq!(p50(&run, &findings).read_lag_ns, None, "nobody knows");
         findings.metrics[Metric::ReadLag] = findings.response_time.clone();
         assert_eq!(p50(&run, &findings).largest, Some(Contribution::ReadLag));
-        findings.metrics[Metric::GeneratorLag] = findings.response_time.clone();
+        findings.response_time.quantiles[0].without_generator_ns = Some(0);
         assert_eq!(p50(&run, &findings).largest, Some(Contribution::GeneratorLag));
     }
 

@@ -8,29 +8,39 @@ use truetail_run::{Verdict, VerdictState};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ExitCode {
     /// The command did what it was asked.
-    Success = 0,
+    Success,
     /// The command could not be carried out.
-    Error = 1,
+    Error,
     /// The command line makes no sense.
-    Usage = 2,
-    /// A threshold of `--fail-if` failed.
-    ThresholdFailed = 3,
-    /// The measurement is INVALID, or the load tool under certification did not keep its schedule, so that its own
-    /// measurements are. It outweighs a failed threshold, which an invalid number cannot decide.
-    InvalidRun = 4,
+    Usage,
+    /// A gate failed: a condition of `--fail-if` is met, or an answer failed a check.
+    GateFailed,
+    /// The question stays open: a gate that the run can neither pass nor fail; without gates, an INVALID measurement; or a
+    /// load tool under certification that did not keep its schedule, so that its own measurements are INVALID.
+    Open,
+    /// Ended by this signal, reported and saved, with no gate failed.
+    Signal(i32),
 }
 
 impl ExitCode {
-    /// [`ExitCode::InvalidRun`] if one of the verdicts is INVALID, else [`ExitCode::Success`].
+    /// [`ExitCode::Open`] if one of the verdicts is INVALID, else [`ExitCode::Success`].
     pub fn from_verdicts<'a>(verdicts: impl IntoIterator<Item = &'a Verdict>) -> ExitCode {
         let invalid = verdicts.into_iter().any(|verdict| verdict.state == VerdictState::Invalid);
-        if invalid { ExitCode::InvalidRun } else { ExitCode::Success }
+        if invalid { ExitCode::Open } else { ExitCode::Success }
     }
 }
 
 impl From<ExitCode> for u8 {
     fn from(code: ExitCode) -> u8 {
-        code as u8
+        match code {
+            ExitCode::Success => 0,
+            ExitCode::Error => 1,
+            ExitCode::Usage => 2,
+            ExitCode::GateFailed => 3,
+            ExitCode::Open => 4,
+            // As shells have it: 130 for SIGINT, 143 for SIGTERM.
+            ExitCode::Signal(number) => u8::try_from(128 + number).unwrap_or(u8::MAX),
+        }
     }
 }
 

@@ -8,12 +8,13 @@
 //! | `measure` | a run on real sockets, with progress and Ctrl-C |
 //! | `supervisor` | `--until`, `--stop-when-saturated`: conditions that stop a run early |
 //! | `output_folder` | where a run is saved |
-//! | `threshold` | `--fail-if` |
+//! | `gating` | `--fail-if`: gates, the files they are written to, and the exit code that they make |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
 //! | `error` | exit codes, and the one line that says why |
 
 mod args;
 mod error;
+mod gating;
 mod measure;
 mod output;
 mod output_folder;
@@ -21,7 +22,6 @@ mod progress;
 mod resolve;
 mod signals;
 mod supervisor;
-mod threshold;
 mod verbs;
 
 use std::ffi::OsString;

@@ -21,12 +21,21 @@ pub struct RunContext {
     pub quiet: bool,
 }
 
+/// A run, and how it ended.
+#[derive(Clone, Debug)]
+pub struct MeasuredRun {
+    /// The run.
+    pub run: Run,
+    /// The first signal that asked it to end, if one did.
+    pub signal: Option<i32>,
+}
+
 /// Offers the load of `plan`. Ctrl-C ends it early: the first stops sending, the second stops at once; what was
 /// measured until then is the run.
 ///
 /// # Errors
 /// If the load could not be offered at all, or the books do not balance, which is a bug.
-pub fn measure(plan: &Plan, context: RunContext) -> Result<Run> {
+pub fn measure(plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
     let control = Control::new();
     let signals = signals::stop_run_on_signal(&control)?;
     let reporter = (!context.quiet).then(|| ProgressReporter::start(plan.workload.model.clone(), control.clone()));
@@ -34,6 +43,7 @@ pub fn measure(plan: &Plan, context: RunContext) -> Result<Run> {
     let measured = truetail_engine::run(plan, &control);
     let supervisor_notes = supervisor.end();
     drop(reporter);
+    let signal = signals.first_signal();
     drop(signals);
     let measured = measured.map_err(runtime_error)?;
     measured.snapshot.tally.check().map_err(runtime_error)?;
@@ -41,5 +51,5 @@ pub fn measure(plan: &Plan, context: RunContext) -> Result<Run> {
     let mut run = measured.into_run(RunSource::Sockets, offered);
     run.facts.interrupted = control.was_stopped();
     run.facts.notes.extend(context.notes.into_iter().chain(supervisor_notes));
-    Ok(run)
+    Ok(MeasuredRun { run, signal })
 }

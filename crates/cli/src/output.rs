@@ -45,12 +45,14 @@ pub fn stderr_terminal() -> Option<Style> {
 
 fn style(terminal: bool) -> Style {
     let plain = Style::default();
-    let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    Style {
-        color: terminal && colors_wanted(),
-        width: width.filter(|width| terminal && *width > 0).unwrap_or(if terminal { plain.width } else { 100 }),
-        unicode: unicode_understood(),
-    }
+    let terminal_width = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let width = columns_wanted().or_else(|| terminal_width().filter(|width| terminal && *width > 0));
+    Style { color: terminal && colors_wanted(), width: width.unwrap_or(plain.width), unicode: unicode_understood() }
+}
+
+/// `COLUMNS`, which goes before what the terminal says of itself.
+fn columns_wanted() -> Option<usize> {
+    env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0)
 }
 
 /// See no-color.org: any value that is not empty means no colors.

@@ -12,16 +12,27 @@ use crate::error::{Result, runtime_error};
 
 /// The folder of the runs for which no folder was chosen.
 const PARENT: &str = "truetail-runs";
+/// A folder with this file holds a run.
+const RUN_FILE: &str = "run.json";
 
 /// Where a run is saved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SaveTo {
     /// Nowhere.
     Nowhere,
-    /// In this folder.
+    /// In this folder, which must not hold a run.
     Folder(PathBuf),
+    /// In this folder; a run that it holds is replaced.
+    Replace(PathBuf),
     /// In a new folder under `truetail-runs`.
     NewFolder,
+}
+
+impl SaveTo {
+    /// In `folder`, for `--out` with or without `--force`.
+    pub fn folder(folder: PathBuf, force: bool) -> SaveTo {
+        if force { SaveTo::Replace(folder) } else { SaveTo::Folder(folder) }
+    }
 }
 
 /// A folder that was found writable before the load. If nothing is saved in the end, it is left as it was found.
@@ -33,25 +44,31 @@ pub struct OutputFolder {
 }
 
 impl OutputFolder {
-    /// Checks that nothing but a run is at `save_to`, and creates nothing.
+    /// Checks that a run may be saved there, and creates nothing.
     ///
     /// # Errors
-    /// If something else is there.
+    /// If something else is there, or a run that may not be replaced.
     pub fn check(save_to: &SaveTo) -> Result<()> {
-        match save_to {
-            SaveTo::Folder(path) => folder::check_free(path).map_err(runtime_error),
-            SaveTo::Nowhere | SaveTo::NewFolder => Ok(()),
+        let (SaveTo::Folder(path) | SaveTo::Replace(path)) = save_to else { return Ok(()) };
+        folder::check_free(path).map_err(runtime_error)?;
+        if matches!(save_to, SaveTo::Folder(_)) && path.join(RUN_FILE).exists() {
+            return Err(runtime_error(format!(
+                "{} already holds a run; add --force to replace it, or choose another folder",
+                path.display()
+            )));
         }
+        Ok(())
     }
 
     /// Creates the folder for a run called `name`, and checks that it is writable. `None` if the run is not saved.
     ///
     /// # Errors
-    /// If the folder cannot be created or written.
+    /// As [`OutputFolder::check`], and if the folder cannot be created or written.
     pub fn prepare(save_to: &SaveTo, name: &str) -> Result<Option<OutputFolder>> {
+        OutputFolder::check(save_to)?;
         let folder = match save_to {
             SaveTo::Nowhere => return Ok(None),
-            SaveTo::Folder(path) => OutputFolder { created: missing(path), path: path.clone() },
+            SaveTo::Folder(path) | SaveTo::Replace(path) => OutputFolder { created: missing(path), path: path.clone() },
             SaveTo::NewFolder => fresh(Path::new(PARENT), name)?,
         };
         folder::check_writable(&folder.path).map_err(runtime_error)?;
@@ -86,7 +103,10 @@ fn missing(path: &Path) -> Vec<PathBuf> {
 fn fresh(parent: &Path, name: &str) -> Result<OutputFolder> {
     let stem = format!("{}-{}", utc_stamp(SystemTime::now()), file_name(name));
     let refused = |path: &Path, error| {
-        runtime_error(format!("cannot make {}: {error}; use --out DIR or --no-save", path.display()))
+        runtime_error(format!(
+            "cannot create {}: {error}; choose a folder with --out DIR, or use --no-save",
+            path.display()
+        ))
     };
     fs::create_dir_all(parent).map_err(|error| refused(parent, error))?;
     let mut path = parent.join(&stem);
@@ -157,6 +177,17 @@ mod tests {
         assert!(deep.is_dir());
         drop(prepared);
         assert!(!there.join("a").exists());
+    }
+
+    #[test]
+    fn a_run_is_replaced_only_by_force() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().to_owned();
+        assert!(OutputFolder::check(&SaveTo::folder(path.clone(), false)).is_ok(), "an empty folder");
+        fs::write(path.join(RUN_FILE), r#"{"schema": "truetail.run/1"}"#).unwrap();
+        let refused = OutputFolder::prepare(&SaveTo::folder(path.clone(), false), "x").unwrap_err().message;
+        assert!(refused.contains("already holds a run; add --force"), "{refused}");
+        assert!(OutputFolder::check(&SaveTo::folder(path, true)).is_ok());
     }
 
     #[test]

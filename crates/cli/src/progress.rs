@@ -75,7 +75,7 @@ fn redraw(mut figures: Figures, style: Style, ended: &Receiver<()>) {
 }
 
 fn write_lines(mut figures: Figures, ended: &Receiver<()>) {
-    let style = Style { color: false, width: 100, unicode: output::stdout_style().unicode };
+    let style = Style { color: false, width: 80, unicode: output::stdout_style().unicode };
     let mut wait = FIRST_LINE;
     while !ends_within(wait, ended) {
         output::write_stderr(&format!("{}\n", progress_text(&figures.now(), style)));

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread::{self, JoinHandle};
 
@@ -53,6 +53,8 @@ impl Drop for Capture {
 /// Hands signals to a callback until it is dropped. After that they end the process again.
 pub struct SignalHandler {
     handle: Handle,
+    /// The first signal; 0 where none came.
+    first: Arc<AtomicI32>,
     thread: Option<JoinHandle<()>>,
     _capture: Capture,
 }
@@ -67,14 +69,24 @@ impl SignalHandler {
     fn try_start(on_signal: impl Fn(u32) -> bool + Send + 'static) -> io::Result<SignalHandler> {
         let (mut signals, capture) = Capture::start()?;
         let handle = signals.handle();
+        let first = Arc::new(AtomicI32::new(0));
+        let seen = Arc::clone(&first);
         let thread = thread::Builder::new().name("truetail-signals".to_owned()).spawn(move || {
             for (number, signal) in (1..).zip(signals.forever()) {
+                if number == 1 {
+                    seen.store(signal, Ordering::SeqCst);
+                }
                 if !on_signal(number) {
                     let _ = emulate_default_handler(signal);
                 }
             }
         })?;
-        Ok(SignalHandler { handle, thread: Some(thread), _capture: capture })
+        Ok(SignalHandler { handle, first, thread: Some(thread), _capture: capture })
+    }
+
+    /// The first signal that came, if any did.
+    pub fn first_signal(&self) -> Option<i32> {
+        Some(self.first.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
     }
 }
 
@@ -97,7 +109,7 @@ pub fn stop_run_on_signal(control: &Control) -> Result<SignalHandler> {
         progress::clear_line();
         match number {
             1 => {
-                output::note("stopping: nothing more is sent, waiting for answers; once more to stop at once");
+                output::note("stopping: no more requests, waiting for answers; Ctrl-C again to stop at once");
                 control.stop();
             }
             2 => {
@@ -119,7 +131,7 @@ pub fn end_tool_on_signal(stop: &CancelToken) -> Result<SignalHandler> {
     let stop = stop.clone();
     SignalHandler::start(move |number| {
         if number == 1 {
-            output::note("ending the tool that runs; what others left is kept");
+            output::note("stopping the tool that is running; the results of the others are kept");
             stop.cancel();
         }
         if number > 2 {

@@ -63,14 +63,14 @@ pub fn not_reached(until: StoppingRule, run: &Run) -> Option<String> {
     let why = match state {
         InterimResult::Reached { .. } => return None,
         InterimResult::TooWide { half_width, times_as_many } => format!(
-            "it is ±{:.1}% at the end; about {times_as_many:.1} times as many arrivals would do",
+            "±{:.1}% at the end; about {times_as_many:.1} times as many requests would reach it",
             half_width * 100.0
         ),
-        InterimResult::NoEnd => "too few independent events to bound it".to_owned(),
-        InterimResult::Needs { n } => format!("it needs at least {n} arrivals"),
-        InterimResult::Unanswered => "it lies among arrivals without an answer".to_owned(),
+        InterimResult::NoEnd => "too few independent requests for an interval".to_owned(),
+        InterimResult::Needs { n } => format!("needs at least {n} requests"),
+        InterimResult::Unanswered => "the percentile falls among requests without an answer".to_owned(),
     };
-    Some(format!("--until '{until}' was not reached: {why}"))
+    Some(format!("--until '{until}' not reached: {why}"))
 }
 
 /// A run that goes on.
@@ -160,7 +160,7 @@ impl SupervisedRun {
         let Some(snapshot) = self.control.recorded_so_far() else { return };
         if let InterimResult::Reached { half_width } = until.evaluate(&self.quantile_of(until, snapshot)) {
             let when = number::time(self.elapsed().0);
-            self.stop(format!("--until '{until}' was reached after {when}, at ±{:.1}%", half_width * 100.0));
+            self.stop(format!("--until '{until}' reached after {when}, at ±{:.1}%", half_width * 100.0));
         }
     }
 
@@ -197,8 +197,8 @@ impl SupervisedRun {
 
 fn saturated(found: &Saturation) -> String {
     format!(
-        "saturated: {} are offered and {} answered, {} arrivals wait; response times depend on how long this goes \
-         on, so offer less, such as {}",
+        "saturated: {} offered, {} answered, {} requests waiting; response times only grow with the length of the run, \
+         so offer less, such as {}",
         number::rate(found.offered_per_second),
         number::rate(found.capacity_per_second),
         number::count(found.outstanding),

@@ -17,7 +17,7 @@ use tokio::sync::RwLock;
 use truetail_engine::Control;
 use truetail_engine::callable::{CallPlan, bench_async};
 use truetail_model::time::{Nanos, Rate};
-use truetail_report::{Style, summary};
+use truetail_report::{Style, SummaryOptions, summary};
 use truetail_run::{OfferedLoad, RunSource};
 
 /// Listens at any port that is free; whoever answers holds the gate open, and the pauses shut it.
@@ -62,6 +62,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     plan.workload.limits.timeout = Some(Nanos::from_secs(5));
     let measured = bench_async(&plan, &Control::new(), runtime.handle(), || ask(address));
     let run = measured.into_run(RunSource::Callable, OfferedLoad::of(&plan.workload));
-    print!("{}", summary(&run, &truetail_analysis::findings(&run), None, Style::default()));
+    print!("{}", summary(&run, &truetail_analysis::findings(&run), SummaryOptions::default(), Style::default()));
     Ok(())
 }

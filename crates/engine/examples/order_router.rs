@@ -12,7 +12,7 @@ use truetail_engine::Control;
 use truetail_engine::callable::{CallPlan, WaitStrategy, bench};
 use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
-use truetail_report::{Style, number, summary};
+use truetail_report::{Style, SummaryOptions, number, summary};
 use truetail_run::RunSource;
 
 /// What one order takes.
@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     let run = measured.into_run(RunSource::Callable, plan.offered());
     let findings = truetail_analysis::findings(&run);
-    print!("{}", summary(&run, &findings, None, Style::default()));
+    print!("{}", summary(&run, &findings, SummaryOptions::default(), Style::default()));
 
     let p99 = findings.metrics[Metric::StartDelay].quantiles.iter().find(|quantile| quantile.q == 0.99);
     let p99 = p99.and_then(|quantile| quantile.value_ns).ok_or("too few calls for a p99")?;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use truetail_engine::Control;
 use truetail_engine::callable::{CallPlan, bench};
 use truetail_model::time::{Nanos, Rate};
-use truetail_report::{Style, summary};
+use truetail_report::{Style, SummaryOptions, summary};
 use truetail_run::RunSource;
 
 const WORKERS: u32 = 2;
@@ -77,6 +77,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         move || client.as_mut().map_err(|error| error.to_string())?.echo().map_err(|error| error.to_string())
     });
     let run = measured.into_run(RunSource::Callable, plan.offered());
-    print!("{}", summary(&run, &truetail_analysis::findings(&run), None, Style::default()));
+    print!("{}", summary(&run, &truetail_analysis::findings(&run), SummaryOptions::default(), Style::default()));
     Ok(())
 }

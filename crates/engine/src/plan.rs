@@ -7,7 +7,7 @@ use truetail_model::workload::{Limits, LoadModel, Workload};
 use truetail_run::{EndClock, Http2Config, Mix, MixTarget, OfferedLoad, Timing};
 
 use crate::host;
-use crate::preflight::{Preflight, PreflightError, preflight};
+use crate::preflight::{Preflight, PreflightError, observed_preflight};
 use crate::protocol::observer::ObserverFactory;
 use crate::target::endpoint::Endpoint;
 use crate::target::request_set::RequestSet;
@@ -73,6 +73,16 @@ pub enum CapReason {
     Multiplexed,
 }
 
+impl EffectiveCap {
+    /// The most connections that this machine allows, where nothing else sets the cap.
+    pub fn of_this_machine(&self) -> Option<u64> {
+        match self.reason {
+            CapReason::OpenFiles | CapReason::LocalPorts => Some(u64::from(self.connections)),
+            CapReason::UserLimit | CapReason::Users | CapReason::Multiplexed => None,
+        }
+    }
+}
+
 impl Plan {
     /// A plan with the default options.
     pub fn new(workload: Workload, target: Target) -> Plan {
@@ -82,7 +92,7 @@ impl Plan {
             threads: None,
             samples: SamplesOptions::default(),
             end_clock: EndClock::Kernel,
-            timing: Timing::Balanced,
+            timing: Timing::Auto,
             keep_alive: true,
             max_streams: None,
             observer: None,
@@ -121,13 +131,12 @@ impl Plan {
         }
     }
 
-    /// The offered load and its target, with the cap that will be in force.
+    /// The offered load and its target. A cap that truetail chose is no part of it: on another machine it is another.
     pub fn offered(&self) -> OfferedLoad {
         OfferedLoad {
             url: Some(self.target.url()),
             method: self.target.method().map(|method| method.as_str().to_owned()),
             mix: mix(self.target.requests()),
-            connections: Some(self.effective_cap().connections),
             http2: (self.target.http_version() == HttpVersion::Http2)
                 .then_some(Http2Config { max_streams: self.max_streams }),
             ..OfferedLoad::of(&self.workload)
@@ -177,14 +186,15 @@ impl Plan {
         }
     }
 
-    /// Sends one request before the load, see [`preflight`], with the timeout of the run but at most the default one.
+    /// Sends one request before the load, see [`preflight`](crate::preflight()), with the timeout of the run but at most the
+    /// default one. `observer`: who sees the answer; never the plan's own observer, which sees the answers of the run.
     ///
     /// # Errors
     /// See [`PreflightError`].
-    pub fn preflight(&mut self) -> Result<Preflight, PreflightError> {
+    pub fn preflight(&mut self, observer: Option<&ObserverFactory>) -> Result<Preflight, PreflightError> {
         let default = Limits::default().timeout.unwrap_or(Nanos::MAX);
         let timeout = self.workload.limits.timeout.map_or(default, |timeout| timeout.min(default));
-        preflight(&mut self.target, timeout)
+        observed_preflight(&mut self.target, timeout, observer.map(ObserverFactory::observer))
     }
 }
 

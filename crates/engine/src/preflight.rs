@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use rustls::StreamOwned;
 use socket2::{Socket, Type};
+use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
-use truetail_model::time::Nanos;
+use truetail_model::time::{Nanos, Timestamp};
 
 use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
+use crate::protocol::observer::{EndedRequest, Observer};
 use crate::protocol::{Closed, Event, Events, Protocol, Session};
 use crate::target::endpoint::Endpoint;
 use crate::target::request_set::{FeedOrder, RequestId, RequestSet, TargetRequests};
@@ -31,9 +33,8 @@ impl Preflight {
     /// A note for a run that was offered in spite of this answer; `None` where none is needed.
     pub fn note(&self) -> Option<String> {
         let status = self.status;
-        (status >= 400).then(|| {
-            format!("the request before the load was answered with status {status}; the load was offered all the same")
-        })
+        (status >= 400)
+            .then(|| format!("the trial request before the load got status {status}; the load was sent all the same"))
     }
 }
 
@@ -41,7 +42,7 @@ impl Preflight {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PreflightError {
     /// No endpoint could be connected to.
-    #[error("could not connect to {endpoint}: {}", cause.describe())]
+    #[error("cannot connect to {endpoint}: {}", cause.describe())]
     Connect {
         /// The last endpoint that was tried.
         endpoint: Endpoint,
@@ -49,18 +50,18 @@ pub enum PreflightError {
         cause: Cause,
     },
     /// There was no whole answer in time.
-    #[error("{endpoint} gave no whole answer within {}", timeout)]
+    #[error("no complete answer from {endpoint} within {}", timeout)]
     TimedOut {
         /// The endpoint that was asked.
         endpoint: Endpoint,
-        /// How long was waited.
+        /// The time limit.
         timeout: Nanos,
     },
     /// TLS could not be set up on this side.
     #[error(transparent)]
     NoTls(#[from] TlsError),
     /// The TLS handshake failed.
-    #[error("no TLS with {endpoint}: {fault}")]
+    #[error("TLS with {endpoint} failed: {fault}")]
     Tls {
         /// The endpoint that was asked.
         endpoint: Endpoint,
@@ -85,6 +86,15 @@ pub enum PreflightError {
 /// # Errors
 /// See [`PreflightError`].
 pub fn preflight(target: &mut Target, timeout: Nanos) -> Result<Preflight, PreflightError> {
+    observed_preflight(target, timeout, None)
+}
+
+/// The same, with an observer of the answer.
+pub(crate) fn observed_preflight(
+    target: &mut Target,
+    timeout: Nanos,
+    observer: Option<Box<dyn Observer>>,
+) -> Result<Preflight, PreflightError> {
     let tls = target.tls()?;
     let until = Instant::now() + Duration::from(timeout);
     let mut failed = None;
@@ -94,7 +104,8 @@ pub fn preflight(target: &mut Target, timeout: Nanos) -> Result<Preflight, Prefl
                 target.prefer(&endpoint);
                 let version = target.http_version();
                 let socket = TimedSocket { socket, until };
-                let answer = Stream::open(socket, tls.as_ref(), version).and_then(|stream| ask(stream, target));
+                let answer =
+                    Stream::open(socket, tls.as_ref(), version).and_then(|stream| ask(stream, target, observer));
                 return answer.map_err(|problem| problem.at(endpoint, version, timeout));
             }
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
@@ -246,8 +257,8 @@ impl Stream {
     }
 }
 
-/// Asks for what arrival 0 asks for.
-fn ask(stream: Stream, target: &Target) -> Result<Preflight, Problem> {
+/// Sends the request of arrival 0.
+fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn Observer>>) -> Result<Preflight, Problem> {
     let (requests, first) = (target.requests(), target.first_requests());
     let mut only = TargetRequests::new(first.method().clone(), first.url().to_owned(), 1);
     only.push(&marked(requests.bytes(requests.choose(0))));
@@ -258,23 +269,32 @@ fn ask(stream: Stream, target: &Target) -> Result<Preflight, Problem> {
         requests: &requests,
         keep_alive: false,
         max_streams: None,
+        keeps_fields: observer.is_some(),
     };
     let started = Instant::now();
-    let status = with_protocol(&options, stream)?;
+    let status = with_protocol(&options, Conversation { stream, observer })?;
     Ok(Preflight { status, service_time: started.elapsed().into() })
 }
 
+/// A connection, and who sees the answer on it.
+struct Conversation {
+    stream: Stream,
+    observer: Option<Box<dyn Observer>>,
+}
+
 /// Sends the only request and gives the status of its answer.
-impl WithProtocol for Stream {
+impl WithProtocol for Conversation {
     type Output = Result<u16, Problem>;
 
-    fn with<P: Protocol>(mut self, mut protocol: P) -> Result<u16, Problem> {
-        let (mut session, mut events) = (protocol.session(), Events::default());
-        session.begin(&protocol, 0, RequestId { target: 0, row: 0 }, &mut events);
+    fn with<P: Protocol>(self, mut protocol: P) -> Result<u16, Problem> {
+        let mut stream = self.stream;
+        let (mut session, mut events) = (protocol.session(), Events::new(self.observer));
+        let id = RequestId { target: 0, row: 0 };
+        session.begin(&protocol, 0, id, &mut events);
         let mut buffer = [0; 16 * 1024];
         loop {
-            self.send_all(&mut session, &protocol, &mut events);
-            match self.receive(&mut buffer)? {
+            stream.send_all(&mut session, &protocol, &mut events);
+            match stream.receive(&mut buffer)? {
                 // What a violation of the protocol means for the request is among the events.
                 Received::Bytes(count) => drop(session.receive(&mut protocol, &buffer[..count], &mut events)),
                 Received::End => session.closed(Closed::EndOfStream { authentic: true }, &mut events),
@@ -282,6 +302,9 @@ impl WithProtocol for Stream {
             }
             for event in events.take() {
                 let Event::Ended(ended) = event else { continue };
+                let arrival = Arrival { index: 0, intended_start: Timestamp::ZERO };
+                events.observe_end(0, EndedRequest { arrival, id, outcome: ended.outcome });
+                events.finish_observing();
                 return match ended.outcome {
                     Outcome::Response { status } => Ok(status),
                     outcome => Err(Problem::NoAnswer(outcome.cause().unwrap_or(Cause::ClosedBeforeAnswer))),

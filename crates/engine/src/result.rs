@@ -5,7 +5,9 @@ use truetail_model::record::{Recorder, RecorderOptions, RequestRecord, SamplesOp
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_reactor::MonotonicClock;
-use truetail_run::{CpuTime, Facts, GeneratorStats, Http2Stats, OfferedLoad, Pause, Run, RunSource, TargetBooks};
+use truetail_run::{
+    CpuTime, Facts, GeneratorStats, Http2Stats, OfferedLoad, Pause, Run, RunSource, TargetBooks, Ticks,
+};
 
 use crate::host;
 use crate::worker::PauseDetector;
@@ -49,6 +51,7 @@ impl RunOutput {
             claims: None,
             by_target: self.by_target,
             checks: Vec::new(),
+            failed_answers: Vec::new(),
         };
         Run { facts, snapshot: self.snapshot }
     }
@@ -62,14 +65,23 @@ pub(crate) struct WorkerResult {
     pub(crate) driver: Driver,
     pub(crate) pauses: PauseDetector,
     pub(crate) cpu: CpuTime,
-    pub(crate) connections_opened: u64,
-    pub(crate) connections_peak: u64,
+    pub(crate) connections: ConnectionCounts,
+    /// What was held back so that several requests could be sent in one go.
+    pub(crate) ticks: Option<Ticks>,
     /// Requests that shared connections.
     pub(crate) streams: Option<Http2Stats>,
     pub(crate) stray_answers: u64,
     pub(crate) unstamped: u64,
     pub(crate) clock_steps: u64,
     pub(crate) ended: Timestamp,
+}
+
+/// Connections of one worker.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct ConnectionCounts {
+    pub(crate) opened: u64,
+    /// Most at once.
+    pub(crate) peak: u64,
 }
 
 impl WorkerResult {
@@ -92,8 +104,8 @@ impl WorkerResult {
             driver,
             pauses,
             cpu: cpu_since(cpu_before),
-            connections_opened: 0,
-            connections_peak: 0,
+            connections: ConnectionCounts::default(),
+            ticks: None,
             streams: None,
             stray_answers: 0,
             unstamped: 0,
@@ -142,8 +154,9 @@ pub(crate) fn merge_results(results: Vec<WorkerResult>, clock: MonotonicClock) -
             generator.busiest_worker_cpu_ns.max(result.cpu.user_ns + result.cpu.system_ns);
         generator.cpu.user_ns += result.cpu.user_ns;
         generator.cpu.system_ns += result.cpu.system_ns;
-        generator.connections_opened += result.connections_opened;
-        generator.connections_peak += result.connections_peak;
+        generator.connections_opened += result.connections.opened;
+        generator.connections_peak += result.connections.peak;
+        generator.ticks = [generator.ticks, result.ticks].into_iter().flatten().reduce(Ticks::and);
         generator.streams = match (generator.streams, result.streams) {
             (Some(whole), Some(part)) => Some(whole.and(part)),
             (one, other) => one.or(other),

@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 use truetail_model::driver::{Driver, WorkerShare};
 use truetail_model::time::Nanos;
-use truetail_model::workload::{LoadModelKind, Workload};
+use truetail_model::workload::Workload;
 use truetail_reactor::{MonotonicClock, Reactor};
 use truetail_run::EndClock;
 
@@ -63,6 +63,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
         requests: plan.target.requests(),
         keep_alive: plan.keep_alive,
         max_streams: plan.max_streams,
+        keeps_fields: plan.observer.is_some(),
     };
     with_protocol(&options, RunPlan { plan, control })
 }
@@ -85,13 +86,15 @@ impl WithProtocol for RunPlan<'_> {
         let before = surroundings::read();
         let (results, clock) = run_workers(plan, &workload, control, &protocol)?;
         let tallies = results.iter().map(|result| &result.target_tallies);
-        let by_target = target_tallies::merge_tallies(plan.target.requests(), tallies);
+        let (by_target, targets) = target_tallies::merge_tallies(plan.target.requests(), tallies);
         let mut output = RunOutput { by_target, ..merge_results(results, clock) };
+        output.snapshot.targets = targets;
         if let Some(published) = control.published_so_far() {
             output.snapshot.merge(&published);
         }
         output.generator.end_clock = plan.effective_end_clock();
         output.generator.timing = plan.timing;
+        output.generator.connections_available = plan.effective_cap().of_this_machine();
         output.generator.surroundings = surroundings::since(&before);
         Ok(output)
     }
@@ -160,7 +163,8 @@ fn config_of(
         timeout: workload.limits.timeout,
         stamped: plan.effective_end_clock() == EndClock::Kernel,
         timing: plan.timing,
-        scheduled: workload.model.kind() != LoadModelKind::Closed,
+        model: workload.model.kind(),
+        has_own_cap: plan.effective_cap().of_this_machine().is_some(),
         control: control.clone(),
     }
 }

@@ -105,7 +105,8 @@ impl Reactor {
     }
 
     /// As [`Reactor::wait`], until `deadline` of `clock` at the latest. This is cheaper than a timeout, above all where
-    /// events come before the deadline and the next wait has the same deadline.
+    /// events come before the deadline and the next wait has the same deadline. Returns true when it has waited: nothing of
+    /// what it reports had happened before the call.
     ///
     /// # Errors
     /// Only for what would be a bug of the caller.
@@ -114,7 +115,7 @@ impl Reactor {
         events: &mut ReadinessEvents,
         clock: &MonotonicClock,
         deadline: Timestamp,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         events.happened.clear();
         self.0.wait_until(&mut events.raw, &mut events.happened, clock.to_monotonic_ns(deadline))
     }

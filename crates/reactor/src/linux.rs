@@ -83,19 +83,20 @@ impl Backend {
         raw: &mut RawEvents,
         happened: &mut Vec<Readiness>,
         monotonic_ns: u64,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         if !TIMER_IS_KEPT {
             let now = clock_gettime(ClockId::Monotonic);
             let left = monotonic_ns.saturating_sub(now.tv_sec as u64 * NANOS_PER_SECOND + now.tv_nsec as u64);
-            return self.poll(raw, happened, Some(&timespec(Nanos(left)))).map(|_| ());
+            // Whether it had to wait is not known, so it says that it had not.
+            return self.poll(raw, happened, Some(&timespec(Nanos(left)))).map(|_| false);
         }
         if self.poll(raw, happened, Some(&NO_TIME))? {
-            return Ok(());
+            return Ok(false);
         }
         if self.set_to.get() != Some(monotonic_ns) {
             self.set_timer(monotonic_ns)?;
         }
-        self.poll(raw, happened, None).map(|_| ())
+        self.poll(raw, happened, None).map(|_| true)
     }
 
     fn set_timer(&self, monotonic_ns: u64) -> io::Result<()> {

@@ -64,8 +64,10 @@ impl Backend {
         raw: &mut RawEvents,
         happened: &mut Vec<Readiness>,
         monotonic_ns: u64,
-    ) -> io::Result<()> {
-        self.wait(raw, happened, Some(Nanos(monotonic_ns.saturating_sub(crate::clock::monotonic_ns()))))
+    ) -> io::Result<bool> {
+        // Whether it had to wait is not known, so it says that it had not.
+        let left = Nanos(monotonic_ns.saturating_sub(crate::clock::monotonic_ns()));
+        self.wait(raw, happened, Some(left)).map(|()| false)
     }
 
     pub(crate) fn waker(&self) -> BackendWaker {

@@ -104,6 +104,18 @@ macro_rules! suite {
             }
 
             #[test]
+            fn it_has_not_waited_where_something_had_come() {
+                let backend = Backend::new().unwrap();
+                let (near, mut far) = pair();
+                backend.add(near.as_fd(), 7).unwrap();
+                wait_for(&backend, |r| r.writable);
+                let (mut raw, mut happened) = (RawEvents::new(8), Vec::new());
+                far.write_all(b"x").unwrap();
+                let in_a_minute = monotonic_ns() + 60_000_000_000;
+                assert!(!backend.wait_until(&mut raw, &mut happened, in_a_minute).unwrap());
+            }
+
+            #[test]
             fn a_signal_does_not_hide_what_is_ready() {
                 let backend = Backend::new().unwrap();
                 let (near, far) = pair();

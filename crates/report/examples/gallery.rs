@@ -4,7 +4,7 @@
 #[path = "../tests/suite/fixtures.rs"]
 mod fixtures;
 
-use truetail_report::{Style, summary};
+use truetail_report::{Style, SummaryOptions, summary};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -14,7 +14,7 @@ fn main() {
         println!(
             "--- {}\n\n{}",
             fixture.name,
-            summary(&fixture.run, &fixture.findings, None, Style { color: true, width, unicode })
+            summary(&fixture.run, &fixture.findings, SummaryOptions::default(), Style { color: true, width, unicode })
         );
     }
 }

@@ -6,17 +6,25 @@ use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
 
-/// The table: each quantile of all three, and the omission factor of each loop.
+/// Columns before the table.
+const INDENT: usize = 2;
+/// A quantile is on the edge of the stall where the share of slower requests is that of the requests in the stall, up to
+/// this part of it.
+const EDGE: f64 = 0.2;
+
+/// The table: each quantile of all three, and the omission factor of each loop. Quantiles that neither loop has enough
+/// requests for are left out, and so are those on the edge of the stall: there a single request decides between the time of
+/// the healthy service and that of the stalled one, so both loops may be far off and neither is wrong.
 pub fn comparison_table(comparison: &OmissionComparison, style: Style) -> String {
     let mut table = TextTable::new(&[
         ("", Align::Left),
         ("closed loop", Align::Right),
         ("open loop", Align::Right),
         ("truth", Align::Right),
-        ("truth / closed", Align::Right),
-        ("truth / open", Align::Right),
+        ("truth/closed", Align::Right),
+        ("truth/open", Align::Right),
     ]);
-    for row in &comparison.rows {
+    for row in comparison.rows.iter().filter(|row| is_told(row, comparison)) {
         table.row(quantile_row(row));
     }
     let [closed, open, truth] = comparison.arrivals.map(number::count);
@@ -24,12 +32,18 @@ pub fn comparison_table(comparison: &OmissionComparison, style: Style) -> String
     if let Some(stall) = &comparison.stall {
         table.row(stall_row(stall));
     }
-    let mut text = String::new();
-    for line in table.lines(2, style) {
-        text.push_str(&line);
-        text.push('\n');
-    }
-    text
+    // Without room for all: truth/open goes first, then truth/closed.
+    let lines = table.fitting(style.columns() - INDENT, &[5, 4], style).lines(INDENT, style);
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+fn is_told(row: &OmissionRow, comparison: &OmissionComparison) -> bool {
+    let slower = 1.0 - row.q;
+    let is_on_edge = comparison.stall.is_some_and(|stall| {
+        let share = stall.truth as f64 / comparison.arrivals[2].max(1) as f64;
+        share > 0.0 && (slower / share - 1.0).abs() < EDGE
+    });
+    (row.closed.supported || row.open.supported) && !is_on_edge
 }
 
 fn quantile_row(row: &OmissionRow) -> Vec<String> {
@@ -38,7 +52,7 @@ fn quantile_row(row: &OmissionRow) -> Vec<String> {
         number::quantile_name(row.q),
         number::quantile(&row.closed),
         number::quantile(&row.open),
-        row.truth.map_or("no answer".to_owned(), |truth| number::time(truth.0)),
+        row.truth.map_or(number::NO_ANSWER.to_owned(), |truth| number::time(truth.0)),
         factor(row.closed_factor),
         factor(row.open_factor),
     ]
@@ -47,7 +61,7 @@ fn quantile_row(row: &OmissionRow) -> Vec<String> {
 fn stall_row(stall: &StallArrivals) -> Vec<String> {
     let known = |n: Option<u64>| n.map_or("–".to_owned(), number::count);
     vec![
-        "begun in the stall".to_owned(),
+        "in the freeze".to_owned(),
         known(stall.closed),
         known(stall.open),
         number::count(stall.truth),
@@ -56,7 +70,7 @@ fn stall_row(stall: &StallArrivals) -> Vec<String> {
     ]
 }
 
-/// Three sentences on the table: what the service did, what each loop reports of it, and why. Empty without a stall, or if
+/// A few sentences on the table: what the service did, what each loop reports of it, and why. Empty without a stall, or if
 /// no quantile tells the loops apart.
 pub fn comparison_explanation(comparison: &OmissionComparison, style: Style) -> String {
     let (Some(stall), Some(row)) = (&comparison.stall, most_omitted(comparison)) else { return String::new() };
@@ -76,12 +90,17 @@ pub fn comparison_explanation(comparison: &OmissionComparison, style: Style) -> 
 fn most_omitted(comparison: &OmissionComparison) -> Option<&OmissionRow> {
     let far = |row: &&OmissionRow| row.q < 1.0 && row.closed_factor.is_some_and(|factor| factor >= 1.5);
     let factor = |row: &&OmissionRow| row.closed_factor.unwrap_or(0.0);
-    comparison.rows.iter().filter(far).max_by(|a, b| factor(a).total_cmp(&factor(b)))
+    comparison
+        .rows
+        .iter()
+        .filter(|row| is_told(row, comparison))
+        .filter(far)
+        .max_by(|a, b| factor(a).total_cmp(&factor(b)))
 }
 
 fn what_happened(stall: &StallArrivals) -> String {
     format!(
-        "The service stood still for {}, in which {} requests were due.",
+        "The service froze for {}, and {} requests were due in that time.",
         number::round_time(stall.length.0),
         number::count(stall.truth)
     )
@@ -90,30 +109,32 @@ fn what_happened(stall: &StallArrivals) -> String {
 fn what_was_reported(row: &OmissionRow) -> String {
     let truth = row.truth.map_or(String::new(), |truth| number::time(truth.0));
     format!(
-        "The closed loop puts {name} at {}, which is {} too low; the open loop puts it at {}, and the truth is {truth}.",
+        "The true {name} is {truth}. The open loop reports {}. The closed loop reports {}, which is {} too low.",
+        number::quantile(&row.open),
         number::quantile(&row.closed),
         row.closed_factor.map_or(String::new(), number::factor),
-        number::quantile(&row.open),
         name = number::quantile_name(row.q),
     )
 }
 
 fn why(closed: u64, open: u64, stall: &StallArrivals) -> String {
     let of_them = |n: u64| match n {
-        0 => "none of them".to_owned(),
-        n if n == stall.truth => format!("all {}", number::count(n)),
+        0 => "none of these requests".to_owned(),
+        n if n == stall.truth => format!("all {} of these requests", number::count(n)),
         // Some were due just before the stall, and late.
-        n if n > stall.truth => format!("{} requests in it", number::count(n)),
-        n => format!("{} of them", number::count(n)),
+        n if n > stall.truth => format!("{} requests during the freeze", number::count(n)),
+        n => format!("{} of these requests", number::count(n)),
     };
     let never_measured = match stall.truth.saturating_sub(closed) {
         0 => String::new(),
-        n => format!(", and never measured what the other {} would have waited", number::count(n)),
+        n if n == stall.truth => ", so their wait was never measured".to_owned(),
+        n => format!(", so the wait of the other {} was never measured", number::count(n)),
     };
     format!(
-        "The open loop began {}; the closed loop asks again only when it is answered, began {}{never_measured}.",
+        "The open loop sent {}. The closed loop waits for an answer before it sends the next request: it sent \
+         {}{never_measured}.",
         of_them(open),
-        of_them(closed)
+        of_them(closed).replace("of these requests", "of them")
     )
 }
 
@@ -132,10 +153,10 @@ mod tests {
             open: Some(0),
         };
         for (open, says) in
-            [(0, "none of them"), (996, "996 of them"), (1_000, "all 1 000"), (1_001, "1 001 requests in it")]
+            [(0, "none of these"), (996, "996 of these"), (1_000, "all 1000 of"), (1_001, "1001 requests during")]
         {
-            let why = why(0, open, &stall).replace(['\u{2009}', '\u{a0}', '\u{202f}'], " ");
-            assert!(why.starts_with(&format!("The open loop began {says};")), "{why}");
+            let why = why(0, open, &stall);
+            assert!(why.starts_with(&format!("The open loop sent {says} ")), "{why}");
         }
     }
 }

@@ -11,6 +11,7 @@
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
 //! | [`labs`] | what `truetail simulate` shows |
+//! | `junit`, `markdown_summary`, `markdown` | a run for build servers and pull requests |
 //! | `json`, `markup` | JSON; text inside pages and pictures |
 //! | `output_file` | a file to be written |
 //! | [`plot`] | pictures as SVG and PNG |
@@ -18,8 +19,11 @@
 
 mod comparison;
 mod json;
+mod junit;
 pub mod labs;
 pub mod league;
+mod markdown;
+mod markdown_summary;
 mod markup;
 pub mod number;
 mod output_file;
@@ -32,7 +36,9 @@ mod table;
 
 pub use comparison::{comparison_explanation, comparison_table};
 pub use json::pretty_json;
+pub use junit::junit;
+pub use markdown_summary::markdown_summary;
 pub use output_file::OutputFile;
 pub use progress::{RunProgress, progress_line, progress_text};
 pub use style::Style;
-pub use summary::summary;
+pub use summary::{SummaryOptions, summary};

@@ -49,7 +49,7 @@ pub fn progress_line(progress: &RunProgress, style: Style) -> String {
 }
 
 /// One line without a newline and without a bar, for logs:
-/// `12 s / 60 s  1 000/s  in flight 12  p50 10.20 ms  p99 11.00 ms  errors 0`. It is never wider than the style allows, as
+/// `12s / 60s  1000/s  in flight 12  p50 10.20ms  p99 11.00ms  errors 0`. It is never wider than the style allows, as
 /// long as that leaves room for the time.
 pub fn progress_text(progress: &RunProgress, style: Style) -> String {
     let mut text = String::new();
@@ -87,10 +87,10 @@ fn parts(progress: &RunProgress) -> Vec<String> {
 fn position(progress: &RunProgress) -> String {
     let seconds = |time: Nanos| number::count(time.0 / truetail_model::time::NANOS_PER_SECOND);
     match (progress.total, progress.requests) {
-        (Some(total), _) if progress.elapsed > total => format!("{} s, draining", seconds(progress.elapsed)),
-        (Some(total), _) => format!("{} s / {} s", seconds(progress.elapsed), seconds(total)),
+        (Some(total), _) if progress.elapsed > total => format!("{}s, draining", seconds(progress.elapsed)),
+        (Some(total), _) => format!("{}s / {}s", seconds(progress.elapsed), seconds(total)),
         (None, Some(requests)) => format!("{} / {} requests", number::count(progress.sent), number::count(requests)),
-        (None, None) => format!("{} s", seconds(progress.elapsed)),
+        (None, None) => format!("{}s", seconds(progress.elapsed)),
     }
 }
 
@@ -132,12 +132,12 @@ mod tests {
     #[test]
     fn it_says_how_far_how_fast_and_how_well() {
         let line = progress_line(&midway(), Style { width: 120, ..Style::default() });
-        let text = "12 s / 60 s  1 000/s  in flight 12  p50 10.20 ms  p99 11.00 ms  errors 0";
+        let text = "12s / 60s  1000/s  in flight 12  p50 10.20ms  p99 11.00ms  errors 0";
         assert_eq!(line, format!("━━━━────────────────────  {text}"));
         assert_eq!(progress_text(&midway(), Style { width: 120, ..Style::default() }), text);
         let late = RunProgress { elapsed: Nanos::from_secs(61), planned: 60_000, sent: 59_000, ..midway() };
         let line = progress_line(&late, Style { width: 120, ..Style::default() });
-        assert!(line.contains("61 s, draining") && line.contains("waiting 1 000"), "{line}");
+        assert!(line.contains("61s, draining") && line.contains("waiting 1000"), "{line}");
     }
 
     #[test]
@@ -146,14 +146,14 @@ mod tests {
             let style = Style { width, ..Style::default() };
             let line = progress_line(&midway(), style);
             assert!(line.chars().count() < width, "{width}: {line}");
-            assert!(line.contains("12 s / 60 s"), "{line}");
+            assert!(line.contains("12s / 60s"), "{line}");
         }
     }
 
     #[test]
     fn before_the_first_answer_and_without_an_end() {
         let line = progress_line(&RunProgress::default(), Style { width: 120, ..Style::default() });
-        assert_eq!(line, "0 s  0/s  in flight 0  p50 –  p99 –  errors 0");
+        assert_eq!(line, "0s  0/s  in flight 0  p50 –  p99 –  errors 0");
         let counted = RunProgress { requests: Some(500), sent: 250, planned: 250, ..RunProgress::default() };
         assert!(progress_line(&counted, Style { width: 120, unicode: false, ..Style::default() }).starts_with("====="));
     }

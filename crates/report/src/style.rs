@@ -5,7 +5,8 @@
 pub struct Style {
     /// Use ANSI colours. Without them the text is the same.
     pub color: bool,
-    /// Columns of the terminal. Text is at most 100 wide; tables are never cut off.
+    /// Columns of the terminal. Text is at most 80 wide. A table that has no room for all its columns leaves out those that
+    /// matter least.
     pub width: usize,
     /// Use characters beyond ASCII.
     pub unicode: bool,
@@ -19,7 +20,7 @@ impl Default for Style {
 }
 
 /// The most columns that text is laid out for, however wide the terminal.
-const WIDEST: usize = 100;
+const WIDEST: usize = 80;
 /// The fewest columns that text is laid out for.
 const NARROWEST: usize = 40;
 
@@ -35,7 +36,7 @@ pub(crate) enum Emphasis {
 
 impl Style {
     /// The columns to lay text out for.
-    pub(crate) fn columns(self) -> usize {
+    pub fn columns(self) -> usize {
         self.width.clamp(NARROWEST, WIDEST)
     }
 
@@ -66,6 +67,7 @@ impl Style {
                 '…' => printable.push_str(".."),
                 '·' => printable.push('|'),
                 '×' => printable.push('x'),
+                '±' => printable.push_str("+-"),
                 '–' => printable.push('-'),
                 _ => printable.push('?'),
             }
@@ -75,7 +77,7 @@ impl Style {
 
     /// `text` wrapped at spaces into lines of at most `columns`. A longer word stays whole, and so does a number with its
     /// unit.
-    pub(crate) fn wrap(self, text: &str, columns: usize) -> Vec<String> {
+    pub fn wrap(self, text: &str, columns: usize) -> Vec<String> {
         let mut lines = vec![String::new()];
         for word in words(&self.printable(text)) {
             let line = lines.last_mut().expect("there is always one");
@@ -142,7 +144,7 @@ mod tests {
     #[test]
     fn ascii_where_there_is_no_unicode() {
         let ascii = Style { unicode: false, ..Style::default() };
-        assert_eq!(ascii.printable("≥ 3 µs · 2 × … –"), ">= 3 us | 2 x .. -");
+        assert_eq!(ascii.printable("≥3µs · 2× … – ±1"), ">=3us | 2x .. - +-1");
         assert!(ascii.printable("日本").is_ascii());
     }
 }

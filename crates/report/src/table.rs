@@ -35,6 +35,34 @@ impl TextTable {
         TextTable { gap, ..self }
     }
 
+    /// The same without the columns of `least_important`, in that order, as far as the table is wider than `columns` with
+    /// them.
+    pub(crate) fn fitting(mut self, columns: usize, least_important: &[usize], style: Style) -> TextTable {
+        let mut left: Vec<usize> = (0..self.columns.len()).collect();
+        for column in least_important {
+            if self.width(style) <= columns {
+                break;
+            }
+            let Some(at) = left.iter().position(|number| number == column) else { continue };
+            left.remove(at);
+            self.columns.remove(at);
+            self.rows.iter_mut().for_each(|row| drop(row.remove(at)));
+        }
+        self
+    }
+
+    /// The columns that the widest row takes, without indentation.
+    pub(crate) fn width(&self, style: Style) -> usize {
+        let widths: Vec<usize> = self.widths(style).into_iter().filter(|width| *width > 0).collect();
+        widths.iter().sum::<usize>() + self.gap * widths.len().saturating_sub(1)
+    }
+
+    /// The width of each column.
+    fn widths(&self, style: Style) -> Vec<usize> {
+        let cell = |row: &Vec<String>, i: usize| style.printable(&row[i]).chars().count();
+        (0..self.columns.len()).map(|i| self.rows.iter().map(|row| cell(row, i)).max().unwrap_or(0)).collect()
+    }
+
     /// Adds a row; it has as many cells as there are columns.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         debug_assert_eq!(cells.len(), self.columns.len());
@@ -46,8 +74,7 @@ impl TextTable {
     pub(crate) fn lines(&self, indent: usize, style: Style) -> Vec<String> {
         let rows: Vec<Vec<String>> =
             self.rows.iter().map(|row| row.iter().map(|cell| style.printable(cell)).collect()).collect();
-        let widths: Vec<usize> =
-            (0..self.columns.len()).map(|i| rows.iter().map(|row| row[i].chars().count()).max().unwrap_or(0)).collect();
+        let widths = self.widths(style);
         let line = |(number, row): (usize, &Vec<String>)| {
             let cells: Vec<String> = (0..row.len())
                 .filter(|i| widths[*i] > 0)

@@ -1,12 +1,10 @@
 //! Parser for a curl command. Options that only change what curl prints are ignored. Any other option that is not
 //! supported is refused, because without it the request would be a different one.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use truetail_engine::Method;
+use truetail_engine::{Method, without_credentials};
 
-use crate::{FileReader, InputError, Location, TargetSpec};
+use crate::{FileReader, InputError, Location, TargetSpec, basic_authorization};
 
 /// What `--data-urlencode` encodes: everything but the unreserved characters of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -14,7 +12,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 /// Parses a curl command into its target. `words` are the words after `curl`.
 ///
 /// # Errors
-/// An option that is not supported, or what makes no request.
+/// An option that is not supported, or a command that makes no request.
 pub fn parse_curl(words: &[String], location: &Location, read: FileReader<'_>) -> Result<TargetSpec, InputError> {
     let mut command = CurlCommand::of(location, read);
     let mut words = words.iter();
@@ -169,14 +167,16 @@ impl<'a> CurlCommand<'a> {
 
     fn unknown(&self, as_written: &str) -> InputError {
         let help = match as_written {
-            "-L" | "--location" => "redirects are not followed, so leave it out and ask for where they lead",
-            "-F" | "--form" => "write the body out with --data-binary and its Content-Type with -H",
-            "-m" | "--max-time" | "--connect-timeout" => "give truetail --timeout",
-            "-k" | "--insecure" | "--unix-socket" | "--resolve" => "give it to truetail, for all targets",
-            "--cacert" | "--cert" | "--key" => "give truetail --ca, --cert or --key, for all targets",
-            _ => "leave it out if the request does without",
+            "-L" | "--location" => "truetail follows no redirects; request the URL that they lead to",
+            "-F" | "--form" => "write the body with --data-binary and its Content-Type with -H",
+            "-m" | "--max-time" | "--connect-timeout" => "use the option --timeout of truetail run",
+            "-k" | "--insecure" | "--unix-socket" | "--resolve" | "--http2" => {
+                "use the option of the same name of truetail run; it applies to all targets"
+            }
+            "--cacert" | "--cert" | "--key" => "use --ca, --cert or --key of truetail run; they apply to all targets",
+            _ => "leave it out if the request does not need it",
         };
-        self.invalid(format!("curl: option {as_written} is not read here; {help}"))
+        self.invalid(format!("curl: option {as_written} is not supported; {help}"))
     }
 
     fn with_value(&mut self, name: &str, value: &str) -> Result<(), InputError> {
@@ -186,10 +186,11 @@ impl<'a> CurlCommand<'a> {
             "user-agent" => self.implied.push(format!("User-Agent: {value}")),
             "referer" => self.implied.push(format!("Referer: {value}")),
             "oauth2-bearer" => self.implied.push(format!("Authorization: Bearer {value}")),
-            "user" => self.implied.push(format!("Authorization: Basic {}", STANDARD.encode(value))),
+            "user" if value.contains(':') => self.implied.push(basic_authorization(value)),
+            "user" => return Err(self.invalid("curl: -u without a password; write -u USER:PASSWORD")),
             "cookie" if value.contains('=') => self.implied.push(format!("Cookie: {value}")),
             "cookie" => {
-                return Err(self.invalid(format!("curl: -b {value} names a file; write the cookies, NAME=VALUE")));
+                return Err(self.invalid(format!("curl: -b {value} names a file; write the cookies as NAME=VALUE")));
             }
             "url" => self.url(value)?,
             "data" | "data-ascii" => {
@@ -228,7 +229,11 @@ impl<'a> CurlCommand<'a> {
 
     fn url(&mut self, url: &str) -> Result<(), InputError> {
         if let Some(first) = &self.url {
-            return Err(self.invalid(format!("curl: '{first}' and '{url}' are two URLs; a target has one")));
+            return Err(self.invalid(format!(
+                "curl: '{}' and '{}' are two URLs; give one per command",
+                without_credentials(first),
+                without_credentials(url)
+            )));
         }
         let scheme = if url.contains("://") { "" } else { "http://" };
         self.url = Some(format!("{scheme}{url}"));
@@ -250,7 +255,8 @@ impl<'a> CurlCommand<'a> {
             Some(at) => (&value[..at], value.as_bytes()[at + 1..].to_vec()),
             None => ("", value.as_bytes().to_vec()),
         };
-        let content = String::from_utf8(content).map_err(|_| self.invalid("curl: --data-urlencode reads text only"))?;
+        let content =
+            String::from_utf8(content).map_err(|_| self.invalid("curl: --data-urlencode needs UTF-8 text"))?;
         // A placeholder is encoded when it is filled in.
         let encoded =
             crate::template::outside_placeholders(&content, |text| utf8_percent_encode(text, ENCODED).to_string());
@@ -267,7 +273,7 @@ impl<'a> CurlCommand<'a> {
     }
 
     fn finish(mut self) -> Result<TargetSpec, InputError> {
-        let url = self.url.take().ok_or_else(|| self.invalid("curl: there is no URL"))?;
+        let url = self.url.take().ok_or_else(|| self.invalid("curl: the command has no URL"))?;
         let mut spec = TargetSpec::new(self.location.clone(), &url);
         let data = self.data.take();
         spec.method = self.method.take().unwrap_or_else(|| match &data {
@@ -277,7 +283,8 @@ impl<'a> CurlCommand<'a> {
         });
         match data {
             Some(data) if self.get => {
-                spec.url = with_query(&url, &data).ok_or_else(|| self.invalid("curl: -G reads text only"))?
+                spec.url =
+                    with_query(&url, &data).ok_or_else(|| self.invalid("curl: with -G the data must be UTF-8 text"))?
             }
             Some(data) => {
                 spec.body = data;
@@ -289,7 +296,7 @@ impl<'a> CurlCommand<'a> {
         spec.left_out = self.left_out;
         // Of several headers of the same name the last one counts, and one that is given with -H before any other.
         let defaults = self.implied.into_iter().rev();
-        Ok(defaults.fold(spec, |spec, header| spec.with_defaults(&[header])))
+        defaults.fold(spec, |spec, header| spec.with_defaults(&[header])).with_url_credentials()
     }
 }
 
@@ -351,6 +358,8 @@ mod tests {
             ("-G --data-urlencode 'q={{word}} x' a", "GET http://a?q={{word}}%20x [] "),
             ("--data-urlencode name@body a", &format!("POST http://a [{FORM}] name=a%0D%0Ab")),
             ("-u me:secret a", "GET http://a [Authorization: Basic bWU6c2VjcmV0] "),
+            ("me:secret@a/b", "GET http://a/b [Authorization: Basic bWU6c2VjcmV0] "),
+            ("-u me:secret http://other:one@a/b", "GET http://a/b [Authorization: Basic bWU6c2VjcmV0] "),
             ("-A one -A two -e r -b k=v a", "GET http://a [Cookie: k=v|Referer: r|User-Agent: two] "),
             ("-H 'User-Agent: mine' -A one a", "GET http://a [User-Agent: mine] "),
             ("-i -v -o /dev/null -w '%{http_code}' --http1.1 a", "GET http://a [] "),
@@ -365,7 +374,7 @@ mod tests {
     #[test]
     fn what_is_not_read_is_named_with_its_place() {
         for (text, part) in [
-            ("-L a", "f:3: curl: option -L is not read here; redirects are not followed"),
+            ("-L a", "f:3: curl: option -L is not supported; truetail follows no redirects"),
             ("--nonsense a", "option --nonsense"),
             ("-Z a", "option -Z"),
             ("--data=x a", "option --data=x"),
@@ -374,6 +383,8 @@ mod tests {
             ("a --data", "--data needs a value"),
             ("a b", "two URLs"),
             ("-s", "no URL"),
+            ("-u me a", "-u without a password"),
+            ("--http2 a", "option of the same name"),
             ("-b jar a", "names a file"),
             ("-X 'G ET' a", "'G ET' is not a method"),
             ("-d @missing a", "f:3: cannot read missing"),
@@ -382,6 +393,10 @@ mod tests {
             assert!(problem.contains(part), "{text}: {problem}");
         }
         assert!(matches!(read_as("-d @missing a"), Err(InputError::Unreadable { .. })));
+        for text in ["http://u:secret@a http://v:secret@b", "-u secret a"] {
+            let problem = read_as(text).unwrap_err().to_string();
+            assert!(!problem.contains("secret"), "{problem}");
+        }
     }
 
     proptest! {

@@ -8,12 +8,14 @@
 //! | `spec` | one target as written, with its placeholders |
 //! | `targets` | parser for a file of targets: Vegeta's HTTP format, curl commands, weights |
 //! | `curl` | parser for a curl command |
+//! | `credentials` | user name and password, from a URL or as `USER:PASSWORD` |
 //! | `shell` | splits a command line into words, as a shell would |
 //! | `rows` | readers for CSV and JSON lines |
 //! | `template` | a target whose placeholders are filled from a row |
 //! | `prepare` | builds requests from targets and rows |
 //! | `input_error` | what is wrong with the input, and where |
 
+mod credentials;
 mod curl;
 mod input_error;
 mod prepare;
@@ -23,6 +25,7 @@ mod spec;
 mod targets;
 mod template;
 
+pub use credentials::basic_authorization;
 pub use curl::parse_curl;
 pub use input_error::{InputError, Location};
 pub use prepare::{Feed, PreparedRequests, prepare};

@@ -50,8 +50,8 @@ fn prepare_fixed(specs: &[TargetSpec], seed: u64, mut size: Size) -> Result<Prep
     let (mut targets, mut origins) = (Vec::new(), Origins::default());
     for spec in specs {
         if has_placeholder(&spec.url) {
-            let help = "add --data-from FILE.csv, or write braces as %7B and %7D";
-            let problem = "there are no rows to fill its placeholder in";
+            let help = "add --data-from FILE.csv, or write the braces as %7B and %7D";
+            let problem = "no rows are given for its placeholder";
             return Err(spec.location.invalid(format!("'{}': {problem}; {help}", spec.url)));
         }
         let request = Request::new(spec.method.clone(), &spec.url, &spec.headers, spec.body.clone());
@@ -76,7 +76,7 @@ fn prepare_fed(specs: &[TargetSpec], feed: Feed<'_>, seed: u64, size: Size) -> R
         parts.push((template, target));
     }
     if fields.is_empty() {
-        let help = "no target has a placeholder for its fields, such as {{id}}; without one every row gives the same";
+        let help = "no target uses its fields; write a placeholder such as {{id}} where a field belongs";
         return Err(Location::named(feed.rows.file).invalid(help));
     }
     let rows = fill_in(&mut parts, &fields, &feed.rows, size)?;
@@ -99,7 +99,7 @@ fn fill_in(
             template.render(row, &mut request).map_err(|field| {
                 let name = &fields[field].name;
                 location.invalid(format!(
-                    "field '{name}' has a line break or another control character, and goes into a header"
+                    "field '{name}' has a line break or another control character, which a header cannot hold"
                 ))
             })?;
             size.add(request.len(), location)?;
@@ -118,7 +118,7 @@ fn assemble(
     origins: Origins,
 ) -> Result<PreparedRequests, InputError> {
     let nowhere = Location::named("");
-    let origin = origins.origin.ok_or_else(|| nowhere.invalid("there is nothing to ask for"))?;
+    let origin = origins.origin.ok_or_else(|| nowhere.invalid("there is no request to send"))?;
     let requests = RequestSet::new(targets, rows, order, seed).map_err(|error| nowhere.invalid(error))?;
     Ok(PreparedRequests { requests, origin })
 }
@@ -136,7 +136,7 @@ impl Origins {
             return Ok(());
         }
         Err(location.invalid(format!(
-            "{origin} is another origin than {first}; all targets of a run share scheme, host and port"
+            "{origin} differs from {first}; all targets of a run must have the same scheme, host and port"
         )))
     }
 }
@@ -155,7 +155,7 @@ impl Size {
         }
         let limit = self.most >> 20;
         Err(location
-            .invalid(format!("up to here the requests take more than {limit} MiB; give fewer rows or smaller bodies")))
+            .invalid(format!("the requests up to here need more than {limit} MiB; give fewer rows or smaller bodies")))
     }
 }
 
@@ -197,11 +197,11 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place() {
         for (text, csv, wanted) in [
-            ("GET http://a/\nGET http://b/", "", "t:2: http://b is another origin than http://a"),
-            ("GET http://a/\nGET http://a:81/", "", "t:2: http://a:81 is another origin"),
-            ("GET http://a/{{x}}", "", "t:1: 'http://a/{{x}}': there are no rows"),
-            ("GET http://a/", "id\n1", "d.csv: no target has a placeholder"),
-            ("GET http://a/{{x}}", "id\n1", "d.csv:1: there is no field 'x', which t:1: {{x}} names; there are id"),
+            ("GET http://a/\nGET http://b/", "", "t:2: http://b differs from http://a"),
+            ("GET http://a/\nGET http://a:81/", "", "t:2: http://a:81 differs"),
+            ("GET http://a/{{x}}", "", "t:1: 'http://a/{{x}}': no rows are given"),
+            ("GET http://a/", "id\n1", "d.csv: no target uses its fields"),
+            ("GET http://a/{{x}}", "id\n1", "d.csv:1: no field 'x' for {{x}} (t:1); the fields are id"),
             ("GET http://a/\nX: {{id}}", "id\n1\n\"2\n3\"\n", "d.csv:3: field 'id' has a line break"),
             ("GET http://a/\nX: {{id}}\nGET ftp://a/", "id\n1", "t:3: 'ftp://a/'"),
         ] {
@@ -231,6 +231,6 @@ mod tests {
         let feed = Feed { rows, order: FeedOrder::Random };
         let size = Size { bytes: 0, most: 1 << 20 };
         let told = prepare_within(&[spec], Some(feed), 1, size).unwrap_err().to_string();
-        assert!(told.starts_with("d.csv:5: up to here the requests take more than 1 MiB"), "{told}");
+        assert!(told.starts_with("d.csv:5: the requests up to here need more than 1 MiB"), "{told}");
     }
 }

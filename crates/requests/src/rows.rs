@@ -51,10 +51,12 @@ pub(crate) struct NamedField {
 impl NamedField {
     fn missing_from(&self, location: &Location, there: &[&str]) -> InputError {
         let NamedField { name, location: named } = self;
-        location.invalid(format!(
-            "there is no field '{name}', which {named}{{{{{name}}}}} names; there are {}",
-            there.join(", ")
-        ))
+        let named = named.to_string();
+        let named = match named.trim_end_matches(": ") {
+            "" => String::new(),
+            place => format!(" ({place})"),
+        };
+        location.invalid(format!("no field '{name}' for {{{{{name}}}}}{named}; the fields are {}", there.join(", ")))
     }
 }
 
@@ -74,7 +76,7 @@ impl Rows<'_> {
             RowFormat::Csv => self.read_csv(fields, visit),
             RowFormat::JsonLines => self.read_json_lines(fields, visit),
         }?;
-        if rows == 0 { Err(Location::named(self.file).invalid("there is no row in it")) } else { Ok(rows) }
+        if rows == 0 { Err(Location::named(self.file).invalid("the file has no rows")) } else { Ok(rows) }
     }
 
     fn at(&self, position: Option<&Position>) -> Location {
@@ -95,7 +97,8 @@ impl Rows<'_> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(self.bytes.chain(&end[..]));
         let heading = reader.headers().map_err(|error| self.csv_problem(&error))?.clone();
         if heading.iter().any(|name| name.contains("\x1eend")) {
-            return Err(Location::at(self.file, 1).invalid("there is no heading, or a quote in it is not closed"));
+            return Err(Location::at(self.file, 1)
+                .invalid("the first row must name the columns; it is missing, or a quote in it is not closed"));
         }
         let columns = self.columns(&heading, fields)?;
         let (mut record, mut rows) = (StringRecord::new(), 0);
@@ -109,7 +112,7 @@ impl Rows<'_> {
             }
             if record.len() != heading.len() {
                 return Err(location.invalid(format!(
-                    "{} fields, and the heading has {}",
+                    "wrong number of fields: {} here, {} in the first row",
                     record.len(),
                     heading.len()
                 )));
@@ -138,7 +141,7 @@ impl Rows<'_> {
     fn csv_problem(&self, error: &csv::Error) -> InputError {
         let location = self.at(error.position());
         match error.kind() {
-            ErrorKind::Utf8 { .. } => location.invalid("this row is not a text in UTF-8"),
+            ErrorKind::Utf8 { .. } => location.invalid("this row is not UTF-8 text"),
             _ => location.invalid(error),
         }
     }
@@ -222,25 +225,25 @@ mod tests {
     #[test]
     fn what_is_wrong_has_its_line() {
         for (text, wanted) in [
-            ("", "f:1: there is no heading"),
-            ("a", "f: there is no row"),
-            ("a\n\n", "f: there is no row"),
-            ("b,c\n1,2", "f:1: there is no field 'a', which t:9: {{a}} names; there are b, c"),
+            ("", "f:1: the first row must name"),
+            ("a", "f: the file has no rows"),
+            ("a\n\n", "f: the file has no rows"),
+            ("b,c\n1,2", "f:1: no field 'a' for {{a}} (t:9); the fields are b, c"),
             ("a,a\n1,2", "f:1: two columns are named 'a'"),
-            ("a,b\n1,2\n3", "f:3: 1 fields, and the heading has 2"),
-            ("a,b\n1,2,3", "f:2: 3 fields, and the heading has 2"),
+            ("a,b\n1,2\n3", "f:3: wrong number of fields: 1 here, 2 in the first row"),
+            ("a,b\n1,2,3", "f:2: wrong number of fields: 3 here, 2 in the first row"),
             ("a,b\n1,2\n3,\"4\n5,6", "f:3: a quote is not closed"),
-            ("a,\"b\n1,2", "f:1: there is no heading, or a quote"),
+            ("a,\"b\n1,2", "f:1: the first row must name"),
         ] {
             assert!(csv(text, &["a"]).unwrap_err().starts_with(wanted), "{text:?}: {:?}", csv(text, &["a"]));
         }
         let binary = read(RowFormat::Csv, b"a\nx\n\xff\n", &["a"]).unwrap_err().to_string();
-        assert_eq!(binary, "f:3: this row is not a text in UTF-8");
+        assert_eq!(binary, "f:3: this row is not UTF-8 text");
         for (text, wanted) in [
-            ("\n", "f: there is no row"),
+            ("\n", "f: the file has no rows"),
             ("{\"a\":1}\n[1]", "f:2: not a JSON object"),
             ("{\"a\":1}\n{\"a\":", "f:2: not a JSON object"),
-            ("{\"b\":1,\"c\":2}", "f:1: there is no field 'a', which t:9: {{a}} names; there are b, c"),
+            ("{\"b\":1,\"c\":2}", "f:1: no field 'a' for {{a}} (t:9); the fields are b, c"),
             ("{\"a\":\"\\ud800\"}", "f:1: field 'a'"),
         ] {
             assert!(json(text, &["a"]).unwrap_err().starts_with(wanted), "{text:?}: {:?}", json(text, &["a"]));

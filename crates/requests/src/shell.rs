@@ -8,13 +8,13 @@ pub enum ShellError {
     #[error("a quote is not closed")]
     Open,
     /// A shell would expand it.
-    #[error("a shell would fill in '{0}…'; write what it stands for, or put it in single quotes")]
+    #[error("a shell would expand '{0}…'; write the value itself, or put it in single quotes")]
     Expands(char),
     /// An operator of the shell.
-    #[error("'{0}' means something to a shell; put the word in single quotes")]
+    #[error("'{0}' is an operator of the shell; put the word in single quotes")]
     Operator(char),
     /// An unknown escape in `$'…'`.
-    #[error("'\\{0}…' is no escape in $'…'")]
+    #[error("unknown escape '\\{0}…' in $'…'")]
     Escape(char),
 }
 

@@ -6,7 +6,7 @@
 //!
 //! `#` begins a comment, as in both forms. The comment `# weight: 3` gives the next target the weight 3.
 
-use truetail_engine::Method;
+use truetail_engine::{Method, without_credentials};
 
 use crate::{FileReader, InputError, Location, TargetSpec, parse_curl, shell};
 
@@ -83,7 +83,7 @@ impl TargetsParser<'_> {
         };
         let number = number.ok_or_else(invalid)?;
         if self.weight.replace((number, self.here())).is_some() {
-            return Err(self.here().invalid("two weights for one target"));
+            return Err(self.here().invalid("a second weight for the same target"));
         }
         Ok(())
     }
@@ -91,7 +91,8 @@ impl TargetsParser<'_> {
     fn begin(&mut self, method: &str, url: &str) -> Result<(), InputError> {
         let method: Method = method.parse().map_err(|error| self.here().invalid(error))?;
         if url.contains(char::is_whitespace) {
-            return Err(self.here().invalid(format!("'{url}' is not a URL: there is a space in it; write METHOD URL")));
+            let url = without_credentials(url);
+            return Err(self.here().invalid(format!("'{url}' is not a URL: it has a space; write METHOD URL")));
         }
         self.current = Some((TargetSpec { method, ..TargetSpec::new(self.here(), url) }, false));
         Ok(())
@@ -101,7 +102,7 @@ impl TargetsParser<'_> {
         let (here, read) = (self.here(), self.read);
         let (spec, has_body) = self.current.as_mut().ok_or_else(|| no_target(&here, "a body"))?;
         if std::mem::replace(has_body, true) {
-            return Err(here.invalid("a second body; a request has one"));
+            return Err(here.invalid("a second body; a target has one"));
         }
         spec.body = read(file.trim()).map_err(|error| here.unreadable(error))?;
         Ok(())
@@ -110,9 +111,7 @@ impl TargetsParser<'_> {
     fn header(&mut self, line: &str) -> Result<(), InputError> {
         let here = self.here();
         if !line.contains(':') {
-            return Err(
-                here.invalid(format!("'{line}' is neither METHOD URL nor 'Name: value', @FILE or a curl command"))
-            );
+            return Err(here.invalid(format!("'{line}' is none of METHOD URL, 'Name: value', @FILE or a curl command")));
         }
         let (spec, _) = self.current.as_mut().ok_or_else(|| no_target(&here, "a header"))?;
         spec.headers.push(line.to_owned());
@@ -142,18 +141,18 @@ impl TargetsParser<'_> {
     fn finish(mut self) -> Result<Vec<TargetSpec>, InputError> {
         self.end_target();
         if let Some((_, location)) = self.weight {
-            return Err(location.invalid("a weight, and no target follows it"));
+            return Err(location.invalid("no target follows this weight"));
         }
         if self.done.is_empty() {
             let help = "write a line such as GET http://127.0.0.1:8080/api, or a curl command";
-            return Err(Location::named(self.file).invalid(format!("there is no target; {help}")));
+            return Err(Location::named(self.file).invalid(format!("the file has no target; {help}")));
         }
-        Ok(self.done)
+        self.done.into_iter().map(TargetSpec::with_url_credentials).collect()
     }
 }
 
 fn no_target(here: &Location, what: &str) -> InputError {
-    here.invalid(format!("{what}, and no target before it; a target begins with METHOD URL"))
+    here.invalid(format!("{what} without a target; begin the target with METHOD URL"))
 }
 
 fn is_curl(text: &str) -> bool {
@@ -218,26 +217,40 @@ mod tests {
     }
 
     #[test]
+    fn a_password_goes_into_a_header() {
+        let text = "GET http://me:secret@a/1\nX: y\nGET http://a/2\nAuthorization: own\n";
+        assert_eq!(
+            summaries(text),
+            [
+                "1:1×GET http://a/1 [X: y|Authorization: Basic bWU6c2VjcmV0] ",
+                "3:1×GET http://a/2 [Authorization: own] ",
+            ]
+        );
+        let problem = parse_targets("GET http://me:secret@a/ b", "f", &read).unwrap_err().to_string();
+        assert!(!problem.contains("secret"), "{problem}");
+    }
+
+    #[test]
     fn what_is_wrong_has_its_line() {
         for (text, wanted) in [
-            ("", "f: there is no target"),
-            ("# nothing\n\n", "f: there is no target"),
-            ("GET http://a/\n\nX: y", "f:3: a header, and no target before it"),
-            ("@b", "f:1: a body, and no target before it"),
+            ("", "f: the file has no target"),
+            ("# nothing\n\n", "f: the file has no target"),
+            ("GET http://a/\n\nX: y", "f:3: a header without a target"),
+            ("@b", "f:1: a body without a target"),
             ("GET http://a/\n@b\n@c", "f:3: a second body"),
             ("GET http://a/\n@missing", "f:2: cannot read missing"),
             ("get http://a/", "f:1: a header"),
-            ("\nnonsense", "f:2: 'nonsense' is neither"),
+            ("\nnonsense", "f:2: 'nonsense' is none of"),
             ("GET http://a/ b", "f:1: 'http://a/ b' is not a URL"),
             ("CONNECT http://a/", "f:1: 'CONNECT' is not a method"),
             ("# weight: 0\nGET http://a/", "f:1: '0' is not a weight"),
             ("# weight: many\nGET http://a/", "f:1: 'many' is not a weight"),
-            ("# weight: 1\n# weight: 2\nGET http://a/", "f:2: two weights"),
-            ("GET http://a/\n# weight: 2\n", "f:2: a weight, and no target"),
+            ("# weight: 1\n# weight: 2\nGET http://a/", "f:2: a second weight"),
+            ("GET http://a/\n# weight: 2\n", "f:2: no target follows"),
             ("GET http://a/\ncurl 'http://a/", "f:2: a quote is not closed"),
             ("curl a \\\n --location\ncurl c", "f:1: curl: option --location"),
             ("curl a \\\n -s\ncurl b -L", "f:3: curl: option -L"),
-            ("curl http://a/?b=1&c=2", "f:1: '&' means something to a shell"),
+            ("curl http://a/?b=1&c=2", "f:1: '&' is an operator of the shell"),
         ] {
             let problem = parse_targets(text, "f", &read).unwrap_err().to_string();
             assert!(problem.starts_with(wanted), "{text:?}: {problem}");

@@ -111,7 +111,7 @@ fn refuse_in_origin(spec: &TargetSpec) -> Result<(), InputError> {
     let host = spec.url.find("://").map_or(0, |at| at + 3);
     let path = spec.url[host..].find(['/', '?', '#']).map_or(spec.url.len(), |at| host + at);
     if first_placeholder(spec.url.as_bytes()).is_some_and(|found| found.start < path) {
-        let help = "a placeholder may stand in path and query, because all requests go to one host";
+        let help = "a placeholder can stand in the path and the query only; all requests go to one host";
         return Err(spec.location.invalid(format!("'{}': {help}", spec.url)));
     }
     Ok(())
@@ -122,7 +122,7 @@ fn refuse_in_names(spec: &TargetSpec) -> Result<(), InputError> {
     match spec.headers.iter().find(in_name) {
         Some(header) => Err(spec
             .location
-            .invalid(format!("'{header}': a placeholder may stand in the value of a header, not in its name"))),
+            .invalid(format!("'{header}': a placeholder can stand in the value of a header, not in its name"))),
         None => Ok(()),
     }
 }
@@ -329,9 +329,12 @@ mod tests {
     #[test]
     fn what_is_refused_is_told_as_it_was_written() {
         for (spec, part) in [
-            (spec("http://{{host}}/", &[], b""), "f:7: 'http://{{host}}/': a placeholder may stand in path and query"),
-            (spec("{{url}}", &[], b""), "a placeholder may stand"),
-            (spec("http://a:{{port}}", &[], b""), "a placeholder may stand"),
+            (
+                spec("http://{{host}}/", &[], b""),
+                "f:7: 'http://{{host}}/': a placeholder can stand in the path and the query",
+            ),
+            (spec("{{url}}", &[], b""), "a placeholder can stand"),
+            (spec("http://a:{{port}}", &[], b""), "a placeholder can stand"),
             (spec("ftp://a/{{x}}", &[], b""), "f:7: 'ftp://a/{{x}}': unknown scheme"),
             (spec("http://a/", &["{{x}}: y"], b""), "f:7: '"),
             (spec("http://a/", &["no {{x}}"], b""), "f:7: 'no {{x}}' is not a header"),

@@ -11,7 +11,7 @@ use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot};
 
 use crate::facts::{CpuContention, EndClock, LONGEST_PAUSES};
 use crate::wire::v1::IntervalWidth;
-use crate::{Facts, GeneratorStats, HostInfo, Mix, OfferedLoad, Run, Timing};
+use crate::{Facts, GeneratorStats, HostInfo, Mix, OfferedLoad, Run, Ticks, Timing, first_failed};
 
 /// Why runs cannot be merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -57,11 +57,15 @@ pub fn merge(runs: Vec<Run>) -> Result<Run, MergeError> {
     let notes = notes(&runs);
     let seconds = runs.iter().all(|run| has_seconds(&run.snapshot));
     let samples = runs.iter().all(|run| has_samples(&run.snapshot.samples));
+    let targets = runs.iter().all(|run| run.snapshot.targets.len() == run.facts.by_target.len());
     let mut parts = runs.into_iter();
     let mut whole = parts.next().ok_or(MergeError::Nothing)?;
     for part in parts {
         whole.snapshot.merge(&part.snapshot);
         add_facts(&mut whole.facts, part.facts);
+    }
+    if !targets {
+        whole.snapshot.targets.clear();
     }
     if !seconds {
         whole.snapshot.seconds.clear();
@@ -227,8 +231,12 @@ fn add_facts(whole: &mut Facts, part: Facts) {
     }
     whole.by_target.iter_mut().zip(&part.by_target).for_each(|(whole, part)| whole.merge(part));
     let same_checks = whole.checks.iter().map(|check| &check.text).eq(part.checks.iter().map(|check| &check.text));
-    if !same_checks {
+    if same_checks {
+        whole.failed_answers.extend(part.failed_answers);
+        whole.failed_answers = first_failed(std::mem::take(&mut whole.failed_answers));
+    } else {
         whole.checks.clear();
+        whole.failed_answers.clear();
     }
     whole.checks.iter_mut().zip(&part.checks).for_each(|(whole, part)| whole.merge(part));
     if whole.host.is_none() {
@@ -277,10 +285,13 @@ fn sum(mut whole: GeneratorStats, part: GeneratorStats) -> GeneratorStats {
     whole.paused_ns += part.paused_ns;
     whole.connections_opened += part.connections_opened;
     whole.connections_peak += part.connections_peak;
+    whole.connections_available =
+        [whole.connections_available, part.connections_available].into_iter().flatten().reduce(u64::saturating_add);
     whole.streams = match (whole.streams, part.streams) {
         (Some(whole), Some(part)) => Some(whole.and(part)),
         (one, other) => one.or(other),
     };
+    whole.ticks = [whole.ticks, part.ticks].into_iter().flatten().reduce(Ticks::and);
     whole.stray_answers += part.stray_answers;
     whole.unstamped += part.unstamped;
     whole.busiest_worker_cpu_ns = whole.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);
@@ -291,7 +302,8 @@ fn sum(mut whole: GeneratorStats, part: GeneratorStats) -> GeneratorStats {
         whole.end_clock = EndClock::User;
     }
     // The whole is no more precise than its least precise part.
-    let precision = |timing| [Timing::Cheap, Timing::Balanced, Timing::Precise].iter().position(|one| *one == timing);
+    let order = [Timing::Cheap, Timing::Auto, Timing::Balanced, Timing::Precise];
+    let precision = |timing| order.iter().position(|one| *one == timing);
     if precision(part.timing) < precision(whole.timing) {
         whole.timing = part.timing;
     }

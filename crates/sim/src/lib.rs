@@ -1,8 +1,8 @@
 //! The simulator runs the same scenarios with the same driver as the engine, but in virtual time.
 //!
 //! Network and generator take no time here: a request reaches the service when it starts, and it starts at its intended
-//! start unless the user's limit on connections holds it back. The result is what an ideal client would measure, exact to
-//! the nanosecond: the truth for other measurements.
+//! start unless the user's limit on connections holds it back, or [`GeneratorFlaws`] were asked for. The result is what an
+//! ideal client would measure, exact to the nanosecond: the truth for other measurements.
 //!
 //! [`simulate`] returns a [`Run`]. [`Simulation`] passes each request to the caller's [`Sink`] instead. [`labs`] contains
 //! small named experiments.
@@ -23,6 +23,7 @@
 
 mod client_outcome;
 mod error;
+mod flaws;
 mod in_flight;
 pub mod labs;
 mod run;
@@ -30,6 +31,7 @@ mod simulation;
 mod sink;
 
 pub use error::SimError;
+pub use flaws::GeneratorFlaws;
 pub use run::{SimOptions, simulate};
 pub use simulation::{FaultClockStart, Simulation, SimulationEnd};
 pub use sink::Sink;

@@ -6,7 +6,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_run::{Facts, OfferedLoad, Run, RunSource};
 
-use crate::{FaultClockStart, SimError, Simulation, SimulationEnd};
+use crate::{FaultClockStart, GeneratorFlaws, SimError, Simulation, SimulationEnd};
 
 /// The most seconds that are allocated before a run: a day.
 const MOST_SECONDS_ALLOCATED: u64 = 86_400;
@@ -20,6 +20,8 @@ pub struct SimOptions {
     pub samples: SamplesOptions,
     /// When the fault clock starts.
     pub fault_clock: FaultClockStart,
+    /// How late the generator is; `None`: never.
+    pub flaws: Option<GeneratorFlaws>,
 }
 
 impl Default for SimOptions {
@@ -30,14 +32,19 @@ impl Default for SimOptions {
             per_second: recorder.per_second,
             samples: recorder.samples,
             fault_clock: FaultClockStart::FirstRequest,
+            flaws: None,
         }
     }
 }
 
 impl SimOptions {
     /// The fastest: distributions of the whole run and counts of each second, nothing else.
-    pub const LEAN: SimOptions =
-        SimOptions { per_second: false, samples: SamplesOptions::NONE, fault_clock: FaultClockStart::FirstRequest };
+    pub const LEAN: SimOptions = SimOptions {
+        per_second: false,
+        samples: SamplesOptions::NONE,
+        fault_clock: FaultClockStart::FirstRequest,
+        flaws: None,
+    };
 
     /// A recorder with these options for a run of `workload`.
     pub fn recorder(&self, workload: &Workload) -> Recorder {
@@ -52,8 +59,8 @@ impl SimOptions {
     }
 }
 
-/// Runs `scenario` in virtual time: what an ideal client measures, without a network and with a generator that is never
-/// late. The same scenario always gives the same run.
+/// Runs `scenario` in virtual time: what an ideal client measures, without a network and, unless
+/// [`SimOptions::flaws`] say otherwise, with a generator that is never late. The same scenario always gives the same run.
 ///
 /// Answers have no size in virtual time, so `bytes_in` is 0. No connection is opened, so there is no connect time.
 ///
@@ -62,7 +69,11 @@ impl SimOptions {
 pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimError> {
     let Scenario { service, workload, .. } = scenario;
     let mut recorder = options.recorder(workload);
-    let end = Simulation::new(service, workload, options.fault_clock)?.run(&mut recorder)?;
+    let mut simulation = Simulation::new(service, workload, options.fault_clock)?;
+    if let Some(flaws) = options.flaws {
+        simulation = simulation.with_flaws(flaws);
+    }
+    let end = simulation.run(&mut recorder)?;
     let facts = facts(&scenario.name, workload, end);
     Ok(Run { facts, snapshot: recorder.finish(end.schedule_hash) })
 }
@@ -84,6 +95,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         claims: None,
         by_target: Vec::new(),
         checks: Vec::new(),
+        failed_answers: Vec::new(),
     }
 }
 

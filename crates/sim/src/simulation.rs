@@ -2,12 +2,13 @@
 
 use truetail_model::arrival::{Horizon, ScheduleHash};
 use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
-use truetail_model::record::{Outcome, RequestRecord};
+use truetail_model::record::{KnockOn, Outcome, RequestRecord};
 use truetail_model::service::{Service, ServiceState};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
 
 use crate::client_outcome::client_outcome;
+use crate::flaws::{FlawedGenerator, GeneratorFlaws};
 use crate::in_flight::{InFlightQueue, InFlightRequest};
 use crate::{SimError, Sink};
 
@@ -39,6 +40,16 @@ pub struct Simulation {
     settles_at_start: bool,
     last_end: Timestamp,
     livelock: LivelockGuard,
+    generator: Option<LateGenerator>,
+}
+
+/// A generator with flaws, and what it knows of its own lateness.
+#[derive(Clone, Debug)]
+struct LateGenerator {
+    flawed: FlawedGenerator,
+    knock_on: KnockOn,
+    /// It does nothing before this instant.
+    wakes: Timestamp,
 }
 
 /// How a simulation ended.
@@ -79,7 +90,17 @@ impl Simulation {
             settles_at_start: no_feedback && knows_its_end,
             last_end: Timestamp::ZERO,
             livelock: LivelockGuard::new(&workload.model),
+            generator: None,
         })
+    }
+
+    /// The same with a generator that is late.
+    #[must_use]
+    pub fn with_flaws(self, flaws: GeneratorFlaws) -> Simulation {
+        let generator =
+            LateGenerator { flawed: FlawedGenerator::new(flaws), knock_on: KnockOn::default(), wakes: Timestamp::ZERO };
+        // What is in flight is known only where requests end one by one.
+        Simulation { generator: Some(generator), settles_at_start: false, ..self }
     }
 
     /// Runs to the end and hands every arrival to `sink`.
@@ -91,17 +112,38 @@ impl Simulation {
     /// [`SimError::NoProgress`] if virtual time does not advance.
     pub fn run(mut self, sink: &mut impl Sink) -> Result<SimulationEnd, SimError> {
         let stuck = loop {
+            if let Some(wakes) = self.sleeps_until() {
+                self.advance(wakes, sink);
+                continue;
+            }
             match self.driver.poll(self.now) {
                 Directive::Start(start) => self.begin(start, sink)?,
                 Directive::Wait { until } => {
                     if !self.advance(until, sink) {
                         break true;
                     }
+                    self.fall_due();
                 }
                 Directive::Finished | Directive::Expired => break false,
             }
         };
         Ok(self.close(stuck, sink))
+    }
+
+    /// Until when a late generator does nothing, though something is due.
+    #[inline]
+    fn sleeps_until(&self) -> Option<Timestamp> {
+        self.generator.as_ref().map(|generator| generator.wakes).filter(|wakes| *wakes > self.now)
+    }
+
+    /// Something may have fallen due just now: a late generator wakes for it later.
+    #[inline]
+    fn fall_due(&mut self) {
+        if let Some(generator) = &mut self.generator
+            && self.driver.can_start(self.now)
+        {
+            generator.wakes = generator.flawed.wakes(self.now);
+        }
     }
 
     #[inline]
@@ -128,7 +170,11 @@ impl Simulation {
         let gives_up = self.timeout.map_or(Timestamp::NEVER, |timeout| self.now + timeout);
         let (end, outcome) = client_outcome(fate.action, completed, gives_up);
         let DueRequest { arrival, connection_wait, .. } = start;
-        RequestRecord::new(arrival, self.now, end, outcome).with_start_delay(connection_wait, None)
+        let record = RequestRecord::new(arrival, self.now, end, outcome).with_start_delay(connection_wait, None);
+        let Some(generator) = &mut self.generator else { return record };
+        let lag = record.delay.generator_lag;
+        let passed_on = generator.knock_on.start(self.now, lag, self.driver.in_flight() == 1);
+        RequestRecord { knock_on: passed_on.saturating_sub(lag), ..record }
     }
 
     /// Settles a request that was just started with the end it will have.

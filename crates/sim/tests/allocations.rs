@@ -1,6 +1,7 @@
 //! In the steady state a simulated request allocates nothing: ten times as many requests cost not one allocation more
 //! than what the most requests under way at once, and the seconds of the run, ask for.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use allocation_counter::measure;

@@ -38,29 +38,29 @@ def bench(
 ) -> Result:
     """Calls ``fn()`` on a schedule, and measures each call from its intended start.
 
-    A function is called on this thread, one call at a time; further ``workers`` call on threads of their own. The
-    interpreter's lock is taken for each call and free between calls. Calls of an ``async def`` function overlap in an
-    event loop of their own; if a loop is running already, use ``await bench_async(...)``.
+    A function is called on this thread, one call at a time; further ``workers`` are further threads. The interpreter's
+    lock is held during a call and free between calls. Calls of an ``async def`` function overlap, in a new event loop;
+    where a loop is already running, use ``await bench_async(...)``.
 
-    ``rate``            calls a second (default 1000); ``"60/m"``; or a rate profile:
-                        ``"ramp:100..2000/60s"``
+    ``rate``            calls per second: ``1000``, ``"1.5k"``, ``"60/m"``; or a rate profile such as
+                        ``"ramp:100..2000/60s"``. Required, except in the closed model
     ``duration``        measured time; ``None`` if ``requests`` ends the run
     ``warmup``          time before it, whose calls are not measured
-    ``workers``         threads that call (default 1; in the closed model as many as ``users``)
-    ``requests``        calls at most, including those of the warm-up
-    ``spacing``         ``"even"``, or ``"poisson"`` for exponential gaps, drawn from ``seed``
-    ``model``           ``"open"``: the schedule decides when calls are due. ``"closed"``: ``users`` call, wait for the
-                        end, think for ``think_time``, and call again. ``"partly-open"``: users arrive at ``rate`` and
-                        make ``session_length`` calls one after the other
-    ``waiting``         ``"sleep"``, or ``"spin"`` for less lag at the cost of a busy core
-    ``in_flight``       async calls at once, at most; further calls wait and keep their intended start
+    ``workers``         threads that call (default 1; in the closed model one per user)
+    ``requests``        maximum number of calls, including those of the warm-up
+    ``spacing``         ``"even"``, or ``"poisson"`` for random gaps, drawn from ``seed``
+    ``model``           ``"open"``: calls are due on a schedule. ``"closed"``: each of ``users`` calls, waits for the end,
+                        pauses for ``think_time``, and calls again. ``"partly-open"``: sessions begin at ``rate``, and
+                        each makes ``session_length`` calls, one after the other
+    ``waiting``         ``"sleep"``, or ``"spin"`` for less lag at the cost of a busy CPU
+    ``in_flight``       maximum number of concurrent async calls; a call beyond it waits, and the wait counts
     ``timeout``         an async call that takes longer is cancelled and counted as timed out
-    ``drain``           how long after the last arrival due calls are still made and waited for
-    ``max_failures``    failures in a row (on one worker) that end the run; ``None``: never
-    ``progress``        print the progress of the run on standard error
+    ``drain``           how long to wait for outstanding calls at the end
+    ``max_failures``    stop after this many failures in a row on one worker; ``None``: never
+    ``progress``        print progress on standard error
 
-    An exception of ``fn`` is counted by its type, and the first is kept: see ``Result.exceptions`` and
-    ``Result.first_exception``. Ctrl-C raises :class:`Interrupted` with what was measured.
+    An exception in ``fn`` is a failed call. ``Result.exceptions`` counts them by type, ``Result.first_exception`` is the
+    first one, and ``Result.notes`` names it. Ctrl-C raises :class:`Interrupted` with what was measured so far.
     """
     asynchronous = _is_async(fn)
     plan = Bench(
@@ -107,10 +107,10 @@ async def bench_async(
     max_failures: Optional[int] = 1000,
     progress: bool = False,
 ) -> Result:
-    """As :func:`bench`, in the running event loop: for clients that belong to it, and for notebooks.
+    """Like :func:`bench`, in the event loop that is running: for clients that belong to it, and for notebooks.
 
-    A native thread keeps the schedule. A call begins when its coroutine takes its first step, so the time until the loop
-    gets to it is generator lag and part of the response time.
+    A native thread keeps the schedule. A call begins when its coroutine takes its first step. The time until the loop
+    gets to it is generator lag, and part of the response time.
     """
     if not _is_async(fn):
         raise TypeError("fn: expected an async function; bench(fn) is for others")

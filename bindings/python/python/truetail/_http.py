@@ -8,11 +8,11 @@ from typing import Optional, Union
 from truetail._interrupt import result_of
 from truetail._native import HttpRun, Result
 from truetail._progress import shown
-from truetail._types import Model, Rate, Spacing, Time
+from truetail._types import Feed, Model, Path, Rate, Spacing, Time
 
 
 def run(
-    url: str,
+    url: Optional[str] = None,
     rate: Optional[Rate] = None,
     duration: Optional[Time] = "10s",
     warmup: Time = 0,
@@ -24,9 +24,22 @@ def run(
     users: Optional[int] = None,
     think_time: Optional[Time] = None,
     session_length: Optional[int] = None,
-    method: str = "GET",
+    method: Optional[str] = None,
     headers: Union[Mapping[str, str], Iterable[tuple[str, str]]] = (),
     data: Union[str, bytes, None] = None,
+    user: Optional[tuple[str, str]] = None,
+    targets: Optional[Path] = None,
+    data_from: Optional[Path] = None,
+    feed: Feed = "in-order",
+    resolve: Iterable[str] = (),
+    unix_socket: Optional[Path] = None,
+    http2: bool = False,
+    max_streams: Optional[int] = None,
+    keepalive: bool = True,
+    insecure: bool = False,
+    ca: Optional[Path] = None,
+    cert: Optional[Path] = None,
+    key: Optional[Path] = None,
     connections: Optional[int] = None,
     timeout: Optional[Time] = "30s",
     drain: Time = "30s",
@@ -34,18 +47,44 @@ def run(
     preflight: bool = True,
     progress: bool = False,
 ) -> Result:
-    """Offers HTTP requests to ``url`` on a schedule, and measures each from its intended start.
+    """Sends HTTP requests to ``url`` on a schedule, and measures each one from its intended start.
 
-    The engine is that of ``truetail run``, on native threads. ``rate``, ``duration``,
-    ``warmup``, ``requests``, ``spacing`` and the load models are those of :func:`bench`.
+    The engine is that of ``truetail run``, on native threads. ``rate`` (requests per second), ``duration``, ``warmup``,
+    ``requests``, ``spacing`` and the load models work as in :func:`bench`.
 
-    ``connections``     connections at most; an arrival that finds none free waits and keeps its intended start
-    ``timeout``         how long a request may take from its actual start; ``None``: for ever
-    ``threads``         default: as many as the load needs, at most one for each processor
-    ``preflight``       send one request before the load, and raise ``ConnectionError`` if it is not answered
+    ``method``          default: ``"GET"``, or ``"POST"`` where there is a body
+    ``data``            the body
+    ``user``            name and password for basic authentication; ``user:password@`` in the URL works too
+    ``targets``         a file of several requests in place of ``url``, as for ``truetail run --targets``
+    ``data_from``       a CSV or JSON lines file whose rows fill in ``{{name}}``, in the order ``feed``
+    ``resolve``         ``"HOST:PORT:ADDRESS"``: connect to this address for that host and port
+    ``unix_socket``     connect to this Unix socket
+    ``http2``           use HTTP/2, with at most ``max_streams`` concurrent requests on one connection
+    ``keepalive``       ``False``: open a new connection for each request
+    ``insecure``        accept any certificate
+    ``ca``              PEM file of certificates to trust in place of the system's: authorities, or the server's own
+    ``cert``, ``key``   PEM files of the client certificate and of its private key
+    ``connections``     maximum number of connections; a request that finds none free waits, and the wait counts
+    ``timeout``         time limit for each request, including the time to connect; ``None``: no limit
+    ``threads``         default: what the load needs, at most one per CPU
+    ``preflight``       send a trial request before the load, and raise ``ConnectionError`` if it is not answered
     """
     plan = HttpRun(
-        url,
+        request={
+            "url": url,
+            "method": method,
+            "headers": list(headers.items() if isinstance(headers, Mapping) else headers),
+            "data": data,
+            "user": user,
+            "targets": targets,
+            "data_from": data_from,
+            "feed": feed,
+            "resolve": list(resolve),
+            "unix_socket": unix_socket,
+            "http2": http2,
+            "keepalive": keepalive,
+        },
+        tls={"insecure": insecure, "ca": ca, "cert": cert, "key": key},
         rate=rate,
         duration=duration,
         warmup=warmup,
@@ -56,10 +95,8 @@ def run(
         users=users,
         think_time=think_time,
         session_length=session_length,
-        method=method,
-        headers=list(headers.items() if isinstance(headers, Mapping) else headers),
-        data=data,
         connections=connections,
+        max_streams=max_streams,
         timeout=timeout,
         drain=drain,
         threads=threads,

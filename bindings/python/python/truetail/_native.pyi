@@ -1,6 +1,6 @@
 """The native half of truetail."""
 
-from typing import Any, Literal, Optional, Union, final
+from typing import Any, Literal, Optional, final
 
 import numpy
 import pandas
@@ -283,8 +283,9 @@ class HttpRun:
 
     def __new__(
         cls,
-        url: str,
         *,
+        request: dict[str, Any],
+        tls: dict[str, Any],
         rate: Optional[Rate],
         duration: Optional[Time],
         warmup: Time,
@@ -295,10 +296,8 @@ class HttpRun:
         users: Optional[int],
         think_time: Optional[Time],
         session_length: Optional[int],
-        method: str,
-        headers: list[tuple[str, str]],
-        data: Union[str, bytes, None],
         connections: Optional[int],
+        max_streams: Optional[int],
         timeout: Optional[Time],
         drain: Time,
         threads: Optional[int],

@@ -7,15 +7,16 @@ from datetime import timedelta
 from typing import Literal, Union
 
 Time = Union[str, float, timedelta]
-"""``"500us"``, ``"10ms"``, ``"1s"``, ``"2m"``; a number of seconds; or a ``timedelta``."""
+"""``"500us"``, ``"10ms"``, ``"1.5s"``, ``"1m30s"``; a number of seconds; or a ``timedelta``."""
 
 Rate = Union[float, str]
-"""Requests a second; ``"60/m"``; or a rate profile: ``"steps:100/10s,500/10s"``, ``"ramp:100..2000/60s"``,
-``"sine:500..1500/60s"``."""
+"""Requests per second, ``"1.5k"``, ``"10rps"``, ``"60/m"``; or a rate profile: ``"steps:100/10s,500/10s"``,
+``"ramp:100..2000/60s"``, ``"sine:500..1500/60s"``."""
 
 Spacing = Literal["even", "poisson"]
 Model = Literal["open", "closed", "partly-open"]
 Waiting = Literal["sleep", "spin"]
+Feed = Literal["in-order", "random"]
 Path = Union[str, "os.PathLike[str]"]
 State = Literal["VALID", "SUSPECT", "INVALID"]
 Metric = Literal[

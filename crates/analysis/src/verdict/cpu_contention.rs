@@ -1,24 +1,38 @@
-//! Did the generator have the processor time that it needed?
+//! Did the generator have the processor time that it needed? A doubt only where a number or the load shows that it had not.
 
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{Run, RunSource};
+use truetail_run::{Findings, Run, RunSource};
 
-use super::thresholds::{GENERATOR_BUSY_SHARE, THROTTLED_SHARE};
+use super::figures::{displaced_share, most_moved};
+use super::thresholds::{GENERATOR_BUSY_SHARE, OFF_SCHEDULE_SHARE, THROTTLED_SHARE};
 use super::validity_issue::ValidityIssue;
 
-pub(super) fn throttled(run: &Run) -> Option<ValidityIssue> {
-    let throttled_ns = run.facts.generator.as_ref()?.surroundings.throttled_ns?;
-    let elapsed_ns = run.facts.elapsed_ns;
-    (throttled_ns as f64 >= elapsed_ns as f64 * THROTTLED_SHARE && throttled_ns > 0)
-        .then_some(ValidityIssue::Throttled { throttled_ns, elapsed_ns })
+/// The generator moved a quantile that is weighed, or displaced so many arrivals that the load was another.
+fn has_effect(findings: &Findings) -> bool {
+    most_moved(findings).is_some() || displaced_share(findings) > OFF_SCHEDULE_SHARE
 }
 
-/// Only on sockets and on a schedule: a closed loop is meant to go as fast as it can, and a callable's own work is done
-/// in the worker.
-pub(super) fn busy(run: &Run) -> Option<ValidityIssue> {
+pub(super) fn throttled(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
+    let throttled_ns = run.facts.generator.as_ref()?.surroundings.throttled_ns?;
+    let elapsed_ns = run.facts.elapsed_ns;
+    let is_much = throttled_ns as f64 >= elapsed_ns as f64 * THROTTLED_SHARE && throttled_ns > 0;
+    let shows = run.facts.offered.model == LoadModelKind::Closed || has_effect(findings);
+    (is_much && shows).then_some(ValidityIssue::Throttled { throttled_ns, elapsed_ns })
+}
+
+/// Only on sockets: a callable's own work is done in the worker. The throughput of a closed loop is that of its slower
+/// side, so there a busy generator says that the server could take more.
+pub(super) fn busy(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
     let generator = run.facts.generator.as_ref()?;
-    let scheduled = run.facts.offered.model != LoadModelKind::Closed && run.facts.source == RunSource::Sockets;
     let (cpu_ns, elapsed_ns) = (generator.busiest_worker_cpu_ns, run.facts.elapsed_ns);
-    (scheduled && elapsed_ns > 0 && cpu_ns as f64 >= elapsed_ns as f64 * GENERATOR_BUSY_SHARE)
-        .then_some(ValidityIssue::GeneratorBusy { cpu_ns, elapsed_ns, threads: generator.threads })
+    let is_busy = run.facts.source == RunSource::Sockets
+        && elapsed_ns > 0
+        && cpu_ns as f64 >= elapsed_ns as f64 * GENERATOR_BUSY_SHARE;
+    let closed_loop = run.facts.offered.model == LoadModelKind::Closed;
+    (is_busy && (closed_loop || has_effect(findings))).then_some(ValidityIssue::GeneratorBusy {
+        cpu_ns,
+        elapsed_ns,
+        threads: generator.threads,
+        closed_loop,
+    })
 }

@@ -1,4 +1,4 @@
-//! Validity issues in words: what was seen, with numbers, and what to do about it.
+//! Validity issues in words: what was seen, with its numbers, and what to do about it.
 
 use truetail_run::Shift;
 
@@ -9,81 +9,121 @@ use crate::saturation_detector::SUGGESTED_SHARE;
 pub(super) fn message(issue: &ValidityIssue) -> String {
     match *issue {
         ValidityIssue::BooksUnbalanced { planned, accounted } => format!(
-            "{} arrivals were planned and {} are accounted for: this is a bug in truetail, please report it",
+            "{} arrivals were planned, but {} are accounted for. This is a bug in truetail, please report it",
             count(planned),
             count(accounted)
         ),
-        ValidityIssue::NoResponses { planned: 0 } => {
-            "no arrival was planned: offer a higher rate or a longer run".to_owned()
+        ValidityIssue::NoResponses { planned, issued } => no_responses(planned, issued),
+        ValidityIssue::TooFewSamples { arrivals, needs_n } => {
+            let n = plural(arrivals, "arrival is", "arrivals are");
+            format!("{n} too few for a p99, which needs {}: run longer, or offer a higher rate", count(needs_n))
         }
-        ValidityIssue::NoResponses { planned } => {
-            format!("none of {} arrivals was answered: see the errors, and check that the target is up", count(planned))
-        }
-        ValidityIssue::TooFewSamples { arrivals, needs_n } => format!(
-            "{} arrivals cannot carry a p99, which needs {}: run longer or offer a higher rate",
-            count(arrivals),
-            count(needs_n)
-        ),
         ValidityIssue::CensoredTail { q, censored, arrivals, at_least_ns } => format!(
-            "{} of {} arrivals got no answer in the time that was waited, so from {} on the response time is only known \
-             to be at least {}: a longer timeout or drain would tell more",
+            "{} of {} arrivals had no answer when truetail stopped waiting, so {} and above are only known to be at least \
+             {}: allow a longer timeout or drain to learn more",
             count(censored),
             count(arrivals),
             percentile(q),
             time(at_least_ns)
         ),
         ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns } => format!(
-            "the generator began requests late: its lag at {} is {}, of a response time of {}; use a machine with less \
-             to do, more threads or a lower rate",
-            percentile(q),
+            "truetail sent requests late: up to {} of the {} {} is its own. The range shows the value with and without \
+             it. Use a less busy machine, more threads or a lower rate",
             time(lag_ns),
+            percentile(q),
             time(response_time_ns)
         ),
         ValidityIssue::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => format!(
-            "{} of {} arrivals failed for want of local ports ({}) or open files ({}) on this machine, not because of the \
-             server: cap the connections with -c, or raise the limit (ulimit -n)",
+            "{} of {} arrivals failed because this machine ran out of local ports ({}) or open files ({}). The server had \
+             no part in it: limit the connections with -c, or raise the limit (ulimit -n)",
             count(failed),
             count(arrivals),
             count(no_local_port),
             count(no_file_descriptor)
         ),
         ValidityIssue::Throttled { throttled_ns, elapsed_ns } => format!(
-            "the generator's control group was over its CPU quota for {} of {}: raise the quota, or run it where there is \
-             none",
+            "the CPU quota of truetail's container or control group was used up for {} of {}: raise the quota, or run \
+             where there is none",
             time(throttled_ns),
             time(elapsed_ns)
         ),
-        ValidityIssue::GeneratorBusy { cpu_ns, elapsed_ns, threads } => format!(
-            "a worker of the generator used {} of {} of processor time, so that it is itself a queue: use more than {} \
-             threads, or a lower rate",
-            time(cpu_ns),
-            time(elapsed_ns),
-            threads
-        ),
+        ValidityIssue::GeneratorBusy { cpu_ns, elapsed_ns, threads, closed_loop } => {
+            generator_busy(cpu_ns, elapsed_ns, threads, closed_loop)
+        }
         ValidityIssue::NotStationary { shift, cut_ns } => not_stationary(&shift, cut_ns),
         ValidityIssue::ArrivalsOffSchedule { displaced, issued, mean_gap_ns } => format!(
-            "the generator began {} of {} requests later than the next one was due ({}), so they came in bursts that nobody \
-             planned: use more threads, a machine with less to do or a lower rate",
+            "truetail sent {} of {} requests so late that the next one was due ({} later), so the server met bursts that \
+             were not planned. Use a less busy machine, more threads or a lower rate",
             count(displaced),
             count(issued),
             time(mean_gap_ns)
         ),
-        ValidityIssue::ConnectionWait { .. } => connection_wait(issue),
-        ValidityIssue::GeneratorPaused { .. } => generator_paused(issue),
-        ValidityIssue::Saturated { .. } => saturated(issue),
-        ValidityIssue::SaturatedToTimeout { .. } => saturated_to_timeout(issue),
-        ValidityIssue::RateNotReached { .. } => rate_not_reached(issue),
+        ValidityIssue::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } => {
+            connection_wait(q, [wait_ns, response_time_ns], waited, connections)
+        }
+        ValidityIssue::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, moved, .. } => {
+            generator_paused([pauses, longest_ns], [arrivals_hit, arrivals], moved)
+        }
+        ValidityIssue::Saturated {
+            offered_per_second,
+            capacity_per_second,
+            growth_per_second,
+            backlog,
+            connections,
+        } => saturated([offered_per_second, capacity_per_second, growth_per_second], backlog, connections),
+        ValidityIssue::ConnectionsExhausted {
+            offered_per_second,
+            answered_per_second,
+            backlog,
+            connections,
+            service_time_ns,
+        } => connections_exhausted([offered_per_second, answered_per_second], backlog, connections, service_time_ns),
+        ValidityIssue::SaturatedToTimeout {
+            offered_per_second,
+            capacity_per_second,
+            from_ns,
+            timed_out,
+            arrivals,
+            timeout_ns,
+        } => {
+            saturated_to_timeout([offered_per_second, capacity_per_second], from_ns, [timed_out, arrivals], timeout_ns)
+        }
+        ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator } => {
+            rate_not_reached(planned_per_second, sent_per_second, by_generator)
+        }
     }
 }
 
-fn connection_wait(issue: &ValidityIssue) -> String {
-    let ValidityIssue::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } = *issue else {
-        unreachable!()
-    };
+fn no_responses(planned: u64, issued: u64) -> String {
+    match (planned, issued) {
+        (0, _) => "no request was planned: offer a higher rate or run longer".to_owned(),
+        (planned, 0) => format!("none of the {} planned requests was sent", count(planned)),
+        (planned, _) => {
+            format!("none of {} requests was answered: see the errors, and check that the server is up", count(planned))
+        }
+    }
+}
+
+fn generator_busy(cpu_ns: u64, elapsed_ns: u64, threads: u32, closed_loop: bool) -> String {
+    let share = (cpu_ns as f64 / elapsed_ns.max(1) as f64 * 100.0).round();
+    let threads = plural(threads.into(), "thread", "threads");
+    match closed_loop {
+        true => format!(
+            "a truetail thread was busy for {share}% of the run, so the throughput is truetail's limit: the server could \
+             take more. Use more than {threads}, or a faster machine"
+        ),
+        false => format!(
+            "a truetail thread was busy for {share}% of the run, so requests queued inside truetail: use more than \
+             {threads}, or a lower rate"
+        ),
+    }
+}
+
+fn connection_wait(q: f64, [wait_ns, response_time_ns]: [u64; 2], waited: u64, connections: Option<u32>) -> String {
     let cap = connections.map_or(String::new(), |n| format!("{} ", count(n.into())));
     format!(
-        "{} arrivals waited for one of the {cap}connections allowed: {} at {}, of a response time of {}; users behind \
-         such a pool feel that, and the service time leaves it out",
+        "{} arrivals waited for one of the {cap}connections allowed: {} at {}, out of a response time of {}. Users behind \
+         a pool of that size would wait too; service time leaves it out",
         count(waited),
         time(wait_ns),
         percentile(q),
@@ -91,89 +131,89 @@ fn connection_wait(issue: &ValidityIssue) -> String {
     )
 }
 
-fn generator_paused(issue: &ValidityIssue) -> String {
-    let ValidityIssue::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, p99_ns, .. } = *issue else {
-        unreachable!()
-    };
+fn generator_paused([pauses, longest_ns]: [u64; 2], [arrivals_hit, arrivals]: [u64; 2], moved: Option<f64>) -> String {
     let times = match pauses {
-        1 => "once, for".to_owned(),
-        n => format!("{} times, for up to", count(n)),
+        1 => format!("once, for {}", time(longest_ns)),
+        n => format!("{} times, for up to {}", count(n), time(longest_ns)),
     };
+    let hit = match arrivals_hit {
+        0 => String::new(),
+        hit => format!(", which delayed {} of {} arrivals", count(hit), count(arrivals)),
+    };
+    let effect = moved.map_or(String::new(), |q| format!(" and moved {}", percentile(q)));
     format!(
-        "the generator itself stood still {times} {}, which delayed {} of {} arrivals and is in the tail below (p99 {}): \
-         it was stopped, starved of CPU or suspended; repeat the run",
-        time(longest_ns),
-        count(arrivals_hit),
-        count(arrivals),
-        time(p99_ns)
+        "truetail itself stood still {times}{hit}{effect}. It was stopped, suspended or short of CPU: repeat the run on a \
+         quieter machine"
     )
 }
 
-fn saturated(issue: &ValidityIssue) -> String {
-    let ValidityIssue::Saturated { offered_per_second, capacity_per_second, growth_per_second, backlog, connections } =
-        *issue
-    else {
-        unreachable!()
-    };
-    let by = connections.map_or(String::new(), |n| format!(" with at most {} connections", count(n.into())));
+fn saturated([offered, capacity, growth]: [f64; 3], backlog: u64, connections: Option<u32>) -> String {
+    let by = connections.map_or(String::new(), |n| format!(" over {} connections", count(n.into())));
     format!(
-        "the backlog grew by {} to {} arrivals and had no end in sight: {} were offered and {} answered{by}; response \
-         times depend on how long this run was, so take the capacity from it and offer less, such as {}",
-        rate(growth_per_second),
+        "the server answered {} of the {} offered{by}. The backlog grew by {} to {} requests and would have grown on, so \
+         response times only show how long the run was. Offer less than the capacity, such as {}",
+        rate(capacity),
+        rate(offered),
+        rate(growth),
         count(backlog),
-        rate(offered_per_second),
-        rate(capacity_per_second),
-        rate((capacity_per_second * SUGGESTED_SHARE).floor())
+        rate((capacity * SUGGESTED_SHARE).floor())
     )
 }
 
-fn saturated_to_timeout(issue: &ValidityIssue) -> String {
-    let ValidityIssue::SaturatedToTimeout {
-        offered_per_second,
-        capacity_per_second,
-        from_ns,
-        timed_out,
-        arrivals,
-        timeout_ns,
-    } = *issue
-    else {
-        unreachable!()
-    };
+fn connections_exhausted(
+    [offered, answered]: [f64; 2],
+    backlog: u64,
+    connections: u32,
+    service_time_ns: u64,
+) -> String {
     format!(
-        "answers got older until, {} into the run, requests reached their timeout of {}: {} were offered and {} answered \
-         before, and {} of {} arrivals timed out; that is a queue without end and no response time, so take the capacity \
-         and offer less, such as {}",
+        "{} is what {} of {} each can carry, and {} were offered: the limit is -c {connections}, not the server, which \
+         answered as fast as at the start. {} requests were waiting for a connection at the end. Raise -c, or offer less",
+        rate(answered),
+        plural(connections.into(), "connection", "connections"),
+        time(service_time_ns),
+        rate(offered),
+        count(backlog)
+    )
+}
+
+fn saturated_to_timeout(
+    [offered, capacity]: [f64; 2],
+    from_ns: u64,
+    [timed_out, arrivals]: [u64; 2],
+    timeout_ns: u64,
+) -> String {
+    format!(
+        "answers took longer and longer until, after {}, requests ran into their timeout of {}: {} of {} timed out. {} \
+         were offered and {} answered. This is a growing queue, not a response time: offer less, such as {}",
         seconds(from_ns),
         time(timeout_ns),
-        rate(offered_per_second),
-        rate(capacity_per_second),
         count(timed_out),
         count(arrivals),
-        rate((capacity_per_second * SUGGESTED_SHARE).floor())
+        rate(offered),
+        rate(capacity),
+        rate((capacity * SUGGESTED_SHARE).floor())
     )
 }
 
-fn rate_not_reached(issue: &ValidityIssue) -> String {
-    let ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator } = *issue else {
-        unreachable!()
-    };
+fn rate_not_reached(planned_per_second: f64, sent_per_second: f64, by_generator: bool) -> String {
     let why = if by_generator {
-        "the generator was too slow: use more threads or a faster machine"
+        "truetail was too slow. Use more threads or a faster machine"
     } else {
-        "arrivals waited for a free connection: raise -c or offer less"
+        "requests waited for a free connection. Raise -c, or offer less"
     };
-    format!("{} were planned and {} sent, because {why}", rate(planned_per_second), rate(sent_per_second))
+    format!("only {} of the planned {} were sent: {why}", rate(sent_per_second), rate(planned_per_second))
 }
 
 fn not_stationary(shift: &Shift, cut_ns: Option<u64>) -> String {
     let what_to_do = match cut_ns.map(seconds) {
-        Some(cut) => format!("--warmup auto, or --warmup {}, leaves that out", cut.replace(' ', "")),
-        None => "find out what changed then, and judge the parts apart".to_owned(),
+        Some(cut) => format!("leave the start out with --warmup auto or --warmup {cut}"),
+        None => "find out what changed, and measure the two apart".to_owned(),
     };
-    format!("the response time went {}: quantiles of the whole run are a mixture; {what_to_do}", moved(shift))
+    format!("response time went {}, so percentiles of the whole run mix two levels: {what_to_do}", moved(shift))
 }
 
-/// What a shift was: `from 10.0 ms to 15.0 ms at 40 s`, or `from 10.0 ms (until 20 s) to 100 ms (from 47 s on)`.
+/// What a shift was: `from 10.00ms to 15.00ms at 40s`, or `from 10.00ms (until 20s) to 100.0ms (from 47s on)`.
 pub(crate) fn moved(shift: &Shift) -> String {
     let (from, to) = (level(shift.from_ns), level(shift.to_ns));
     let (at, until) = (seconds(shift.at_ns), seconds(shift.until_ns));
@@ -192,9 +232,9 @@ pub(crate) fn level(ns: Option<u64>) -> String {
     ns.map_or("no answer".to_owned(), time)
 }
 
-/// `15 s`, `7.5 s`.
+/// `15s`, `7.5s`.
 pub(crate) fn seconds(ns: u64) -> String {
-    format!("{} s", (ns as f64 / 1e7).round() / 1e2)
+    format!("{}s", (ns as f64 / 1e7).round() / 1e2)
 }
 
 /// 0.999 as `p99.9`, 1 as `max`.
@@ -202,27 +242,56 @@ fn percentile(q: f64) -> String {
     if q >= 1.0 { "max".to_owned() } else { format!("p{}", (q * 1e6).round() / 1e4) }
 }
 
-/// `60 000`.
+/// `60000`.
 fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).expect("digits")).collect();
-    groups.join(" ")
+    n.to_string()
 }
 
-/// `1 000/s`; below 10 with one decimal.
+/// `1 thread`, `2 threads`.
+fn plural(n: u64, one: &str, more: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { more })
+}
+
+/// `1000/s`, `998.3/s`.
 fn rate(per_second: f64) -> String {
-    if per_second < 10.0 { format!("{per_second:.1}/s") } else { format!("{}/s", count(per_second.round() as u64)) }
+    let digits = significant(per_second);
+    let short = if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
+    format!("{short}/s")
 }
 
-/// A time in the fitting unit, to three digits: `12.3 ms`.
+/// A time in the fitting unit: `12.34ms`.
 fn time(ns: u64) -> String {
-    let (scaled, unit) = match ns {
-        0..1_000 => return format!("{ns} ns"),
-        1_000..1_000_000 => (ns as f64 / 1e3, "µs"),
-        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
-        _ => (ns as f64 / 1e9, "s"),
+    match ns {
+        0..1_000 => format!("{ns}ns"),
+        1_000..1_000_000 => format!("{}µs", significant(ns as f64 / 1e3)),
+        1_000_000..1_000_000_000 => format!("{}ms", significant(ns as f64 / 1e6)),
+        _ => format!("{}s", significant(ns as f64 / 1e9)),
+    }
+}
+
+/// To four significant digits, and never fewer than there are before the point.
+fn significant(value: f64) -> String {
+    let decimals = match value {
+        ..10.0 => 3,
+        ..100.0 => 2,
+        ..1_000.0 => 1,
+        _ => 0,
     };
-    let decimals = if scaled < 10.0 { 2 } else { usize::from(scaled < 100.0) };
-    format!("{scaled:.decimals$} {unit}")
+    format!("{value:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_one_word() {
+        assert_eq!(
+            [500, 1_580, 24_480_000, 810_000_000, 1_010_000_000].map(time),
+            ["500ns", "1.580µs", "24.48ms", "810.0ms", "1.010s"]
+        );
+        assert_eq!([1_000.0, 998.34, 25.0, 0.5].map(rate), ["1000/s", "998.3/s", "25/s", "0.5/s"]);
+        assert_eq!([15_000_000_000, 7_500_000_000].map(seconds), ["15s", "7.5s"]);
+        assert_eq!([0.5, 0.999, 1.0].map(percentile), ["p50", "p99.9", "max"]);
+    }
 }

@@ -4,6 +4,7 @@
 //! What the generator did is never billed to the server, and the other way round: a server that stalls, answers with
 //! errors or not at all gives no reason against a run as long as its numbers say so.
 
+mod connection_cap;
 mod cpu_contention;
 mod figures;
 pub(crate) mod messages;
@@ -21,10 +22,8 @@ use truetail_run::{Distribution, Findings, Quantile, Reason, Run, Verdict, Verdi
 pub use validity_issue::{SATURATED, ValidityIssue};
 
 use crate::load_timeline::LoadTimeline;
-use figures::{mean_or_zero, value_at};
-use thresholds::{
-    BACKLOG_IS_OURS_SHARE, CONNECTION_WAIT_SHARE, LAG_SUSPECT_SHARE, SENT_IN_TIME_SHARE, SENT_IN_TIME_SHORTEST_S,
-};
+use figures::{Bracket, mean_or_zero, most_moved, value_at};
+use thresholds::{BACKLOG_IS_OURS_SHARE, CONNECTION_WAIT_SHARE, SENT_IN_TIME_SHARE, SENT_IN_TIME_SHORTEST_S};
 
 /// The verdict on a run, worst reasons first. `every` holds all arrivals in order, where each was kept.
 pub(crate) fn judge(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Verdict {
@@ -50,15 +49,14 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     let snapshot = &run.snapshot;
     let books = books_unbalanced(snapshot);
     if snapshot.tally.responses == 0 {
-        let nothing = ValidityIssue::NoResponses { planned: snapshot.tally.planned };
+        let nothing = ValidityIssue::NoResponses { planned: snapshot.tally.planned, issued: snapshot.tally.issued };
         return books.into_iter().chain([nothing]).chain(generator_limit(snapshot)).collect();
     }
     let mut issues: Vec<ValidityIssue> = [
         books,
         pauses::generator_paused(run, findings, every),
-        generator_lag(findings),
-        cpu_contention::throttled(run),
-        cpu_contention::busy(run),
+        cpu_contention::throttled(run, findings),
+        cpu_contention::busy(run, findings),
         generator_limit(snapshot),
         backlog(run, findings, every),
         connection_wait(run, findings),
@@ -68,6 +66,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     .into_iter()
     .flatten()
     .collect();
+    issues.extend(generator_lag(findings, &issues));
     if issues.iter().any(|issue| issue.code() == SATURATED) {
         // Consequences of it, and numbers that are no property of the service.
         issues.retain(|issue| {
@@ -107,10 +106,12 @@ fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], li
         .max_by(|a, b| share(a).total_cmp(&share(b)))
 }
 
-fn generator_lag(findings: &Findings) -> Option<ValidityIssue> {
-    let (q, lag_ns, response_time_ns) =
-        largest_share(findings, &findings.metrics[Metric::GeneratorLag], &[0.5, 0.99], LAG_SUSPECT_SHARE)?;
-    Some(ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns })
+/// The generator moved a quantile that is weighed, and no pause that `others` tell of explains it.
+fn generator_lag(findings: &Findings, others: &[ValidityIssue]) -> Option<ValidityIssue> {
+    let (q, Bracket { value_ns, without_ns }) = most_moved(findings)?;
+    let explained = |issue: &ValidityIssue| matches!(issue, ValidityIssue::GeneratorPaused { moved: Some(_), .. });
+    let lag_ns = value_ns - without_ns;
+    (!others.iter().any(explained)).then_some(ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns: value_ns })
 }
 
 fn connection_wait(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
@@ -161,7 +162,9 @@ fn backlog(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> O
     let timeline = LoadTimeline::of(&run.snapshot, every)?;
     let lag = mean_or_zero(&findings.metrics[Metric::GeneratorLag]);
     let is_ours = lag > mean_or_zero(&findings.response_time) * BACKLOG_IS_OURS_SHARE;
-    let saturated = || saturation::saturated(run, &timeline).or_else(|| saturation::up_to_the_timeout(run, &timeline));
+    let saturated = || {
+        saturation::saturated(run, findings, &timeline, every).or_else(|| saturation::up_to_the_timeout(run, &timeline))
+    };
     let saturated = if is_ours { None } else { saturated() };
     saturated.or_else(|| rate_not_reached(&timeline, lag > mean_or_zero(&findings.metrics[Metric::ConnectionWait])))
 }

@@ -2,43 +2,64 @@
 
 use truetail_model::record::{RequestRecord, SecondCounts, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{Findings, GeneratorStats, Pause, Run};
 
-use super::figures::tail_of;
+use super::figures::most_moved;
 use super::thresholds::{
-    PAUSE_HUGE_ARRIVALS, PAUSE_HUGE_TIMES, PAUSE_INVALID_ARRIVALS, PAUSE_LONG_SHARE, PAUSE_SUSPECT_ARRIVALS,
+    BURST_INVALID_ARRIVALS, BURST_PAUSE_NS, CLOSED_PAUSED_SHARE, PAUSE_EXPLAINS_SHARE, STANDSTILL_INVALID_ARRIVALS,
+    STANDSTILL_NS,
 };
 use super::validity_issue::ValidityIssue;
 
-/// The pauses that are long against p99, if they hit enough arrivals to matter.
+/// Pauses, if they made the load another one or moved a quantile that is weighed.
 pub(super) fn generator_paused(
     run: &Run,
     findings: &Findings,
     every: Option<&[RequestRecord]>,
 ) -> Option<ValidityIssue> {
     let generator = run.facts.generator.as_ref()?;
-    let p99_ns = tail_of(&findings.response_time)?.1;
+    if run.facts.offered.model == LoadModelKind::Closed {
+        return of_closed_loop(run, generator);
+    }
     let arrivals = run.snapshot.tally.planned;
-    let hit_by = |pause: &Pause| arrivals_hit(pause, generator, &run.snapshot, every);
-    let long: Vec<(Pause, f64)> = generator
+    let pauses: Vec<(Pause, f64)> = generator
         .pauses
         .iter()
-        .filter(|pause| pause.length_ns as f64 >= p99_ns as f64 * PAUSE_LONG_SHARE)
-        .map(|pause| (*pause, hit_by(pause)))
-        .filter(|(_, hit)| *hit >= 1.0)
+        .map(|pause| (*pause, arrivals_hit(pause, generator, &run.snapshot, every)))
+        .filter(|(_, hit)| *hit > 0.0)
         .collect();
-    let hit: f64 = long.iter().map(|(_, hit)| hit).sum();
-    let longest_ns = long.iter().map(|(pause, _)| pause.length_ns).max()?;
-    let share = hit / arrivals as f64;
-    let huge = longest_ns as f64 >= p99_ns as f64 * PAUSE_HUGE_TIMES && share >= PAUSE_HUGE_ARRIVALS;
-    let invalid = share >= PAUSE_INVALID_ARRIVALS || huge;
-    (invalid || share >= PAUSE_SUSPECT_ARRIVALS).then(|| ValidityIssue::GeneratorPaused {
-        pauses: long.len() as u64,
+    let share_from = |shortest_ns: u64| {
+        let long = pauses.iter().filter(|(pause, _)| pause.length_ns >= shortest_ns);
+        long.map(|(_, hit)| hit).sum::<f64>() / (arrivals as f64).max(1.0)
+    };
+    let longest_ns = pauses.iter().map(|(pause, _)| pause.length_ns).max()?;
+    let invalid = share_from(STANDSTILL_NS) >= STANDSTILL_INVALID_ARRIVALS
+        || share_from(BURST_PAUSE_NS) >= BURST_INVALID_ARRIVALS;
+    let moved = most_moved(findings).map(|(q, _)| q);
+    let explains = moved.is_some_and(|q| share_from(0) >= (1.0 - q) * PAUSE_EXPLAINS_SHARE);
+    (invalid || explains || longest_ns >= STANDSTILL_NS).then(|| ValidityIssue::GeneratorPaused {
+        pauses: pauses.len() as u64,
         longest_ns,
-        arrivals_hit: hit.round() as u64,
+        arrivals_hit: pauses.iter().map(|(_, hit)| hit).sum::<f64>().round() as u64,
         arrivals,
-        p99_ns,
+        moved,
         invalid,
+    })
+}
+
+/// Users who wait for their answers ask nothing while the generator stands still, so that the rate is what suffers.
+fn of_closed_loop(run: &Run, generator: &GeneratorStats) -> Option<ValidityIssue> {
+    let time_ns = run.facts.elapsed_ns as f64 * f64::from(generator.threads.max(1));
+    let longest_ns = generator.pauses.first()?.length_ns;
+    let is_much = time_ns > 0.0 && generator.paused_ns as f64 >= time_ns * CLOSED_PAUSED_SHARE;
+    is_much.then_some(ValidityIssue::GeneratorPaused {
+        pauses: generator.pause_count,
+        longest_ns,
+        arrivals_hit: 0,
+        arrivals: run.snapshot.tally.planned,
+        moved: None,
+        invalid: false,
     })
 }
 

@@ -1,7 +1,9 @@
 //! Does the backlog grow without end?
 
-use truetail_run::Run;
+use truetail_model::record::RequestRecord;
+use truetail_run::{Findings, Run};
 
+use super::connection_cap;
 use super::thresholds::{
     GROWN_FROM_SHARE, NEAR_TIMEOUT_SHARE, SATURATED_GROWTH_SHARE, SATURATED_NOISE, SATURATED_RISING_SHARE,
     SATURATED_SLOWER, SATURATED_STRETCHES, TIMED_OUT_SHARE,
@@ -12,7 +14,15 @@ use crate::load_timeline::{LoadTimeline, Stretch};
 /// Saturation as the later half of the run shows it. Every condition must hold: the backlog rises nearly all the time,
 /// by its slope and beyond noise; answers keep coming; and they get slower. Whoever else would be to blame for a
 /// backlog must be ruled out before.
-pub(super) fn saturated(run: &Run, timeline: &LoadTimeline) -> Option<ValidityIssue> {
+///
+/// Where all of the user's connections were busy and the service did not get slower, the cap was the limit: what was
+/// answered is then no capacity of the service.
+pub(super) fn saturated(
+    run: &Run,
+    findings: &Findings,
+    timeline: &LoadTimeline,
+    every: Option<&[RequestRecord]>,
+) -> Option<ValidityIssue> {
     let half = timeline.later_half();
     if half.stretches.len() < SATURATED_STRETCHES {
         return None;
@@ -23,12 +33,27 @@ pub(super) fn saturated(run: &Run, timeline: &LoadTimeline) -> Option<ValidityIs
     let offered_per_second = half.per_second(|stretch| stretch.planned);
     let grows =
         growth_per_second > offered_per_second * SATURATED_GROWTH_SHARE && rises(later) && beyond_noise(&half, later);
-    (grows && keeps_answering(&half) && gets_slower(&half)).then(|| ValidityIssue::Saturated {
-        offered_per_second,
-        capacity_per_second: half.per_second(|stretch| stretch.completed),
-        growth_per_second,
-        backlog: later[later.len() - 1].max(0.0) as u64,
-        connections: run.facts.offered.connections,
+    if !(grows && keeps_answering(&half) && gets_slower(&half)) {
+        return None;
+    }
+    let answered_per_second = half.per_second(|stretch| stretch.completed);
+    let backlog = later[later.len() - 1].max(0.0) as u64;
+    let connections = run.facts.offered.connections;
+    Some(match connection_cap::that_limited(run, findings, answered_per_second, every) {
+        Some((connections, service_time_ns)) => ValidityIssue::ConnectionsExhausted {
+            offered_per_second,
+            answered_per_second,
+            backlog,
+            connections,
+            service_time_ns,
+        },
+        None => ValidityIssue::Saturated {
+            offered_per_second,
+            capacity_per_second: answered_per_second,
+            growth_per_second,
+            backlog,
+            connections,
+        },
     })
 }
 

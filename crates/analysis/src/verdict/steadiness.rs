@@ -3,7 +3,7 @@
 use truetail_model::record::Metric;
 use truetail_run::Findings;
 
-use super::figures::mean_or_zero;
+use super::figures::{displaced_share, mean_or_zero};
 use super::thresholds::{BACKLOG_IS_OURS_SHARE, OFF_SCHEDULE_SHARE};
 use super::validity_issue::{SATURATED, ValidityIssue};
 
@@ -29,10 +29,11 @@ pub(super) fn arrivals_off_schedule(findings: &Findings, others: &[ValidityIssue
                 | ValidityIssue::RateNotReached { by_generator: true, .. }
         )
     };
-    let share = fidelity.displaced_by_generator as f64 / fidelity.issued.max(1) as f64;
-    (share > OFF_SCHEDULE_SHARE && !others.iter().any(said)).then_some(ValidityIssue::ArrivalsOffSchedule {
-        displaced: fidelity.displaced_by_generator,
-        issued: fidelity.issued,
-        mean_gap_ns: fidelity.mean_gap_ns,
-    })
+    (displaced_share(findings) > OFF_SCHEDULE_SHARE && !others.iter().any(said)).then_some(
+        ValidityIssue::ArrivalsOffSchedule {
+            displaced: fidelity.displaced_by_generator,
+            issued: fidelity.issued,
+            mean_gap_ns: fidelity.mean_gap_ns,
+        },
+    )
 }

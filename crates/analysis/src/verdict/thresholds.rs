@@ -1,29 +1,30 @@
 //! Every number that a verdict depends on, and why it is that number.
 
-/// A quantile is marked unresolved when the generator's lag at the same quantile is more than this share of it. A tenth
-/// is what people read as "about the same" on a latency plot, and the width of a good interval for p99.9: a smaller
-/// error would not change a decision, a larger one could.
+/// A quantile is marked unresolved, and printed as a range, when it differs from its lower partner (the same quantile
+/// without what the generator added) by more than this share of it. A tenth is what people read as "about the same" on a
+/// latency plot, and the width of a good interval for p99.9: a smaller error would not change a decision, a larger one
+/// could.
 pub const UNRESOLVED_SHARE: f64 = 0.10;
+/// The quantiles that a verdict weighs. What lies beyond p99 is a handful of requests, which one hiccup of the machine
+/// moves; such a quantile is printed as a range, and that says all there is to say.
+pub const WEIGHED_QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
-/// SUSPECT when the generator's lag is more than this share of p50 or p99 of the response time: the same tenth.
-pub const LAG_SUSPECT_SHARE: f64 = UNRESOLVED_SHARE;
-/// INVALID when it is more than this: from here on, the larger part of the number may be the generator.
-pub const LAG_INVALID_SHARE: f64 = 0.50;
-
-/// A pause of the generator is long when it is at least this share of p99 of the response time: shorter ones cannot
-/// carry a request beyond p99 by themselves. The p99 may itself be the work of the pause, and is then at most the
-/// pause and a normal answer; so a half finds it and a whole might not.
-pub const PAUSE_LONG_SHARE: f64 = 0.50;
-/// INVALID when long pauses hit at least this share of all arrivals: half of the 1 % that lies beyond p99.
-pub const PAUSE_INVALID_ARRIVALS: f64 = 0.005;
-/// INVALID also when a single pause was this many times p99, and hit [`PAUSE_HUGE_ARRIVALS`]. The scheduler of a busy
-/// machine takes a worker away for tens of milliseconds; this is a process that was stopped, swapped out or suspended,
-/// and everything beyond p99 describes that.
-pub const PAUSE_HUGE_TIMES: f64 = 50.0;
-/// See [`PAUSE_HUGE_TIMES`]: what lies beyond p99.99.
-pub const PAUSE_HUGE_ARRIVALS: f64 = 0.000_1;
-/// SUSPECT when long pauses hit this share of all arrivals: half of the 0.1 % that lies beyond p99.9.
-pub const PAUSE_SUSPECT_ARRIVALS: f64 = 0.000_5;
+/// A pause of the generator explains a quantile that moved when the pauses hit at least this share of what lies beyond it.
+pub const PAUSE_EXPLAINS_SHARE: f64 = 0.50;
+/// A pause this long is a standstill: a process that was stopped, swapped out or suspended. A busy machine takes a worker
+/// away for tens of milliseconds, a crowded host for some hundred. SUSPECT for one: when it is over, the server meets a
+/// burst that nobody planned.
+pub const STANDSTILL_NS: u64 = 1_000_000_000;
+/// INVALID when standstills hit this share of the arrivals: what lies beyond p99 is then all theirs, and the burst after
+/// them is another load than the one that was asked for.
+pub const STANDSTILL_INVALID_ARRIVALS: f64 = 0.01;
+/// Pauses from here on leave a burst behind that a server notices.
+pub const BURST_PAUSE_NS: u64 = 100_000_000;
+/// INVALID when such pauses hit this share of the arrivals: a tenth of the load came in bursts.
+pub const BURST_INVALID_ARRIVALS: f64 = 0.10;
+/// SUSPECT when the generator of a closed loop stood still for this share of the run: the throughput is too small by as
+/// much. The same 5 % as [`SENT_IN_TIME_SHARE`] leaves.
+pub const CLOSED_PAUSED_SHARE: f64 = 0.05;
 
 /// SUSPECT when the wait for the user's own cap on connections is more than this share of p50, p90 or p99 of the
 /// response time: then the number is about the cap as well as about the server.
@@ -50,6 +51,16 @@ pub const NEAR_TIMEOUT_SHARE: f64 = 0.50;
 /// … from an age that was at most this share of it.
 pub const GROWN_FROM_SHARE: f64 = 0.50;
 
+/// A backlog is the work of the user's cap on connections when all of them were busy: when the answers a second times the
+/// mean service time (Little's law) are the cap, to within this share …
+pub const CAP_BUSY_TOLERANCE: f64 = 0.20;
+/// … and the service did not get slower as they filled up: the median service time of the first requests, as many as there
+/// are connections, was at least the later median over this factor. A server that handles one request at a time takes on
+/// average twice as long with all connections busy as with one after the other.
+pub const CAP_SLOWER: f64 = 1.4;
+/// At least so many requests are the first ones.
+pub const CAP_FIRST: usize = 10;
+
 /// When at least this share of the mean response time is generator lag, the backlog is the generator's and the server is
 /// not called saturated.
 pub const BACKLOG_IS_OURS_SHARE: f64 = 0.50;
@@ -64,11 +75,12 @@ pub const SENT_IN_TIME_SHORTEST_S: f64 = 2.0;
 /// beyond p99. SUSPECT for any.
 pub const GENERATOR_LIMIT_INVALID: f64 = 0.005;
 
-/// SUSPECT when the control group was over its CPU quota for this share of the run. A quota takes the processor away for
-/// the rest of a period of usually 100 ms: at 1 % of the run, that is a tenth of a second every ten.
+/// SUSPECT when the control group was over its CPU quota for this share of the run, and a number shows it. A quota takes the
+/// processor away for the rest of a period of usually 100 ms: at 1 % of the run, that is a tenth of a second every ten.
 pub const THROTTLED_SHARE: f64 = 0.01;
-/// SUSPECT when a worker of an open-loop run used this share of the elapsed time: queueing theory makes the wait at 90 %
-/// of capacity nine times the work, so that the generator is the queue that is measured.
+/// A worker that used this share of the elapsed time had no time to spare: queueing theory makes the wait at 90 % of
+/// capacity nine times the work. SUSPECT on a schedule where a number or the load shows it; in a closed loop always, because
+/// the throughput is then the generator's and not the server's.
 pub const GENERATOR_BUSY_SHARE: f64 = 0.90;
 
 /// SUSPECT when the generator displaced this share of the arrivals by more than the mean gap between two, and by more than

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use truetail_run::{Shift, VerdictState};
 
-use super::thresholds::{GENERATOR_LIMIT_INVALID, LAG_INVALID_SHARE};
+use super::thresholds::GENERATOR_LIMIT_INVALID;
 
 /// The code of a verdict's reason when no response time is a property of the service.
 pub const SATURATED: &str = "saturated";
@@ -15,17 +15,24 @@ pub enum ValidityIssue {
     /// Some arrival has no outcome, or more than one: a bug in truetail.
     BooksUnbalanced { planned: u64, accounted: u64 },
     /// Nothing was answered, or nothing was planned.
-    NoResponses { planned: u64 },
+    NoResponses { planned: u64, issued: u64 },
     /// Not even p99 can be carried.
     TooFewSamples { arrivals: u64, needs_n: u64 },
     /// A quantile that is printed is only a bound, because arrivals were censored.
     CensoredTail { q: f64, censored: u64, arrivals: u64, at_least_ns: u64 },
     /// Arrivals waited for the user's own cap on connections.
     ConnectionWait { q: f64, wait_ns: u64, response_time_ns: u64, waited: u64, connections: Option<u32> },
-    /// The generator began requests late.
+    /// The generator moved a quantile: `lag_ns` is what is between it and its lower partner.
     GeneratorLag { q: f64, lag_ns: u64, response_time_ns: u64 },
-    /// The generator stood still.
-    GeneratorPaused { pauses: u64, longest_ns: u64, arrivals_hit: u64, arrivals: u64, p99_ns: u64, invalid: bool },
+    /// The generator stood still; `moved` is the quantile that this moved most.
+    GeneratorPaused {
+        pauses: u64,
+        longest_ns: u64,
+        arrivals_hit: u64,
+        arrivals: u64,
+        moved: Option<f64>,
+        invalid: bool,
+    },
     /// The backlog grows without end.
     Saturated {
         offered_per_second: f64,
@@ -33,6 +40,14 @@ pub enum ValidityIssue {
         growth_per_second: f64,
         backlog: u64,
         connections: Option<u32>,
+    },
+    /// The backlog grows without end before the user's own cap on connections, and the service is as fast as ever.
+    ConnectionsExhausted {
+        offered_per_second: f64,
+        answered_per_second: f64,
+        backlog: u64,
+        connections: u32,
+        service_time_ns: u64,
     },
     /// The backlog grew until requests timed out in it.
     SaturatedToTimeout {
@@ -48,7 +63,7 @@ pub enum ValidityIssue {
     /// The control group's quota of CPU was used up for a while.
     Throttled { throttled_ns: u64, elapsed_ns: u64 },
     /// A worker of the generator used nearly all the time there was.
-    GeneratorBusy { cpu_ns: u64, elapsed_ns: u64, threads: u32 },
+    GeneratorBusy { cpu_ns: u64, elapsed_ns: u64, threads: u32, closed_loop: bool },
     /// The response time changed its level in mid-run. After `cut_ns`, where there is one, it no longer does.
     NotStationary { shift: Shift, cut_ns: Option<u64> },
     /// The generator displaced many arrivals by more than the gap between two.
@@ -68,7 +83,9 @@ impl ValidityIssue {
             ValidityIssue::ConnectionWait { .. } => "connection_wait",
             ValidityIssue::GeneratorLag { .. } => "generator_lag",
             ValidityIssue::GeneratorPaused { .. } => "generator_paused",
-            ValidityIssue::Saturated { .. } | ValidityIssue::SaturatedToTimeout { .. } => SATURATED,
+            ValidityIssue::Saturated { .. }
+            | ValidityIssue::ConnectionsExhausted { .. }
+            | ValidityIssue::SaturatedToTimeout { .. } => SATURATED,
             ValidityIssue::RateNotReached { .. } => "rate_not_reached",
             ValidityIssue::GeneratorLimit { .. } => "generator_limit",
             ValidityIssue::Throttled { .. } => "cpu_throttled",
@@ -81,18 +98,19 @@ impl ValidityIssue {
     /// The verdict that it alone would give.
     pub fn state(&self) -> VerdictState {
         let invalid = match self {
-            ValidityIssue::BooksUnbalanced { .. }
-            | ValidityIssue::NoResponses { .. }
-            | ValidityIssue::Saturated { .. } => true,
-            ValidityIssue::SaturatedToTimeout { .. } => true,
+            ValidityIssue::BooksUnbalanced { .. } => true,
+            ValidityIssue::Saturated { .. }
+            | ValidityIssue::ConnectionsExhausted { .. }
+            | ValidityIssue::SaturatedToTimeout { .. } => true,
+            // A server that answers nothing is a finding. Where nothing was sent there is none.
+            ValidityIssue::NoResponses { issued, .. } => *issued == 0,
             ValidityIssue::TooFewSamples { .. }
             | ValidityIssue::CensoredTail { .. }
             | ValidityIssue::ConnectionWait { .. } => false,
             ValidityIssue::Throttled { .. } | ValidityIssue::GeneratorBusy { .. } => false,
             ValidityIssue::NotStationary { .. } | ValidityIssue::ArrivalsOffSchedule { .. } => false,
-            ValidityIssue::GeneratorLag { lag_ns, response_time_ns, .. } => {
-                *lag_ns as f64 > *response_time_ns as f64 * LAG_INVALID_SHARE
-            }
+            // The truth is between the two ends of the range that is printed.
+            ValidityIssue::GeneratorLag { .. } => false,
             ValidityIssue::GeneratorPaused { invalid, .. } => *invalid,
             ValidityIssue::RateNotReached { by_generator, .. } => *by_generator,
             ValidityIssue::GeneratorLimit { failed, arrivals, .. } => {
@@ -108,7 +126,7 @@ impl ValidityIssue {
             ValidityIssue::BooksUnbalanced { planned, accounted } => {
                 json!({"planned": planned, "accounted": accounted})
             }
-            ValidityIssue::NoResponses { planned } => json!({"planned": planned}),
+            ValidityIssue::NoResponses { planned, issued } => json!({"planned": planned, "issued": issued}),
             ValidityIssue::TooFewSamples { arrivals, needs_n } => json!({"arrivals": arrivals, "needs_n": needs_n}),
             ValidityIssue::CensoredTail { q, censored, arrivals, at_least_ns } => {
                 json!({"q": q, "censored": censored, "arrivals": arrivals, "at_least_ns": at_least_ns})
@@ -120,10 +138,22 @@ impl ValidityIssue {
             ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns } => {
                 json!({"q": q, "lag_ns": lag_ns, "response_time_ns": response_time_ns})
             }
-            ValidityIssue::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, p99_ns, .. } => json!({
+            ValidityIssue::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, moved, .. } => json!({
                 "pauses": pauses, "longest_ns": longest_ns, "arrivals_hit": arrivals_hit, "arrivals": arrivals,
-                "p99_ns": p99_ns,
+                "q": moved,
             }),
+            ValidityIssue::ConnectionsExhausted {
+                offered_per_second,
+                answered_per_second,
+                backlog,
+                connections,
+                service_time_ns,
+            } => {
+                json!({
+                    "offered_per_second": offered_per_second, "answered_per_second": answered_per_second,
+                    "backlog": backlog, "connections": connections, "service_time_ns": service_time_ns,
+                })
+            }
             ValidityIssue::Saturated {
                 offered_per_second,
                 capacity_per_second,
@@ -155,7 +185,7 @@ impl ValidityIssue {
             ValidityIssue::Throttled { throttled_ns, elapsed_ns } => {
                 json!({"throttled_ns": throttled_ns, "elapsed_ns": elapsed_ns})
             }
-            ValidityIssue::GeneratorBusy { cpu_ns, elapsed_ns, threads } => {
+            ValidityIssue::GeneratorBusy { cpu_ns, elapsed_ns, threads, .. } => {
                 json!({"cpu_ns": cpu_ns, "elapsed_ns": elapsed_ns, "threads": threads})
             }
             ValidityIssue::NotStationary { shift, cut_ns } => json!({

@@ -1,6 +1,8 @@
 //! Findings from the outside: simulated runs in, findings out.
 
 mod arrivals;
+mod bracket;
+mod gates;
 mod league;
 mod long_runs;
 mod quantiles;

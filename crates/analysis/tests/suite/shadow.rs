@@ -2,10 +2,11 @@
 
 use crate::support::{codes, queue, scenario, simulated, without_samples};
 use truetail_analysis::{findings, shadow};
+use truetail_model::arrival::{Profile, Spacing};
 use truetail_model::record::SamplesOptions;
 use truetail_model::scenario::Scenario;
 use truetail_model::service::{Fault, Selector, Variation};
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::time::{Nanos, Rate, Timestamp};
 use truetail_model::workload::LoadModel;
 use truetail_run::{ClosedLoopShadow, Findings};
 use truetail_sim::{SimOptions, simulate};
@@ -79,8 +80,29 @@ fn findings_have_the_shadow_of_a_loop_of_the_same_load() {
     assert_eq!(shadow.users, 10);
     let p99 = shadow.quantiles.iter().find(|quantile| quantile.q == 0.99).unwrap();
     assert_eq!((p99.value_ns, p99.omission_factor, p99.at_least), (Some(10_000_000), Some(41.0), false));
+    assert!(p99.omission_low.unwrap() > 30.0 && p99.omission_high.unwrap() < 50.0, "{p99:?}");
     let healthy = findings(&simulated(&scenario("01"))).closed_loop_shadow.unwrap();
     assert!(healthy.quantiles.iter().all(|quantile| quantile.omission_factor == Some(1.0)), "{healthy:?}");
+}
+
+/// A healthy service whose work varies: chance is not omission, so that every interval holds 1.
+#[test]
+fn chance_is_not_omission() {
+    for (seed, rate) in [(1, 20.0), (2, 100.0), (3, 1_000.0), (4, 300.0)] {
+        let mut varied = scenario("01");
+        let LoadModel::Open(schedule) = &mut varied.workload.model else { unreachable!() };
+        schedule.profile = Profile::constant(Rate::per_second(rate).unwrap());
+        schedule.spacing = Spacing::Poisson;
+        schedule.seed = seed;
+        schedule.horizon.duration = Some(Nanos::from_secs(30));
+        (varied.service.variation, varied.service.seed) = (Variation::Exponential, seed);
+        let Some(shadow) = findings(&simulated(&varied)).closed_loop_shadow else { continue };
+        for quantile in &shadow.quantiles {
+            let (low, high) = (quantile.omission_low.unwrap_or(0.0), quantile.omission_high.unwrap_or(f64::INFINITY));
+            assert!(low <= 1.0 && high >= 1.0, "{rate}/s, seed {seed}: {quantile:?}");
+            assert!(quantile.omission_factor.is_none_or(|factor| factor >= low && factor <= high), "{quantile:?}");
+        }
+    }
 }
 
 /// A queue would be shorter in front of users who wait. The shadow cannot know that, and is slower than a closed loop.

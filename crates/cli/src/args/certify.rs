@@ -14,31 +14,33 @@ Examples:
   truetail certify -- ab -k -t {seconds} -n 10000000 -c 10 {url}";
 
 const MORE: &str = "\
-The command is run three times, each time against a server of its own: one that is healthy, one that stands still once, and \
-one with the pauses of a garbage collector. In the command, {url}, {rate} (requests a second), {duration} (such as 20s) and \
-{seconds} (such as 20) are filled in.\n\n\
-Exit code 0: it kept its schedule; 4: it did not, so that what it says of a tail cannot be trusted; 1: it could not be told.";
+In the command, truetail fills in {url}, {rate} (requests per second), {duration} (such as 20s) and {seconds} (such as 20).\n\n\
+Exit codes: 0 the tool keeps its schedule; 4 it does not, so its percentiles cannot be trusted; 1 undecided.";
 
-/// Does this load tool lie? What kind of generator it is, from what the server sees of it
+/// Test whether a load tool reports the true tail
+///
+/// Runs the command three times against truetail's own server: once while the server is healthy, once with a single stall,
+/// once with pauses like those of a garbage collector. The requests that arrive tell whether the tool keeps its schedule
+/// or waits for the server.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, after_help = MORE)]
 pub struct CertifyArgs {
-    /// Requests a second that the command is to offer
+    /// Request rate for {rate}
     #[arg(long, default_value = "1000", allow_hyphen_values = true)]
     pub rate: Rate,
-    /// How long each of the three runs is
+    /// Duration of each of the three runs
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = length, allow_hyphen_values = true)]
     pub duration: Nanos,
-    /// Where what the command prints, and what the servers saw, is kept [default: truetail-lab/certify]
+    /// Folder for the output of the command and the logs of the server [default: truetail-lab/certify]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Print the certificate as JSON, and nothing else, on standard output
+    /// Print the result as JSON on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
-    /// No progress
+    /// Show no progress
     #[arg(long)]
     pub quiet: bool,
-    /// The command, after --
+    /// The load tool's command, after --
     #[arg(value_name = "COMMAND", last = true, required = true)]
     pub command: Vec<String>,
 }

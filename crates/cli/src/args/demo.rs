@@ -8,20 +8,23 @@ const EXAMPLE: &str = "\
 Example:
   truetail demo";
 
-/// The whole point in one command: the same fault through a closed and an open loop, beside the truth
+/// See in 40 seconds how a closed loop hides a stall of the server
 ///
-/// Starts a server that stands still for a second, asks it first as 10 users who wait for their answers do, then on a
-/// schedule that does not wait, and compares both with what is true. Takes 40 seconds.
+/// Starts a server that stalls for a second, measures it first with 10 users who wait for each answer (a closed loop), then
+/// on a schedule that does not wait (an open loop), and compares both results with the truth.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct DemoArgs {
-    /// Save the two runs in folders 'closed' and 'open' of this one [default: new ones under truetail-runs]
+    /// Save the two runs in DIR/closed and DIR/open [default: new folders under truetail-runs]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Do not save the two runs
+    /// Replace the runs that DIR/closed and DIR/open hold
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Do not save the runs
     #[arg(long)]
     pub no_save: bool,
-    /// No progress
+    /// Show no progress
     #[arg(long)]
     pub quiet: bool,
 }

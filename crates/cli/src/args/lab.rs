@@ -25,61 +25,61 @@ Examples:
   truetail lab run 04 --tools k6-constant-vus --force
   truetail lab run 02 --json";
 
-/// Other people's load tools in front of the misbehaving server: which of them tells its truth?
+/// Compare the reports of other load tools with the truth
+///
+/// Runs wrk, k6, JMeter and other tools against truetail's own test server, which logs what really happened.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE, subcommand_required = true, arg_required_else_help = true)]
 pub struct LabArgs {
-    /// What to do there.
+    /// The verb.
     #[command(subcommand)]
     pub verb: LabVerb,
 }
 
-/// The verbs of the laboratory.
+/// The verbs of the laboratory. Each is described at its arguments, where clap finds the text.
 #[derive(Subcommand, Debug)]
 pub enum LabVerb {
-    /// Which load tools are here, in which version, and how the others are had
     Tools(ToolsArgs),
-    /// Run load tools through a scenario, one at a time, and set what they say beside the truth
     Run(LabRunArgs),
 }
 
-/// `truetail lab tools`.
+/// List the load tools: which are installed, and how to install the others
 #[derive(Args, Debug)]
 #[command(before_help = TOOLS_EXAMPLE)]
 pub struct ToolsArgs {
-    /// Print the list as JSON, and nothing else, on standard output
+    /// Print the list as JSON on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
 }
 
 const RUN_MORE: &str = "\
-Each tool gets a server of its own, whose fault clock starts at the tool's first request. What the tool printed and wrote, \
-and what the server saw, is kept under --out in a folder a tool, and read again the next time: tools whose results are there \
-are not run again. Tools that are missing or fail do not stop the others. Ctrl-C ends the tool that runs.";
+Each tool gets a fresh server, and the faults of the scenario are timed from the tool's first request. The output of the \
+tool and the log of the server are kept under --out, one folder per tool. A tool whose results are already there is not run \
+again. Tools that are missing or fail do not stop the others. Ctrl-C ends the tool that is running.";
 
-/// Run load tools through a scenario, one at a time, and set what they say beside the truth
+/// Run load tools through a scenario and compare their reports with the truth
 #[derive(Args, Debug)]
 #[command(before_help = RUN_EXAMPLE, after_help = RUN_MORE)]
 pub struct LabRunArgs {
-    /// The name of a scenario that comes with truetail, its beginning (02), or a TOML file
+    /// Built-in scenario, by name or by the start of its name (02), or a TOML file
     #[arg(value_name = "SCENARIO")]
     pub scenario: String,
-    /// Only these tools, by their names in `truetail lab tools`, separated by commas [default: all]
+    /// Tools to run, as 'truetail lab tools' names them, separated by commas [default: all]
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub tools: Vec<String>,
-    /// A shorter or longer picture: every time of the scenario is scaled [default: the scenario's own]
+    /// Scale every time of the scenario so that it takes this long [default: the scenario's own duration]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true)]
     pub duration: Option<Nanos>,
-    /// Where results are kept, in a folder a scenario [default: truetail-lab]
+    /// Folder for the results, one folder per scenario [default: truetail-lab]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Run even the tools whose results are there
+    /// Run the tools again whose results are already there
     #[arg(long)]
     pub force: bool,
-    /// Print the table as JSON, and nothing else, on standard output
+    /// Print the table as JSON on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
-    /// No progress
+    /// Show no progress
     #[arg(long)]
     pub quiet: bool,
 }

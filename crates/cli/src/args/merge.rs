@@ -4,18 +4,25 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::values::run_folder;
+
 const EXAMPLE: &str = "\
 Example:
   truetail merge truetail-runs/first truetail-runs/second --out merged";
 
-/// Make one run of several of the same workload: counts are added, no quantile is averaged
+/// Combine several runs of the same workload into one
+///
+/// The histograms are added up, so the percentiles of the result are exact. Nothing is averaged.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct MergeArgs {
-    /// The folders of the runs
-    #[arg(required = true, value_name = "RUN")]
+    /// Folders of the runs, or their run.json files
+    #[arg(required = true, value_name = "RUN", value_parser = run_folder)]
     pub runs: Vec<PathBuf>,
-    /// Save the whole in this folder
+    /// Save the combined run in this folder
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    /// Replace the run that the folder of --out holds
+    #[arg(long)]
+    pub force: bool,
 }

@@ -1,11 +1,16 @@
-//! The command line as the user typed it, one file a verb. Only the form of each value is checked here.
+//! The command line as the user typed it, one file per verb. Only the form of each value is checked here.
 
 pub mod certify;
+pub mod checks;
+pub mod completions;
 pub mod demo;
+pub mod gates;
 pub mod lab;
+pub mod man;
 pub mod merge;
 pub mod report;
 pub mod run;
+pub mod screen;
 pub mod serve;
 pub mod simulate;
 mod values;
@@ -14,18 +19,18 @@ use std::ffi::OsString;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ErrorKind};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{Result, usage_error};
 use crate::output;
 
-/// A load tester whose tail latency is true.
+/// HTTP load tester that reports the true tail of response times
 ///
-/// It offers load on a schedule that never waits for the server, accounts for every arrival it planned, and prints only
-/// the tail it can prove.
+/// truetail sends requests on a schedule that does not wait for the server, accounts for every request it planned, and
+/// prints only percentiles that the data supports.
 #[derive(Parser, Debug)]
 #[command(name = "truetail", version, before_help = EXAMPLE, subcommand_required = true, arg_required_else_help = true)]
-#[command(disable_help_subcommand = true, max_term_width = 110)]
+#[command(after_help = EXIT_CODES, max_term_width = 110)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -34,30 +39,34 @@ struct Cli {
 const EXAMPLE: &str = "\
 Examples:
   truetail demo
-  truetail run http://127.0.0.1:8080/api -r 1000 -d 30s";
+  truetail run http://127.0.0.1:8080/api -r 1000 -d 30s
+  truetail help run";
 
-/// The verbs.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done, and every gate holds
+  1    it could not be done; the message says why
+  2    wrong usage
+  3    a gate failed
+  4    undecided: a gate that the run cannot decide, or an INVALID measurement without a gate
+  130  stopped by Ctrl-C, 143 by SIGTERM; the run is reported and saved";
+
+/// The verbs. Each is described at its arguments, where clap finds the text.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// The whole point in one command: the same fault through a closed and an open loop, beside the truth
     Demo(demo::DemoArgs),
-    /// Offer load, measure, judge, report
     Run(Box<run::RunArgs>),
-    /// A server that misbehaves as a scenario says, and keeps the truth
     Serve(serve::ServeArgs),
-    /// The same scenario in virtual time: what an ideal client would have measured
     Simulate(simulate::SimulateArgs),
-    /// Other people's load tools in front of that server: which of them tells its truth?
     Lab(lab::LabArgs),
-    /// Does this load tool lie? What kind of generator a command is
     Certify(certify::CertifyArgs),
-    /// Print the result of a saved run again
     Report(report::ReportArgs),
-    /// Make one run of several of the same workload, without loss
     Merge(merge::MergeArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
-/// What a command line asks for.
+/// The meaning of a command line.
 #[derive(Debug)]
 pub enum CliAction {
     /// Carry out a command.
@@ -75,12 +84,17 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
         Ok(cli) => Ok(CliAction::Execute(cli.command)),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(CliAction::Show(shown(&error.render()))),
-            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-                Err(usage_error("no verb given; truetail --help lists them, and truetail demo shows what it is about"))
-            }
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(usage_error(
+                "no verb given; truetail --help lists the verbs, and truetail demo shows what truetail is for",
+            )),
             _ => Err(usage_error(in_one_line(&error))),
         },
     }
+}
+
+/// The definition of the whole command line.
+pub fn definition() -> clap::Command {
+    Cli::command()
 }
 
 fn shown(text: &StyledStr) -> String {
@@ -110,8 +124,6 @@ fn name_of(argument: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

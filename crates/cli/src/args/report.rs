@@ -4,17 +4,26 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::gates::GateArgs;
+use super::screen::ScreenArgs;
+use super::values::run_folder;
+
 const EXAMPLE: &str = "\
 Example:
   truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080";
 
-/// Print the result of a saved run again
+/// Print the result of a saved run
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct ReportArgs {
-    /// The folder of the run
+    /// Folder of the run, or its run.json
+    #[arg(value_parser = run_folder)]
     pub run: PathBuf,
-    /// Print run.json, and nothing else, on standard output
+    /// Print run.json on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub gates: GateArgs,
+    #[command(flatten)]
+    pub screen: ScreenArgs,
 }

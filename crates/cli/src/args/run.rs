@@ -1,5 +1,6 @@
 //! `truetail run`.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -8,180 +9,199 @@ use truetail_analysis::stopping_rule::StoppingRule;
 use truetail_engine::Resolve;
 use truetail_model::time::{DurationError, Nanos, Rate};
 
+use super::checks::CheckArgs;
+use super::gates::GateArgs;
+use super::screen::ScreenArgs;
 use super::values::{count, length};
-use crate::threshold::Threshold;
 
 const EXAMPLE: &str = "\
 Examples:
   truetail run http://127.0.0.1:8080/api -r 1000 -d 30s
-  truetail run http://127.0.0.1:8080/api --profile ramp:100..2000/60s --spacing poisson --fail-if 'p99 > 50ms'
+  truetail run http://127.0.0.1:8080/api -r 1k -d 1m30s --fail-if 'p99 > 50ms'
+  truetail run http://127.0.0.1:8080/api --profile ramp:100..2000/60s --spacing poisson
   truetail run http://127.0.0.1:8080/api -r 200 --until 'p99 ±5%' --warmup auto
-  truetail run http://127.0.0.1:8080/items -r 50 -X POST --data '{\"n\":1}' --body-type application/json
+  truetail run http://127.0.0.1:8080/items -r 50 --data '{\"n\":1}' --body-type application/json
   truetail run 'http://127.0.0.1:8080/items/{{id}}' -r 500 --data-from ids.csv
   truetail run -r 500 --targets targets.txt
   truetail run -r 50 -- curl http://127.0.0.1:8080/items -H 'Accept: text/html'";
 
-/// Offer load on a schedule, measure every arrival from its intended start, judge, report
+/// Send requests on a schedule and report the response times
 ///
-/// Times are written 500us, 10ms, 1s, 2m.
+/// The schedule does not wait for the server. Each response time runs from the moment at which the request was due, so a
+/// server that stalls delays every request that falls due meanwhile, and the report shows it. Every planned request is
+/// accounted for.
+///
+/// Durations: 500us, 10ms, 1.5s, 2m, 1m30s. Rates: 1000, 1.5k, 10rps, 60/m.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct RunArgs {
-    /// What is asked for: http://HOST[:PORT]/PATH, or https://
+    /// URL to request, such as http://127.0.0.1:8080/api. USER:PASSWORD@ before the host becomes basic authentication
     #[arg(required_unless_present_any = ["targets", "curl", "command"])]
     pub url: Option<String>,
-    /// In place of a URL: a whole curl command, as one copies it
+    /// A curl command, in place of a URL
     #[arg(last = true, value_name = "curl …")]
     pub command: Vec<String>,
 
-    /// Requests a second: 1000 or 1000/s; or a minute: 60/m
+    /// Requests per second: 1000, 1k or 10rps; or per minute: 60/m
     #[arg(short, long, allow_hyphen_values = true, help_heading = "Load")]
     pub rate: Option<Rate>,
-    /// A rate that moves: steps:100/10s,500/10s · ramp:100..2000/60s · sine:500..1500/60s · trace:FILE (an arrival a
-    /// line, in seconds)
+    /// A rate that changes over time: steps:100/10s,500/10s, ramp:100..2000/60s, sine:500..1500/60s, or trace:FILE with
+    /// one arrival time per line, in seconds
     #[arg(long, help_heading = "Load")]
     pub profile: Option<String>,
-    /// How arrivals lie, given the rate: a metronome, or exponential gaps as independent users make them [default: even]
+    /// Spacing of requests: even, or poisson (random, like independent users) [default: even]
     #[arg(long, help_heading = "Load")]
     pub spacing: Option<SpacingName>,
-    /// Seed of exponential gaps, and of which arrival gets which target and row: the same seed gives the same run
-    /// [default: 1]
+    /// Seed of everything random: poisson spacing, and the choice of targets and rows. The same seed gives the same
+    /// requests [default: 1]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub seed: Option<u64>,
-    /// How long requests arrive [default: the length of the profile, else 10s, with --until 10m; none
-    /// with --requests]
+    /// How long to send requests [default: the length of the profile, or 10s; 10m with --until; no limit with
+    /// --requests]
     #[arg(short, long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "Load")]
     pub duration: Option<Nanos>,
-    /// How many requests arrive, at most
+    /// Maximum number of requests
     #[arg(short = 'n', long, value_name = "N", value_parser = count::<u64>, allow_hyphen_values = true)]
     #[arg(help_heading = "Load")]
     pub requests: Option<u64>,
-    /// Who decides when the next request comes: a schedule; users who wait for their answer; or users who arrive on a
-    /// schedule and then wait for their answers [default: open]
+    /// What triggers a request: a schedule (open), the user's previous answer (closed), or a schedule for the first
+    /// request of a session and answers for the others (partly-open) [default: open]
     #[arg(long, help_heading = "Load")]
     pub model: Option<ModelName>,
-    /// Users of the closed model
+    /// Number of users in the closed model
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Load")]
     pub users: Option<u32>,
-    /// From an answer to the same user's next request, closed and partly open model [default: 0s]
+    /// Time between an answer and the user's next request, in the closed and partly open models [default: 0s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Load")]
     pub think_time: Option<Nanos>,
-    /// Requests of a session of the partly open model
+    /// Requests per session in the partly open model
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Load")]
     pub session_length: Option<u32>,
-    /// Arrivals before this time are offered and not measured; part of the duration. 'auto' measures all and cuts off
-    /// what comes before the response time has settled [default: 0s]
+    /// Do not measure requests that are due before this time; it is part of the duration. With 'auto', drop what came
+    /// before response times settled [default: 0s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Load")]
     pub warmup: Option<WarmupValue>,
 
-    /// Go on until the 95 % interval of a quantile of the response time is this narrow, such as 'p99 ±5%' (or 'p99
-    /// +-5%'), and at most for the duration [default: 10m then]. Looks after 10 s, 15 s, 22.5 s …
-    #[arg(long, value_name = "QUANTILE ±SHARE", help_heading = "Load")]
+    /// Stop once the 95 % confidence interval of a percentile is this narrow, such as 'p99 ±5%' (or 'p99 +-5%'), or at
+    /// the end of the duration. Checked after 10 s, 15 s, 22.5 s and so on
+    #[arg(long, value_name = "PERCENTILE ±SHARE", help_heading = "Load")]
     pub until: Option<StoppingRule>,
-    /// Stop sending when the backlog grows without end, which takes 12 s to tell; the run is then INVALID, and gives the
-    /// capacity
+    /// Stop when the backlog keeps growing, and report the server's capacity. Takes 12 s to detect
     #[arg(long, help_heading = "Load")]
     pub stop_when_saturated: bool,
 
-    /// Most connections, and so requests in flight; an arrival that finds none free waits and keeps its intended start
-    /// [default: what this machine can have]
+    /// Maximum number of connections. A request that finds none free waits, and its response time includes the wait
+    /// [default: what this machine allows]
     #[arg(short, long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true)]
     #[arg(help_heading = "Limits")]
     pub connections: Option<u32>,
-    /// How long a request may take, connecting included; 'none' for ever [default: 30s]
+    /// Time limit for each request, including the time to connect; 'none' for no limit [default: 30s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Limits")]
     pub timeout: Option<TimeoutValue>,
-    /// How long after the last arrival the backlog is issued and answers are waited for [default: 30s]
+    /// Same as --timeout, as curl names it. A number without a unit means seconds
+    #[arg(long, value_name = "SECONDS", value_parser = curl_time, allow_hyphen_values = true, conflicts_with = "timeout")]
+    #[arg(help_heading = "Limits")]
+    pub max_time: Option<Nanos>,
+    /// How long to wait for outstanding requests at the end [default: 30s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Limits")]
     pub drain: Option<Nanos>,
-    /// End response times when this program had read the answer, not when the kernel had received it
-    #[arg(long, help_heading = "Result")]
+    /// End each response when truetail reads it, not when the kernel received it
+    #[arg(long, help_heading = "Generator")]
     pub user_timestamps: bool,
-    /// Precision against processor time: 'precise' spins for the last 30 us and more before a request, 'balanced' sleeps and
-    /// wakes early by what its sleeps are late, 'cheap' sends all that is due once a millisecond [default: balanced]
+    /// Precision of sending against processor time. 'auto' sends each request when it is due, and above some 4000/s a thread in
+    /// groups that span at most 0.2 ms. 'balanced' never groups; 'precise' also spins before each request; 'cheap' sends
+    /// once a millisecond [default: auto]
     #[arg(long, value_name = "HOW", help_heading = "Limits")]
     pub timing: Option<TimingName>,
-    /// Worker threads [default: what the load needs, at most one a processor]
-    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Limits")]
+    /// Number of worker threads [default: what the load needs, at most one per CPU]
+    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Generator")]
     pub threads: Option<u32>,
 
-    /// Method [default: GET]
+    /// HTTP method [default: GET, or POST where there is a body]
     #[arg(short = 'X', long, help_heading = "Request")]
     pub method: Option<String>,
-    /// 'Name: value', repeatable; replaces a default of the same name, and goes to all targets that have none of it
+    /// Header 'Name: value'; repeatable. Replaces the default header of that name. With several targets it goes to each
+    /// one that does not set it
     #[arg(short = 'H', long, help_heading = "Request")]
     pub header: Vec<String>,
-    /// Body
+    /// Request body; implies POST
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Request")]
     pub data: Option<String>,
-    /// Body from a file; '-' for standard input
+    /// Read the request body from a file, or from standard input with '-'; implies POST
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub data_file: Option<PathBuf>,
     /// Content-Type of the body
     #[arg(long, value_name = "TYPE", help_heading = "Request")]
     pub body_type: Option<String>,
-    /// Several requests in place of a URL: a file with 'METHOD URL', header lines and '@BODYFILE' for each, a blank line
-    /// between, or with curl commands; '# weight: 3' before one gives it three shares of the arrivals
+    /// User name and password for basic authentication
+    #[arg(short, long, value_name = "USER:PASSWORD", help_heading = "Request")]
+    pub user: Option<Credentials>,
+    /// File with several targets, in place of a URL: for each one 'METHOD URL', header lines and '@BODYFILE', then a
+    /// blank line; or curl commands. '# weight: 3' before a target gives it three times the share of requests
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub targets: Option<PathBuf>,
-    /// A curl command in place of a URL, in quotes; or without them after --
+    /// A curl command in place of a URL, in quotes. Without quotes, write the command after --
     #[arg(long, value_name = "COMMAND", help_heading = "Request")]
     pub curl: Option<String>,
-    /// Rows that fill in {{name}} in path, query, header values and body: FILE.csv with a heading, or FILE.jsonl
+    /// Fill in {{name}} in path, query, header values and body from the rows of this file: FILE.csv, whose first row
+    /// names the columns, or FILE.jsonl
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub data_from: Option<PathBuf>,
-    /// Row k for arrival k and from the beginning again, or one drawn by the seed [default: in-order]
+    /// Order in which requests use the rows of --data-from [default: in-order]
     #[arg(long, value_name = "ORDER", help_heading = "Request")]
     pub feed: Option<FeedName>,
-    /// Connect to this address for that host and port, whatever the name resolves to. Repeatable
-    #[arg(long, value_name = "HOST:PORT:ADDRESS", help_heading = "Request")]
-    pub resolve: Vec<Resolve>,
-    /// Connect to this socket in the file system; the URL still says what is asked for
-    #[arg(long, value_name = "PATH", help_heading = "Request")]
-    pub unix_socket: Option<PathBuf>,
-    /// Speak HTTP/2: with https:// if the server agrees to it, with http:// as one that is known to speak it. Each worker
-    /// has one connection that carries many requests at once, or --connections so many together
+    /// Use HTTP/2. With https:// the server must agree to it; with http:// it must accept HTTP/2 at once (prior
+    /// knowledge). Each worker opens one connection, or as many as --connections allows
     #[arg(long, help_heading = "Request")]
     pub http2: bool,
-    /// Most requests in flight on one connection of HTTP/2; an arrival that finds no room waits and keeps its intended
-    /// start [default: as many as the server allows]
+    /// Maximum number of concurrent requests on one HTTP/2 connection [default: what the server allows]
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Limits")]
     pub max_streams: Option<u32>,
-    /// Open a new connection for each request and say 'Connection: close'; the time to connect is in each response time
+    /// Connect to ADDRESS for this host and port, as curl does; repeatable
+    #[arg(long, value_name = "HOST:PORT:ADDRESS", help_heading = "Request")]
+    pub resolve: Vec<Resolve>,
+    /// Connect to this Unix socket. Path and Host still come from the URL
+    #[arg(long, value_name = "PATH", help_heading = "Request")]
+    pub unix_socket: Option<PathBuf>,
+    /// Open a new connection for each request. Each response time then includes the time to connect
     #[arg(long, help_heading = "Request")]
     pub no_keepalive: bool,
-    /// Do not send the one request that finds out, before the load, whether anybody answers
+    /// Skip the trial request that checks, before the load, that the server answers
     #[arg(long, help_heading = "Request")]
     pub no_preflight: bool,
 
-    /// Accept any certificate: whoever stands between can then read and change everything
-    #[arg(long, help_heading = "TLS")]
+    /// Accept any certificate. Anyone between you and the server can then read and change the traffic
+    #[arg(short = 'k', long, help_heading = "TLS")]
     pub insecure: bool,
-    /// Certificate authorities to trust in place of the system's, in PEM
+    /// PEM file of certificates to trust in place of the system's: those of authorities, or the server's own
     #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub ca: Option<PathBuf>,
-    /// Certificate to show to a server that asks for one, in PEM, with what leads from it to its authority
+    /// PEM file of the client certificate, followed by its chain
     #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub cert: Option<PathBuf>,
-    /// Private key of that certificate, in PEM
+    /// PEM file of the client certificate's private key
     #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub key: Option<PathBuf>,
 
-    /// Exit with 3 if this holds, or if the run cannot show that it does not: METRIC > LIMIT, also >=, < and <=.
-    /// METRIC is the response time at p50, p99.9 or any other percentile, or max (limit 50ms), or error-rate (answers
-    /// from status 400, and no answer) or unanswered (limit 1%). Repeatable. An INVALID run exits with 4 whatever holds
-    #[arg(long, value_name = "CONDITION", help_heading = "Result")]
-    pub fail_if: Vec<Threshold>,
-    /// Save the run in this folder [default: a new one under truetail-runs]
+    #[command(flatten)]
+    pub gates: GateArgs,
+    #[command(flatten)]
+    pub checks: CheckArgs,
+    /// Save the run in this folder [default: a new folder under truetail-runs]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     pub out: Option<PathBuf>,
+    /// Replace the run that the folder of --out holds
+    #[arg(long, requires = "out", help_heading = "Result")]
+    pub force: bool,
     /// Do not save the run
     #[arg(long, help_heading = "Result")]
     pub no_save: bool,
-    /// Print run.json, and nothing else, on standard output
+    /// Print run.json on standard output, and nothing else
     #[arg(long, help_heading = "Result")]
     pub json: bool,
-    /// No progress
+    #[command(flatten)]
+    pub screen: ScreenArgs,
+    /// Show no progress
     #[arg(long, help_heading = "Result")]
     pub quiet: bool,
 }
@@ -189,18 +209,18 @@ pub struct RunArgs {
 /// `--spacing`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum SpacingName {
-    /// A metronome.
+    /// Equal gaps.
     Even,
-    /// Exponential gaps.
+    /// Random gaps (exponential), as from independent users.
     Poisson,
 }
 
 /// `--feed`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum FeedName {
-    /// One after the other.
+    /// One row after the other, then from the first again.
     InOrder,
-    /// Drawn.
+    /// A row drawn at random for each request.
     Random,
 }
 
@@ -209,6 +229,8 @@ pub enum FeedName {
 pub enum TimingName {
     /// Spins at the end.
     Precise,
+    /// Sleeps, once for several requests where the rate is high.
+    Auto,
     /// Sleeps.
     Balanced,
     /// Once a millisecond.
@@ -218,12 +240,40 @@ pub enum TimingName {
 /// `--model`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ModelName {
-    /// A schedule decides.
+    /// Requests come on a schedule, whatever the server does.
     Open,
-    /// The answers decide.
+    /// Each user waits for an answer before the next request.
     Closed,
-    /// A schedule decides when sessions begin, the answers decide inside them.
+    /// Sessions come on a schedule; inside one, each request waits for the answer before.
     PartlyOpen,
+}
+
+/// `--user`: user name and password. The password is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials(pub String);
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+impl FromStr for Credentials {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Credentials, String> {
+        if text.contains(':') {
+            Ok(Credentials(text.to_owned()))
+        } else {
+            Err("the password is missing; write USER:PASSWORD".to_owned())
+        }
+    }
+}
+
+/// `--max-time`: a time above zero, in seconds where it has no unit.
+fn curl_time(text: &str) -> Result<Nanos, String> {
+    let has_unit = text.trim().parse::<f64>().is_err();
+    if has_unit { length(text) } else { length(&format!("{}s", text.trim())) }
 }
 
 /// `--timeout`: a time above zero, or none.
@@ -238,12 +288,12 @@ impl FromStr for TimeoutValue {
     }
 }
 
-/// `--warmup`: a time, or wherever the response time settles.
+/// `--warmup`: a time, or where response times have settled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WarmupValue {
-    /// So much.
+    /// This long.
     Time(Nanos),
-    /// Up to where it settles.
+    /// Until response times have settled.
     Auto,
 }
 

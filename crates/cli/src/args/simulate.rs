@@ -17,28 +17,33 @@ Examples:
   truetail simulate every-nth --real-time
   truetail simulate order-router --pause 20ms --pause-every 1s";
 
-const EVERY_LAB: &str = "Labs";
-const FREEZE: &str = "Lab freeze: a service that stands still once, seen three ways";
+const EVERY_LAB: &str = "All labs";
+const FREEZE: &str = "Lab freeze: one stall, measured in three ways";
 const PAUSES: &str = "Labs every-nth and order-router";
-const EVERY_NTH: &str = "Lab every-nth: a pause at every n-th request, closed loop against open loop";
+const EVERY_NTH: &str = "Lab every-nth: a pause at every n-th request, in a closed and an open loop";
 
-/// A scenario in virtual time: what an ideal client would have measured, to the nanosecond
+/// Compute what an ideal client would measure in a scenario
 ///
-/// Three laboratories are simulated besides: freeze, every-nth and order-router. They have options of their own, and
-/// every-nth runs in real time too. Times are written 500us, 10ms, 1s, 2m.
+/// Everything happens in virtual time, exact to the nanosecond. There are also three labs, which show one effect each and
+/// have options of their own: freeze, every-nth and order-router.
+///
+/// Durations: 500us, 10ms, 1.5s, 2m, 1m30s. Rates: 1000, 1.5k, 10rps, 60/m.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct SimulateArgs {
-    /// The name of a scenario that comes with truetail, its beginning (02), a TOML file, or a lab
+    /// Built-in scenario, by name or by the start of its name (02), a TOML file, or a lab
     #[arg(value_name = "NAME|FILE")]
     pub scenario: String,
-    /// Save the run in this folder, or each series of a lab in one of its own in it; with pictures as SVG and PNG
+    /// Save the run and its plots (SVG and PNG) in this folder; a lab saves one folder per series in it
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Print the result as JSON, and nothing else, on standard output
+    /// Replace the runs that the folder of --out holds
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Print the result as JSON on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
-    /// What a lab may be given.
+    /// Options of the labs.
     #[command(flatten)]
     pub lab: SimulateLabArgs,
 }
@@ -46,43 +51,43 @@ pub struct SimulateArgs {
 /// Options of the labs, as they were given.
 #[derive(Args, Clone, Default, Debug)]
 pub struct SimulateLabArgs {
-    /// What a request takes when nothing is wrong [default: freeze 10ms, every-nth 1ms, order-router 50us]
+    /// Service time of a healthy request [default: freeze 10ms, every-nth 1ms, order-router 50us]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = EVERY_LAB)]
     pub base: Option<Nanos>,
-    /// How long requests are sent [default: freeze 5s, every-nth 30s, order-router 8s]
+    /// How long to send requests [default: freeze 5s, every-nth 30s, order-router 8s]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = EVERY_LAB)]
     pub duration: Option<Nanos>,
 
-    /// When the service stands still [default: 2500ms]
+    /// When the service stalls [default: 2500ms]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = FREEZE)]
     pub pause_start: Option<Nanos>,
-    /// For how long; 0s for no freeze [default: 500ms]
+    /// How long the service stalls; 0s for no stall [default: 500ms]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = FREEZE)]
     pub pause_length: Option<Nanos>,
-    /// Between two requests: what the correction expects and the open loop does [default: 10ms]
+    /// Interval between requests: the open loop keeps it, the correction expects it [default: 10ms]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = FREEZE)]
     pub expected_interval: Option<Nanos>,
-    /// How long a row of the interval files is [default: 1s]
+    /// Length of one row in the interval files [default: 1s]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = FREEZE)]
     pub snapshot_interval: Option<Nanos>,
-    /// Users of the closed loop [default: 1]
+    /// Number of users in the closed loop [default: 1]
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = FREEZE)]
     pub users: Option<u32>,
 
-    /// Requests a second of the open loop [default: every-nth 450, order-router 20000]
+    /// Request rate of the open loop [default: every-nth 450, order-router 20000]
     #[arg(long, allow_hyphen_values = true, help_heading = PAUSES)]
     pub rate: Option<Rate>,
-    /// How long a pause is [default: every-nth 200ms, order-router 10ms]
+    /// Length of a pause [default: every-nth 200ms, order-router 10ms]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = PAUSES)]
     pub pause: Option<Nanos>,
-    /// How often: every-nth at each so many requests, order-router each so long [default: 500, 800ms]
+    /// Requests between two pauses (every-nth), or time between them (order-router) [default: 500, 800ms]
     #[arg(long, value_name = "N|TIME", allow_hyphen_values = true, help_heading = PAUSES)]
     pub pause_every: Option<PauseEvery>,
 
-    /// Measure on the wall clock: the work is a spin that is calibrated on this machine first, the pause a sleep
+    /// Measure in real time: the work is a busy loop, calibrated on this machine first, and the pause a sleep
     #[arg(long, help_heading = EVERY_NTH)]
     pub real_time: bool,
-    /// No progress while --real-time measures
+    /// Show no progress during --real-time
     #[arg(long, help_heading = EVERY_NTH)]
     pub quiet: bool,
 }

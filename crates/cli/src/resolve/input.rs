@@ -19,5 +19,5 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>> {
 
 /// The text of a file, or of standard input for `-`.
 pub fn text(path: &Path) -> Result<String> {
-    String::from_utf8(bytes(path)?).map_err(|_| runtime_error(format!("{} is not a text in UTF-8", path.display())))
+    String::from_utf8(bytes(path)?).map_err(|_| runtime_error(format!("{} is not UTF-8 text", path.display())))
 }

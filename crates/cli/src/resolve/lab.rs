@@ -91,9 +91,9 @@ fn foreign_option(option: &str, name: &str, own: Option<&[&str]>) -> CliError {
     };
     let help = match own {
         Some(own) => format!("{name} has {}", own.join(", ")),
-        None => format!("'{name}' is none; a scenario has these things in its TOML file"),
+        None => format!("'{name}' is not a lab; for a scenario, write it in the TOML file"),
     };
-    usage_error(format!("{option} belongs to {owners}; {help}"))
+    usage_error(format!("{option} is an option of {owners}; {help}"))
 }
 
 fn freeze_options(defaults: FreezeOptions, args: &SimulateLabArgs) -> Result<FreezeOptions> {
@@ -108,7 +108,7 @@ fn freeze_options(defaults: FreezeOptions, args: &SimulateLabArgs) -> Result<Fre
     };
     if options.pause_start >= options.duration && !options.pause_length.is_zero() {
         return Err(usage_error(format!(
-            "--pause-start {} is not before the end, --duration {}; nobody would meet the freeze",
+            "--pause-start {} must be before the end (--duration {}), or no request meets the stall",
             options.pause_start, options.duration
         )));
     }
@@ -121,8 +121,7 @@ fn every_nth_run(defaults: EveryNthOptions, args: &SimulateLabArgs) -> Result<La
         Some(PauseEvery::Requests(requests)) => requests,
         Some(PauseEvery::Time(time)) => {
             return Err(usage_error(format!(
-                "--pause-every {time}: every-nth counts requests; write a whole number such as 500 (order-router pauses \
-                 by time)"
+                "--pause-every {time}: every-nth needs a number of requests, such as 500 (order-router takes a time)"
             )));
         }
     };
@@ -134,7 +133,7 @@ fn every_nth_run(defaults: EveryNthOptions, args: &SimulateLabArgs) -> Result<La
         work: args.base.unwrap_or(defaults.work),
     };
     if args.quiet && !args.real_time {
-        return Err(usage_error("--quiet goes with --real-time; virtual time has no progress to tell"));
+        return Err(usage_error("--quiet needs --real-time; a simulation in virtual time shows no progress"));
     }
     Ok(match args.real_time {
         true => LabRun::RealTime { options, quiet: args.quiet },
@@ -148,7 +147,7 @@ fn order_router_options(defaults: OrderRouterOptions, args: &SimulateLabArgs) ->
         Some(PauseEvery::Time(time)) => time,
         Some(PauseEvery::Requests(requests)) => {
             return Err(usage_error(format!(
-                "--pause-every {requests}: order-router pauses by time; write one such as 800ms (every-nth counts requests)"
+                "--pause-every {requests}: order-router needs a time, such as 800ms (every-nth takes a number of requests)"
             )));
         }
     };

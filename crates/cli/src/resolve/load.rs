@@ -27,13 +27,15 @@ pub fn workload(args: &RunArgs) -> Result<Workload> {
     let model = match kind {
         LoadModelKind::Open => LoadModel::Open(schedule(args)?),
         LoadModelKind::Closed => LoadModel::Closed {
-            users: args.users.ok_or_else(|| usage_error("--model closed needs --users N, such as --users 10"))?,
+            users: args.users.ok_or_else(|| {
+                usage_error("--model closed needs the number of users; add --users N, such as --users 10")
+            })?,
             think_time: args.think_time.unwrap_or_default(),
             horizon: horizon(args, None),
         },
         LoadModelKind::PartlyOpen => LoadModel::PartlyOpen {
             requests_per_session: args.session_length.ok_or_else(|| {
-                usage_error("--model partly-open needs --session-length N, the requests of a session, such as 5")
+                usage_error("--model partly-open needs the requests per session; add --session-length N, such as 5")
             })?,
             sessions: schedule(args)?,
             think_time: args.think_time.unwrap_or_default(),
@@ -72,15 +74,11 @@ fn refuse_contradictions(args: &RunArgs, kind: LoadModelKind) -> Result<()> {
         if given && !models.contains(&kind) {
             let homes = models.iter().map(|model| format!("--model {}", model.name())).collect::<Vec<_>>().join(" or ");
             let name = kind.name();
-            return Err(usage_error(format!(
-                "{flag} and the {name} model contradict each other; {flag} goes with {homes}"
-            )));
+            return Err(usage_error(format!("{flag} has no meaning in the {name} model; use it with {homes}")));
         }
     }
     if args.rate.is_some() && args.profile.is_some() {
-        return Err(usage_error(
-            "--rate and --profile contradict each other; --rate 1000 is a profile of its own, so give one",
-        ));
+        return Err(usage_error("--rate and --profile contradict each other; give one of them"));
     }
     Ok(())
 }
@@ -106,7 +104,7 @@ fn profile(args: &RunArgs) -> Result<Profile> {
         },
         (None, Some(rate)) => Ok(Profile::constant(rate)),
         (None, None) => Err(usage_error(
-            "no rate given: add -r REQUESTS_PER_SECOND, such as -r 100, or --profile, or --model closed --users 10",
+            "no rate given; add -r REQUESTS_PER_SECOND, such as -r 100, or --profile, or --model closed --users 10",
         )),
     }
 }
@@ -116,7 +114,7 @@ fn trace(file: &str) -> Result<Profile> {
         Ok(trace) => Ok(Profile::Trace(trace)),
         Err(ProfileError::Trace { line: 0, problem }) => Err(usage_error(format!("{file}: {problem}"))),
         Err(ProfileError::Trace { line, problem }) => {
-            let help = "write an arrival a line, in seconds, in order, such as 0.0015";
+            let help = "write one arrival time per line, in seconds and in order, such as 0.0015";
             Err(usage_error(format!("{file}:{line}: {problem}; {help}")))
         }
         Err(other) => Err(usage_error(format!("{file}: {other}"))),
@@ -134,15 +132,16 @@ fn limits(args: &RunArgs) -> Limits {
     let usual = Limits::default();
     Limits {
         connections: args.connections,
-        timeout: args.timeout.map_or(usual.timeout, |timeout| timeout.0),
+        timeout: args.timeout.map_or(args.max_time.or(usual.timeout), |timeout| timeout.0),
         drain: args.drain.unwrap_or(usual.drain),
     }
 }
 
 /// Refuses a warm-up that leaves nothing to measure.
 fn refuse_endless_warmup(model: &LoadModel, warmup: Nanos) -> Result<()> {
-    let too_long =
-        |end: String| Err(usage_error(format!("--warmup {warmup} leaves nothing to measure: arrivals end at {end}")));
+    let too_long = |end: String| {
+        Err(usage_error(format!("--warmup {warmup} leaves nothing to measure: the last request is due at {end}")))
+    };
     if warmup.is_zero() {
         return Ok(());
     }

@@ -1,6 +1,7 @@
 //! What the arguments mean: checked against each other, with defaults, and with the content of files. Nothing is sent or
 //! saved here.
 
+mod checks;
 mod input;
 pub mod lab;
 pub mod load;

@@ -1,10 +1,14 @@
-//! The requests of `truetail run`, and where they are sent.
+//! The requests of `truetail run`, and the server that they are sent to.
 
 use std::path::Path;
 
-use truetail_engine::{AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError};
+use truetail_engine::{
+    AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError, credentials_in,
+    without_credentials,
+};
 use truetail_requests::{
-    Feed, InputError, Location, RowFormat, Rows, TargetSpec, parse_curl, parse_targets, prepare, split_words,
+    Feed, InputError, Location, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl, parse_targets, prepare,
+    split_words,
 };
 
 use super::input;
@@ -12,8 +16,7 @@ use super::load::DEFAULT_SEED;
 use crate::args::run::{FeedName, RunArgs};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 
-/// The target, with its requests prepared and its host resolved. The method is GET unless one is given, even with a body:
-/// nothing changes behind the user's back.
+/// The target, with its requests prepared and its host resolved.
 ///
 /// # Errors
 /// What is wrong with the requests, in arguments or in files, and a host that does not resolve.
@@ -35,7 +38,7 @@ pub fn target(args: &RunArgs) -> Result<Target> {
 fn specs(args: &RunArgs) -> Result<Vec<TargetSpec>> {
     refuse_contradictions(args)?;
     let specs = match (&args.url, &args.targets, &args.curl) {
-        (Some(url), ..) => return of_arguments(args, url).map(|spec| vec![spec]),
+        (Some(url), ..) => vec![of_arguments(args, url)?],
         (_, Some(file), _) => {
             parse_targets(&input::text(file)?, &file.display().to_string(), &read_body).map_err(wrong)?
         }
@@ -44,7 +47,8 @@ fn specs(args: &RunArgs) -> Result<Vec<TargetSpec>> {
         }
         _ => vec![of_curl(&args.command, "--")?],
     };
-    Ok(specs.into_iter().map(|spec| spec.with_defaults(&args.header)).collect())
+    let user: Vec<_> = args.user.iter().map(|user| basic_authorization(&user.0)).collect();
+    Ok(specs.into_iter().map(|spec| spec.with_defaults(&args.header).with_defaults(&user)).collect())
 }
 
 /// Refuses requests from several sources, and parts of a request without a URL.
@@ -59,7 +63,7 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
     let mut given = sources.iter().filter(|(_, given)| *given).map(|(name, _)| *name);
     let source = given.next().unwrap_or_default();
     if let Some(other) = given.next() {
-        return Err(usage_error(format!("{source} and {other} contradict each other; say once what is asked for")));
+        return Err(usage_error(format!("{source} and {other} contradict each other; give the request only once")));
     }
     let parts = [
         ("--method", args.method.is_some()),
@@ -69,7 +73,7 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
     ];
     match parts.iter().find(|(_, given)| *given) {
         Some((flag, _)) if args.url.is_none() => Err(usage_error(format!(
-            "{flag} and {source} contradict each other; {flag} goes with a URL, and targets say it themselves"
+            "{flag} and {source} contradict each other; {flag} needs a URL, and targets set it themselves"
         ))),
         _ => Ok(()),
     }
@@ -78,13 +82,11 @@ fn refuse_contradictions(args: &RunArgs) -> Result<()> {
 fn refuse_contradictions_of_http2(args: &RunArgs) -> Result<()> {
     if args.http2 && args.no_keepalive {
         return Err(usage_error(
-            "--http2 and --no-keepalive contradict each other: in HTTP/2 one connection carries many requests at once",
+            "--http2 and --no-keepalive contradict each other: an HTTP/2 connection carries many requests at once",
         ));
     }
     if args.max_streams.is_some() && !args.http2 {
-        return Err(usage_error(
-            "--max-streams says how many requests one connection of HTTP/2 carries at once; add --http2",
-        ));
+        return Err(usage_error("--max-streams limits the concurrent requests on an HTTP/2 connection; add --http2"));
     }
     Ok(())
 }
@@ -92,13 +94,22 @@ fn refuse_contradictions_of_http2(args: &RunArgs) -> Result<()> {
 fn of_arguments(args: &RunArgs, url: &str) -> Result<TargetSpec> {
     if url.starts_with("curl ") {
         return Err(usage_error(
-            "a curl command is no URL; write it behind --, as in truetail run -r 100 -- curl …, or --curl 'curl …'",
+            "a curl command is not a URL; write it after --, as in truetail run -r 100 -- curl …, or use --curl 'curl …'",
         ));
     }
-    let method: Method = args.method.as_deref().map_or(Ok(Method::Get), str::parse).map_err(refused)?;
+    if args.user.is_some() && credentials_in(url.trim()).is_some() {
+        return Err(usage_error("--user and the user name in the URL contradict each other; give one of them"));
+    }
     let mut headers = args.header.clone();
     headers.extend(content_type(args)?);
-    Ok(TargetSpec { method, headers, body: body(args)?, ..TargetSpec::new(Location::named(""), url) })
+    let spec = TargetSpec { method: method(args)?, headers, ..TargetSpec::new(Location::named(""), url) };
+    TargetSpec { body: body(args)?, ..spec }.with_url_credentials().map_err(wrong)
+}
+
+/// The method that is given; else POST where there is a body, as curl does, and GET where there is none.
+fn method(args: &RunArgs) -> Result<Method> {
+    let usual = if args.data.is_some() || args.data_file.is_some() { "POST" } else { "GET" };
+    args.method.as_deref().unwrap_or(usual).parse().map_err(refused)
 }
 
 /// The request of a curl command, which stands in `argument`.
@@ -110,7 +121,8 @@ fn of_curl(words: &[String], argument: &str) -> Result<TargetSpec> {
         _ => {
             let first = words.first().map_or("", String::as_str);
             Err(usage_error(format!(
-                "{argument}: '{first}' is not the word curl; a whole command stands there, such as curl http://127.0.0.1/"
+                "{argument}: '{}' is not a curl command; write one, such as curl http://127.0.0.1/",
+                without_credentials(first)
             )))
         }
     }
@@ -125,7 +137,7 @@ fn wrong(problem: InputError) -> CliError {
 
 fn refused(error: TargetError) -> CliError {
     match error {
-        TargetError::Resolve { .. } => runtime_error(format!("{error}; check the name, or give an address")),
+        TargetError::Resolve { .. } => runtime_error(format!("{error}; check the name, or write an address")),
         TargetError::UnixSocket { .. } => runtime_error(format!("--unix-socket: {error}")),
         TargetError::UnusedResolve { .. } => usage_error(format!("--resolve: {error}; check host and port")),
         TargetError::Url { .. }
@@ -139,7 +151,7 @@ fn refused(error: TargetError) -> CliError {
 /// Reads a body that a target names. Standard input is refused: it can be read only once, and there may be many targets.
 fn read_body(file: &str) -> std::result::Result<Vec<u8>, String> {
     if file == "-" {
-        return Err("standard input cannot be the body of a target; write it to a file".to_owned());
+        return Err("the body of a target cannot come from standard input; write it to a file".to_owned());
     }
     input::bytes(Path::new(file)).map_err(|error| error.message)
 }
@@ -156,15 +168,13 @@ fn body(args: &RunArgs) -> Result<Vec<u8>> {
 fn content_type(args: &RunArgs) -> Result<Option<String>> {
     let Some(body_type) = &args.body_type else { return Ok(None) };
     if args.data.is_none() && args.data_file.is_none() {
-        return Err(usage_error(
-            "--body-type says of what type the body is, and there is none; add --data or --data-file",
-        ));
+        return Err(usage_error("--body-type needs a body; add --data or --data-file"));
     }
     let is_content_type = |header: &&String| {
         header.split_once(':').is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case("content-type"))
     };
     if let Some(header) = args.header.iter().find(is_content_type) {
-        return Err(usage_error(format!("--body-type and -H '{header}' contradict each other; give one")));
+        return Err(usage_error(format!("--body-type and -H '{header}' contradict each other; give one of them")));
     }
     Ok(Some(format!("Content-Type: {body_type}")))
 }
@@ -173,18 +183,16 @@ fn content_type(args: &RunArgs) -> Result<Option<String>> {
 fn data(args: &RunArgs) -> Result<Option<(RowFormat, String, Vec<u8>)>> {
     let Some(file) = &args.data_from else {
         return match args.feed {
-            Some(_) => Err(usage_error(
-                "--feed says in which order rows are used, and there are none; add --data-from FILE.csv",
-            )),
+            Some(_) => Err(usage_error("--feed sets the order of rows, and there are none; add --data-from FILE.csv")),
             None => Ok(None),
         };
     };
     let name = file.display().to_string();
-    let help = "its name has to end in .csv, or in .jsonl or .ndjson with a JSON object a line";
+    let help = "the name of the file must end in .csv, or in .jsonl or .ndjson (one JSON object per line)";
     let format = RowFormat::of(&name).ok_or_else(|| usage_error(format!("--data-from: {name}: {help}")))?;
     if std::fs::metadata(file).is_ok_and(|there| there.len() > MAX_REQUEST_SET_BYTES) {
         return Err(runtime_error(format!(
-            "{name} is larger than {} MiB, which is the limit; give fewer rows",
+            "{name} is larger than {} MiB, the limit; use fewer rows",
             MAX_REQUEST_SET_BYTES >> 20
         )));
     }
@@ -200,7 +208,7 @@ fn order(args: &RunArgs) -> FeedOrder {
 
 fn way(args: &RunArgs) -> Result<AddressOverrides> {
     if args.unix_socket.is_some() && !args.resolve.is_empty() {
-        return Err(usage_error("--unix-socket and --resolve contradict each other; no address is used with a socket"));
+        return Err(usage_error("--unix-socket and --resolve contradict each other; give one of them"));
     }
     Ok(AddressOverrides { resolve: args.resolve.clone(), unix_socket: args.unix_socket.clone() })
 }

@@ -1,14 +1,15 @@
 //! What `truetail run` is to do.
 
+use truetail_checks::CheckRun;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
-use super::{load, request, tls};
+use super::{checks, load, request, tls};
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::error::{CliError, Result, runtime_error, usage_error};
+use crate::gating::Gating;
 use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
-use crate::threshold::Threshold;
 
 /// What `truetail run` is to do.
 #[derive(Debug)]
@@ -19,8 +20,10 @@ pub struct ResolvedRun {
     pub notes: Vec<String>,
     /// Send one request before the load.
     pub preflight: bool,
-    /// Thresholds of `--fail-if`.
-    pub thresholds: Vec<Threshold>,
+    /// What is to be judged.
+    pub gating: Gating,
+    /// Checks on answers.
+    pub checks: Option<CheckRun>,
     /// Where the run is saved.
     pub save_to: SaveTo,
     /// Print `run.json` instead of the summary.
@@ -38,6 +41,7 @@ pub struct ResolvedRun {
 pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let workload = load::workload(&args)?;
     let save_to = save_to(&args)?;
+    let gating = Gating::resolve(args.gates.clone())?;
     let timing = timing(&args)?;
     let mut target = request::target(&args)?;
     tls::secure(&mut target, &args)?;
@@ -50,16 +54,21 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     }
     plan.timing = timing;
     plan.check_open_files().map_err(too_few_files)?;
+    let cut_warmup = args.warmup == Some(WarmupValue::Auto);
+    let notes = tls::notes(&args);
+    let checks = checks::checks(args.checks, &mut plan, cut_warmup);
+    gating.refuse_undecidable(&plan, checks.is_some())?;
     Ok(ResolvedRun {
         plan,
-        notes: tls::notes(&args),
+        notes,
+        checks,
         preflight: !args.no_preflight,
-        thresholds: args.fail_if,
+        gating,
         save_to,
         json: args.json,
         stop_conditions: StopConditions {
             until: args.until,
-            cut_warmup: args.warmup == Some(WarmupValue::Auto),
+            cut_warmup,
             stop_when_saturated: args.stop_when_saturated,
         },
         quiet: args.quiet,
@@ -70,23 +79,24 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
 fn timing(args: &RunArgs) -> Result<Timing> {
     match args.timing {
         Some(TimingName::Cheap) if args.unix_socket.is_some() => Err(usage_error(
-            "--timing cheap and --unix-socket contradict each other: answers are read once a millisecond, and the kernel \
-             does not say when they came through such a socket; leave one out",
+            "--timing cheap and --unix-socket contradict each other: cheap reads answers once a millisecond and needs \
+             receive timestamps of the kernel, which Unix sockets do not have; leave one out",
         )),
         Some(TimingName::Cheap) if args.user_timestamps => Err(usage_error(
-            "--timing cheap and --user-timestamps contradict each other: answers are read once a millisecond, so only \
-             the kernel knows when they came; leave one out",
+            "--timing cheap and --user-timestamps contradict each other: cheap reads answers once a millisecond and needs \
+             receive timestamps of the kernel; leave one out",
         )),
         Some(TimingName::Cheap) => Ok(Timing::Cheap),
         Some(TimingName::Precise) => Ok(Timing::Precise),
-        Some(TimingName::Balanced) | None => Ok(Timing::Balanced),
+        Some(TimingName::Balanced) => Ok(Timing::Balanced),
+        Some(TimingName::Auto) | None => Ok(Timing::Auto),
     }
 }
 
 fn save_to(args: &RunArgs) -> Result<SaveTo> {
     match (&args.out, args.no_save) {
-        (Some(_), true) => Err(usage_error("--out and --no-save contradict each other; give one")),
-        (Some(folder), false) => Ok(SaveTo::Folder(folder.clone())),
+        (Some(_), true) => Err(usage_error("--out and --no-save contradict each other; give one of them")),
+        (Some(folder), false) => Ok(SaveTo::folder(folder.clone(), args.force)),
         (None, true) => Ok(SaveTo::Nowhere),
         (None, false) => Ok(SaveTo::NewFolder),
     }
@@ -95,7 +105,7 @@ fn save_to(args: &RunArgs) -> Result<SaveTo> {
 fn too_few_files(error: TooFewFiles) -> CliError {
     let asked = error.asked;
     runtime_error(format!(
-        "--connections {asked} is more than the limit on open files allows: {error}; raise it with ulimit -n, or ask for \
-         fewer"
+        "--connections {asked} is more than the limit on open files allows: {error}; raise the limit with ulimit -n, or \
+         use fewer connections"
     ))
 }

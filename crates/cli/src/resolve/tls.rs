@@ -25,8 +25,9 @@ pub fn secure(target: &mut Target, args: &RunArgs) -> Result<()> {
 /// Notes for the run.
 pub fn notes(args: &RunArgs) -> Vec<String> {
     let note = |holds: bool, text: &str| holds.then(|| text.to_owned());
-    let insecure = "--insecure: no certificate was verified, so that nobody knows whose answers these are";
-    let keepalive = "--no-keepalive: each request opened a connection of its own, and its response time includes that";
+    let insecure = "--insecure: certificates were not verified, so the answers could come from anyone";
+    let keepalive =
+        "--no-keepalive: every request opened a new connection, and response times include the time to connect";
     [note(args.insecure, insecure), note(args.no_keepalive, keepalive)].into_iter().flatten().collect()
 }
 
@@ -38,12 +39,12 @@ fn refuse_contradictions(target: &Target, args: &RunArgs) -> Result<()> {
         ("--key", args.key.is_some()),
     ];
     if let Some((flag, _)) = flags.iter().find(|(_, given)| *given && !target.origin().is_https()) {
-        let help = "it is about TLS; write https://, or leave it out";
+        let help = "the option is for TLS; write https://, or leave it out";
         return Err(usage_error(format!("{flag} and {} contradict each other: {help}", target.origin())));
     }
     if args.insecure && args.ca.is_some() {
         return Err(usage_error(
-            "--insecure and --ca contradict each other: whoever accepts any certificate needs no authority",
+            "--insecure and --ca contradict each other: --insecure accepts any certificate; give one of them",
         ));
     }
     Ok(())
@@ -53,8 +54,8 @@ fn identity(args: &RunArgs) -> Result<Option<Identity>> {
     match (&args.cert, &args.key) {
         (None, None) => Ok(None),
         (Some(cert), Some(key)) => Ok(Some(Identity { certificates: input::bytes(cert)?, key: input::bytes(key)? })),
-        (Some(_), None) => Err(usage_error("--cert needs the private key that belongs to it; add --key FILE")),
-        (None, Some(_)) => Err(usage_error("--key needs the certificate that it belongs to; add --cert FILE")),
+        (Some(_), None) => Err(usage_error("--cert needs its private key; add --key FILE")),
+        (None, Some(_)) => Err(usage_error("--key needs its certificate; add --cert FILE")),
     }
 }
 
@@ -64,7 +65,7 @@ fn refused(error: &TlsError, args: &RunArgs) -> CliError {
     match error {
         TlsError::Name(_) => usage_error(error),
         TlsError::NoAuthorities(_) => runtime_error(format!(
-            "{error}; install them (ca-certificates), give --ca FILE, or accept any certificate with --insecure"
+            "{error}; install them (ca-certificates), use --ca FILE, or accept any certificate with --insecure"
         )),
         TlsError::Authorities(why) => runtime_error(format!("--ca {}: {why}; {pem} CERTIFICATE-----", named(&args.ca))),
         TlsError::Certificate(why) => {
@@ -72,7 +73,7 @@ fn refused(error: &TlsError, args: &RunArgs) -> CliError {
         }
         TlsError::Key(why) => runtime_error(format!("--key {}: {why}; {pem} PRIVATE KEY-----", named(&args.key))),
         TlsError::Identity(why) => runtime_error(format!(
-            "--cert {} and --key {} do not go together: {why}",
+            "--cert {} and --key {} do not belong together: {why}",
             named(&args.cert),
             named(&args.key)
         )),

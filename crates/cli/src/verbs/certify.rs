@@ -30,7 +30,7 @@ pub fn certify(args: CertifyArgs) -> Result<ExitCode> {
     let command = CommandTemplate::new(args.command.clone());
     if !command.has_placeholder("url") {
         return Err(usage_error(
-            "the command has no {url}, so that it would not meet the server; write {url} where the URL belongs",
+            "the command has no {url}, so it would not reach the server; write {url} where the URL belongs",
         ));
     }
     let found = command.locate(&SearchPath::from_env()).map_err(runtime_error)?;
@@ -49,7 +49,7 @@ pub fn certify(args: CertifyArgs) -> Result<ExitCode> {
         }
         trials.push(trial(&command, &found, &plan(name, &args)?, &folder.join(name), &stop)?);
         if stop.is_cancelled() {
-            return Err(runtime_error("ended before all three scenarios had run"));
+            return Err(runtime_error("stopped before all three scenarios had run"));
         }
     }
     let certificate = judge(trials);
@@ -65,7 +65,7 @@ fn exit_code(certificate: &Certificate) -> ExitCode {
         | GeneratorKind::Closed
         | GeneratorKind::ClosedAndFilled
         | GeneratorKind::OffRate
-        | GeneratorKind::Bursts => ExitCode::InvalidRun,
+        | GeneratorKind::Bursts => ExitCode::Open,
     }
 }
 
@@ -89,7 +89,7 @@ fn trial(
     let window = window(&plan.scenario, USERS);
     let planned = plan.truth.count();
     let Some(reading) = ToolResult::read(command, folder) else {
-        return Err(runtime_error("ended before all three scenarios had run"));
+        return Err(runtime_error("stopped before all three scenarios had run"));
     };
     reading.write_report(folder).map_err(|error| cannot(folder, error))?;
     let row = reading.row(command, plan, &window);
@@ -98,19 +98,19 @@ fn trial(
 }
 
 fn cannot(folder: &Path, error: io::Error) -> CliError {
-    runtime_error(format!("cannot put the command through it in {}: {error}", folder.display()))
+    runtime_error(format!("cannot test the command in {}: {error}", folder.display()))
 }
 
 fn text(args: &CertifyArgs, command: &CommandTemplate, certificate: &Certificate, folder: &Path) -> String {
     let program = args.command.first().map_or("", String::as_str);
     let unread = certificate.trials.iter().find(|trial| trial.row.reported.is_none());
     let parser = match (command.known_tool(), unread.and_then(|trial| trial.row.message.as_deref())) {
-        (None, _) => "its own figures were not read: no parser knows this program".to_owned(),
-        (Some(_), Some(trouble)) => format!("its own figures could not be read: {trouble}"),
-        (Some(tool), None) => format!("its output was read as that of {}", tool.name()),
+        (None, _) => "its output was not read: truetail has no parser for this program".to_owned(),
+        (Some(_), Some(trouble)) => format!("its output could not be read: {trouble}"),
+        (Some(tool), None) => format!("its output was read as output of {}", tool.name()),
     };
     let words = truetail_report::league::certificate(program, certificate, output::stdout_style());
-    format!("{words}\n  {parser}\n  kept in {}\n", folder.display())
+    format!("{words}\n  {parser}\n  saved in {}\n", folder.display())
 }
 
 /// `--json`.

@@ -1,8 +1,10 @@
 //! What each verb does.
 
 mod certify;
+mod completions;
 mod demo;
 mod lab;
+mod man;
 mod merge;
 mod report;
 mod run;
@@ -13,7 +15,7 @@ use crate::args::{CliAction, Command};
 use crate::error::{ExitCode, Result};
 use crate::output;
 
-/// Carries out what the command line asks for.
+/// Carries out a command line.
 ///
 /// # Errors
 /// Why it could not be done.
@@ -28,5 +30,7 @@ pub fn execute(action: CliAction) -> Result<ExitCode> {
         CliAction::Execute(Command::Lab(args)) => lab::lab(args),
         CliAction::Execute(Command::Report(args)) => report::report(args),
         CliAction::Execute(Command::Merge(args)) => merge::merge(args),
+        CliAction::Execute(Command::Completions(args)) => completions::completions(&args),
+        CliAction::Execute(Command::Man(args)) => man::man(&args),
     }
 }

@@ -2,21 +2,26 @@
 
 use std::path::Path;
 
-use truetail_run::{Run, folder};
+use truetail_run::Run;
+use truetail_run::folder::{self, Loaded};
 
 use crate::args::report::ReportArgs;
 use crate::error::{ExitCode, Result, runtime_error};
+use crate::gating::{self, Gating};
 use crate::output;
 
-/// Prints a saved run. The findings are computed again from what was recorded.
+/// Prints a saved run. The findings are computed again from what was recorded; so are the gates, which are those of the
+/// command line, or else those that the run was judged by.
 ///
 /// # Errors
-/// If the folder is no run.
+/// If the folder is no run, or something cannot be written.
 pub fn report(args: ReportArgs) -> Result<ExitCode> {
-    let run = load(&args.run)?;
-    let findings = truetail_analysis::findings(&run);
-    output::print(&super::run::result(&run, &findings, Some(&args.run), args.json))?;
-    Ok(ExitCode::from_verdicts([&findings.verdict]))
+    let gating = Gating::resolve(args.gates)?;
+    let Loaded { run, gates, .. } = load_all(&args.run)?;
+    let mut findings = truetail_analysis::findings(&run);
+    gating.judge(&run, &mut findings, &gates);
+    super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &gating)?;
+    Ok(gating::exit_code(&run, &findings, None))
 }
 
 /// Loads the run in a folder, with a note on each optional file that is missing.
@@ -24,9 +29,13 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
 /// # Errors
 /// If the folder is no run.
 pub fn load(path: &Path) -> Result<Run> {
+    load_all(path).map(|loaded| loaded.run)
+}
+
+fn load_all(path: &Path) -> Result<Loaded> {
     let loaded = folder::load(path).map_err(runtime_error)?;
     for lacking in &loaded.missing {
         output::note(&format!("{}: {lacking}", path.display()));
     }
-    Ok(loaded.run)
+    Ok(loaded)
 }

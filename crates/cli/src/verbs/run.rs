@@ -2,43 +2,72 @@
 
 use std::path::Path;
 
+use truetail_checks::CheckRun;
 use truetail_engine::{Plan, PreflightError, Target, TlsFault};
 use truetail_model::record::Cause;
 use truetail_model::time::Timestamp;
-use truetail_report::summary;
+use truetail_report::{SummaryOptions, summary};
 use truetail_run::{Findings, Run, wire};
 
 use crate::args::run::RunArgs;
+use crate::args::screen::ScreenArgs;
 use crate::error::{CliError, ExitCode, Result, runtime_error};
-use crate::measure::{RunContext, measure};
+use crate::gating::{self, Gating};
+use crate::measure::{MeasuredRun, RunContext, measure};
 use crate::output;
 use crate::output_folder::OutputFolder;
 use crate::resolve::run::resolve;
 use crate::supervisor::not_reached;
-use crate::threshold::{Judgement, Threshold};
 
-/// Runs the load, saves and prints the result, and judges the thresholds.
+/// Runs the load, judges the gates, and saves and prints the result.
 ///
 /// # Errors
 /// If the load cannot be offered, or the result cannot be saved or printed.
 pub fn run(args: RunArgs) -> Result<ExitCode> {
+    let screen = args.screen;
     let mut resolved = resolve(args)?;
     OutputFolder::check(&resolved.save_to)?;
     // A signal during this request simply ends the process: nothing was created by then.
-    let mut notes = if resolved.preflight { preflight(&mut resolved.plan)? } else { Vec::new() };
+    let mut notes =
+        if resolved.preflight { preflight(&mut resolved.plan, resolved.checks.as_ref())? } else { Vec::new() };
     let folder = OutputFolder::prepare(&resolved.save_to, &name_of(&resolved.plan.target))?;
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
     let stop_conditions = resolved.stop_conditions;
-    let run = measure(&resolved.plan, RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None })?;
-    let (mut run, findings) = cut_warmup(run, stop_conditions.cut_warmup);
+    let context = RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None };
+    let MeasuredRun { run, signal } = measure(&resolved.plan, context)?;
+    let (mut run, mut findings) = cut_warmup(run, stop_conditions.cut_warmup);
+    if let Some(checks) = &resolved.checks {
+        run.facts.checks = checks.counts(run.snapshot.measure_from);
+        run.facts.failed_answers = checks.failed_answers();
+    }
     if let Some(note) = stop_conditions.until.and_then(|until| not_reached(until, &run)) {
         output::note(&note);
         run.facts.notes.push(note);
     }
+    resolved.gating.judge(&run, &mut findings, &[]);
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
-    output::print(&result(&run, &findings, saved.as_deref(), resolved.json))?;
-    Ok(judge(&run, &findings, &resolved.thresholds))
+    show(&run, &findings, saved.as_deref(), resolved.json, screen, &resolved.gating)?;
+    Ok(gating::exit_code(&run, &findings, signal))
+}
+
+/// Prints a run whose gates were judged, and writes the files that its gating asks for.
+///
+/// # Errors
+/// If something cannot be written.
+pub fn show(
+    run: &Run,
+    findings: &Findings,
+    saved: Option<&Path>,
+    json: bool,
+    screen: ScreenArgs,
+    gating: &Gating,
+) -> Result<()> {
+    output::print(&result(run, findings, saved, json, screen))?;
+    if json {
+        gating::note_failures(findings);
+    }
+    gating.write(run, findings)
 }
 
 /// The findings, after cutting off the warm-up if that was asked for and one was found.
@@ -46,7 +75,7 @@ fn cut_warmup(mut run: Run, cut: bool) -> (Run, Findings) {
     let findings = truetail_analysis::findings(&run);
     let Some(from) = findings.settling.cut_ns.filter(|_| cut) else {
         if cut {
-            run.facts.notes.push(format!("--warmup auto cut nothing: {}", findings.settling.why));
+            run.facts.notes.push(format!("--warmup auto: {}", findings.settling.why));
         }
         return (run, findings);
     };
@@ -56,19 +85,20 @@ fn cut_warmup(mut run: Run, cut: bool) -> (Run, Findings) {
             (shorter, findings)
         }
         Err(error) => {
-            run.facts.notes.push(format!("--warmup auto cut nothing: {error}"));
+            run.facts.notes.push(format!("--warmup auto: nothing was cut, because {error}"));
             (run, findings)
         }
     }
 }
 
 /// The text for standard output: the summary, or `run.json`.
-pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool) -> String {
+pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool, screen: ScreenArgs) -> String {
     if json {
         return wire::v1::run_file(run, findings).to_json();
     }
     let saved = saved.map(|folder| folder.display().to_string());
-    summary(run, findings, saved.as_deref(), output::stdout_style())
+    let options = SummaryOptions { saved: saved.as_deref(), details: screen.details };
+    summary(run, findings, options, output::stdout_style())
 }
 
 fn name_of(target: &Target) -> String {
@@ -78,63 +108,50 @@ fn name_of(target: &Target) -> String {
 }
 
 /// Sends one request before the load, and returns notes for the run.
-fn preflight(plan: &mut Plan) -> Result<Vec<String>> {
-    let answer = plan.preflight().map_err(|error| preflight_error(&plan.target, &error))?;
+fn preflight(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> {
+    let checks = checks.map(CheckRun::before_the_run);
+    let observer = checks.as_ref().map(CheckRun::observer_factory);
+    let answer = plan.preflight(observer.as_ref()).map_err(|error| preflight_error(&plan.target, &error))?;
+    for failed in checks.iter().flat_map(CheckRun::failed_answers).flat_map(|answer| answer.failed) {
+        output::note(&format!("the answer before the load fails the check '{}': {}", failed.check, failed.why));
+    }
     let note = answer.note();
     if note.is_some() {
         let (first, status) = (plan.target.first_requests(), answer.status);
-        output::note(&format!("{first} answers with status {status}; the load is offered all the same"));
+        output::note(&format!("{first} answers with status {status}; sending the load all the same"));
     }
     Ok(note.into_iter().collect())
 }
 
 fn preflight_error(target: &Target, error: &PreflightError) -> CliError {
     let help = match error {
-        PreflightError::NoTls(_) => {
-            "install ca-certificates, give --ca FILE, or accept any certificate with --insecure"
-        }
+        PreflightError::NoTls(_) => "install ca-certificates, use --ca FILE, or accept any certificate with --insecure",
         PreflightError::Tls { fault, .. } => tls_help(fault),
-        PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "without --http2 it is asked in HTTP/1.1",
+        PreflightError::NoAnswer { cause: Cause::NoHttp2, .. } => "leave out --http2 to use HTTP/1.1",
         PreflightError::Connect { .. } | PreflightError::TimedOut { .. } | PreflightError::NoAnswer { .. } => {
-            "is the server running? --no-preflight offers the load all the same"
+            "is the server running? --no-preflight sends the load all the same"
         }
     };
-    runtime_error(format!("{} before the load: {error}; {help}", target.first_requests()))
+    runtime_error(format!("{}: {error}; {help}", target.first_requests()))
 }
 
 fn tls_help(fault: &TlsFault) -> &'static str {
     match fault {
         TlsFault::UnknownIssuer | TlsFault::Certificate(_) => {
-            "--ca FILE trusts another authority, --insecure accepts any certificate"
+            "trust it with --ca FILE, or accept any certificate with --insecure"
         }
         TlsFault::OfAnAuthority => {
-            "make one with basicConstraints=CA:FALSE and trust it with --ca, or accept any with --insecure"
+            "trust this very certificate with --ca FILE, or accept any certificate with --insecure"
         }
-        TlsFault::Expired | TlsFault::NotYetValid => "is the clock right? --insecure accepts any certificate",
+        TlsFault::Expired | TlsFault::NotYetValid => {
+            "check the clock of this machine, or accept any certificate with --insecure"
+        }
         TlsFault::WrongName { .. } => {
-            "ask by that name (--resolve says where it leads), or accept any certificate with --insecure"
+            "use that name in the URL (--resolve sets its address), or accept any certificate with --insecure"
         }
-        TlsFault::NotTls => "does the server speak http:// on this port?",
-        TlsFault::ClientCertificate(_) => "--cert FILE --key FILE shows one",
-        TlsFault::NoHttp2 => "without --http2 it is asked in HTTP/1.1",
-        TlsFault::Ended | TlsFault::Other(_) => "--no-preflight offers the load all the same",
-    }
-}
-
-/// Notes each threshold that failed, and returns the exit code.
-fn judge(run: &Run, findings: &Findings, thresholds: &[Threshold]) -> ExitCode {
-    let mut exit = ExitCode::Success;
-    for threshold in thresholds {
-        match threshold.judge(run, findings) {
-            Judgement::Passed => {}
-            Judgement::Failed(why) | Judgement::Undecided(why) => {
-                output::note(&why);
-                exit = ExitCode::ThresholdFailed;
-            }
-        }
-    }
-    match ExitCode::from_verdicts([&findings.verdict]) {
-        ExitCode::Success => exit,
-        invalid => invalid,
+        TlsFault::NotTls => "does this port expect http://?",
+        TlsFault::ClientCertificate(_) => "send one with --cert FILE --key FILE",
+        TlsFault::NoHttp2 => "leave out --http2 to use HTTP/1.1",
+        TlsFault::Ended | TlsFault::Other(_) => "--no-preflight sends the load all the same",
     }
 }

@@ -36,11 +36,11 @@ pub fn serve(args: ServeArgs) -> Result<ExitCode> {
 fn address(text: &str) -> Result<SocketAddr> {
     let wrong = |problem: String| {
         usage_error(format!(
-            "--listen '{text}' is no address to listen on: {problem}; write ADDRESS:PORT such as 127.0.0.1:8080"
+            "cannot listen on --listen '{text}': {problem}; write ADDRESS:PORT, such as 127.0.0.1:8080"
         ))
     };
     let mut found = text.to_socket_addrs().map_err(|error| wrong(error.to_string()))?;
-    found.next().ok_or_else(|| wrong("it has none".to_owned()))
+    found.next().ok_or_else(|| wrong("the name has no address".to_owned()))
 }
 
 fn report_totals(truth: ServerTruth, log: Option<&Path>) -> Result<ExitCode> {

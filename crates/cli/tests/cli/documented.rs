@@ -1,48 +1,63 @@
-//! The commands in the documents work: those that need nothing but a plain HTTP server run, and the command line
-//! understands the others.
+//! The commands in the documents work: those that offer load run for a moment against a server of this test, and the
+//! command line understands the others.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::support::{CommandOutput, ServeProcess, TestDir, TestProcess};
+use super::{http2, tls};
 
-/// README.md and the pages of docs, with their text.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The Markdown files below these, or these themselves.
 fn pages() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let docs = fs::read_dir(root.join("docs")).expect("docs").map(|entry| entry.expect("an entry").path());
-    let docs = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
-    let others = ["README.md", "docs/lab/README.md"].map(|path| root.join(path));
-    let read = |path: PathBuf| {
-        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        (path, text)
-    };
-    docs.chain(others).map(read).collect()
+    let mut found: Vec<_> = ["README.md", "docs", "scenarios", "examples", "bindings/python/README.md"]
+        .iter()
+        .flat_map(|path| below(&root().join(path)))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .map(|path| (path.clone(), fs::read_to_string(&path).expect("a page")))
+        .collect();
+    found.sort();
+    found
 }
 
-/// A command `truetail …` in a block of its own, without the remark beside it. Lines with `…` are not commands.
-fn command(line: &str) -> Option<&str> {
-    let line = line.strip_prefix("    ").unwrap_or(line);
-    let rest = line.strip_prefix("truetail ")?;
-    let text = rest[..end_of_command(rest)].trim();
-    (!text.contains('…')).then_some(text)
+fn below(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(path) else { return vec![path.to_owned()] };
+    entries.flat_map(|entry| below(&entry.expect("an entry").path())).collect()
 }
 
-/// A remark follows two blanks or a '#', and the rest of a pipeline is another command; quotes hide all of them.
-fn end_of_command(text: &str) -> usize {
-    let marks = ["  ", " #", " | ", " > ", " && "];
-    let places = marks.iter().flat_map(|mark| text.match_indices(mark)).map(|(place, _)| place);
-    let is_quoted = |place: &usize| ['\'', '"'].iter().any(|quote| text[..*place].matches(*quote).count() % 2 == 1);
-    places.filter(|place| !is_quoted(place)).min().unwrap_or(text.len())
-}
-
-/// The commands of a page: in blocks that are indented or fenced.
-fn commands(page: &str) -> Vec<&str> {
-    let mut fenced = false;
-    let is_command = |line: &&str| {
+/// The lines of a page that stand in blocks, indented or fenced, without the indentation. A line that ends with a backslash
+/// goes on in the next one.
+fn blocks(page: &str) -> Vec<String> {
+    let (mut fenced, mut goes_on) = (false, false);
+    let mut lines: Vec<String> = Vec::new();
+    for line in page.lines() {
         fenced ^= line.starts_with("```");
-        fenced || line.starts_with("    ")
+        let Some(line) = (if fenced { Some(line) } else { line.strip_prefix("    ") }) else { continue };
+        let text = line.trim_end_matches('\\').trim();
+        match lines.last_mut() {
+            Some(last) if goes_on => *last += &format!(" {text}"),
+            _ => lines.push(text.to_owned()),
+        }
+        goes_on = line.ends_with('\\');
+    }
+    lines
+}
+
+/// What follows `program` in the lines that begin with it, without the remark beside it and the rest of a pipeline. A line
+/// with `…` is no command.
+fn commands<'a>(blocks: &'a [String], program: &str) -> Vec<&'a str> {
+    let arguments = |line: &'a String| {
+        let line = line.trim_start_matches("$ ").trim_start_matches("target/release/");
+        let rest = line.strip_prefix(program)?.strip_prefix(' ')?;
+        // A remark follows two blanks or a '#'.
+        let end = ["  ", " #", " | ", " > ", " && "].iter().filter_map(|mark| rest.find(mark)).min();
+        let text = rest[..end.unwrap_or(rest.len())].trim().trim_end_matches(" &");
+        (!text.contains('…')).then_some(text)
     };
-    page.lines().filter(is_command).filter_map(command).collect()
+    blocks.iter().filter_map(arguments).collect()
 }
 
 /// Runs `truetail ARGUMENTS` by a shell, which reads its quotes.
@@ -51,7 +66,7 @@ fn run(dir: &TestDir, arguments: &str) -> CommandOutput {
     TestProcess::start(dir.command_by(&["sh", "-c", &script], &[])).end()
 }
 
-/// What the line before `--` becomes with `more` arguments.
+/// The command with `more` arguments, which come before a `--`.
 fn with(arguments: &str, more: &str) -> String {
     match arguments.split_once(" -- ") {
         Some((before, after)) => format!("{before} {more} -- {after}"),
@@ -59,64 +74,133 @@ fn with(arguments: &str, more: &str) -> String {
     }
 }
 
-/// The same command for a short run against another server.
-fn shortened(arguments: &str, server: &str) -> String {
+/// The command without these options and their values.
+fn without(arguments: &str, options: &[&str]) -> String {
+    // What belongs to curl is curl's.
+    let end = [" -- ", " --curl "].iter().filter_map(|mark| arguments.find(mark)).min();
+    let (own, rest) = arguments.split_at(end.unwrap_or(arguments.len()));
     let mut words = Vec::new();
-    let mut after = "";
-    for word in arguments.split(' ') {
-        if !["-d", "--duration", "--warmup"].contains(&word) && !["-d", "--duration", "--warmup"].contains(&after) {
+    let mut before = "";
+    for word in own.split(' ') {
+        if !options.contains(&word) && !options.contains(&before) {
             words.push(word);
         }
-        after = word;
+        before = word;
     }
-    with(&words.join(" ").replace("http://127.0.0.1:8080", server), "-d 300ms --quiet --no-save")
+    words.join(" ") + rest
 }
 
-/// A short run shows that the command works. A gate may be refused for so few requests, so it is only understood.
-fn needs_only_a_server(arguments: &str) -> bool {
-    let more = ["https://", "--http2", "--unix-socket", "--out", "--watch", "--live", "--start-at", "--stripe"];
-    let gates = ["--fail-if", "--until"];
-    let has_target = arguments.contains("//127.0.0.1:8080") || arguments.contains("--targets");
-    let needs_more = more.iter().chain(&gates).any(|option| arguments.contains(option)) || arguments.ends_with('\\');
-    arguments.starts_with("run ") && has_target && !needs_more
+/// The command with `origin` in place of the one that its URLs name, which must begin with `scheme`.
+fn at(arguments: &str, scheme: &str, origin: &str) -> String {
+    let Some(start) = arguments.find(scheme) else { return arguments.to_owned() };
+    let host = start + scheme.len();
+    let end = arguments[host..].find(['/', ' ', '\'', '"', '?']).map_or(arguments.len(), |length| host + length);
+    format!("{}{origin}{}", &arguments[..start], &arguments[end..])
+}
+
+/// Servers of every kind that the documents' commands ask, and the files that they name.
+struct Stage {
+    dir: TestDir,
+    plain: ServeProcess,
+    tls: String,
+    http2: String,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        let dir = TestDir::new();
+        let plain = ServeProcess::start(&dir, "01");
+        let (tls, certificate) = tls::serve();
+        let (client, key) = tls::client();
+        for (name, text) in [("authority.pem", certificate), ("client.pem", client), ("client.key", key)] {
+            dir.file(name, &text);
+        }
+        dir.file("targets.txt", &format!("GET {}/items\n", plain.url));
+        for rows in ["items.csv", "ids.csv", "rows.csv"] {
+            dir.file(rows, "id,name\n1,one\n2,two\n");
+        }
+        let origin = |url: String| url.trim_end_matches('/').to_owned();
+        Stage { dir, plain, tls: origin(tls), http2: origin(http2::serve(100)) }
+    }
+
+    /// The command as a short run against a server of this stage; `None` where there is none for it.
+    fn shortened(&self, arguments: &str) -> Option<String> {
+        let elsewhere =
+            ["--unix-socket", "--out", "--watch", "--live", "--start-at", "--stripe", "--resolve", "trace:"];
+        if !arguments.starts_with("run ") || elsewhere.iter().any(|option| arguments.contains(option)) {
+            return None;
+        }
+        let line = without(arguments, &["-d", "--duration", "-n", "--requests", "--warmup", "--max-time"]);
+        let line = with(&line, "-d 300ms --quiet --no-save");
+        match (line.contains("https://"), line.contains("--http2")) {
+            (false, false) => Some(at(&line, "http://", &self.plain.url)),
+            (false, true) => Some(at(&line, "http://", &self.http2)),
+            (true, false) => {
+                let line = at(&line, "https://", &self.tls);
+                let trusts = line.contains("--ca") || line.contains("--insecure") || line.contains(" -k");
+                Some(if trusts { line } else { with(&line, "--insecure") })
+            }
+            // There is no server for HTTP/2 over TLS here.
+            (true, true) => None,
+        }
+    }
+
+    /// Runs the command, or a shorter one, or asks it for help only, and says which.
+    fn try_out(&self, arguments: &str) -> (bool, String, CommandOutput) {
+        for scenario in arguments.split(' ').filter(|word| word.ends_with(".toml")) {
+            self.dir.file(scenario, "[workload]\nrate = 100\nduration = \"1s\"\n[service]\nbaseline = \"1ms\"\n");
+        }
+        let as_it_is = ["simulate ", "lab tools", "completions ", "help "];
+        let (runs, line) = match self.shortened(arguments) {
+            Some(line) => (true, line),
+            None if as_it_is.iter().any(|verb| arguments.starts_with(verb)) => (true, arguments.to_owned()),
+            None => (false, with(arguments, "--help")),
+        };
+        let output = run(&self.dir, &line);
+        (runs, line, output)
+    }
 }
 
 #[test]
 fn the_commands_in_the_documents_work() {
-    let dir = TestDir::new();
-    let server = ServeProcess::start(&dir, "01");
-    dir.file("targets.txt", &format!("GET {}/items\n", server.url));
-    dir.file("my-hiccup.toml", truetail_model::scenario::builtin::text("02").expect("a scenario").1);
-    for name in ["items.csv", "ids.csv", "rows.csv"] {
-        dir.file(name, "id,name\n1,one\n2,two\n");
-    }
+    let stage = Stage::new();
     let mut ran = 0;
     for (path, page) in pages() {
-        for arguments in commands(&page) {
-            let line = if needs_only_a_server(arguments) {
-                shortened(arguments, &server.url)
-            } else if arguments.starts_with("simulate ") {
-                arguments.to_owned()
-            } else {
-                with(arguments.trim_end_matches('\\'), "--help")
-            };
-            let is_run = !line.contains("--help");
-            ran += usize::from(is_run);
-            let output = run(&dir, &line);
-            // A check may fail, and a busy machine or an overload leaves a measurement INVALID.
-            let codes: &[i32] = if is_run { &[0, 3, 4] } else { &[0] };
-            let works = output.code.is_some_and(|code| codes.contains(&code));
-            assert!(works, "{}: truetail {arguments}, run as {line}: {output:?}", path.display());
+        for arguments in commands(&blocks(&page), "truetail") {
+            let (runs, line, output) = stage.try_out(arguments);
+            ran += usize::from(runs);
+            // A gate may fail, and a busy machine may leave the question open.
+            let works = matches!(output.code, Some(0)) || runs && matches!(output.code, Some(3 | 4));
+            assert!(works, "{}: truetail {arguments}\nrun as: truetail {line}\n{output:?}", path.display());
         }
     }
-    assert!(ran >= 8, "{ran} commands");
+    assert!(ran >= 12, "{ran} commands");
+}
+
+#[test]
+fn what_the_documents_make_can_be_made() {
+    let makefile = fs::read_to_string(root().join("Makefile")).expect("a Makefile");
+    let targets = makefile.lines().filter_map(|line| line.split_once(':')).flat_map(|(names, _)| names.split(' '));
+    let scenarios = ["01", "02", "03", "04", "05"].map(|number| format!("scenario-{number}"));
+    let targets: Vec<_> = targets.map(str::to_owned).chain(scenarios).collect();
+    let mut found = 0;
+    for (path, page) in pages() {
+        for target in commands(&blocks(&page), "make") {
+            assert!(targets.iter().any(|name| name == target), "{}: make {target}", path.display());
+            found += 1;
+        }
+    }
+    assert!(found >= 2, "{found} targets");
 }
 
 #[test]
 fn a_command_is_found_without_its_remark() {
-    let page = "text\n\n    truetail lab tools      which tools\n    make demo\n```text\ntruetail run URL -r 5   # quick\n\
-                truetail run URL --fail-if 'p99 > 5ms' > file\n```\ntruetail is\n";
-    assert_eq!(commands(page), ["lab tools", "run URL -r 5", "run URL --fail-if 'p99 > 5ms'"]);
+    let page = "text\n\n    truetail lab tools      which tools\n    make demo\n```text\n$ truetail run URL \\\n  -r 5   # quick\n\
+                target/release/truetail demo | head\n```\ntruetail is\n";
+    let blocks = blocks(page);
+    assert_eq!(commands(&blocks, "truetail"), ["lab tools", "run URL -r 5", "demo"]);
+    assert_eq!(commands(&blocks, "make"), ["demo"]);
     assert_eq!(with("run -r 5 -- curl x", "--help"), "run -r 5 --help -- curl x");
-    assert_eq!(shortened("run http://127.0.0.1:8080/ -d 30s", "S"), "run S/ -d 300ms --quiet --no-save");
+    assert_eq!(without("run -d 5s -r 5 -- curl -d 5", &["-d"]), "run -r 5 -- curl -d 5");
+    assert_eq!(at("run 'http://a:8080/x' -r 5", "http://", "http://b:1"), "run 'http://b:1/x' -r 5");
 }

@@ -43,7 +43,7 @@ fn what_is_never_answered_is_at_least_the_timeout() {
         let found = output.stdout.lines().find(|line| line.trim_start().starts_with(name));
         found.unwrap_or_else(|| panic!("no {name} in {output:?}")).to_owned()
     };
-    assert!(line("p99 ").contains("≥ 2.0"), "{}", line("p99 "));
+    assert!(line("p99 ").contains("≥2.0"), "{}", line("p99 "));
     assert!(!line("p95 ").contains('≥') && line("p95 ").contains("ms"), "{}", line("p95 "));
     let run = assert_complete(&dir.path().join("here"));
     assert_eq!((&run["tally"]["timed_out"], &run["tally"]["responses"]), (&24.into(), &1176.into()));

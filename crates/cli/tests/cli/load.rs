@@ -63,7 +63,7 @@ fn users_and_sessions() {
     let (run, seen) = offered(&["--model", "partly-open", "--session-length", "2", "-r", "50", "-d", "400ms"]);
     assert_eq!(run["scenario"]["requests_per_session"], 2);
     // 20 sessions; a follow-up whose turn comes after the end is not planned any more.
-    assert!((21..=40).contains(&seen), "{seen}");
+    assert!((20..=40).contains(&seen), "{seen}");
     assert_eq!(run["tally"]["planned"].as_u64(), Some(seen as u64));
 }
 
@@ -117,8 +117,5 @@ fn a_run_says_whose_clock_ended_it_and_what_auto_cut() {
     let (run, _) = offered(&["-r", "500", "-n", "50", "--user-timestamps", "--warmup", "auto"]);
     assert_eq!(run["generator"]["end_clock"], "user");
     let notes = run["notes"].as_array().expect("notes");
-    assert!(
-        notes.iter().any(|note| note.as_str().is_some_and(|n| n.starts_with("--warmup auto cut nothing"))),
-        "{notes:?}"
-    );
+    assert!(notes.iter().any(|note| note.as_str().is_some_and(|n| n.starts_with("--warmup auto: "))), "{notes:?}");
 }

@@ -1,8 +1,12 @@
 //! The binary as its users meet it: arguments, exit codes, standard output and standard error, files, signals.
 
 mod bad_input;
+mod checks;
+mod credentials;
 mod docs;
 mod documented;
+mod gates;
+mod habits;
 mod hard_times;
 mod help;
 mod http2;
@@ -18,5 +22,5 @@ mod standstill;
 mod starved;
 mod stopping;
 mod support;
-mod threshold;
+
 mod tls;

@@ -192,7 +192,11 @@ fn a_summary_names_targets_and_rows() {
         "--quiet",
         "--no-save",
     ]);
-    let line = format!("{} · 3 targets · 4 rows in order", origin(&server));
+    let line = format!("{}, 3 targets, 4 rows in order", origin(&server));
     assert!(output.stdout.contains(&line), "{output:?}");
-    assert!(output.stdout.contains(&format!("HEAD {}/health: ", origin(&server))), "{output:?}");
+    let row = output.stdout.lines().find(|line| line.contains("/health "));
+    let (target, figures) = row.and_then(|row| row.split_once("/health ")).unwrap_or_else(|| panic!("{output:?}"));
+    assert!(target.trim_start().starts_with("HEAD "), "{output:?}");
+    let planned = figures.split_whitespace().next().and_then(|planned| planned.parse::<u64>().ok());
+    assert!(planned.is_some_and(|planned| planned <= 12), "{output:?}");
 }

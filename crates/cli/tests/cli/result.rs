@@ -16,7 +16,7 @@ fn a_run_is_saved_printed_and_printed_again() {
     assert_balanced(&saved);
     let name = runs[0].file_name().expect("a name").to_string_lossy().into_owned();
     assert!(name.contains("-127.0.0.1-") && output.stdout.contains(&name), "{output:?}");
-    assert!(output.stdout.contains("p99") && output.stdout.contains("100 planned"), "{output:?}");
+    assert!(output.stdout.contains("p99") && output.stdout.contains("answers to 100 requests"), "{output:?}");
     assert!(!output.stdout.contains('\x1b') && !output.stderr.contains('\x1b'), "no colours into a pipe");
     let folder = format!("truetail-runs/{name}");
     let again = dir.truetail(&["report", &folder]);
@@ -41,7 +41,7 @@ fn quiet_is_quiet() {
     let served = ServeProcess::start(&dir, "01-healthy");
     let output = dir.truetail(&["run", &served.api(), "-r", "100", "-n", "120", "--quiet", "--no-save"]);
     assert_eq!(output.stderr, "");
-    assert!(output.stdout.contains("120 planned"), "{output:?}");
+    assert!(output.stdout.contains("answers to 120 requests"), "{output:?}");
 }
 
 #[test]
@@ -63,18 +63,18 @@ fn runs_merge_without_loss() {
     let a = assert_complete(&dir.path().join("a"));
     let over = dir.truetail(&["merge", "a", "b", "--out", "b/../a"]);
     assert_eq!((over.code, over.stderr.lines().count()), (Some(2), 1), "{over:?}");
-    assert!(over.stderr.contains("--out b/../a is a, one of the runs"), "{over:?}");
+    assert!(over.stderr.contains("--out b/../a is a, which is one of the runs"), "{over:?}");
     assert_eq!(assert_complete(&dir.path().join("a")), a, "nothing was overwritten");
 }
 
-/// Nothing was answered, so that nothing can be said.
+/// Nothing was planned, so that nothing can be said.
 #[test]
 fn an_invalid_run_is_invalid_again_when_it_is_printed_or_merged() {
     let dir = TestDir::new();
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/", listener.local_addr().expect("an address"));
     for seed in ["1", "2"] {
-        let load = ["-r", "100", "-n", "10", "--drain", "0s", "--spacing", "poisson", "--seed", seed];
+        let load = ["-r", "1/h", "-d", "100ms", "--spacing", "poisson", "--seed", seed];
         let output = dir.truetail(&[&["run", &url, "--no-preflight", "--quiet", "--out", seed], &load[..]].concat());
         assert_eq!(output.code, Some(4), "{output:?}");
     }

@@ -2,7 +2,7 @@
 //! with the kernel's timestamps and without.
 
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -11,10 +11,10 @@ use super::support::{ServeProcess, TestDir, TestProcess, assert_balanced};
 
 /// How long it is stopped.
 const STOPPED: Duration = Duration::from_millis(1500);
-/// What a standstill may be told too long or too short, and too early or too late. Either side of the comparison may itself
-/// have waited for a processor before it read its clock, and a process goes on some time after it was told to: on shared
-/// machines stalls of 30 ms are usual, and of 150 ms were seen. Who is billed shows all the same: it is 1.5 s or nothing.
-const TOLERANCE_MS: f64 = 400.0;
+/// Whoever is billed is billed at least this, and nobody else as much as [`OTHERS_MS`]. Between the two signals lies
+/// [`STOPPED`] or more, however busy the machine is, and what it adds by standing still for half a second may be anybody's.
+const BILLED_MS: f64 = 1400.0;
+const OTHERS_MS: f64 = 1000.0;
 /// The rate, in requests a second.
 const RATE: u64 = 500;
 
@@ -38,19 +38,14 @@ impl Pair {
     }
 }
 
-/// A stop as the test saw it: when, in seconds since 1970, and for how long.
-struct Stop {
-    at_s: f64,
-    length: Duration,
-}
-
-fn stop(signal: impl Fn(Signal)) -> Stop {
-    let at_s = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs_f64();
-    let began = Instant::now();
+/// Stops a process for [`STOPPED`] or longer; an instant at which it stood still, in seconds since 1970.
+fn stop(signal: impl Fn(Signal)) -> f64 {
     signal(Signal::SIGSTOP);
-    thread::sleep(STOPPED);
+    thread::sleep(STOPPED / 2);
+    let meanwhile = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_secs_f64();
+    thread::sleep(STOPPED / 2);
     signal(Signal::SIGCONT);
-    Stop { at_s, length: began.elapsed() }
+    meanwhile
 }
 
 fn ms(run: &Value, metric: &str) -> f64 {
@@ -66,29 +61,29 @@ fn of_the_generator_is_told_and_billed_to_nobody_else() {
     for mode in MODES {
         let dir = TestDir::new();
         let Pair { running, served: _served } = Pair::start(&dir, mode);
-        let stop = stop(|signal| running.signal(signal));
+        let meanwhile_s = stop(|signal| running.signal(signal));
         let output = running.end();
         let run = output.json();
         assert_eq!((output.code, run["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{mode:?} {output:?}");
-        assert_when_and_how_long(&run, &stop);
+        assert_when_and_how_long(&run, meanwhile_s);
         let paused = reason(&run, "generator_paused").unwrap_or_else(|| panic!("{mode:?} {}", run["verdict"]));
         let hit = paused["arrivals_hit"].as_f64().expect("a count");
-        let due = stop.length.as_secs_f64() * RATE as f64;
-        assert!((hit - due).abs() <= TOLERANCE_MS / 1e3 * RATE as f64, "{mode:?} {hit} arrivals, {due} were due");
-        assert!(ms(&run, "generator_lag") > 1400.0, "{mode:?} the start delay is the generator's");
-        assert!(ms(&run, "service_time") < 500.0, "{mode:?} {} ms", ms(&run, "service_time"));
+        assert!(hit >= BILLED_MS / 1e3 * RATE as f64, "{mode:?} {hit} arrivals");
+        assert!(ms(&run, "generator_lag") > BILLED_MS, "{mode:?} the start delay is the generator's");
+        assert!(ms(&run, "service_time") < OTHERS_MS, "{mode:?} {} ms", ms(&run, "service_time"));
         assert_balanced(&run);
         assert_eq!(run["tally"]["responses"], 5 * RATE, "what was due meanwhile is sent afterwards, and answered");
     }
 }
 
-fn assert_when_and_how_long(run: &Value, stop: &Stop) {
+/// The longest pause is as long as the stop at least, and `meanwhile_s` lies in it.
+fn assert_when_and_how_long(run: &Value, meanwhile_s: f64) {
     let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value} in {run}"));
     let longest = &run["generator"]["pauses"][0];
-    let length_ms = number(&longest["length_ns"]) / 1e6;
-    assert!((length_ms - stop.length.as_secs_f64() * 1e3).abs() <= TOLERANCE_MS, "{length_ms} ms, {:?}", stop.length);
+    let length_s = number(&longest["length_ns"]) / 1e9;
+    assert!(length_s * 1e3 >= BILLED_MS, "{length_s} s");
     let at_s = (number(&run["started_at_unix_ns"]) + number(&longest["at_ns"])) / 1e9;
-    assert!((at_s - stop.at_s).abs() * 1e3 <= TOLERANCE_MS, "{} s too late", at_s - stop.at_s);
+    assert!((at_s..=at_s + length_s).contains(&meanwhile_s), "{at_s} s for {length_s} s, and not at {meanwhile_s} s");
 }
 
 #[test]
@@ -96,23 +91,21 @@ fn of_the_server_is_the_servers() {
     for mode in MODES {
         let dir = TestDir::new();
         let Pair { running, served } = Pair::start(&dir, mode);
-        let stop = stop(|signal| served.signal(signal));
+        stop(|signal| served.signal(signal));
         let output = running.end();
         let run = output.json();
         // A busy machine may stop the generator for a moment, too; of this second and a half it must not speak.
         let paused_ms = run["generator"]["pauses"][0]["length_ns"].as_f64().unwrap_or(0.0) / 1e6;
-        assert!(paused_ms < 500.0, "{mode:?} {}", run["generator"]["pauses"]);
+        assert!(paused_ms < OTHERS_MS, "{mode:?} {}", run["generator"]["pauses"]);
         assert!(
             run["verdict"]["state"] != "INVALID" || paused_ms > 5.0 && output.code == Some(4),
             "{mode:?} {}",
             run["verdict"]
         );
-        let stopped_ms = stop.length.as_secs_f64() * 1e3;
         for metric in ["response_time", "service_time"] {
-            let longest = ms(&run, metric);
-            assert!((longest - stopped_ms).abs() <= 2.0 * TOLERANCE_MS, "{mode:?} {metric} {longest} ms");
+            assert!(ms(&run, metric) >= BILLED_MS, "{mode:?} {metric} {} ms", ms(&run, metric));
         }
-        assert!(ms(&run, "generator_lag") < 500.0, "{mode:?} none of it is the generator's");
+        assert!(ms(&run, "generator_lag") < OTHERS_MS, "{mode:?} none of it is the generator's");
         assert_balanced(&run);
         assert_eq!(run["tally"]["responses"], 5 * RATE);
     }

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-use rcgen::generate_simple_self_signed;
+use rcgen::{BasicConstraints, Certificate, CertificateParams, IsCa, KeyPair, generate_simple_self_signed};
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
@@ -13,14 +13,20 @@ use super::support::{CommandOutput, TestDir, assert_balanced};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-/// A server for 127.0.0.1 and localhost that says 200 to everything; its URL, and its certificate in PEM.
-fn serve() -> (String, String) {
-    let made = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
-    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).expect("a key");
+/// A server that says 200 to everything; its URL, and its certificate in PEM.
+pub fn serve() -> (String, String) {
+    let key = KeyPair::generate().expect("a key");
+    let params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
+    serve_with(params.self_signed(&key).expect("a certificate"), &key)
+}
+
+fn serve_with(made: Certificate, key: &KeyPair) -> (String, String) {
+    let pem = made.pem();
+    let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.expect("versions").with_no_client_auth();
-    let config = Arc::new(builder.with_single_cert(vec![made.cert.der().clone()], key).expect("a pair"));
+    let config = Arc::new(builder.with_single_cert(vec![made.der().clone()], key).expect("a pair"));
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("https://{}/", listener.local_addr().expect("an address"));
     thread::spawn(move || {
@@ -29,7 +35,13 @@ fn serve() -> (String, String) {
             thread::spawn(move || answer_all(socket, config));
         }
     });
-    (url, made.cert.pem())
+    (url, pem)
+}
+
+/// A certificate for a client and its key, in PEM.
+pub fn client() -> (String, String) {
+    let made = generate_simple_self_signed(["client".to_owned()]).expect("a certificate");
+    (made.cert.pem(), made.signing_key.serialize_pem())
 }
 
 fn answer_all(socket: TcpStream, config: Arc<ServerConfig>) {
@@ -67,18 +79,45 @@ fn whom_to_trust() {
     let unverified = output.json();
     assert_eq!(unverified["tls_handshake_time"]["count"], 40);
     let notes = unverified["notes"].to_string();
-    assert!(notes.contains("--insecure: no certificate was verified") && notes.contains("--no-keepalive"), "{notes}");
-    assert!(output.stderr.contains("--insecure: no certificate was verified"), "{output:?}");
+    assert!(
+        notes.contains("--insecure: certificates were not verified") && notes.contains("--no-keepalive"),
+        "{notes}"
+    );
+    assert!(output.stderr.contains("--insecure: certificates were not verified"), "{output:?}");
     let other = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
     dir.file("other.pem", &other.cert.pem());
     let untrusted = run(&["--ca", "other.pem"]);
     let line = refused(&untrusted, 1);
-    assert!(line.contains("no TLS with 127.0.0.1:") && line.contains("--insecure accepts any certificate"), "{line}");
+    assert!(line.contains("TLS with 127.0.0.1:") && line.contains("accept any certificate with --insecure"), "{line}");
     let plain = TcpListener::bind("127.0.0.1:0").expect("a port");
     let http = format!("https://{}/", plain.local_addr().expect("an address"));
     thread::spawn(move || plain.incoming().flatten().for_each(|mut s| drop(s.write_all(b"HTTP/1.1 400 Bad\r\n\r\n"))));
     let output = dir.truetail(&["run", &http, "-r", "1", "--insecure"]);
     assert!(refused(&output, 1).contains("not TLS") && output.stderr.contains("http://"), "{output:?}");
+}
+
+/// As `openssl req -x509` makes them: self-signed, and marked as an authority's.
+#[test]
+fn a_certificate_of_an_authority_is_trusted_where_it_is_named() {
+    let key = KeyPair::generate().expect("a key");
+    let mut params = CertificateParams::new(["127.0.0.1".to_owned(), "a.test".to_owned()]).expect("names");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let ((url, certificate), dir) =
+        (serve_with(params.self_signed(&key).expect("a certificate"), &key), TestDir::new());
+    dir.file("own.pem", &certificate);
+    let other = params.self_signed(&KeyPair::generate().expect("a key")).expect("a certificate");
+    dir.file("other.pem", &other.pem());
+    let port = url.trim_end_matches('/').rsplit_once(':').expect("a port").1;
+    let resolve = format!("b.test:{port}:127.0.0.1");
+    let load = ["-r", "100", "-n", "3", "--no-save", "--json", "--quiet"];
+    let run = |url: &str, more: &[&str]| dir.truetail(&[&["run", url], &load[..], more].concat());
+    let trusted = run(&url, &["--ca", "own.pem"]);
+    assert_eq!(trusted.json()["statuses"]["200"], 3, "{trusted:?}");
+    let stranger = run(&url, &["--ca", "other.pem"]);
+    assert!(refused(&stranger, 1).contains("trust this very certificate with --ca"), "{stranger:?}");
+    let elsewhere = run(&url.replace("127.0.0.1", "b.test"), &["--ca", "own.pem", "--resolve", &resolve]);
+    let line = refused(&elsewhere, 1);
+    assert!(line.contains("its certificate is for 127.0.0.1 and a.test, not for b.test"), "{line}");
 }
 
 #[test]
@@ -97,9 +136,9 @@ fn what_makes_no_sense() {
         (https, &["--insecure", "--cert", "cert.pem"], 2, &["add --key"]),
         (https, &["--insecure", "--key", "key.pem"], 2, &["add --cert"]),
         (https, &["--ca", "missing"], 1, &["cannot read missing"]),
-        (https, &["--ca", "words"], 1, &["--ca words: there is no certificate in it", "BEGIN CERTIFICATE"]),
-        (https, &["--ca", "key.pem"], 1, &["--ca key.pem: there is no certificate"]),
-        (https, &["--insecure", "--cert", "words", "--key", "key.pem"], 1, &["--cert words: there is no certificate"]),
+        (https, &["--ca", "words"], 1, &["--ca words: it holds no certificate", "BEGIN CERTIFICATE"]),
+        (https, &["--ca", "key.pem"], 1, &["--ca key.pem: it holds no certificate"]),
+        (https, &["--insecure", "--cert", "words", "--key", "key.pem"], 1, &["--cert words: it holds no certificate"]),
         (https, &["--insecure", "--cert", "cert.pem", "--key", "words"], 1, &["--key words", "PRIVATE KEY"]),
     ] {
         let output = dir.truetail(&[&["run", url, "-r", "1"], flags].concat());

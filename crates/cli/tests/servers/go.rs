@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::program::{ServerProcess, arguments, certify, skip, source, starts};
+use crate::missing::missing;
+use crate::program::{ServerProcess, arguments, certify, source, starts};
 use crate::support::TestDir;
 
 /// The program, of which Go keeps what it needs for the next time; `None` where there is no Go.
 pub fn build() -> Option<PathBuf> {
     if !starts("go", "version") {
-        skip("go", "your package manager, 1.24 or later");
+        missing("go", "your package manager, 1.24 or later");
         return None;
     }
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-server");
@@ -19,7 +20,7 @@ pub fn build() -> Option<PathBuf> {
     let built = command.arg("build").arg("-o").arg(&program).arg(source("server.go")).output().expect("go starts");
     let output = String::from_utf8_lossy(&built.stderr);
     if output.contains("undefined: http.Protocols") || output.contains("server.Protocols undefined") {
-        skip("go 1.24 or later", "your package manager");
+        missing("go 1.24 or later", "your package manager");
         return None;
     }
     assert!(built.status.success(), "{output}");

@@ -1,13 +1,15 @@
 //! Real servers, nginx and those of Go and Node: every answer is counted, each with its status, and the server's own count
 //! of the requests that it got is the same.
 //!
-//! A server that is not on this machine is left out, and it is said how to get it.
+//! `make test-tools` installs the servers and runs these tests; `make test` leaves them out.
 
 #[allow(dead_code, reason = "the other tests use the rest of it")]
 #[path = "../cli/support.rs"]
 mod support;
 
 mod go;
+#[path = "../../../../tests/missing.rs"]
+mod missing;
 mod nginx;
 mod node;
 mod program;
@@ -111,6 +113,7 @@ fn check_connections(run: &Value, log: &[Logged], way: ConnectionUse) {
 }
 
 #[test]
+#[ignore = "needs other people's servers: make test-tools"]
 fn nginx() {
     if let Some(program) = nginx::find() {
         in_each_way(|dir, most_on_one| nginx::start(&program, dir, most_on_one));
@@ -120,6 +123,7 @@ fn nginx() {
 /// In HTTP/2 nginx says with GOAWAY which requests it took up last. Those that were sent after it are sent again on another
 /// connection, and no arrival is lost.
 #[test]
+#[ignore = "needs other people's servers: make test-tools"]
 fn nginx_goes_away_from_connections_of_http2() {
     let Some(program) = nginx::find() else { return };
     for (protocol, rate) in [("h2c", "300"), ("h2", "300"), ("h2c", "20000")] {
@@ -139,6 +143,7 @@ fn nginx_goes_away_from_connections_of_http2() {
 }
 
 #[test]
+#[ignore = "needs other people's servers: make test-tools"]
 fn go() {
     if let Some(program) = go::build() {
         in_each_way(|dir, most_on_one| go::start(&program, dir, most_on_one));
@@ -146,6 +151,7 @@ fn go() {
 }
 
 #[test]
+#[ignore = "needs other people's servers: make test-tools"]
 fn node() {
     if node::is_here() {
         in_each_way(node::start);

@@ -7,7 +7,8 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use truetail_tools::SearchPath;
 
-use crate::program::{ServerProcess, certify, skip, starts};
+use crate::missing::missing;
+use crate::program::{ServerProcess, certify, starts};
 use crate::support::TestDir;
 use crate::test_requests::LARGE;
 
@@ -20,7 +21,7 @@ pub fn find() -> Option<PathBuf> {
     lookup.path.push("/usr/sbin".into());
     let found = lookup.program("nginx").ok().filter(|program| starts(program, "-v"));
     if found.is_none() {
-        skip("nginx", "tools/install.sh nginx");
+        missing("nginx", "tools/install.sh nginx");
     }
     found
 }

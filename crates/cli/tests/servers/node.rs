@@ -2,13 +2,14 @@
 
 use std::process::Command;
 
-use crate::program::{ServerProcess, arguments, certify, skip, source, starts};
+use crate::missing::missing;
+use crate::program::{ServerProcess, arguments, certify, source, starts};
 use crate::support::TestDir;
 
 pub fn is_here() -> bool {
     let is_here = starts("node", "--version");
     if !is_here {
-        skip("node", "tools/install.sh node");
+        missing("node", "tools/install.sh node");
     }
     is_here
 }

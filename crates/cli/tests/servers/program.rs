@@ -1,7 +1,7 @@
 //! A server as a program: started in a folder of its own, told to end, and its log read.
 
 use std::ffi::OsStr;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -17,11 +17,6 @@ use crate::test_requests::Logged;
 /// No server takes longer to start or to end, however busy the machine is.
 const TIMEOUT: Duration = Duration::from_secs(50);
 const LOG: &str = "access.log";
-
-/// Says what was left out and why. Not by a macro, whose text a test that passes keeps to itself.
-pub fn skip(server: &str, install: &str) {
-    let _ = writeln!(io::stderr(), "skipped: {server} not found, install with: {install}");
-}
 
 /// Whether this can be started, and ends well.
 pub fn starts(program: impl AsRef<OsStr>, argument: &str) -> bool {

@@ -5,6 +5,8 @@ pub(crate) mod surroundings;
 use std::fs;
 
 use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
+use rustix::time::{ClockId, clock_gettime};
+use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_run::{CpuTime, HostInfo};
 
 /// The limits on open files of this process.
@@ -65,6 +67,12 @@ pub(crate) fn thread_cpu() -> CpuTime {
         |_| CpuTime::default(),
         |usage| CpuTime { user_ns: nanos(usage.user_time()), system_ns: nanos(usage.system_time()) },
     )
+}
+
+/// Processor time of the calling thread so far, to the nanosecond.
+pub(crate) fn thread_cpu_time() -> Nanos {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Nanos(time.tv_sec as u64 * NANOS_PER_SECOND + time.tv_nsec as u64)
 }
 
 /// Lowers the priority of the calling thread, so that the workers of a run go first. Without effect on systems other than

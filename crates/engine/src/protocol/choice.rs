@@ -18,6 +18,8 @@ pub(crate) struct ProtocolOptions<'a> {
     pub(crate) keep_alive: bool,
     /// In HTTP/2, most requests at once on one connection.
     pub(crate) max_streams: Option<u32>,
+    /// Header fields are to be kept as text for an observer, where the protocol does not have them at hand anyway.
+    pub(crate) keeps_fields: bool,
 }
 
 /// What is done with the protocol, whichever it is.
@@ -35,7 +37,7 @@ pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then
         HttpVersion::Http1 => then.with(Http1::new(requests.clone(), options.keep_alive)),
         HttpVersion::Http2 => {
             let blocks = Arc::new(FieldBlocks::new(requests, &options.origin.scheme));
-            then.with(Http2::new(blocks, options.max_streams))
+            then.with(Http2::new(blocks, options.max_streams, options.keeps_fields))
         }
     }
 }

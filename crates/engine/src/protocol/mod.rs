@@ -8,6 +8,7 @@
 //! of a run is chosen. The suites in `tests` run over every protocol.
 
 pub(crate) mod choice;
+pub(crate) mod fields;
 pub mod http1;
 pub mod http2;
 pub(crate) mod observer;
@@ -20,7 +21,7 @@ use truetail_model::record::{Cause, Outcome};
 
 use crate::target::request_set::RequestId;
 
-use observer::Observer;
+use observer::{AnswerHead, EndedRequest, Observer};
 
 /// A request in flight, by its slot in the worker's table.
 pub(crate) type Tag = u32;
@@ -195,9 +196,16 @@ impl Events {
 
     /// A request ended for good: whoever observes answers is told.
     #[inline]
-    pub(crate) fn observe_end(&mut self, tag: Tag, outcome: Outcome) {
+    pub(crate) fn observe_end(&mut self, tag: Tag, ended: EndedRequest) {
         if let Some(observer) = &mut self.observer {
-            observer.end(tag, outcome);
+            observer.end(tag, ended);
+        }
+    }
+
+    /// Nothing is observed any more.
+    pub(crate) fn finish_observing(&mut self) {
+        if let Some(mut observer) = self.observer.take() {
+            observer.finish();
         }
     }
 
@@ -214,9 +222,9 @@ impl Events {
 
     /// The head of a final answer came.
     #[inline]
-    pub(crate) fn head(&mut self, tag: Tag, status: u16) {
+    pub(crate) fn head(&mut self, tag: Tag, head: AnswerHead<'_>) {
         if let Some(observer) = &mut self.observer {
-            observer.head(tag, status);
+            observer.head(tag, head);
         }
     }
 

@@ -22,7 +22,7 @@ pub enum TargetError {
         scheme: String,
     },
     /// The host has no address.
-    #[error("host '{host}' does not resolve: {problem}")]
+    #[error("cannot resolve host '{host}': {problem}")]
     Resolve {
         /// The host that was looked up.
         host: String,
@@ -30,7 +30,7 @@ pub enum TargetError {
         problem: String,
     },
     /// Address overrides were given, and none is for the host and port of the URL.
-    #[error("an address is given for {given}, and {wanted} is asked")]
+    #[error("it names {given}, but the URL leads to {wanted}")]
     UnusedResolve {
         /// The hosts and ports that have an override.
         given: String,
@@ -38,7 +38,7 @@ pub enum TargetError {
         wanted: String,
     },
     /// The Unix socket cannot be connected to.
-    #[error("the socket {}: {problem}", path.display())]
+    #[error("{}: {problem}", path.display())]
     UnixSocket {
         /// Its path.
         path: PathBuf,
@@ -52,7 +52,7 @@ pub enum TargetError {
     #[error("'{0}' is not a header; write 'Name: value'")]
     Header(String),
     /// The header controls a connection of HTTP/1.1, which HTTP/2 does not allow.
-    #[error("'{header}' of {target} is about a connection of its own, and HTTP/2 has no place for it; leave it out")]
+    #[error("{target}: HTTP/2 does not allow the header '{header}', which is about one connection; leave it out")]
     NotInHttp2 {
         /// Method and URL of the request.
         target: String,

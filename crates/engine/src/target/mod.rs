@@ -1,5 +1,6 @@
-//! What a run asks for, and of whom: an origin, the endpoints that reach it, TLS, and the requests.
+//! The target of a run: an origin, the endpoints that reach it, TLS, and the requests.
 
+pub(crate) mod credentials;
 pub(crate) mod endpoint;
 pub(crate) mod error;
 pub(crate) mod fields;
@@ -40,7 +41,7 @@ impl fmt::Display for HttpVersion {
     }
 }
 
-/// What a run asks for, and of whom.
+/// The requests of a run, and the server that they are sent to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Target {
     origin: Origin,

@@ -4,11 +4,12 @@ use std::fmt;
 
 use url::{Position, Url};
 
+use super::credentials::without_credentials;
 use super::error::TargetError;
 use super::method::{Method, is_token};
 use super::origin::Origin;
 
-/// Can these bytes be the value of a header? Control characters cannot, except the tab.
+/// True if these bytes can be the value of a header: they hold no control character except the tab.
 pub fn is_header_value(value: &[u8]) -> bool {
     value.iter().all(|b| *b == b'\t' || (*b >= b' ' && *b != 0x7f))
 }
@@ -106,22 +107,26 @@ impl Request {
 }
 
 fn parse_url(text: &str) -> Result<Url, TargetError> {
-    let error = |problem: String| TargetError::Url { url: text.to_owned(), problem };
+    let error = |problem: String| TargetError::Url { url: without_credentials(text).into_owned(), problem };
     if !text.contains("://") {
         return Err(error("it has no scheme".into()));
     }
-    let url = Url::parse(text).map_err(|e| error(e.to_string()))?;
+    let mut url = Url::parse(text).map_err(|e| error(e.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(TargetError::Scheme { url: text.to_owned(), scheme: url.scheme().to_owned() });
+        let scheme = url.scheme().to_owned();
+        return Err(TargetError::Scheme { url: without_credentials(text).into_owned(), scheme });
     }
     if url.host_str().is_none_or(str::is_empty) {
-        return Err(error("it names no host".into()));
+        return Err(error("it has no host".into()));
     }
     if url.port() == Some(0) {
-        return Err(error("port 0 is no port".into()));
+        return Err(error("port 0 does not exist".into()));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(error("a user name in a URL is not sent; use -H 'Authorization: …'".into()));
+        // Neither fails: the URL has a host.
+        let _ = url.set_username("").and_then(|()| url.set_password(None));
+        let problem = "user name and password are not part of a request; send -H 'Authorization: …'".to_owned();
+        return Err(TargetError::Url { url: url.to_string(), problem });
     }
     Ok(url)
 }
@@ -190,7 +195,10 @@ mod tests {
         ] {
             assert!(matches!(request("GET", url, &[], b""), Err(TargetError::Url { .. })), "{url}");
         }
-        assert!(matches!(request("GET", "http://u:p@127.0.0.1/", &[], b""), Err(TargetError::Url { .. })));
+        for url in ["http://u:secret@127.0.0.1/", "http:\t//u:secret@127.0.0.1/", "u:secret@a", "ftp://u:secret@a"] {
+            let error = request("GET", url, &[], b"").unwrap_err().to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
         assert!(matches!(request("GET", "ftp://127.0.0.1/", &[], b""), Err(TargetError::Scheme { .. })));
         assert!(matches!(request("G ET", "http://127.0.0.1/", &[], b""), Err(TargetError::Method(_))));
         assert!(matches!(request("CONNECT", "http://127.0.0.1/", &[], b""), Err(TargetError::Method(_))));

@@ -129,7 +129,7 @@ pub struct RequestSet {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RequestSetError {
     /// There is no target, or one without a request.
-    #[error("there is nothing to ask for")]
+    #[error("there is no request to send")]
     Nothing,
     /// A target has neither one request nor one for each row.
     #[error("a target has {found} requests for {rows} rows")]

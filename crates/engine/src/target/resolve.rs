@@ -83,10 +83,10 @@ impl AddressOverrides {
 
 fn unix_socket(path: PathBuf) -> Result<Endpoint, TargetError> {
     let error = |problem: String| TargetError::UnixSocket { path: path.clone(), problem };
-    SockAddr::unix(&path).map_err(|_| error("the path is longer than the system's limit".to_owned()))?;
+    SockAddr::unix(&path).map_err(|_| error("the path is too long for a socket".to_owned()))?;
     let there = std::fs::metadata(&path).map_err(|e| error(e.to_string()))?;
     let is_socket = there.file_type().is_socket();
-    if is_socket { Ok(Endpoint::Unix(path)) } else { Err(error("it is no socket".to_owned())) }
+    if is_socket { Ok(Endpoint::Unix(path)) } else { Err(error("it is not a socket".to_owned())) }
 }
 
 fn look_up(origin: &Origin) -> Result<Vec<Endpoint>, TargetError> {
@@ -130,13 +130,13 @@ mod tests {
         {
             assert!(text.parse::<Resolve>().is_err(), "{text}");
         }
-        for (path, part) in [("/no/such", "No such file"), (".", "no socket")] {
+        for (path, part) in [("/no/such", "No such file"), (".", "not a socket")] {
             let overrides = AddressOverrides { unix_socket: Some(path.into()), ..AddressOverrides::default() };
             let error = overrides.endpoints(&origin("a", 1)).unwrap_err().to_string();
             assert!(error.contains(path) && error.contains(part), "{error}");
         }
         let long = AddressOverrides { unix_socket: Some("x".repeat(200).into()), ..AddressOverrides::default() };
-        assert!(long.endpoints(&origin("a", 1)).unwrap_err().to_string().contains("longer"));
+        assert!(long.endpoints(&origin("a", 1)).unwrap_err().to_string().contains("too long"));
     }
 
     proptest::proptest! {

@@ -8,6 +8,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
+use super::named_certificates::NamedCertificates;
 use super::options::{Identity, TlsError, TlsOptions};
 use super::unverified::Unverified;
 use crate::target::origin::Origin;
@@ -52,7 +53,10 @@ impl Tls {
             .expect("the provider has suites for TLS 1.2 and 1.3");
         let builder = match (options.insecure, &options.authorities) {
             (true, _) => builder.dangerous().with_custom_certificate_verifier(Arc::new(Unverified::new(&provider))),
-            (false, Some(pem)) => builder.with_root_certificates(authorities_of(pem)?),
+            (false, Some(pem)) => {
+                let named = NamedCertificates::new(certificates(pem).map_err(TlsError::Authorities)?, &provider)?;
+                builder.dangerous().with_custom_certificate_verifier(Arc::new(named))
+            }
             (false, None) => builder.with_root_certificates(authorities_of_the_system()?),
         };
         let mut config = match &options.identity {
@@ -94,14 +98,6 @@ impl Tls {
     }
 }
 
-fn authorities_of(pem: &[u8]) -> Result<RootCertStore, TlsError> {
-    let mut roots = RootCertStore::empty();
-    for certificate in certificates(pem).map_err(TlsError::Authorities)? {
-        roots.add(certificate).map_err(|error| TlsError::Authorities(error.to_string()))?;
-    }
-    Ok(roots)
-}
-
 fn authorities_of_the_system() -> Result<RootCertStore, TlsError> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
@@ -119,8 +115,8 @@ fn parts_of(
     provider: &CryptoProvider,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsError> {
     let chain = certificates(&identity.certificates).map_err(TlsError::Certificate)?;
-    let key = PrivateKeyDer::from_pem_slice(&identity.key)
-        .map_err(|_| TlsError::Key("there is no private key in it".into()))?;
+    let key =
+        PrivateKeyDer::from_pem_slice(&identity.key).map_err(|_| TlsError::Key("it holds no private key".into()))?;
     provider.key_provider.load_private_key(key.clone_key()).map_err(|error| TlsError::Key(error.to_string()))?;
     Ok((chain, key))
 }
@@ -128,8 +124,8 @@ fn parts_of(
 /// All certificates of a PEM text, at least one.
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
     let found = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
-    let found = found.map_err(|error| format!("it is no PEM file: {error}"))?;
-    if found.is_empty() { Err("there is no certificate in it".to_owned()) } else { Ok(found) }
+    let found = found.map_err(|error| format!("it is not a PEM file: {error}"))?;
+    if found.is_empty() { Err("it holds no certificate".to_owned()) } else { Ok(found) }
 }
 
 #[cfg(test)]

@@ -4,11 +4,13 @@ use std::io;
 
 use rustls::{AlertDescription, CertificateError, Error};
 
+use super::named_certificates::is_authority_as_server;
+
 /// Why a TLS handshake failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TlsFault {
     /// No trusted authority has signed the server's certificate.
-    #[error("nobody who is trusted has signed its certificate")]
+    #[error("its certificate is not signed by a trusted authority")]
     UnknownIssuer,
     /// The server's certificate has expired.
     #[error("its certificate has expired")]
@@ -17,25 +19,27 @@ pub enum TlsFault {
     #[error("its certificate is not valid yet")]
     NotYetValid,
     /// The server's certificate is for another name.
-    #[error("its certificate is for another name{}", valid_for(.names))]
+    #[error("its certificate is {}", wrong_name(.wanted, .names))]
     WrongName {
-        /// The names in the certificate; empty where they are not known.
+        /// The name that was asked for; empty where it is not known.
+        wanted: String,
+        /// The names in the certificate; empty where there are none.
         names: Vec<String>,
     },
-    /// The server's certificate is that of an authority, as self-signed ones often are.
-    #[error("its certificate is that of an authority, which a server may not show; self-signed ones often are")]
+    /// The server's certificate is that of an authority, as self-signed ones often are, and is not named as trusted.
+    #[error("its certificate is a certificate authority's own, as self-signed ones often are, and is not trusted")]
     OfAnAuthority,
     /// Any other problem of the server's certificate.
     #[error("its certificate cannot be trusted: {0}")]
     Certificate(String),
     /// What the server sent is not TLS.
-    #[error("what it answers is not TLS")]
+    #[error("its answer is not TLS")]
     NotTls,
     /// The server wants a client certificate, or does not accept the one it was given.
-    #[error("it does not accept the client's certificate, or there was none to show ({0})")]
+    #[error("it wants another client certificate, or any at all ({0})")]
     ClientCertificate(String),
     /// The connection ended in mid-handshake.
-    #[error("the connection ended in mid-handshake")]
+    #[error("the connection ended during the handshake")]
     Ended,
     /// HTTP/2 was offered and the server did not accept it.
     #[error("it does not speak HTTP/2")]
@@ -45,8 +49,20 @@ pub enum TlsFault {
     Other(String),
 }
 
-fn valid_for(names: &[String]) -> String {
-    if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
+/// `for a.test and b.test, not for c.test`.
+fn wrong_name(wanted: &str, names: &[String]) -> String {
+    let not = if wanted.is_empty() { "the name in the URL" } else { wanted };
+    match names {
+        [] => format!("not for {not}: it has no subjectAltName, and a common name alone does not count"),
+        [only] => format!("for {only}, not for {not}"),
+        [first @ .., last] => format!("for {} and {last}, not for {not}", first.join(", ")),
+    }
+}
+
+/// A name of a certificate as people write it. webpki gives it as `DnsName("a.test")` or `IpAddress(127.0.0.1)`.
+fn plain_name(presented: &str) -> String {
+    let inner = presented.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    inner.map_or(presented, |inner| inner.trim_matches('"')).to_owned()
 }
 
 impl From<&Error> for TlsFault {
@@ -65,10 +81,12 @@ fn of_certificate(problem: &CertificateError) -> TlsFault {
         CertificateError::UnknownIssuer => TlsFault::UnknownIssuer,
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsFault::Expired,
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => TlsFault::NotYetValid,
-        CertificateError::NotValidForName => TlsFault::WrongName { names: Vec::new() },
-        CertificateError::NotValidForNameContext { presented, .. } => TlsFault::WrongName { names: presented.clone() },
-        // Only webpki, below rustls, has a variant for it, and we do not depend on webpki.
-        other if other.to_string().contains("CaUsedAsEndEntity") => TlsFault::OfAnAuthority,
+        CertificateError::NotValidForName => TlsFault::WrongName { wanted: String::new(), names: Vec::new() },
+        CertificateError::NotValidForNameContext { expected, presented } => TlsFault::WrongName {
+            wanted: expected.to_str().into_owned(),
+            names: presented.iter().map(|name| plain_name(name)).collect(),
+        },
+        other if is_authority_as_server(other) => TlsFault::OfAnAuthority,
         other => TlsFault::Certificate(other.to_string()),
     }
 }
@@ -83,16 +101,54 @@ fn of_alert(alert: AlertDescription) -> TlsFault {
         | Alert::CertificateExpired
         | Alert::CertificateUnknown
         | Alert::UnknownCA
-        | Alert::AccessDenied => TlsFault::ClientCertificate(format!("it says {alert:?}")),
+        | Alert::AccessDenied => TlsFault::ClientCertificate(format!("TLS alert {}", alert_name(alert))),
         // Servers refuse HTTP/2 with it; none refuses HTTP/1.1.
         Alert::NoApplicationProtocol => TlsFault::NoHttp2,
-        other => TlsFault::Other(format!("it says {other:?}")),
+        other => TlsFault::Other(format!("it refused the handshake with TLS alert {}", alert_name(other))),
     }
+}
+
+/// `unknown_ca`, as RFC 8446, section 6, writes it; rustls knows the names as `UnknownCA`.
+fn alert_name(alert: AlertDescription) -> String {
+    let (name, mut words) = (format!("{alert:?}"), String::new());
+    let mut after_small = false;
+    for c in name.chars() {
+        if c.is_uppercase() && after_small {
+            words.push('_');
+        }
+        after_small = c.is_lowercase();
+        words.push(c.to_ascii_lowercase());
+    }
+    words
 }
 
 impl TlsFault {
     /// The TLS error inside an I/O error of a stream over TLS, if there is one.
     pub(crate) fn inside(error: &io::Error) -> Option<TlsFault> {
         error.get_ref()?.downcast_ref::<Error>().map(TlsFault::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_alerts_in_words() {
+        let told = |names: &[&str]| {
+            let names = names.iter().map(|name| plain_name(name)).collect();
+            TlsFault::WrongName { wanted: "c.test".to_owned(), names }.to_string()
+        };
+        assert_eq!(told(&[r#"DnsName("a.test")"#]), "its certificate is for a.test, not for c.test");
+        assert_eq!(
+            told(&[r#"DnsName("a.test")"#, r#"DnsName("*.b.test")"#, "IpAddress(127.0.0.1)"]),
+            "its certificate is for a.test, *.b.test and 127.0.0.1, not for c.test"
+        );
+        assert_eq!(
+            told(&[]),
+            "its certificate is not for c.test: it has no subjectAltName, and a common name alone does not count"
+        );
+        assert_eq!(alert_name(AlertDescription::UnknownCA), "unknown_ca");
+        assert_eq!(alert_name(AlertDescription::HandshakeFailure), "handshake_failure");
     }
 }

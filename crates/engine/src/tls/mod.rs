@@ -2,6 +2,7 @@
 
 mod config;
 mod fault;
+mod named_certificates;
 mod options;
 mod session;
 mod unverified;

@@ -3,10 +3,10 @@
 /// The options of TLS. The default: the system's certificate authorities, and no client certificate.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct TlsOptions {
-    /// Any certificate is accepted, whoever signed it, for any name and time. A man in the middle can read and change
+    /// Any certificate is accepted, whoever signed it, for any name and date. Someone in the middle can read and change
     /// everything.
     pub insecure: bool,
-    /// The certificate authorities to trust, in PEM; `None`: those of the system.
+    /// Certificates to trust, in PEM, as authorities and as the server's own; `None`: the authorities of the system.
     pub authorities: Option<Vec<u8>>,
     /// The client certificate for servers that ask for one.
     pub identity: Option<Identity>,
@@ -32,10 +32,10 @@ impl std::fmt::Debug for Identity {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TlsError {
     /// The host is neither a DNS name nor an address.
-    #[error("'{0}' is no host that a certificate could name")]
+    #[error("'{0}' is not a host name that a certificate can hold")]
     Name(String),
     /// No certificate authorities were found; what the system said, if anything.
-    #[error("no certificate authorities were found on this system{}", after_colon(.0))]
+    #[error("this system has no certificate authorities{}", after_colon(.0))]
     NoAuthorities(String),
     /// The given authorities cannot be read.
     #[error("the certificate authorities: {0}")]

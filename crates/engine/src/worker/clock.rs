@@ -15,12 +15,20 @@ pub(super) struct CompletionTime {
     pub(super) read: Timestamp,
     /// The two are known apart.
     pub(super) is_stamped: bool,
+    /// It may have lain unread for so long before `arrived`, at most: where no stamp tells, nobody knows more than that it
+    /// was not there when the worker looked before.
+    pub(super) unread: Nanos,
 }
 
 impl CompletionTime {
-    /// Nobody knows when it arrived.
+    /// The worker ended it itself, at `now`.
     pub(super) fn read_at(now: Timestamp) -> CompletionTime {
-        CompletionTime { arrived: now, read: now, is_stamped: false }
+        CompletionTime { arrived: now, read: now, is_stamped: false, unread: Nanos::ZERO }
+    }
+
+    /// The kernel stamped it.
+    pub(super) fn stamped(arrived: Timestamp, read: Timestamp) -> CompletionTime {
+        CompletionTime { arrived, read, is_stamped: true, unread: Nanos::ZERO }
     }
 }
 
@@ -32,6 +40,10 @@ pub(crate) struct WorkerClock {
     pub(super) correlation: ClockCorrelation,
     /// All pauses until the worker last knew that nothing of what had come was left to read.
     paused_when_drained: Nanos,
+    /// When it knew that.
+    drained_at: Timestamp,
+    /// Nothing of what is being dealt with had come before this instant.
+    unread_since: Timestamp,
 }
 
 impl WorkerClock {
@@ -41,6 +53,8 @@ impl WorkerClock {
             pauses: PauseDetector::new(worker),
             correlation: ClockCorrelation::new(),
             paused_when_drained: Nanos::ZERO,
+            drained_at: Timestamp::ZERO,
+            unread_since: Timestamp::ZERO,
         }
     }
 
@@ -63,9 +77,18 @@ impl WorkerClock {
         Since { instant, paused: self.pauses.total() }
     }
 
-    /// Nothing of what has come is left to read, when the worker had paused for so long.
-    pub(super) fn drained(&mut self, paused: Nanos) {
-        self.paused_when_drained = paused;
+    /// Nothing of what had come by `woke` is left to read, when the worker had paused for so long.
+    pub(super) fn drained(&mut self, paused: Nanos, woke: Timestamp) {
+        (self.paused_when_drained, self.drained_at) = (paused, woke);
+    }
+
+    /// The worker looks at what has come, at `woke`. `waited`: when it began to wait for that, where nothing had come before,
+    /// and how soon it wakes, as a rule, when something comes.
+    pub(super) fn looked(&mut self, woke: Timestamp, waited: Option<(Timestamp, Nanos)>) {
+        self.unread_since = match waited {
+            Some((began, within)) => Timestamp(woke.0.saturating_sub(within.0)).max(began),
+            None => self.drained_at,
+        };
     }
 
     /// The stamp on the run's clock, where it can be believed.
@@ -86,6 +109,7 @@ impl WorkerClock {
         let before = self.paused_when_drained.max(exchange.started.paused);
         let paused = self.pauses.total().saturating_sub(before);
         let arrived = Timestamp(now.0.saturating_sub(paused.0)).max(exchange.started.instant);
-        CompletionTime { arrived, read: now, is_stamped: !paused.is_zero() }
+        let unread = arrived.since(self.unread_since.max(exchange.started.instant));
+        CompletionTime { arrived, read: now, is_stamped: !paused.is_zero(), unread }
     }
 }

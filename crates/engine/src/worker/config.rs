@@ -2,6 +2,7 @@
 
 use truetail_model::driver::WorkerShare;
 use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
 use truetail_reactor::MonotonicClock;
 use truetail_run::Timing;
 
@@ -25,14 +26,17 @@ pub(crate) struct WorkerConfig {
     pub(crate) stamped: bool,
     /// What to do between two requests.
     pub(crate) timing: Timing,
-    /// Requests of this load model are due on a schedule, so that one may fall due between two answers.
-    pub(crate) scheduled: bool,
+    /// Who decides when a request is due.
+    pub(crate) model: LoadModelKind,
+    /// The driver's cap is not the user's, nor the server's: truetail chose it by what this machine has.
+    pub(crate) has_own_cap: bool,
     pub(crate) control: Control,
 }
 
 impl WorkerConfig {
-    /// Requests go out when they are due, and not in batches nor when their user is ready.
-    pub(super) fn is_on_time(&self) -> bool {
-        self.scheduled && self.timing != Timing::Cheap
+    /// Requests are due on a schedule, so that one may fall due between two answers.
+    #[inline]
+    pub(super) fn is_scheduled(&self) -> bool {
+        self.model != LoadModelKind::Closed
     }
 }

@@ -8,6 +8,7 @@ use truetail_run::Http2Stats;
 
 use crate::connection::{Connection, LocalPorts, Phase, Pool};
 use crate::protocol::{Protocol, Session, Tag};
+use crate::since::Since;
 use crate::target::endpoint::Endpoint;
 
 /// After a connection could not be opened, requests that have room on others are not risked on a new one for so long.
@@ -28,6 +29,10 @@ pub(super) struct Connections<P: Protocol> {
     pub(super) unassigned: VecDeque<Tag>,
     /// Connections that may have something to send.
     dirty: Vec<u32>,
+    /// How many are being opened.
+    opening: u32,
+    /// How many have not taken all that is to be sent.
+    blocked: u32,
     /// No connection could be opened: until this instant others are preferred.
     opening_rests_until: Timestamp,
     /// What is reported of requests that shared connections.
@@ -44,6 +49,8 @@ impl<P: Protocol> Connections<P> {
             turn: 0,
             unassigned: VecDeque::new(),
             dirty: Vec::new(),
+            opening: 0,
+            blocked: 0,
             opening_rests_until: Timestamp::ZERO,
             streams: Http2Stats::default(),
         }
@@ -86,6 +93,7 @@ impl<P: Protocol> Connections<P> {
     pub(super) fn connect(&mut self, endpoint: &Endpoint, protocol: &P, opener: Tag) -> Result<u32, Cause> {
         let (open, ports) = (self.pool.open(), &mut self.ports);
         let connection = Connection::open(endpoint, protocol.session(), opener, || ports.pick(open))?;
+        self.opening += 1;
         let slot = self.pool.insert(connection).slot();
         if P::MULTIPLEXED {
             self.live.push(slot);
@@ -98,9 +106,37 @@ impl<P: Protocol> Connections<P> {
         self.opening_rests_until = now + REST;
     }
 
-    /// A connection could be opened.
-    pub(super) fn opening_succeeded(&mut self) {
+    /// The connection in this slot is there. Gives the request for which it was opened.
+    pub(super) fn opened(&mut self, slot: u32) -> Tag {
         self.opening_rests_until = Timestamp::ZERO;
+        self.opening -= 1;
+        let connection = self.pool.get(slot);
+        connection.phase = Phase::Open;
+        connection.opener.take().expect("a connection that is being opened")
+    }
+
+    /// The connection in this slot stopped taking bytes at `since`, unless it had before.
+    pub(super) fn block(&mut self, slot: u32, since: Since) {
+        let connection = self.pool.get(slot);
+        if connection.blocked.is_none() {
+            connection.blocked = Some(since);
+            self.blocked += 1;
+        }
+    }
+
+    /// The connection in this slot has taken all that it was to take.
+    #[inline]
+    pub(super) fn unblock(&mut self, slot: u32) {
+        if self.pool.get(slot).blocked.take().is_some() {
+            self.blocked -= 1;
+        }
+    }
+
+    /// One is being opened, or has not taken all that is to be sent: what happens on it is to be noticed at once, for it ends
+    /// a time that is measured.
+    #[inline]
+    pub(super) fn are_watched(&self) -> bool {
+        self.opening + self.blocked > 0
     }
 
     /// A connection takes no new requests any more.
@@ -113,7 +149,10 @@ impl<P: Protocol> Connections<P> {
     /// Takes a connection out.
     pub(super) fn remove(&mut self, slot: u32) -> Box<Connection<P::Session>> {
         self.retire(slot);
-        self.pool.remove(slot)
+        let connection = self.pool.remove(slot);
+        self.opening -= u32::from(connection.opener.is_some());
+        self.blocked -= u32::from(connection.blocked.is_some());
+        connection
     }
 
     /// None is idle, and an answer may free one: not where the server closes each, nor where they are multiplexed.

@@ -1,15 +1,16 @@
 //! What becomes of requests: the events of sessions, timeouts, lost connections, the end of the run; and writing it down.
 
-use truetail_model::record::{Cause, Outcome, RequestRecord, StartDelay};
-use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::record::{Cause, Outcome, RequestRecord};
+use truetail_model::time::Timestamp;
 use truetail_run::CpuTime;
 
 use super::Worker;
 use super::clock::CompletionTime;
 use crate::connection::Phase;
 use crate::connection::timestamps::WallTime;
+use crate::protocol::observer::EndedRequest;
 use crate::protocol::{Closed, Ended, Event, Protocol, Retry, Session, Tag};
-use crate::result::{WorkerResult, cpu_since};
+use crate::result::{ConnectionCounts, WorkerResult, cpu_since};
 
 impl<P: Protocol> Worker<P> {
     /// Deals with what happened on a connection by `now`, by bytes that bear `stamp` or otherwise.
@@ -82,6 +83,7 @@ impl<P: Protocol> Worker<P> {
             return self.unassign(tag);
         }
         let completion = self.clock.noticed(exchange, now);
+        self.sleeper.end_was_unstamped(now);
         self.end(tag, completion, outcome, bytes_in);
     }
 
@@ -159,18 +161,14 @@ impl<P: Protocol> Worker<P> {
     /// A request ended: takes it out, writes it down, and gives its place back to the driver.
     #[inline]
     pub(super) fn end(&mut self, tag: Tag, completion: CompletionTime, outcome: Outcome, bytes_in: u64) {
-        self.events.observe_end(tag, outcome);
         let exchange = self.in_flight.get(tag);
+        self.events.observe_end(tag, EndedRequest { arrival: exchange.arrival, id: exchange.request, outcome });
         let record = self.ledger.record(exchange.request);
         *record = RequestRecord::new(exchange.arrival, exchange.started.instant, completion.arrived, outcome);
         let rare = exchange.rare.as_deref();
         let connect = rare.and_then(|rare| rare.connect);
-        record.delay = StartDelay::split(
-            record.intended_start,
-            record.actual_start,
-            exchange.connection_wait,
-            connect.unwrap_or(Nanos::ZERO),
-        );
+        record.delay = exchange.start_delay();
+        record.knock_on = exchange.passed_on + completion.unread;
         record.connected = connect.is_some();
         record.tls_handshake = rare.and_then(|rare| rare.handshake);
         record.first_byte = exchange.first_byte.map(|first_byte| first_byte.min(completion.arrived));
@@ -181,7 +179,7 @@ impl<P: Protocol> Worker<P> {
         self.in_flight.end(tag);
         // On a schedule, whoever waits for this place could have had it since the answer arrived; in a closed loop the user
         // is this worker, and goes on when it has read.
-        let free = if self.config.scheduled { completion.arrived } else { completion.read };
+        let free = if self.config.is_scheduled() { completion.arrived } else { completion.read };
         self.driver.complete(user, free);
     }
 
@@ -217,6 +215,7 @@ impl<P: Protocol> Worker<P> {
             let request = self.config.requests.choose(arrival.index);
             self.ledger.never_issued(request, &RequestRecord::never_issued(arrival, ended));
         }
+        self.events.finish_observing();
         let (recorder, target_tallies) = self.ledger.close();
         WorkerResult {
             recorder,
@@ -225,8 +224,8 @@ impl<P: Protocol> Worker<P> {
             clock_steps: self.clock.correlation.steps(),
             pauses: self.clock.pauses,
             cpu: cpu_since(cpu_before),
-            connections_opened: self.connections.pool.opened,
-            connections_peak: self.connections.pool.peak,
+            connections: ConnectionCounts { opened: self.connections.pool.opened, peak: self.connections.pool.peak },
+            ticks: self.sleeper.sent_in_ticks(),
             streams: P::MULTIPLEXED.then_some(self.connections.streams),
             stray_answers: self.receiver.stray_answers,
             unstamped: self.receiver.unstamped,

@@ -1,6 +1,7 @@
 //! The requests of one worker that were begun and have not ended.
 
 use truetail_model::arrival::Arrival;
+use truetail_model::record::{KnockOn, StartDelay};
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::deadlines::Deadlines;
@@ -21,6 +22,8 @@ pub(super) struct Exchange {
     pub(super) began: Since,
     /// Just before the transport took the first byte; the same as `began` until then.
     pub(super) started: Since,
+    /// How much of their lag earlier requests may have passed on to it.
+    pub(super) passed_on: Nanos,
     /// What most requests on a connection that is kept do not have.
     pub(super) rare: Option<Box<Rare>>,
     /// When the first byte of the answer had arrived.
@@ -49,6 +52,13 @@ impl Exchange {
         self.rare.as_ref().is_some_and(|rare| rare.connect.is_some())
     }
 
+    /// How late it started, and why.
+    #[inline]
+    pub(super) fn start_delay(&self) -> StartDelay {
+        let connect = self.rare.as_ref().and_then(|rare| rare.connect).unwrap_or(Nanos::ZERO);
+        StartDelay::split(self.arrival.intended_start, self.started.instant, self.connection_wait, connect)
+    }
+
     /// Room for what is known of few requests.
     pub(super) fn rare(&mut self) -> &mut Rare {
         self.rare.get_or_insert_default()
@@ -69,11 +79,24 @@ pub(super) struct InFlight {
     vacant: Vec<u32>,
     deadlines: Deadlines,
     timeout: Option<Nanos>,
+    knock_on: KnockOn,
 }
 
 impl InFlight {
     pub(super) fn new(timeout: Option<Nanos>) -> InFlight {
-        InFlight { slots: Vec::new(), vacant: Vec::new(), deadlines: Deadlines::new(), timeout }
+        let deadlines = Deadlines::new();
+        InFlight { slots: Vec::new(), vacant: Vec::new(), deadlines, timeout, knock_on: KnockOn::default() }
+    }
+
+    /// The transport took the first byte of a request at `started`. `knows_all`: there is no other worker, so that what is in
+    /// flight here is all that is.
+    #[inline]
+    pub(super) fn start(&mut self, tag: Tag, started: Since, knows_all: bool) {
+        let is_idle = knows_all && self.len() == 1;
+        let exchange = &mut self.slots[tag as usize].exchange;
+        exchange.started = started;
+        let lag = exchange.start_delay().generator_lag;
+        exchange.passed_on = self.knock_on.start(started.instant, lag, is_idle).saturating_sub(lag);
     }
 
     /// Adds a request, whose timeout counts from when it began.

@@ -10,7 +10,7 @@
 //! | `sending` | bytes to the transport, and the actual start |
 //! | `receiving`, `receiver` | bytes to the sessions, and when they had arrived |
 //! | `ending` | how requests and the run end, and are written down |
-//! | `sleeping`, `oversleep` | between two requests |
+//! | `sleeping`, `oversleep`, `pace` | between two requests |
 //! | `clock`, `pause_detector` | the worker's time |
 //! | `connections`, `in_flight`, `deadlines` | what is open, and what is under way |
 //! | `ledger`, `target_tallies` | what is written down |
@@ -24,6 +24,7 @@ mod in_flight;
 mod ledger;
 mod opening;
 mod oversleep;
+mod pace;
 mod pause_detector;
 mod receiver;
 mod receiving;
@@ -50,7 +51,7 @@ use in_flight::InFlight;
 pub(crate) use ledger::Ledger;
 pub(crate) use pause_detector::PauseDetector;
 use receiver::Receiver;
-use sleeping::Sleeper;
+use sleeping::{Habits, Sleeper, Wait};
 
 /// Reports taken from the reactor at once.
 const REPORTS: usize = 256;
@@ -93,9 +94,11 @@ impl<P: Protocol> Worker<P> {
         reactor: Reactor,
     ) -> Worker<P> {
         let ports = LocalPorts::new(config.share.index, config.share.workers);
+        let stamps_each = config.stamped && !P::MULTIPLEXED;
+        let habits = Habits { timing: config.timing, model: config.model, stamps_each };
         Worker {
             clock: WorkerClock::new(config.clock, config.share.index),
-            sleeper: Sleeper::new(config.timing, P::MULTIPLEXED),
+            sleeper: Sleeper::new(habits),
             connections: Connections::new(ports, config.connections),
             in_flight: InFlight::new(config.timeout),
             receiver: Receiver::new(),
@@ -155,9 +158,11 @@ impl<P: Protocol> Worker<P> {
         let latest = if self.receiver.has_more() { now } else { sleeping::latest_wake_up(now) };
         let until = until.min(self.in_flight.first_deadline()).min(latest).max(now);
         let paused_before = self.clock.pauses.total();
-        self.sleeper.sleep(&self.reactor, reports, &mut self.clock, &self.driver, now, until)?;
+        let wait = Wait { driver: &self.driver, now, until, is_watched: self.connections.are_watched() };
+        self.sleeper.sleep(&wait, &self.reactor, reports, &mut self.clock)?;
         self.has_polled = true;
-        self.clock.now();
+        let woke = self.clock.now();
+        self.clock.looked(woke, self.sleeper.woken_within().map(|within| (now, within)));
         let paused = self.clock.pauses.total();
         // A pause may have come after the system had said what is ready.
         self.receiver.may_have_missed = paused > paused_before;
@@ -172,7 +177,7 @@ impl<P: Protocol> Worker<P> {
         }
         self.expire(now);
         if !reports.is_full() && !self.receiver.has_more() {
-            self.clock.drained(paused);
+            self.clock.drained(paused, woke);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use truetail_model::time::Timestamp;
 
 use super::clock::CompletionTime;
 use super::{Worker, receiver};
-use crate::connection::{Phase, Token, Transport, timestamps};
+use crate::connection::{Token, Transport, timestamps};
 use crate::protocol::{Protocol, Tag};
 
 impl<P: Protocol> Worker<P> {
@@ -75,14 +75,11 @@ impl<P: Protocol> Worker<P> {
     /// The connection is there at `now`: the request that waited for it is the first on it.
     fn opened(&mut self, token: Token, now: Timestamp) {
         let (slot, since) = (token.slot(), self.clock.since(now));
-        self.connections.opening_succeeded();
-        let connection = self.connections.pool.get(slot);
-        connection.phase = Phase::Open;
-        let tag = connection.opener.take().expect("a connection that is being opened");
+        let tag = self.connections.opened(slot);
         let exchange = self.in_flight.get(tag);
         let connect = exchange.began.elapsed(since);
         exchange.rare().connect = Some(connect);
-        if let Transport::Tls(session) = &connection.transport {
+        if let Transport::Tls(session) = &self.connections.pool.get(slot).transport {
             exchange.rare().handshake = Some(session.began.elapsed(since).min(connect));
         }
         self.begin_on(slot, tag, now);

@@ -124,10 +124,10 @@ impl<P: Protocol> Worker<P> {
         let exchange = self.in_flight.get(tag);
         let sent = exchange.started.instant;
         match arrived.filter(|arrived| *arrived >= sent) {
-            Some(arrived) if last => Ok(CompletionTime { arrived, read: now, is_stamped: true }),
+            Some(arrived) if last => Ok(CompletionTime::stamped(arrived, now)),
             Some(arrived) => {
                 let noticed = self.clock.noticed(exchange, now);
-                Ok(CompletionTime { arrived: arrived.min(noticed.arrived), read: now, is_stamped: true })
+                Ok(CompletionTime::stamped(arrived.min(noticed.arrived), now))
             }
             // On a new connection a server may speak first: it says there why it will not listen.
             None if P::MATCHED_BY_ORDER && !exchange.has_opened() && self.clock.is_before(stamp, sent) => {
@@ -135,6 +135,7 @@ impl<P: Protocol> Worker<P> {
             }
             None => {
                 self.receiver.unstamped += u64::from(self.config.stamped);
+                self.sleeper.end_was_unstamped(now);
                 Ok(self.clock.noticed(exchange, now))
             }
         }

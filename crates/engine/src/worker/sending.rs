@@ -39,11 +39,11 @@ impl<P: Protocol> Worker<P> {
             let since = self.clock.since(now);
             let Some(connection) = self.connections.open(slot) else { return };
             if taken < wanted || connection.transport.has_more_to_send() {
-                connection.blocked.get_or_insert(since);
-                return;
+                return self.connections.block(slot, since);
             }
-            connection.blocked = None;
-            if connection.session.output(&self.protocol).is_empty() {
+            let is_done = connection.session.output(&self.protocol).is_empty();
+            self.connections.unblock(slot);
+            if is_done {
                 return;
             }
             now = self.clock.now();
@@ -75,7 +75,7 @@ impl<P: Protocol> Worker<P> {
             let since = if blocked.instant > exchange.began.instant { blocked } else { exchange.began };
             exchange.connection_wait += since.elapsed(now);
         }
-        exchange.started = now;
+        self.in_flight.start(tag, now, self.config.share.workers == 1);
     }
 
     /// The transport took the last byte of a request at `now`, after it had stopped in the middle.

@@ -1,7 +1,7 @@
 //! What is due: one request after the other, or in batches.
 
 use truetail_model::driver::{Directive, DueRequest};
-use truetail_model::time::Timestamp;
+use truetail_model::time::{Nanos, Timestamp};
 
 use super::in_flight::Exchange;
 use super::{Next, REPORTS, Worker};
@@ -22,7 +22,7 @@ impl<P: Protocol> Worker<P> {
         {
             return Next::Sleep(tick);
         }
-        let most = if self.config.is_on_time() { STARTS_IN_A_ROW } else { BATCH };
+        let most = if self.sleeper.is_on_time() { STARTS_IN_A_ROW } else { BATCH };
         for _ in 0..most {
             let now = self.clock.now();
             if self.should_poll_first(now) {
@@ -30,7 +30,7 @@ impl<P: Protocol> Worker<P> {
             }
             match self.driver.poll(now) {
                 Directive::Start(start) => self.begin(start, now),
-                Directive::Wait { until } => return Next::Sleep(until),
+                Directive::Wait { until } => return Next::Sleep(self.sleeper.tick_after(until, &self.driver, now)),
                 Directive::Expired | Directive::Finished => return Next::Finish,
             }
         }
@@ -40,7 +40,7 @@ impl<P: Protocol> Worker<P> {
     /// Before a connection is opened for an arrival, answers are looked for: one that has come has freed its connection, and
     /// after a pause of this worker many have. A connection is opened for those alone that find none by then.
     fn should_poll_first(&self, now: Timestamp) -> bool {
-        self.config.scheduled
+        self.config.is_scheduled()
             && !self.has_polled
             && self.connections.one_may_become_idle()
             && self.driver.can_start(now)
@@ -50,7 +50,7 @@ impl<P: Protocol> Worker<P> {
     /// read may bring a connection for it. One start between two answers does not starve the answers.
     #[inline]
     pub(super) fn start_between_answers(&mut self) {
-        if !self.config.is_on_time() || self.connections.one_may_become_idle() {
+        if !self.sleeper.is_on_time() || self.connections.one_may_become_idle() {
             return;
         }
         let now = self.clock.now();
@@ -64,6 +64,7 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     fn begin(&mut self, start: DueRequest, now: Timestamp) {
         self.has_polled = false;
+        self.sleeper.began(start.arrival.intended_start);
         let request = self.config.requests.choose(start.arrival.index);
         self.ledger.plan(request, start.arrival.intended_start);
         let began = self.clock.since(now);
@@ -71,9 +72,11 @@ impl<P: Protocol> Worker<P> {
             arrival: start.arrival,
             request,
             user: start.user,
-            connection_wait: start.connection_wait,
+            // What nobody but this machine forbade, the generator was late with.
+            connection_wait: if self.config.has_own_cap { Nanos::ZERO } else { start.connection_wait },
             began,
             started: began,
+            passed_on: Nanos::ZERO,
             rare: None,
             first_byte: None,
             connection: None,

@@ -2,69 +2,79 @@
 
 use std::collections::BTreeMap;
 
-use truetail_model::record::{Outcome, RequestRecord, Tally};
+use truetail_model::record::{Outcome, RequestRecord, Tally, TargetTimes};
 use truetail_model::time::Timestamp;
 use truetail_model::workload::Workload;
 use truetail_run::TargetBooks;
 
 use crate::target::request_set::{RequestId, RequestSet};
 
-/// The books of one worker.
+/// The books and the distributions of one worker.
 #[derive(Default, Debug)]
 pub(crate) struct TargetTallies {
     measure_from: Timestamp,
     /// Empty where there is one target: its books are those of the run.
-    books: Vec<(Tally, BTreeMap<u16, u64>)>,
+    targets: Vec<TargetLedger>,
+}
+
+#[derive(Clone, Default, Debug)]
+struct TargetLedger {
+    tally: Tally,
+    statuses: BTreeMap<u16, u64>,
+    times: TargetTimes,
 }
 
 impl TargetTallies {
     pub(crate) fn new(requests: &RequestSet, workload: &Workload) -> TargetTallies {
         let several = requests.only().is_none();
-        let books = if several { vec![Default::default(); requests.targets().len()] } else { Vec::new() };
-        TargetTallies { measure_from: Timestamp(workload.warmup.0), books }
+        let targets = if several { vec![TargetLedger::default(); requests.targets().len()] } else { Vec::new() };
+        TargetTallies { measure_from: Timestamp(workload.warmup.0), targets }
     }
 
-    fn books(&mut self, request: RequestId, intended: Timestamp) -> Option<&mut (Tally, BTreeMap<u16, u64>)> {
-        if intended < self.measure_from { None } else { self.books.get_mut(request.target as usize) }
+    fn of(&mut self, request: RequestId, intended: Timestamp) -> Option<&mut TargetLedger> {
+        if intended < self.measure_from { None } else { self.targets.get_mut(request.target as usize) }
     }
 
     /// An arrival was taken from the schedule.
     #[inline]
     pub(crate) fn plan(&mut self, request: RequestId, intended: Timestamp) {
-        if let Some((tally, _)) = self.books(request, intended) {
-            tally.plan(1);
+        if let Some(target) = self.of(request, intended) {
+            target.tally.plan(1);
         }
     }
 
     /// An arrival ended.
     #[inline]
     pub(crate) fn record(&mut self, request: RequestId, record: &RequestRecord) {
-        let Some((tally, statuses)) = self.books(request, record.intended_start) else { return };
-        tally.count(record.outcome);
+        let Some(target) = self.of(request, record.intended_start) else { return };
+        target.tally.count(record.outcome);
         if let Outcome::Response { status } = record.outcome {
-            *statuses.entry(status).or_default() += 1;
+            *target.statuses.entry(status).or_default() += 1;
         }
+        target.times.record(record);
     }
 }
 
-/// The books of all workers together.
+/// The books and the distributions of all workers together.
 pub(crate) fn merge_tallies<'a>(
     requests: &RequestSet,
     parts: impl Iterator<Item = &'a TargetTallies>,
-) -> Vec<TargetBooks> {
-    let mut whole: Vec<TargetBooks> = Vec::new();
+) -> (Vec<TargetBooks>, Vec<TargetTimes>) {
+    let (mut books, mut times): (Vec<TargetBooks>, Vec<TargetTimes>) = Default::default();
     for part in parts {
-        let of_part = requests.targets().iter().zip(&part.books).map(|(target, (tally, statuses))| TargetBooks {
+        let of_part = requests.targets().iter().zip(&part.targets).map(|(target, ledger)| TargetBooks {
             method: target.method().as_str().to_owned(),
             url: target.url().to_owned(),
-            tally: *tally,
-            statuses: statuses.clone(),
+            tally: ledger.tally,
+            statuses: ledger.statuses.clone(),
         });
-        if whole.is_empty() {
-            whole = of_part.collect();
+        if books.is_empty() {
+            books = of_part.collect();
+            times = part.targets.iter().map(|ledger| ledger.times.clone()).collect();
         } else {
-            whole.iter_mut().zip(of_part).for_each(|(whole, part)| whole.merge(&part));
+            books.iter_mut().zip(of_part).for_each(|(whole, part)| whole.merge(&part));
+            times.iter_mut().zip(&part.targets).for_each(|(whole, part)| whole.merge(&part.times));
         }
     }
-    whole
+    (books, times)
 }

@@ -16,6 +16,11 @@ use truetail_model::record::{Samples, SamplesOptions};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{Limits, LoadModel, Workload};
 
+/// A drain that ends only what hangs: a machine that stands still for half a second has time left for all the rest.
+pub const DRAIN: Nanos = Nanos::from_secs(2);
+/// The same for a timeout.
+pub const TIMEOUT: Nanos = Nanos::from_secs(2);
+
 /// What the server does with one request.
 #[derive(Clone)]
 pub enum Act {
@@ -31,6 +36,8 @@ pub enum Act {
     Hang,
     /// Waits, then sends these bytes.
     After(Duration, Vec<u8>),
+    /// Waits until the server has seen so many requests, then sends these bytes.
+    WhenSeen(u64, Vec<u8>),
 }
 
 pub fn ok() -> Vec<u8> {
@@ -75,7 +82,7 @@ fn serve(stream: TcpStream, act: &(dyn Fn(u64) -> Act + Send + Sync), requests: 
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     while read_request(&mut reader) {
         let n = requests.fetch_add(1, Ordering::SeqCst);
-        if !perform(act(n), &stream) {
+        if !perform(act(n), &stream, requests) {
             return;
         }
     }
@@ -100,7 +107,7 @@ pub fn read_request(reader: &mut impl BufRead) -> bool {
 }
 
 /// Says whether the connection goes on.
-fn perform(act: Act, mut stream: &TcpStream) -> bool {
+fn perform(act: Act, mut stream: &TcpStream, requests: &AtomicU64) -> bool {
     match act {
         Act::Send(bytes) => stream.write_all(&bytes).is_ok(),
         Act::Drip(bytes, size) => bytes.chunks(size).all(|piece| {
@@ -129,6 +136,12 @@ fn perform(act: Act, mut stream: &TcpStream) -> bool {
         }
         Act::After(time, bytes) => {
             std::thread::sleep(time);
+            stream.write_all(&bytes).is_ok()
+        }
+        Act::WhenSeen(count, bytes) => {
+            while requests.load(Ordering::SeqCst) < count {
+                std::thread::sleep(Duration::from_millis(1));
+            }
             stream.write_all(&bytes).is_ok()
         }
     }

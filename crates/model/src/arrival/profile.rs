@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Constant, ProfileError, Ramp, RateProfile, Sine, Step, Steps, Trace};
-use crate::time::{Nanos, Rate};
+use crate::time::{Nanos, Rate, number_of};
 
 /// Every rate profile there is.
 #[derive(Clone, PartialEq, Debug)]
@@ -96,12 +96,12 @@ fn malformed(text: &str, form: &'static str, problem: impl fmt::Display) -> Prof
     ProfileError::Malformed { text: text.to_owned(), problem: problem.to_string(), form }
 }
 
-/// A rate that may be 0.
+/// Requests per second, as `100` or `1.5k`; may be 0.
 fn per_second(text: &str, form: &'static str, field: &str) -> Result<f64, ProfileError> {
-    match field.trim().parse::<f64>() {
-        Ok(rate) if rate.is_finite() && rate >= 0.0 => Ok(rate),
-        Ok(_) => Err(malformed(text, form, format!("rate '{field}' is negative or not finite"))),
-        Err(_) => Err(malformed(text, form, format!("'{field}' is not a rate"))),
+    match number_of(field.trim()) {
+        Some(rate) if rate.is_finite() && rate >= 0.0 => Ok(rate),
+        Some(_) => Err(malformed(text, form, format!("rate '{field}' is negative or not finite"))),
+        None => Err(malformed(text, form, format!("'{field}' is not a rate"))),
     }
 }
 

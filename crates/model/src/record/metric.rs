@@ -158,6 +158,18 @@ metrics! {
         timeline: &[0.5, 0.9, 0.99, 0.999, 1.0],
         value: |record| Some(record.response_time()),
     }
+    /// Response time of arrivals that were answered, less what the generator added to each. A part of no table: its
+    /// quantiles stand beside those of the response time.
+    WithoutGenerator {
+        name: "without_generator",
+        label: "without the generator",
+        description: "the same, each less what the generator added to it at most",
+        population: Answered,
+        part_of: Some(Metric::ResponseTime),
+        presence: WhereRecorded,
+        timeline: &[],
+        value: |record| Some(record.without_generator()),
+    }
     /// What was waited for arrivals that were censored: a bound from below on their response time.
     Censored {
         name: "censored",
@@ -298,9 +310,9 @@ impl Metric {
     }
 
     /// It has a distribution of its own in `run.json`. Answered, censored and failed arrivals together are the response
-    /// time there.
+    /// time there, and what is without the generator is the lower partner of each of its quantiles.
     pub const fn stands_alone(self) -> bool {
-        !matches!(self, Metric::ResponseTime | Metric::Censored | Metric::Failed)
+        !matches!(self, Metric::ResponseTime | Metric::WithoutGenerator | Metric::Censored | Metric::Failed)
     }
 
     /// Is it written where it has so many values? See [`Presence`].

@@ -148,5 +148,5 @@ causes! {
     /// HTTP/2: more data than a window allows, or a window that is larger than any may be.
     Http2Window = "http2_window", "the server broke the flow control of HTTP/2";
     /// A callable raised an error.
-    Raised = "raised", "the callable failed";
+    Raised = "raised", "the callable raised an exception";
 }

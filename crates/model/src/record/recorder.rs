@@ -163,6 +163,7 @@ impl Recorder {
             intervals,
             books,
             samples: self.samples,
+            targets: Vec::new(),
             bytes_in: self.bytes_in,
             measure_from: self.options.measure_from,
             last_end: self.last_end,

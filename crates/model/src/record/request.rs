@@ -48,6 +48,10 @@ pub struct RequestRecord {
     pub end: Timestamp,
     /// The owners of `actual_start - intended_start`.
     pub delay: StartDelay,
+    /// What the generator may have added to the response time beyond `delay.generator_lag`, at most: the lag of earlier
+    /// requests that this one may have queued behind ([`KnockOn`](super::KnockOn)), and the time for which its answer
+    /// may have lain unread, where `end` is the instant at which the generator noticed it.
+    pub knock_on: Nanos,
     /// A connection was opened for this request, so `delay.connect` is measured even where it is zero.
     pub connected: bool,
     /// The TLS part of `delay.connect`, from the TCP connection to the end of the handshake. `None` where this request
@@ -78,6 +82,7 @@ impl RequestRecord {
             first_byte: None,
             end,
             delay: StartDelay::split(arrival.intended_start, actual_start, Nanos::ZERO, Nanos::ZERO),
+            knock_on: Nanos::ZERO,
             connected: false,
             tls_handshake: None,
             read_lag: None,
@@ -106,6 +111,14 @@ impl RequestRecord {
     /// What a user felt: `end - intended_start`. For an unanswered arrival, what was waited.
     pub fn response_time(&self) -> Nanos {
         self.end.since(self.intended_start)
+    }
+
+    /// The response time less what the generator may have added to it. The response time with a generator that is never
+    /// late lies between this and [`RequestRecord::response_time`], where `knock_on` covers what earlier requests
+    /// passed on.
+    #[inline]
+    pub fn without_generator(&self) -> Nanos {
+        self.response_time().saturating_sub(self.delay.generator_lag + self.knock_on)
     }
 
     /// What a naive tool reports: `end - actual_start`.

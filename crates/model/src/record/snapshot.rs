@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    ByInterval, Cause, Distributions, Histogram, IntervalBooks, Metric, Samples, SecondCounts, Tally, seconds,
+    ByInterval, Cause, Distributions, Histogram, IntervalBooks, Metric, Samples, SecondCounts, Tally, TargetTimes,
+    seconds,
 };
 use crate::arrival::ScheduleHash;
 use crate::time::Timestamp;
@@ -32,6 +33,8 @@ pub struct Snapshot {
     pub books: ByInterval<IntervalBooks>,
     /// Single requests.
     pub samples: Samples,
+    /// The distributions of each target, in the order of the targets; empty where there is but one, or they were not kept.
+    pub targets: Vec<TargetTimes>,
     /// Bytes of answers that were read.
     pub bytes_in: u64,
     /// Arrivals intended before this were warm-up.
@@ -75,9 +78,18 @@ impl Snapshot {
         self.intervals.merge(&other.intervals);
         self.books.merge(&other.books);
         self.samples.merge(&other.samples);
+        self.merge_targets(&other.targets);
         self.bytes_in += other.bytes_in;
         self.measure_from = self.measure_from.max(other.measure_from);
         self.last_end = self.last_end.max(other.last_end);
         self.schedule_hash.merge(other.schedule_hash);
+    }
+
+    /// One that was recorded without targets adds nothing to any of them.
+    fn merge_targets(&mut self, others: &[TargetTimes]) {
+        if self.targets.len() < others.len() {
+            self.targets.resize_with(others.len(), TargetTimes::default);
+        }
+        self.targets.iter_mut().zip(others).for_each(|(mine, theirs)| mine.merge(theirs));
     }
 }

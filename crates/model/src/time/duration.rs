@@ -89,7 +89,7 @@ impl From<std::time::Duration> for Nanos {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DurationError {
     /// Not a number followed by a unit.
-    #[error("'{0}' is not a duration; write a number and a unit, such as 500us, 10ms, 1s or 2m")]
+    #[error("'{0}' is not a duration; write a number and a unit, such as 500us, 10ms, 1s, 2m or 1m30s")]
     Malformed(String),
     /// A number without a unit.
     #[error("'{0}' has no unit; write 500us, 10ms, 1s, 2m or 1h")]
@@ -112,30 +112,66 @@ const UNITS: [(&str, u64); 6] = [
 impl FromStr for Nanos {
     type Err = DurationError;
 
-    /// Reads `500us`, `10ms`, `1.5s`, `2m`, `1h`, `100ns` (also `µs`). Zero is accepted; where it makes no sense
-    /// the caller says so. Whole numbers of a unit are read exactly.
+    /// Reads `500us`, `10ms`, `1.5s`, `2m`, `1h`, `100ns` (also `µs`), and several parts from long to short units, each
+    /// unit once: `1m30s`. Zero is accepted; where it makes no sense the caller says so. Whole numbers of a unit are read
+    /// exactly.
     fn from_str(text: &str) -> Result<Nanos, DurationError> {
-        let trimmed = text.trim();
-        let split = trimmed.find(|c: char| c.is_alphabetic() && c != 'e' && c != 'E').unwrap_or(trimmed.len());
-        let (number, unit) = trimmed.split_at(split);
-        let (number, unit) = (number.trim(), unit.trim());
         let malformed = || DurationError::Malformed(text.to_owned());
-        let out_of_range = || DurationError::OutOfRange(text.to_owned());
-        let unit_ns = match unit {
-            "" if number.parse::<f64>().is_ok() => return Err(DurationError::NoUnit(text.to_owned())),
-            "µs" | "μs" => 1_000,
-            _ => UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(malformed)?.1,
-        };
-        if let Ok(whole) = number.parse::<u64>() {
-            return whole.checked_mul(unit_ns).map(Nanos).ok_or_else(out_of_range);
+        let (mut rest, mut sum, mut longest) = (text.trim(), 0_u64, u64::MAX);
+        loop {
+            let part;
+            (part, rest) = split_part(rest);
+            let unit_ns = unit_length(text, part)?;
+            // `1s2s` and `30s1m` are slips of the pen, and a sign belongs before the whole.
+            if unit_ns >= longest || (longest != u64::MAX && part.0.starts_with(['-', '+'])) {
+                return Err(malformed());
+            }
+            longest = unit_ns;
+            let length = part_length(text, part.0, unit_ns)?;
+            sum = sum.checked_add(length).ok_or_else(|| DurationError::OutOfRange(text.to_owned()))?;
+            if rest.is_empty() {
+                return Ok(Nanos(sum));
+            }
         }
-        let value: f64 = number.parse().map_err(|_| malformed())?;
-        let ns = (value * unit_ns as f64).round();
-        if !ns.is_finite() || ns < 0.0 || value < 0.0 || ns >= u64::MAX as f64 {
-            return Err(out_of_range());
-        }
-        Ok(Nanos(ns as u64))
     }
+}
+
+/// A number and its unit, as they are written.
+type Part<'a> = (&'a str, &'a str);
+
+/// Splits off the first number with its unit. An `e` is part of the number, as in `1e3us`.
+fn split_part(text: &str) -> (Part<'_>, &str) {
+    let unit_at = text.find(|c: char| c.is_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
+    let (number, rest) = text.split_at(unit_at);
+    let unit_end = rest.find(|c: char| !c.is_alphabetic()).unwrap_or(rest.len());
+    let (unit, rest) = rest.split_at(unit_end);
+    ((number.trim(), unit), rest.trim_start())
+}
+
+fn unit_length(text: &str, (number, unit): Part<'_>) -> Result<u64, DurationError> {
+    match unit {
+        "" if number.parse::<f64>().is_ok() => Err(DurationError::NoUnit(text.to_owned())),
+        "µs" | "μs" => Ok(1_000),
+        _ => UNITS
+            .iter()
+            .find(|(name, _)| *name == unit)
+            .map(|(_, length)| *length)
+            .ok_or_else(|| DurationError::Malformed(text.to_owned())),
+    }
+}
+
+/// `number` times `unit_ns`, in nanoseconds.
+fn part_length(text: &str, number: &str, unit_ns: u64) -> Result<u64, DurationError> {
+    let out_of_range = || DurationError::OutOfRange(text.to_owned());
+    if let Ok(whole) = number.parse::<u64>() {
+        return whole.checked_mul(unit_ns).ok_or_else(out_of_range);
+    }
+    let value: f64 = number.parse().map_err(|_| DurationError::Malformed(text.to_owned()))?;
+    let ns = (value * unit_ns as f64).round();
+    if !ns.is_finite() || ns < 0.0 || value < 0.0 || ns >= u64::MAX as f64 {
+        return Err(out_of_range());
+    }
+    Ok(ns as u64)
 }
 
 impl fmt::Display for Nanos {
@@ -180,6 +216,11 @@ mod tests {
             ("3µs", 3_000),
             ("1e3us", 1_000_000),
             (" 10 ms ", 10_000_000),
+            ("1m30s", 90_000_000_000),
+            ("1h2m3s4ms5us6ns", 3_723_004_005_006),
+            ("1h 30m", 5_400_000_000_000),
+            ("1m1.5s", 61_500_000_000),
+            ("0m0s", 0),
         ] {
             assert_eq!(text.parse::<Nanos>().unwrap().0, ns, "{text}");
         }
@@ -187,11 +228,13 @@ mod tests {
 
     #[test]
     fn what_is_no_duration() {
-        for text in ["", "ms", "ten ms", "1 fortnight", "1s2s", "--1s"] {
+        for text in ["", "ms", "ten ms", "1 fortnight", "1s2s", "--1s", "30s1m", "1m-30s", "1m+30s", "1m30x", "1mm"] {
             assert!(matches!(text.parse::<Nanos>(), Err(DurationError::Malformed(_))), "{text}");
         }
-        assert!(matches!("10".parse::<Nanos>(), Err(DurationError::NoUnit(_))));
-        for text in ["-1s", "1e400s", "99999999999999h"] {
+        for text in ["10", "1m30"] {
+            assert!(matches!(text.parse::<Nanos>(), Err(DurationError::NoUnit(_))), "{text}");
+        }
+        for text in ["-1s", "-1m30s", "1e400s", "99999999999999h", "5124095h2000m"] {
             assert!(matches!(text.parse::<Nanos>(), Err(DurationError::OutOfRange(_))), "{text}");
         }
         assert!("NaNs".parse::<Nanos>().is_err() && "infs".parse::<Nanos>().is_err());
@@ -201,6 +244,18 @@ mod tests {
         #[test]
         fn a_duration_reads_back_as_it_was_written(ns in any::<u64>()) {
             prop_assert_eq!(Nanos(ns).to_string().parse::<Nanos>(), Ok(Nanos(ns)));
+        }
+
+        #[test]
+        fn parts_add_up(hours in 0_u64..1000, minutes in 0_u64..1000, seconds in 0_u64..1000, micros in 0_u64..10_000) {
+            let text = format!("{hours}h{minutes}m{seconds}s{micros}us");
+            let sum = Nanos::from_secs(hours * 3600 + minutes * 60 + seconds) + Nanos::from_micros(micros);
+            prop_assert_eq!(text.parse::<Nanos>(), Ok(sum));
+        }
+
+        #[test]
+        fn any_text_is_a_duration_or_refused(text in "[0-9hmsunµe.+ -]{0,12}|\\PC{0,8}") {
+            let _ = text.parse::<Nanos>();
         }
     }
 }

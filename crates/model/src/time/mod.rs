@@ -7,4 +7,5 @@ mod rate;
 
 pub use duration::{DurationError, NANOS_PER_SECOND, Nanos};
 pub use instant::{Clock, Timestamp};
+pub(crate) use rate::number_of;
 pub use rate::{Rate, RateError};

@@ -14,8 +14,8 @@ pub struct Rate(f64);
 /// Why a text or number is not a rate.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum RateError {
-    /// Not `N`, `N/s`, `N/m` or `N/h`.
-    #[error("'{0}' is not a rate; write requests per second (1000 or 1000/s), or per minute (60/m)")]
+    /// Not `N`, `N/s`, `N/m`, `N/h` or `Nrps`.
+    #[error("'{0}' is not a rate; write requests per second (1000, 1k, 1000/s or 1000rps), or per minute (60/m)")]
     Malformed(String),
     /// Zero, negative or not finite.
     #[error("'{0}' is out of range; a rate is finite and above zero")]
@@ -49,19 +49,34 @@ impl Rate {
 impl FromStr for Rate {
     type Err = RateError;
 
-    /// Reads `1000`, `1000/s`, `60/m`, `5/h`.
+    /// Reads `1000`, `1000/s`, `60/m`, `5/h`, `10rps`, and thousands as `1.5k` or `1k/s`.
     fn from_str(text: &str) -> Result<Rate, RateError> {
         let malformed = || RateError::Malformed(text.to_owned());
-        let (number, per) = text.trim().split_once('/').unwrap_or((text.trim(), "s"));
-        let seconds = match per.trim() {
-            "s" | "sec" | "second" => 1.0,
-            "m" | "min" | "minute" => 60.0,
-            "h" | "hour" => 3600.0,
-            _ => return Err(malformed()),
+        let written = text.trim();
+        let (number, seconds) = match (written.split_once('/'), written.strip_suffix("rps")) {
+            (Some((number, per)), _) => (number, seconds_in(per.trim()).ok_or_else(malformed)?),
+            (None, Some(number)) => (number, 1.0),
+            (None, None) => (written, 1.0),
         };
-        let count: f64 = number.trim().parse().map_err(|_| malformed())?;
+        let count = number_of(number.trim()).ok_or_else(malformed)?;
         Rate::per_second(count / seconds).map_err(|_| RateError::OutOfRange(text.to_owned()))
     }
+}
+
+/// The seconds in `s`, `m` or `h`.
+fn seconds_in(unit: &str) -> Option<f64> {
+    match unit {
+        "s" | "sec" | "second" => Some(1.0),
+        "m" | "min" | "minute" => Some(60.0),
+        "h" | "hour" => Some(3600.0),
+        _ => None,
+    }
+}
+
+/// A number, in thousands where a `k` follows it.
+pub(crate) fn number_of(text: &str) -> Option<f64> {
+    let (number, factor) = text.strip_suffix(['k', 'K']).map_or((text, 1.0), |number| (number.trim_end(), 1000.0));
+    number.parse::<f64>().ok().map(|number| number * factor)
 }
 
 impl fmt::Display for Rate {
@@ -88,14 +103,25 @@ mod tests {
 
     #[test]
     fn rates_as_users_write_them() {
-        for (text, per_second) in [("1000", 1000.0), ("1000/s", 1000.0), ("60/m", 1.0), ("1.5/s", 1.5), ("3600/h", 1.0)]
-        {
+        for (text, per_second) in [
+            ("1000", 1000.0),
+            ("1000/s", 1000.0),
+            ("60/m", 1.0),
+            ("1.5/s", 1.5),
+            ("3600/h", 1.0),
+            ("1k", 1000.0),
+            ("1.5k", 1500.0),
+            ("2K/s", 2000.0),
+            ("6k/m", 100.0),
+            ("10rps", 10.0),
+            (" 1.5 k rps ", 1500.0),
+        ] {
             assert_eq!(text.parse::<Rate>().unwrap().as_per_second(), per_second, "{text}");
         }
-        for text in ["0", "-1", "inf", "NaN", "0/m", "1e400"] {
+        for text in ["0", "-1", "inf", "NaN", "0/m", "1e400", "0k", "-1rps"] {
             assert!(matches!(text.parse::<Rate>(), Err(RateError::OutOfRange(_))), "{text}");
         }
-        for text in ["", "fast", "10/fortnight", "10/s/s"] {
+        for text in ["", "fast", "10/fortnight", "10/s/s", "k", "rps", "1kk", "10rps/s", "1M"] {
             assert!(matches!(text.parse::<Rate>(), Err(RateError::Malformed(_))), "{text}");
         }
     }

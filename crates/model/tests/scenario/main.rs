@@ -1,6 +1,6 @@
 //! Scenario files: what is read, what is refused and in which words, and that nothing is lost on the way out and back.
 
-#[path = "../any/mod.rs"]
+#[path = "../suite/any/mod.rs"]
 mod any;
 mod any_scenario;
 mod documented;

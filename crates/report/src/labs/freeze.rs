@@ -25,8 +25,8 @@ pub(super) fn report(result: &FreezeResult) -> LabReport<'_> {
 }
 
 fn figure(one: &FreezeSeries) -> String {
-    let p99 = one.whole_run_p99_ms.map_or("–".to_owned(), |p99| p99.to_string());
-    format!("{}: {} requests were sent, p99 of the whole run {p99} ms", one.series.name, one.total_requests)
+    let p99 = one.whole_run_p99_ms.map_or("–".to_owned(), |p99| format!("{p99}ms"));
+    format!("{}: {} requests sent, p99 of the whole run {p99}", one.series.name, one.total_requests)
 }
 
 fn title(options: &FreezeOptions) -> String {
@@ -45,7 +45,7 @@ fn subtitle(options: &FreezeOptions) -> String {
 fn p99(result: &FreezeResult) -> IntervalPlot {
     let ms = |value: Option<u64>| value.map(|ms| ms as f64);
     let length = number::round_time(result.options.snapshot_interval.0);
-    let length = if length == "1 s" { "second" } else { length.as_str() };
+    let length = if length == "1s" { "second" } else { length.as_str() };
     let quantity = format!("p99 of each {length}, ms");
     plot(result, quantity, |row| ms(row.p99_ms), |one| ms(one.whole_run_p99_ms))
 }

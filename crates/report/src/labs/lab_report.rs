@@ -10,6 +10,9 @@ use crate::plot::{self, Curve, IntervalPlot, Picture, PictureError, Role};
 use crate::style::Style;
 use crate::table::{Align, TextTable};
 
+/// Columns before each line.
+const INDENT: usize = 2;
+
 /// What is shown of a lab that was run.
 #[derive(Clone, Debug)]
 pub struct LabReport<'a> {
@@ -81,24 +84,25 @@ impl<'a> SeriesReport<'a> {
         SeriesReport { name: series.name, role, run: &series.run, findings, measured: false, slow: None }
     }
 
-    /// The verdict and its reasons, a line each.
+    /// The verdict and its reasons.
     fn verdict_lines(&self) -> impl Iterator<Item = String> + '_ {
         let verdict = &self.findings.verdict;
-        let reasons = verdict.reasons.iter().map(|reason| format!("  {}: {}", reason.code, reason.message));
+        let reasons = verdict.reasons.iter().map(|reason| format!("{}: {}", reason.code, reason.message));
         std::iter::once(format!("{}: {}", self.name, verdict.state.name())).chain(reasons)
     }
 }
 
 impl LabReport<'_> {
     /// The table, and below it the figures, the verdicts of what was measured, and where the runs were saved.
-    pub fn text(&self, saved: Option<&str>) -> String {
+    pub fn text(&self, saved: Option<&str>, style: Style) -> String {
         let verdicts = self.series.iter().filter(|series| series.measured).flat_map(SeriesReport::verdict_lines);
         let saved = saved.map(|folder| format!("saved in {folder}"));
-        let below = self.figures.iter().cloned().chain(verdicts).chain(saved).map(|line| format!("  {line}\n"));
-        format!("{}\n{}", self.table(), below.collect::<String>())
+        let below = self.figures.iter().cloned().chain(verdicts).chain(saved);
+        let wrapped = below.flat_map(|line| style.wrap(&line, style.columns() - INDENT));
+        format!("{}\n{}", self.table(style), wrapped.map(|line| format!("  {line}\n")).collect::<String>())
     }
 
-    fn table(&self) -> String {
+    fn table(&self, style: Style) -> String {
         let heads = self.columns.iter().map(|column| (column.head.as_str(), Align::Right));
         let heads: Vec<_> = std::iter::once(("", Align::Left)).chain(heads).collect();
         let mut table = TextTable::new(&heads).with_gap(3);
@@ -107,7 +111,7 @@ impl LabReport<'_> {
             let cells = self.columns.iter().map(|column| column.cells.get(row).cloned().unwrap_or_default());
             table.row(std::iter::once(name).chain(cells).collect());
         }
-        table.lines(2, Style::default()).into_iter().map(|line| line + "\n").collect()
+        table.lines(INDENT, style).into_iter().map(|line| line + "\n").collect()
     }
 
     /// Its pictures as files, the percentile spectrum last.

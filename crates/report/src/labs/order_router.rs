@@ -17,7 +17,7 @@ pub(super) fn report(result: &OrderRouterResult) -> LabReport<'_> {
         subtitle: subtitle(&result.options),
         columns: series.iter().map(|(series, _)| Column::of_series(series, series.name)).collect(),
         figures: vec![format!(
-            "a pause holds up {} arrivals; the naive loop sees one of them",
+            "one pause delays {} arrivals; the naive loop sees one of them",
             number::count(result.options.arrivals_per_pause())
         )],
         plots: Vec::new(),
@@ -26,10 +26,10 @@ pub(super) fn report(result: &OrderRouterResult) -> LabReport<'_> {
 
 fn subtitle(options: &OrderRouterOptions) -> String {
     format!(
-        "{} of work per request, {}; every {} a pause of {}.",
+        "{} of work at {}; a pause of {} every {}.",
         number::round_time(options.work.0),
         number::rate(options.rate.as_per_second()),
-        number::round_time(options.pause_every.0),
-        number::round_time(options.pause.0)
+        number::round_time(options.pause.0),
+        number::round_time(options.pause_every.0)
     )
 }

@@ -30,6 +30,8 @@ pub(super) struct Grid {
     pub(super) caption: &'static str,
     pub(super) heads: Vec<(&'static str, Align)>,
     pub(super) rows: Vec<Vec<String>>,
+    /// The columns that a terminal without room for all does without, in this order.
+    pub(super) least_important: &'static [usize],
 }
 
 /// All three tables.
@@ -56,6 +58,7 @@ fn reported_grid(league: &LeagueTable<'_>) -> Grid {
             ("error %", RIGHT),
         ],
         rows: std::iter::once(truth_row(league)).chain(rows).collect(),
+        least_important: &[4, 6, 1],
     }
 }
 
@@ -125,6 +128,7 @@ fn load_grid(rows: &[LeagueRow]) -> Grid {
             ("left out", RIGHT),
         ],
         rows: rows.iter().filter(|row| was_seen(row)).map(load_row).collect(),
+        least_important: &[6, 4, 2, 3],
     }
 }
 
@@ -169,6 +173,7 @@ fn resources_grid(rows: &[LeagueRow]) -> Grid {
             ("omission", RIGHT),
         ],
         rows: rows.iter().filter(|row| was_seen(row)).map(resources_row).collect(),
+        least_important: &[1, 4],
     }
 }
 
@@ -184,7 +189,7 @@ fn resources_row(row: &LeagueRow) -> Vec<String> {
         row.version.clone().unwrap_or("–".to_owned()),
         from.to_owned(),
         row.cpu_seconds.map_or("–".to_owned(), |seconds| format!("{seconds:.1}")),
-        row.peak_memory_bytes.map_or("–".to_owned(), |bytes| format!("{} MiB", bytes.div_ceil(1 << 20))),
+        row.peak_memory_bytes.map_or("–".to_owned(), |bytes| format!("{}MiB", bytes.div_ceil(1 << 20))),
         row.omission_factor_p99.map_or("–".to_owned(), number::factor),
     ]
 }

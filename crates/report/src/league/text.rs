@@ -13,7 +13,8 @@ pub fn text(league: &LeagueTable<'_>, style: Style) -> String {
     for grid in table::grids(league) {
         lines.push(String::new());
         lines.extend(style.wrap(grid.caption, style.columns() - 2).iter().map(|line| format!("  {line}")));
-        lines.extend(table(grid).lines(2, style));
+        let least_important = grid.least_important;
+        lines.extend(table(grid).fitting(style.width.saturating_sub(2), least_important, style).lines(2, style));
     }
     let remarks: Vec<String> = league.rows.iter().flat_map(|row| remark(row, style)).collect();
     if !remarks.is_empty() {

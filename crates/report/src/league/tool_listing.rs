@@ -27,7 +27,7 @@ pub fn tools_table(tools: &[ToolListing<'_>], style: Style) -> String {
         let version = tool.version.unwrap_or("–");
         table.row([tool.tool, state, version, tool.model, tool.origin].map(str::to_owned).to_vec());
     }
-    let mut lines = table.lines(2, style);
+    let mut lines = table.fitting(style.width.saturating_sub(2), &[4, 3], style).lines(2, style);
     let missing: Vec<_> = tools.iter().filter(|tool| tool.version.is_none()).collect();
     if !missing.is_empty() {
         lines.extend([String::new(), "  To install the missing ones:".to_owned()]);
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_missing_is_to_be_had() {
+    fn only_what_is_missing_has_an_install_line() {
         let line =
             |tool, version| ToolListing { tool, version, model: "open", origin: "apt", install: "apt-get install it" };
         let text = tools_table(&[line("ab", Some("2.3")), line("hey", None)], Style::default());

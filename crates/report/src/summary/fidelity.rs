@@ -6,8 +6,6 @@ use super::labelled::labelled_text;
 use crate::number;
 use crate::style::Style;
 
-/// Smaller omission factors are taken as none.
-const SAME: f64 = 1.1;
 /// The smallest share of unplanned gaps that is shown.
 const OTHER_GAPS: f64 = 0.05;
 
@@ -21,17 +19,14 @@ pub(super) fn arrivals(run: &Run, findings: &Findings, style: Style) -> Vec<Stri
 
 fn on_time(fidelity: &ArrivalFidelity) -> String {
     let within = format!(
-        "{} within 1 ms, {} within a tenth of a gap",
-        share(fidelity.within_1ms),
-        share(fidelity.within_tenth_of_gap)
+        "{} within 1ms, {} within a tenth of a gap",
+        number::share(fidelity.within_1ms),
+        number::share(fidelity.within_tenth_of_gap)
     );
     let gaps = fidelity.gaps.filter(|gaps| gaps.distance >= OTHER_GAPS);
-    gaps.map_or(within.clone(), |gaps| format!("{within}, {} of the gaps are others", share(gaps.distance)))
-}
-
-/// A share in [0, 1]; nearly all is not rounded to all.
-fn share(part: f64) -> String {
-    if part < 1.0 && part > 0.9995 { ">99.9 %".to_owned() } else { number::share(part) }
+    gaps.map_or(within.clone(), |gaps| {
+        format!("{within}, {} of gaps differ from the plan", number::share(gaps.distance))
+    })
 }
 
 /// What could be cut off as warm-up, if anything.
@@ -46,33 +41,34 @@ pub(super) fn settling(findings: &Findings, style: Style) -> Vec<String> {
     }
 }
 
-/// What a closed loop would have reported: at p99, or where it is furthest off.
+/// What a closed loop would have reported, where that is provably too low: at p99, or where it is furthest off.
 pub(super) fn shadow(findings: &Findings, style: Style) -> Vec<String> {
     let Some(shadow) = &findings.closed_loop_shadow else { return Vec::new() };
-    let told = told(shadow).map_or_else(|| same(shadow), |quantile| Some(omitted(quantile)));
+    let Some(quantile) = told(shadow) else { return Vec::new() };
     let users =
         if shadow.users == 1 { "1 user".to_owned() } else { format!("{} users", number::count(shadow.users.into())) };
-    let text = told.map(|told| format!("a closed loop of {users} would have reported {told}"));
-    text.map_or(Vec::new(), |text| labelled_text("Shadow", &text, style))
+    labelled_text("Shadow", &format!("a closed loop of {users} would have reported {}", omitted(quantile)), style)
 }
 
 /// p99 if something is omitted there, else the quantile below the maximum with the largest omission factor.
 fn told(shadow: &ClosedLoopShadow) -> Option<&ShadowQuantile> {
-    let omits = |quantile: &&ShadowQuantile| quantile.q < 1.0 && quantile.omission_factor.is_some_and(|f| f >= SAME);
-    let factor = |quantile: &ShadowQuantile| quantile.omission_factor.unwrap_or(0.0);
+    let omits = |quantile: &&ShadowQuantile| quantile.q < 1.0 && is_too_low(quantile);
+    let factor = |quantile: &ShadowQuantile| quantile.omission_low.unwrap_or(0.0);
     let most = || shadow.quantiles.iter().filter(omits).max_by(|a, b| factor(a).total_cmp(&factor(b)));
     shadow.quantiles.iter().find(|quantile| quantile.q == 0.99 && omits(quantile)).or_else(most)
 }
 
+/// The interval of the omission factor excludes 1.
+fn is_too_low(quantile: &ShadowQuantile) -> bool {
+    quantile.omission_low.is_some_and(|low| low > 1.0)
+}
+
+/// `p99 10.69ms: 38× too low (36×…40×)`.
 fn omitted(quantile: &ShadowQuantile) -> String {
     let (name, at_least) = (number::quantile_name(quantile.q), if quantile.at_least { "at least " } else { "" });
     let (value, factor) = (quantile.value_ns.unwrap_or(0), quantile.omission_factor.unwrap_or(1.0));
-    format!("{name} {}: {at_least}{} too low", number::time(value), number::factor(factor))
-}
-
-/// What to say if nothing is omitted; `None` if nothing can be compared.
-fn same(shadow: &ClosedLoopShadow) -> Option<String> {
-    let compared = shadow.quantiles.iter().rfind(|quantile| quantile.q < 1.0 && quantile.omission_factor.is_some())?;
-    let name = number::quantile_name(compared.q);
-    Some(format!("much the same up to {name}: nothing to omit"))
+    let interval = quantile.omission_low.zip(quantile.omission_high);
+    let interval =
+        interval.map_or(String::new(), |(low, high)| format!(" ({}…{})", number::factor(low), number::factor(high)));
+    format!("{name} {}: {at_least}{} too low{interval}", number::time(value), number::factor(factor))
 }

@@ -1,7 +1,7 @@
 //! The generator: timing, CPU time and lag.
 
 use truetail_model::record::Metric;
-use truetail_run::{Findings, Http2Stats, Run, RunSource};
+use truetail_run::{Findings, Http2Stats, Run, RunSource, Timing};
 
 use super::labelled::labelled_text;
 use crate::number;
@@ -27,7 +27,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
         n => format!("{} threads", number::count(n.into())),
     };
     let text = format!(
-        "{} timing, {threads}: {} of CPU a request · lag p50 {}, p99 {}",
+        "{} timing, {threads}, {} of CPU time per request · lag p50 {}, p99 {}",
         generator.timing.name(),
         number::time(cpu_ns / issued),
         lag(0.5),
@@ -36,14 +36,27 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     labelled_text("Generator", &(text + &streams(generator.streams)), style)
 }
 
+/// How long requests were held back so that several could be sent at once; empty where each was sent for itself.
+pub(super) fn ticks(run: &Run, style: Style) -> Vec<String> {
+    let Some(generator) = run.facts.generator.as_ref().filter(|_| run.facts.source == RunSource::Sockets) else {
+        return Vec::new();
+    };
+    if generator.timing != Timing::Cheap {
+        return Vec::new();
+    }
+    let (name, longest) = (generator.timing.name(), number::round_time(Timing::TICK_NS));
+    let text = format!("{name}: sends in ticks of up to {longest} to save processor time");
+    labelled_text("Timing", &text, style)
+}
+
 /// In HTTP/2: how many streams were open at once, and how many requests were sent again.
 fn streams(streams: Option<Http2Stats>) -> String {
     let Some(Http2Stats { peak, allowed, sent_again }) = streams else { return String::new() };
     let allowed =
-        allowed.map_or("sets no limit".to_owned(), |n| format!("allows {} on a connection", number::count(n.into())));
+        allowed.map_or("sets no limit".to_owned(), |n| format!("allows {} per connection", number::count(n.into())));
     let again = match sent_again {
         0 => String::new(),
-        n => format!(" · {} sent again, because the server had gone away without taking them up", number::count(n)),
+        n => format!(" · {} sent again after the server had closed their connection unprocessed", number::count(n)),
     };
     format!(" · at most {} streams at once, the server {allowed}{again}", number::count(peak))
 }

@@ -3,7 +3,7 @@
 use crate::style::{Emphasis, Style};
 
 /// Columns before the text of a section.
-pub(super) const MARGIN: usize = 12;
+pub(super) const MARGIN: usize = 15;
 
 /// A line with a label in the margin.
 pub(super) fn labelled(label: &str, text: &str, style: Style) -> String {
@@ -11,9 +11,18 @@ pub(super) fn labelled(label: &str, text: &str, style: Style) -> String {
     format!("  {}{space}{text}", style.emphasize(Emphasis::Faint, label)).trim_end().to_owned()
 }
 
+/// Lines below each other, with a label beside the first.
+pub(super) fn labelled_lines(label: &str, lines: impl IntoIterator<Item = String>, style: Style) -> Vec<String> {
+    let label_of = |i: usize| if i == 0 { label } else { "" };
+    lines.into_iter().enumerate().map(|(i, line)| labelled(label_of(i), &line, style)).collect()
+}
+
+/// `text` in lines that fit beside the margin.
+pub(super) fn beside_margin(text: &str, style: Style) -> Vec<String> {
+    style.wrap(text, style.columns().saturating_sub(MARGIN))
+}
+
 /// A label in the margin, and text wrapped beside it.
 pub(super) fn labelled_text(label: &str, text: &str, style: Style) -> Vec<String> {
-    let lines = style.wrap(text, style.columns().saturating_sub(MARGIN));
-    let label_of = |i: usize| if i == 0 { label } else { "" };
-    lines.iter().enumerate().map(|(i, line)| labelled(label_of(i), line, style)).collect()
+    labelled_lines(label, beside_margin(text, style), style)
 }

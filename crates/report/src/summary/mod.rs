@@ -1,27 +1,57 @@
-//! The screen of a run: verdict, offered load, outcomes, tail latency, causes of late starts, and the timeline.
+//! The screen of a run. First come the answers to the first questions: what was measured, is the measurement valid, what did
+//! the server answer, and did each check and each gate pass? Then the times, where they were spent, each target, the run
+//! over time, and where it was saved.
+//!
+//! | module | what is at home there |
+//! |---|---|
+//! | `headline` | the first lines |
+//! | `load` | the target and the load in words |
+//! | `answers` | shares of the statuses, the unanswered, the books |
+//! | `tail` | the tables of quantiles |
+//! | `time_spent` | which part of the response time is whose |
+//! | `targets` | a row a target |
+//! | `uncertainty`, `generator`, `fidelity` | what `--details` adds |
+//! | `timeline` | two plots of one line |
+//! | `notes` | notes, how an interrupted run ended, where it was saved |
 
+mod answers;
 mod fidelity;
 mod generator;
+mod headline;
 mod labelled;
-mod outcomes;
-mod overview;
+mod load;
+mod notes;
 mod tail;
+mod targets;
+mod time_spent;
 mod timeline;
 mod uncertainty;
 
+use truetail_analysis::verdict::SATURATED;
 use truetail_run::{Findings, Run};
 
 use crate::style::Style;
 
-/// The summary of a run. `saved` is the folder that it was saved in, if it was.
-pub fn summary(run: &Run, findings: &Findings, saved: Option<&str>, style: Style) -> String {
+/// What a summary contains besides the run.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct SummaryOptions<'a> {
+    /// The folder that the run was saved in, if it was.
+    pub saved: Option<&'a str>,
+    /// Show the uncertainty, the start delay, the generator, the punctuality of the arrivals and the closed-loop shadow in
+    /// any case. Without this, they are shown only where they are the reason for a doubt.
+    pub details: bool,
+}
+
+/// The summary of a run.
+pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, style: Style) -> String {
     let sections = [
-        overview::verdict(&findings.verdict, style),
-        overview::offered(run, findings, style),
-        outcomes::lines(run, findings, style),
-        times(run, findings, style),
+        headline::lines(run, findings, style),
+        quantiles(findings, style),
+        tail::by_status(findings, style),
+        targets::table(run, findings, style),
+        explanations(run, findings, options, style),
         timeline::lines(run, findings, style),
-        overview::notes(run, saved, style),
+        notes::lines(run, options.saved, style),
     ];
     let mut text = String::new();
     for section in sections.iter().filter(|section| !section.is_empty()) {
@@ -36,27 +66,66 @@ pub fn summary(run: &Run, findings: &Findings, saved: Option<&str>, style: Style
     text
 }
 
-/// The response times and what explains them; in saturation, where they are no property of the service, its capacity.
-fn times(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
-    let late = [tail::start_delay(findings, style), generator::lines(run, findings, style)].concat();
-    let arrivals = fidelity::arrivals(run, findings, style);
-    let saturated = tail::capacity(findings, style);
-    if !saturated.is_empty() {
-        return [saturated, late, arrivals].concat();
+/// The response times; in saturation, where they say more about the length of the run than about the service, its capacity.
+fn quantiles(findings: &Findings, style: Style) -> Vec<String> {
+    if is_saturated(findings) { tail::capacity(findings, style) } else { tail::table(findings, style) }
+}
+
+/// Where the time was spent, and what explains the times or a doubt about them.
+fn explanations(run: &Run, findings: &Findings, options: SummaryOptions<'_>, style: Style) -> Vec<String> {
+    let shown = |detail: Detail| options.details || detail.explains_a_doubt(findings);
+    let mut lines = time_spent::line(findings, style);
+    lines.extend(generator::ticks(run, style));
+    if options.details {
+        lines.extend(load::details(run, findings, style));
+        lines.extend(answers::books(findings, style));
     }
-    let mut lines = tail::table(findings, style);
-    let by_status = tail::by_status(findings, style);
-    let rest = [
-        uncertainty::lines(findings, style),
-        late,
-        arrivals,
-        fidelity::settling(findings, style),
-        fidelity::shadow(findings, style),
-    ]
-    .concat();
-    for section in [by_status, rest].into_iter().filter(|section| !section.is_empty()) {
-        lines.push(String::new());
-        lines.extend(section);
+    if options.details && !is_saturated(findings) {
+        lines.extend(uncertainty::lines(findings, style));
+    }
+    if shown(Detail::StartDelay) {
+        lines.extend(time_spent::start_delay(findings, style));
+    }
+    if shown(Detail::Generator) {
+        lines.extend(generator::lines(run, findings, style));
+    }
+    if shown(Detail::Arrivals) {
+        lines.extend(fidelity::arrivals(run, findings, style));
+    }
+    if !is_saturated(findings) {
+        lines.extend(fidelity::settling(findings, style));
+        if options.details {
+            lines.extend(fidelity::shadow(findings, style));
+        }
     }
     lines
+}
+
+/// Lines that are shown on request, or where they explain a reason of the verdict.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Detail {
+    StartDelay,
+    Generator,
+    Arrivals,
+}
+
+impl Detail {
+    /// Codes of the reasons that this explains.
+    const fn codes(self) -> &'static [&'static str] {
+        match self {
+            Detail::StartDelay => &["generator_lag", "generator_paused", "connection_wait", SATURATED],
+            Detail::Generator => {
+                &["generator_lag", "generator_paused", "generator_busy", "generator_limit", "cpu_throttled"]
+            }
+            Detail::Arrivals => &["arrivals_off_schedule", "rate_not_reached"],
+        }
+    }
+
+    fn explains_a_doubt(self, findings: &Findings) -> bool {
+        findings.verdict.reasons.iter().any(|reason| self.codes().contains(&reason.code.as_str()))
+    }
+}
+
+fn is_saturated(findings: &Findings) -> bool {
+    findings.verdict.reasons.iter().any(|reason| reason.code == SATURATED)
 }

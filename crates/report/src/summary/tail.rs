@@ -1,4 +1,4 @@
-//! The distributions.
+//! The tables of quantiles, and what stands in their place in saturation.
 
 use truetail_analysis::verdict::SATURATED;
 use truetail_model::record::Metric;
@@ -9,54 +9,70 @@ use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
 
-/// Response time with its confidence interval, service time and start delay, a row a quantile.
+/// Columns before a table.
+const INDENT: usize = 2;
+
+/// Response time with its confidence interval, service time and start delay, a row a quantile. Where the generator may have
+/// moved a response time by more than a tenth, the range stands in its place that holds the truth.
 pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
-    if findings.response_time.count == 0 {
+    if !has_times(&findings.response_time) {
         return Vec::new();
     }
     let mut table = TextTable::new(&[
         ("", Align::Left),
         (Metric::ResponseTime.definition().label, Align::Right),
-        ("", Align::Left),
-        ("95 % interval", Align::Left),
+        ("95% interval", Align::Left),
         (Metric::ServiceTime.definition().label, Align::Right),
         (Metric::StartDelay.definition().label, Align::Right),
     ]);
     for quantile in &findings.response_time.quantiles {
         table.row(vec![
             number::quantile_name(quantile.q),
-            number::quantile(quantile),
-            if quantile.unresolved { "*".to_owned() } else { String::new() },
+            number::bracketed(quantile),
             interval(quantile),
             at(&findings.metrics[Metric::ServiceTime], quantile.q),
             at(&findings.metrics[Metric::StartDelay], quantile.q),
         ]);
     }
-    let mut lines = table.lines(2, style);
+    // Without room for all: start delay goes first, then service time, then the interval.
+    let mut lines = table.fitting(style.columns() - INDENT, &[4, 3, 2], style).lines(INDENT, style);
     lines.extend(footnotes(&findings.response_time.quantiles, style));
     lines
 }
 
+/// False where there was nothing to time, or nothing ever answered.
+fn has_times(distribution: &Distribution) -> bool {
+    distribution.count > 0 && !distribution.quantiles.iter().all(|quantile| quantile.no_answer)
+}
+
 fn at(distribution: &Distribution, q: f64) -> String {
     let quantile = distribution.quantiles.iter().find(|quantile| quantile.q == q);
-    // "needs n ≥ N" stands in the column of the response time already.
+    // "n≥N" stands in the column of the response time already.
     quantile.filter(|quantile| quantile.supported).map_or("–".to_owned(), number::quantile)
 }
 
-/// Empty for "≥" and "no answer", which imply that there is no upper end.
+/// A dash for "≥" and "no-answer", which imply that there is no upper end, for a range, whose ends have no interval of their
+/// own, and where no interval is known.
 fn interval(quantile: &Quantile) -> String {
-    if quantile.at_least { String::new() } else { number::time_range(quantile.low_ns, quantile.high_ns) }
+    let known =
+        !quantile.at_least && !number::is_bracketed(quantile) && (quantile.low_ns, quantile.high_ns) != (None, None);
+    if known { number::time_range(quantile.low_ns, quantile.high_ns) } else { "–".to_owned() }
 }
 
 fn footnotes(quantiles: &[Quantile], style: Style) -> Vec<String> {
-    let open_end =
-        |quantile: &Quantile| !quantile.at_least && (quantile.low_ns.is_some() != quantile.high_ns.is_some());
+    let open_end = |quantile: &Quantile| interval(quantile).contains('?');
+    let too_few = |quantile: &Quantile| !quantile.supported && quantile.needs_n.is_some();
     let notes = [
-        (quantiles.iter().any(|q| q.unresolved), "* the generator's own lag is more than a tenth of it"),
-        (quantiles.iter().any(open_end), "? too few independent events to bound it on this side"),
+        (
+            quantiles.iter().any(number::is_bracketed),
+            "a range: the generator was late; the true response time is inside it",
+        ),
+        (quantiles.iter().any(open_end), "?: the run is too short to bound this side of the interval"),
+        (quantiles.iter().any(too_few), "n≥N: needs at least N requests; this run had fewer"),
     ];
     let wanted = notes.iter().filter(|(wanted, _)| *wanted);
-    wanted.map(|(_, note)| format!("  {}", style.emphasize(Emphasis::Faint, &style.printable(note)))).collect()
+    let lines = wanted.flat_map(|(_, note)| style.wrap(note, style.columns() - INDENT));
+    lines.map(|line| format!("  {}", style.emphasize(Emphasis::Faint, &line))).collect()
 }
 
 /// Successes and error statuses apart, if there are both.
@@ -74,38 +90,25 @@ pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
         row.extend(quantiles.map(|q| at(distribution, q)));
         table.row(row);
     }
-    table.lines(2, style)
+    // Without room for all: p99.9 goes first, then p50 and p90.
+    table.fitting(style.columns() - INDENT, &[5, 2, 3], style).lines(INDENT, style)
 }
 
-/// The causes of late starts, by their share of all start delay.
-pub(super) fn start_delay(findings: &Findings, style: Style) -> Vec<String> {
-    let total_of = |d: &Distribution| d.mean_ns.unwrap_or(0.0) * d.count as f64;
-    let all = total_of(&findings.metrics[Metric::StartDelay]);
-    let Some(mean) = findings.metrics[Metric::StartDelay].mean_ns else { return Vec::new() };
-    if all <= 0.0 {
-        return labelled_text("Delayed", "no request began late", style);
-    }
-    let owners = Metric::ALL.into_iter().filter(|metric| metric.definition().part_of == Some(Metric::StartDelay));
-    let owners: Vec<_> =
-        owners.map(|metric| (metric.definition().label, total_of(&findings.metrics[metric]))).collect();
-    let parts: Vec<String> = owners
-        .iter()
-        .filter(|(_, time)| *time > 0.0)
-        .map(|(name, time)| format!("{name} {}", number::share((time / all).min(1.0))))
-        .collect();
-    let text = format!("{} on average: {}", number::time(mean.round() as u64), parts.join(" · "));
-    labelled_text("Delayed", &text, style)
-}
-
-/// The capacity, which replaces the response times of a run whose backlog grew without end; empty for other runs.
+/// The capacity, which replaces the response times of a run whose backlog grew without end.
 pub(super) fn capacity(findings: &Findings, style: Style) -> Vec<String> {
     let Some(reason) = findings.verdict.reasons.iter().find(|reason| reason.code == SATURATED) else {
         return Vec::new();
     };
-    let per_second = |name: &str| reason.numbers.get(name).and_then(|number| number.as_f64()).unwrap_or(f64::NAN);
-    let (capacity, offered) = (per_second("capacity_per_second"), per_second("offered_per_second"));
-    let rates = format!("{} were answered while {} were offered", number::rate(capacity), number::rate(offered));
-    let times = "no quantile is a property of this service: the longer the run, the slower the answers; they are in \
-                 run.json";
-    [labelled_text("Capacity", &rates, style), labelled_text("Response", times, style)].concat()
+    let per_second = |name: &str| reason.numbers.get(name).and_then(|number| number.as_f64());
+    let rate = |name: &str| per_second(name).map(number::rate);
+    let capacity = match (rate("capacity_per_second"), rate("offered_per_second"), rate("answered_per_second")) {
+        (Some(capacity), Some(offered), _) => {
+            labelled_text("Capacity", &format!("{capacity} answered of {offered} offered"), style)
+        }
+        // The user's own cap on connections was the limit: that is no capacity of the service.
+        (_, _, Some(answered)) => labelled_text("Answered", &format!("{answered} with this many connections"), style),
+        _ => Vec::new(),
+    };
+    let omitted = "omitted: under overload they only grow with run length (run.json has them)";
+    [capacity, labelled_text("Percentiles", omitted, style)].concat()
 }

@@ -40,7 +40,8 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     let behind = plots.iter().map(|(.., caption)| style.printable(caption).chars().count()).max().unwrap_or(0);
     let columns =
         style.columns().saturating_sub(MARGIN + GAP + behind).clamp(FEWEST_COLUMNS, rows.len().max(FEWEST_COLUMNS));
-    let drawn = plots.iter().filter(|(.., caption)| !caption.is_empty());
+    let is_told = |values: &[Option<f64>]| values.iter().flatten().any(|value| value.is_finite());
+    let drawn = plots.iter().filter(|(_, values, ..)| is_told(values));
     let mut lines: Vec<String> = drawn
         .map(|(label, values, fold, caption)| line(label, &sparkline::resample(values, columns, *fold), caption, style))
         .collect();
@@ -54,7 +55,7 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
 
 /// The first and the last second, below both ends of a line.
 fn axis(from: usize, to: usize, columns: usize) -> String {
-    let (from, to) = (format!("{from} s"), format!("{to} s"));
+    let (from, to) = (format!("{from}s"), format!("{to}s"));
     let room = columns.saturating_sub(from.len()).max(to.len() + 1);
     format!("{from}{to:>room$}")
 }
@@ -69,7 +70,7 @@ fn caption(values: &[Option<f64>], text: impl Fn(f64) -> String) -> String {
     let endless = values.iter().flatten().any(|value| value.is_infinite());
     let range = finite().reduce(f64::min).zip(finite().reduce(f64::max)).map(|(low, high)| {
         let (low, high) = (text(low), text(high));
-        if low == high { low } else { format!("{low} … {high}") }
+        if low == high { low } else { format!("{low}…{high}") }
     });
     let endless = endless.then(|| "× no answer".to_owned());
     range.into_iter().chain(endless).collect::<Vec<_>>().join(" · ")

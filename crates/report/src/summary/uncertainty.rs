@@ -19,7 +19,7 @@ pub(super) fn lines(findings: &Findings, style: Style) -> Vec<String> {
 }
 
 fn text(budget: &Uncertainty) -> String {
-    let sampling = budget.sampling_ns.map_or("without end".to_owned(), |ns| format!("±{}", time(ns)));
+    let sampling = budget.sampling_ns.map_or("unbounded".to_owned(), |ns| format!("±{}", time(ns)));
     let known = |ns: Option<u64>| ns.map_or("unknown".to_owned(), time);
     let parts = [
         format!("sampling {sampling}"),
@@ -28,12 +28,12 @@ fn text(budget: &Uncertainty) -> String {
         format!("generator lag {}", known(budget.generator_lag_ns)),
         format!("read lag {}", known(budget.read_lag_ns)),
     ];
-    let largest = budget.largest.map(|part| format!("; most of it is {}", name(part))).unwrap_or_default();
+    let largest = budget.largest.map(|part| format!("; mostly {}", name(part))).unwrap_or_default();
     format!("{} {}: {}{largest}", number::quantile_name(budget.q), number::time(budget.value_ns), parts.join(" · "))
 }
 
 fn time(ns: u64) -> String {
-    if ns == 0 { "0".to_owned() } else { number::time(ns) }
+    number::time(ns)
 }
 
 const fn name(part: Contribution) -> &'static str {

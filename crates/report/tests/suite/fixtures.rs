@@ -8,7 +8,10 @@ use truetail_model::scenario::{Scenario, builtin};
 use truetail_model::service::{Fault, Selector};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
-use truetail_run::{Findings, GeneratorStats, Pause, Run, RunSource};
+use truetail_run::{
+    CheckCounts, Findings, GateFinding, GateState, GeneratorStats, Pause, Run, RunSource, TargetBooks, TargetFindings,
+    Timing,
+};
 use truetail_sim::{SimOptions, simulate};
 
 /// A run with its findings, by name.
@@ -35,7 +38,8 @@ fn made() -> Vec<Fixture> {
         ("closed", simulated(&closed(&scenario("04")))),
         ("nothing", recorded(&simulated(&scenario("01")), &[])),
     ];
-    named.map(|(name, run)| Fixture { name, findings: findings(&run), run }).into()
+    let measured = named.map(|(name, run)| Fixture { name, findings: findings(&run), run });
+    measured.into_iter().chain([gated(), several_targets(), bracketed()]).collect()
 }
 
 pub fn scenario(name: &str) -> Scenario {
@@ -118,7 +122,7 @@ fn troubled() -> Run {
             record.outcome = Outcome::ConnectFailed(Cause::Refused);
         }
     });
-    run.facts.notes.push("the first answer had status 503".into());
+    run.facts.notes.push("the first request was answered with status 503".into());
     run
 }
 
@@ -144,4 +148,58 @@ fn refused() -> Run {
         record.outcome = Outcome::ConnectFailed(Cause::Refused);
         record.end = record.actual_start + Nanos::from_micros(60);
     })
+}
+
+/// A gate of each state, a check that passed and one that failed.
+fn gated() -> Fixture {
+    let mut run = troubled();
+    let check = |text: &str, passed, failed| CheckCounts { text: text.into(), passed, failed };
+    run.facts.checks =
+        vec![check("status == 200", 56_350, 2_967), check("header content-type contains json", 59_317, 0)];
+    let gate = |text: &str, state, message: &str| GateFinding {
+        text: text.into(),
+        state,
+        value_ns: None,
+        limit_ns: None,
+        value: None,
+        limit: None,
+        message: message.into(),
+    };
+    let mut findings = findings(&run);
+    findings.gates = vec![
+        gate("p95 > 50ms", GateState::Holds, "measured 10.60ms"),
+        gate("error-rate > 1%", GateState::Fails, "measured 6.084%"),
+        gate("p99 > 5s", GateState::Open, "measured at least 2.000s; a timeout above 5s would tell more"),
+    ];
+    Fixture { name: "gated", run, findings }
+}
+
+/// Twelve targets; two of them have errors.
+fn several_targets() -> Fixture {
+    let (mut run, of_one) = (hiccup(), few());
+    let response_time = findings(&of_one).response_time;
+    let mut findings = findings(&run);
+    let paths = ["items", "items/{{id}}", "a/rather/long/path/with/many/segments/and/a/query?sorted=by-name&page=3"];
+    for (number, path) in paths.into_iter().chain(["x"; 9]).enumerate() {
+        let url = format!("http://127.0.0.1:8080/{path}");
+        let failed = if number < 2 { number as u64 * 7 } else { 0 };
+        let tally = truetail_model::record::Tally { planned: 71, issued: 71, responses: 71, ..Default::default() };
+        let statuses = [(200, 71 - failed), (500, failed)].into_iter().filter(|(_, n)| *n > 0).collect();
+        run.facts.by_target.push(TargetBooks { method: "GET".into(), url, tally, statuses });
+        let response_time = response_time.clone();
+        findings.targets.push(TargetFindings { name: format!("GET /{path}"), tally, response_time });
+    }
+    Fixture { name: "targets", run, findings }
+}
+
+/// Quantiles of which only the range is known.
+fn bracketed() -> Fixture {
+    let mut run = over_sockets(&simulated(&scenario("01")));
+    run.facts.generator = Some(GeneratorStats { threads: 1, timing: Timing::Cheap, ..GeneratorStats::default() });
+    let mut findings = findings(&run);
+    for quantile in &mut findings.response_time.quantiles {
+        quantile.without_generator_ns = quantile.value_ns.map(|value| value * 7 / 10);
+        quantile.unresolved = true;
+    }
+    Fixture { name: "bracketed", run, findings }
 }

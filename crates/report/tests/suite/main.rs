@@ -3,5 +3,6 @@
 mod fixtures;
 mod golden;
 mod league;
+mod outputs;
 mod pictures;
 mod plots;

@@ -27,6 +27,10 @@ pub struct GeneratorStats {
     pub connections_opened: u64,
     /// Most connections that were open at once.
     pub connections_peak: u64,
+    /// Most connections that truetail would have opened on its own account, where open files or local ports set the limit;
+    /// `None`: the user, the load or the protocol did. To wait for one of these is generator lag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections_available: Option<u64>,
     /// Requests that shared connections, in HTTP/2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<Http2Stats>,
@@ -35,6 +39,10 @@ pub struct GeneratorStats {
     /// How its workers waited for the next request.
     #[serde(default)]
     pub timing: Timing,
+    /// Requests that were held back so that several could be sent in one go; `None`: none were, or the timing was not
+    /// [`Timing::Auto`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ticks: Option<Ticks>,
     /// How long one reading of its clock takes, measured apart from the run.
     #[serde(default)]
     pub clock_reading_ns: Option<u64>,
@@ -69,6 +77,22 @@ impl Http2Stats {
     pub fn and(self, other: Http2Stats) -> Http2Stats {
         let allowed = [self.allowed, other.allowed].into_iter().flatten().min();
         Http2Stats { peak: self.peak + other.peak, allowed, sent_again: self.sent_again + other.sent_again }
+    }
+}
+
+/// Requests that [`Timing::Auto`] held back so that several could be sent in one go.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub struct Ticks {
+    /// The longest time for which a request was to be held back.
+    pub longest_ns: u64,
+    /// How many requests were sent in ticks, whatever their length.
+    pub requests: u64,
+}
+
+impl Ticks {
+    /// Both together.
+    pub fn and(self, other: Ticks) -> Ticks {
+        Ticks { longest_ns: self.longest_ns.max(other.longest_ns), requests: self.requests + other.requests }
     }
 }
 
@@ -127,6 +151,9 @@ pub enum Timing {
     /// Sleeps until a request is due or an answer comes, for as much less as its sleeps usually end late.
     #[default]
     Balanced,
+    /// As [`Timing::Balanced`] while that is cheap. At higher rates it sends requests in ticks, so that sleeping takes at most
+    /// 1 / [`Timing::AUTO_SHARE`] of a processor, and holds none back for more than [`Timing::AUTO_TICK_NS`].
+    Auto,
     /// Sleeps until the next tick of [`Timing::TICK_NS`] and does all that has come due by then at once.
     Cheap,
 }
@@ -136,12 +163,17 @@ impl Timing {
     pub const SPIN_NS: u64 = 30_000;
     /// No request is sent later than this for the sake of cheapness.
     pub const TICK_NS: u64 = 1_000_000;
+    /// The sleeps of [`Timing::Auto`] are to take at most this part of a processor: 1 / 12.
+    pub const AUTO_SHARE: u64 = 12;
+    /// The longest tick of [`Timing::Auto`].
+    pub const AUTO_TICK_NS: u64 = 200_000;
 
     /// Its name, as users write it.
     pub const fn name(self) -> &'static str {
         match self {
             Timing::Precise => "precise",
             Timing::Balanced => "balanced",
+            Timing::Auto => "auto",
             Timing::Cheap => "cheap",
         }
     }

@@ -5,12 +5,13 @@ mod checks;
 mod generator;
 mod mix;
 mod offered;
+mod target_names;
 
 use serde::{Deserialize, Serialize};
 
-pub use checks::CheckCounts;
+pub use checks::{CheckCounts, FailedAnswer, FailedCheck, MOST_FAILED_ANSWERS, first_failed};
 pub use generator::{
-    CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, Pause, Timing,
+    CpuContention, CpuTime, EndClock, GeneratorStats, HostInfo, Http2Stats, LONGEST_PAUSES, Pause, Ticks, Timing,
 };
 pub use mix::{Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
@@ -68,6 +69,9 @@ pub struct Facts {
     /// What became of the checks of answers, in the order in which they were set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckCounts>,
+    /// The first few answers that failed a check, in the order of their arrivals. They are saved in a file of their own.
+    #[serde(skip)]
+    pub failed_answers: Vec<FailedAnswer>,
 }
 
 impl Facts {

@@ -36,7 +36,7 @@ pub struct OfferedLoad {
     pub requests_per_session: Option<u32>,
     /// Think time of closed and partly open models.
     pub think_time_ns: Option<u64>,
-    /// Cap on connections, as it was in force.
+    /// The user's cap on connections. Runs of older versions have here what truetail chose where the user set none.
     pub connections: Option<u32>,
     /// What was asked in HTTP/2; `None`: HTTP/1.1, or no HTTP at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]

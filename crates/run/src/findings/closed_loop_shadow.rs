@@ -30,4 +30,11 @@ pub struct ShadowQuantile {
     pub omission_factor: Option<f64>,
     /// The run's own value is a lower bound, and so is the factor.
     pub at_least: bool,
+    /// What the factor is at least, as several such tools would have found it; `None` where `omission_factor` is. A
+    /// closed loop leaves something out where this is above 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omission_low: Option<f64>,
+    /// What it is at most; `None` where `omission_factor` is, and where the run's own is only known from below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omission_high: Option<f64>,
 }

@@ -32,7 +32,7 @@ pub struct Uncertainty {
     pub histogram_ns: u64,
     /// Two readings; 0 in virtual time.
     pub clock_ns: u64,
-    /// The generator's lag at the same quantile, which is inside the response time; `None` where it cannot be told.
+    /// What the generator added to it at most: the value less its lower partner; `None` where that is not known.
     pub generator_lag_ns: Option<u64>,
     /// How long answers lay unread, as far as that is inside the response time; 0 where the kernel said of every answer
     /// when it came, `None` where nobody knows.

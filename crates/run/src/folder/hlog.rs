@@ -15,10 +15,11 @@ use hdrhistogram::serialization::interval_log::{
     LogEntry, Tag,
 };
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializeError, V2DeflateSerializer};
-use truetail_model::record::{ByInterval, Distributions, Histogram, Metric, Snapshot};
+use truetail_model::record::{ByInterval, CompactHistogram, Distributions, Histogram, Metric, Snapshot};
 use truetail_model::time::Nanos;
 
 use super::LineError;
+use super::target_tag::TargetTag;
 use crate::Facts;
 use crate::wire::v1::{self, IntervalWidth};
 
@@ -42,6 +43,10 @@ every arrival without an answer.";
 /// What is said of [`v1::ERROR_STATUS_TIME`], which is no metric.
 const ERROR_STATUS: &str = "the part of response_time with a status of 400 and above; one line for the whole run";
 
+/// What is said of the distributions of targets, where there are some.
+const BY_TARGET: &str = "
+A tag with @1 holds the arrivals of the first target of scenario.mix in run.json; one line for the whole run.";
+
 /// The column in which descriptions begin.
 const TAG_WIDTH: usize = 19;
 
@@ -53,7 +58,8 @@ fn comment(snapshot: &Snapshot) -> String {
     let meanings = tags
         .chain([(v1::ERROR_STATUS_TIME, ERROR_STATUS)])
         .map(|(tag, meaning)| format!("{tag:TAG_WIDTH$}{}\n", meaning.replace('\n', &format!("\n{:TAG_WIDTH$}", ""))));
-    format!("{BEGINNING}{}{ALL_TOGETHER}", meanings.collect::<String>())
+    let by_target = if snapshot.targets.is_empty() { "" } else { BY_TARGET };
+    format!("{BEGINNING}{}{ALL_TOGETHER}{by_target}", meanings.collect::<String>())
 }
 
 /// Writes the distributions of a snapshot.
@@ -71,6 +77,9 @@ pub(super) fn write(
         if tag == v1::ERROR_STATUS_TIME || intervals.width_s().is_none() {
             lines.write(whole, tag, histogram.buckets().map(|(lowest, _, count)| (lowest, count)))?;
         }
+    }
+    for (tag, histogram) in v1::tagged_by_target(snapshot) {
+        lines.write(whole, &tag.to_string(), histogram.buckets())?;
     }
     if intervals.width_s().is_some() {
         for (i, row) in snapshot.intervals.rows().iter().enumerate() {
@@ -94,7 +103,8 @@ type Scratch = hdrhistogram::Histogram<u64>;
 
 /// An empty histogram that holds every value of the snapshot.
 fn scratch(snapshot: &Snapshot) -> Scratch {
-    let highest = v1::tagged(snapshot).filter_map(|(_, histogram)| histogram.max()).max();
+    let of_targets = v1::tagged_by_target(snapshot).filter_map(|(_, histogram)| histogram.max());
+    let highest = v1::tagged(snapshot).filter_map(|(_, histogram)| histogram.max()).chain(of_targets).max();
     let highest = highest.map_or(HIGHEST_NS, |max| max.0.max(HIGHEST_NS));
     Scratch::new_with_bounds(1, highest, DIGITS).expect("1 and 3 digits are within bounds, and the highest is above 2")
 }
@@ -150,11 +160,13 @@ pub(super) struct Log {
     pub(super) whole: BTreeMap<String, Histogram>,
     /// Those with a value, by their first second; none for [`IntervalWidth::WholeRun`].
     pub(super) intervals: BTreeMap<usize, Distributions>,
+    /// Those of targets.
+    pub(super) targets: BTreeMap<TargetTag, CompactHistogram>,
 }
 
 /// Reads a log that [`write`] wrote. Unknown tags are kept in `whole` only.
 pub(super) fn read(text: &str, intervals: IntervalWidth) -> Result<Log, LineError> {
-    let mut log = Log { whole: BTreeMap::new(), intervals: BTreeMap::new() };
+    let mut log = Log { whole: BTreeMap::new(), intervals: BTreeMap::new(), targets: BTreeMap::new() };
     let mut reader = LineReader::default();
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let added = match reader.read(line) {
@@ -215,6 +227,11 @@ impl LineReader {
 
 impl Log {
     fn add(&mut self, line: Line, intervals: IntervalWidth) -> Result<(), String> {
+        if let Ok(tag) = line.tag.parse::<TargetTag>() {
+            let target = self.targets.entry(tag).or_default();
+            line.buckets.iter().for_each(|&(value, count)| target.record_n(value, count));
+            return Ok(());
+        }
         let whole = self.whole.entry(line.tag.clone()).or_default();
         for &(value, count) in &line.buckets {
             whole.record_n(value, count);

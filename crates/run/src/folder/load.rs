@@ -12,9 +12,11 @@ use truetail_model::record::{ByInterval, Distributions, Metric, Samples, Samples
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::hlog::{self, Log};
-use super::{HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, samples, timeline};
+use super::target_tag::TargetTag;
+use super::target_times::target_times;
+use super::{FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, failed_answers, samples, timeline};
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
-use crate::{Facts, Run, wire};
+use crate::{Facts, FailedAnswer, GateFinding, Run, wire};
 
 /// No program writes longer intervals than this (two years).
 const LONGEST_INTERVAL_S: u64 = 1 << 26;
@@ -24,6 +26,8 @@ const LONGEST_INTERVAL_S: u64 = 1 << 26;
 pub struct Loaded {
     /// The run.
     pub run: Run,
+    /// The gates that were judged when it was saved.
+    pub gates: Vec<GateFinding>,
     /// The files that are not there.
     pub missing: Vec<MissingFile>,
 }
@@ -55,7 +59,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let run_file = load_run_file(folder)?;
     check_books(&run_file).map_err(|problem| LoadError::Disagree { path: folder.join(RUN), problem })?;
     let mut lacking = Vec::new();
-    let times = load_times(folder, &run_file.recorded, &mut lacking)?;
+    let times = load_times(folder, &run_file, &mut lacking)?;
     let snapshot = Snapshot {
         tally: run_file.tally,
         warmup: run_file.warmup_tally,
@@ -68,7 +72,9 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         samples: load_samples(folder, &run_file.recorded, &mut lacking)?,
         ..times
     };
-    Ok(Loaded { run: Run { facts: facts_of(run_file), snapshot }, missing: lacking })
+    let gates = run_file.gates.clone();
+    let facts = Facts { failed_answers: load_failed_answers(folder)?, ..facts_of(run_file) };
+    Ok(Loaded { run: Run { facts, snapshot }, gates, missing: lacking })
 }
 
 /// Reads `run.json` alone.
@@ -142,6 +148,7 @@ fn facts_of(run_file: RunFile) -> Facts {
         claims: run_file.claims,
         by_target: run_file.by_target,
         checks: run_file.checks,
+        failed_answers: Vec::new(),
     }
 }
 
@@ -152,6 +159,13 @@ fn open(path: &Path) -> Result<Option<File>, LoadError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(LoadError::Io { path: path.to_owned(), source }),
     }
+}
+
+/// The answers that failed a check; none where there is no file of them.
+fn load_failed_answers(folder: &Path) -> Result<Vec<FailedAnswer>, LoadError> {
+    let path = folder.join(FAILED_ANSWERS);
+    let file = open(&path)?.map(BufReader::new);
+    file.map_or(Ok(Vec::new()), |file| failed_answers::read(file).map_err(|error| error.at(&path)))
 }
 
 fn load_samples(folder: &Path, recorded: &Recorded, lacking: &mut Vec<MissingFile>) -> Result<Samples, LoadError> {
@@ -166,8 +180,11 @@ fn load_samples(folder: &Path, recorded: &Recorded, lacking: &mut Vec<MissingFil
 }
 
 /// The distributions of the run, and of its seconds and intervals where there is a timeline. All else stays empty.
-fn load_times(folder: &Path, recorded: &Recorded, lacking: &mut Vec<MissingFile>) -> Result<Snapshot, LoadError> {
-    let mut log = load_log(&folder.join(HISTOGRAMS), recorded)?;
+fn load_times(folder: &Path, run_file: &RunFile, lacking: &mut Vec<MissingFile>) -> Result<Snapshot, LoadError> {
+    let (recorded, path) = (&run_file.recorded, folder.join(HISTOGRAMS));
+    let mut log = load_log(&path, recorded)?;
+    let targets = target_times(std::mem::take(&mut log.targets), &recorded.exact, &run_file.by_target)
+        .map_err(|problem| LoadError::Disagree { path, problem })?;
     let path = folder.join(TIMELINE);
     let (seconds, intervals) = match open(&path)? {
         None => {
@@ -185,6 +202,7 @@ fn load_times(folder: &Path, recorded: &Recorded, lacking: &mut Vec<MissingFile>
     Ok(Snapshot {
         metrics: Metric::ALL.map(|metric| take(metric.name())),
         error_status_time: take(v1::ERROR_STATUS_TIME),
+        targets,
         seconds,
         intervals,
         ..Snapshot::default()
@@ -195,7 +213,7 @@ fn load_log(path: &Path, recorded: &Recorded) -> Result<Log, LoadError> {
     let text = fs::read_to_string(path).map_err(|source| LoadError::Io { path: path.to_owned(), source })?;
     check_width(path, recorded.intervals)?;
     let mut log = hlog::read(&text, recorded.intervals).map_err(|error| error.at(path))?;
-    for (tag, exact) in &recorded.exact {
+    for (tag, exact) in recorded.exact.iter().filter(|(tag, _)| tag.parse::<TargetTag>().is_err()) {
         let histogram = log.whole.entry(tag.clone()).or_default();
         histogram.restore_exact(exact.sum_ns, Nanos(exact.min_ns), Nanos(exact.max_ns));
     }

@@ -1,10 +1,13 @@
-//! The run folder: `run.json`, `histograms.hlog`, `timeline.csv`, `samples.csv`.
+//! The run folder: `run.json`, `histograms.hlog`, `timeline.csv`, `samples.csv`; and `failed-answers.jsonl` where there are any.
 
 mod error;
+mod failed_answers;
 mod hlog;
 mod load;
 mod samples;
 mod save;
+pub(crate) mod target_tag;
+mod target_times;
 mod timeline;
 
 use error::LineError;
@@ -21,6 +24,8 @@ pub const HISTOGRAMS: &str = "histograms.hlog";
 pub const TIMELINE: &str = "timeline.csv";
 /// Single requests.
 pub const SAMPLES: &str = "samples.csv";
+/// The first few answers that failed a check; not there where none did.
+pub const FAILED_ANSWERS: &str = "failed-answers.jsonl";
 /// The page that `truetail-report` makes of the run. Not written here, but removed when the run it shows is replaced.
 pub const REPORT: &str = "report.html";
 /// The percentile spectrum that `truetail-report` draws of the run; treated as the report is.

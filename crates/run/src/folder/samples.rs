@@ -15,6 +15,7 @@
 //! | `bytes_in` | bytes of the answer that were read |
 //! | `first_byte_ns` | when the first byte of the answer had reached the host, from the origin; blank where that is not known, left out where it is known of none |
 //! | `send_wait_ns` | from the first byte of the request to the taking of its last one; blank where all of it was taken at once, left out where that is so of all |
+//! | `knock_on_ns` | what the generator may have added to the response time beyond `generator_lag_ns`, at most; blank where nothing, left out where nothing was added to any |
 //!
 //! Response time is `end_ns - intended_start_ns`, service time `end_ns - actual_start_ns`. For statistics take `all` or
 //! `one-in-N`; the `slowest` are there to look at the tail.
@@ -81,7 +82,7 @@ struct OptionalColumn {
     set: fn(&mut RequestRecord, u64),
 }
 
-const OPTIONAL: [OptionalColumn; 2] = [
+const OPTIONAL: [OptionalColumn; 3] = [
     OptionalColumn {
         name: "first_byte_ns",
         get: |record| record.first_byte.map(|first_byte| first_byte.0),
@@ -91,6 +92,11 @@ const OPTIONAL: [OptionalColumn; 2] = [
         name: "send_wait_ns",
         get: |record| record.send_wait.map(|wait| wait.0),
         set: |record, ns| record.send_wait = Some(Nanos(ns)),
+    },
+    OptionalColumn {
+        name: "knock_on_ns",
+        get: |record| (!record.knock_on.is_zero()).then_some(record.knock_on.0),
+        set: |record, ns| record.knock_on = Nanos(ns),
     },
 ];
 

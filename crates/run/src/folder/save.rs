@@ -4,7 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::{HISTOGRAMS, PICTURES, REPORT, RUN, SAMPLES, SaveError, TIMELINE, hlog, samples, timeline};
+use super::{
+    FAILED_ANSWERS, HISTOGRAMS, PICTURES, REPORT, RUN, SAMPLES, SaveError, TIMELINE, failed_answers, hlog, samples,
+    timeline,
+};
 use crate::wire::{self, v1};
 use crate::{Findings, Run};
 
@@ -24,14 +27,18 @@ pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveErr
     prepare(folder)?;
     let run_file = v1::run_file(run, findings);
     let (facts, snapshot) = (&run.facts, &run.snapshot);
+    let failed = &facts.failed_answers;
+    let failed_file = (!failed.is_empty())
+        .then(|| Partial::write(folder, FAILED_ANSWERS, |out| failed_answers::write(out, failed)))
+        .transpose()?;
     let written = [
         Partial::write(folder, HISTOGRAMS, |out| hlog::write(out, facts, snapshot, run_file.recorded.intervals))?,
         Partial::write(folder, TIMELINE, |out| timeline::write(out, snapshot))?,
         Partial::write(folder, SAMPLES, |out| samples::write(out, &snapshot.samples))?,
         Partial::write(folder, RUN, |out| out.write_all(run_file.to_json().as_bytes()))?,
     ];
-    remove_stale_reports(folder)?;
-    written.into_iter().try_for_each(Partial::put_in_place)
+    remove_stale(folder, [REPORT].iter().chain(&PICTURES).chain(failed.is_empty().then_some(&FAILED_ANSWERS)))?;
+    failed_file.into_iter().chain(written).try_for_each(Partial::put_in_place)
 }
 
 /// Makes sure, before any load is sent, that a run can be saved in `folder`: creates it where it is missing, and writes
@@ -88,9 +95,9 @@ fn holds_a_run(folder: &Path) -> bool {
     fs::read_to_string(folder.join(RUN)).is_ok_and(|text| wire::is_a_run(&text))
 }
 
-/// Removes reports and pictures of the run that is replaced.
-fn remove_stale_reports(folder: &Path) -> Result<(), SaveError> {
-    [REPORT].iter().chain(&PICTURES).try_for_each(|name| {
+/// Removes files of the run that is replaced, which the new one does not have.
+fn remove_stale<'a>(folder: &Path, mut names: impl Iterator<Item = &'a &'a str>) -> Result<(), SaveError> {
+    names.try_for_each(|name| {
         let stale = folder.join(name);
         match fs::remove_file(&stale) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io_error(&stale)(error)),

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use truetail_model::record::{Cause, Histogram, Metric, Samples, SamplesOptions, SecondCounts, Snapshot, Tally};
+use truetail_model::record::{
+    Cause, CompactHistogram, Histogram, Metric, Samples, SamplesOptions, SecondCounts, Snapshot, Tally, TargetTimes,
+};
 use truetail_model::time::Nanos;
 
+use crate::folder::target_tag::TargetTag;
 use crate::{
     ArrivalFidelity, CheckCounts, Claims, ClosedLoopShadow, Distribution, Findings, GateFinding, GeneratorStats,
     HostInfo, MetricDistributions, OfferedLoad, Run, RunSource, Settling, TargetBooks, TargetFindings, Uncertainty,
@@ -188,6 +191,14 @@ pub fn tagged(snapshot: &Snapshot) -> impl Iterator<Item = (&'static str, &Histo
     metrics.chain([(ERROR_STATUS_TIME, &snapshot.error_status_time)])
 }
 
+/// Every distribution of a target that has a value, with its tag.
+pub(crate) fn tagged_by_target(snapshot: &Snapshot) -> impl Iterator<Item = (TargetTag, &CompactHistogram)> {
+    snapshot.targets.iter().enumerate().flat_map(|(target, times)| {
+        let of = move |metric| Some((TargetTag { target, metric }, times.metric(metric)?));
+        TargetTimes::METRICS.into_iter().filter_map(of).filter(|(_, histogram)| histogram.count() > 0)
+    })
+}
+
 /// What `run.json` says of a run.
 pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
     let Run { facts, snapshot } = run;
@@ -247,13 +258,19 @@ impl Recorded {
             last_end_ns: snapshot.last_end.0,
             bytes_in: snapshot.bytes_in,
             intervals: IntervalWidth::of(snapshot),
-            exact: tagged(snapshot)
-                .filter_map(|(tag, histogram)| Some((tag.to_owned(), Exact::of(histogram)?)))
-                .collect(),
+            exact: exact(snapshot),
             timeline: TimelineFacts::of(&snapshot.seconds),
             samples: SampleFacts::of(&snapshot.samples),
         }
     }
+}
+
+/// The exact figures of each distribution that has a value, by tag.
+fn exact(snapshot: &Snapshot) -> BTreeMap<String, Exact> {
+    let whole = tagged(snapshot).filter_map(|(tag, histogram)| Some((tag.to_owned(), Exact::of(histogram)?)));
+    let targets =
+        tagged_by_target(snapshot).filter_map(|(tag, histogram)| Some((tag.to_string(), Exact::of_target(histogram)?)));
+    whole.chain(targets).collect()
 }
 
 impl IntervalWidth {
@@ -283,6 +300,14 @@ impl Exact {
     /// The figures of a histogram; `None` when it is empty.
     pub fn of(histogram: &Histogram) -> Option<Exact> {
         let (Some(Nanos(min_ns)), Some(Nanos(max_ns))) = (histogram.min(), histogram.max()) else { return None };
+        Some(Exact { count: histogram.count(), sum_ns: histogram.sum_ns(), min_ns, max_ns })
+    }
+}
+
+impl Exact {
+    /// The figures of a distribution of a target; `None` when it is empty.
+    pub fn of_target(histogram: &CompactHistogram) -> Option<Exact> {
+        let (Nanos(min_ns), Nanos(max_ns)) = (histogram.min()?, histogram.max()?);
         Some(Exact { count: histogram.count(), sum_ns: histogram.sum_ns(), min_ns, max_ns })
     }
 }

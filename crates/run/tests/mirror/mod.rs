@@ -284,6 +284,10 @@ pub struct MirrorShadowQuantile {
     pub value_ns: Option<u64>,
     pub omission_factor: Option<f64>,
     pub at_least: bool,
+    #[serde(default)]
+    pub omission_low: Option<f64>,
+    #[serde(default)]
+    pub omission_high: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -305,16 +309,25 @@ pub struct MirrorGenerator {
     pub paused_ns: u64,
     pub connections_opened: u64,
     pub connections_peak: u64,
+    pub connections_available: Option<u64>,
     pub streams: Option<MirrorStreams>,
     pub stray_answers: u64,
     pub end_clock: String,
     pub busiest_worker_cpu_ns: u64,
     pub surroundings: BTreeMap<String, Option<u64>>,
     pub timing: String,
+    pub ticks: Option<MirrorTicks>,
     pub clock_reading_ns: Option<u64>,
     pub unstamped: u64,
     pub clock_steps: u64,
     pub open_files_limit: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorTicks {
+    pub longest_ns: u64,
+    pub requests: u64,
 }
 
 #[derive(Deserialize)]

@@ -5,15 +5,15 @@ use proptest::prelude::*;
 use truetail_model::arrival::{Arrival, ScheduleHash};
 use truetail_model::record::{
     Cause, Histogram, Metric, Outcome, Recorder, RecorderOptions, RequestRecord, Samples, SamplesOptions, Snapshot,
-    StartDelay,
+    StartDelay, TargetTimes,
 };
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{
     ArrivalFidelity, CheckCounts, ClosedLoopShadow, Contribution, CpuContention, CpuTime, Dispersion, Distribution,
-    EndClock, Exponential, Facts, Findings, Gaps, GateFinding, GateState, GeneratorStats, HostInfo, Mix, MixTarget,
-    OfferedLoad, Pause, Quantile, Reason, Run, RunSource, Settling, SettlingState, ShadowQuantile, Shift, TargetBooks,
-    TargetFindings, Uncertainty, Verdict, VerdictState,
+    EndClock, Exponential, Facts, FailedAnswer, FailedCheck, Findings, Gaps, GateFinding, GateState, GeneratorStats,
+    HostInfo, Mix, MixTarget, OfferedLoad, Pause, Quantile, Reason, Run, RunSource, Settling, SettlingState,
+    ShadowQuantile, Shift, TargetBooks, TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 
 /// What a recorder makes of these records.
@@ -27,9 +27,29 @@ pub fn snapshot(options: RecorderOptions, records: &[RequestRecord]) -> Snapshot
     recorder.finish(hash)
 }
 
-/// A run of these records.
+/// An answer to this arrival that failed a check.
+pub fn failed_answer(arrival: u64) -> FailedAnswer {
+    FailedAnswer {
+        arrival,
+        intended_start_ns: arrival * 1_000_000,
+        target: "GET http://127.0.0.1:8080/items/{{id}}".to_owned(),
+        failed: vec![FailedCheck { check: "status == 200".to_owned(), why: "it is 503".to_owned() }],
+        status: 503,
+        headers: vec!["content-type: text/plain".to_owned()],
+        body: "no \"room\"\n\u{fffd}".to_owned(),
+        body_bytes: 40_000,
+    }
+}
+
+/// A run of these records, which all ask for one target.
 pub fn run(options: RecorderOptions, records: &[RequestRecord]) -> Run {
-    let snapshot = snapshot(options, records);
+    let mut snapshot = snapshot(options, records);
+    let mut times = TargetTimes::default();
+    records
+        .iter()
+        .filter(|record| record.intended_start >= options.measure_from)
+        .for_each(|record| times.record(record));
+    snapshot.targets = vec![times];
     Run { facts: facts(&snapshot), snapshot }
 }
 
@@ -62,6 +82,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
             statuses: snapshot.statuses.clone(),
         }],
         checks: vec![CheckCounts { text: "status == 200".to_owned(), passed: 990, failed: 3 }],
+        failed_answers: vec![failed_answer(7)],
     }
 }
 
@@ -112,9 +133,11 @@ pub fn generator() -> GeneratorStats {
         paused_ns: 7_000_000,
         connections_opened: 64,
         connections_peak: 64,
+        connections_available: Some(1003),
         streams: Some(truetail_run::Http2Stats { peak: 37, allowed: Some(128), sent_again: 5 }),
         stray_answers: 0,
-        timing: truetail_run::Timing::Precise,
+        timing: truetail_run::Timing::Auto,
+        ticks: Some(truetail_run::Ticks { longest_ns: 180_000, requests: 900 }),
         clock_reading_ns: Some(21),
         end_clock: EndClock::Kernel,
         busiest_worker_cpu_ns: 700_000_000,
@@ -191,8 +214,22 @@ pub fn findings(run: &Run) -> Findings {
             requests: 14_000,
             unanswered: 3,
             quantiles: vec![
-                ShadowQuantile { q: 0.5, value_ns: Some(500), omission_factor: Some(2.0), at_least: false },
-                ShadowQuantile { q: 0.9999, value_ns: None, omission_factor: None, at_least: false },
+                ShadowQuantile {
+                    q: 0.5,
+                    value_ns: Some(500),
+                    omission_factor: Some(2.0),
+                    at_least: false,
+                    omission_low: Some(1.7),
+                    omission_high: Some(2.3),
+                },
+                ShadowQuantile {
+                    q: 0.9999,
+                    value_ns: None,
+                    omission_factor: None,
+                    at_least: false,
+                    omission_low: None,
+                    omission_high: None,
+                },
             ],
             one_in: 2,
             resolution_ns: 2_000_000,
@@ -289,6 +326,7 @@ fn arrivals() -> impl Strategy<Value = RequestRecord> {
                 connected: connected && issued,
                 tls_handshake: (connected && issued).then_some(Nanos(delay.connect.0 / 2)),
                 read_lag: (outcome.is_response() && connected).then_some(lag),
+                knock_on: Nanos(if connected { 0 } else { lag.0 / 3 }),
                 bytes_in,
                 ..RequestRecord::new(arrival, actual_start, end, outcome)
             }
@@ -341,6 +379,7 @@ pub fn steady(seconds: u64) -> Vec<RequestRecord> {
             connected: index < 64,
             tls_handshake: (index < 32).then_some(Nanos(90_000 + index)),
             read_lag: (index % 500 != 11).then_some(Nanos(3_000 + index % 700)),
+            knock_on: Nanos(index % 3 * 400),
             bytes_in: 67,
             ..RequestRecord::new(arrival, actual_start, end, outcome)
         }
@@ -397,6 +436,7 @@ pub fn assert_same_counts(a: &Snapshot, b: &Snapshot) {
     assert_same_histogram("error_status_time", &a.error_status_time, &b.error_status_time);
     assert_eq!(a.seconds, b.seconds);
     assert_eq!(a.intervals, b.intervals);
+    assert_eq!(a.targets, b.targets);
 }
 
 /// Asserts that two snapshots hold the same.

@@ -10,6 +10,7 @@ const BASELINE: Nanos = Nanos::from_millis(10);
 
 /// Every tenth answer is a 503; apart from that the service is healthy.
 #[test]
+#[ignore = "needs other people's load tools: make test-tools"]
 fn counts_the_answers_of_the_server() {
     let select = Selector { every: Some(10), ..Selector::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
@@ -31,6 +32,7 @@ fn counts_the_answers_of_the_server() {
 
 /// It does not start; its counters are empty.
 #[test]
+#[ignore = "needs other people's load tools: make test-tools"]
 fn makes_no_request_where_nobody_listens() {
     let Some(report) = run_alone(NAME, Nanos::from_secs(1)) else { return };
     let report = report.expect("a report");

@@ -69,14 +69,16 @@ fn healthy(expected: &Expected) {
     assert_eq!(report.snapshot().tally.check(), Ok(()));
 }
 
-/// Every tenth answer is a 503, and the tool counts as many as the server gave.
+/// Every tenth answer is a 503, and the tool counts as many as the server gave. There are more than a tool may leave
+/// unmentioned, so that one that counts none fails.
 fn failing(expected: &Expected) {
     let select = Selector { every: Some(10), ..Selector::default() };
     let fault = Fault::ErrorStatus { status: 503, immediately: false, select };
     let service = Service { faults: vec![fault], ..Service::healthy(BASELINE) };
-    let Some(Observation { report, truth }) = run(expected.name, service, Nanos::from_secs(1)) else { return };
-    let counted = (expected.error_answers)(&report).expect("it counts them");
-    is_near(expected, "answers with an error status", counted, refusals(&truth));
+    let Some(Observation { report, truth }) = run(expected.name, service, Nanos::from_secs(4)) else { return };
+    let (counted, gave) = ((expected.error_answers)(&report).expect("it counts them"), refusals(&truth));
+    assert!(gave >= 2 * expected.unmentioned.max(1), "{} made the server refuse no more than {gave}", expected.name);
+    is_near(expected, "answers with an error status", counted, gave);
 }
 
 fn refusals(truth: &ServerTruth) -> u64 {
@@ -109,16 +111,19 @@ macro_rules! tools {
     ($($name:ident: $expected:ident;)*) => {$(
         mod $name {
             #[test]
+            #[ignore = "needs other people's load tools: make test-tools"]
             fn counts_the_answers_of_a_healthy_server() {
                 super::healthy(&super::$expected);
             }
 
             #[test]
+            #[ignore = "needs other people's load tools: make test-tools"]
             fn counts_the_answers_with_an_error_status() {
                 super::failing(&super::$expected);
             }
 
             #[test]
+            #[ignore = "needs other people's load tools: make test-tools"]
             fn reports_no_answer_where_nobody_listens() {
                 super::alone(&super::$expected);
             }
@@ -138,6 +143,7 @@ tools! {
 
 /// Its timestamps are on this machine's clock.
 #[test]
+#[ignore = "needs other people's load tools: make test-tools"]
 fn h2load_stamps_the_starts() {
     if let Some(Observation { report, truth }) = run(H2LOAD.name, Service::healthy(BASELINE), Nanos::from_secs(1)) {
         begins_and_ends_around_the_server(&report, &truth);
@@ -146,6 +152,7 @@ fn h2load_stamps_the_starts() {
 
 /// An open tool offers its rate. A closed loop would offer ten times as much, so ±50 % allows for a noisy machine.
 #[test]
+#[ignore = "needs other people's load tools: make test-tools"]
 fn open_tools_offer_their_rate() {
     for expected in [WRK2, OHA] {
         let Some(Observation { truth, .. }) = run(expected.name, Service::healthy(BASELINE), Nanos::from_secs(2))

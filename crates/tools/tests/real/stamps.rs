@@ -121,11 +121,13 @@ macro_rules! tools {
     ($($name:ident: $expected:ident;)*) => {$(
         mod $name {
             #[test]
+            #[ignore = "needs other people's load tools: make test-tools"]
             fn its_requests_are_those_that_the_server_saw() {
                 super::answered(&super::$expected);
             }
 
             #[test]
+            #[ignore = "needs other people's load tools: make test-tools"]
             fn is_refused_where_nobody_listens() {
                 super::alone(&super::$expected);
             }

@@ -1,7 +1,6 @@
 //! Runs a tool and waits for its end, with less supervision than the laboratory.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -15,6 +14,8 @@ use truetail_server::{Server, ServerOptions, ServerTruth};
 use truetail_tools::{
     InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolOutput, ToolReport, by_name,
 };
+
+use crate::missing::{missing, missing_everywhere};
 
 /// Long enough that only a tool that hangs exceeds it.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,8 +38,10 @@ pub(crate) fn locate(name: &str) -> Option<(&'static dyn Tool, InstalledTool)> {
     match tool.locate(&SearchPath::from_env()) {
         Ok(found) => Some((tool, found)),
         Err(_) => {
-            // Not `eprintln!`, whose output is hidden when a test passes.
-            let _ = writeln!(io::stderr(), "skipped: {name} not found, install with: {}", tool.info().install.debian);
+            let hint = &tool.info().install;
+            // Vegeta and wrk2 have to be built from source.
+            let say = if hint.origin == "source" { missing_everywhere } else { missing };
+            say(name, hint.debian);
             None
         }
     }

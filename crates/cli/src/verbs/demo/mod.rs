@@ -13,7 +13,7 @@ use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
 use setup::{DemoSetup, LoopResult};
 
-/// Runs a closed loop and then an open loop against a service that freezes for a second, and compares them.
+/// Runs a closed loop and then an open loop against a server that freezes for a second, and compares them.
 ///
 /// # Errors
 /// If no server can be started, or a run cannot be saved.
@@ -22,11 +22,13 @@ pub fn demo(args: DemoArgs) -> Result<ExitCode> {
     let truth = truth(&setup.scenario).expect("the scenario of the demo is an open one, with an end");
     host::raise_open_file_limit();
     let [closed_folder, open_folder] = folders(&args)?;
-    output::print(&setup.introduction())?;
+    output::print(&setup.introduction(output::stdout_style()))?;
     let closed = setup.measure(setup.closed_loop(), closed_folder)?;
     let open = if closed.was_interrupted() { None } else { Some(setup.measure(setup.open_loop(), open_folder)?) };
     let Some(open) = open.filter(|open| !open.was_interrupted()) else {
-        return Err(runtime_error("the demo was ended before both loops were through, so there is nothing to compare"));
+        return Err(runtime_error(
+            "the demo was stopped before both loops had finished, so there is nothing to compare",
+        ));
     };
     output::print(&result_text(&setup, &truth, &closed, &open))?;
     Ok(ExitCode::from_verdicts([&closed, &open].map(|seen| &seen.findings.verdict)))
@@ -36,8 +38,8 @@ pub fn demo(args: DemoArgs) -> Result<ExitCode> {
 fn folders(args: &DemoArgs) -> Result<[Option<OutputFolder>; 2]> {
     let prepare = |name: &str| {
         let save_to = match (&args.out, args.no_save) {
-            (Some(_), true) => return Err(usage_error("--out and --no-save contradict each other; give one")),
-            (Some(folder), false) => SaveTo::Folder(folder.join(name)),
+            (Some(_), true) => return Err(usage_error("--out and --no-save contradict each other; give one of them")),
+            (Some(folder), false) => SaveTo::folder(folder.join(name), args.force),
             (None, true) => SaveTo::Nowhere,
             (None, false) => SaveTo::NewFolder,
         };

@@ -8,6 +8,7 @@ use truetail_model::scenario::Scenario;
 use truetail_model::service::Fault;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
+use truetail_report::Style;
 use truetail_run::{Findings, Run, VerdictState};
 use truetail_server::{Server, ServerOptions, ServerTruth};
 
@@ -75,18 +76,17 @@ impl DemoSetup {
     }
 
     /// A text on what is going to happen.
-    pub fn introduction(&self) -> String {
+    pub fn introduction(&self, style: Style) -> String {
         let (at, length) = self.stall;
         let duration = self.scenario.workload.model.horizon().duration.unwrap_or_default();
-        format!(
-            "A server that answers within {}, and once, {} into the run, stands still for {}.\n\
-             It is asked twice for {}, each time from the start of its clock: by {USERS} users who wait for their\n\
-             answers (closed loop), then on a schedule that waits for nobody (open loop).\n",
+        let text = format!(
+            "A server answers in {}, but {} into the run it freezes once, for {length}. It is measured twice for \
+             {duration}: first with {USERS} users who each wait for an answer before they send the next request \
+             (closed loop), then on a schedule that waits for nobody (open loop).",
             self.scenario.service.baseline,
             at.since_origin(),
-            length,
-            duration,
-        )
+        );
+        style.wrap(&text, style.columns()).into_iter().map(|line| line + "\n").collect()
     }
 
     /// Offers `workload` to a new server, so that each loop meets the stall at the same time.
@@ -95,7 +95,7 @@ impl DemoSetup {
     /// If no server can be started, no load can be offered, or the run cannot be saved.
     pub fn measure(&self, workload: Workload, folder: Option<OutputFolder>) -> Result<LoopResult> {
         if !self.quiet {
-            output::note(&format!("{} loop …", workload.model.kind().name()));
+            output::note(&format!("measuring the {} loop …", workload.model.kind().name()));
         }
         let server =
             Server::start(ServerOptions::new(self.scenario.service.clone(), ANY_PORT)).map_err(runtime_error)?;
@@ -103,7 +103,7 @@ impl DemoSetup {
         let target = Target::resolve(Method::Get, &url, &[], Vec::new()).map_err(runtime_error)?;
         let context =
             RunContext { scenario: Some(self.scenario.name.clone()), quiet: self.quiet, ..RunContext::default() };
-        let run = measure(&Plan::new(workload, target), context)?;
+        let run = measure(&Plan::new(workload, target), context)?.run;
         let truth = server.stop();
         let findings = truetail_analysis::findings(&run);
         let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
@@ -125,7 +125,7 @@ impl LoopResult {
     /// A line with the folder of the run, if it was saved.
     pub fn saved_line(&self) -> Option<String> {
         let folder = self.saved.as_ref()?.display();
-        Some(format!("  {:<11} {folder}\n", format!("{} loop", self.name())))
+        Some(format!("  Saved the {} loop in {folder}\n", self.name()))
     }
 
     /// A line on the verdict; `None` if it is VALID.
@@ -136,7 +136,7 @@ impl LoopResult {
             return None;
         }
         let state = verdict.state.name();
-        Some(format!("  {} loop: {state}, because of {} (docs/honesty.md)\n", self.name(), codes.join(", ")))
+        Some(format!("  The {} loop is {state}: {} (see docs/honesty.md)\n", self.name(), codes.join(", ")))
     }
 
     fn name(&self) -> &'static str {

@@ -15,13 +15,13 @@ pub fn show(event: &LabEvent<'_>) {
         }
         LabEvent::Finished { tool, result: Some(reading) } => output::note(&format!("{tool}: {}", outcome(reading))),
         LabEvent::Finished { tool, result: None } => {
-            output::note(&format!("{tool}: ended; it will be run the next time"))
+            output::note(&format!("{tool}: stopped; the same command runs it again"))
         }
         LabEvent::Reused { tool, result: reading } => {
-            output::note(&format!("{tool}: kept from an earlier run ({}); --force runs it again", outcome(reading)));
+            output::note(&format!("{tool}: result of an earlier run ({}); --force runs it again", outcome(reading)));
         }
         LabEvent::NotFound { tool, missing, install } => {
-            output::note(&format!("{tool}: left out, {missing}; to get it: {install}"));
+            output::note(&format!("{tool}: skipped, {missing}; to install it: {install}"));
         }
     }
 }
@@ -45,5 +45,5 @@ fn outcome(reading: &ToolResult) -> String {
 /// An estimate, rounded to seconds or minutes.
 fn rounded(left: Nanos) -> String {
     let seconds = left.as_secs_f64();
-    if seconds < 90.0 { format!("{:.0} s", seconds.max(1.0)) } else { format!("{:.0} min", seconds / 60.0) }
+    if seconds < 90.0 { format!("{:.0}s", seconds.max(1.0)) } else { format!("{:.0}min", seconds / 60.0) }
 }

@@ -31,7 +31,7 @@ impl<'a> Results<'a> {
     pub fn text(&self, folder: &Path) -> String {
         let page = folder.join("league.html");
         let tables = text(&self.table(), output::stdout_style());
-        format!("{tables}\n  pictures and tables: {}\n", page.display())
+        format!("{tables}\n  plots and tables: {}\n", page.display())
     }
 
     /// The table for programs.

@@ -34,9 +34,11 @@ pub fn run(args: LabRunArgs) -> Result<ExitCode> {
     results.write(&folder)?;
     output::print(&if args.json { results.json() } else { results.text(&folder) })?;
     match entries.iter().any(|entry| is_result(entry, &tools)) {
-        _ if interrupted => Err(runtime_error("ended before all tools had run; the same command goes on from here")),
+        _ if interrupted => {
+            Err(runtime_error("stopped before all tools had run; run the same command again to continue"))
+        }
         true => Ok(ExitCode::Success),
-        false => Err(runtime_error("none of the tools that were to run gave a result; the table says why")),
+        false => Err(runtime_error("no tool produced a result; the table says why")),
     }
 }
 
@@ -45,7 +47,7 @@ fn named(names: &[String]) -> Result<Vec<&'static dyn Tool>> {
     let known = truetail_tools::names();
     for name in names.iter().map(|name| name.trim()) {
         if !known.contains(&name) {
-            return Err(usage_error(format!("there is no tool '{name}'; there are {}", known.join(", "))));
+            return Err(usage_error(format!("unknown tool '{name}'; the tools are {}", known.join(", "))));
         }
     }
     let wanted = |tool: &&dyn Tool| names.is_empty() || names.iter().any(|name| name.trim() == tool.name());
@@ -68,7 +70,7 @@ fn run_tools(runner: &LabRunner<'_>, tools: &[&'static dyn Tool], quiet: bool) -
             progress::show(&event);
         }
     };
-    let cannot = |error| runtime_error(format!("the laboratory cannot work in {}: {error}", runner.folder.display()));
+    let cannot = |error| runtime_error(format!("cannot run the tools in {}: {error}", runner.folder.display()));
     let mut entries = runner.run(tools, &lookup, &stop, &mut on_event).map_err(cannot)?;
     let is_asked_for = |tool: &&&dyn Tool| tools.iter().any(|asked_for| asked_for.name() == tool.name());
     let others: Vec<_> = truetail_tools::all().iter().filter(|tool| !is_asked_for(tool)).copied().collect();
@@ -92,8 +94,8 @@ fn folder(args: &LabRunArgs, plan: &TrialPlan) -> Result<PathBuf> {
     let name = args.duration.map_or_else(|| name.clone(), |duration| format!("{name}-{duration}"));
     let folder = args.out.as_deref().unwrap_or(Path::new(PARENT)).join(name);
     let toml = |folder: &Path| fs::write(folder.join("scenario.toml"), plan.scenario.to_toml());
-    fs::create_dir_all(&folder)
-        .and_then(|()| toml(&folder))
-        .map_err(|error| runtime_error(format!("cannot write in {}: {error}; use --out DIR", folder.display())))?;
+    fs::create_dir_all(&folder).and_then(|()| toml(&folder)).map_err(|error| {
+        runtime_error(format!("cannot write to {}: {error}; choose another folder with --out DIR", folder.display()))
+    })?;
     Ok(folder)
 }

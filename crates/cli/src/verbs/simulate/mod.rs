@@ -11,6 +11,7 @@ use truetail_run::{Findings, Run};
 use truetail_sim::SimOptions;
 use truetail_sim::labs::LabResult;
 
+use crate::args::screen::ScreenArgs;
 use crate::args::simulate::SimulateArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
@@ -24,14 +25,14 @@ use crate::resolve::scenario::scenario_or_lab;
 /// If there is no such scenario or lab, an option is out of range, or the run cannot be saved.
 pub fn simulate(args: SimulateArgs) -> Result<ExitCode> {
     match lab(&args.scenario, &args.lab)? {
-        Some(lab_run) => simulate_lab(lab_run, args.out.as_deref(), args.json),
+        Some(lab_run) => simulate_lab(lab_run, &args),
         None => simulate_scenario(args),
     }
 }
 
 fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     let scenario = scenario_or_lab(&args.scenario)?;
-    let save_to = args.out.map_or(SaveTo::Nowhere, SaveTo::Folder);
+    let save_to = args.out.map_or(SaveTo::Nowhere, |folder| SaveTo::folder(folder, args.force));
     let folder = OutputFolder::prepare(&save_to, &scenario.name)?;
     let run = truetail_sim::simulate(&scenario, SimOptions::default()).map_err(runtime_error)?;
     let findings = truetail_analysis::findings(&run);
@@ -41,13 +42,14 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     }
     output::print(&match args.json {
         true => scenario_json(&scenario.name, &run, &findings),
-        false => super::run::result(&run, &findings, saved.as_deref(), false),
+        false => super::run::result(&run, &findings, saved.as_deref(), false, ScreenArgs::default()),
     })?;
     Ok(ExitCode::Success)
 }
 
-fn simulate_lab(lab_run: LabRun, out: Option<&Path>, as_json: bool) -> Result<ExitCode> {
-    let folders = LabFolders::prepare(lab_run.lab().series_names(), out)?;
+fn simulate_lab(lab_run: LabRun, args: &SimulateArgs) -> Result<ExitCode> {
+    let as_json = args.json;
+    let folders = LabFolders::prepare(lab_run.lab().series_names(), args.out.as_deref(), args.force)?;
     match lab_run {
         LabRun::Virtual(lab) => {
             let result = lab.run().map_err(|error| lab_error(lab.name(), &error))?;
@@ -68,7 +70,7 @@ fn finish(
     more: impl FnOnce(&[OutputFile]) -> Vec<OutputFile>,
 ) -> Result<ExitCode> {
     let saved = folders.parent.map(|folder| folder.display().to_string());
-    let text = if as_json { report.json() } else { report.text(saved.as_deref()) };
+    let text = if as_json { report.json() } else { report.text(saved.as_deref(), output::stdout_style()) };
     if let Some(parent) = folders.parent {
         folders.save(report.series.iter().map(|series| (series.run, &series.findings)))?;
         let mut files = report.pictures().map_err(runtime_error)?;
@@ -97,10 +99,10 @@ struct LabFolders<'a> {
 }
 
 impl<'a> LabFolders<'a> {
-    fn prepare(series: &[&str], parent: Option<&'a Path>) -> Result<LabFolders<'a>> {
+    fn prepare(series: &[&str], parent: Option<&'a Path>, force: bool) -> Result<LabFolders<'a>> {
         let mut runs = Vec::new();
         for name in series {
-            let save_to = parent.map_or(SaveTo::Nowhere, |parent| SaveTo::Folder(parent.join(name)));
+            let save_to = parent.map_or(SaveTo::Nowhere, |parent| SaveTo::folder(parent.join(name), force));
             runs.extend(OutputFolder::prepare(&save_to, name)?);
         }
         Ok(LabFolders { parent, runs })

@@ -45,7 +45,7 @@ pub fn measure(options: &EveryNthOptions, quiet: bool) -> Result<Measured> {
     let harness = Harness { options, spin: Spin::calibrated(options.work), quiet };
     let requests = truth.closed.count();
     if !quiet {
-        output::note(&format!("{NAME}: about {:.0} s of real time", options.real_time_seconds(requests)));
+        output::note(&format!("{NAME}: takes about {:.0}s", options.real_time_seconds(requests)));
     }
     let [closed_name, open_name] = SERIES;
     let (closed, stopped) = harness.measure(closed_name, closed_loop(requests), false)?;

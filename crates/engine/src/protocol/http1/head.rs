@@ -6,6 +6,7 @@ use httparse::{Error, Header, ParserConfig, Response, Status};
 use truetail_model::record::Cause;
 
 use super::framing::{self, Framing};
+use crate::protocol::fields::FieldList;
 
 /// Longest head that is accepted, interim answers each counted by themselves.
 pub(super) const HEAD_LIMIT: usize = 64 * 1024;
@@ -30,10 +31,7 @@ pub(super) fn parse_head(bytes: &[u8], is_head_request: bool) -> Result<Option<H
     let bytes = &bytes[..bytes.len().min(HEAD_LIMIT + 1)];
     let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELD_LIMIT];
     let mut response = Response::new(&mut []);
-    let mut config = ParserConfig::default();
-    // A user agent must accept what folds a field over several lines (RFC 9112, section 5.2).
-    config.allow_obsolete_multiline_headers_in_responses(true);
-    let length = match config.parse_response_with_uninit_headers(&mut response, bytes, &mut fields) {
+    let length = match parser_config().parse_response_with_uninit_headers(&mut response, bytes, &mut fields) {
         Ok(Status::Complete(length)) if length <= HEAD_LIMIT => length,
         Ok(Status::Partial) if bytes.len() <= HEAD_LIMIT => return Ok(None),
         Ok(_) | Err(Error::TooManyHeaders) => return Err(Cause::HeadTooLarge),
@@ -46,6 +44,23 @@ pub(super) fn parse_head(bytes: &[u8], is_head_request: bool) -> Result<Option<H
     }
     let says = framing::read(status, version, response.headers, is_head_request)?;
     Ok(Some(Head { length, status, framing: says.framing, keep_alive: says.keep_alive }))
+}
+
+#[inline]
+fn parser_config() -> ParserConfig {
+    let mut config = ParserConfig::default();
+    // A user agent must accept what folds a field over several lines (RFC 9112, section 5.2).
+    config.allow_obsolete_multiline_headers_in_responses(true);
+    config
+}
+
+/// Adds the header fields of a head that was parsed before.
+pub(crate) fn head_fields(bytes: &[u8], list: &mut FieldList) {
+    let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELD_LIMIT];
+    let mut response = Response::new(&mut []);
+    if parser_config().parse_response_with_uninit_headers(&mut response, bytes, &mut fields).is_ok() {
+        response.headers.iter().for_each(|field| list.push_unfolded(field.name.as_bytes(), field.value));
+    }
 }
 
 /// There is an empty line in `bytes`, with or without carriage returns.

@@ -16,6 +16,7 @@ mod head_cache;
 mod response;
 mod session;
 
+pub(crate) use head::head_fields;
 pub use head_cache::HeadCache;
 pub use response::{AnswerEnd, Parsed, Part, ResponseParser};
 pub(crate) use session::Http1;

@@ -37,6 +37,8 @@ pub enum Part<'a> {
     Head {
         /// Its status.
         status: u16,
+        /// The whole head, with the empty line at its end.
+        bytes: &'a [u8],
     },
     /// Bytes of the body, without the transfer coding.
     Body(&'a [u8]),
@@ -121,8 +123,10 @@ impl ResponseParser {
                 State::Head => match self.feed_head(rest, cache)? {
                     Some(used) => {
                         if self.state != State::Head {
-                            on_part(Part::Head { status: self.end.status });
+                            let bytes = if self.partial.is_empty() { &rest[..used] } else { &self.partial };
+                            on_part(Part::Head { status: self.end.status, bytes });
                         }
+                        self.partial.clear();
                         (used, self.state == State::Length(0))
                     }
                     None => return Ok(Parsed::Incomplete),
@@ -163,8 +167,8 @@ impl ResponseParser {
         }
     }
 
-    /// Takes bytes of a head. `Some(n)`: the head ended after n of them, and the state says what follows. `None`: all were
-    /// kept.
+    /// Takes bytes of a head. `Some(n)`: the head ended after n of them, and the state says what follows; where it came in
+    /// parts, `partial` is the whole of it. `None`: all were kept.
     fn feed_head(&mut self, bytes: &[u8], cache: &mut HeadCache) -> Result<Option<usize>, Cause> {
         if self.partial.is_empty() {
             if let Some(head) = cache.parse(bytes, self.is_head_request)? {
@@ -180,7 +184,7 @@ impl ResponseParser {
         let may_end = has_blank_line(&self.partial[before.saturating_sub(3)..]) || self.partial.len() > HEAD_LIMIT;
         if may_end && let Some(head) = parse_head(&self.partial, self.is_head_request)? {
             let used = head.length - before;
-            self.partial.clear();
+            self.partial.truncate(head.length);
             return self.take_head(Head { length: used, ..head }).map(Some);
         }
         Ok(None)

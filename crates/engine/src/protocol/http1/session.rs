@@ -4,6 +4,7 @@ use truetail_model::record::{Cause, Outcome};
 
 use super::head_cache::HeadCache;
 use super::response::{AnswerEnd, Parsed, Part, ResponseParser};
+use crate::protocol::observer::{AnswerHead, HeadFields};
 use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
 use crate::target::request_set::{RequestId, RequestSet};
 
@@ -116,7 +117,7 @@ impl Session<Http1> for Http1Session {
             events.push(Event::FirstByte(tag));
         }
         let parsed = self.parser.feed(bytes, &mut protocol.head_cache, &mut |part| match part {
-            Part::Head { status } => events.head(tag, status),
+            Part::Head { status, bytes } => events.head(tag, AnswerHead::new(status, HeadFields::Http1(bytes))),
             Part::Body(bytes) => events.body(tag, bytes),
         });
         match parsed {

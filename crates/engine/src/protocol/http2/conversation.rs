@@ -39,7 +39,7 @@ impl Conversation {
     fn new(method: Method, body: Vec<u8>, sent: u32, unsent: u32) -> Conversation {
         let request = Request::new(method, "http://a.test/", &[], body).expect("a request");
         let blocks = FieldBlocks::new(&RequestSet::single(&request), "http");
-        let protocol = Http2::new(Arc::new(blocks), None);
+        let protocol = Http2::new(Arc::new(blocks), None, true);
         let session = protocol.session();
         let mut conversation = Conversation { protocol, session, bodies_sent: 0, ended: Vec::new() };
         for tag in 0..sent + unsent {

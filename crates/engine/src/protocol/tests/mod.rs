@@ -1,5 +1,6 @@
 //! What holds for every protocol. A protocol takes part by an implementation of [`Case`] and a line in `over_every_protocol`.
 
+mod header_fields;
 mod line;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +69,7 @@ impl Case for OfHttp2 {
     type Protocol = Http2;
 
     fn protocol() -> Http2 {
-        Http2::new(Arc::new(FieldBlocks::new(&requests(), "http")), None)
+        Http2::new(Arc::new(FieldBlocks::new(&requests(), "http")), None, true)
     }
 
     fn greeting() -> Vec<u8> {
@@ -266,15 +267,15 @@ fn a_cancelled_request_has_no_event_and_leaves_the_books_balanced<C: Case>() {
 struct Recording(Arc<std::sync::Mutex<BTreeMap<u32, Vec<u8>>>>);
 
 impl super::observer::Observer for Recording {
-    fn head(&mut self, _: u32, status: u16) {
-        assert_eq!(status, 200);
+    fn head(&mut self, _: u32, head: super::observer::AnswerHead<'_>) {
+        assert_eq!(head.status, 200);
     }
 
     fn body(&mut self, request: u32, part: &[u8]) {
         self.0.lock().unwrap().entry(request).or_default().extend_from_slice(part);
     }
 
-    fn end(&mut self, _: u32, _: Outcome) {}
+    fn end(&mut self, _: u32, _: super::observer::EndedRequest) {}
 }
 
 fn an_observer_sees_the_body_however_it_is_cut<C: Case>(begin: usize) {

@@ -2,8 +2,10 @@
 
 use truetail_model::record::Cause;
 
+use super::field_texts::FieldTexts;
 use super::table::{Entry, Field, Name, Named, Table};
 use super::{OVERHEAD, Unreadable, huffman, integer};
+use crate::protocol::fields::FieldList;
 
 /// Most bytes of the fields of one head, counted as HPACK counts them.
 const HEAD_LIMIT: usize = 64 * 1024;
@@ -58,11 +60,24 @@ pub(crate) struct Decoder {
     table: Table,
     /// A name or a value that came in Huffman code.
     text: Vec<u8>,
+    /// Names and values, where they are kept.
+    texts: Option<Box<FieldTexts>>,
 }
 
 impl Decoder {
     pub(crate) fn new() -> Decoder {
-        Decoder { table: Table::new(), text: Vec::new() }
+        Decoder { table: Table::new(), text: Vec::new(), texts: None }
+    }
+
+    /// A decoder that also keeps names and values.
+    pub(crate) fn keeping_text() -> Decoder {
+        Decoder { texts: Some(Box::default()), ..Decoder::new() }
+    }
+
+    /// The fields of the block that was read last, without the status; `None` where they are not kept. Of a block that is
+    /// too large some are missing.
+    pub(crate) fn fields(&self) -> Option<&FieldList> {
+        self.texts.as_deref().map(FieldTexts::block)
     }
 
     /// Reads a whole block. A block that is too large or no head of an answer is read to its end all the same, since those
@@ -72,11 +87,18 @@ impl Decoder {
         let mut rest = self.resize(block)?;
         while let Some(first) = rest.first() {
             if first & 0x80 != 0 {
-                let entry = self.table.get(integer::take(&mut rest, 7)?)?;
+                let index = integer::take(&mut rest, 7)?;
+                let entry = self.table.get(index)?;
+                if let Some(texts) = &mut self.texts {
+                    texts.indexed(index);
+                }
                 head.add(entry.field, entry.size);
             } else if first & 0x40 != 0 {
                 let entry = self.literal(&mut rest, 6)?;
                 self.table.add(entry);
+                if let Some(texts) = &mut self.texts {
+                    texts.add_last_to_table(self.table.len());
+                }
                 head.add(entry.field, entry.size);
             } else if first & 0x20 != 0 {
                 return Err(Unreadable);
@@ -91,9 +113,15 @@ impl Decoder {
     /// Changes of the table's size may stand at the beginning.
     fn resize<'a>(&mut self, block: &'a [u8]) -> Result<&'a [u8], Unreadable> {
         let mut rest = block;
+        if let Some(texts) = &mut self.texts {
+            texts.begin_block();
+        }
         while rest.first().is_some_and(|first| first & 0xe0 == 0x20) {
             let most = integer::take(&mut rest, 5)?;
             self.table.resize(most)?;
+            if let Some(texts) = &mut self.texts {
+                texts.evict_to(self.table.len());
+            }
         }
         Ok(rest)
     }
@@ -102,11 +130,23 @@ impl Decoder {
         let named = match integer::take(rest, bits)? {
             0 => {
                 let name = text(rest, &mut self.text)?;
+                if let Some(texts) = &mut self.texts {
+                    texts.literal_name(name);
+                }
                 Named { name: Name::of(name), length: name.len() }
             }
-            index => self.table.name(index)?,
+            index => {
+                let named = self.table.name(index)?;
+                if let Some(texts) = &mut self.texts {
+                    texts.indexed_name(index);
+                }
+                named
+            }
         };
         let value = text(rest, &mut self.text)?;
+        if let Some(texts) = &mut self.texts {
+            texts.value(value);
+        }
         let size = named.length + value.len() + OVERHEAD;
         Ok(Entry { field: Field::of(named.name, value), name: named.length, size })
     }
@@ -161,6 +201,30 @@ mod tests {
     }
 
     #[test]
+    fn fields_are_kept_as_text_where_that_is_asked_for() {
+        let mut decoder = Decoder::keeping_text();
+        let mut fields_of = |block: &str| {
+            decoder.read(&bytes(block)).unwrap();
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let fields = decoder.fields().unwrap();
+            fields.iter().map(|(name, value)| (text(name), text(value))).collect::<Vec<_>>()
+        };
+        // As above: RFC 7541, appendix C.6.
+        let first = fields_of(
+            "4882 6402 5885 aec3 771a 4b61 96d0 7abe 9410 54d4 44a8 2005 9504 0b81 66e0 82a6 2d1b ff6e 919d 29ad 1718 63c7 \
+             8f0b 97c8 e9ae 82ae 43d3",
+        );
+        let expected = [
+            ("cache-control", "private"),
+            ("date", "Mon, 21 Oct 2013 20:13:21 GMT"),
+            ("location", "https://www.example.com"),
+        ];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(first, expected);
+        assert_eq!(fields_of("4883 640e ffc1 c0bf"), expected);
+    }
+
+    #[test]
     fn a_head_that_is_none_of_an_answer() {
         let literal = |name: &str, value: &str| {
             [&[0, name.len() as u8], name.as_bytes(), &[value.len() as u8], value.as_bytes()].concat()
@@ -203,9 +267,11 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn any_bytes_leave_the_table_small(blocks in proptest::collection::vec(proptest::collection::vec(proptest::num::u8::ANY, 0..200), 0..20)) {
-            let mut decoder = Decoder::new();
+            let (mut decoder, mut keeping) = (Decoder::new(), Decoder::keeping_text());
             for block in blocks {
-                let _ = decoder.read(&block);
+                let read = decoder.read(&block);
+                proptest::prop_assert_eq!(keeping.read(&block), read);
+                proptest::prop_assert!(keeping.fields().unwrap().size() <= HEAD_LIMIT);
                 proptest::prop_assert!(decoder.table_len() <= super::super::TABLE_SIZE / OVERHEAD);
                 proptest::prop_assert!(decoder.text.capacity() <= 1024);
             }

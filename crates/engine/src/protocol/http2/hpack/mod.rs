@@ -1,9 +1,11 @@
 //! HPACK, the compression of header fields (RFC 7541): reading all of it, writing what requests need.
 //!
 //! Of what is read only the status and the length of the body are kept. All else is checked, measured and forgotten, so
-//! that the dynamic table holds no text and reading allocates nothing.
+//! that the dynamic table holds no text and reading allocates nothing. Where an observer is there to see header fields,
+//! their text is kept beside the table.
 
 mod decoder;
+mod field_texts;
 mod huffman;
 mod integer;
 mod table;

@@ -164,7 +164,7 @@ impl Table {
         }
     }
 
-    #[cfg(test)]
+    /// How many fields were added and not evicted.
     pub(super) fn len(&self) -> usize {
         self.added.len()
     }

@@ -8,6 +8,7 @@ use super::streams::Stream;
 use super::{Http2Session, OUR_WINDOW};
 use crate::protocol::http2::frame::{self, FrameHeader, HEAD, LONGEST, code, flag, kind};
 use crate::protocol::http2::hpack;
+use crate::protocol::observer::{AnswerHead, HeadFields};
 use crate::protocol::{Ended, Event, Events};
 
 /// Longest field block.
@@ -179,7 +180,8 @@ impl Http2Session {
             return Ok(());
         }
         if let Some(status) = stream.answer.status.filter(|_| !had_head) {
-            events.head(stream.tag, status);
+            let fields = self.incoming.decoder.fields().map_or(HeadFields::None, HeadFields::Decoded);
+            events.head(stream.tag, AnswerHead::new(status, fields));
         }
         if ends {
             self.end(id, events);

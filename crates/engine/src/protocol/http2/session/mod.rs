@@ -45,11 +45,13 @@ pub(crate) struct Http2 {
     blocks: Arc<FieldBlocks>,
     /// Most requests at once on one connection; the server may allow fewer.
     max_streams: u32,
+    /// Header fields of answers are kept as text, for an observer.
+    keeps_fields: bool,
 }
 
 impl Http2 {
-    pub(crate) fn new(blocks: Arc<FieldBlocks>, max_streams: Option<u32>) -> Http2 {
-        Http2 { blocks, max_streams: max_streams.unwrap_or(u32::MAX) }
+    pub(crate) fn new(blocks: Arc<FieldBlocks>, max_streams: Option<u32>, keeps_fields: bool) -> Http2 {
+        Http2 { blocks, max_streams: max_streams.unwrap_or(u32::MAX), keeps_fields }
     }
 }
 
@@ -61,7 +63,7 @@ impl Protocol for Http2 {
     const REQUIRED_ALPN: Option<(&'static [u8], Cause)> = Some((b"h2", Cause::NoHttp2));
 
     fn session(&self) -> Http2Session {
-        Http2Session::new(self.max_streams)
+        Http2Session::new(self.max_streams, self.keeps_fields)
     }
 }
 
@@ -103,8 +105,8 @@ pub(crate) struct Http2Session {
 
 impl Http2Session {
     /// A connection on which nothing was said yet. There will be at most `max_streams` requests at once on it, or fewer if
-    /// the peer says so.
-    fn new(max_streams: u32) -> Http2Session {
+    /// the peer says so. `keeps_fields`: header fields of answers are kept as text.
+    fn new(max_streams: u32, keeps_fields: bool) -> Http2Session {
         let mut session = Http2Session {
             out: Outbox::new(),
             streams: Streams::default(),
@@ -114,7 +116,7 @@ impl Http2Session {
             send_window: DEFAULT_WINDOW,
             receive_window: OUR_WINDOW,
             encoding: Encoding { table: TableUse::Insert, gives_up_table: false },
-            incoming: Reassembly::new(),
+            incoming: Reassembly::new(keeps_fields),
             room_changed: false,
             is_closed: false,
         };

@@ -23,8 +23,9 @@ pub(super) struct Reassembly {
 }
 
 impl Reassembly {
-    pub(super) fn new() -> Reassembly {
-        Reassembly { decoder: Decoder::new(), partial_frame: Vec::new(), partial_block: None }
+    pub(super) fn new(keeps_fields: bool) -> Reassembly {
+        let decoder = if keeps_fields { Decoder::keeping_text() } else { Decoder::new() };
+        Reassembly { decoder, partial_frame: Vec::new(), partial_block: None }
     }
 
     /// Bytes that are kept of frames and of blocks.

@@ -30,8 +30,8 @@ impl Client {
         let method: Method = method.parse().unwrap();
         let request = Request::new(method, "http://a.test/", &headers, body.to_vec()).unwrap();
         let blocks = FieldBlocks::new(&RequestSet::single(&request), "http");
-        let protocol = Http2::new(Arc::new(blocks), max_streams);
-        Client { session: Http2Session::new(protocol.max_streams), protocol }
+        let protocol = Http2::new(Arc::new(blocks), max_streams, false);
+        Client { session: Http2Session::new(protocol.max_streams, false), protocol }
     }
 
     /// So many requests of GET were begun and sent, with tags from 0 on; nothing was received yet.

@@ -1,0 +1,74 @@
+//! The bracket of a quantile of the response time: what was measured, and the same without what the generator added.
+//!
+//! Each record says what the generator may have added to it at most: its own lag, and what earlier late requests passed
+//! on ([`truetail_model::record::KnockOn`]). The lower partner of the quantile q is the quantile q of the response times
+//! less that, over the same arrivals, by the same rules. What is proved by it, and what is not, stands in
+//! `docs/honesty.md`.
+
+use truetail_model::record::{Histogram, Metric, RequestRecord, Snapshot, rank_of};
+use truetail_run::Quantile;
+
+use crate::population::Population;
+use crate::verdict::thresholds::UNRESOLVED_SHARE;
+
+/// Response times without what the generator added.
+pub(crate) enum WithoutGenerator {
+    /// The generator added nothing to any.
+    Same,
+    /// Over all planned arrivals; and the smallest service time, which no response time is shorter than.
+    Less { population: Population, fastest: u64 },
+    /// Nobody recorded it, as in runs that were saved before it was kept.
+    Unknown,
+}
+
+impl WithoutGenerator {
+    /// That of a run. `every` holds all arrivals, where each was kept.
+    pub(crate) fn of(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> WithoutGenerator {
+        match every {
+            Some(records) => WithoutGenerator::of_records(records),
+            None => WithoutGenerator::of_histograms(snapshot),
+        }
+    }
+
+    fn of_records(records: &[RequestRecord]) -> WithoutGenerator {
+        let added = |record: &RequestRecord| !record.delay.generator_lag.is_zero() || !record.knock_on.is_zero();
+        if !records.iter().any(|record| record.outcome.is_response() && added(record)) {
+            return WithoutGenerator::Same;
+        }
+        let answers = || records.iter().filter(|record| record.outcome.is_response());
+        let fastest = answers().map(|record| record.service_time().0).min().unwrap_or(0);
+        WithoutGenerator::Less { population: Population::without_generator(records), fastest }
+    }
+
+    fn of_histograms(snapshot: &Snapshot) -> WithoutGenerator {
+        WithoutGenerator::of_distributions(|metric| snapshot.metric(metric).clone())
+    }
+
+    /// Of a run or a part of it, of which `of` gives each distribution.
+    pub(crate) fn of_distributions(of: impl Fn(Metric) -> Histogram) -> WithoutGenerator {
+        let without = of(Metric::WithoutGenerator);
+        if without.count() != of(Metric::ResponseTime).count() {
+            return WithoutGenerator::Unknown;
+        }
+        WithoutGenerator::Less {
+            population: Population::of_arrival_histograms(&without, &of(Metric::Censored), &of(Metric::Failed), &[]),
+            fastest: of(Metric::ServiceTime).min().map_or(0, |fastest| fastest.0),
+        }
+    }
+
+    /// Gives a quantile of the response time its lower partner, and marks it where the two differ by more than
+    /// [`UNRESOLVED_SHARE`] of it. Where no answer ever came there is nothing to resolve.
+    pub(crate) fn bracket(&self, quantile: &mut Quantile) {
+        let Some(value) = quantile.value_ns.filter(|_| !quantile.no_answer) else { return };
+        let without = match self {
+            WithoutGenerator::Same => value,
+            WithoutGenerator::Less { population, fastest } => {
+                let bound = population.bound_at(rank_of(quantile.q, population.count()));
+                bound.max(*fastest).min(value)
+            }
+            WithoutGenerator::Unknown => return,
+        };
+        quantile.without_generator_ns = Some(without);
+        quantile.unresolved = (value - without) as f64 > value as f64 * UNRESOLVED_SHARE;
+    }
+}

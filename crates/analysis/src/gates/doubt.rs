@@ -1,0 +1,96 @@
+//! Why the truth may differ from what was measured, and what would settle it.
+
+use std::fmt;
+
+/// One reason.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Doubt {
+    /// The sample does not carry the percentile.
+    FewArrivals { arrivals: u64, needs_n: u64 },
+    /// The generator began requests late.
+    Late,
+    /// The generator sent bursts.
+    Bursts,
+    /// The service got less than was asked for.
+    LowerLoad,
+    /// The generator sent as much as it could.
+    GeneratorBound,
+    /// The generator had no port or file left.
+    GeneratorFailures { arrivals: u64 },
+    /// The backlog grew without end.
+    Saturated,
+    /// Requests were given up before they were answered.
+    Censored,
+    /// Requests were given up because the run was stopped.
+    Stopped { arrivals: u64 },
+    /// A mean over arrivals without an answer.
+    MeanOfUnanswered { arrivals: u64 },
+    /// One answer may have failed several checks.
+    SeveralChecks,
+    /// No arrival has this time.
+    NotMeasured,
+    /// No arrival was planned, or too few for a rate.
+    NoArrivals,
+    /// No check was set, or nothing was answered.
+    NoChecks,
+    /// The run has no target of this name.
+    NoSuchTarget { known: Vec<String> },
+    /// The run has several targets and keeps no times of each.
+    TargetsNotKept,
+    /// The verdict casts doubt on everything.
+    NothingIsCertain,
+}
+
+impl fmt::Display for Doubt {
+    /// Half a sentence: what is in doubt, and what would settle it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Doubt::FewArrivals { arrivals, needs_n } => {
+                write!(f, "this percentile needs {needs_n} arrivals, not {arrivals}: run longer or raise the rate")
+            },
+            Doubt::Late => f.write_str(
+                "the generator sent requests late, and part of the time may be its own: use a quieter machine, more threads \
+                 or a lower rate",
+            ),
+            Doubt::Bursts => f.write_str(
+                "the generator sent requests in bursts that were not planned: repeat the run on a quieter machine",
+            ),
+            Doubt::LowerLoad => f.write_str(
+                "the service got a lower load than requested: use a faster machine, more threads or a lower rate",
+            ),
+            Doubt::GeneratorBound => f.write_str(
+                "the generator was the limit, and the service could do more: use a faster machine or more threads",
+            ),
+            Doubt::GeneratorFailures { arrivals } => write!(
+                f,
+                "{arrivals} requests failed because this machine ran out of local ports or open files: limit the connections \
+                 with -c, or raise ulimit -n"
+            ),
+            Doubt::Saturated => {
+                f.write_str("the service was overloaded, and this grows with the length of the run: lower the rate")
+            }
+            Doubt::Censored => {
+                f.write_str("requests were given up before they were answered: use a longer --timeout or --drain")
+            }
+            Doubt::Stopped { arrivals } => {
+                write!(f, "{arrivals} requests were given up when the run was stopped: let the run end")
+            },
+            Doubt::MeanOfUnanswered { arrivals } => write!(
+                f,
+                "{arrivals} arrivals got no answer, and a mean that includes them has no upper end: set a percentile instead"
+            ),
+            Doubt::SeveralChecks => {
+                f.write_str("an answer that failed several checks counts in each of them: use one check in a run")
+            }
+            Doubt::NotMeasured => f.write_str("no answer has this time"),
+            Doubt::NoArrivals => f.write_str("too few arrivals were measured: run longer or raise the rate"),
+            Doubt::NoChecks => f.write_str("no answer was checked: add --check"),
+            Doubt::NoSuchTarget { known } => write!(f, "the run has no such target; it has {}", known.join(", ")),
+            Doubt::TargetsNotKept => f.write_str(
+                "this run keeps no response times by target: they are lost where a warm-up was cut off afterwards, and \
+                 older versions did not save them",
+            ),
+            Doubt::NothingIsCertain => f.write_str("the verdict casts doubt on all numbers of this run: see its reasons"),
+        }
+    }
+}

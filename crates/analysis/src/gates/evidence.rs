@@ -1,0 +1,96 @@
+//! What a run says of a metric: the figure, the bounds of the truth, and why these are not the figure itself.
+
+use super::bounds::Bounds;
+use super::doubt::Doubt;
+use super::load_effects::LoadEffects;
+
+/// The figure that was measured.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Measured {
+    Nothing,
+    Value(f64),
+    /// The figure is this or more: requests without an answer were waited for so long.
+    AtLeast(f64),
+    /// From one to the other.
+    Between(f64, f64),
+    /// It falls among arrivals that failed: no answer would ever have come.
+    NoAnswer,
+}
+
+/// What a run says of a metric.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Evidence {
+    pub(super) measured: Measured,
+    /// The truth lies within.
+    pub(super) bounds: Bounds,
+    /// The figure without what the generator added to each request, where that is known.
+    pub(super) without_generator: Option<f64>,
+    /// The 95 % confidence interval, where both of its ends are known.
+    pub(super) interval: Option<(f64, f64)>,
+    /// Why the truth may be smaller than the figure.
+    pub(super) below: Vec<Doubt>,
+    /// Why the truth may be larger than the figure.
+    pub(super) above: Vec<Doubt>,
+}
+
+impl Evidence {
+    pub(super) const fn of(measured: Measured, bounds: Bounds) -> Evidence {
+        Evidence { measured, bounds, without_generator: None, interval: None, below: Vec::new(), above: Vec::new() }
+    }
+
+    pub(super) const fn exactly(value: f64) -> Evidence {
+        Evidence::of(Measured::Value(value), Bounds::exactly(value))
+    }
+
+    /// Nothing is known, and this is why.
+    pub(super) fn nothing(why: Doubt) -> Evidence {
+        Evidence::of(Measured::Nothing, Bounds::UNKNOWN).with_above(why)
+    }
+
+    /// The truth may be as small as `low`.
+    pub(super) fn down_to(mut self, low: f64, why: Doubt) -> Evidence {
+        if low < self.bounds.low {
+            self.bounds.low = low.max(0.0);
+            self.below.push(why);
+        }
+        self
+    }
+
+    /// The truth may be as large as `high`.
+    pub(super) fn up_to(mut self, high: f64, why: Doubt) -> Evidence {
+        if high > self.bounds.high {
+            self.bounds.high = high;
+        }
+        self.with_above(why)
+    }
+
+    pub(super) fn with_above(mut self, why: Doubt) -> Evidence {
+        self.above.push(why);
+        self
+    }
+
+    /// What the load was, in place of what it should have been. `largest` is the largest possible value.
+    pub(super) fn under(self, effects: LoadEffects, largest: f64) -> Evidence {
+        if effects.unknown {
+            return Evidence { bounds: Bounds { low: 0.0, high: largest }, ..Evidence::of(self.measured, self.bounds) }
+                .with_everything_unknown();
+        }
+        let mut evidence = self;
+        if effects.bursts {
+            evidence = evidence.down_to(0.0, Doubt::Bursts);
+        }
+        if effects.lower_load {
+            evidence = evidence.up_to(largest, Doubt::LowerLoad);
+        }
+        if effects.saturated {
+            evidence = evidence.up_to(largest, Doubt::Saturated);
+        }
+        evidence
+    }
+
+    fn with_everything_unknown(mut self) -> Evidence {
+        self.below.push(Doubt::NothingIsCertain);
+        self.above.push(Doubt::NothingIsCertain);
+        self
+    }
+}

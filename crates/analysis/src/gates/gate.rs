@@ -1,0 +1,109 @@
+//! A gate, and its decision.
+
+use std::fmt;
+use std::str::FromStr;
+
+use truetail_run::{Findings, GateFinding, Run};
+
+use super::doubt::Doubt;
+use super::evidence::{Evidence, Measured};
+use super::grammar::{self, Parsed};
+use super::message::message;
+use super::metric::GateMetric;
+use super::scope::Scope;
+use super::{shares, times};
+
+/// A condition under which a run fails, such as `p99 > 50ms`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Gate {
+    text: String,
+    pub(super) parsed: Parsed,
+}
+
+/// Why a text is no gate: one line, which quotes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GateError(String);
+
+impl fmt::Display for GateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for GateError {}
+
+impl FromStr for Gate {
+    type Err = GateError;
+
+    /// Reads `METRIC OP LIMIT`; the page `docs/gates.md` has all forms.
+    fn from_str(text: &str) -> Result<Gate, GateError> {
+        let parsed = grammar::parse(text).map_err(GateError)?;
+        Ok(Gate { text: text.trim().to_owned(), parsed })
+    }
+}
+
+impl fmt::Display for Gate {
+    /// As it was written.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Gate {
+    /// The name of the target that it is about; `None` where it is about the whole run.
+    pub fn target(&self) -> Option<&str> {
+        self.parsed.target.as_deref()
+    }
+
+    /// It is about checks of answers.
+    pub fn is_about_checks(&self) -> bool {
+        self.parsed.metric == GateMetric::CheckFailures
+    }
+
+    /// Decides it for a run with these findings. The finding holds where the service passed.
+    pub fn judge(&self, run: &Run, findings: &Findings) -> GateFinding {
+        let evidence = match Scope::named(run, self.target()) {
+            Ok(scope) => self.evidence(run, findings, scope),
+            Err(why) => Evidence::nothing(why),
+        };
+        let state = evidence.bounds.decide(self.parsed.operator, self.parsed.limit);
+        let is_time = matches!(self.parsed.metric, GateMetric::Time(..));
+        let ns = |value: f64| is_time.then_some(value.round() as u64);
+        let number = |value: f64| (!is_time).then_some(value);
+        GateFinding {
+            text: self.text.clone(),
+            state,
+            value_ns: figure(&evidence).and_then(ns),
+            limit_ns: ns(self.parsed.limit),
+            value: figure(&evidence).and_then(number),
+            limit: number(self.parsed.limit),
+            message: message(&self.parsed, &evidence, state),
+        }
+    }
+
+    fn evidence(&self, run: &Run, findings: &Findings, scope: Scope) -> Evidence {
+        match self.parsed.metric {
+            GateMetric::Time(..) if matches!(scope, Scope::Target(_)) && run.snapshot.targets.is_empty() => {
+                Evidence::nothing(Doubt::TargetsNotKept)
+            }
+            GateMetric::Time(kind, statistic) => times::evidence(run, findings, scope, kind, statistic),
+            GateMetric::ErrorRate => shares::failures(run, findings, scope, true),
+            GateMetric::Unanswered => shares::failures(run, findings, scope, false),
+            GateMetric::CheckFailures => shares::check_failures(run, findings),
+            GateMetric::Throughput => shares::throughput(run, findings, scope),
+        }
+    }
+}
+
+/// The figure of a finding; where it is only known from below, that bound.
+fn figure(evidence: &Evidence) -> Option<f64> {
+    match evidence.measured {
+        Measured::Value(value) | Measured::AtLeast(value) | Measured::Between(value, _) => Some(value),
+        Measured::Nothing | Measured::NoAnswer => None,
+    }
+}
+
+/// The findings of several gates, in order.
+pub fn judge_all(gates: &[Gate], run: &Run, findings: &Findings) -> Vec<GateFinding> {
+    gates.iter().map(|gate| gate.judge(run, findings)).collect()
+}

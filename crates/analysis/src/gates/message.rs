@@ -1,0 +1,82 @@
+//! What was measured, in words, and for an open gate what would close it.
+
+use truetail_run::GateState;
+
+use super::evidence::{Evidence, Measured};
+use super::metric::{GateMetric, Statistic};
+use super::words::{rate, share, time, whole_time};
+use super::{doubt::Doubt, grammar::Parsed};
+
+/// Below this share of a figure, what is left of it without the generator is worth telling.
+const WORTH_TELLING: f64 = 0.9;
+
+/// One line: `measured 24.48ms`.
+pub(super) fn message(gate: &Parsed, evidence: &Evidence, state: GateState) -> String {
+    let mut parts = vec![measured(gate, evidence)];
+    match state {
+        GateState::Open => parts.extend(doubts(gate, evidence).iter().map(Doubt::to_string)),
+        GateState::Holds | GateState::Fails => parts.extend(remarks(gate, evidence, state)),
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("; ")
+}
+
+fn measured(gate: &Parsed, evidence: &Evidence) -> String {
+    let value = |value: f64| figure(gate, value);
+    match evidence.measured {
+        Measured::Nothing => String::new(),
+        Measured::Value(figure) => format!("measured {}{}", value(figure), without_generator(gate, evidence, figure)),
+        Measured::AtLeast(figure) => format!("measured at least {}", value(figure)),
+        Measured::Between(low, high) => format!("measured {} to {}", value(low), value(high)),
+        Measured::NoAnswer => "no answer: arrivals there failed".to_owned(),
+    }
+}
+
+/// A figure in its unit, with as many digits as it takes to tell it from the limit.
+fn figure(gate: &Parsed, value: f64) -> String {
+    match gate.metric {
+        GateMetric::Time(..) if value != gate.limit && time(value) == time(gate.limit) => whole_time(value),
+        GateMetric::Time(..) => time(value),
+        GateMetric::ErrorRate | GateMetric::Unanswered | GateMetric::CheckFailures => share(value),
+        GateMetric::Throughput => rate(value),
+    }
+}
+
+fn without_generator(gate: &Parsed, evidence: &Evidence, value: f64) -> String {
+    match evidence.without_generator {
+        Some(without) if without < value * WORTH_TELLING => {
+            format!(" ({} without what the generator added)", figure(gate, without))
+        }
+        _ => String::new(),
+    }
+}
+
+/// What is worth knowing of a decision.
+fn remarks(gate: &Parsed, evidence: &Evidence, state: GateState) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Some((low, high)) = evidence.interval.filter(|(low, high)| (*low..=*high).contains(&gate.limit)) {
+        let (low, high) = (figure(gate, low), figure(gate, high));
+        remarks.push(format!("its 95 % interval, {low} to {high}, includes the limit"));
+    }
+    if state == GateState::Fails && passes_when_slow(gate) {
+        remarks.push("a gate names what fails the run, so small times fail this one".to_owned());
+    }
+    remarks
+}
+
+/// Most often a slip: it fails a service for being fast.
+fn passes_when_slow(gate: &Parsed) -> bool {
+    matches!(gate.metric, GateMetric::Time(_, Statistic::Quantile(_) | Statistic::Mean)) && !gate.operator.is_upward()
+}
+
+/// Those that keep the gate open: the ones on the limit's side of what was measured.
+fn doubts<'a>(gate: &Parsed, evidence: &'a Evidence) -> &'a [Doubt] {
+    let is_below = match evidence.measured {
+        Measured::Nothing => false,
+        Measured::Value(value) | Measured::AtLeast(value) | Measured::Between(value, _) => {
+            gate.limit < value || (gate.limit == value && evidence.above.is_empty())
+        }
+        Measured::NoAnswer => true,
+    };
+    if is_below { &evidence.below } else { &evidence.above }
+}

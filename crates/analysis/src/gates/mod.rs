@@ -1,0 +1,36 @@
+//! Gates: conditions under which a run fails, decided by what bounds the truth.
+//!
+//! A gate names what fails a run (`p99 > 50ms`), and its finding *holds* where the service passed. It fails where every
+//! value that the truth may have meets the condition, holds where none does, and is open else. The bounds come from what
+//! is known of the generator: it can only make a response time longer. `docs/gates.md` has the table.
+//!
+//! | module | what is at home there |
+//! |---|---|
+//! | `gate` | a gate, read and judged |
+//! | `grammar`, `metric` | its form, and what it is about |
+//! | `bounds` | what bounds decide |
+//! | `times`, `shares` | the bounds of each metric |
+//! | `load_effects` | what the verdict's reasons mean for them |
+//! | `evidence`, `doubt`, `message`, `words` | what was measured, in words |
+//! | `scope` | the whole run or one target |
+//! | `planned` | gates that a load cannot decide, found before it |
+//! | `outcome` | what all gates and checks make of a run |
+
+mod bounds;
+mod doubt;
+mod evidence;
+mod gate;
+mod grammar;
+mod load_effects;
+mod message;
+mod metric;
+mod outcome;
+mod planned;
+mod scope;
+mod shares;
+mod times;
+mod words;
+
+pub use gate::{Gate, GateError, judge_all};
+pub use outcome::{RunOutcome, a_check_fails, outcome};
+pub use planned::PlannedRun;

@@ -1,0 +1,110 @@
+//! Gates that a load cannot decide, however the service behaves: what is known before it.
+
+use truetail_model::arrival::Profile;
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::{LoadModel, Workload};
+
+use super::gate::Gate;
+use super::metric::{GateMetric, Statistic};
+use crate::support::min_sample_size;
+
+/// A target's share of the arrivals is drawn: its number lies within so many standard deviations of what is expected,
+/// but once in a million runs.
+const DEVIATIONS: f64 = 5.0;
+
+/// What is known of a run before it.
+#[derive(Clone, Debug)]
+pub struct PlannedRun<'a> {
+    /// What is to be offered.
+    pub workload: &'a Workload,
+    /// The targets: name, and share of the arrivals in (0, 1].
+    pub targets: Vec<(String, f64)>,
+    /// Answers are checked.
+    pub has_checks: bool,
+}
+
+impl PlannedRun<'_> {
+    /// Why this gate would stay open whatever the service does, and what would help; `None` where it may be decided.
+    pub fn objection(&self, gate: &Gate) -> Option<String> {
+        if gate.is_about_checks() && !self.has_checks {
+            return Some(format!("'{gate}' needs a check, such as --check 'status == 200'"));
+        }
+        let share = match gate.target() {
+            None => 1.0,
+            Some(name) => match self.targets.iter().find(|(known, _)| known == name) {
+                Some((_, share)) => *share,
+                None => return Some(self.no_such_target(gate, name)),
+            },
+        };
+        let GateMetric::Time(_, Statistic::Quantile(q)) = gate.parsed.metric else { return None };
+        let needs_n = min_sample_size(q);
+        let planned = self.most_arrivals((needs_n as f64 / share).ceil() as u64)?;
+        (most_of(planned, share) < needs_n).then(|| self.too_few(gate, needs_n, planned, share))
+    }
+
+    fn no_such_target(&self, gate: &Gate, name: &str) -> String {
+        let names: Vec<String> = self.targets.iter().map(|(name, _)| format!("'{name}'")).collect();
+        format!("'{gate}': there is no target '{name}'; there is {}", names.join(", "))
+    }
+
+    fn too_few(&self, gate: &Gate, needs_n: u64, planned: u64, share: f64) -> String {
+        let whole = (needs_n as f64 / share).ceil() as u64;
+        let of_target = if share < 1.0 { " of its target" } else { "" };
+        format!(
+            "'{gate}' cannot be decided: it needs {} measured arrivals{of_target}, and this load plans {}{}; {}",
+            needs_n,
+            (planned as f64 * share) as u64,
+            of_target,
+            self.remedy(whole)
+        )
+    }
+
+    /// How to get so many measured arrivals.
+    fn remedy(&self, arrivals: u64) -> String {
+        let horizon = self.workload.model.horizon();
+        let at_rate = self.rate().map(|rate| arrivals as f64 / rate).map(|seconds| {
+            let warmup = self.workload.warmup.as_secs_f64();
+            Nanos::from_secs((seconds + warmup).ceil() as u64)
+        });
+        match (horizon.requests, horizon.duration, at_rate) {
+            (Some(_), None, _) => format!("use -n {arrivals}"),
+            (Some(_), Some(_), Some(duration)) => format!("use -n {arrivals} -d {duration}"),
+            (None, Some(_), Some(duration)) => format!("use -d {duration}, or a higher rate"),
+            _ => "use a longer run or a higher rate".to_owned(),
+        }
+    }
+
+    /// Arrivals a second, where the rate does not move.
+    fn rate(&self) -> Option<f64> {
+        let LoadModel::Open(schedule) = &self.workload.model else { return None };
+        match &schedule.profile {
+            Profile::Constant(constant) => Some(constant.rate.as_per_second()),
+            Profile::Steps(_) | Profile::Ramp(_) | Profile::Sine(_) | Profile::Trace(_) => None,
+        }
+    }
+
+    /// The measured arrivals of the plan, counted up to `enough`; `None` where the answers decide how many there are.
+    fn most_arrivals(&self, enough: u64) -> Option<u64> {
+        match &self.workload.model {
+            LoadModel::Open(schedule) => {
+                let warmup = Timestamp(self.workload.warmup.0);
+                let measured = schedule.arrivals().skip_while(|arrival| arrival.intended_start < warmup);
+                Some(measured.take(usize::try_from(enough).unwrap_or(usize::MAX)).count() as u64)
+            }
+            LoadModel::Closed { horizon, .. } => horizon.requests,
+            LoadModel::PartlyOpen { sessions, requests_per_session, .. } => {
+                let sessions = sessions.arrivals().take(usize::try_from(enough).unwrap_or(usize::MAX)).count() as u64;
+                Some(sessions.saturating_mul(u64::from(*requests_per_session)))
+            }
+        }
+    }
+}
+
+/// The most arrivals of `n` that a target with this share may get.
+fn most_of(n: u64, share: f64) -> u64 {
+    if share >= 1.0 {
+        return n;
+    }
+    let expected = n as f64 * share;
+    (expected + DEVIATIONS * libm::sqrt(expected * (1.0 - share))).ceil() as u64
+}

@@ -1,0 +1,76 @@
+//! What a run says of shares of its arrivals, and of its throughput.
+
+use truetail_model::record::Tally;
+use truetail_run::{Findings, Run};
+
+use super::bounds::Bounds;
+use super::doubt::Doubt;
+use super::evidence::{Evidence, Measured};
+use super::load_effects::LoadEffects;
+use super::scope::Scope;
+use super::times::own_failures;
+
+/// Planned arrivals without an answer, and with `error_statuses` also those with an error status.
+pub(super) fn failures(run: &Run, findings: &Findings, scope: Scope, error_statuses: bool) -> Evidence {
+    let (tally, statuses) = match scope {
+        Scope::Whole => (&run.snapshot.tally, &run.snapshot.statuses),
+        Scope::Target(number) => (&run.facts.by_target[number].tally, &run.facts.by_target[number].statuses),
+    };
+    if tally.planned == 0 {
+        return Evidence::nothing(Doubt::NoArrivals);
+    }
+    let errors: u64 = statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
+    let bad = tally.unanswered() + if error_statuses { errors } else { 0 };
+    let share = |part: u64| part as f64 / tally.planned as f64;
+    let own = own_failures(run).min(tally.connect_failed);
+    let stopped = stopped(run, tally);
+    Evidence::exactly(share(bad))
+        .down_to(share(bad - own), Doubt::GeneratorFailures { arrivals: own })
+        .down_to(share(bad - own - stopped), Doubt::Stopped { arrivals: stopped })
+        .under(LoadEffects::of(&findings.verdict), 1.0)
+}
+
+/// Arrivals that might have been answered if the run had not been stopped. Where it was not, what was unanswered when the
+/// drain was over counts as unanswered.
+fn stopped(run: &Run, tally: &Tally) -> u64 {
+    if run.facts.interrupted { tally.in_flight_at_end + tally.never_issued } else { 0 }
+}
+
+/// Answers that failed a check. How many failed any of several checks is not counted: at least as many as failed one of
+/// them, and at most as many as failed all of them together.
+pub(super) fn check_failures(run: &Run, findings: &Findings) -> Evidence {
+    let checks = &run.facts.checks;
+    let answers = checks.iter().map(|check| check.passed + check.failed).max().unwrap_or(0);
+    if answers == 0 {
+        return Evidence::nothing(Doubt::NoChecks);
+    }
+    let share = |part: u64| part.min(answers) as f64 / answers as f64;
+    let low = share(checks.iter().map(|check| check.failed).max().unwrap_or(0));
+    let high = share(checks.iter().map(|check| check.failed).sum());
+    let known = if low == high {
+        Evidence::exactly(low)
+    } else {
+        let mut between = Evidence::of(Measured::Between(low, high), Bounds { low, high });
+        between.above.push(Doubt::SeveralChecks);
+        between
+    };
+    known.under(LoadEffects::of(&findings.verdict), 1.0)
+}
+
+/// Answers a second.
+pub(super) fn throughput(run: &Run, findings: &Findings, scope: Scope) -> Evidence {
+    let effects = LoadEffects::of(&findings.verdict);
+    let all = run.snapshot.tally.responses;
+    let part = match scope {
+        Scope::Whole => 1.0,
+        Scope::Target(_) if all == 0 => 0.0,
+        Scope::Target(number) => run.facts.by_target[number].tally.responses as f64 / all as f64,
+    };
+    let Some(per_second) = findings.throughput_per_second else { return Evidence::nothing(Doubt::NoArrivals) };
+    let known = Evidence::exactly(per_second * part);
+    if effects.unknown {
+        return known.under(effects, f64::INFINITY);
+    }
+    // In saturation it is what the service can do: no bound.
+    if effects.generator_bound() { known.up_to(f64::INFINITY, Doubt::GeneratorBound) } else { known }
+}

@@ -1,0 +1,207 @@
+//! What a run says of a time.
+
+use truetail_model::record::{Cause, Metric, rank_of};
+use truetail_run::{EndClock, Findings, GeneratorStats, Quantile, Run, RunSource};
+
+use super::bounds::Bounds;
+use super::doubt::Doubt;
+use super::evidence::{Evidence, Measured};
+use super::load_effects::LoadEffects;
+use super::metric::{Statistic, TimeKind};
+use super::scope::Scope;
+use crate::targets;
+
+/// What is known of a time, of the whole run or of one target.
+pub(super) fn evidence(run: &Run, findings: &Findings, scope: Scope, kind: TimeKind, statistic: Statistic) -> Evidence {
+    let effects = LoadEffects::of(&findings.verdict);
+    let generator = Generator::of(run, kind, effects);
+    let known = match statistic {
+        Statistic::Quantile(q) => of_quantile(run, &quantile(run, findings, scope, kind, q), scope, kind, generator),
+        Statistic::Mean => of_mean(run, scope, kind, generator),
+    };
+    known.under(effects, f64::INFINITY)
+}
+
+/// What the generator may have done to the times of a late run, where no bracket says it: at most its largest lag, and more
+/// where answers lay unread.
+#[derive(Clone, Copy)]
+struct Generator {
+    /// A reason in the verdict says that it was late.
+    late: bool,
+    /// A time may be too long by this.
+    longer_by: f64,
+    /// A time may be too short by this: what a late request did not wait for is in no service time.
+    shorter_by: f64,
+}
+
+impl Generator {
+    fn of(run: &Run, kind: TimeKind, effects: LoadEffects) -> Generator {
+        let lag = run.snapshot.metric(Metric::GeneratorLag).max().map_or(0.0, |max| max.0 as f64);
+        let shorter_by = match kind {
+            TimeKind::Service => lag,
+            TimeKind::Response | TimeKind::FirstByte => 0.0,
+        };
+        let longer_by = if ends_on_time(run) { lag } else { f64::INFINITY };
+        Generator { late: effects.late, longer_by, shorter_by }
+    }
+
+    /// What is known of `value`, with what the generator may have done to it.
+    fn around(self, known: Evidence, value: f64) -> Evidence {
+        if !self.late {
+            return known;
+        }
+        let known = known.down_to(value - self.longer_by, Doubt::Late);
+        if self.shorter_by > 0.0 { known.up_to(value + self.shorter_by, Doubt::Late) } else { known }
+    }
+}
+
+/// No time includes a wait of the answer for the generator to read it.
+fn ends_on_time(run: &Run) -> bool {
+    let stamped = |generator: &GeneratorStats| generator.end_clock == EndClock::Kernel && generator.unstamped == 0;
+    match &run.facts.source {
+        RunSource::Simulator | RunSource::Callable | RunSource::Import { .. } => true,
+        RunSource::Sockets => run.facts.generator.as_ref().is_none_or(stamped),
+    }
+}
+
+fn quantile(run: &Run, findings: &Findings, scope: Scope, kind: TimeKind, q: f64) -> Quantile {
+    let table = match (scope, kind) {
+        (Scope::Whole, TimeKind::Response) => &findings.response_time.quantiles[..],
+        (Scope::Whole, kind) => &findings.metrics[kind.metric()].quantiles[..],
+        (Scope::Target(_), _) => &[],
+    };
+    let found = table.iter().find(|quantile| quantile.q == q).copied();
+    found.unwrap_or_else(|| match scope {
+        Scope::Whole => crate::quantile(run, kind.metric(), q),
+        Scope::Target(number) => targets::quantile(run, number, kind.metric(), q),
+    })
+}
+
+fn of_quantile(run: &Run, quantile: &Quantile, scope: Scope, kind: TimeKind, generator: Generator) -> Evidence {
+    if let Some(needs_n) = quantile.needs_n.filter(|_| !quantile.supported) {
+        return Evidence::nothing(match arrivals(run, scope, kind) {
+            0 => Doubt::NotMeasured,
+            arrivals => Doubt::FewArrivals { arrivals, needs_n },
+        });
+    }
+    let Some(value) = quantile.value_ns.map(|value| value as f64) else {
+        return Evidence::nothing(Doubt::NotMeasured);
+    };
+    let known = match quantile {
+        Quantile { no_answer: true, .. } => Evidence::of(Measured::NoAnswer, Bounds::exactly(f64::INFINITY)),
+        Quantile { at_least: true, .. } => {
+            Evidence::of(Measured::AtLeast(value), Bounds::exactly(value)).up_to(f64::INFINITY, Doubt::Censored)
+        }
+        _ => Evidence { interval: interval(quantile), ..Evidence::exactly(value) },
+    };
+    let known = without_own_failures(run, quantile.q, scope, kind, known);
+    if quantile.no_answer {
+        return known;
+    }
+    match quantile.without_generator_ns {
+        Some(without) => {
+            let without = without as f64;
+            Evidence { without_generator: Some(without), ..known.down_to(without, Doubt::Late) }
+        }
+        None => generator.around(known, value),
+    }
+}
+
+/// Arrivals that have the time.
+fn arrivals(run: &Run, scope: Scope, kind: TimeKind) -> u64 {
+    match (scope, kind) {
+        (Scope::Whole, TimeKind::Response) => run.snapshot.tally.planned,
+        (Scope::Whole, kind) => run.snapshot.metric(kind.metric()).count(),
+        (Scope::Target(number), kind) => targets::count(run, number, kind.metric()),
+    }
+}
+
+fn interval(quantile: &Quantile) -> Option<(f64, f64)> {
+    Some((quantile.low_ns? as f64, quantile.high_ns? as f64))
+}
+
+/// Requests that failed because this machine ran out of something may have been the fastest of all. Without them among
+/// the failed, the value at a rank is that of a rank which is smaller by their number.
+fn without_own_failures(run: &Run, q: f64, scope: Scope, kind: TimeKind, known: Evidence) -> Evidence {
+    let own = own_failures(run);
+    if own == 0 || kind != TimeKind::Response {
+        return known;
+    }
+    let why = Doubt::GeneratorFailures { arrivals: own };
+    let n = arrivals(run, scope, kind);
+    let rank = rank_of(q, n).saturating_sub(own);
+    if rank == 0 {
+        return known.down_to(0.0, why);
+    }
+    let lower_q = rank as f64 / n as f64;
+    let lower = match scope {
+        Scope::Whole => crate::quantile(run, Metric::ResponseTime, lower_q),
+        Scope::Target(number) => targets::quantile(run, number, Metric::ResponseTime, lower_q),
+    };
+    match lower {
+        Quantile { no_answer: true, .. } => known,
+        Quantile { value_ns, .. } => known.down_to(value_ns.map_or(0.0, |value| value as f64), why),
+    }
+}
+
+/// Arrivals that failed for want of something on this machine.
+pub(super) fn own_failures(run: &Run) -> u64 {
+    let count = |cause| run.snapshot.causes.get(&cause).copied().unwrap_or(0);
+    count(Cause::NoLocalPort) + count(Cause::NoFileDescriptor)
+}
+
+/// Over all planned arrivals for the response time, else over answers. Arrivals without an answer count with what was
+/// waited for them, which is a bound from below.
+fn of_mean(run: &Run, scope: Scope, kind: TimeKind, generator: Generator) -> Evidence {
+    let sums = Sums::of(run, scope, kind);
+    if sums.count == 0 {
+        return Evidence::nothing(Doubt::NotMeasured);
+    }
+    let mean = sums.sum_ns / sums.count as f64;
+    let known = match sums.unanswered {
+        0 => Evidence::exactly(mean),
+        arrivals => Evidence::of(Measured::AtLeast(mean), Bounds::exactly(mean))
+            .up_to(f64::INFINITY, Doubt::MeanOfUnanswered { arrivals }),
+    };
+    match sums.without_generator_ns {
+        Some(sum_ns) => {
+            let without = sum_ns / sums.count as f64;
+            Evidence { without_generator: Some(without), ..known.down_to(without, Doubt::Late) }
+        }
+        None => generator.around(known, mean),
+    }
+}
+
+/// The times that a mean is over.
+struct Sums {
+    count: u64,
+    sum_ns: f64,
+    /// The same less what the generator added to each; `None` where that is not known.
+    without_generator_ns: Option<f64>,
+    unanswered: u64,
+}
+
+impl Sums {
+    fn of(run: &Run, scope: Scope, kind: TimeKind) -> Sums {
+        let of = |metric: Metric| match scope {
+            Scope::Whole => (run.snapshot.metric(metric).count(), run.snapshot.metric(metric).sum_ns()),
+            Scope::Target(number) => targets::count_and_sum(run, number, metric),
+        };
+        let (answered, sum) = of(kind.metric());
+        match kind {
+            TimeKind::Service | TimeKind::FirstByte => {
+                Sums { count: answered, sum_ns: sum as f64, without_generator_ns: None, unanswered: 0 }
+            }
+            TimeKind::Response => {
+                let [censored, failed, without] = [Metric::Censored, Metric::Failed, Metric::WithoutGenerator].map(of);
+                let (unanswered, waited) = (censored.0 + failed.0, censored.1 + failed.1);
+                Sums {
+                    count: answered + unanswered,
+                    sum_ns: (sum + waited) as f64,
+                    without_generator_ns: (without.0 == answered).then(|| (without.1 + waited) as f64),
+                    unanswered,
+                }
+            }
+        }
+    }
+}

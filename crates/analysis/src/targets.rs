@@ -1,0 +1,74 @@
+//! The response time of each target, where there are several. Of a target, the order of the arrivals is not kept, so its
+//! quantiles have no interval.
+
+use truetail_model::record::{Histogram, Metric};
+use truetail_run::{Distribution, Quantile, Run, TargetFindings};
+
+use crate::bracket::WithoutGenerator;
+use crate::distribution::{distribution, quantile_of};
+use crate::population::Population;
+
+/// The findings of each target, in the order of the targets; none where the run does not keep their times.
+pub(crate) fn targets(run: &Run) -> Vec<TargetFindings> {
+    let books = &run.facts.by_target;
+    if run.snapshot.targets.len() != books.len() {
+        return Vec::new();
+    }
+    let names = run.facts.offered.target_names();
+    let of = |(number, name): (usize, String)| TargetFindings {
+        name,
+        tally: books[number].tally,
+        response_time: response_time(run, number),
+    };
+    names.into_iter().take(books.len()).enumerate().map(of).collect()
+}
+
+fn response_time(run: &Run, number: usize) -> Distribution {
+    let mut response_time = distribution(&population(run, number, Metric::ResponseTime));
+    let without = without_generator(run, number);
+    response_time.quantiles.iter_mut().for_each(|quantile| without.bracket(quantile));
+    response_time
+}
+
+fn without_generator(run: &Run, number: usize) -> WithoutGenerator {
+    WithoutGenerator::of_distributions(|metric| histogram(run, number, metric))
+}
+
+/// Quantile `q` in [0, 1] of `metric` over the arrivals of target `number`. That of [`Metric::ResponseTime`] is over all
+/// planned ones.
+pub(crate) fn quantile(run: &Run, number: usize, metric: Metric, q: f64) -> Quantile {
+    let mut quantile = quantile_of(&population(run, number, metric), q);
+    if metric == Metric::ResponseTime {
+        without_generator(run, number).bracket(&mut quantile);
+    }
+    quantile
+}
+
+/// How many arrivals of a target have the metric; all planned ones for [`Metric::ResponseTime`].
+pub(crate) fn count(run: &Run, number: usize, metric: Metric) -> u64 {
+    match metric {
+        Metric::ResponseTime => run.facts.by_target.get(number).map_or(0, |books| books.tally.planned),
+        metric => count_and_sum(run, number, metric).0,
+    }
+}
+
+/// How many values of `metric` a target has, and their sum in nanoseconds.
+pub(crate) fn count_and_sum(run: &Run, number: usize, metric: Metric) -> (u64, u128) {
+    let times = run.snapshot.targets.get(number).and_then(|times| times.metric(metric));
+    times.map_or((0, 0), |times| (times.count(), times.sum_ns()))
+}
+
+fn population(run: &Run, number: usize, metric: Metric) -> Population {
+    let of = |metric| histogram(run, number, metric);
+    match metric {
+        Metric::ResponseTime => {
+            Population::of_arrival_histograms(&of(metric), &of(Metric::Censored), &of(Metric::Failed), &[])
+        }
+        metric => Population::of_histogram(of(metric), None),
+    }
+}
+
+fn histogram(run: &Run, number: usize, metric: Metric) -> Histogram {
+    let times = run.snapshot.targets.get(number).and_then(|times| times.metric(metric));
+    times.map_or_else(Histogram::new, |times| times.to_histogram())
+}

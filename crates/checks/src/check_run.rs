@@ -1,0 +1,72 @@
+//! The checks of a run, over all workers.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use truetail_engine::{ObserverFactory, RequestSet};
+use truetail_model::time::Timestamp;
+use truetail_run::{CheckCounts, FailedAnswer};
+
+use crate::check::Check;
+use crate::observer::{CheckObserver, CheckPlan, Found};
+use crate::tally::CheckTally;
+
+/// The checks of a run, and what became of them. Clones are of the same run.
+#[derive(Clone, Debug)]
+pub struct CheckRun {
+    plan: Arc<CheckPlan>,
+    found: Arc<Mutex<Found>>,
+    empty: CheckTally,
+}
+
+impl CheckRun {
+    /// Checks on the answers to `requests`; arrivals before `measure_from` are not counted. `by_second`: counts are to be
+    /// had from a later time on, too; this takes 16 bytes for each second and check.
+    pub fn new(checks: Vec<Check>, requests: &RequestSet, measure_from: Timestamp, by_second: bool) -> CheckRun {
+        let plan = CheckPlan {
+            needs_body: checks.iter().any(Check::needs_body),
+            needs_fields: checks.iter().any(Check::needs_fields),
+            targets: requests
+                .targets()
+                .iter()
+                .map(|target| format!("{} {}", target.method().as_str(), target.url()))
+                .collect(),
+            measure_from,
+            checks,
+        };
+        CheckRun::of(plan, by_second)
+    }
+
+    fn of(plan: CheckPlan, by_second: bool) -> CheckRun {
+        let empty = CheckTally::new(plan.checks.len(), by_second);
+        let found = Found { tally: empty.clone(), failed: Vec::new() };
+        CheckRun { plan: Arc::new(plan), found: Arc::new(Mutex::new(found)), empty }
+    }
+
+    /// The same checks on an answer before the run, which is not counted in it.
+    pub fn before_the_run(&self) -> CheckRun {
+        CheckRun::of(CheckPlan { measure_from: Timestamp::ZERO, ..(*self.plan).clone() }, false)
+    }
+
+    /// Makes the observers that do the work, for [`truetail_engine::Plan::observer`].
+    pub fn observer_factory(&self) -> ObserverFactory {
+        let run = self.clone();
+        ObserverFactory::new(move || {
+            Box::new(CheckObserver::new(Arc::clone(&run.plan), Arc::clone(&run.found), run.empty.clone()))
+        })
+    }
+
+    /// How many answers passed and failed, of arrivals from `from` on, a whole second or the beginning of what is measured.
+    /// To be called after the run.
+    pub fn counts(&self, from: Timestamp) -> Vec<CheckCounts> {
+        self.found().tally.since(from, &self.plan.checks)
+    }
+
+    /// The first few answers that failed, in the order of their arrivals. To be called after the run.
+    pub fn failed_answers(&self) -> Vec<FailedAnswer> {
+        truetail_run::first_failed(self.found().failed.clone())
+    }
+
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,138 @@
+//! Whether a check holds, and why not.
+
+use serde_json::Value;
+
+use crate::answer::{Answer, NoBody};
+use crate::check::{Check, Path, Subject};
+use crate::tests_of::{JsonTest, TextTest};
+
+/// Longest part of an answer that a reason quotes, in letters.
+const LONGEST_QUOTE: usize = 200;
+
+/// Why an answer fails a check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// It is not what was asked for.
+    Differs,
+    /// There is nothing to compare: no such header, nothing at the path.
+    Missing,
+    /// What is there cannot be compared like this: a text with a number, several values with one.
+    CannotCompare,
+    /// The body is longer than checks read.
+    BodyTooLong,
+    /// The body is compressed.
+    BodyCompressed,
+    /// The body is no JSON.
+    NotJson,
+}
+
+impl From<NoBody> for Failure {
+    fn from(no_body: NoBody) -> Failure {
+        match no_body {
+            NoBody::TooLong => Failure::BodyTooLong,
+            NoBody::Compressed => Failure::BodyCompressed,
+        }
+    }
+}
+
+impl Check {
+    /// Whether an answer passes.
+    ///
+    /// # Errors
+    /// Why it fails.
+    pub fn judge(&self, answer: &Answer<'_>) -> Result<(), Failure> {
+        match &self.subject {
+            Subject::Status(test) => self.decide(test.holds(answer.status)),
+            Subject::Header(name, None) => self.exists(answer.fields.all(name).next().is_some()),
+            Subject::Header(name, Some(test)) => self.judge_header(name, test, answer),
+            Subject::Body(test) => self.decide(test.holds(answer.body()?)),
+            Subject::Json(path, test) => {
+                let json = answer.json(answer.body()?).map_err(|_| Failure::NotJson)?;
+                self.judge_json(path, test, json)
+            }
+        }
+    }
+
+    /// Passed where the test holds; with `not`, where it does not.
+    fn decide(&self, holds: bool) -> Result<(), Failure> {
+        if holds != self.negated { Ok(()) } else { Err(Failure::Differs) }
+    }
+
+    fn exists(&self, is_there: bool) -> Result<(), Failure> {
+        match (is_there, self.negated) {
+            (true, false) | (false, true) => Ok(()),
+            (false, false) => Err(Failure::Missing),
+            (true, true) => Err(Failure::Differs),
+        }
+    }
+
+    /// Where a header comes several times, one of its values is enough.
+    fn judge_header(&self, name: &str, test: &TextTest, answer: &Answer<'_>) -> Result<(), Failure> {
+        if answer.fields.all(name).next().is_none() {
+            return Err(Failure::Missing);
+        }
+        self.decide(answer.fields.all(name).any(|value| test.holds(value)))
+    }
+
+    fn judge_json(&self, path: &Path, test: &JsonTest, json: &Value) -> Result<(), Failure> {
+        let found = path.parsed.query(json).all();
+        let holds = match (test, &found[..]) {
+            (JsonTest::Exists, _) => return self.exists(!found.is_empty()),
+            (_, []) => return Err(Failure::Missing),
+            (_, [value]) => test.holds(value),
+            (_, values) => test.holds_for_all(values),
+        };
+        self.decide(holds.ok_or(Failure::CannotCompare)?)
+    }
+
+    /// Why an answer fails, in words; `failure` is what [`Check::judge`] said of it.
+    pub fn explain(&self, failure: Failure, answer: &Answer<'_>) -> String {
+        match failure {
+            Failure::BodyTooLong => "the body is longer than 1 MiB, and checks read no longer ones".to_owned(),
+            Failure::BodyCompressed => {
+                let coding = answer.content_encoding().map(String::from_utf8_lossy).unwrap_or_default();
+                format!("the body is compressed (content-encoding: {coding}), and checks read it as it was sent")
+            }
+            Failure::NotJson => {
+                let problem = answer.body().ok().and_then(|body| answer.json(body).err());
+                format!("the body is not JSON: {}", problem.unwrap_or_default())
+            }
+            Failure::Missing => match &self.subject {
+                Subject::Header(name, _) => format!("there is no header {name}"),
+                Subject::Status(_) | Subject::Body(_) | Subject::Json(..) => "there is nothing at this path".to_owned(),
+            },
+            Failure::Differs => format!("it is {}", self.seen(answer)),
+            Failure::CannotCompare => format!("it is {}, which cannot be compared like this", self.seen(answer)),
+        }
+    }
+
+    /// What was looked at.
+    fn seen(&self, answer: &Answer<'_>) -> String {
+        match &self.subject {
+            Subject::Status(_) => answer.status.to_string(),
+            Subject::Header(name, _) => {
+                let values: Vec<_> = answer.fields.all(name).map(String::from_utf8_lossy).collect();
+                clipped(&values.join(", "))
+            }
+            Subject::Body(_) => match answer.body() {
+                Ok([]) => "empty".to_owned(),
+                Ok(body) => clipped(&String::from_utf8_lossy(&body[..body.len().min(LONGEST_QUOTE * 4)])),
+                Err(_) => String::new(),
+            },
+            Subject::Json(path, _) => {
+                let json = answer.body().ok().and_then(|body| answer.json(body).ok());
+                let found = json.map(|json| path.parsed.query(json).all()).unwrap_or_default();
+                let texts: Vec<_> = found.iter().map(|value| value.to_string()).collect();
+                clipped(&texts.join(", "))
+            }
+        }
+    }
+}
+
+/// The text, or its beginning and three dots.
+fn clipped(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_QUOTE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,185 @@
+//! Checks at work in one worker of the engine.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use truetail_engine::{AnswerHead, EndedRequest, FieldList, Observer};
+use truetail_model::record::Outcome;
+use truetail_model::time::Timestamp;
+use truetail_run::{FailedAnswer, FailedCheck, MOST_FAILED_ANSWERS};
+
+use crate::answer::{Answer, Body, MOST_BODY_BYTES};
+use crate::check::Check;
+use crate::tally::CheckTally;
+
+/// Bytes of the body that are kept of an answer that failed.
+const KEPT_BODY_BYTES: usize = 4096;
+/// Room for a body that is kept from one answer to the next.
+const BODY_ROOM_KEPT: usize = 64 * 1024;
+
+/// What all workers of a run know.
+#[derive(Clone, Debug)]
+pub(crate) struct CheckPlan {
+    pub(crate) checks: Vec<Check>,
+    /// What the targets are called, in their order.
+    pub(crate) targets: Vec<String>,
+    /// Answers to arrivals before this are not counted.
+    pub(crate) measure_from: Timestamp,
+    pub(crate) needs_body: bool,
+    pub(crate) needs_fields: bool,
+}
+
+/// What the workers found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) tally: CheckTally,
+    pub(crate) failed: Vec<FailedAnswer>,
+}
+
+/// An answer that is being read. Its room is used again.
+#[derive(Default, Debug)]
+struct PartialAnswer {
+    /// The status; `None` before the head came.
+    status: Option<u16>,
+    fields: FieldList,
+    body: Vec<u8>,
+    /// Most bytes of the body to keep.
+    room: usize,
+    /// Bytes of the body so far, kept or not.
+    body_bytes: u64,
+}
+
+impl PartialAnswer {
+    fn clear(&mut self) {
+        self.status = None;
+        self.fields.clear();
+        self.body.clear();
+        self.body.shrink_to(BODY_ROOM_KEPT);
+        (self.room, self.body_bytes) = (0, 0);
+    }
+
+    fn answer(&self, status: u16) -> Answer<'_> {
+        let is_whole = self.body_bytes == self.body.len() as u64;
+        Answer::new(status, &self.fields, if is_whole { Body::Whole(&self.body) } else { Body::TooLong })
+    }
+}
+
+/// Applies checks to the answers of one worker.
+#[derive(Debug)]
+pub(crate) struct CheckObserver {
+    plan: Arc<CheckPlan>,
+    all_found: Arc<Mutex<Found>>,
+    found: Found,
+    /// For each check, whether an answer that failed it was kept.
+    has_example: Vec<bool>,
+    /// Answers that are being read, by the number of their request.
+    partial: Vec<PartialAnswer>,
+}
+
+impl CheckObserver {
+    /// An observer that adds what it found to `all_found` at its end.
+    pub(crate) fn new(plan: Arc<CheckPlan>, all_found: Arc<Mutex<Found>>, tally: CheckTally) -> CheckObserver {
+        let has_example = vec![false; plan.checks.len()];
+        let found = Found { tally, failed: Vec::new() };
+        CheckObserver { plan, all_found, found, has_example, partial: Vec::new() }
+    }
+
+    fn partial(&mut self, request: u32) -> &mut PartialAnswer {
+        let at = request as usize;
+        if self.partial.len() <= at {
+            self.partial.resize_with(at + 1, PartialAnswer::default);
+        }
+        &mut self.partial[at]
+    }
+
+    /// An answer that failed this check would be kept.
+    fn is_wanted(&self, check: usize) -> bool {
+        self.found.failed.len() < MOST_FAILED_ANSWERS || !self.has_example[check]
+    }
+
+    /// By its status and its header fields alone, an answer fails a check and will be kept.
+    fn will_be_kept(&self, status: u16, fields: &FieldList) -> bool {
+        let answer = Answer::new(status, fields, Body::TooLong);
+        let mut checks = self.plan.checks.iter().enumerate().filter(|(_, check)| !check.needs_body());
+        checks.any(|(nth, check)| self.is_wanted(nth) && check.judge(&answer).is_err())
+    }
+
+    /// Judges a whole answer.
+    fn judge(&mut self, partial: &PartialAnswer, status: u16, ended: &EndedRequest) {
+        let answer = partial.answer(status);
+        let mut failed = Vec::new();
+        for (nth, check) in self.plan.checks.iter().enumerate() {
+            let judged = check.judge(&answer);
+            self.found.tally.count(ended.arrival.intended_start, nth, judged.is_ok());
+            failed.extend(judged.err().map(|failure| (nth, failure)));
+        }
+        if !failed.iter().any(|(nth, _)| self.is_wanted(*nth)) {
+            return;
+        }
+        let plan = Arc::clone(&self.plan);
+        let explained = failed.iter().map(|(nth, failure)| FailedCheck {
+            check: plan.checks[*nth].text().to_owned(),
+            why: plan.checks[*nth].explain(*failure, &answer),
+        });
+        self.found.failed.push(FailedAnswer {
+            arrival: ended.arrival.index,
+            intended_start_ns: ended.arrival.intended_start.0,
+            target: plan.targets.get(ended.id.target as usize).cloned().unwrap_or_default(),
+            failed: explained.collect(),
+            status,
+            headers: partial.fields.iter().map(|(name, value)| header_line(name, value)).collect(),
+            body: String::from_utf8_lossy(&partial.body[..partial.body.len().min(KEPT_BODY_BYTES)]).into_owned(),
+            body_bytes: partial.body_bytes,
+        });
+        failed.iter().for_each(|(nth, _)| self.has_example[*nth] = true);
+    }
+}
+
+fn header_line(name: &[u8], value: &[u8]) -> String {
+    format!("{}: {}", String::from_utf8_lossy(name), String::from_utf8_lossy(value))
+}
+
+impl Observer for CheckObserver {
+    fn head(&mut self, request: u32, head: AnswerHead<'_>) {
+        let (needs_body, needs_fields) = (self.plan.needs_body, self.plan.needs_fields || self.plan.needs_body);
+        let mut partial = std::mem::take(self.partial(request));
+        partial.clear();
+        partial.status = Some(head.status);
+        if needs_fields {
+            head.copy_fields(&mut partial.fields);
+        }
+        if needs_body {
+            partial.room = MOST_BODY_BYTES;
+        } else if self.will_be_kept(head.status, &partial.fields) {
+            head.copy_fields(&mut partial.fields);
+            partial.room = KEPT_BODY_BYTES;
+        }
+        *self.partial(request) = partial;
+    }
+
+    fn body(&mut self, request: u32, part: &[u8]) {
+        let partial = self.partial(request);
+        let kept = part.len().min(partial.room - partial.body.len());
+        partial.body.extend_from_slice(&part[..kept]);
+        partial.body_bytes += part.len() as u64;
+    }
+
+    fn end(&mut self, request: u32, ended: EndedRequest) {
+        let mut partial = std::mem::take(self.partial(request));
+        if let (Some(status), Outcome::Response { .. }) = (partial.status, ended.outcome)
+            && ended.arrival.intended_start >= self.plan.measure_from
+        {
+            self.judge(&partial, status, &ended);
+        }
+        partial.clear();
+        *self.partial(request) = partial;
+    }
+
+    fn finish(&mut self) {
+        let mut all = self.all_found.lock().unwrap_or_else(PoisonError::into_inner);
+        all.tally.merge(&self.found.tally);
+        all.failed.append(&mut self.found.failed);
+    }
+}
+
+#[cfg(test)]
+mod tests;

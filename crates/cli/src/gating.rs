@@ -1,0 +1,154 @@
+//! Gates of a run: judged, written to files, and turned into an exit code.
+
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use truetail_analysis::gates::{self, Gate, PlannedRun, RunOutcome};
+use truetail_engine::Plan;
+use truetail_report::{junit, markdown_summary};
+use truetail_run::{Findings, GateFinding, GateState, Run};
+
+use crate::args::gates::GateArgs;
+use crate::error::{ExitCode, Result, runtime_error, usage_error};
+use crate::output;
+
+/// The variable that names the page of a job of GitHub Actions.
+const GITHUB_PAGE: &str = "GITHUB_STEP_SUMMARY";
+
+/// What is to be judged, and where the outcome goes.
+#[derive(Clone, Default, Debug)]
+pub struct Gating {
+    gates: Vec<Gate>,
+    junit: Option<PathBuf>,
+    markdown: Option<PathBuf>,
+    /// The page of a job, which others write to as well.
+    github: Option<PathBuf>,
+}
+
+impl Gating {
+    /// Checks, before anything is done, that the files can have a place.
+    ///
+    /// # Errors
+    /// If a folder is missing, or `--github` has no page.
+    pub fn resolve(args: GateArgs) -> Result<Gating> {
+        let github = if args.github { Some(github_page()?) } else { None };
+        for (flag, file) in [("--junit", &args.junit), ("--markdown", &args.markdown)] {
+            file.as_deref().map_or(Ok(()), |file| check_place(flag, file))?;
+        }
+        Ok(Gating { gates: args.fail_if, junit: args.junit, markdown: args.markdown, github })
+    }
+
+    /// Refuses gates that this load cannot decide, whatever the service does.
+    ///
+    /// # Errors
+    /// The first of them, and what would help.
+    pub fn refuse_undecidable(&self, plan: &Plan, has_checks: bool) -> Result<()> {
+        let planned = PlannedRun { workload: &plan.workload, targets: targets(plan), has_checks };
+        match self.gates.iter().find_map(|gate| planned.objection(gate)) {
+            Some(objection) => Err(usage_error(format!("--fail-if {objection}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds what becomes of the gates to the findings; without gates, of those that `stored` names.
+    pub fn judge(&self, run: &Run, findings: &mut Findings, stored: &[GateFinding]) {
+        findings.gates = if self.gates.is_empty() {
+            stored.iter().map(|gate| again(gate, run, findings)).collect()
+        } else {
+            gates::judge_all(&self.gates, run, findings)
+        };
+    }
+
+    /// Writes the files that were asked for.
+    ///
+    /// # Errors
+    /// If one cannot be written.
+    pub fn write(&self, run: &Run, findings: &Findings) -> Result<()> {
+        if let Some(file) = &self.junit {
+            let content = junit(run, findings).map_err(|error| cannot_write(file, &error))?;
+            fs::write(file, content).map_err(|error| cannot_write(file, &error))?;
+        }
+        if self.markdown.is_none() && self.github.is_none() {
+            return Ok(());
+        }
+        let summary = markdown_summary(run, findings);
+        if let Some(file) = &self.markdown {
+            fs::write(file, &summary).map_err(|error| cannot_write(file, &error))?;
+        }
+        self.github.as_deref().map_or(Ok(()), |page| {
+            let opened = OpenOptions::new().append(true).create(true).open(page);
+            // A blank line apart from what other steps wrote.
+            let written = opened.and_then(|mut page| page.write_all(format!("{summary}\n").as_bytes()));
+            written.map_err(|error| cannot_write(page, &error))
+        })
+    }
+}
+
+/// A gate of a saved run, judged again; as it was saved where this version cannot read it.
+fn again(stored: &GateFinding, run: &Run, findings: &Findings) -> GateFinding {
+    stored.text.parse().map_or_else(|_| stored.clone(), |gate: Gate| gate.judge(run, findings))
+}
+
+/// Tells standard error which gates failed or are open, for runs whose screen is not shown.
+pub fn note_failures(findings: &Findings) {
+    for gate in &findings.gates {
+        let word = match gate.state {
+            GateState::Holds => continue,
+            GateState::Fails => "FAILED",
+            GateState::Open => "OPEN",
+        };
+        output::note(&format!("{word} {}: {}", gate.text, gate.message));
+    }
+}
+
+/// The exit code of a run whose gates were judged. `signal` ended it, if one did.
+pub fn exit_code(run: &Run, findings: &Findings, signal: Option<i32>) -> ExitCode {
+    match (gates::outcome(run, findings), signal) {
+        (RunOutcome::Failed, _) => ExitCode::GateFailed,
+        (_, Some(signal)) => ExitCode::Signal(signal),
+        (RunOutcome::Open, None) => ExitCode::Open,
+        (RunOutcome::Passed, None) => ExitCode::Success,
+    }
+}
+
+/// The targets of a plan: name and share of the arrivals.
+fn targets(plan: &Plan) -> Vec<(String, f64)> {
+    let offered = plan.offered();
+    let weights: Vec<u32> = match &offered.mix {
+        Some(mix) => mix.targets.iter().map(|target| target.weight).collect(),
+        None => vec![1],
+    };
+    let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
+    offered
+        .target_names()
+        .into_iter()
+        .zip(weights)
+        .map(|(name, weight)| (name, f64::from(weight) / all as f64))
+        .collect()
+}
+
+fn github_page() -> Result<PathBuf> {
+    env::var_os(GITHUB_PAGE).filter(|page| !page.is_empty()).map(PathBuf::from).ok_or_else(|| {
+        usage_error(format!(
+            "--github needs ${GITHUB_PAGE}, which GitHub Actions sets; elsewhere write --markdown FILE"
+        ))
+    })
+}
+
+/// Refuses a file that is a folder, or whose folder does not exist.
+fn check_place(flag: &str, file: &Path) -> Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if file.is_dir() {
+        return Err(usage_error(format!("{flag} {} is a folder; name a file", file.display())));
+    }
+    match folder.filter(|folder| !folder.is_dir()) {
+        Some(folder) => Err(usage_error(format!("{flag} {}: there is no folder {}", file.display(), folder.display()))),
+        None => Ok(()),
+    }
+}
+
+fn cannot_write(file: &Path, error: &dyn std::fmt::Display) -> crate::error::CliError {
+    runtime_error(format!("cannot write {}: {error}", file.display()))
+}

@@ -1,0 +1,19 @@
+//! The checks of a run.
+
+use truetail_checks::CheckRun;
+use truetail_engine::Plan;
+use truetail_model::time::Timestamp;
+
+use crate::args::checks::CheckArgs;
+
+/// The checks of a run, and their observer in its plan; `None` where there are none, so that nobody observes. `cut_warmup`:
+/// the warm-up is found afterwards.
+pub fn checks(args: CheckArgs, plan: &mut Plan, cut_warmup: bool) -> Option<CheckRun> {
+    if args.checks.is_empty() {
+        return None;
+    }
+    let measure_from = Timestamp(plan.workload.warmup.0);
+    let checks = CheckRun::new(args.checks, plan.target.requests(), measure_from, cut_warmup);
+    plan.observer = Some(checks.observer_factory());
+    Some(checks)
+}

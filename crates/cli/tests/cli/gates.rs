@@ -1,0 +1,242 @@
+//! Gates, exit codes, and the files that say what became of a run. What is asserted here holds on a machine that stands
+//! still for half a second.
+
+use std::net::TcpListener;
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use super::support::{CommandOutput, ServeProcess, TestDir, TestProcess, assert_balanced, assert_complete};
+
+fn run(dir: &TestDir, url: &str, more: &[&str]) -> CommandOutput {
+    let arguments = ["run", url, "-r", "400", "--json", "--quiet"];
+    dir.truetail(&[&arguments[..], more].concat())
+}
+
+/// Nobody listens there.
+fn dead_url() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    format!("http://{}/", listener.local_addr().expect("an address"))
+}
+
+fn states(run: &Value) -> Vec<(&str, &str)> {
+    let gates = run["gates"].as_array().map_or(&[][..], Vec::as_slice);
+    gates.iter().map(|gate| (gate["text"].as_str().expect("text"), gate["state"].as_str().expect("a state"))).collect()
+}
+
+#[test]
+fn code_0_every_gate_holds() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let gates = ["--fail-if", "p50 > 1h", "--fail-if", "max < 1us", "--fail-if", "throughput < 1/h"];
+    let output = run(&dir, &served.api(), &[&["-n", "100", "--no-save"][..], &gates].concat());
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output:?}");
+    let expected = [("p50 > 1h", "holds"), ("max < 1us", "holds"), ("throughput < 1/h", "holds")];
+    assert_eq!(states(&output.json()), expected);
+    let screen = dir.truetail(&["run", &served.api(), "-r", "400", "-n", "20", "--no-save", "--fail-if", "p50 > 1h"]);
+    assert!(screen.stdout.contains("PASSED p50 > 1h: measured "), "a gate is printed when it holds: {screen:?}");
+}
+
+#[test]
+fn code_1_it_could_not_be_done() {
+    let dir = TestDir::new();
+    let output = run(&dir, &dead_url(), &["-n", "10", "--no-save", "--fail-if", "p50 > 1h"]);
+    assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""), "{output:?}");
+}
+
+#[test]
+fn code_2_a_gate_that_the_load_cannot_decide_is_refused_before_it() {
+    let dir = TestDir::new();
+    for (arguments, parts) in [
+        (["-n", "3000", "--fail-if", "p99.9 > 50ms"], &["needs 3688 measured arrivals", "-n 3688"][..]),
+        (["-d", "3s", "--fail-if", "p99.9 > 50ms"], &["this load plans 1200", "-d 10s"]),
+        (["-n", "100", "--fail-if", "p50{GET /other} > 50ms"], &["no target 'GET /other'", "'GET /'"]),
+        (["-n", "100", "--fail-if", "check-failures > 1%"], &["--check"]),
+        (["-n", "100", "--fail-if", "p99"], &["'p99' is not a condition"]),
+    ] {
+        let output = run(&dir, &dead_url(), &arguments);
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
+        assert!(parts.iter().all(|part| output.stderr.contains(part)), "{output:?}");
+    }
+    assert!(dir.runs().is_empty());
+}
+
+#[test]
+fn code_3_a_gate_failed() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let gates = ["--fail-if", "error-rate >= 0", "--fail-if", "p50 > 1h"];
+    let output = run(&dir, &served.api(), &[&["-n", "100", "--no-save"][..], &gates].concat());
+    assert_eq!(output.code, Some(3), "{output:?}");
+    assert_eq!(states(&output.json()), [("error-rate >= 0", "fails"), ("p50 > 1h", "holds")]);
+    assert_eq!(output.stderr, "truetail: FAILED error-rate >= 0: measured 0%\n");
+}
+
+#[test]
+fn code_3_a_dead_server_fails_its_gates() {
+    let dir = TestDir::new();
+    let gates = ["--fail-if", "error-rate > 1%", "--fail-if", "p50 > 1h", "--fail-if", "unanswered > 99%"];
+    let output = run(&dir, &dead_url(), &[&["-n", "40", "--no-save", "--no-preflight"][..], &gates].concat());
+    let result = output.json();
+    assert_balanced(&result);
+    assert_eq!(output.code, Some(3), "{output:?}");
+    assert!(states(&result).iter().all(|(_, state)| *state == "fails"), "{output:?}");
+}
+
+#[test]
+fn code_4_a_gate_stays_open() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let load = ["--model", "closed", "--users", "1", "-d", "300ms", "--no-save", "--json", "--quiet"];
+    let gates = ["--fail-if", "p99.99 > 50ms", "--fail-if", "p50 > 1h"];
+    let output = dir.truetail(&[&["run", &served.api()][..], &load, &gates].concat());
+    assert_eq!(output.code, Some(4), "{output:?}");
+    assert_eq!(states(&output.json())[0], ("p99.99 > 50ms", "open"));
+    assert!(output.stderr.contains("OPEN p99.99 > 50ms: this percentile needs 36887 arrivals, not "), "{output:?}");
+}
+
+#[test]
+fn code_4_a_timeout_leaves_open_what_it_hides() {
+    let dir = TestDir::new();
+    let fault = "[[service.fault]]\nkind = \"black-hole\"\n";
+    let text = format!("[workload]\nrate = 400\nduration = \"1s\"\n[service]\nbaseline = \"1ms\"\n{fault}");
+    let served = ServeProcess::start(&dir, dir.file("hole.toml", &text));
+    let load = ["-n", "40", "--timeout", "100ms", "--no-preflight", "--no-save"];
+    let output = run(&dir, &served.api(), &[&load[..], &["--fail-if", "p50 > 10h"]].concat());
+    let result = output.json();
+    assert_balanced(&result);
+    assert_eq!((output.code, states(&result)), (Some(4), vec![("p50 > 10h", "open")]), "{output:?}");
+    let failing =
+        run(&dir, &served.api(), &[&load[..], &["--fail-if", "p50 > 10h", "--fail-if", "p50 > 50ms"]].concat());
+    assert_eq!(failing.code, Some(3), "it waited for 100 ms: {failing:?}");
+}
+
+#[test]
+fn code_4_an_invalid_measurement_without_a_gate() {
+    let dir = TestDir::new();
+    // No arrival falls into a tenth of a second.
+    let load = ["run", &dead_url(), "-r", "1/h", "--spacing", "poisson", "-d", "100ms", "--no-preflight", "--no-save"];
+    let output = dir.truetail(&[&load[..], &["--json", "--quiet"]].concat());
+    assert_eq!((output.code, output.json()["verdict"]["state"].as_str()), (Some(4), Some("INVALID")), "{output:?}");
+}
+
+/// Ended by a signal, with these gates: the exit code, and what was saved.
+fn ended_by(signal: Signal, gates: &[&str]) -> (Option<i32>, Value) {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let arguments = ["run", &served.api(), "-r", "200", "-d", "10m", "--out", "here"];
+    let command = dir.command_by(&["env", "--default-signal=INT,TERM"], &[&arguments[..], gates].concat());
+    let mut running = TestProcess::start(command);
+    running.wait_for_stderr("p99");
+    running.signal(signal);
+    let output = running.end();
+    let run = assert_complete(&dir.path().join("here"));
+    assert_balanced(&run);
+    (output.code, run)
+}
+
+#[test]
+fn codes_130_and_143_a_run_that_a_signal_ended_is_reported_and_saved() {
+    assert_eq!(ended_by(Signal::SIGINT, &[]).0, Some(130));
+    assert_eq!(ended_by(Signal::SIGTERM, &[]).0, Some(143));
+    let (code, run) = ended_by(Signal::SIGTERM, &["--fail-if", "p99.99 > 1h"]);
+    assert_eq!((code, states(&run)), (Some(143), vec![("p99.99 > 1h", "open")]), "no gate failed");
+    let (code, run) = ended_by(Signal::SIGINT, &["--fail-if", "error-rate >= 0"]);
+    assert_eq!((code, states(&run)), (Some(3), vec![("error-rate >= 0", "fails")]));
+}
+
+#[test]
+fn the_gates_of_a_saved_run_are_those_of_the_run() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let gates: Vec<&str> = [
+        "p50 > 1h",
+        "p97.5 > 1ms",
+        "max > 1ms",
+        "mean > 1ms",
+        "service-time p90 > 1ms",
+        "first-byte p50 > 1h",
+        "error-rate >= 0",
+        "unanswered > 50%",
+        "throughput < 1000000/s",
+    ]
+    .iter()
+    .flat_map(|gate| ["--fail-if", gate])
+    .collect();
+    let output = run(&dir, &served.api(), &[&["-n", "100", "--out", "here"][..], &gates].concat());
+    let saved = assert_complete(&dir.path().join("here"));
+    assert_eq!((output.json(), output.code), (saved.clone(), Some(3)));
+    for arguments in [vec!["report", "here", "--json"], [&["report", "here", "--json"][..], &gates].concat()] {
+        let again = dir.truetail(&arguments);
+        assert_eq!((again.json(), again.code), (saved.clone(), Some(3)), "{arguments:?}");
+    }
+    let other = dir.truetail(&["report", "here", "--json", "--fail-if", "p50 > 1h"]);
+    assert_eq!((other.code, states(&other.json())), (Some(0), vec![("p50 > 1h", "holds")]), "{other:?}");
+    assert_eq!(assert_complete(&dir.path().join("here")), saved, "a report changes nothing");
+}
+
+#[test]
+fn a_run_of_several_targets_has_times_and_gates_of_each() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let targets = format!("GET {0}/api\n\nPOST {0}/api\n\n# weight: 2\nGET {0}/api?x=1\n\nGET {0}/api\n", served.url);
+    dir.file("targets.txt", &targets);
+    let load = ["run", "--targets", "targets.txt", "-r", "400", "-n", "200", "--json", "--quiet", "--out", "here"];
+    let gates = ["--fail-if", "p50{POST /api} > 1h", "--fail-if", "error-rate{GET /api #2} >= 0"];
+    let output = dir.truetail(&[&load[..], &gates].concat());
+    let saved = assert_complete(&dir.path().join("here"));
+    assert_eq!((output.json(), output.code), (saved.clone(), Some(3)), "{output:?}");
+    let of_targets = saved["targets"].as_array().expect("targets");
+    let names: Vec<_> = of_targets.iter().map(|target| target["name"].as_str().expect("a name")).collect();
+    assert_eq!(names, ["GET /api", "POST /api", "GET /api?x=1", "GET /api #2"]);
+    let counts = of_targets.iter().map(|target| target["response_time"]["count"].as_u64().expect("a count"));
+    assert_eq!(counts.sum::<u64>(), 200);
+    for (target, books) in of_targets.iter().zip(saved["by_target"].as_array().expect("books")) {
+        assert_eq!(target["tally"], books["tally"]);
+        assert!(target["response_time"]["quantiles"][0]["value_ns"].as_u64().expect("p50") >= 10_000_000);
+    }
+    assert_eq!(states(&saved), [("p50{POST /api} > 1h", "holds"), ("error-rate{GET /api #2} >= 0", "fails")]);
+    assert_eq!(dir.truetail(&["report", "here", "--json"]).json(), saved, "nothing is lost in the folder");
+    let whole = dir.truetail(&["merge", "here", "--out", "whole"]);
+    assert!(whole.code.is_some_and(|code| [0, 4].contains(&code)), "{whole:?}");
+    assert_eq!(assert_complete(&dir.path().join("whole"))["targets"], saved["targets"]);
+}
+
+#[test]
+fn build_servers_get_their_files() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let gates = ["--fail-if", "error-rate >= 0", "--fail-if", "p50 > 1h"];
+    let files = ["--junit", "junit.xml", "--markdown", "run.md", "--github", "--out", "here"];
+    let api = served.api();
+    let arguments = [&["run", &api, "-r", "400", "-n", "50"][..], &gates, &files].concat();
+    let page = dir.path().join("page.md");
+    std::fs::write(&page, "another step\n").expect("a page");
+    let mut command = dir.command(&arguments);
+    command.env("GITHUB_STEP_SUMMARY", &page);
+    let output = TestProcess::start(command).end();
+    assert_eq!(output.code, Some(3), "{output:?}");
+    let text = |name: &str| std::fs::read_to_string(dir.path().join(name)).expect(name);
+    assert!(text("junit.xml").contains("<failure message=\"measured 0%\""), "{}", text("junit.xml"));
+    assert!(text("run.md").contains("| ❌ FAILED | error-rate >= 0 | measured 0% |"), "{}", text("run.md"));
+    assert_eq!(text("page.md"), format!("another step\n{}\n", text("run.md")));
+    let again = dir.truetail(&["report", "here", "--junit", "again.xml", "--markdown", "again.md"]);
+    assert_eq!((again.code, text("again.xml"), text("again.md")), (Some(3), text("junit.xml"), text("run.md")));
+}
+
+#[test]
+fn files_without_a_place_are_refused_before_the_load() {
+    let dir = TestDir::new();
+    for (arguments, parts) in [
+        (vec!["--junit", "none/junit.xml"], ["--junit", "no folder none"]),
+        (vec!["--markdown", "."], ["--markdown", "is a folder"]),
+        (vec!["--github"], ["--github", "GITHUB_STEP_SUMMARY"]),
+    ] {
+        let url = dead_url();
+        let mut command = dir.command(&[&["run", &url, "-r", "10"][..], &arguments].concat());
+        command.env_remove("GITHUB_STEP_SUMMARY");
+        let output = TestProcess::start(command).end();
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
+        assert!(parts.iter().all(|part| output.stderr.contains(part)), "{output:?}");
+    }
+}

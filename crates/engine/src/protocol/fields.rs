@@ -1,0 +1,68 @@
+//! Header fields of an answer, as text.
+
+/// Header fields in the order in which they came. To clear one and fill it again allocates nothing.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct FieldList {
+    /// Names and values, one behind the other.
+    bytes: Vec<u8>,
+    /// For each field, where in `bytes` its name ends and where its value ends.
+    ends: Vec<(usize, usize)>,
+}
+
+impl FieldList {
+    /// Adds a field.
+    pub fn push(&mut self, name: &[u8], value: &[u8]) {
+        self.bytes.extend_from_slice(name);
+        let name_end = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.ends.push((name_end, self.bytes.len()));
+    }
+
+    /// Adds a field whose value may be folded over several lines: line breaks become spaces (RFC 9112, section 5.2).
+    pub(crate) fn push_unfolded(&mut self, name: &[u8], value: &[u8]) {
+        self.push(name, value);
+        let start = self.bytes.len() - value.len();
+        self.bytes[start..].iter_mut().filter(|byte| matches!(byte, b'\r' | b'\n')).for_each(|byte| *byte = b' ');
+    }
+
+    /// Takes all fields out.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// All fields, name and value.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let starts = std::iter::once(0).chain(self.ends.iter().map(|(_, end)| *end));
+        starts.zip(&self.ends).map(|(start, (name, value))| (&self.bytes[start..*name], &self.bytes[*name..*value]))
+    }
+
+    /// The values of all fields of this name, in whatever case.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.iter().filter(move |(other, _)| other.eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
+    }
+
+    /// Bytes of all names and values.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_as_they_came() {
+        let mut list = FieldList::default();
+        list.push(b"Set-Cookie", b"a");
+        list.push(b"Empty", b"");
+        list.push_unfolded(b"set-cookie", b"b\r\n c");
+        let fields: Vec<_> = list.iter().collect();
+        assert_eq!(fields, [(&b"Set-Cookie"[..], &b"a"[..]), (b"Empty", b""), (b"set-cookie", b"b   c")]);
+        assert_eq!(list.all("SET-COOKIE").collect::<Vec<_>>(), [&b"a"[..], b"b   c"]);
+        assert_eq!(list.all("cookie").count(), 0);
+        list.clear();
+        assert_eq!((list.iter().count(), list.size()), (0, 0));
+    }
+}

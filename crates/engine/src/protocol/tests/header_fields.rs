@@ -1,0 +1,63 @@
+//! An observer sees the header fields of every answer, however it is cut, and whether its head was seen before or not.
+
+use std::sync::Mutex;
+
+use super::*;
+use crate::protocol::fields::FieldList;
+use crate::protocol::observer::{AnswerHead, EndedRequest, Observer};
+
+/// The fields of each head that was observed.
+#[derive(Clone, Default)]
+struct Heads(Arc<Mutex<Vec<Vec<String>>>>);
+
+impl Observer for Heads {
+    fn head(&mut self, _: u32, head: AnswerHead<'_>) {
+        let mut list = FieldList::default();
+        head.copy_fields(&mut list);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        self.0.lock().unwrap().push(list.iter().map(|(name, value)| text(name) + "=" + &text(value)).collect());
+    }
+
+    fn body(&mut self, _: u32, _: &[u8]) {}
+
+    fn end(&mut self, _: u32, _: EndedRequest) {}
+}
+
+fn assert_fields<C: Case>(answers: &[Vec<u8>], expected: &[&str]) {
+    for size in 1..=answers[0].len() {
+        let mut client = Client::<C>::new();
+        let heads = Heads::default();
+        let mut events = Events::new(Some(Box::new(heads.clone())));
+        for (tag, answer) in (0..).zip(answers) {
+            client.begin(tag);
+            client.send_all();
+            for piece in answer.chunks(size) {
+                let flow = client.session.receive(&mut client.protocol, piece, &mut events);
+                assert_eq!(flow, Flow::Continue, "in pieces of {size}");
+            }
+            assert_eq!(events.take().iter().filter(|event| matches!(event, Event::Ended(_))).count(), 1);
+        }
+        let seen = heads.0.lock().unwrap();
+        assert_eq!(*seen, vec![expected; answers.len()], "in pieces of {size}");
+    }
+}
+
+#[test]
+fn of_http1() {
+    let answer = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\nX-A: one\r\nx-a:\ttwo\r\n\r\nhello";
+    assert_fields::<OfHttp1>(&vec![answer.to_vec(); 3], &["Content-Length=5", "X-A=one", "x-a=two"]);
+}
+
+#[test]
+fn of_http2() {
+    let answer = |nth: usize, fields: &[u8]| {
+        let stream = (2 * nth + 1) as u8;
+        let head = [0, 0, fields.len() as u8 + 1, 1, 4, 0, 0, 0, stream, 0x88];
+        [&head[..], fields, &[0, 0, 5, 0, 1, 0, 0, 0, stream], BODY].concat()
+    };
+    // Literals that are added to the table, one that is not, and a name of the static table; then the table alone.
+    let spelled_out = b"\x40\x03x-a\x03one\x40\x03x-a\x03two\x00\x01b\x00\x5f\x04json";
+    let indexed = *b"\xc0\xbf\x00\x01b\x00\xbe";
+    let answers = [answer(0, spelled_out), answer(1, &indexed), answer(2, &indexed)];
+    assert_fields::<OfHttp2>(&answers, &["x-a=one", "x-a=two", "b=", "content-type=json"]);
+}

@@ -1,0 +1,207 @@
+//! How `--timing auto` chooses between precision and processor time: how many requests one sleep is for.
+
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_run::{Ticks, Timing};
+
+/// What a sleep is taken to cost until one was measured.
+const FIRST_COST: Nanos = Nanos::from_micros(20);
+/// A sleep that seems to cost more was disturbed.
+const MOST_COST: Nanos = Nanos::from_micros(100);
+/// One sleep in so many is measured: to read the clock of the thread's own processor time is a system call.
+const MEASURED: u32 = 16;
+/// The weight of a measurement in the mean is 1 / 8.
+const WEIGHT: u64 = 8;
+/// The rate is that of so many arrivals, or of those in so much time, whichever comes first.
+const ARRIVALS: u64 = 256;
+const STRETCH: Nanos = Nanos::from_millis(20);
+
+/// How many requests are sent after one sleep: as few as keep the sleeps within 1 / [`Timing::AUTO_SHARE`] of a processor,
+/// when each takes `cost` and a request is due every `gap`; but no more than are due within [`Timing::AUTO_TICK_NS`].
+fn requests_per_sleep(cost: Nanos, gap: Nanos) -> u64 {
+    let gap = gap.0.max(1);
+    let affordable = cost.0.saturating_mul(Timing::AUTO_SHARE).div_ceil(gap);
+    affordable.clamp(1, Timing::AUTO_TICK_NS / gap + 1)
+}
+
+/// How long the first of them waits for the last.
+fn tick(cost: Nanos, gap: Nanos) -> Nanos {
+    Nanos((requests_per_sleep(cost, gap) - 1) * gap.0.max(1))
+}
+
+/// A worker can afford to be woken by each answer beside a sleep for each request.
+fn answers_may_wake(cost: Nanos, gap: Nanos) -> bool {
+    cost.0.saturating_mul(2 * Timing::AUTO_SHARE) <= gap.0
+}
+
+/// What a sleep costs and how often requests are due, and what follows from that. All of it in constant time and memory.
+#[derive(Debug)]
+pub(super) struct Pace {
+    cost: Nanos,
+    /// Sleeps since one was measured.
+    unmeasured: u32,
+    /// Mean distance of arrivals when it was last looked at; [`Nanos::MAX`] before that.
+    gap: Nanos,
+    counted: u64,
+    counted_from: Timestamp,
+    tick: Nanos,
+    answers_may_wake: bool,
+    sent: Ticks,
+}
+
+impl Pace {
+    pub(super) fn new() -> Pace {
+        Pace {
+            cost: FIRST_COST,
+            unmeasured: 0,
+            gap: Nanos::MAX,
+            counted: 0,
+            counted_from: Timestamp::ZERO,
+            tick: Nanos::ZERO,
+            answers_may_wake: true,
+            sent: Ticks::default(),
+        }
+    }
+
+    /// How long the first request of a tick is held back; zero: each goes when it is due.
+    #[inline]
+    pub(super) fn tick(&self) -> Nanos {
+        self.tick
+    }
+
+    /// There is processor time enough to look at each answer as it comes.
+    pub(super) fn answers_may_wake(&self) -> bool {
+        self.answers_may_wake
+    }
+
+    /// A request begins that was due at `intended`.
+    #[inline]
+    pub(super) fn began(&mut self, intended: Timestamp) {
+        if !self.tick.is_zero() {
+            self.sent.requests += 1;
+            self.sent.longest_ns = self.sent.longest_ns.max(self.tick.0);
+        }
+        self.counted += 1;
+        let stretch = intended.since(self.counted_from);
+        if self.counted >= ARRIVALS || stretch >= STRETCH {
+            self.gap = Nanos(stretch.0 / self.counted);
+            (self.counted, self.counted_from) = (0, intended);
+            self.decide();
+        }
+    }
+
+    /// The sleep that begins now is to be measured.
+    #[inline]
+    pub(super) fn measures(&mut self) -> bool {
+        self.unmeasured += 1;
+        let measures = self.unmeasured == MEASURED;
+        if measures {
+            self.unmeasured = 0;
+        }
+        measures
+    }
+
+    /// A sleep took so much of the processor.
+    pub(super) fn measured(&mut self, cost: Nanos) {
+        let mean = (self.cost.0 * (WEIGHT - 1) + cost.0.min(MOST_COST.0)) / WEIGHT;
+        self.cost = Nanos(mean.max(1));
+    }
+
+    fn decide(&mut self) {
+        self.tick = tick(self.cost, self.gap);
+        self.answers_may_wake = answers_may_wake(self.cost, self.gap);
+    }
+
+    /// What was sent in ticks, if anything was.
+    pub(super) fn sent_in_ticks(&self) -> Option<Ticks> {
+        (self.sent.requests > 0).then_some(self.sent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SHARE: u64 = Timing::AUTO_SHARE;
+    const LONGEST: u64 = Timing::AUTO_TICK_NS;
+
+    fn at_rate(per_second: u64) -> Nanos {
+        Nanos(1_000_000_000 / per_second)
+    }
+
+    #[test]
+    fn a_sleep_of_20_us_is_for_one_request_at_1_000_a_second_and_for_eleven_at_50_000() {
+        let cost = Nanos::from_micros(20);
+        let chosen = |rate| (requests_per_sleep(cost, at_rate(rate)), tick(cost, at_rate(rate)).0 / 1_000);
+        for (rate, expected) in [(1_000, (1, 0)), (4_000, (1, 0)), (10_000, (3, 200)), (50_000, (11, 200))] {
+            assert_eq!(chosen(rate), expected, "{rate}/s");
+        }
+        assert!(answers_may_wake(cost, at_rate(1_000)) && !answers_may_wake(cost, at_rate(4_000)));
+    }
+
+    proptest! {
+        /// From no gap at all to one a day, and sleeps of up to a second.
+        #[test]
+        fn sleeps_stay_within_their_share_unless_requests_would_be_late(cost in 1u64..=1_000_000_000, gap in 0u64..=86_400_000_000_000) {
+            let (requests, tick) = (requests_per_sleep(Nanos(cost), Nanos(gap)), tick(Nanos(cost), Nanos(gap)).0);
+            prop_assert!(tick <= LONGEST);
+            let within = |requests: u64| u128::from(cost) * u128::from(SHARE) <= u128::from(requests) * u128::from(gap);
+            let longer_is_too_late = tick + gap.max(1) > LONGEST;
+            prop_assert!(within(requests) || longer_is_too_late || gap == 0, "{requests} requests a sleep");
+            prop_assert!(requests == 1 || !within(requests - 1), "fewer would have been enough");
+        }
+
+        #[test]
+        fn nothing_is_held_back_below_the_rate_that_the_share_is_enough_for(cost in 1u64..=100_000, gap in 1u64..=10_000_000) {
+            if cost * SHARE <= gap {
+                prop_assert_eq!(tick(Nanos(cost), Nanos(gap)), Nanos::ZERO);
+            }
+            if answers_may_wake(Nanos(cost), Nanos(gap)) {
+                prop_assert_eq!(tick(Nanos(cost), Nanos(gap)), Nanos::ZERO);
+            }
+        }
+
+        #[test]
+        fn dearer_sleeps_and_higher_rates_never_mean_fewer_requests_a_sleep(
+            (cost, dearer) in (1u64..=200_000, 0u64..=200_000), (gap, shorter) in (1u64..=1_000_000, 0u64..=1_000_000),
+        ) {
+            let requests = requests_per_sleep(Nanos(cost), Nanos(gap));
+            prop_assert!(requests_per_sleep(Nanos(cost + dearer), Nanos(gap)) >= requests);
+            prop_assert!(requests_per_sleep(Nanos(cost), Nanos(gap.saturating_sub(shorter))) >= requests);
+        }
+
+        /// A rate that changes is known after 256 arrivals, or after 20 ms and an arrival.
+        #[test]
+        fn it_follows_the_rate(before in 10u64..=100_000, after in 10u64..=100_000) {
+            let (mut pace, mut now) = (Pace::new(), Timestamp::ZERO);
+            let mut offer = |pace: &mut Pace, gap: Nanos, arrivals| for _ in 0..arrivals {
+                now = now + gap;
+                pace.began(now);
+            };
+            offer(&mut pace, at_rate(before), 2 * ARRIVALS);
+            offer(&mut pace, at_rate(after), 2 * ARRIVALS);
+            prop_assert_eq!(pace.tick(), tick(FIRST_COST, at_rate(after)));
+        }
+    }
+
+    #[test]
+    fn a_sleep_is_measured_now_and_then_and_one_that_was_disturbed_counts_for_little() {
+        let mut pace = Pace::new();
+        assert_eq!((0..10 * MEASURED).filter(|_| pace.measures()).count(), 10);
+        pace.measured(Nanos::from_secs(1));
+        assert!(pace.cost <= Nanos::from_micros(30));
+        (0..200).for_each(|_| pace.measured(Nanos::from_micros(5)));
+        assert!((4_900..=5_100).contains(&pace.cost.0), "{}", pace.cost);
+    }
+
+    #[test]
+    fn what_was_sent_in_ticks_is_counted() {
+        let mut pace = Pace::new();
+        (1..=1_000).for_each(|k| pace.began(Timestamp(k * 1_000_000)));
+        assert_eq!(pace.sent_in_ticks(), None);
+        (1..=1_000).for_each(|k| pace.began(Timestamp(1_000_000_000 + k * 20_000)));
+        let sent = pace.sent_in_ticks().unwrap();
+        assert!(sent.longest_ns == LONGEST && sent.requests >= 1_000 - 2 * ARRIVALS, "{sent:?}");
+    }
+}

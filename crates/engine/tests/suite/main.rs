@@ -1,0 +1,14 @@
+//! The engine against servers that do what a test tells them.
+
+mod callable;
+mod http2;
+mod outcomes;
+mod parts_of_an_answer;
+mod preflight;
+mod requests;
+mod scenarios;
+mod schedule;
+mod soak;
+#[path = "../support/mod.rs"]
+mod support;
+mod tls;

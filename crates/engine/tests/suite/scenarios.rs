@@ -1,0 +1,169 @@
+//! The same scenario in virtual time (exact) and on sockets against the server that obeys it. Here stands what holds on a
+//! machine that stands still for half a second; how close the two are on a quiet one is checked by `acceptance/run.py`.
+
+use crate::support::plan;
+use truetail_model::record::{Metric, Tally};
+use truetail_model::scenario::Scenario;
+use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
+use truetail_server::{Ending, Server, ServerOptions, ServerTruth};
+use truetail_sim::{SimOptions, simulate};
+
+struct Both {
+    sim: truetail_run::Run,
+    sockets: truetail_engine::RunOutput,
+    truth: ServerTruth,
+}
+
+/// Runs the scenario both ways and checks what must be the same to the last request: the books, and on the sockets' side
+/// that the server agrees with them.
+fn both(text: &str) -> Both {
+    let scenario = Scenario::parse(text, "test").unwrap();
+    let sim = simulate(&scenario, SimOptions::default()).unwrap();
+    let server = Server::start(ServerOptions::new(scenario.service.clone(), "127.0.0.1:0".parse().unwrap())).unwrap();
+    let mut plan = plan(&format!("http://{}{}", server.addr(), scenario.path), scenario.workload.model.clone());
+    plan.workload = scenario.workload.clone();
+    let sockets = crate::support::run(&plan);
+    let truth = server.stop();
+    assert_eq!(sockets.snapshot.tally, sim.snapshot.tally, "{text}");
+    // In a closed loop the answers make the schedule, so there it cannot be the same.
+    if scenario.workload.model.kind() == LoadModelKind::Open {
+        assert_eq!(sockets.snapshot.schedule_hash, sim.snapshot.schedule_hash);
+    }
+    assert_eq!(sockets.snapshot.statuses, sim.snapshot.statuses);
+    assert_eq!(truth.rows.len() as u64, sockets.snapshot.tally.issued);
+    Both { sim, sockets, truth }
+}
+
+fn quantile(snapshot: &truetail_model::record::Snapshot, q: f64) -> Nanos {
+    snapshot.metric(Metric::ResponseTime).quantile(q).unwrap()
+}
+
+/// Real time only ever adds to virtual time: a quantile on sockets is not below the exact one, but for one arrival more or
+/// less that a fault meets where its clock starts late against the schedule.
+fn at_least_exact(both: &Both, q: f64) {
+    let (exact, real) = (quantile(&both.sim.snapshot, q), quantile(&both.sockets.snapshot, q));
+    assert!(exact.saturating_sub(Nanos::from_millis(10)) <= real, "q {q}: exact {exact}, on sockets {real}");
+}
+
+/// Nor is the median above it by more than a slow machine adds to each request: of what a standstill of half a second makes
+/// late, and of what the fault does, there is less than half.
+fn median_is_near(both: &Both) {
+    let (exact, real) = (quantile(&both.sim.snapshot, 0.5), quantile(&both.sockets.snapshot, 0.5));
+    assert!(real <= exact + Nanos::from_millis(250), "exact {exact}, on sockets {real}");
+}
+
+#[test]
+fn a_hiccup_is_seen_whole() {
+    let both = both(
+        r#"
+        name = "hiccup"
+        about = "one stall"
+        [workload]
+        rate = 500
+        duration = "3s"
+        [service]
+        baseline = "10ms"
+        [[service.fault]]
+        kind = "stall"
+        at = "1s"
+        for = "500ms"
+        "#,
+    );
+    [0.5, 0.85, 0.9, 0.99, 1.0].into_iter().for_each(|q| at_least_exact(&both, q));
+    median_is_near(&both);
+}
+
+#[test]
+fn every_fault_is_told_apart_as_the_server_meant_it() {
+    let both = both(
+        r#"
+        name = "faults"
+        about = "everything that can go wrong"
+        [workload]
+        rate = 300
+        spacing = "poisson"
+        seed = 7
+        duration = "2s"
+        timeout = "2s"
+        [service]
+        baseline = "2ms"
+        [[service.fault]]
+        kind = "reset"
+        every = 31
+        [[service.fault]]
+        kind = "black-hole"
+        every = 37
+        [[service.fault]]
+        kind = "short-body"
+        every = 41
+        [[service.fault]]
+        kind = "garbage"
+        every = 43
+        [[service.fault]]
+        kind = "error-status"
+        status = 503
+        immediately = true
+        every = 10
+        [[service.fault]]
+        kind = "slow-body"
+        over = "20ms"
+        every = 23
+        "#,
+    );
+    let ended = |ending| both.truth.rows.iter().filter(|row| row.ending == ending).count() as u64;
+    let tally: Tally = both.sockets.snapshot.tally;
+    assert_eq!(tally.reset, ended(Ending::Reset));
+    assert_eq!(tally.malformed, ended(Ending::ShortBody) + ended(Ending::Garbage));
+    assert_eq!(tally.responses, ended(Ending::Answered));
+    assert_eq!(tally.timed_out, ended(Ending::BlackHole));
+    assert!(tally.reset > 0 && tally.malformed > 0 && tally.timed_out > 0);
+    assert!(both.sockets.snapshot.statuses[&503] > 0);
+    assert_eq!(both.sockets.snapshot.causes, both.sim.snapshot.causes);
+}
+
+#[test]
+fn a_queue_that_grows_is_the_servers_and_not_the_generators() {
+    let both = both(
+        r#"
+        name = "saturation"
+        about = "500/s can be served, 1000/s arrive"
+        [workload]
+        rate = 1000
+        duration = "2s"
+        [service]
+        baseline = "10ms"
+        concurrency = 5
+        "#,
+    );
+    [0.5, 0.9, 1.0].into_iter().for_each(|q| at_least_exact(&both, q));
+    // Half a second in which the machine stands still makes a quarter of all arrivals late.
+    let lag = both.sockets.snapshot.metric(Metric::GeneratorLag).quantile(0.5).unwrap();
+    let response = both.sockets.snapshot.metric(Metric::ResponseTime).quantile(0.5).unwrap();
+    assert!(lag.0 * 2 < response.0, "{lag} of {response}");
+}
+
+#[test]
+fn a_closed_loop_sees_almost_nothing_of_a_hiccup() {
+    let scenario = r#"
+        name = "closed"
+        about = "ten users through one stall"
+        [workload]
+        model = "closed"
+        users = 10
+        requests = 1500
+        [service]
+        baseline = "10ms"
+        [[service.fault]]
+        kind = "stall"
+        at = "500ms"
+        for = "500ms"
+        "#;
+    let both = both(scenario);
+    let all = both.sim.snapshot.metric(Metric::ResponseTime);
+    let slow = all.count() - all.count_at_or_below(Nanos::from_millis(400));
+    let held = both.truth.rows.iter().filter(|row| !row.faults.is_empty()).count();
+    // One for each user; and one more for each where the stall's end is late by a hair. On a schedule of as many requests a
+    // second as ten users make, there would be 500.
+    assert!(slow == 10 && held <= 20, "{slow} in virtual time, {held} on sockets");
+}

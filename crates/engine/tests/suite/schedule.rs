@@ -1,0 +1,333 @@
+//! The schedule never waits for the server, and nothing planned is lost.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::support::{Act, DRAIN, Puppet, closed, ok, open, plan, run, run_with};
+use truetail_engine::{Control, Plan};
+use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
+use truetail_model::record::Metric;
+use truetail_model::time::{Nanos, Rate};
+use truetail_model::workload::LoadModel;
+use truetail_run::Timing;
+
+#[test]
+fn arrivals_do_not_wait_for_answers() {
+    // The first answer comes when the last request was seen: a loop that waits for it never sends the last one.
+    let puppet = Puppet::start(|_| Act::WhenSeen(100, ok()));
+    let measured = run(&open(&puppet.url(), 200.0, 100));
+    assert_eq!((measured.snapshot.tally.responses, measured.generator.connections_peak), (100, 100));
+}
+
+#[test]
+fn a_cap_makes_arrivals_wait_and_the_wait_is_the_caps() {
+    let puppet = Puppet::start(|_| Act::After(Duration::from_millis(20), ok()));
+    let mut plan = open(&puppet.url(), 100.0, 60);
+    plan.workload.limits.connections = Some(1);
+    let measured = run(&plan);
+    assert_eq!((measured.snapshot.tally.responses, measured.generator.connections_peak), (60, 1));
+    // 20 ms of work every 10 ms: arrival k waits at least k x 10 ms, less one interval for rounding. What the machine stood
+    // still meanwhile is no part of the wait.
+    let paused = Nanos(measured.generator.paused_ns);
+    let mut records: Vec<_> = measured.snapshot.samples.even().to_vec();
+    records.sort_by_key(|r| r.index);
+    for record in &records[1..] {
+        let wait = record.delay.connection_wait;
+        assert!(wait + paused >= Nanos::from_millis(10 * record.index - 10), "paused {paused}: {record:?}");
+        assert!(record.response_time() >= wait + Nanos::from_millis(20), "{record:?}");
+    }
+    let last = &records[59].delay;
+    assert!(
+        last.generator_lag < last.connection_wait + paused,
+        "paused {paused}, and the wait is not called lag: {last:?}"
+    );
+}
+
+#[test]
+fn what_the_drain_does_not_reach_is_counted_as_never_issued() {
+    let puppet = Puppet::start(|_| Act::After(Duration::from_millis(100), ok()));
+    let mut plan = open(&puppet.url(), 1000.0, 500);
+    plan.workload.limits.connections = Some(2);
+    plan.workload.limits.drain = Nanos::from_millis(300);
+    let tally = run(&plan).snapshot.tally;
+    assert_eq!(tally.planned, 500);
+    assert!(tally.never_issued > 450 && tally.in_flight_at_end <= 2, "{tally:?}");
+    assert!(puppet.seen() <= tally.issued);
+}
+
+#[test]
+fn without_a_timeout_the_drain_ends_what_hangs() {
+    let puppet = Puppet::start(|n| if n % 5 == 4 { Act::Hang } else { Act::Send(ok()) });
+    let mut plan = open(&puppet.url(), 500.0, 50);
+    plan.workload.limits.timeout = None;
+    plan.workload.limits.drain = DRAIN;
+    let tally = run(&plan).snapshot.tally;
+    assert_eq!((tally.responses, tally.in_flight_at_end), (40, 10));
+}
+
+#[test]
+fn a_closed_loop_waits_for_its_answers() {
+    let puppet = Puppet::start(|_| Act::After(Duration::from_millis(5), ok()));
+    let measured = run(&closed(&puppet.url(), 4, 100));
+    assert_eq!((measured.snapshot.tally.responses, puppet.seen()), (100, 100));
+    assert!(measured.generator.connections_peak <= 4);
+}
+
+#[test]
+fn think_time_is_before_the_intended_start() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let horizon = Horizon { duration: None, requests: Some(5) };
+    let think_time = Nanos::from_millis(30);
+    let measured = run(&plan(&puppet.url(), LoadModel::Closed { users: 1, think_time, horizon }));
+    let mut records = measured.snapshot.samples.even().to_vec();
+    records.sort_by_key(|r| r.index);
+    for pair in records.windows(2) {
+        // A user thinks from when it has read the answer, which is a moment after the answer was there.
+        let earliest = pair[0].end + pair[0].read_lag.unwrap_or_default() + think_time;
+        assert!(pair[1].intended_start >= earliest, "{pair:?}");
+        // Where no stamp says how long an answer lay unread, its end leaves out what the machine stood still.
+        assert!(pair[0].read_lag.is_none() || pair[1].intended_start == earliest, "{pair:?}");
+    }
+}
+
+#[test]
+fn sessions_are_partly_open() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let sessions = Schedule {
+        profile: Profile::constant(Rate::per_second(50.0).unwrap()),
+        spacing: Spacing::Poisson,
+        seed: 7,
+        horizon: Horizon { duration: None, requests: Some(20) },
+    };
+    let model = LoadModel::PartlyOpen { sessions, requests_per_session: 3, think_time: Nanos::from_millis(2) };
+    let tally = run(&plan(&puppet.url(), model)).snapshot.tally;
+    assert_eq!((tally.planned, tally.responses), (60, 60));
+}
+
+#[test]
+fn two_workers_do_the_whole_schedule_between_them() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let mut plan = open(&puppet.url(), 2000.0, 1001);
+    let LoadModel::Open(schedule) = plan.workload.model.clone() else { unreachable!() };
+    plan.threads = Some(2);
+    let measured = run(&plan);
+    assert_eq!((measured.snapshot.tally.responses, measured.generator.threads), (1001, 2));
+    assert_eq!(measured.snapshot.schedule_hash, schedule.hash());
+    let mut indices: Vec<u64> = measured.snapshot.samples.even().iter().map(|r| r.index).collect();
+    indices.sort_unstable();
+    assert!(indices.iter().copied().eq(0..1001));
+}
+
+#[test]
+fn warm_up_is_offered_and_not_measured() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let mut plan = open(&puppet.url(), 200.0, 100);
+    plan.workload.warmup = Nanos::from_millis(250);
+    let snapshot = run(&plan).snapshot;
+    snapshot.warmup.check().unwrap();
+    assert_eq!((snapshot.warmup.responses, snapshot.tally.responses, puppet.seen()), (50, 50, 100));
+}
+
+#[test]
+fn a_schedule_that_takes_long_to_find_the_end_of_begins_on_time() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let mut plan = open(&puppet.url(), 200.0, 20_000_000);
+    let LoadModel::Open(schedule) = &mut plan.workload.model else { unreachable!() };
+    // Random gaps are walked to the last one.
+    schedule.spacing = Spacing::Poisson;
+    let began = std::time::Instant::now();
+    assert!(schedule.last_arrival().is_some());
+    let walk = Nanos::from(began.elapsed());
+    let measured = run_until_seen(plan, &puppet, 50, Control::stop);
+    // The fiftieth is due after a quarter of a second. If the clock ran while the schedule was walked, all fifty would be
+    // late by the rest of that walk; else the least late is not, unless the machine stood still for as long.
+    let span = Nanos::from_millis(250);
+    let least = measured.snapshot.metric(Metric::GeneratorLag).min().unwrap();
+    assert!(walk > Nanos::from_millis(900), "{walk} is too short to tell");
+    assert!(least < walk.saturating_sub(span), "the least late was {least} late, and the walk takes {walk}");
+}
+
+/// Runs an endless plan and calls `end` when the server has seen `after` requests.
+fn run_until(puppet: &Puppet, after: u64, end: impl FnOnce(&Control) + Send + 'static) -> truetail_engine::RunOutput {
+    let mut endless = open(&puppet.url(), 1000.0, 1);
+    let LoadModel::Open(schedule) = &mut endless.workload.model else { unreachable!() };
+    schedule.horizon = Horizon::default();
+    run_until_seen(endless, puppet, after, end)
+}
+
+/// Runs `plan` and calls `end` when the server has seen `after` requests.
+fn run_until_seen(
+    plan: Plan,
+    puppet: &Puppet,
+    after: u64,
+    end: impl FnOnce(&Control) + Send + 'static,
+) -> truetail_engine::RunOutput {
+    let (control, seen, over) = (Control::new(), Arc::clone(&puppet.requests), Arc::new(AtomicBool::new(false)));
+    let (handle, watch) = (control.clone(), Arc::clone(&over));
+    let ender = std::thread::spawn(move || {
+        while seen.load(Ordering::SeqCst) < after {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        end(&handle);
+        // An order to end must end it, or the test would never do so.
+        std::thread::sleep(Duration::from_secs(30));
+        assert!(watch.load(Ordering::SeqCst), "the run did not end");
+    });
+    let measured = run_with(&plan, &control);
+    over.store(true, Ordering::SeqCst);
+    drop(ender);
+    measured
+}
+
+#[test]
+fn stop_sends_nothing_more_and_waits_for_answers() {
+    let puppet = Puppet::start(|_| Act::After(Duration::from_millis(50), ok()));
+    let measured = run_until(&puppet, 100, Control::stop);
+    let tally = measured.snapshot.tally;
+    assert!(tally.planned >= 100 && tally.in_flight_at_end == 0, "{tally:?}");
+    assert_eq!(tally.responses, puppet.seen());
+}
+
+#[test]
+fn stop_now_counts_what_is_in_flight() {
+    let puppet = Puppet::start(|n| if n < 50 { Act::Send(ok()) } else { Act::Hang });
+    let once_read = |control: &Control| {
+        while control.progress().responses < 50 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        control.stop_now();
+    };
+    let tally = run_until(&puppet, 100, once_read).snapshot.tally;
+    assert!(tally.in_flight_at_end >= 50 && tally.responses == 50, "{tally:?}");
+}
+
+/// Nobody wakes it, and the next arrival is a minute away.
+#[test]
+fn a_worker_that_sleeps_obeys_too() {
+    for (timing, end) in [
+        (Timing::Balanced, Control::stop as fn(&Control)),
+        (Timing::Precise, Control::stop_now),
+        (Timing::Auto, Control::stop),
+        (Timing::Cheap, Control::stop),
+    ] {
+        let puppet = Puppet::start(|_| Act::Send(ok()));
+        let mut plan = open(&puppet.url(), 1.0 / 60.0, 3);
+        plan.timing = timing;
+        let began = std::time::Instant::now();
+        let measured = run_until_seen(plan, &puppet, 1, end);
+        assert_eq!((measured.snapshot.tally.planned, measured.cut_short), (1, true), "{timing:?}");
+        // It takes some 20 ms; a machine that stalls may take longer, and the next arrival a minute.
+        assert!(began.elapsed() < Duration::from_secs(20), "{timing:?} {:?}", began.elapsed());
+    }
+}
+
+#[test]
+fn progress_is_seen_from_outside() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let control = Control::new();
+    assert_eq!(control.progress().issued, 0);
+    let measured = run_with(&open(&puppet.url(), 500.0, 100), &control);
+    let progress = control.progress();
+    assert_eq!((progress.issued, progress.responses, progress.in_flight), (100, 100, 0));
+    let max = measured.snapshot.metric(Metric::ResponseTime).max().unwrap();
+    assert!(progress.p99.unwrap().0 as f64 <= max.0 as f64 * 1.04 && progress.p50 <= progress.p99);
+}
+
+#[test]
+fn what_was_recorded_so_far_can_be_had_and_nothing_of_it_is_lost() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let mut plan = open(&puppet.url(), 1000.0, 1500);
+    plan.threads = Some(2);
+    let LoadModel::Open(schedule) = plan.workload.model.clone() else { unreachable!() };
+    let control = Control::new();
+    let handle = control.clone();
+    let asker = std::thread::spawn(move || {
+        let recorded = || handle.recorded_so_far().map_or(0, |snapshot| snapshot.tally.responses);
+        for after in [100, 500, 1000] {
+            while handle.progress().responses < after {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            // A worker that stands still has nothing to give for that moment, and may be asked again.
+            let counts: Vec<_> = std::iter::repeat_with(recorded).take(20).take_while(|count| *count < after).collect();
+            assert!(counts.len() < 20, "{after} were answered, and {counts:?} recorded");
+        }
+    });
+    let measured = run_with(&plan, &control);
+    asker.join().unwrap();
+    assert_eq!(measured.snapshot.tally.responses, 1500);
+    assert_eq!(measured.snapshot.schedule_hash, schedule.hash());
+    assert!(measured.snapshot.samples.is_complete());
+    assert_eq!(measured.snapshot.seconds.iter().map(|second| second.planned).sum::<u64>(), 1500);
+    assert_eq!(measured.snapshot.metric(Metric::ResponseTime).count(), 1500);
+}
+
+/// Between two requests a worker spins, sleeps, or sleeps until the next millisecond: every arrival is sent all the same,
+/// and none of them early.
+#[test]
+fn every_timing_keeps_the_schedule() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    for timing in [Timing::Precise, Timing::Balanced, Timing::Auto, Timing::Cheap] {
+        let mut open = open(&puppet.url(), 400.0, 400);
+        open.timing = timing;
+        let measured = run(&open);
+        assert_eq!((measured.snapshot.tally.responses, measured.generator.timing), (400, timing));
+        let samples = &measured.snapshot.samples;
+        assert!(
+            samples.is_complete() && samples.even().iter().all(|r| r.actual_start >= r.intended_start),
+            "{timing:?}"
+        );
+        let mut closed = closed(&puppet.url(), 4, 200);
+        closed.timing = timing;
+        assert_eq!(run(&closed).snapshot.tally.responses, 200, "{timing:?}");
+    }
+}
+
+/// A sleep for each request is affordable at 400/s and not at 200 000/s, whatever a sleep takes.
+#[test]
+fn auto_sends_in_ticks_where_the_rate_is_high() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let ran = |rate, requests| {
+        let mut plan = open(&puppet.url(), rate, requests);
+        (plan.timing, plan.threads) = (Timing::Auto, Some(1));
+        plan.workload.limits.connections = Some(64);
+        let measured = run(&plan);
+        assert_eq!(measured.snapshot.tally.responses, requests);
+        assert!(measured.snapshot.samples.even().iter().all(|r| r.actual_start >= r.intended_start));
+        measured.generator.ticks
+    };
+    assert_eq!(ran(400.0, 200), None);
+    let ticks = ran(200_000.0, 4_000).expect("a gap of 5 us is less than twelve sleeps");
+    assert!(ticks.longest_ns > 0 && ticks.longest_ns <= Timing::AUTO_TICK_NS && ticks.requests > 3_000, "{ticks:?}");
+}
+
+/// On another machine truetail would choose another cap: it is no part of what was offered.
+#[test]
+fn a_cap_that_truetail_chose_is_a_fact_of_the_generator() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let mut plan = open(&puppet.url(), 1000.0, 10);
+    assert!(plan.offered().connections.is_none() && run(&plan).generator.connections_available > Some(0));
+    plan.workload.limits.connections = Some(3);
+    assert_eq!((plan.offered().connections, run(&plan).generator.connections_available), (Some(3), None));
+    let closed = closed(&puppet.url(), 4, 20);
+    assert_eq!((closed.offered().connections, run(&closed).generator.connections_available), (None, None));
+}
+
+/// In batches answers wake nobody, but for an arrival that has waited for its tick and has no place under the cap: else a
+/// request a tick and place were the most, however fast the server is.
+#[test]
+fn in_batches_what_waits_for_a_place_goes_as_soon_as_there_is_one() {
+    let puppet = Puppet::start(|_| Act::Send(ok()));
+    let mut plan = open(&puppet.url(), 100_000.0, 1000);
+    plan.workload.limits.connections = Some(1);
+    plan.timing = Timing::Cheap;
+    plan.threads = Some(1);
+    let measured = run(&plan);
+    assert_eq!(measured.snapshot.tally.responses, 1000);
+    let mut starts: Vec<_> = measured.snapshot.samples.even().iter().map(|record| record.actual_start).collect();
+    starts.sort_unstable();
+    // One a tick of 1 ms would leave no room for more than two within a millisecond, the first of them late. However slow the
+    // machine is, somewhere among a thousand there are four.
+    let least = starts.windows(4).map(|four| four[3].since(four[0])).min().unwrap();
+    assert!(least < Nanos::from_millis(1), "four starts take {least} at least");
+}

@@ -1,0 +1,7 @@
+//! Arrivals, services, records and intervals: properties and exact figures.
+
+mod any;
+mod arrivals;
+mod intervals;
+mod record;
+mod service;

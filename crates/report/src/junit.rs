@@ -1,0 +1,95 @@
+//! A run as a JUnit file, which build servers read: a test case for the measurement, for each gate and for each check.
+//!
+//! Red is what the exit code tells: a gate or check that failed is a failure, a gate that is open an error, and so is an
+//! INVALID measurement where no gate was set. With gates it is skipped, for they say what can be said.
+
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
+use truetail_analysis::gates;
+use truetail_run::{CheckCounts, Findings, GateFinding, GateState, Run, VerdictState};
+
+use crate::number;
+
+/// The content of the file.
+///
+/// # Errors
+/// If the document cannot be written, which no content causes.
+pub fn junit(run: &Run, findings: &Findings) -> Result<String, SerializeError> {
+    let mut suite = TestSuite::new(suite_name(run));
+    suite.set_time(Duration::from_nanos(run.facts.elapsed_ns));
+    suite.add_test_case(measurement(findings));
+    suite.add_test_cases(findings.gates.iter().map(gate));
+    let counts = gates::a_check_fails(run, findings);
+    suite.add_test_cases(run.facts.checks.iter().map(|one| check(one, counts)));
+    let mut report = Report::new("truetail");
+    report.set_time(Duration::from_nanos(run.facts.elapsed_ns));
+    report.add_test_suite(suite);
+    report.to_string()
+}
+
+/// What was measured.
+fn suite_name(run: &Run) -> String {
+    let offered = &run.facts.offered;
+    let url = match (&offered.method, &offered.url) {
+        (Some(method), Some(url)) => Some(format!("{method} {url}")),
+        (None, url) => url.clone(),
+        (Some(_), None) => None,
+    };
+    url.or_else(|| offered.name.clone()).unwrap_or_else(|| "a run of truetail".to_owned())
+}
+
+fn case(class: &str, name: &str, status: TestCaseStatus) -> TestCase {
+    let mut case = TestCase::new(name, status);
+    case.set_classname(format!("truetail.{class}"));
+    case
+}
+
+fn non_success(kind: NonSuccessKind, class: &str, message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_type(class).set_message(message);
+    status
+}
+
+fn measurement(findings: &Findings) -> TestCase {
+    let verdict = &findings.verdict;
+    let reasons: Vec<String> =
+        verdict.reasons.iter().map(|reason| format!("{}: {}", reason.code, reason.message)).collect();
+    let told = format!("{}\n{}", verdict.state.name(), reasons.join("\n"));
+    let status = match verdict.state {
+        VerdictState::Valid | VerdictState::Suspect => TestCaseStatus::success(),
+        VerdictState::Invalid if findings.gates.is_empty() => {
+            non_success(NonSuccessKind::Error, verdict.state.name(), told.trim())
+        }
+        VerdictState::Invalid => {
+            let mut skipped = TestCaseStatus::skipped();
+            skipped.set_message(told.trim());
+            skipped
+        }
+    };
+    let mut case = case("measurement", "measurement", status);
+    case.set_system_out(told.trim());
+    case
+}
+
+fn gate(gate: &GateFinding) -> TestCase {
+    let status = match gate.state {
+        GateState::Holds => TestCaseStatus::success(),
+        GateState::Fails => non_success(NonSuccessKind::Failure, "failed", &gate.message),
+        GateState::Open => non_success(NonSuccessKind::Error, "open", &gate.message),
+    };
+    let mut case = case("gate", &gate.text, status);
+    case.set_system_out(gate.message.as_str());
+    case
+}
+
+/// `counts`: a failed answer fails the run.
+fn check(check: &CheckCounts, counts: bool) -> TestCase {
+    let told =
+        format!("{} of {} answers failed", number::count(check.failed), number::count(check.passed + check.failed));
+    let fails = counts && check.failed > 0;
+    let status = if fails { non_success(NonSuccessKind::Failure, "failed", &told) } else { TestCaseStatus::success() };
+    let mut case = case("check", &check.text, status);
+    case.set_system_out(told);
+    case
+}

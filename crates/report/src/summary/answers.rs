@@ -1,0 +1,95 @@
+//! What came back: shares by class of status, who got no answer and why, and the books.
+
+use std::collections::BTreeMap;
+
+use truetail_model::record::{Cause, Tally};
+use truetail_run::{Findings, Run};
+
+use super::labelled::{beside_margin, labelled_lines, labelled_text};
+use crate::number;
+use crate::style::{Emphasis, Style};
+
+/// The shares; then single statuses, outcomes without an answer and causes of failures, where there are any.
+pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+    let mut lines = shares(run, findings, style);
+    if let Some(statuses) = statuses(&run.snapshot.statuses) {
+        lines.extend(labelled_text("Statuses", &statuses, style));
+    }
+    let unanswered = unanswered(&findings.tally);
+    if !unanswered.is_empty() {
+        lines.extend(labelled_text("Unanswered", &unanswered.join(" · "), style));
+    }
+    if let Some(errors) = errors(&run.snapshot.causes) {
+        lines.extend(labelled_text("Errors", &errors, style));
+    }
+    lines
+}
+
+/// `100% 2xx: 60000 answers to 60000 requests, 999.8/s`. The shares are of all planned requests.
+fn shares(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+    let tally = &findings.tally;
+    if tally.planned == 0 {
+        return labelled_text("Answers", "none: no request was planned", style);
+    }
+    let mut classes: BTreeMap<u16, u64> = BTreeMap::new();
+    run.snapshot.statuses.iter().for_each(|(status, n)| *classes.entry(status / 100).or_default() += n);
+    let has_errors = classes.keys().any(|class| *class >= 4) || tally.unanswered() > 0;
+    let share = |n: u64| number::share(n as f64 / tally.planned as f64);
+    // Simulated requests and calls have no status.
+    let name = |class: u16| if class == 0 { "answered".to_owned() } else { format!("{class}xx") };
+    let answered = classes.iter().map(|(class, n)| format!("{} {}", share(*n), name(*class)));
+    let unanswered = Some(tally.unanswered()).filter(|n| *n > 0).map(|n| format!("{} unanswered", share(n)));
+    let rate = findings.throughput_per_second.map_or(String::new(), |rate| format!(", {}", number::rate(rate)));
+    let text = format!(
+        "{}: {} answers to {} requests{rate}",
+        answered.chain(unanswered).collect::<Vec<_>>().join(", "),
+        number::count(tally.responses),
+        number::count(tally.planned)
+    );
+    let colored = |line: String| if has_errors { style.emphasize(Emphasis::Doubt, &line) } else { line };
+    labelled_lines("Answers", beside_margin(&text, style).into_iter().map(colored), style)
+}
+
+/// Counts by status; `None` if every answer was a 200 or had no status.
+fn statuses(statuses: &BTreeMap<u16, u64>) -> Option<String> {
+    let usual = statuses.keys().all(|status| matches!(status, 0 | 200));
+    let one = |(status, n): (&u16, &u64)| format!("{status}: {}", number::count(*n));
+    (!usual).then(|| statuses.iter().map(one).collect::<Vec<_>>().join(" · "))
+}
+
+/// Each outcome without an answer that occurred, with its count.
+fn unanswered(tally: &Tally) -> Vec<String> {
+    let kinds = [
+        (tally.timed_out, "timed out"),
+        (tally.connect_failed, "connect failed"),
+        (tally.reset, "reset"),
+        (tally.malformed, "malformed"),
+        (tally.in_flight_at_end, "in flight at the end"),
+        (tally.never_issued, "never sent"),
+    ];
+    let occurred = kinds.iter().filter(|(n, _)| *n > 0);
+    occurred.map(|(n, name)| format!("{} {name}", number::count(*n))).collect()
+}
+
+/// Most frequent first.
+fn errors(causes: &BTreeMap<Cause, u64>) -> Option<String> {
+    let mut causes: Vec<_> = causes.iter().collect();
+    causes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+    let one = |(cause, n): &(&Cause, &u64)| format!("{}× {}", number::count(**n), cause.describe());
+    (!causes.is_empty()).then(|| causes.iter().map(one).collect::<Vec<_>>().join(" · "))
+}
+
+/// The books: planned = issued + never issued, and issued = the sum of its outcomes.
+pub(super) fn books(findings: &Findings, style: Style) -> Vec<String> {
+    let tally = &findings.tally;
+    let planned = format!(
+        "{} planned = {} issued + {} never issued",
+        number::count(tally.planned),
+        number::count(tally.issued),
+        number::count(tally.never_issued)
+    );
+    let ended = [format!("{} answered", number::count(tally.responses))];
+    let ended: Vec<String> = ended.into_iter().chain(unanswered(&Tally { never_issued: 0, ..*tally })).collect();
+    let issued = format!("{} issued = {}", number::count(tally.issued), ended.join(" + "));
+    [labelled_text("Arrivals", &planned, style), labelled_text("", &issued, style)].concat()
+}

@@ -1,0 +1,91 @@
+//! The first lines: what was measured, the verdict, the answers, checks and gates.
+
+use truetail_run::{Findings, GateFinding, GateState, Reason, Run, VerdictState};
+
+use super::labelled::{beside_margin, labelled, labelled_lines};
+use super::{answers, load};
+use crate::style::{Emphasis, Style};
+
+/// All of them.
+pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+    let mut lines = style.wrap(&load::headline(run), style.columns());
+    for line in &mut lines {
+        *line = style.emphasize(Emphasis::Bold, line);
+    }
+    lines.extend(verdict(findings, style));
+    lines.extend(answers::lines(run, findings, style));
+    lines.extend(checks(run, style));
+    lines.extend(gates(&findings.gates, style));
+    lines
+}
+
+/// The verdict and its reasons, worst first.
+fn verdict(findings: &Findings, style: Style) -> Vec<String> {
+    let verdict = &findings.verdict;
+    let state = style.emphasize(emphasis_of(verdict.state), verdict.state.name());
+    let mut lines = vec![labelled("Measurement", &state, style)];
+    lines.extend(verdict.reasons.iter().flat_map(|why| reason(why, style)));
+    lines
+}
+
+const fn emphasis_of(state: VerdictState) -> Emphasis {
+    match state {
+        VerdictState::Valid => Emphasis::Good,
+        VerdictState::Suspect => Emphasis::Doubt,
+        VerdictState::Invalid => Emphasis::Bad,
+    }
+}
+
+fn reason(reason: &Reason, style: Style) -> Vec<String> {
+    let mark = match reason.state {
+        VerdictState::Valid => "-",
+        VerdictState::Suspect => "?",
+        VerdictState::Invalid => "!",
+    };
+    let lines = style.wrap(&format!("{}: {}", reason.code, reason.message), style.columns().saturating_sub(6));
+    let mark = style.emphasize(emphasis_of(reason.state), mark);
+    let before = |i: usize| if i == 0 { format!("    {mark} ") } else { "      ".to_owned() };
+    lines.iter().enumerate().map(|(i, line)| format!("{}{line}", before(i))).collect()
+}
+
+/// What each check counted.
+fn checks(run: &Run, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (number, check) in run.facts.checks.iter().enumerate() {
+        let failed = if check.failed == 0 { String::new() } else { format!(", {} failed", check.failed) };
+        let (word, emphasis) = if check.failed > 0 {
+            ("FAILED", Emphasis::Bad)
+        } else if check.passed > 0 {
+            ("PASSED", Emphasis::Good)
+        } else {
+            ("OPEN", Emphasis::Doubt)
+        };
+        let text = format!("{word} {}: {} passed{failed}", check.text, check.passed);
+        lines.extend(decided(if number == 0 { "Checks" } else { "" }, &text, emphasis, style));
+    }
+    lines
+}
+
+/// Every gate, whether it passed or not.
+fn gates(gates: &[GateFinding], style: Style) -> Vec<String> {
+    let one = |(number, gate): (usize, &GateFinding)| {
+        let (word, emphasis) = match gate.state {
+            GateState::Holds => ("PASSED", Emphasis::Good),
+            GateState::Fails => ("FAILED", Emphasis::Bad),
+            GateState::Open => ("OPEN", Emphasis::Doubt),
+        };
+        let text = format!("{word} {}: {}", gate.text, gate.message);
+        decided(if number == 0 { "Gates" } else { "" }, &text, emphasis, style)
+    };
+    gates.iter().enumerate().flat_map(one).collect()
+}
+
+/// Text whose first word is the decision, which gets the emphasis.
+fn decided(label: &str, text: &str, emphasis: Emphasis, style: Style) -> Vec<String> {
+    let emphasized = |line: &str| match line.split_once(' ') {
+        Some((word, rest)) => format!("{} {rest}", style.emphasize(emphasis, word)),
+        None => style.emphasize(emphasis, line),
+    };
+    let first = |(i, line): (usize, String)| if i == 0 { emphasized(&line) } else { line };
+    labelled_lines(label, beside_margin(text, style).into_iter().enumerate().map(first), style)
+}

@@ -1,0 +1,105 @@
+//! The target and the load in words.
+
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{Findings, Mix, OfferedLoad, Run, RunSource};
+
+use super::labelled::labelled_text;
+use crate::number;
+use crate::style::Style;
+
+/// What was measured, in a line: `GET http://127.0.0.1:8080/api, open loop at 1000/s for 60s`.
+pub(super) fn headline(run: &Run) -> String {
+    let offered = &run.facts.offered;
+    let target = target(offered, &run.facts.source).map_or(String::new(), |target| format!("{target}, "));
+    let connections = connections(offered).map_or(String::new(), |connections| format!(", {connections}"));
+    format!("{target}{}{connections}", load(offered))
+}
+
+/// All of the load that can be set, and the rates that came of it.
+pub(super) fn details(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+    let offered = &run.facts.offered;
+    let spacing = offered.spacing.as_ref().map(|spacing| format!("{spacing} spacing"));
+    let seed = offered.seed.map(|seed| format!("seed {seed}"));
+    let timeout = offered.timeout_ns.map(|ns| format!("timeout {}", number::round_time(ns)));
+    let drain = Some(format!("drain {}", number::round_time(offered.drain_ns)));
+    let parts: Vec<String> = [spacing, seed, timeout, drain].into_iter().flatten().collect();
+    let rates = format!(
+        "{} offered · {} answered",
+        number::rate_if_any(findings.offered_per_second),
+        number::rate_if_any(findings.throughput_per_second)
+    );
+    [labelled_text("Load", &parts.join(" · "), style), labelled_text("Rate", &rates, style)].concat()
+}
+
+fn target(offered: &OfferedLoad, source: &RunSource) -> Option<String> {
+    let what = match (&offered.method, &offered.url) {
+        (Some(method), Some(url)) => Some(format!("{method} {url}")),
+        (None, Some(url)) => Some(url.clone()),
+        _ => None,
+    };
+    let how = match source {
+        RunSource::Sockets => None,
+        RunSource::Simulator => Some("simulated".to_owned()),
+        RunSource::Callable => Some("a callable in this process".to_owned()),
+        RunSource::Import { tool, version } => {
+            Some(format!("imported from {tool} {}", version.as_deref().unwrap_or("")).trim_end().to_owned())
+        }
+    };
+    let parts: Vec<String> =
+        [what, offered.mix.as_ref().and_then(mix), offered.name.clone(), how].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The number of targets, and of rows that fill them in; `None` where there is neither.
+fn mix(mix: &Mix) -> Option<String> {
+    let targets = (mix.targets.len() > 1).then(|| format!("{} targets", number::count(mix.targets.len() as u64)));
+    let order = if mix.order.as_deref() == Some("random") { "in random order" } else { "in order" };
+    let rows = (mix.rows > 0).then(|| format!("{} rows {order}", number::count(mix.rows.into())));
+    let parts: Vec<String> = [targets, rows].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn load(offered: &OfferedLoad) -> String {
+    let think = offered.think_time_ns.filter(|ns| *ns > 0);
+    let think = think.map_or(String::new(), |ns| format!(" with {} think time", number::round_time(ns)));
+    let what = match offered.model {
+        LoadModelKind::Open => format!("open loop at {}", schedule(offered)),
+        LoadModelKind::Closed => format!("closed loop of {}{think}", users(offered.users.unwrap_or(0))),
+        LoadModelKind::PartlyOpen => format!(
+            "sessions of {} requests{think} at {}",
+            offered.requests_per_session.unwrap_or(1),
+            schedule(offered)
+        ),
+    };
+    let requests = offered.requests.map(|n| format!("{} requests", number::count(n)));
+    let lengths: Vec<String> = offered.duration_ns.map(number::round_time).into_iter().chain(requests).collect();
+    let ends = [
+        (!lengths.is_empty()).then(|| format!(" for {}", lengths.join(" or "))),
+        (offered.warmup_ns > 0).then(|| format!(", without the first {}", number::round_time(offered.warmup_ns))),
+    ];
+    ends.into_iter().flatten().fold(what, |text, end| text + &end)
+}
+
+fn users(users: u32) -> String {
+    if users == 1 { "1 user".to_owned() } else { format!("{} users", number::count(users.into())) }
+}
+
+fn schedule(offered: &OfferedLoad) -> String {
+    let profile = offered.profile.as_deref().unwrap_or("an unknown rate");
+    let spacing = if offered.spacing.as_deref() == Some("poisson") { " (poisson)" } else { "" };
+    format!("{profile}{spacing}")
+}
+
+/// The cap on connections and on requests at once, where there is one, and HTTP/2.
+fn connections(offered: &OfferedLoad) -> Option<String> {
+    let streams = offered.http2.and_then(|http2| http2.max_streams);
+    let streams = streams.map_or(String::new(), |n| format!(" of {} streams", number::count(n.into())));
+    match (offered.http2, offered.connections) {
+        (None, None) => None,
+        (None, Some(1)) => Some("at most 1 connection".to_owned()),
+        (None, Some(n)) => Some(format!("at most {} connections", number::count(n.into()))),
+        (Some(_), None) => Some(format!("HTTP/2{streams}")),
+        (Some(_), Some(1)) => Some(format!("HTTP/2 on one connection{streams}")),
+        (Some(_), Some(n)) => Some(format!("HTTP/2 on at most {} connections{streams}", number::count(n.into()))),
+    }
+}

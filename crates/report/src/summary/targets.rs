@@ -1,0 +1,79 @@
+//! A row a target, where there are several.
+
+use truetail_run::{Findings, Run, TargetBooks, TargetFindings};
+
+use crate::number;
+use crate::style::Style;
+use crate::table::{Align, TextTable};
+
+/// The most targets that are shown; `run.json` has them all.
+const SHOWN: usize = 10;
+/// The quantiles that are shown of each.
+const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 1.0];
+/// The fewest columns that a name is cut to.
+const SHORTEST_NAME: usize = 16;
+/// Columns before the table.
+const INDENT: usize = 2;
+
+/// Each target's requests, how many of them failed, and its response times; empty where there is but one target. Runs that
+/// kept only the books of their targets have no response times here.
+pub(super) fn table(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+    let books = &run.facts.by_target;
+    let all = books.len().max(findings.targets.len());
+    if all < 2 {
+        return Vec::new();
+    }
+    let rows: Vec<Row> = (0..all.min(SHOWN)).map(|i| Row::new(findings.targets.get(i), books.get(i))).collect();
+    let longest = rows.iter().map(|row| style.printable(&row.name).chars().count()).max().unwrap_or(0);
+    let room = style.columns() - INDENT;
+    let too_wide = text_table(&rows, longest).width(style).saturating_sub(room);
+    let table = text_table(&rows, longest.saturating_sub(too_wide).max(SHORTEST_NAME));
+    // Without room for all: p90 goes first, then p50.
+    let mut lines = table.fitting(room, &[4, 3], style).lines(INDENT, style);
+    if all > SHOWN {
+        lines.push(format!("  and {} more targets, in run.json", all - SHOWN));
+    }
+    lines
+}
+
+/// The cells of a target.
+struct Row {
+    name: String,
+    figures: Vec<String>,
+}
+
+impl Row {
+    fn new(found: Option<&TargetFindings>, books: Option<&TargetBooks>) -> Row {
+        let name = found.map(|found| found.name.clone());
+        let tally = found.map(|found| found.tally).or(books.map(|books| books.tally)).unwrap_or_default();
+        let error_statuses: u64 = books.map_or(0, |books| books.statuses.range(400..).map(|(_, n)| n).sum());
+        let quantiles = found.map_or(&[][..], |found| &found.response_time.quantiles);
+        let at = |q| quantiles.iter().find(|quantile| quantile.q == q).map_or("–".to_owned(), number::bracketed);
+        let counts = [tally.planned, tally.unanswered() + error_statuses].map(number::count);
+        Row {
+            name: name.or(books.map(|books| format!("{} {}", books.method, books.url))).unwrap_or_default(),
+            figures: counts.into_iter().chain(QUANTILES.map(at)).collect(),
+        }
+    }
+}
+
+fn text_table(rows: &[Row], longest_name: usize) -> TextTable {
+    let names = QUANTILES.map(number::quantile_name);
+    let mut columns = vec![("target", Align::Left), ("requests", Align::Right), ("errors", Align::Right)];
+    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
+    let mut table = TextTable::new(&columns);
+    for row in rows {
+        table.row([shortened(&row.name, longest_name)].into_iter().chain(row.figures.iter().cloned()).collect());
+    }
+    table
+}
+
+/// `name` in at most `most` characters. The end is kept, for that is what the paths of one service differ in.
+fn shortened(name: &str, most: usize) -> String {
+    let length = name.chars().count();
+    if length <= most {
+        return name.to_owned();
+    }
+    let kept = most.saturating_sub(1);
+    format!("…{}", name.chars().skip(length - kept).collect::<String>())
+}

@@ -1,0 +1,54 @@
+//! Which part of the response time was spent where.
+
+use truetail_model::record::Metric;
+use truetail_run::{Distribution, Findings};
+
+use super::labelled::labelled_text;
+use crate::number;
+use crate::style::Style;
+
+/// Up to this share of unanswered requests, the means below are those of nearly the same requests.
+const FEW_UNANSWERED: f64 = 0.01;
+
+/// Of all response time, how much was service time, and how much each cause of start delay. Empty where many requests got
+/// no answer, since they have a start delay and no service time.
+pub(super) fn line(findings: &Findings, style: Style) -> Vec<String> {
+    let tally = &findings.tally;
+    let service = &findings.metrics[Metric::ServiceTime];
+    if tally.unanswered() as f64 > tally.planned as f64 * FEW_UNANSWERED || service.count == 0 {
+        return Vec::new();
+    }
+    let parts = [(Metric::ServiceTime.definition().label, total_of(service))].into_iter().chain(delays(findings));
+    match shares(&parts.collect::<Vec<_>>()) {
+        Some(shares) => labelled_text("Time spent", &shares, style),
+        None => Vec::new(),
+    }
+}
+
+/// The mean start delay, and its causes.
+pub(super) fn start_delay(findings: &Findings, style: Style) -> Vec<String> {
+    let Some(mean) = findings.metrics[Metric::StartDelay].mean_ns else { return Vec::new() };
+    let text = match shares(&delays(findings)) {
+        Some(shares) => format!("{} on average: {shares}", number::time(mean.round() as u64)),
+        None => "no request was sent late".to_owned(),
+    };
+    labelled_text("Delayed", &text, style)
+}
+
+/// Each cause of start delay, and all time that it cost, ns.
+fn delays(findings: &Findings) -> Vec<(&'static str, f64)> {
+    let causes = Metric::ALL.into_iter().filter(|metric| metric.definition().part_of == Some(Metric::StartDelay));
+    causes.map(|metric| (metric.definition().label, total_of(&findings.metrics[metric]))).collect()
+}
+
+fn total_of(distribution: &Distribution) -> f64 {
+    distribution.mean_ns.unwrap_or(0.0) * distribution.count as f64
+}
+
+/// The share of each part that is not nothing; `None` if all are.
+fn shares(parts: &[(&str, f64)]) -> Option<String> {
+    let all: f64 = parts.iter().map(|(_, time)| time).sum();
+    let one = |(name, time): &(&str, f64)| format!("{} {name}", number::share(time / all));
+    let shares: Vec<String> = parts.iter().filter(|(_, time)| *time > 0.0).map(one).collect();
+    (!shares.is_empty()).then(|| shares.join(", "))
+}

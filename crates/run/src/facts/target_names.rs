@@ -1,0 +1,49 @@
+//! What targets are called.
+
+use super::mix::MixTarget;
+use super::offered::OfferedLoad;
+
+impl OfferedLoad {
+    /// The name of each target, by which gates and findings call it: method and path with its query, such as `GET /items`.
+    /// The second of the same name is `GET /items #2`. Empty where nothing has a URL.
+    pub fn target_names(&self) -> Vec<String> {
+        let several: Vec<(&str, &str)> = match &self.mix {
+            Some(mix) => {
+                mix.targets.iter().map(|MixTarget { method, url, .. }| (method.as_str(), url.as_str())).collect()
+            }
+            None => self.method.iter().zip(&self.url).map(|(method, url)| (method.as_str(), url.as_str())).collect(),
+        };
+        let mut names: Vec<String> = Vec::new();
+        for (method, url) in several {
+            let name = format!("{method} {}", path_of(url));
+            let is_taken = |candidate: &str| names.iter().any(|known| known == candidate);
+            let numbered = (2..).map(|number| format!("{name} #{number}"));
+            let unique = std::iter::once(name.clone()).chain(numbered).find(|candidate| !is_taken(candidate));
+            names.push(unique.expect("there are more numbers than names"));
+        }
+        names
+    }
+}
+
+/// `/items?page={{n}}` of `http://host:8080/items?page={{n}}`.
+fn path_of(url: &str) -> &str {
+    let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
+    after_scheme.find('/').map_or("/", |at| &after_scheme[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_begins_after_the_host() {
+        for (url, path) in [
+            ("http://127.0.0.1:8080/api/{{id}}?x=1", "/api/{{id}}?x=1"),
+            ("https://host", "/"),
+            ("http://[::1]:80/", "/"),
+            ("/items", "/items"),
+        ] {
+            assert_eq!(path_of(url), path, "{url}");
+        }
+    }
+}

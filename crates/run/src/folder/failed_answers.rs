@@ -1,0 +1,24 @@
+//! `failed-answers.jsonl`: the first few answers that failed a check, a JSON object a line, in the order of their arrivals.
+//! There is no such file where none failed.
+
+use std::io::{self, BufRead, Write};
+
+use super::LineError;
+use crate::FailedAnswer;
+
+pub(super) fn write(out: &mut impl Write, answers: &[FailedAnswer]) -> io::Result<()> {
+    answers.iter().try_for_each(|answer| {
+        serde_json::to_writer(&mut *out, answer)?;
+        out.write_all(b"\n")
+    })
+}
+
+pub(super) fn read(file: impl BufRead) -> Result<Vec<FailedAnswer>, LineError> {
+    let lines = (1..).zip(file.lines());
+    let answers = lines.map(|(line, text)| {
+        let answer = text.map_err(|error| error.to_string());
+        let answer = answer.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
+        answer.map_err(|problem| LineError { line, problem })
+    });
+    answers.collect()
+}

@@ -1,0 +1,12 @@
+//! The run folder: what is written, read, merged, and refused.
+
+mod broken;
+mod hlog_in_python;
+mod merge;
+#[path = "../../../../tests/missing.rs"]
+mod missing;
+mod round_trip;
+#[path = "../support/mod.rs"]
+mod support;
+mod targets;
+mod timeline;

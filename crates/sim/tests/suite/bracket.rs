@@ -1,0 +1,101 @@
+//! The bracket of a percentile holds what a generator that is never late would have measured: in virtual time, where both
+//! are known to the nanosecond. What is compared is the percentile of the response times with a late generator, the same
+//! percentile of the response times without what that generator added, and the truth, which is the same run without lag.
+
+use super::common::*;
+use truetail_model::record::RequestRecord;
+use truetail_model::scenario::Scenario;
+use truetail_model::service::{Service, Variation};
+use truetail_model::time::Nanos;
+use truetail_sim::{FaultClockStart, GeneratorFlaws, Simulation};
+
+/// Runs of each service, with other arrivals, other work and other flaws in each.
+const RUNS: u64 = 100;
+/// Of these, in so many the truth must be inside at every percentile.
+const HOLD: usize = 99;
+/// Arrivals of a run: p99.9 needs 3 688.
+const ARRIVALS: u64 = 4_000;
+/// The percentiles that are printed for so many, in parts per 10 000.
+const PER_10_000: [usize; 6] = [5_000, 9_000, 9_500, 9_900, 9_990, 10_000];
+
+/// Poisson arrivals at 1 000/s, and a service time of 0.8 ms per server.
+fn served(servers: Option<u32>, variation: Variation, seed: u64) -> Scenario {
+    let baseline = Nanos::from_micros(800 * u64::from(servers.unwrap_or(1)));
+    let service = Service { variation, concurrency: servers, seed: seed + 1, ..Service::healthy(baseline) };
+    scenario(service, workload(poisson(1_000.0, seed, for_requests(ARRIVALS)), unlimited(Nanos::from_secs(60))))
+}
+
+/// 0.1 ms late on average, and a standstill of 20 ms about once a second.
+fn flaws(seed: u64) -> GeneratorFlaws {
+    GeneratorFlaws {
+        seed: seed + 2,
+        mean_lag: Nanos::from_micros(100),
+        mean_between_pauses: Nanos::from_secs(1),
+        pause: ms(20),
+    }
+}
+
+fn records(scenario: &Scenario, flaws: Option<GeneratorFlaws>) -> Vec<RequestRecord> {
+    let mut journal = Journal::default();
+    let mut simulation = Simulation::new(&scenario.service, &scenario.workload, FaultClockStart::Origin).unwrap();
+    if let Some(flaws) = flaws {
+        simulation = simulation.with_flaws(flaws);
+    }
+    simulation.run(&mut journal).unwrap();
+    journal.0
+}
+
+fn sorted(records: &[RequestRecord], time: impl Fn(&RequestRecord) -> Nanos) -> Vec<u64> {
+    let mut times: Vec<u64> = records.iter().map(|record| time(record).0).collect();
+    times.sort_unstable();
+    times
+}
+
+/// Percentiles, in parts per 10 000, of which the truth is outside of the bracket.
+fn missed(scenario: &Scenario, flaws: GeneratorFlaws, lower: impl Fn(&RequestRecord) -> Nanos) -> Vec<usize> {
+    let truth = sorted(&records(scenario, None), RequestRecord::response_time);
+    let late = records(scenario, Some(flaws));
+    assert_eq!(late.len() as u64, ARRIVALS);
+    let fastest = late.iter().map(|record| record.service_time().0).min().unwrap();
+    let (low, high) = (sorted(&late, lower), sorted(&late, RequestRecord::response_time));
+    let bracket = |q| quantile_ns(&low, q).max(fastest)..=quantile_ns(&high, q);
+    PER_10_000.into_iter().filter(|q| !bracket(*q).contains(&quantile_ns(&truth, *q))).collect()
+}
+
+fn assert_holds(servers: Option<u32>, variation: Variation) {
+    let of =
+        |seed: u64| missed(&served(servers, variation, 10 * seed), flaws(10 * seed), RequestRecord::without_generator);
+    let all: Vec<(u64, Vec<usize>)> = (0..RUNS).map(|seed| (seed, of(seed))).filter(|(_, q)| !q.is_empty()).collect();
+    println!("{servers:?} {variation:?}: {} of {RUNS} hold; missed: {all:?}", RUNS as usize - all.len());
+    assert!(all.len() <= RUNS as usize - HOLD, "{servers:?} {variation:?}: missed, by seed: {all:?}");
+}
+
+#[test]
+fn constant_times_without_a_queue() {
+    assert_holds(None, Variation::Constant);
+}
+
+#[test]
+fn exponential_times_without_a_queue() {
+    assert_holds(None, Variation::Exponential);
+}
+
+#[test]
+fn a_queue_with_one_server() {
+    assert_holds(Some(1), Variation::Exponential);
+}
+
+#[test]
+fn a_queue_with_four_servers() {
+    assert_holds(Some(4), Variation::Exponential);
+}
+
+/// What earlier requests pass on makes the difference: with its own lag alone the bracket misses the truth of a queue.
+#[test]
+fn own_lag_alone_would_not_do_for_a_queue() {
+    let own = |record: &RequestRecord| record.response_time().saturating_sub(record.delay.generator_lag);
+    let of = |seed: u64| missed(&served(Some(1), Variation::Exponential, 10 * seed), flaws(10 * seed), own);
+    let missing = (0..20).filter(|seed| !of(*seed).is_empty()).count();
+    println!("own lag alone: {missing} of 20 miss");
+    assert!(missing >= 18, "{missing} of 20");
+}

@@ -1,0 +1,9 @@
+//! The simulator against theory, definitions and itself.
+
+mod bracket;
+mod common;
+mod equivalence;
+mod labs;
+mod outcomes;
+mod queueing;
+mod scenarios;
