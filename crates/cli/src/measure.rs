@@ -50,6 +50,8 @@ pub fn measure(plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
     let offered = OfferedLoad { name: context.scenario, ..plan.offered() };
     let mut run = measured.into_run(RunSource::Sockets, offered);
     run.facts.interrupted = control.was_stopped();
-    run.facts.notes.extend(context.notes.into_iter().chain(supervisor_notes));
+    let stopped = signal.filter(|_| run.facts.cut_short == Some(true));
+    let stopped = stopped.map(|signal| truetail_report::stopped_early(&run, signals::name_of(signal)));
+    run.facts.notes.extend(stopped.into_iter().chain(context.notes).chain(supervisor_notes));
     Ok(MeasuredRun { run, signal })
 }

@@ -30,6 +30,16 @@ static DEFAULT_ACTION: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| {
     default_action
 });
 
+/// What people call a terminating signal.
+pub fn name_of(signal: i32) -> &'static str {
+    match signal {
+        SIGINT => "Ctrl-C",
+        SIGTERM => "SIGTERM",
+        SIGHUP => "SIGHUP",
+        _ => "a signal",
+    }
+}
+
 /// The terminating signals are captured until this is dropped. There is one at a time.
 struct Capture;
 

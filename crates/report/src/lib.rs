@@ -41,4 +41,4 @@ pub use markdown_summary::markdown_summary;
 pub use output_file::OutputFile;
 pub use progress::{RunProgress, progress_line, progress_text};
 pub use style::Style;
-pub use summary::{SummaryOptions, summary};
+pub use summary::{SummaryOptions, stopped_early, summary};

@@ -121,7 +121,7 @@ fn what_is_no_run_of_this_version_is_refused_in_one_line() {
     let further = stored.replacen("\"intervals\": \"second\"", "\"intervals\": {\"minutes\": 1}", 1);
     let broken = stored.replacen("\"planned\": ", "\"planned\": -", 1);
     for (text, says) in [
-        (newer.as_str(), "\"truetail.run/2\" but this truetail reads \"truetail.run/1\""),
+        (newer.as_str(), "\"truetail.run/2\", but this truetail reads \"truetail.run/1\""),
         (further.as_str(), "unknown variant `minutes`"),
         (broken.as_str(), "invalid value: integer `-"),
         ("{\"schema\": \"truetail.run/1\"}", "missing field `verdict`"),

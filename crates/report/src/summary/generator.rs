@@ -41,10 +41,12 @@ pub(super) fn ticks(run: &Run, style: Style) -> Vec<String> {
     let Some(generator) = run.facts.generator.as_ref().filter(|_| run.facts.source == RunSource::Sockets) else {
         return Vec::new();
     };
-    if generator.timing != Timing::Cheap {
-        return Vec::new();
-    }
-    let (name, longest) = (generator.timing.name(), number::round_time(Timing::TICK_NS));
+    let (timing, longest_ns) = match (generator.timing, generator.ticks) {
+        (Timing::Cheap, _) => (Timing::Cheap, Timing::TICK_NS),
+        (timing @ (Timing::Auto | Timing::Balanced | Timing::Precise), Some(ticks)) => (timing, ticks.longest_ns),
+        (Timing::Auto | Timing::Balanced | Timing::Precise, None) => return Vec::new(),
+    };
+    let (name, longest) = (timing.name(), number::round_time(longest_ns));
     let text = format!("{name}: sends in ticks of up to {longest} to save processor time");
     labelled_text("Timing", &text, style)
 }

@@ -27,6 +27,7 @@ mod time_spent;
 mod timeline;
 mod uncertainty;
 
+pub use notes::stopped_early;
 use truetail_analysis::verdict::SATURATED;
 use truetail_run::{Findings, Run};
 

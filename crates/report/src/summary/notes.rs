@@ -6,9 +6,13 @@ use super::labelled::{labelled, labelled_text};
 use crate::number;
 use crate::style::Style;
 
+/// How the note begins that says when and by what a run was stopped.
+const STOPPED_EARLY: &str = "Stopped early";
+
 /// All of them.
 pub(super) fn lines(run: &Run, saved: Option<&str>, style: Style) -> Vec<String> {
-    let stopped = run.facts.interrupted.then(|| stopped(run));
+    let is_told = run.facts.notes.iter().any(|note| note.starts_with(STOPPED_EARLY));
+    let stopped = (run.facts.interrupted && !is_told).then(|| ending(run));
     let notes = stopped.iter().chain(&run.facts.notes);
     let mut lines: Vec<String> = notes.flat_map(|note| labelled_text("Note", note, style)).collect();
     if let Some(saved) = saved {
@@ -17,10 +21,20 @@ pub(super) fn lines(run: &Run, saved: Option<&str>, style: Style) -> Vec<String>
     lines
 }
 
-fn stopped(run: &Run) -> String {
-    if run.facts.cut_short == Some(false) {
-        return "stopped after the last request was due: only the wait for answers was shorter".to_owned();
+fn ending(run: &Run) -> String {
+    match run.facts.cut_short {
+        Some(false) => "stopped after the last request was due: only the wait for answers was shorter".to_owned(),
+        Some(true) | None => stopped_after(run),
     }
+}
+
+/// `Stopped early after 4.02s (Ctrl-C)`: a note for a run that ended before its schedule did. `by` is what stopped it.
+pub fn stopped_early(run: &Run, by: &str) -> String {
+    format!("{} ({by})", stopped_after(run))
+}
+
+/// The time is that of the last request that was planned.
+fn stopped_after(run: &Run) -> String {
     let last = run.snapshot.samples.even().iter().map(|record| record.intended_start.0).max();
-    last.map_or("Stopped early".to_owned(), |last| format!("Stopped early after {}", number::round_time(last)))
+    last.map_or(STOPPED_EARLY.to_owned(), |last| format!("{STOPPED_EARLY} after {}", number::round_time(last)))
 }

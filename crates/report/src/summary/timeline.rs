@@ -31,11 +31,11 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     let p99: Vec<Option<f64>> = (from..from + rows.len()).map(of_second).collect();
     let sent: Vec<Option<f64>> = rows.iter().map(|row| Some(row.sent as f64)).collect();
     let saturated = findings.verdict.reasons.iter().any(|reason| reason.code == SATURATED);
-    let label = if saturated { "waits" } else { "p99" };
+    let label = if saturated { "Trend waits" } else { "Trend p99" };
     let plots = [
         (label, &p99, Downsample::Max, caption(&p99, |ns| number::time(ns as u64))),
         // The last second is rarely a whole one: it is drawn, but left out of the lowest value.
-        ("sent", &sent, Downsample::Min, caption(&sent[..sent.len() - 1], number::rate)),
+        ("Trend sent", &sent, Downsample::Min, caption(&sent[..sent.len() - 1], number::rate)),
     ];
     let behind = plots.iter().map(|(.., caption)| style.printable(caption).chars().count()).max().unwrap_or(0);
     let columns =

@@ -10,7 +10,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 use truetail_run::{
     CheckCounts, Findings, GateFinding, GateState, GeneratorStats, Pause, Run, RunSource, TargetBooks, TargetFindings,
-    Timing,
+    Ticks, Timing,
 };
 use truetail_sim::{SimOptions, simulate};
 
@@ -195,7 +195,8 @@ fn several_targets() -> Fixture {
 /// Quantiles of which only the range is known.
 fn bracketed() -> Fixture {
     let mut run = over_sockets(&simulated(&scenario("01")));
-    run.facts.generator = Some(GeneratorStats { threads: 1, timing: Timing::Cheap, ..GeneratorStats::default() });
+    let ticks = Some(Ticks { longest_ns: 100_000, requests: 60_000 });
+    run.facts.generator = Some(GeneratorStats { threads: 1, timing: Timing::Auto, ticks, ..GeneratorStats::default() });
     let mut findings = findings(&run);
     for quantile in &mut findings.response_time.quantiles {
         quantile.without_generator_ns = quantile.value_ns.map(|value| value * 7 / 10);
