@@ -16,7 +16,7 @@ pub(crate) enum WithoutGenerator {
     /// The generator added nothing to any.
     Same,
     /// Over all planned arrivals; and the smallest service time, which no response time is shorter than.
-    Less { population: Population, fastest: u64 },
+    Less { population: Box<Population>, fastest: u64 },
     /// Nobody recorded it, as in runs that were saved before it was kept.
     Unknown,
 }
@@ -37,7 +37,7 @@ impl WithoutGenerator {
         }
         let answers = || records.iter().filter(|record| record.outcome.is_response());
         let fastest = answers().map(|record| record.service_time().0).min().unwrap_or(0);
-        WithoutGenerator::Less { population: Population::without_generator(records), fastest }
+        WithoutGenerator::Less { population: Box::new(Population::without_generator(records)), fastest }
     }
 
     fn of_histograms(snapshot: &Snapshot) -> WithoutGenerator {
@@ -51,7 +51,12 @@ impl WithoutGenerator {
             return WithoutGenerator::Unknown;
         }
         WithoutGenerator::Less {
-            population: Population::of_arrival_histograms(&without, &of(Metric::Censored), &of(Metric::Failed), &[]),
+            population: Box::new(Population::of_arrival_histograms(
+                &without,
+                &of(Metric::Censored),
+                &of(Metric::Failed),
+                &[],
+            )),
             fastest: of(Metric::ServiceTime).min().map_or(0, |fastest| fastest.0),
         }
     }

@@ -121,7 +121,7 @@ fn what_is_no_run_of_this_version_is_refused_in_one_line() {
     let further = stored.replacen("\"intervals\": \"second\"", "\"intervals\": {\"minutes\": 1}", 1);
     let broken = stored.replacen("\"planned\": ", "\"planned\": -", 1);
     for (text, says) in [
-        (newer.as_str(), "\"truetail.run/2\" but this truetail reads \"truetail.run/1\""),
+        (newer.as_str(), "\"truetail.run/2\", but this truetail reads \"truetail.run/1\""),
         (further.as_str(), "unknown variant `minutes`"),
         (broken.as_str(), "invalid value: integer `-"),
         ("{\"schema\": \"truetail.run/1\"}", "missing field `verdict`"),
@@ -153,7 +153,7 @@ fn a_metric_that_most_runs_lack_is_written_where_it_has_values() {
         assert_eq!(text("histograms.hlog").contains("\n#first_byte_time"), is_there);
         assert_eq!(text("histograms.hlog").contains("\nTag=first_byte_time,"), is_there);
         assert_eq!(text("timeline.csv").contains(",first_byte_time_p99_ns"), is_there);
-        assert_eq!(text("samples.csv").contains(",first_byte_ns\n"), is_there);
+        assert_eq!(text("samples.csv").contains(",first_byte_ns"), is_there);
         let parsed = wire::parse(&text("run.json")).unwrap();
         assert_eq!(parsed.metrics, findings.metrics);
         let loaded = folder::load(folder.path()).unwrap().run.snapshot;

@@ -78,5 +78,8 @@ fn doubts<'a>(gate: &Parsed, evidence: &'a Evidence) -> &'a [Doubt] {
         }
         Measured::NoAnswer => true,
     };
-    if is_below { &evidence.below } else { &evidence.above }
+    match (is_below, evidence.below.is_empty(), evidence.above.is_empty()) {
+        (true, false, _) | (false, _, true) => &evidence.below,
+        (true, true, _) | (false, _, false) => &evidence.above,
+    }
 }

@@ -8,20 +8,21 @@ use truetail_analysis::gates::Gate;
 /// Conditions under which a run fails, and where the outcome is written.
 #[derive(Args, Clone, Default, Debug)]
 pub struct GateArgs {
-    /// Exit with 3 if this holds, and with 4 if the run cannot tell: METRIC > LIMIT, also >=, < and <=. Repeatable
+    /// Fail the run (exit code 3) on this condition, such as 'p99 > 50ms' or 'error-rate > 1%'. Repeatable
     ///
-    /// METRIC is the response time at p50, p99.9 or any other percentile, its max or mean (limit 50ms); the same of
-    /// 'service-time' or 'first-byte' ('service-time p99 > 5ms'); error-rate (an error status, or no answer), unanswered or
-    /// check-failures (limit 1%); or throughput (limit 950/s). 'p99{GET /items} > 20ms' is about one target.
+    /// METRIC > LIMIT, also >=, < and <=. METRIC is p50, p99.9 or any other percentile of response time, max or mean (limit
+    /// 50ms); the same after service-time or first-byte ('service-time p99 > 5ms'); error-rate, unanswered or check-failures
+    /// (limit 1%); or throughput (limit 950/s). 'p99{GET /items} > 20ms' is for one target. The exit code is 4 if the run
+    /// cannot decide a condition.
     #[arg(long, value_name = "CONDITION", help_heading = "Result")]
     pub fail_if: Vec<Gate>,
-    /// Write the verdict, the gates and the checks to this file as JUnit XML
+    /// Write the verdict, gates and checks to this file as JUnit XML
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub junit: Option<PathBuf>,
     /// Write a summary in Markdown to this file
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub markdown: Option<PathBuf>,
-    /// Add that summary to the page of a GitHub Actions job, the file that $GITHUB_STEP_SUMMARY names
+    /// Add the Markdown summary to the page of the GitHub Actions job ($GITHUB_STEP_SUMMARY)
     #[arg(long, help_heading = "Result")]
     pub github: bool,
 }

@@ -84,6 +84,23 @@ fn code_3_a_dead_server_fails_its_gates() {
 }
 
 #[test]
+fn code_3_a_failed_check_unless_a_gate_allows_it() {
+    let dir = TestDir::new();
+    let served = ServeProcess::start(&dir, "01-healthy");
+    let load = ["-n", "20", "--no-save", "--check", "status == 500"];
+    for (gates, code) in [
+        (&[][..], 3),
+        (&["--fail-if", "check-failures > 100%"], 0),
+        (&["--fail-if", "check-failures >= 0"], 3),
+        (&["--fail-if", "p50 > 1h"], 3),
+    ] {
+        let output = run(&dir, &served.api(), &[&load[..], gates].concat());
+        assert_eq!(output.code, Some(code), "{gates:?}: {output:?}");
+        assert_eq!(output.json()["checks"][0]["failed"].as_u64(), Some(20));
+    }
+}
+
+#[test]
 fn code_4_a_gate_stays_open() {
     let dir = TestDir::new();
     let served = ServeProcess::start(&dir, "01-healthy");

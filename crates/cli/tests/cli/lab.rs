@@ -97,7 +97,7 @@ fn a_closed_loop_is_told_from_an_open_one_and_results_are_kept() {
     // Ten more where its end is late by a hair.
     assert!(closed["arrivals_in_fault"].as_u64().is_some_and(|seen| seen <= 20), "{closed}");
     assert!(open["arrivals_in_fault"].as_u64().is_some_and(|seen| seen >= 250), "{open}");
-    let folder = dir.path().join("here/long-stall-4s");
+    let folder = dir.path().join("here/long-stall");
     let files = ["league.csv", "league.html", "league.txt", "all-tools.svg", "all-tools.png", "timeline.svg"];
     let raw = ["truetail/cmd.txt", "truetail/truth.csv", "truetail/report.json", "truetail/stdout"];
     for name in files.iter().chain(&raw) {

@@ -12,7 +12,7 @@ use crate::support::{DRAIN, closed, open, run};
 use truetail_engine::{
     AddressOverrides, Endpoint, FeedOrder, Method, Plan, Request, RequestSet, Target, TargetRequests, preflight,
 };
-use truetail_model::record::Tally;
+use truetail_model::record::{CompactHistogram, Tally, TargetTimes};
 use truetail_model::time::Nanos;
 use truetail_run::EndClock;
 
@@ -134,6 +134,11 @@ fn each_target_has_its_books_and_they_add_up() {
         assert_eq!(books.statuses, BTreeMap::from([(status, mine)]), "{}", books.url);
     }
     assert_eq!((sum, measured.by_target.len()), (measured.snapshot.tally, 3));
+    for metric in TargetTimes::METRICS {
+        let of_targets = measured.snapshot.targets.iter().filter_map(|times| times.metric(metric));
+        let sum = of_targets.map(CompactHistogram::count).sum::<u64>();
+        assert_eq!(sum, measured.snapshot.metric(metric).count(), "{}", metric.name());
+    }
     let offered = plan.offered();
     let mix = offered.mix.expect("a mix");
     assert_eq!(mix.targets.iter().map(|target| target.weight).collect::<Vec<_>>(), [3, 2, 1]);

@@ -2,8 +2,11 @@
 
 use crate::time::{Nanos, Timestamp};
 
-/// A lag may be passed on to this many requests at least, however short it was.
-const REQUESTS: u32 = 128;
+/// For so many requests after the system was empty every lag is passed on to all that follow.
+const SINCE_EMPTY: u32 = 256;
+/// In a longer busy period a lag is passed on to at least so many requests, however short it was, and to twice as many at
+/// most.
+const REQUESTS: u32 = 16;
 /// A long lag may be passed on for this many times its own length. After a standstill of length L a queue at load ρ needs
 /// about L·ρ/(1 − ρ), and by chance several times as much, to get back to where it would have been. At a load of 80 % ten
 /// times L was too short in 5 of 100 simulated runs, 25 times in none.
@@ -17,15 +20,17 @@ const TIMES_ITS_LENGTH: u64 = 25;
 /// that. When the system was empty, nothing is passed on.
 ///
 /// The system of a busy server may never look empty from outside, because it answers many requests at once. So that one
-/// standstill is not held against all that follows, a lag counts for the next [`REQUESTS`] to twice as many requests, and
-/// for [`TIMES_ITS_LENGTH`] its length.
+/// lag is not held against all that follows, it counts for the next [`REQUESTS`] to twice as many requests once there were
+/// [`SINCE_EMPTY`], and for [`TIMES_ITS_LENGTH`] its length.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct KnockOn {
     /// The largest lag of the requests counted in `count`.
     current: Nanos,
-    /// The largest of the [`REQUESTS`] before those.
+    /// The largest of those before.
     previous: Nanos,
     count: u32,
+    /// The first [`SINCE_EMPTY`] are over.
+    is_long: bool,
     /// A lag that is passed on until `long_until`, however many requests come.
     long: Nanos,
     long_until: Timestamp,
@@ -39,8 +44,9 @@ impl KnockOn {
         if is_idle {
             *self = KnockOn::default();
         }
-        if self.count == REQUESTS {
+        if self.count == if self.is_long { REQUESTS } else { SINCE_EMPTY } {
             (self.previous, self.current, self.count) = (self.current, Nanos::ZERO, 0);
+            self.is_long = true;
         }
         self.current = self.current.max(lag);
         self.count += 1;
@@ -66,14 +72,24 @@ mod tests {
     }
 
     #[test]
-    fn a_short_lag_is_passed_on_to_so_many_requests() {
+    fn a_short_lag_is_passed_on_since_the_system_was_empty_and_later_to_so_many_requests() {
         let mut knock_on = KnockOn::default();
         knock_on.start(Timestamp(0), Nanos(9), true);
-        let after = |knock_on: &mut KnockOn, n: u32| {
-            (0..n).map(|i| knock_on.start(Timestamp(u64::from(i + 1) * MS), Nanos(1), false)).collect::<Vec<_>>()
+        let mut at = 0;
+        let mut after = |knock_on: &mut KnockOn, n: u32| {
+            let mut next = || {
+                at += MS;
+                knock_on.start(Timestamp(at), Nanos(1), false)
+            };
+            (0..n).map(|_| next()).collect::<Vec<_>>()
         };
+        let first = after(&mut knock_on, SINCE_EMPTY + REQUESTS - 1);
+        assert!(first.iter().all(|lag| *lag == Nanos(9)));
+        let rest = after(&mut knock_on, SINCE_EMPTY);
+        assert!(rest[2 * REQUESTS as usize..].iter().all(|lag| *lag == Nanos(1)));
+        knock_on.start(Timestamp(1_000 * MS), Nanos(7), false);
         let passed = after(&mut knock_on, 3 * REQUESTS);
-        assert!(passed[..REQUESTS as usize].iter().all(|lag| *lag == Nanos(9)));
+        assert!(passed[..REQUESTS as usize].iter().all(|lag| *lag == Nanos(7)));
         assert!(passed[2 * REQUESTS as usize..].iter().all(|lag| *lag == Nanos(1)));
     }
 

@@ -14,7 +14,7 @@ pub(crate) const CASES: [Case; 15] = [
         says: "measured 585 requests 590 failed 0 dropped - rate 97.5 mean 51.02 max 57.19 | \
                single 585 errors 0 histogram - | \
                p50=50.681* p90=52.185* p99=54.989* p99.9=57.193* p99.99=57.193*",
-        notes: &["5 requests were"],
+        notes: &["happened to 5 requests"],
         ..PLAIN
     },
     Case {
@@ -32,7 +32,7 @@ pub(crate) const CASES: [Case; 15] = [
         says: "measured 490 requests 495 failed 0 dropped - rate 81.67 mean 61.01 max 1020 | \
                single 490 errors 0 histogram - | \
                p50=50.625* p90=52.358* p99=1024.771* p99.9=1024.908* p99.99=1024.908*",
-        notes: &["5 requests were"],
+        notes: &["happened to 5 requests"],
         ..PLAIN
     },
     Case {
@@ -50,7 +50,7 @@ pub(crate) const CASES: [Case; 15] = [
         says: "measured 70 requests 75 failed 5 dropped - rate 11.67 mean 47.8 max 55 | \
                single 70 errors 5 histogram - | \
                p50=50.644* p90=53.304* p99=54.995* p99.9=54.995* p99.99=54.995*",
-        notes: &["5 requests were"],
+        notes: &["happened to 5 requests"],
         ..PLAIN
     },
     Case {
@@ -70,7 +70,7 @@ pub(crate) const CASES: [Case; 15] = [
         says: "measured 95 requests - failed - dropped - rate - mean - max - | \
                single 95 errors 0 histogram - | \
                p50=50.738* p90=54.154* p99=60.733* p99.9=60.733* p99.99=60.733*",
-        notes: &["died before its summary"],
+        notes: &["ended before its summary"],
         ..PLAIN
     },
     Case {

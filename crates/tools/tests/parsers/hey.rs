@@ -14,7 +14,7 @@ pub(crate) const CASES: [Case; 23] = [
         says: "measured 600 requests - failed - dropped - rate - mean - max - | \
                single 600 errors 0 histogram - | \
                p50=10.5* p90=10.7* p99=11.4* p99.9=13.6* p99.99=13.6*",
-        notes: &["have no row in hey's CSV"],
+        notes: &["hey's CSV has no rows"],
         ..PLAIN
     },
     Case {
@@ -45,7 +45,7 @@ pub(crate) const CASES: [Case; 23] = [
         says: "measured 505 requests - failed - dropped - rate - mean - max - | \
                single 505 errors 0 histogram - | \
                p50=10.5* p90=10.6* p99=11.4* p99.9=1001.8* p99.99=1001.8*",
-        notes: &["have no row in hey's CSV"],
+        notes: &["hey's CSV has no rows"],
         ..PLAIN
     },
     Case {
@@ -76,7 +76,7 @@ pub(crate) const CASES: [Case; 23] = [
         says: "measured 600 requests - failed - dropped - rate - mean - max - | \
                single 600 errors 43 histogram - | \
                p50=10.7* p90=11.1* p99=11.5* p99.9=12* p99.99=12*",
-        notes: &["have no row in hey's CSV"],
+        notes: &["hey's CSV has no rows"],
         ..PLAIN
     },
     Case {
@@ -107,7 +107,7 @@ pub(crate) const CASES: [Case; 23] = [
         says: "measured 308 requests - failed - dropped - rate - mean - max - | \
                single 308 errors 0 histogram - | \
                p50=10.6* p90=10.9* p99=12.1* p99.9=12.8* p99.99=12.8*",
-        notes: &["have no row in hey's CSV"],
+        notes: &["hey's CSV has no rows"],
         ..PLAIN
     },
     Case {
@@ -137,7 +137,7 @@ pub(crate) const CASES: [Case; 23] = [
         stdout: "samples.csv",
         says: "measured 0 requests - failed - dropped - rate - mean - max - | \
                single 0 errors 0 histogram - |",
-        notes: &["have no row in hey's CSV"],
+        notes: &["hey's CSV has no rows"],
         ..PLAIN
     },
     Case {
@@ -175,7 +175,7 @@ pub(crate) const CASES: [Case; 23] = [
         stdout: "samples.csv",
         says: "measured 0 requests - failed - dropped - rate - mean - max - | \
                single 0 errors 0 histogram - |",
-        notes: &["have no row in hey's CSV"],
+        notes: &["hey's CSV has no rows"],
         ..PLAIN
     },
 ];

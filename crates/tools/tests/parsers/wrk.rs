@@ -13,7 +13,7 @@ pub(crate) const CASES: [Case; 13] = [
         says: "measured - requests 714 failed 0 dropped - rate 118.92 mean 50.42 max 51.4 | \
                single 0 errors 0 histogram - | \
                p50=50.39 p75=50.44 p90=50.53 p99=51",
-        notes: &["how many, it does not say"],
+        notes: &["does not say how many"],
         ..PLAIN
     },
     Case {
@@ -21,7 +21,7 @@ pub(crate) const CASES: [Case; 13] = [
         stdout: "no-latency.txt",
         says: "measured - requests 708 failed 0 dropped - rate 117.93 mean 50.48 max 53.77 | \
                single 0 errors 0 histogram - |",
-        notes: &["how many, it does not say"],
+        notes: &["does not say how many"],
         ..PLAIN
     },
     Case {
@@ -29,7 +29,7 @@ pub(crate) const CASES: [Case; 13] = [
         says: "measured - requests 594 failed 0 dropped - rate 98.91 mean 123.23 max 1020 | \
                single 0 errors 0 histogram - | \
                p50=50.54 p75=50.72 p90=356.19 p99=962.79",
-        notes: &["how many, it does not say"],
+        notes: &["does not say how many"],
         ..PLAIN
     },
     Case {
@@ -37,7 +37,7 @@ pub(crate) const CASES: [Case; 13] = [
         stdout: "no-latency.txt",
         says: "measured - requests 594 failed 0 dropped - rate 98.85 mean 122.77 max 1020 | \
                single 0 errors 0 histogram - |",
-        notes: &["how many, it does not say"],
+        notes: &["does not say how many"],
         ..PLAIN
     },
     Case {
@@ -45,7 +45,7 @@ pub(crate) const CASES: [Case; 13] = [
         says: "measured - requests 763 failed 109 dropped - rate 127.06 mean 47.06 max 52.26 | \
                single 0 errors 0 histogram - | \
                p50=50.69 p75=50.83 p90=50.98 p99=51.19",
-        notes: &["how many, it does not say"],
+        notes: &["does not say how many"],
         ..PLAIN
     },
     Case {
@@ -53,7 +53,7 @@ pub(crate) const CASES: [Case; 13] = [
         stdout: "no-latency.txt",
         says: "measured - requests 763 failed 109 dropped - rate 127.06 mean 46.87 max 51.27 | \
                single 0 errors 0 histogram - |",
-        notes: &["how many, it does not say"],
+        notes: &["does not say how many"],
         ..PLAIN
     },
     Case {
@@ -61,7 +61,7 @@ pub(crate) const CASES: [Case; 13] = [
         says: "measured - requests 114 failed 0 dropped - rate 18.97 mean 50.43 max 51.3 | \
                single 0 errors 0 histogram - | \
                p50=50.41 p75=50.5 p90=50.59 p99=51.28",
-        notes: &["how many, it does not say"],
+        notes: &["does not say how many"],
         ..PLAIN
     },
     Case {
@@ -69,7 +69,7 @@ pub(crate) const CASES: [Case; 13] = [
         stdout: "no-latency.txt",
         says: "measured - requests 114 failed 0 dropped - rate 18.98 mean 50.44 max 51.28 | \
                single 0 errors 0 histogram - |",
-        notes: &["how many, it does not say"],
+        notes: &["does not say how many"],
         ..PLAIN
     },
     Case {
@@ -91,21 +91,21 @@ pub(crate) const CASES: [Case; 13] = [
         says: "measured - requests 2609 failed 6 dropped - rate 434.24 mean 10.37 max 11.63 | \
                single 0 errors 0 histogram - | \
                p50=10.36 p75=10.42 p90=10.49 p99=10.68",
-        notes: &["how many, it does not say"],
+        notes: &["does not say how many"],
         ..PLAIN
     },
     Case {
         folder: "4.1.0/unanswered",
         says: "measured - requests 0 failed 0 dropped - rate 0 mean - max - | \
                single 0 errors 0 histogram - |",
-        notes: &["how many, it does not say"],
+        notes: &["does not say how many"],
         ..PLAIN
     },
     Case {
         folder: "4.1.0/all-late",
         says: "measured - requests 12 failed 12 dropped - rate 2.38 mean - max - | \
                single 0 errors 0 histogram - |",
-        notes: &["how many, it does not say"],
+        notes: &["does not say how many"],
         ..PLAIN
     },
 ];

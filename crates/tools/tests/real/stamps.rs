@@ -10,7 +10,8 @@ use truetail_tools::ToolReport;
 use crate::support::{Observation, RATE, USERS, run, run_alone};
 
 const BASELINE: Nanos = Nanos::from_millis(10);
-const DURATION: Nanos = Nanos::from_secs(2);
+/// Locust has used up some of it before its first request.
+const DURATION: Nanos = Nanos::from_secs(4);
 
 /// Some timestamps are in whole milliseconds, and JMeter adjusts its clock every five seconds. Half the baseline still
 /// catches an end that is taken for a start.
@@ -101,7 +102,7 @@ fn sorted(times: impl Iterator<Item = u64>) -> Vec<u64> {
 
 /// Nobody listens: every reported request was refused.
 fn alone(expected: &Expected) {
-    let Some(report) = run_alone(expected.name, Nanos::from_secs(1)) else { return };
+    let Some(report) = run_alone(expected.name, DURATION) else { return };
     let report = report.expect("a report");
     let refused = |outcome: Outcome| matches!(outcome, Outcome::ConnectFailed(_));
     let rows = report.requests.len() as u64;

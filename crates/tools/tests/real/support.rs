@@ -18,7 +18,7 @@ use truetail_tools::{
 use crate::missing::{missing, missing_everywhere};
 
 /// Long enough that only a tool that hangs exceeds it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Users of a closed tool, connections of an open one.
 pub(crate) const USERS: u32 = 4;

@@ -1,0 +1,150 @@
+//! What a worker notices at once, and what it may notice late; what a late worker and a cap of our own are billed to.
+
+use super::*;
+
+const TIMINGS: [Timing; 4] = [Timing::Precise, Timing::Balanced, Timing::Auto, Timing::Cheap];
+
+/// How long it took to connect, when the worker had nothing to do before its longest sleep was over.
+fn time_to_connect(timing: Timing, secured: bool) -> Nanos {
+    let (tls, server) = match secured {
+        true => Some(over_tls()).unzip(),
+        false => (None, None),
+    };
+    let mut stage = Stage::with_tls(1, None, true, timing, tls);
+    while stage.worker.connections.pool.opened == 0 {
+        stage.worker.start_due();
+    }
+    let socket = stage.accept();
+    let answering = std::thread::spawn(move || {
+        let mut request = [0; REQUEST.len()];
+        match server {
+            Some(server) => StreamOwned::new(server, socket).read_exact(&mut request).map(drop),
+            None => (&socket).read_exact(&mut request).map(drop),
+        }
+    });
+    while !all_connected(&stage.worker) {
+        stage.worker.poll(&mut stage.reports, Timestamp::NEVER).unwrap();
+    }
+    answering.join().unwrap().unwrap();
+    stage
+        .worker
+        .finish(CpuTime::default())
+        .recorder
+        .finish(truetail_model::arrival::ScheduleHash::default())
+        .metric(Metric::ConnectTime)
+        .max()
+        .unwrap()
+}
+
+/// What is measured until a connection is there is over when it is there, and not at the next tick. The longest sleep takes
+/// more than 10 ms: who sleeps through it has never connected before, and who is woken may be as late on a machine that
+/// does other things, but not each time.
+#[test]
+fn a_connection_that_is_there_wakes_the_worker_in_every_timing() {
+    for (timing, secured) in TIMINGS.into_iter().flat_map(|timing| [(timing, false), (timing, true)]) {
+        let least = (0..100).map(|_| time_to_connect(timing, secured)).find(|time| *time < Nanos::from_millis(10));
+        assert!(least.is_some(), "{timing:?}, TLS {secured}: a hundred connections took 10 ms and more");
+    }
+}
+
+/// Where the end of a time is seen by the worker alone, nothing may lie unseen while it sleeps.
+#[test]
+fn a_worker_is_deaf_only_to_what_the_kernel_stamps() {
+    for timing in TIMINGS {
+        for stamped in [true, false] {
+            let mut stage = Stage::with_tls(1000, None, stamped, timing, None);
+            let wait = |stage: &Stage, now, is_watched| {
+                let wait = Wait { driver: &stage.worker.driver, now, until: now + Nanos::from_micros(500), is_watched };
+                stage.worker.sleeper.is_deaf(&wait)
+            };
+            let now = Timestamp(1_000_000_000);
+            assert_eq!(
+                wait(&stage, now, false),
+                timing == Timing::Cheap && stamped,
+                "{timing:?}, {stamped}, no rate yet"
+            );
+            // 20 000/s: more than a sleep for each request and each answer.
+            (1..=300).for_each(|k| stage.worker.sleeper.began(Timestamp(k * 50_000)));
+            let may_be = stamped && matches!(timing, Timing::Auto | Timing::Cheap);
+            assert_eq!(wait(&stage, now, false), may_be, "{timing:?}, {stamped}");
+            assert!(!wait(&stage, now, true), "{timing:?}: a connection is being opened");
+            stage.worker.sleeper.end_was_unstamped(now);
+            assert!(!wait(&stage, now + Nanos::from_millis(999), false), "{timing:?}: an end bore no stamp");
+            assert_eq!(wait(&stage, now + Nanos::from_secs(1), false), may_be, "{timing:?}: a second later");
+        }
+    }
+}
+
+#[test]
+fn connections_are_watched_while_they_are_opened_or_blocked() {
+    let mut stage = Stage::new(2, None, true);
+    assert!(!stage.worker.connections.are_watched());
+    while stage.worker.connections.pool.opened < 2 {
+        stage.worker.start_due();
+        assert!(stage.worker.connections.are_watched() || stage.worker.connections.pool.opened == 0);
+    }
+    let streams = stage.send_all_opened(2);
+    assert!(!stage.worker.connections.are_watched(), "both are there");
+    let since = stage.worker.clock.since(Timestamp::ZERO);
+    for slot in [0, 0, 1] {
+        stage.worker.connections.block(slot, since);
+        assert!(stage.worker.connections.are_watched());
+    }
+    stage.worker.connections.unblock(0);
+    assert!(stage.worker.connections.are_watched(), "one is blocked");
+    stage.worker.drop_connection(1);
+    assert!(!stage.worker.connections.are_watched(), "it is gone");
+    drop(streams);
+}
+
+/// One place for two arrivals, which the first holds for 20 ms.
+fn waited_for_a_place(has_own_cap: bool) -> (Nanos, Nanos) {
+    let mut stage = Stage::new(2, None, true);
+    stage.worker.config.has_own_cap = has_own_cap;
+    stage.worker.driver.set_cap(Some(1), Timestamp::ZERO);
+    let mut streams = stage.send_all(1);
+    sleep(Duration::from_millis(20));
+    let answering = std::thread::spawn(move || {
+        for _ in 0..2 {
+            streams[0].write_all(ANSWER).unwrap();
+            streams[0].read_exact(&mut [0; REQUEST.len()]).unwrap_or_default();
+        }
+    });
+    stage.run_until(|worker| worker.driver.in_flight() == 0 && worker.connections.pool.reuses);
+    stage.worker.start_due();
+    stage.run_until(all_ended);
+    let snapshot = stage.worker.ledger.so_far();
+    assert_eq!(snapshot.tally.responses, 2);
+    drop(stage);
+    answering.join().unwrap();
+    (snapshot.metric(Metric::ConnectionWait).max().unwrap(), snapshot.metric(Metric::GeneratorLag).max().unwrap())
+}
+
+#[test]
+fn to_wait_for_a_cap_of_our_own_is_generator_lag() {
+    const HELD: Nanos = Nanos::from_millis(20);
+    assert!(waited_for_a_place(false).0 >= HELD, "the user's");
+    let (connection_wait, generator_lag) = waited_for_a_place(true);
+    assert!(connection_wait.is_zero() && generator_lag >= HELD, "{connection_wait} {generator_lag}");
+}
+
+#[test]
+fn what_bears_no_stamp_may_have_lain_unread_since_the_worker_looked() {
+    let mut stage = Stage::new(1, None, false);
+    let _streams = stage.send_all(1);
+    let (clock, in_flight) = (&mut stage.worker.clock, &mut stage.worker.in_flight);
+    let exchange = in_flight.get(0);
+    let at = |micros| exchange.started.instant + Nanos::from_micros(micros);
+    let paused = clock.pauses.total();
+    let within = Nanos::from_micros(30);
+    for (drained_at, waited, unread) in [
+        (at(100), None, 350),
+        (Timestamp::ZERO, None, 450),
+        (at(100), Some((at(200), within)), 80),
+        (at(100), Some((at(390), within)), 60),
+    ] {
+        clock.drained(paused, drained_at);
+        clock.looked(at(400), waited);
+        assert_eq!(clock.noticed(exchange, at(450)).unread, Nanos::from_micros(unread), "{waited:?}");
+    }
+}
