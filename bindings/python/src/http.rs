@@ -6,12 +6,16 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyConnectionError, PyRuntimeError, PyTimeoutError};
 use pyo3::prelude::*;
+use truetail_analysis::gates::{Gate, PlannedRun};
+use truetail_checks::{Check, CheckRun};
 use truetail_engine::{Control, EngineError, Plan, PreflightError, RunOutput, Target, TooFewFiles};
+use truetail_model::time::Timestamp;
 use truetail_model::workload::Limits;
 use truetail_run::RunSource;
 
 use crate::arguments::{count, positive_time, time, value_error, whole_number};
 use crate::bench::progress_line;
+use crate::gate::parsed;
 use crate::load::{LoadArguments, OptionalArg};
 use crate::request::{RequestArguments, TlsArguments};
 use crate::result::RunResult;
@@ -25,6 +29,8 @@ pub struct HttpRun {
     plan: Plan,
     /// Notes for the run.
     notes: Vec<String>,
+    gates: Vec<Gate>,
+    checks: Option<CheckRun>,
     preflight: bool,
     control: Control,
     created: Instant,
@@ -34,7 +40,7 @@ pub struct HttpRun {
 impl HttpRun {
     #[new]
     #[pyo3(signature = (*, request, tls, rate, duration, warmup, requests, spacing, seed, model, users, think_time,
-                        session_length, connections, max_streams, timeout, drain, threads, preflight))]
+                        session_length, connections, max_streams, timeout, drain, threads, preflight, fail_if, checks))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments, each with its name on both sides")]
     fn new<'py>(
         py: Python<'py>,
@@ -56,7 +62,10 @@ impl HttpRun {
         drain: Bound<'py, PyAny>,
         threads: OptionalArg<'py>,
         preflight: bool,
+        fail_if: Vec<String>,
+        checks: Vec<String>,
     ) -> PyResult<HttpRun> {
+        let (gates, checks): (Vec<Gate>, Vec<Check>) = (parsed("fail_if", &fail_if)?, parsed("checks", &checks)?);
         let seed_of_choice = whole_number("seed", &seed, 0)?;
         let load =
             LoadArguments { rate, duration, warmup, requests, spacing, seed, model, users, think_time, session_length };
@@ -71,8 +80,10 @@ impl HttpRun {
         plan.max_streams = max_streams.as_ref().map(|given| count("max_streams", given)).transpose()?;
         plan.keep_alive = !request.closes_connections();
         plan.check_open_files().map_err(too_few_files_error)?;
+        refuse_undecidable(&plan, &gates, !checks.is_empty())?;
+        let checks = observe(&mut plan, checks);
         let notes = tls.notes().into_iter().collect();
-        Ok(HttpRun { plan, notes, preflight, control: Control::new(), created: Instant::now() })
+        Ok(HttpRun { plan, notes, gates, checks, preflight, control: Control::new(), created: Instant::now() })
     }
 
     /// Offers the load. Returns the result, and the exception that ended the run early, if any.
@@ -86,7 +97,14 @@ impl HttpRun {
         let mut run = measured.into_run(RunSource::Sockets, plan.offered());
         run.facts.interrupted = self.control.was_stopped();
         run.facts.notes.extend(self.notes.iter().cloned().chain(note));
-        Ok((RunResult::new(py, run, Default::default()), ended_by.map(|error| error.into_value(py).into_any())))
+        if let Some(checks) = &self.checks {
+            run.facts.checks = checks.counts(run.snapshot.measure_from);
+            run.facts.failed_answers = checks.failed_answers();
+        }
+        Ok((
+            RunResult::new(py, run, Default::default()).judged(&self.gates),
+            ended_by.map(|error| error.into_value(py).into_any()),
+        ))
     }
 
     /// The progress of the run, in a line.
@@ -127,6 +145,25 @@ impl HttpRun {
             }
         }
     }
+}
+
+/// Refuses gates that this load cannot decide, whatever the service does.
+fn refuse_undecidable(plan: &Plan, gates: &[Gate], has_checks: bool) -> PyResult<()> {
+    let planned = PlannedRun::of(&plan.workload, &plan.offered(), has_checks);
+    match gates.iter().find_map(|gate| planned.objection(gate)) {
+        Some(objection) => Err(value_error("fail_if", objection)),
+        None => Ok(()),
+    }
+}
+
+/// Puts the checks into the plan; `None` where there are none.
+fn observe(plan: &mut Plan, checks: Vec<Check>) -> Option<CheckRun> {
+    if checks.is_empty() {
+        return None;
+    }
+    let run = CheckRun::new(checks, plan.target.requests(), Timestamp(plan.workload.warmup.0), false);
+    plan.observer = Some(run.observer_factory());
+    Some(run)
 }
 
 fn too_few_files_error(error: TooFewFiles) -> PyErr {

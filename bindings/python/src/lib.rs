@@ -7,13 +7,14 @@
 //! | `pump` | callables: coroutines, handed to the caller's event loop |
 //! | `http`, `request` | a run over real sockets, and its requests |
 //! | `simulate`, `saved`, `server` | virtual time, run folders, the misbehaving server |
-//! | `result`, `verdict`, `quantile`, `histogram`, `samples`, `html`, `json` | results |
+//! | `result`, `verdict`, `gate`, `quantile`, `histogram`, `samples`, `html`, `json` | results |
 //! | `command` | the command line |
 
 mod arguments;
 mod bench;
 mod calls;
 mod command;
+mod gate;
 mod histogram;
 mod html;
 mod http;
@@ -38,6 +39,8 @@ mod _native {
     use crate::bench::Bench;
     #[pymodule_export]
     use crate::command::command;
+    #[pymodule_export]
+    use crate::gate::Gate;
     #[pymodule_export]
     use crate::histogram::Histogram;
     #[pymodule_export]

@@ -14,6 +14,7 @@ use truetail_run::{Findings, Run};
 
 use crate::arguments::{choice, quantile};
 use crate::calls::CallExceptions;
+use crate::gate::Gate;
 use crate::histogram::Histogram;
 use crate::html::html;
 use crate::json::to_python;
@@ -35,6 +36,12 @@ impl RunResult {
     pub fn new(py: Python<'_>, run: Run, exceptions: CallExceptions) -> RunResult {
         let findings = py.detach(|| truetail_analysis::findings(&run));
         RunResult { run, findings, exceptions, lacking: Vec::new() }
+    }
+
+    /// Judges these gates.
+    pub fn judged(mut self, gates: &[truetail_analysis::gates::Gate]) -> RunResult {
+        self.findings.gates = truetail_analysis::gates::judge_all(gates, &self.run, &self.findings);
+        self
     }
 
     /// Adds what could not be read of a saved run.
@@ -132,6 +139,18 @@ impl RunResult {
     #[getter]
     fn verdict(&self) -> Verdict {
         Verdict(self.findings.verdict.clone())
+    }
+
+    /// The gates of `fail_if`, and what the run says of each.
+    #[getter]
+    fn gates(&self) -> Vec<Gate> {
+        self.findings.gates.iter().cloned().map(Gate).collect()
+    }
+
+    /// The checks, and how many answers passed and failed each.
+    #[getter]
+    fn checks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &self.run.facts.checks)
     }
 
     /// Planned arrivals per second of the schedule; `None` for fewer than two without a given duration.

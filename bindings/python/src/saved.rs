@@ -19,5 +19,7 @@ pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<RunResult> {
         }
     })?;
     let lacking = loaded.missing.iter().map(ToString::to_string).collect();
-    Ok(RunResult::new(py, loaded.run, Default::default()).with_lacking(lacking))
+    // A gate that this version cannot read any more is left out.
+    let gates: Vec<_> = loaded.gates.iter().filter_map(|gate| gate.text.parse().ok()).collect();
+    Ok(RunResult::new(py, loaded.run, Default::default()).judged(&gates).with_lacking(lacking))
 }

@@ -105,6 +105,26 @@ def test_whom_tls_trusts(secure_server: Server) -> None:
         truetail.run(url, ca=CERTIFICATE, http2=True, **checked)
 
 
+def test_gates_and_checks(server: Server, tmp_path: Path) -> None:
+    load = {**LOAD, "requests": 40}
+    result = truetail.run(
+        server.url, fail_if=["p50 > 1h", "max < 1h", "check-failures > 0%"], checks=["status == 200", "status == 404"], **load
+    )
+    assert [(gate.text, gate.state) for gate in result.gates][:2] == [("p50 > 1h", "holds"), ("max < 1h", "fails")]
+    holds, fails, checks = result.gates
+    assert holds.limit == 3600.0 and holds.value is not None and holds.value < 3600 and fails.message
+    assert checks.state == "fails"
+    assert [(check["text"], check["passed"], check["failed"]) for check in result.checks] == [
+        ("status == 200", 40, 0),
+        ("status == 404", 0, 40),
+    ]
+    result.save(tmp_path / "run")
+    again = truetail.load(tmp_path / "run")
+    assert [(gate.text, gate.state) for gate in again.gates] == [(gate.text, gate.state) for gate in result.gates]
+    with pytest.raises(ValueError, match="^fail_if: 'p99.99 > 1s' cannot be decided"):
+        truetail.run(server.url, fail_if=["p99.99 > 1s"], **load)
+
+
 @pytest.mark.parametrize(
     ("arguments", "kind", "says"),
     [
@@ -120,6 +140,8 @@ def test_whom_tls_trusts(secure_server: Server) -> None:
         ({"url": "https://127.0.0.1:1", "ca": KEY}, ValueError, "ca: it holds no certificate"),
         ({"url": "https://127.0.0.1:1", "ca": "/no/such"}, FileNotFoundError, "cannot read /no/such"),
         ({"resolve": ["a:80"]}, ValueError, "resolve: 'a:80' is not of the form"),
+        ({"fail_if": ["p99"]}, ValueError, "fail_if: 'p99'"),
+        ({"checks": ["nonsense"]}, ValueError, "checks: "),
         ({"unix_socket": "/no/such"}, ConnectionError, "unix_socket: /no/such"),
     ],
 )

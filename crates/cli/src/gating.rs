@@ -45,7 +45,7 @@ impl Gating {
     /// # Errors
     /// The first of them, and what would help.
     pub fn refuse_undecidable(&self, plan: &Plan, has_checks: bool) -> Result<()> {
-        let planned = PlannedRun { workload: &plan.workload, targets: targets(plan), has_checks };
+        let planned = PlannedRun::of(&plan.workload, &plan.offered(), has_checks);
         match self.gates.iter().find_map(|gate| planned.objection(gate)) {
             Some(objection) => Err(usage_error(format!("--fail-if {objection}"))),
             None => Ok(()),
@@ -111,22 +111,6 @@ pub fn exit_code(run: &Run, findings: &Findings, signal: Option<i32>) -> ExitCod
         (RunOutcome::Open, None) => ExitCode::Open,
         (RunOutcome::Passed, None) => ExitCode::Success,
     }
-}
-
-/// The targets of a plan: name and share of the arrivals.
-fn targets(plan: &Plan) -> Vec<(String, f64)> {
-    let offered = plan.offered();
-    let weights: Vec<u32> = match &offered.mix {
-        Some(mix) => mix.targets.iter().map(|target| target.weight).collect(),
-        None => vec![1],
-    };
-    let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
-    offered
-        .target_names()
-        .into_iter()
-        .zip(weights)
-        .map(|(name, weight)| (name, f64::from(weight) / all as f64))
-        .collect()
 }
 
 fn github_page() -> Result<PathBuf> {

@@ -4,6 +4,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use truetail_engine::{Method, without_credentials};
 
+use crate::curl_options::{PASSED_OVER, PASSED_OVER_WITH_VALUE, READ_WITH_VALUE, help_without, long_name};
 use crate::{FileReader, InputError, Location, TargetSpec, basic_authorization};
 
 /// What `--data-urlencode` encodes: everything but the unreserved characters of RFC 3986.
@@ -27,70 +28,6 @@ pub fn parse_curl(words: &[String], location: &Location, read: FileReader<'_>) -
     }
     command.finish()
 }
-
-/// The long name of a short option.
-fn long_name(letter: char) -> Option<&'static str> {
-    Some(match letter {
-        'X' => "request",
-        'H' => "header",
-        'd' => "data",
-        'G' => "get",
-        'I' => "head",
-        'A' => "user-agent",
-        'e' => "referer",
-        'b' => "cookie",
-        'u' => "user",
-        's' => "silent",
-        'S' => "show-error",
-        'i' => "include",
-        'v' => "verbose",
-        'f' => "fail",
-        'g' => "globoff",
-        'N' => "no-buffer",
-        'o' => "output",
-        'w' => "write-out",
-        'L' => "location",
-        'k' => "insecure",
-        'F' => "form",
-        'T' => "upload-file",
-        'm' => "max-time",
-        'x' => "proxy",
-        _ => return None,
-    })
-}
-
-/// Options without a value that do not change the request, and are ignored.
-const PASSED_OVER: [&str; 10] = [
-    "silent",
-    "show-error",
-    "include",
-    "verbose",
-    "fail",
-    "fail-with-body",
-    "globoff",
-    "no-buffer",
-    "http1.1",
-    "no-progress-meter",
-];
-/// Options with a value that do not change the request, and are ignored.
-const PASSED_OVER_WITH_VALUE: [&str; 2] = ["output", "write-out"];
-/// Supported options with a value.
-const READ_WITH_VALUE: [&str; 14] = [
-    "request",
-    "header",
-    "data",
-    "data-ascii",
-    "data-raw",
-    "data-binary",
-    "data-urlencode",
-    "json",
-    "user-agent",
-    "referer",
-    "cookie",
-    "user",
-    "url",
-    "oauth2-bearer",
-];
 
 struct CurlCommand<'a> {
     location: &'a Location,
@@ -166,16 +103,7 @@ impl<'a> CurlCommand<'a> {
     }
 
     fn unknown(&self, as_written: &str) -> InputError {
-        let help = match as_written {
-            "-L" | "--location" => "truetail follows no redirects; request the URL that they lead to",
-            "-F" | "--form" => "write the body with --data-binary and its Content-Type with -H",
-            "-m" | "--max-time" | "--connect-timeout" => "use the option --timeout of truetail run",
-            "-k" | "--insecure" | "--unix-socket" | "--resolve" | "--http2" => {
-                "use the option of the same name of truetail run; it applies to all targets"
-            }
-            "--cacert" | "--cert" | "--key" => "use --ca, --cert or --key of truetail run; they apply to all targets",
-            _ => "leave it out if the request does not need it",
-        };
+        let help = help_without(as_written);
         self.invalid(format!("curl: option {as_written} is not supported; {help}"))
     }
 

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `spec` | one target as written, with its placeholders |
 //! | `targets` | parser for a file of targets: Vegeta's HTTP format, curl commands, weights |
-//! | `curl` | parser for a curl command |
+//! | `curl`, `curl_options` | parser for a curl command, and the options it knows |
 //! | `credentials` | user name and password, from a URL or as `USER:PASSWORD` |
 //! | `shell` | splits a command line into words, as a shell would |
 //! | `rows` | readers for CSV and JSON lines |
@@ -17,6 +17,7 @@
 
 mod credentials;
 mod curl;
+mod curl_options;
 mod input_error;
 mod prepare;
 mod rows;

@@ -12,10 +12,11 @@ except where a name ends in ``_ns``.
 from truetail._bench import bench, bench_async
 from truetail._http import run
 from truetail._interrupt import Interrupted
-from truetail._native import Histogram, Quantile, Reason, Result, Server, Verdict, __version__, load
+from truetail._native import Gate, Histogram, Quantile, Reason, Result, Server, Verdict, __version__, load
 from truetail._scenarios import serve, simulate
 
 __all__ = [
+    "Gate",
     "Histogram",
     "Interrupted",
     "Quantile",

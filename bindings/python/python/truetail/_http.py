@@ -45,6 +45,8 @@ def run(
     drain: Time = "30s",
     threads: Optional[int] = None,
     preflight: bool = True,
+    fail_if: Iterable[str] = (),
+    checks: Iterable[str] = (),
     progress: bool = False,
 ) -> Result:
     """Sends HTTP requests to ``url`` on a schedule, and measures each one from its intended start.
@@ -68,6 +70,8 @@ def run(
     ``timeout``         time limit for each request, including the time to connect; ``None``: no limit
     ``threads``         default: what the load needs, at most one per CPU
     ``preflight``       send a trial request before the load, and raise ``ConnectionError`` if it is not answered
+    ``fail_if``         gates such as ``"p99 > 50ms"``; ``Result.gates`` says which hold. Nothing is raised
+    ``checks``          checks of every answer such as ``"status == 200"``; ``Result.checks`` counts them
     """
     plan = HttpRun(
         request={
@@ -101,6 +105,8 @@ def run(
         drain=drain,
         threads=threads,
         preflight=preflight,
+        fail_if=list(fail_if),
+        checks=list(checks),
     )
     with shown(plan, progress):
         return result_of(plan.run())

@@ -10,6 +10,7 @@ from truetail._types import Metric, Path, Rate, State, Time
 __all__ = [
     "AsyncCall",
     "Bench",
+    "Gate",
     "Histogram",
     "HttpRun",
     "Pump",
@@ -96,6 +97,26 @@ class Verdict:
         """Worst first."""
 
 @final
+class Gate:
+    """A gate, and what the run says of it."""
+
+    @property
+    def text(self) -> str:
+        """The condition as it was written: `p99 > 50ms`."""
+    @property
+    def state(self) -> Literal["holds", "fails", "open"]:
+        """`holds`: the service passed; `fails`; or `open`: the run cannot tell."""
+    @property
+    def value(self) -> Optional[float]:
+        """What was measured: seconds, a share in [0, 1], or a rate per second; `None` where there is no value."""
+    @property
+    def limit(self) -> Optional[float]:
+        """The limit, in the unit of `value`."""
+    @property
+    def message(self) -> str:
+        """What was measured, and for an open gate what would decide it."""
+
+@final
 class Histogram:
     """The used buckets of an HdrHistogram with three significant digits, ascending."""
 
@@ -159,6 +180,12 @@ class Result:
     @property
     def verdict(self) -> Verdict:
         """Whether the figures can be trusted, and if not, why."""
+    @property
+    def gates(self) -> list[Gate]:
+        """The gates of `fail_if`, and what the run says of each."""
+    @property
+    def checks(self) -> list[dict[str, Any]]:
+        """The checks, and how many answers passed and failed each."""
     @property
     def offered_per_second(self) -> Optional[float]:
         """Planned arrivals per second of the schedule; None for fewer than two without a given duration."""
@@ -302,6 +329,8 @@ class HttpRun:
         drain: Time,
         threads: Optional[int],
         preflight: bool,
+        fail_if: list[str],
+        checks: list[str],
     ) -> HttpRun: ...
     def run(self) -> tuple[Result, Optional[BaseException]]: ...
     def progress_text(self) -> str: ...

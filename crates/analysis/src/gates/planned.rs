@@ -3,6 +3,7 @@
 use truetail_model::arrival::Profile;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, Workload};
+use truetail_run::OfferedLoad;
 
 use super::gate::Gate;
 use super::metric::{GateMetric, Statistic};
@@ -23,7 +24,19 @@ pub struct PlannedRun<'a> {
     pub has_checks: bool,
 }
 
-impl PlannedRun<'_> {
+impl<'a> PlannedRun<'a> {
+    /// A run of `workload`, which is offered as `offered` says.
+    pub fn of(workload: &'a Workload, offered: &OfferedLoad, has_checks: bool) -> PlannedRun<'a> {
+        let weights: Vec<u32> = match &offered.mix {
+            Some(mix) => mix.targets.iter().map(|target| target.weight).collect(),
+            None => vec![1],
+        };
+        let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
+        let share = |weight: u32| f64::from(weight) / all as f64;
+        let targets = offered.target_names().into_iter().zip(weights.into_iter().map(share)).collect();
+        PlannedRun { workload, targets, has_checks }
+    }
+
     /// Why this gate would stay open whatever the service does, and what would help; `None` where it may be decided.
     pub fn objection(&self, gate: &Gate) -> Option<String> {
         if gate.is_about_checks() && !self.has_checks {

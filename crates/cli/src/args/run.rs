@@ -108,10 +108,8 @@ pub struct RunArgs {
     /// End each response when truetail reads it, not when the kernel received it
     #[arg(long, help_heading = "Generator")]
     pub user_timestamps: bool,
-    /// Precision of sending against processor time. 'auto' sends each request when it is due, and above some 4000/s a thread in
-    /// groups that span at most 0.2 ms. 'balanced' never groups; 'precise' also spins before each request; 'cheap' sends
-    /// once a millisecond [default: auto]
-    #[arg(long, value_name = "HOW", help_heading = "Limits")]
+    /// How precisely requests are sent, against the CPU time that takes [default: auto]
+    #[arg(long, value_name = "HOW", help_heading = "Generator")]
     pub timing: Option<TimingName>,
     /// Number of worker threads [default: what the load needs, at most one per CPU]
     #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Generator")]
@@ -227,13 +225,13 @@ pub enum FeedName {
 /// `--timing`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum TimingName {
-    /// Spins at the end.
+    /// Sleep, then spin until each request is due.
     Precise,
-    /// Sleeps, once for several requests where the rate is high.
+    /// As balanced; above about 4000/s per thread, sleep once for all requests due within 0.2 ms.
     Auto,
-    /// Sleeps.
+    /// Sleep until each request is due.
     Balanced,
-    /// Once a millisecond.
+    /// Send once a millisecond.
     Cheap,
 }
 

@@ -43,7 +43,7 @@ fn answer_all(mut socket: TcpStream, answers: &Answers, count: &AtomicU64) -> Op
 }
 
 const GOOD: &str = r#"{"state": "ok", "items": [{"id": 7}]}"#;
-const BAD: &str = r#"{"state": "broken", "items": []}"#;
+const BAD: &str = r#"{"state": "down", "items": []}"#;
 
 fn json(body: &str) -> Vec<u8> {
     let length = body.len();
@@ -220,7 +220,7 @@ fn headers_and_bodies_are_seen_in_http2() {
 #[test]
 fn the_answer_before_the_load_is_checked_too_and_not_counted() {
     let (url, dir) = (serve(|_| Some(json(GOOD))), TestDir::new());
-    let (output, run) = run(&dir, &url, &["-n", "20", "--check", "jsonpath $.state == broken"]);
+    let (output, run) = run(&dir, &url, &["-n", "20", "--check", "jsonpath $.state == down"]);
     assert_eq!((failed(&run), output.stderr.lines().count()), (vec![20], 1), "{output:?}");
     assert!(output.stderr.contains("the answer before the load fails the check"), "{output:?}");
     assert!(output.stderr.contains("it is \"ok\""), "{output:?}");

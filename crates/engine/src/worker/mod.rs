@@ -6,7 +6,8 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `starting` | what is due, in batches or one by one |
-//! | `opening` | from a request without a connection to an open one |
+//! | `placing` | which connection a request gets |
+//! | `connecting` | opening a connection: TCP, then TLS |
 //! | `sending` | bytes to the transport, and the actual start |
 //! | `receiving`, `receiver` | bytes to the sessions, and when they had arrived |
 //! | `ending` | how requests and the run end, and are written down |
@@ -17,15 +18,16 @@
 
 mod clock;
 mod config;
+mod connecting;
 mod connections;
 mod deadlines;
 mod ending;
 mod in_flight;
 mod ledger;
-mod opening;
 mod oversleep;
 mod pace;
 mod pause_detector;
+mod placing;
 mod receiver;
 mod receiving;
 mod sending;

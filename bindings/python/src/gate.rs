@@ -1,0 +1,70 @@
+//! Gates: conditions under which a run fails.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use pyo3::prelude::*;
+use truetail_run::{GateFinding, GateState};
+
+use crate::arguments::value_error;
+
+/// Reads each text, such as the gates of `fail_if`.
+pub fn parsed<T: FromStr<Err: Display>>(name: &str, texts: &[String]) -> PyResult<Vec<T>> {
+    texts.iter().map(|text| text.parse().map_err(|error| value_error(name, error))).collect()
+}
+
+/// A gate, and what the run says of it.
+#[pyclass(module = "truetail", frozen)]
+pub struct Gate(pub GateFinding);
+
+impl Gate {
+    fn state_name(&self) -> &'static str {
+        match self.0.state {
+            GateState::Holds => "holds",
+            GateState::Fails => "fails",
+            GateState::Open => "open",
+        }
+    }
+}
+
+/// A figure of a gate: times in seconds, shares in [0, 1], rates per second.
+fn figure(ns: Option<u64>, other: Option<f64>) -> Option<f64> {
+    ns.map(|ns| ns as f64 / 1e9).or(other)
+}
+
+#[pymethods]
+impl Gate {
+    /// The condition as it was written: `p99 > 50ms`.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// `holds`: the service passed; `fails`; or `open`: the run cannot tell.
+    #[getter]
+    fn state(&self) -> &'static str {
+        self.state_name()
+    }
+
+    /// What was measured: seconds, a share in [0, 1], or a rate per second; `None` where there is no value.
+    #[getter]
+    fn value(&self) -> Option<f64> {
+        figure(self.0.value_ns, self.0.value)
+    }
+
+    /// The limit, in the unit of `value`.
+    #[getter]
+    fn limit(&self) -> Option<f64> {
+        figure(self.0.limit_ns, self.0.limit)
+    }
+
+    /// What was measured, and for an open gate what would decide it.
+    #[getter]
+    fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<truetail.Gate {} {}: {}>", self.0.text, self.state_name(), self.0.message)
+    }
+}
