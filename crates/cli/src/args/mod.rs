@@ -44,7 +44,7 @@ Examples:
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    done, and every gate holds
+  0    done, and every gate passed
   1    it could not be done; the message says why
   2    wrong usage
   3    a gate failed
