@@ -241,7 +241,7 @@ their response time is at least this",
     ConnectTime {
         name: "connect_time",
         label: "connecting",
-        description: "arrivals that opened a connection: DNS, TCP and TLS",
+        description: "arrivals that opened a connection: TCP and TLS",
         population: Issued,
         part_of: Some(Metric::StartDelay),
         presence: Always,
