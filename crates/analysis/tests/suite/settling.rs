@@ -43,7 +43,7 @@ fn a_service_that_settles_after_15_s_is_cut_there() {
             assert_eq!(found.settling.cut_arrivals, Some(cut_ns / S * 1000));
             assert_eq!((codes(&found), found.verdict.state), (vec!["not_stationary"], Suspect));
             let reason = &found.verdict.reasons[0];
-            assert!(reason.message.contains("--warmup auto, or --warmup 15s"), "{}", reason.message);
+            assert!(reason.message.contains("--warmup auto or --warmup 15s"), "{}", reason.message);
             assert_eq!(reason.numbers["cut_s"], cut_ns as f64 / 1e9);
         }
     }

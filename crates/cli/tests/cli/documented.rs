@@ -52,12 +52,18 @@ fn commands<'a>(blocks: &'a [String], program: &str) -> Vec<&'a str> {
     let arguments = |line: &'a String| {
         let line = line.trim_start_matches("$ ").trim_start_matches("target/release/");
         let rest = line.strip_prefix(program)?.strip_prefix(' ')?;
-        // A remark follows two blanks or a '#'.
-        let end = ["  ", " #", " | ", " > ", " && "].iter().filter_map(|mark| rest.find(mark)).min();
-        let text = rest[..end.unwrap_or(rest.len())].trim().trim_end_matches(" &");
+        let text = rest[..end_of_command(rest)].trim().trim_end_matches(" &");
         (!text.contains('…')).then_some(text)
     };
     blocks.iter().filter_map(arguments).collect()
+}
+
+/// A remark follows two blanks or a '#', and the rest of a pipeline is another command; quotes hide all of them.
+fn end_of_command(text: &str) -> usize {
+    let marks = ["  ", " #", " | ", " > ", " && "];
+    let places = marks.iter().flat_map(|mark| text.match_indices(mark)).map(|(place, _)| place);
+    let is_quoted = |place: &usize| ['\'', '"'].iter().any(|quote| text[..*place].matches(*quote).count() % 2 == 1);
+    places.filter(|place| !is_quoted(place)).min().unwrap_or(text.len())
 }
 
 /// Runs `truetail ARGUMENTS` by a shell, which reads its quotes.
@@ -125,9 +131,11 @@ impl Stage {
 
     /// The command as a short run against a server of this stage; `None` where there is none for it.
     fn shortened(&self, arguments: &str) -> Option<String> {
+        // A gate may be refused for so few requests.
+        let gates = ["--fail-if", "--until"];
         let elsewhere =
             ["--unix-socket", "--out", "--watch", "--live", "--start-at", "--stripe", "--resolve", "trace:"];
-        if !arguments.starts_with("run ") || elsewhere.iter().any(|option| arguments.contains(option)) {
+        if !arguments.starts_with("run ") || elsewhere.iter().chain(&gates).any(|option| arguments.contains(option)) {
             return None;
         }
         let line = without(arguments, &["-d", "--duration", "-n", "--requests", "--warmup", "--max-time"]);

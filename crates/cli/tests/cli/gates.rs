@@ -180,7 +180,7 @@ fn the_gates_of_a_saved_run_are_those_of_the_run() {
     .iter()
     .flat_map(|gate| ["--fail-if", gate])
     .collect();
-    let output = run(&dir, &served.api(), &[&["-n", "100", "--out", "here"][..], &gates].concat());
+    let output = run(&dir, &served.api(), &[&["-n", "200", "--out", "here"][..], &gates].concat());
     let saved = assert_complete(&dir.path().join("here"));
     assert_eq!((output.json(), output.code), (saved.clone(), Some(3)));
     for arguments in [vec!["report", "here", "--json"], [&["report", "here", "--json"][..], &gates].concat()] {

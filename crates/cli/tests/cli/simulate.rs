@@ -67,9 +67,9 @@ fn the_scenarios_are_their_truth() {
 #[test]
 fn a_scenario_is_saved_as_a_run_with_its_picture() {
     let dir = TestDir::new();
-    for _ in 0..2 {
-        let out = dir.truetail(&["simulate", "02", "--out", "here"]);
-        assert_eq!(out.code, Some(0), "{out:?}");
+    for (options, code) in [(&[][..], 0), (&[], 1), (&["--force"], 0)] {
+        let out = dir.truetail(&[&["simulate", "02", "--out", "here"][..], options].concat());
+        assert_eq!(out.code, Some(code), "{out:?}");
     }
     assert_eq!(assert_complete(&dir.path().join("here"))["source"]["kind"], "simulator");
     assert_pictures(&dir, "here", &["percentiles"]);
@@ -214,13 +214,16 @@ fn help_groups_the_options_by_lab() {
 /// (arguments, parts of the one line).
 const MISTAKES: [(&[&str], &[&str]); 22] = [
     (&["frezze"], &["frezze", "freeze, every-nth, order-router"]),
-    (&["freeze", "--pause-every", "3"], &["--pause-every belongs to the labs every-nth and order-router", "--users"]),
-    (&["freeze", "--rate", "3"], &["--rate belongs to"]),
-    (&["every-nth", "--users", "3"], &["--users belongs to the lab freeze"]),
-    (&["order-router", "--real-time"], &["--real-time belongs to the lab every-nth"]),
-    (&["order-router", "--quiet"], &["--quiet belongs to the lab every-nth"]),
-    (&["02", "--base", "3ms"], &["--base belongs to the labs freeze, every-nth and order-router", "TOML"]),
-    (&["02", "--real-time"], &["--real-time belongs to", "'02'"]),
+    (
+        &["freeze", "--pause-every", "3"],
+        &["--pause-every is an option of the labs every-nth and order-router", "--users"],
+    ),
+    (&["freeze", "--rate", "3"], &["--rate is an option of"]),
+    (&["every-nth", "--users", "3"], &["--users is an option of the lab freeze"]),
+    (&["order-router", "--real-time"], &["--real-time is an option of the lab every-nth"]),
+    (&["order-router", "--quiet"], &["--quiet is an option of the lab every-nth"]),
+    (&["02", "--base", "3ms"], &["--base is an option of the labs freeze, every-nth and order-router", "TOML"]),
+    (&["02", "--real-time"], &["--real-time is an option of", "'02'"]),
     (&["every-nth", "--quiet"], &["--quiet", "--real-time"]),
     (&["every-nth", "--pause-every", "800ms"], &["--pause-every 800ms", "500"]),
     (&["every-nth", "--pause-every", "0"], &["--pause-every"]),

@@ -41,10 +41,12 @@ impl NamedCertificates {
     }
 }
 
-/// True for the two refusals that are about who signed a certificate. webpki verifies its dates before both of them, so it
-/// is in force; the tests of this module hold it to that.
+/// True for the refusals that are about who signed a certificate. `BadSignature` is one of them: its signer may have the
+/// same name as itself. webpki verifies the dates before these, so the certificate is in force; the tests of this module
+/// hold it to that.
 fn is_about_the_signer(problem: &CertificateError) -> bool {
-    matches!(problem, CertificateError::UnknownIssuer) || is_authority_as_server(problem)
+    matches!(problem, CertificateError::UnknownIssuer | CertificateError::BadSignature)
+        || is_authority_as_server(problem)
 }
 
 /// True where a server showed the certificate of an authority.

@@ -87,7 +87,8 @@ mod tests {
         assert!(first.iter().all(|lag| *lag == Nanos(9)));
         let rest = after(&mut knock_on, SINCE_EMPTY);
         assert!(rest[2 * REQUESTS as usize..].iter().all(|lag| *lag == Nanos(1)));
-        knock_on.start(Timestamp(1_000 * MS), Nanos(7), false);
+        // After the 527 requests before.
+        knock_on.start(Timestamp(527 * MS), Nanos(7), false);
         let passed = after(&mut knock_on, 3 * REQUESTS);
         assert!(passed[..REQUESTS as usize].iter().all(|lag| *lag == Nanos(7)));
         assert!(passed[2 * REQUESTS as usize..].iter().all(|lag| *lag == Nanos(1)));
