@@ -118,7 +118,13 @@ impl Stage {
         let plain = ServeProcess::start(&dir, "01");
         let (tls, certificate) = tls::serve();
         let (client, key) = tls::client();
-        for (name, text) in [("authority.pem", certificate), ("client.pem", client), ("client.key", key)] {
+        let files = [
+            ("authority.pem", certificate.clone()),
+            ("server.pem", certificate),
+            ("client.pem", client),
+            ("client.key", key),
+        ];
+        for (name, text) in files {
             dir.file(name, &text);
         }
         dir.file("targets.txt", &format!("GET {}/items\n", plain.url));
