@@ -24,7 +24,9 @@ fn request_of(arguments: &[&str]) -> String {
 fn short_values_mean_the_same_as_long_ones() {
     let (server, dir) = (RawServer::start_whole(ANSWER), TestDir::new());
     let hash = |load: &[&str]| {
-        let output = dir.truetail(&[&["run", &server.url, "--json", "--quiet", "--no-save", "-n", "5"], load].concat());
+        let output = dir.truetail(
+            &[&["run", &server.url, "--json", "--quiet", "--no-save", "--no-preflight", "-n", "5"], load].concat(),
+        );
         let run = output.json();
         (run["schedule_hash"].clone(), run["scenario"].clone())
     };
