@@ -4,7 +4,9 @@
     cargo build --release -p truetail && python3 acceptance/verdicts.py [--runs 20] [NAME…]
 
 Each case repeats one load and counts the verdicts, their reasons, and the exit codes. `quiet` needs a machine with nothing
-else to do; `busy` compiles beside the load. Needs Go. Traffic stays on loopback. The exit code is 0 if every promise holds.
+else to do: a run in which the hypervisor took the processors away for more than 0.5 % of the time is left out and repeated,
+at most as often again. `busy` compiles beside the load. Needs Go. Traffic stays on loopback. The exit code is 0 if every
+promise holds.
 """
 
 import argparse
@@ -67,18 +69,28 @@ def p(run, q):
     return ms("without_generator_ns"), ms("value_ns")
 
 
-def repeated(runs, url, *flags):
+def stolen(run):
+    """The share of the processors' time in which the hypervisor ran something else."""
+    return (run["generator"]["surroundings"]["steal_ns"] or 0) / (run["elapsed_ns"] * os.cpu_count())
+
+
+def repeated(runs, url, *flags, most_stolen=1.0):
     """Verdicts and exit codes of several runs; each run that is not VALID says why."""
     states, exits = collections.Counter(), collections.Counter()
-    for number in range(runs):
+    for number in range(2 * runs):
+        if sum(states.values()) == runs:
+            break
         run, code = load(url, *flags)
+        if stolen(run) > most_stolen:
+            print(f"    run {number + 1}: left out, {stolen(run):.1%} stolen; it was {run['verdict']['state']}", flush=True)
+            continue
         state = run["verdict"]["state"]
         states[state] += 1
         exits[code] += 1
         if state != "VALID":
             reasons = "; ".join(f"{one['code']}: {one['message']}" for one in run["verdict"]["reasons"])
             print(f"    run {number + 1}: {state} {reasons}", flush=True)
-        print(f"    run {number + 1}: p50 {p(run, 0.5)} p99 {p(run, 0.99)} ms, exit {code}", flush=True)
+        print(f"    run {number + 1}: p50 {p(run, 0.5)} p99 {p(run, 0.99)} ms, exit {code}, {stolen(run):.2%} stolen", flush=True)
     return dict(states), dict(exits)
 
 
@@ -86,7 +98,7 @@ def quiet(runs):
     """Nothing else runs: at least 18 of 20 are VALID."""
     with Server("2ms") as server:
         for rate, duration in LOADS:
-            states, _ = repeated(runs, server.url, "-r", rate, "-d", duration)
+            states, _ = repeated(runs, server.url, "-r", rate, "-d", duration, most_stolen=0.005)
             promise(f"-r {rate} -d {duration}: VALID in nine of ten", states.get("VALID", 0) >= 0.9 * runs, states)
 
 
