@@ -159,7 +159,7 @@ impl RunResult {
         self.findings.offered_per_second
     }
 
-    /// Answers per second from the first intended start to the last end; `None` for fewer than two arrivals.
+    /// Answers per second of the schedule, or until the last answer where some came later; `None` for fewer than two arrivals.
     #[getter]
     fn throughput_per_second(&self) -> Option<f64> {
         self.findings.throughput_per_second

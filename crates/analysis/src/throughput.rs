@@ -17,7 +17,7 @@ pub(crate) fn answered_per_second(run: &Run, every: Option<&[RequestRecord]>) ->
     }
     let from = first_intended(snapshot, every).unwrap_or(snapshot.measure_from);
     let fastest = snapshot.metric(Metric::ResponseTime).min().unwrap_or_default();
-    let until_last = snapshot.last_end.since(from).saturating_sub(fastest).0 as f64;
+    let until_last = last_answer(snapshot, every).since(from).saturating_sub(fastest).0 as f64;
     let length_ns = schedule_ns(run, every)?.max(until_last);
     Some(per_second(snapshot.tally.responses as f64, length_ns))
 }
@@ -53,6 +53,21 @@ fn first_intended(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Optio
         None => {
             let second = snapshot.seconds.iter().position(|second| second.planned > 0)?;
             Some(Timestamp(second as u64 * NANOS_PER_SECOND).max(snapshot.measure_from))
+        }
+    }
+}
+
+/// When the last answer had arrived; where only seconds are known, the end of that second at the latest. What ended later
+/// without an answer does not count: waiting for it answered nobody.
+fn last_answer(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Timestamp {
+    match every {
+        Some(records) => {
+            let answers = records.iter().filter(|record| record.outcome.is_response());
+            answers.map(|record| record.end).max().unwrap_or_default()
+        }
+        None => {
+            let seconds = snapshot.seconds.iter().rposition(|second| second.completed > 0).map_or(0, |last| last + 1);
+            Timestamp(seconds as u64 * NANOS_PER_SECOND).min(snapshot.last_end)
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::tally::CheckTally;
 /// Bytes of the body that are kept of an answer that failed.
 const KEPT_BODY_BYTES: usize = 4096;
 /// Room for a body that is kept from one answer to the next.
-const BODY_ROOM_KEPT: usize = 64 * 1024;
+const BODY_ROOM_KEPT: usize = 4 * 1024;
 
 /// What all workers of a run know.
 #[derive(Clone, Debug)]

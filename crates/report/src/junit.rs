@@ -88,7 +88,13 @@ fn check(check: &CheckCounts, counts: bool) -> TestCase {
     let told =
         format!("{} of {} answers failed", number::count(check.failed), number::count(check.passed + check.failed));
     let fails = counts && check.failed > 0;
-    let status = if fails { non_success(NonSuccessKind::Failure, "failed", &told) } else { TestCaseStatus::success() };
+    let status = if fails {
+        non_success(NonSuccessKind::Failure, "failed", &told)
+    } else if check.passed + check.failed == 0 {
+        non_success(NonSuccessKind::Error, "open", "there was no answer to check")
+    } else {
+        TestCaseStatus::success()
+    };
     let mut case = case("check", &check.text, status);
     case.set_system_out(told);
     case

@@ -1,5 +1,6 @@
 //! A run as a short page in Markdown, for a pull request or the summary of a job.
 
+use truetail_analysis::verdict::SATURATED;
 use truetail_model::record::{Metric, Tally};
 use truetail_run::{Distribution, Findings, GateState, Run, VerdictState};
 
@@ -78,12 +79,19 @@ fn checks(run: &Run) -> String {
 }
 
 fn quantiles(findings: &Findings) -> String {
+    if findings.verdict.reasons.iter().any(|reason| reason.code == SATURATED) {
+        return "Percentiles omitted: under overload they only grow with run length.\n".to_owned();
+    }
     let service_time = &findings.metrics[Metric::ServiceTime];
     let row = |quantile: &truetail_run::Quantile| {
         vec![
             number::quantile_name(quantile.q),
-            number::quantile(quantile),
-            number::time_range(quantile.low_ns, quantile.high_ns),
+            number::bracketed(quantile),
+            if number::is_bracketed(quantile) {
+                String::new()
+            } else {
+                number::time_range(quantile.low_ns, quantile.high_ns)
+            },
             at(service_time, quantile.q),
         ]
     };

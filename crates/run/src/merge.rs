@@ -227,6 +227,7 @@ fn add_facts(whole: &mut Facts, part: Facts) {
     }
     // Books by target that one part does not have are not known of the whole.
     if whole.by_target.len() != part.by_target.len() {
+        add_note(&mut whole.notes, "not every run has books of each target: they are left out of the whole".to_owned());
         whole.by_target.clear();
     }
     whole.by_target.iter_mut().zip(&part.by_target).for_each(|(whole, part)| whole.merge(part));
@@ -235,6 +236,7 @@ fn add_facts(whole: &mut Facts, part: Facts) {
         whole.failed_answers.extend(part.failed_answers);
         whole.failed_answers = first_failed(std::mem::take(&mut whole.failed_answers));
     } else {
+        add_note(&mut whole.notes, "the runs had different checks: the whole has none".to_owned());
         whole.checks.clear();
         whole.failed_answers.clear();
     }

@@ -173,7 +173,9 @@ impl Simulation {
         let record = RequestRecord::new(arrival, self.now, end, outcome).with_start_delay(connection_wait, None);
         let Some(generator) = &mut self.generator else { return record };
         let lag = record.delay.generator_lag;
-        let passed_on = generator.knock_on.start(self.now, lag, self.driver.in_flight() == 1);
+        // What waited for a permit was behind another one, whether or not that has ended by now.
+        let is_idle = self.driver.in_flight() == 1 && connection_wait.is_zero();
+        let passed_on = generator.knock_on.start(self.now, lag, is_idle);
         RequestRecord { knock_on: passed_on.saturating_sub(lag), ..record }
     }
 

@@ -191,7 +191,7 @@ class Result:
         """Planned arrivals per second of the schedule; None for fewer than two without a given duration."""
     @property
     def throughput_per_second(self) -> Optional[float]:
-        """Answers per second from the first intended start to the last end; None for fewer than two arrivals."""
+        """Answers per second of the schedule, or until the last answer where some came later; None for fewer than two arrivals."""
     @property
     def interrupted(self) -> bool:
         """The run was ended early."""

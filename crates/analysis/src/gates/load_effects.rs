@@ -1,5 +1,6 @@
 //! What the generator did to the load, as far as it bears on a gate.
 
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{Reason, Verdict, VerdictState};
 
 /// What a run's verdict says of its load. The reasons are told apart by their codes, which are stable.
@@ -19,9 +20,10 @@ pub(super) struct LoadEffects {
 }
 
 impl LoadEffects {
-    /// The generator may have been the limit of how much was sent.
-    pub(super) const fn generator_bound(self) -> bool {
-        self.late || self.lower_load
+    /// The generator may have been the limit of how much was sent. A schedule is sent whole by a generator that was late,
+    /// too; the users of a closed loop ask less.
+    pub(super) fn generator_bound(self, model: LoadModelKind) -> bool {
+        self.lower_load || self.bursts || self.late && model == LoadModelKind::Closed
     }
 
     pub(super) fn of(verdict: &Verdict) -> LoadEffects {

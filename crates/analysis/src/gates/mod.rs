@@ -29,7 +29,7 @@ mod planned;
 mod scope;
 mod shares;
 mod times;
-mod words;
+pub(crate) mod words;
 
 pub use gate::{Gate, GateError, judge_all};
 pub use outcome::{RunOutcome, a_check_fails, outcome};

@@ -11,7 +11,7 @@ pub enum RunOutcome {
     Passed,
     /// A gate fails, or a check.
     Failed,
-    /// No gate fails and one is open; without gates, the measurement is INVALID.
+    /// No gate or check fails, and a gate is open or nothing was checked; without gates, the measurement is INVALID.
     Open,
 }
 
@@ -21,11 +21,16 @@ pub fn outcome(run: &Run, findings: &Findings) -> RunOutcome {
     let invalid = findings.gates.is_empty() && findings.verdict.state == VerdictState::Invalid;
     if any(GateState::Fails) || a_check_fails(run, findings) {
         RunOutcome::Failed
-    } else if any(GateState::Open) || invalid {
+    } else if any(GateState::Open) || invalid || nothing_was_checked(run) {
         RunOutcome::Open
     } else {
         RunOutcome::Passed
     }
+}
+
+/// There are checks, and no answer that could have passed or failed them.
+fn nothing_was_checked(run: &Run) -> bool {
+    run.facts.checks.iter().any(|check| check.passed + check.failed == 0)
 }
 
 /// One failed answer fails a check, unless a gate on `check-failures` says how many may.

@@ -24,10 +24,14 @@ pub(super) fn failures(run: &Run, findings: &Findings, scope: Scope, error_statu
     let share = |part: u64| part as f64 / tally.planned as f64;
     let own = own_failures(run).min(tally.connect_failed);
     let stopped = stopped(run, tally);
+    let effects = LoadEffects::of(&findings.verdict);
+    // Counted already where the run was stopped.
+    let never_sent = if effects.lower_load && !run.facts.interrupted { tally.never_issued } else { 0 };
     Evidence::exactly(share(bad))
         .down_to(share(bad - own), Doubt::GeneratorFailures { arrivals: own })
         .down_to(share(bad - own - stopped), Doubt::Stopped { arrivals: stopped })
-        .under(LoadEffects::of(&findings.verdict), 1.0)
+        .down_to(share(bad - own - stopped - never_sent), Doubt::LowerLoad)
+        .under(effects, 1.0)
 }
 
 /// Arrivals that might have been answered if the run had not been stopped. Where it was not, what was unanswered when the
@@ -72,5 +76,9 @@ pub(super) fn throughput(run: &Run, findings: &Findings, scope: Scope) -> Eviden
         return known.under(effects, f64::INFINITY);
     }
     // In saturation it is what the service can do: no bound.
-    if effects.generator_bound() { known.up_to(f64::INFINITY, Doubt::GeneratorBound) } else { known }
+    if effects.generator_bound(run.facts.offered.model) {
+        known.up_to(f64::INFINITY, Doubt::GeneratorBound)
+    } else {
+        known
+    }
 }

@@ -19,6 +19,9 @@ pub(super) fn evidence(run: &Run, findings: &Findings, scope: Scope, kind: TimeK
         Statistic::Quantile(q) => of_quantile(run, &quantile(run, findings, scope, kind, q), scope, kind, generator),
         Statistic::Mean => of_mean(run, scope, kind, generator),
     };
+    // Requests that a slow generator never sent stand among the slowest, and say nothing of the service.
+    let never_sent = effects.lower_load && run.snapshot.tally.never_issued > 0;
+    let known = if never_sent { known.down_to(0.0, Doubt::LowerLoad) } else { known };
     known.under(effects, f64::INFINITY)
 }
 
@@ -26,7 +29,8 @@ pub(super) fn evidence(run: &Run, findings: &Findings, scope: Scope, kind: TimeK
 /// where answers lay unread.
 #[derive(Clone, Copy)]
 struct Generator {
-    /// A reason in the verdict says that it was late.
+    /// It may have been late: a reason in the verdict says so, or the time begins at the intended start, so that any lag is
+    /// a part of it.
     late: bool,
     /// A time may be too long by this.
     longer_by: f64,
@@ -42,7 +46,7 @@ impl Generator {
             TimeKind::Response | TimeKind::FirstByte => 0.0,
         };
         let longer_by = if ends_on_time(run) { lag } else { f64::INFINITY };
-        Generator { late: effects.late, longer_by, shorter_by }
+        Generator { late: effects.late || kind != TimeKind::Service, longer_by, shorter_by }
     }
 
     /// What is known of `value`, with what the generator may have done to it.

@@ -1,7 +1,7 @@
-//! Numbers in the messages of gates: each is one word, so that programs can split the lines at blanks.
+//! Numbers in the messages of gates and verdicts: each is one word, so that programs can split the lines at blanks.
 
 /// A time in the fitting unit, to four digits: `24.48ms`.
-pub(super) fn time(ns: f64) -> String {
+pub(crate) fn time(ns: f64) -> String {
     let (unit, length) = unit_of(ns);
     if length == 1.0 { format!("{ns:.0}ns") } else { format!("{}{unit}", four_digits(ns / length)) }
 }
@@ -35,7 +35,7 @@ pub(super) fn share(part: f64) -> String {
 }
 
 /// A rate to four digits: `948.2/s`.
-pub(super) fn rate(per_second: f64) -> String {
+pub(crate) fn rate(per_second: f64) -> String {
     let text = four_digits(per_second);
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     format!("{text}/s")

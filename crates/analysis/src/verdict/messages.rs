@@ -3,6 +3,7 @@
 use truetail_run::Shift;
 
 use super::validity_issue::ValidityIssue;
+use crate::gates::words::{self, rate};
 use crate::saturation_detector::SUGGESTED_SHARE;
 
 /// A sentence or two.
@@ -252,32 +253,9 @@ fn plural(n: u64, one: &str, more: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { more })
 }
 
-/// `1000/s`, `998.3/s`.
-fn rate(per_second: f64) -> String {
-    let digits = significant(per_second);
-    let short = if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
-    format!("{short}/s")
-}
-
 /// A time in the fitting unit: `12.34ms`.
 fn time(ns: u64) -> String {
-    match ns {
-        0..1_000 => format!("{ns}ns"),
-        1_000..1_000_000 => format!("{}µs", significant(ns as f64 / 1e3)),
-        1_000_000..1_000_000_000 => format!("{}ms", significant(ns as f64 / 1e6)),
-        _ => format!("{}s", significant(ns as f64 / 1e9)),
-    }
-}
-
-/// To four significant digits, and never fewer than there are before the point.
-fn significant(value: f64) -> String {
-    let decimals = match value {
-        ..10.0 => 3,
-        ..100.0 => 2,
-        ..1_000.0 => 1,
-        _ => 0,
-    };
-    format!("{value:.decimals$}")
+    words::time(ns as f64)
 }
 
 #[cfg(test)]

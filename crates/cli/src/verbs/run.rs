@@ -40,6 +40,8 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     if let Some(checks) = &resolved.checks {
         run.facts.checks = checks.counts(run.snapshot.measure_from);
         run.facts.failed_answers = checks.failed_answers();
+        let measured_from_ns = run.snapshot.measure_from.0;
+        run.facts.failed_answers.retain(|answer| answer.intended_start_ns >= measured_from_ns);
     }
     if let Some(note) = stop_conditions.until.and_then(|until| not_reached(until, &run)) {
         output::note(&note);
@@ -80,7 +82,11 @@ fn cut_warmup(mut run: Run, cut: bool) -> (Run, Findings) {
         return (run, findings);
     };
     match truetail_analysis::without_warmup(&run, Timestamp(from)) {
-        Ok(shorter) => {
+        Ok(mut shorter) => {
+            if !run.facts.by_target.is_empty() {
+                let note = "--warmup auto: what became of each target is known of the whole run only, and left out";
+                shorter.facts.notes.push(note.to_owned());
+            }
             let findings = truetail_analysis::findings(&shorter);
             (shorter, findings)
         }

@@ -131,11 +131,19 @@ fn parse_url(text: &str) -> Result<Url, TargetError> {
     Ok(url)
 }
 
+/// The first word of a line, and a sign that there is more: what follows it may be a secret.
+fn first_word(line: &str) -> String {
+    match line.trim().split_once(char::is_whitespace) {
+        Some((first, _)) => format!("{first} …"),
+        None => line.trim().to_owned(),
+    }
+}
+
 fn parse_header(line: &str) -> Result<(String, String), TargetError> {
     let parts = line.split_once(':').map(|(name, value)| (name.trim(), value.trim()));
     match parts {
         Some((name, value)) if is_token(name) && is_header_value(value.as_bytes()) => Ok((name.into(), value.into())),
-        _ => Err(TargetError::Header(line.to_owned())),
+        _ => Err(TargetError::Header(first_word(line))),
     }
 }
 

@@ -92,8 +92,10 @@ impl InFlight {
     /// flight here is all that is.
     #[inline]
     pub(super) fn start(&mut self, tag: Tag, started: Since, knows_all: bool) {
-        let is_idle = knows_all && self.len() == 1;
+        let is_alone = knows_all && self.len() == 1;
         let exchange = &mut self.slots[tag as usize].exchange;
+        // What waited for a permit was behind another one, whether or not that has ended by now.
+        let is_idle = is_alone && exchange.connection_wait.is_zero();
         exchange.started = started;
         let lag = exchange.start_delay().generator_lag;
         exchange.passed_on = self.knock_on.start(started.instant, lag, is_idle).saturating_sub(lag);

@@ -34,6 +34,9 @@ pub struct KnockOn {
     /// A lag that is passed on until `long_until`, however many requests come.
     long: Nanos,
     long_until: Timestamp,
+    /// The largest lag since that, which follows it.
+    next: Nanos,
+    next_until: Timestamp,
 }
 
 impl KnockOn {
@@ -50,10 +53,23 @@ impl KnockOn {
         }
         self.current = self.current.max(lag);
         self.count += 1;
-        if lag >= self.long || now >= self.long_until {
-            (self.long, self.long_until) = (lag, now + Nanos(lag.0.saturating_mul(TIMES_ITS_LENGTH)));
-        }
+        self.add_long(now, lag);
         self.current.max(self.previous).max(self.long)
+    }
+
+    #[inline]
+    fn add_long(&mut self, now: Timestamp, lag: Nanos) {
+        if now >= self.long_until {
+            (self.long, self.long_until) = (self.next, self.next_until);
+            (self.next, self.next_until) = (Nanos::ZERO, now);
+        }
+        let until = now + Nanos(lag.0.saturating_mul(TIMES_ITS_LENGTH));
+        if lag >= self.long || now >= self.long_until {
+            (self.long, self.long_until) = (lag, until);
+            (self.next, self.next_until) = (Nanos::ZERO, now);
+        } else if lag >= self.next || now >= self.next_until {
+            (self.next, self.next_until) = (lag, until);
+        }
     }
 }
 
@@ -102,5 +118,17 @@ mod tests {
         let passed: Vec<Nanos> = (1..6_000).map(|i| lag_at(i * 100)).collect();
         assert!(passed[..4_998].iter().all(|lag| *lag == Nanos(20 * MS)), "until 500 ms");
         assert!(passed[5_000..].iter().all(|lag| *lag == Nanos(10)));
+    }
+
+    #[test]
+    fn a_lag_within_the_time_of_a_longer_one_has_its_own_time() {
+        let mut knock_on = KnockOn::default();
+        knock_on.start(Timestamp(0), Nanos(20 * MS), true);
+        knock_on.start(Timestamp(490 * MS), Nanos(19 * MS), false);
+        let mut lag_at = |ms: u64| knock_on.start(Timestamp(ms * MS), Nanos(10), false);
+        let passed: Vec<Nanos> = (491..1_100).map(&mut lag_at).collect();
+        assert!(passed[..9].iter().all(|lag| *lag == Nanos(20 * MS)), "until 500 ms");
+        assert!(passed[9..474].iter().all(|lag| *lag == Nanos(19 * MS)), "until 965 ms");
+        assert!(passed[480..].iter().all(|lag| *lag == Nanos(10)));
     }
 }

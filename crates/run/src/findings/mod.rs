@@ -35,7 +35,7 @@ pub struct Findings {
     pub response_time_error_status: Option<Distribution>,
     /// Every other metric, over its own arrivals.
     pub metrics: MetricDistributions,
-    /// Answers per second from the first intended start to the last end; `None` for fewer than two arrivals.
+    /// Answers per second of the schedule, or until the last answer where some came later; `None` for fewer than two arrivals.
     pub throughput_per_second: Option<f64>,
     /// Planned arrivals per second; `None` for fewer than two arrivals without a chosen duration.
     pub offered_per_second: Option<f64>,

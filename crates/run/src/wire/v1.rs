@@ -68,7 +68,7 @@ pub struct RunFile {
     pub targets: Vec<TargetFindings>,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
-    /// Answers per second from the first intended start to the last end; null where there is none.
+    /// Answers per second of the schedule, or until the last answer where some came later; null where there is none.
     pub throughput_per_second: Option<f64>,
     /// Planned arrivals per second of the schedule; null where there is none.
     pub offered_per_second: Option<f64>,
