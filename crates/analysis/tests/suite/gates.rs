@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use truetail_analysis::findings;
 use truetail_analysis::gates::{Gate, PlannedRun, RunOutcome, judge_all, outcome};
-use truetail_model::arrival::Horizon;
-use truetail_model::record::{Cause, Metric, Outcome, Samples, SamplesOptions, TargetTimes};
+use truetail_model::arrival::{Arrival, Horizon};
+use truetail_model::record::{Cause, Metric, Outcome, RequestRecord, Samples, SamplesOptions, TargetTimes};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_model::workload::LoadModel;
+use truetail_model::workload::{LoadModel, LoadModelKind};
 use truetail_run::{
     CheckCounts, Findings, GateFinding, GateState, Mix, MixTarget, Reason, Run, TargetBooks, VerdictState,
 };
@@ -153,15 +153,63 @@ fn bursts_bound_from_above_only_and_a_low_load_from_below_only() {
 }
 
 #[test]
-fn a_generator_that_was_the_limit_bounds_the_throughput_from_below() {
-    let run = healthy();
+fn a_generator_that_was_the_limit_of_a_closed_loop_bounds_the_throughput_from_below() {
+    let mut run = healthy();
     let busy = with_reason(&findings(&run), "generator_busy", VerdictState::Suspect);
+    let all_sent = judged("throughput < 1000000/s", &run, &busy);
+    assert_eq!(all_sent.state, GateState::Fails, "a schedule that was sent whole, though late");
+    run.facts.offered.model = LoadModelKind::Closed;
     assert_eq!(judged("throughput < 1/s", &run, &busy).state, GateState::Holds);
     let open = judged("throughput < 1000000/s", &run, &busy);
     assert_eq!(open.state, GateState::Open);
     assert!(open.message.contains("the generator was the limit"), "{}", open.message);
     let saturated = with_reason(&findings(&run), "saturated", VerdictState::Invalid);
     assert_eq!(judged("throughput < 1000000/s", &run, &saturated).state, GateState::Fails, "it is all that it can do");
+}
+
+#[test]
+fn what_a_slow_generator_never_sent_fails_no_gate() {
+    let mut unsent = changed(&healthy(), |record| {
+        if record.index % 2 == 1 {
+            *record = RequestRecord::never_issued(
+                Arrival { index: record.index, intended_start: record.intended_start },
+                record.intended_start + Nanos::from_secs(60),
+            );
+        }
+    });
+    unsent.facts.interrupted = false;
+    let found = with_reason(&findings(&unsent), "rate_not_reached", VerdictState::Invalid);
+    for text in ["error-rate > 1%", "p99 > 50ms", "max > 1s"] {
+        assert_eq!(judged(text, &unsent, &found).state, GateState::Open, "{text}");
+    }
+}
+
+#[test]
+fn a_first_byte_is_later_by_the_lag_of_its_request() {
+    let late = changed(&healthy(), |record| {
+        let lag = Nanos::from_millis(300);
+        record.actual_start = record.intended_start + lag;
+        record.end = record.end + lag;
+        record.first_byte = Some(record.end);
+        *record = record.with_start_delay(Nanos::ZERO, None);
+    });
+    let mut found = findings(&late);
+    found.verdict.reasons.clear();
+    assert_eq!(judged("first-byte p50 > 100ms", &late, &found).state, GateState::Open);
+    assert_eq!(judged("first-byte p50 > 1s", &late, &found).state, GateState::Holds);
+}
+
+#[test]
+fn the_throughput_ends_with_the_last_answer() {
+    let waited = changed(&healthy(), |record| {
+        if record.index == 0 {
+            record.outcome = Outcome::TimedOut;
+            record.end = record.intended_start + Nanos::from_secs(300);
+        }
+    });
+    let (with, without) = (findings(&waited), findings(&healthy()));
+    let (with, without) = (with.throughput_per_second.unwrap(), without.throughput_per_second.unwrap());
+    assert!(with > without * 0.9, "{with} {without}");
 }
 
 #[test]
