@@ -337,7 +337,7 @@ mod tests {
             (spec("http://a:{{port}}", &[], b""), "a placeholder can stand"),
             (spec("ftp://a/{{x}}", &[], b""), "f:7: 'ftp://a/{{x}}': unknown scheme"),
             (spec("http://a/", &["{{x}}: y"], b""), "f:7: '"),
-            (spec("http://a/", &["no {{x}}"], b""), "f:7: 'no {{x}}' is not a header"),
+            (spec("http://a/", &["no {{x}}"], b""), "f:7: 'no …' is not a header"),
         ] {
             let problem = Template::new(&spec, &mut Vec::new()).map(|template| template.url).unwrap_err().to_string();
             assert!(problem.contains(part), "{problem}");
