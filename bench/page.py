@@ -151,7 +151,12 @@ def summary_table(title, data, peer):
 
 def summary(sessions):
     out = ["### Goals", goals(sessions)]
-    newest = {title: (name, data, peer) for name, found in sessions.items() for title, data, peer in parts_of(found) if data and measured_near(data)}
+    newest = {}
+    for name, found in sessions.items():
+        for title, data, peer in parts_of(found):
+            # A later session that measured fewer tools, for one question, does not push out a whole table.
+            if data and tools_near(data) >= max(1, tools_near(newest[title][1]) if title in newest else 1):
+                newest[title] = (name, data, peer)
     order = sorted(newest, key=lambda title: [part in title for part in ("Closed", "Open", "HTTP/2", "TLS")].index(True))
     for title in order:
         name, data, peer = newest[title]
@@ -163,8 +168,9 @@ def summary(sessions):
     return "\n\n".join(out)
 
 
-def measured_near(data):
-    return any(row["level"] == "near" for rows in data["tables"].values() for row in rows)
+def tools_near(data):
+    """How many tools have figures at level near."""
+    return len({row["tool"] for rows in data["tables"].values() for row in rows if row["level"] == "near"})
 
 
 def main():
