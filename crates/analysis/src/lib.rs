@@ -10,6 +10,7 @@
 //! | `load_timeline` | arrivals, starts and ends over time: whether the backlog grows |
 //! | [`saturation_detector`] | detects saturation during a run |
 //! | `levels`, [`settling()`], [`without_warmup`] | the levels of the response time, where it settles, and the run without its warm-up |
+//! | [`figures`] | how figures are written |
 //! | `fidelity` | how well the arrivals followed the schedule |
 //! | [`shadow`] | what a closed-loop tool would have reported |
 //! | [`mod@uncertainty`] | where the uncertainty of a quantile comes from |
@@ -20,6 +21,7 @@
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`omission`] | how far a report is from the truth |
 //! | [`league`] | load tools compared: what they reported and what the server saw |
+//! | [`series`] | what is drawn of a run |
 
 mod binomial;
 mod bracket;
@@ -29,6 +31,7 @@ mod coverage;
 mod distribution;
 mod exceedance;
 mod fidelity;
+pub mod figures;
 pub mod gates;
 pub mod league;
 mod levels;
@@ -38,6 +41,7 @@ mod metric_distributions;
 pub mod omission;
 mod population;
 pub mod saturation_detector;
+pub mod series;
 mod settling;
 pub mod shadow;
 mod sorted_values;

@@ -10,13 +10,14 @@ use truetail_analysis::gates;
 use truetail_run::{CheckCounts, Findings, GateFinding, GateState, Run, VerdictState};
 
 use crate::number;
+use crate::summary::measured;
 
 /// The content of the file.
 ///
 /// # Errors
 /// If the document cannot be written, which no content causes.
 pub fn junit(run: &Run, findings: &Findings) -> Result<String, SerializeError> {
-    let mut suite = TestSuite::new(suite_name(run));
+    let mut suite = TestSuite::new(measured(run).unwrap_or_else(|| "a run of truetail".to_owned()));
     suite.set_time(Duration::from_nanos(run.facts.elapsed_ns));
     suite.add_test_case(measurement(findings));
     suite.add_test_cases(findings.gates.iter().map(gate));
@@ -26,17 +27,6 @@ pub fn junit(run: &Run, findings: &Findings) -> Result<String, SerializeError> {
     report.set_time(Duration::from_nanos(run.facts.elapsed_ns));
     report.add_test_suite(suite);
     report.to_string()
-}
-
-/// What was measured.
-fn suite_name(run: &Run) -> String {
-    let offered = &run.facts.offered;
-    let url = match (&offered.method, &offered.url) {
-        (Some(method), Some(url)) => Some(format!("{method} {url}")),
-        (None, url) => url.clone(),
-        (Some(_), None) => None,
-    };
-    url.or_else(|| offered.name.clone()).unwrap_or_else(|| "a run of truetail".to_owned())
 }
 
 fn case(class: &str, name: &str, status: TestCaseStatus) -> TestCase {

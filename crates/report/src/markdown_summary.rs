@@ -6,6 +6,7 @@ use truetail_run::{Distribution, Findings, GateState, Run, VerdictState};
 
 use crate::markdown::{escaped, table};
 use crate::number;
+use crate::summary::measured;
 use crate::table::Align::{Left, Right};
 
 /// The most targets that are shown; `run.json` has them all.
@@ -22,13 +23,7 @@ pub fn markdown_summary(run: &Run, findings: &Findings) -> String {
 }
 
 fn heading(run: &Run, findings: &Findings) -> String {
-    let offered = &run.facts.offered;
-    let what = match (&offered.method, &offered.url, &offered.name) {
-        (Some(method), Some(url), _) => format!("{method} {url}"),
-        (None, Some(url), _) => url.clone(),
-        (_, None, Some(name)) => name.clone(),
-        (_, None, None) => "a run".to_owned(),
-    };
+    let what = measured(run).unwrap_or_else(|| "a run".to_owned());
     let mark = match findings.verdict.state {
         VerdictState::Valid => "✅",
         VerdictState::Suspect => "⚠️",

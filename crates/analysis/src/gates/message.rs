@@ -4,8 +4,8 @@ use truetail_run::GateState;
 
 use super::evidence::{Evidence, Measured};
 use super::metric::{GateMetric, Statistic};
-use super::words::{rate, share, time, whole_time};
 use super::{doubt::Doubt, grammar::Parsed};
+use crate::figures::{rate, time, whole_time, without_zeros};
 
 /// Below this share of a figure, what is left of it without the generator is worth telling.
 const WORTH_TELLING: f64 = 0.9;
@@ -82,4 +82,9 @@ fn doubts<'a>(gate: &Parsed, evidence: &'a Evidence) -> &'a [Doubt] {
         (true, false, _) | (false, _, true) => &evidence.below,
         (true, true, _) | (false, _, false) => &evidence.above,
     }
+}
+
+/// A share in per cent, to three decimals, for limits may be as fine: `0.123%`, `100%`.
+fn share(part: f64) -> String {
+    format!("{}%", without_zeros(&format!("{:.3}", part * 100.0)))
 }

@@ -11,7 +11,7 @@
 //! | `bounds` | what bounds decide |
 //! | `times`, `shares` | the bounds of each metric |
 //! | `load_effects` | what the verdict's reasons mean for them |
-//! | `evidence`, `doubt`, `message`, `words` | what was measured, in words |
+//! | `evidence`, `doubt`, `message` | what was measured, in words |
 //! | `scope` | the whole run or one target |
 //! | `planned` | gates that a load cannot decide, found before it |
 //! | `outcome` | what all gates and checks make of a run |
@@ -29,7 +29,6 @@ mod planned;
 mod scope;
 mod shares;
 mod times;
-pub(crate) mod words;
 
 pub use gate::{Gate, GateError, judge_all};
 pub use outcome::{RunOutcome, a_check_fails, outcome};

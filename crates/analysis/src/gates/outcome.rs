@@ -17,11 +17,11 @@ pub enum RunOutcome {
 
 /// The outcome of a run whose gates were judged.
 pub fn outcome(run: &Run, findings: &Findings) -> RunOutcome {
-    let any = |state| findings.gates.iter().any(|gate| gate.state == state);
-    let invalid = findings.gates.is_empty() && findings.verdict.state == VerdictState::Invalid;
-    if any(GateState::Fails) || a_check_fails(run, findings) {
+    let worst = findings.gates.iter().map(|gate| gate.state).max();
+    let invalid = worst.is_none() && findings.verdict.state == VerdictState::Invalid;
+    if worst == Some(GateState::Fails) || a_check_fails(run, findings) {
         RunOutcome::Failed
-    } else if any(GateState::Open) || invalid || nothing_was_checked(run) {
+    } else if worst == Some(GateState::Open) || invalid || nothing_was_checked(run) {
         RunOutcome::Open
     } else {
         RunOutcome::Passed

@@ -3,7 +3,7 @@
 use truetail_run::Shift;
 
 use super::validity_issue::ValidityIssue;
-use crate::gates::words::{self, rate};
+use crate::figures::{self, quantile_name, rate};
 use crate::saturation_detector::SUGGESTED_SHARE;
 
 /// A sentence or two.
@@ -24,14 +24,14 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
              {}: allow a longer timeout or drain to learn more",
             count(censored),
             count(arrivals),
-            percentile(q),
+            quantile_name(q),
             time(at_least_ns)
         ),
         ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns } => format!(
             "truetail sent requests late: up to {} of the {} {} is its own. The range shows the value with and without \
              it. Use a less busy machine, more threads or a lower rate",
             time(lag_ns),
-            percentile(q),
+            quantile_name(q),
             time(response_time_ns)
         ),
         ValidityIssue::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => format!(
@@ -127,7 +127,7 @@ fn connection_wait(q: f64, [wait_ns, response_time_ns]: [u64; 2], waited: u64, c
          a pool of that size would wait too; service time leaves it out",
         count(waited),
         time(wait_ns),
-        percentile(q),
+        quantile_name(q),
         time(response_time_ns)
     )
 }
@@ -141,7 +141,7 @@ fn generator_paused([pauses, longest_ns]: [u64; 2], [arrivals_hit, arrivals]: [u
         0 => String::new(),
         hit => format!(", which delayed {} of {} arrivals", count(hit), count(arrivals)),
     };
-    let effect = moved.map_or(String::new(), |q| format!(" and moved {}", percentile(q)));
+    let effect = moved.map_or(String::new(), |q| format!(" and moved {}", quantile_name(q)));
     format!(
         "truetail itself stood still {times}{hit}{effect}. It was stopped, suspended or short of CPU: repeat the run on a \
          quieter machine"
@@ -238,11 +238,6 @@ pub(crate) fn seconds(ns: u64) -> String {
     format!("{}s", (ns as f64 / 1e7).round() / 1e2)
 }
 
-/// 0.999 as `p99.9`, 1 as `max`.
-fn percentile(q: f64) -> String {
-    if q >= 1.0 { "max".to_owned() } else { format!("p{}", (q * 1e6).round() / 1e4) }
-}
-
 /// `60000`.
 fn count(n: u64) -> String {
     n.to_string()
@@ -255,7 +250,7 @@ fn plural(n: u64, one: &str, more: &str) -> String {
 
 /// A time in the fitting unit: `12.34ms`.
 fn time(ns: u64) -> String {
-    words::time(ns as f64)
+    figures::time(ns as f64)
 }
 
 #[cfg(test)]
@@ -263,13 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_one_word() {
-        assert_eq!(
-            [500, 1_580, 24_480_000, 810_000_000, 1_010_000_000].map(time),
-            ["500ns", "1.580µs", "24.48ms", "810.0ms", "1.010s"]
-        );
-        assert_eq!([1_000.0, 998.34, 25.0, 0.5].map(rate), ["1000/s", "998.3/s", "25/s", "0.5/s"]);
+    fn seconds_are_one_word() {
         assert_eq!([15_000_000_000, 7_500_000_000].map(seconds), ["15s", "7.5s"]);
-        assert_eq!([0.5, 0.999, 1.0].map(percentile), ["p50", "p99.9", "max"]);
     }
 }

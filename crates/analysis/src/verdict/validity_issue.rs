@@ -1,6 +1,7 @@
 //! Validity issues: why a run's numbers may not be trusted, as values. Their words are in `messages`.
 
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 use truetail_run::{Shift, VerdictState};
 
 use super::thresholds::GENERATOR_LIMIT_INVALID;
@@ -8,8 +9,9 @@ use super::thresholds::GENERATOR_LIMIT_INVALID;
 /// The code of a verdict's reason when no response time is a property of the service.
 pub const SATURATED: &str = "saturated";
 
-/// One reason against a run.
-#[derive(Clone, PartialEq, Debug)]
+/// One reason against a run. Its fields are its numbers in `run.json`.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
 #[allow(missing_docs, reason = "the names of the numbers are those of run.json, with their units")]
 pub enum ValidityIssue {
     /// Some arrival has no outcome, or more than one: a bug in truetail.
@@ -30,7 +32,9 @@ pub enum ValidityIssue {
         longest_ns: u64,
         arrivals_hit: u64,
         arrivals: u64,
+        #[serde(rename = "q")]
         moved: Option<f64>,
+        #[serde(skip)]
         invalid: bool,
     },
     /// The backlog grows without end.
@@ -53,19 +57,36 @@ pub enum ValidityIssue {
     SaturatedToTimeout {
         offered_per_second: f64,
         capacity_per_second: f64,
+        #[serde(rename = "from_s", serialize_with = "seconds")]
         from_ns: u64,
         timed_out: u64,
         arrivals: u64,
         timeout_ns: u64,
     },
     /// Less was sent than was planned, while it was planned.
-    RateNotReached { planned_per_second: f64, sent_per_second: f64, by_generator: bool },
+    RateNotReached {
+        planned_per_second: f64,
+        sent_per_second: f64,
+        #[serde(skip)]
+        by_generator: bool,
+    },
     /// The control group's quota of CPU was used up for a while.
     Throttled { throttled_ns: u64, elapsed_ns: u64 },
     /// A worker of the generator used nearly all the time there was.
-    GeneratorBusy { cpu_ns: u64, elapsed_ns: u64, threads: u32, closed_loop: bool },
+    GeneratorBusy {
+        cpu_ns: u64,
+        elapsed_ns: u64,
+        threads: u32,
+        #[serde(skip)]
+        closed_loop: bool,
+    },
     /// The response time changed its level in mid-run. After `cut_ns`, where there is one, it no longer does.
-    NotStationary { shift: Shift, cut_ns: Option<u64> },
+    NotStationary {
+        #[serde(flatten, serialize_with = "in_seconds")]
+        shift: Shift,
+        #[serde(rename = "cut_s", serialize_with = "seconds_if_any")]
+        cut_ns: Option<u64>,
+    },
     /// The generator displaced many arrivals by more than the gap between two.
     ArrivalsOffSchedule { displaced: u64, issued: u64, mean_gap_ns: u64 },
     /// The generator had no port or file left.
@@ -122,85 +143,7 @@ impl ValidityIssue {
 
     /// Its numbers, by their names in `run.json`.
     pub(super) fn numbers(&self) -> Map<String, Value> {
-        let numbers = match *self {
-            ValidityIssue::BooksUnbalanced { planned, accounted } => {
-                json!({"planned": planned, "accounted": accounted})
-            }
-            ValidityIssue::NoResponses { planned, issued } => json!({"planned": planned, "issued": issued}),
-            ValidityIssue::TooFewSamples { arrivals, needs_n } => json!({"arrivals": arrivals, "needs_n": needs_n}),
-            ValidityIssue::CensoredTail { q, censored, arrivals, at_least_ns } => {
-                json!({"q": q, "censored": censored, "arrivals": arrivals, "at_least_ns": at_least_ns})
-            }
-            ValidityIssue::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } => json!({
-                "q": q, "wait_ns": wait_ns, "response_time_ns": response_time_ns, "waited": waited,
-                "connections": connections,
-            }),
-            ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns } => {
-                json!({"q": q, "lag_ns": lag_ns, "response_time_ns": response_time_ns})
-            }
-            ValidityIssue::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, moved, .. } => json!({
-                "pauses": pauses, "longest_ns": longest_ns, "arrivals_hit": arrivals_hit, "arrivals": arrivals,
-                "q": moved,
-            }),
-            ValidityIssue::ConnectionsExhausted {
-                offered_per_second,
-                answered_per_second,
-                backlog,
-                connections,
-                service_time_ns,
-            } => {
-                json!({
-                    "offered_per_second": offered_per_second, "answered_per_second": answered_per_second,
-                    "backlog": backlog, "connections": connections, "service_time_ns": service_time_ns,
-                })
-            }
-            ValidityIssue::Saturated {
-                offered_per_second,
-                capacity_per_second,
-                growth_per_second,
-                backlog,
-                connections,
-            } => {
-                json!({
-                    "offered_per_second": offered_per_second, "capacity_per_second": capacity_per_second,
-                    "growth_per_second": growth_per_second, "backlog": backlog, "connections": connections,
-                })
-            }
-            ValidityIssue::SaturatedToTimeout {
-                offered_per_second,
-                capacity_per_second,
-                from_ns,
-                timed_out,
-                arrivals,
-                timeout_ns,
-            } => {
-                json!({
-                    "offered_per_second": offered_per_second, "capacity_per_second": capacity_per_second,
-                    "from_s": seconds(from_ns), "timed_out": timed_out, "arrivals": arrivals, "timeout_ns": timeout_ns,
-                })
-            }
-            ValidityIssue::RateNotReached { planned_per_second, sent_per_second, .. } => {
-                json!({"planned_per_second": planned_per_second, "sent_per_second": sent_per_second})
-            }
-            ValidityIssue::Throttled { throttled_ns, elapsed_ns } => {
-                json!({"throttled_ns": throttled_ns, "elapsed_ns": elapsed_ns})
-            }
-            ValidityIssue::GeneratorBusy { cpu_ns, elapsed_ns, threads, .. } => {
-                json!({"cpu_ns": cpu_ns, "elapsed_ns": elapsed_ns, "threads": threads})
-            }
-            ValidityIssue::NotStationary { shift, cut_ns } => json!({
-                "at_s": seconds(shift.at_ns), "until_s": seconds(shift.until_ns), "from_ns": shift.from_ns,
-                "to_ns": shift.to_ns, "lowest_ns": shift.lowest_ns, "highest_ns": shift.highest_ns,
-                "cut_s": cut_ns.map(seconds),
-            }),
-            ValidityIssue::ArrivalsOffSchedule { displaced, issued, mean_gap_ns } => {
-                json!({"displaced": displaced, "issued": issued, "mean_gap_ns": mean_gap_ns})
-            }
-            ValidityIssue::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => json!({
-                "failed": failed, "arrivals": arrivals, "no_local_port": no_local_port,
-                "no_file_descriptor": no_file_descriptor,
-            }),
-        };
+        let numbers = serde_json::to_value(self).expect("every number has a JSON form");
         match numbers {
             Value::Object(map) => map,
             _ => Map::new(),
@@ -208,6 +151,26 @@ impl ValidityIssue {
     }
 }
 
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
+fn seconds<S: Serializer>(ns: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(*ns as f64 / 1e9)
+}
+
+fn seconds_if_any<S: Serializer>(ns: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    ns.map(|ns| ns as f64 / 1e9).serialize(serializer)
+}
+
+/// A shift with its instants in seconds.
+fn in_seconds<S: Serializer>(shift: &Shift, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct InSeconds {
+        at_s: f64,
+        until_s: f64,
+        from_ns: Option<u64>,
+        to_ns: Option<u64>,
+        lowest_ns: Option<u64>,
+        highest_ns: Option<u64>,
+    }
+    let Shift { at_ns, until_ns, from_ns, to_ns, lowest_ns, highest_ns } = *shift;
+    let [at_s, until_s] = [at_ns, until_ns].map(|ns| ns as f64 / 1e9);
+    InSeconds { at_s, until_s, from_ns, to_ns, lowest_ns, highest_ns }.serialize(serializer)
 }

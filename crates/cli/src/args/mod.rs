@@ -47,7 +47,7 @@ Exit codes:
   0    done, and every gate passed
   1    it could not be done; the message says why
   2    wrong usage
-  3    a gate failed
+  3    a gate or a check failed
   4    undecided: a gate that the run cannot decide, or an INVALID measurement without a gate
   130  stopped by Ctrl-C, 143 by SIGTERM; the run is reported and saved";
 

@@ -227,7 +227,7 @@ pub enum FeedName {
 pub enum TimingName {
     /// Sleep, then spin until each request is due.
     Precise,
-    /// As balanced; above about 4000/s per thread, sleep once for all requests due within 0.2 ms.
+    /// As balanced; above about 4000/s per thread, one sleep serves several requests, and none waits for it more than 0.2 ms.
     Auto,
     /// Sleep until each request is due.
     Balanced,

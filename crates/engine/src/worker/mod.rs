@@ -160,8 +160,9 @@ impl<P: Protocol> Worker<P> {
         let latest = if self.receiver.has_more() { now } else { sleeping::latest_wake_up(now) };
         let until = until.min(self.in_flight.first_deadline()).min(latest).max(now);
         let paused_before = self.clock.pauses.total();
-        let wait = Wait { driver: &self.driver, now, until, is_watched: self.connections.are_watched() };
-        self.sleeper.sleep(&wait, &self.reactor, reports, &mut self.clock)?;
+        let is_watched = self.connections.are_watched();
+        let wait = Wait { reactor: &self.reactor, driver: &self.driver, now, until, is_watched };
+        self.sleeper.sleep(&wait, reports, &mut self.clock)?;
         self.has_polled = true;
         let woke = self.clock.now();
         self.clock.looked(woke, self.sleeper.woken_within().map(|within| (now, within)));

@@ -39,6 +39,7 @@ pub(super) fn latest_wake_up(now: Timestamp) -> Timestamp {
 /// A wait that begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait<'a> {
+    pub(super) reactor: &'a Reactor,
     pub(super) driver: &'a Driver,
     /// When it begins.
     pub(super) now: Timestamp,
@@ -176,28 +177,16 @@ impl Sleeper {
     }
 
     /// Waits, and puts what has happened into `reports`.
-    pub(super) fn sleep(
-        &mut self,
-        wait: &Wait<'_>,
-        reactor: &Reactor,
-        reports: &mut Reports,
-        clock: &mut WorkerClock,
-    ) -> io::Result<()> {
+    pub(super) fn sleep(&mut self, wait: &Wait<'_>, reports: &mut Reports, clock: &mut WorkerClock) -> io::Result<()> {
         self.was_woken = false;
         match self.habits.timing {
-            Timing::Precise | Timing::Balanced | Timing::Auto => self.sleep_short_of(wait, reactor, reports, clock),
-            Timing::Cheap => self.sleep_in_ticks(wait, reactor, reports, clock),
+            Timing::Precise | Timing::Balanced | Timing::Auto => self.sleep_short_of(wait, reports, clock),
+            Timing::Cheap => self.sleep_in_ticks(wait, reports, clock),
         }
     }
 
-    fn sleep_in_ticks(
-        &mut self,
-        wait: &Wait<'_>,
-        reactor: &Reactor,
-        reports: &mut Reports,
-        clock: &mut WorkerClock,
-    ) -> io::Result<()> {
-        let Wait { driver, now, until, .. } = *wait;
+    fn sleep_in_ticks(&mut self, wait: &Wait<'_>, reports: &mut Reports, clock: &mut WorkerClock) -> io::Result<()> {
+        let Wait { reactor, driver, now, until, .. } = *wait;
         if until <= now {
             return reactor.wait(reports, Some(Nanos::ZERO));
         }
@@ -224,13 +213,8 @@ impl Sleeper {
     }
 
     /// Wakes as much before the end of the wait as sleeps end late; the rest is waited for awake.
-    fn sleep_short_of(
-        &mut self,
-        wait: &Wait<'_>,
-        reactor: &Reactor,
-        reports: &mut Reports,
-        clock: &mut WorkerClock,
-    ) -> io::Result<()> {
+    fn sleep_short_of(&mut self, wait: &Wait<'_>, reports: &mut Reports, clock: &mut WorkerClock) -> io::Result<()> {
+        let reactor = wait.reactor;
         let asleep = wait.until.since(wait.now).saturating_sub(self.oversleep.estimate());
         if asleep < WORTH_SLEEPING {
             clock.pauses.sleeping(wait.now);

@@ -10,7 +10,7 @@ use crate::style::Style;
 /// What was measured, in a line: `GET http://127.0.0.1:8080/api, open loop at 1000/s for 60s`.
 pub(super) fn headline(run: &Run) -> String {
     let offered = &run.facts.offered;
-    let target = target(offered, &run.facts.source).map_or(String::new(), |target| format!("{target}, "));
+    let target = measured(run).map_or(String::new(), |target| format!("{target}, "));
     let connections = connections(offered).map_or(String::new(), |connections| format!(", {connections}"));
     format!("{target}{}{connections}", load(offered))
 }
@@ -31,7 +31,9 @@ pub(super) fn details(run: &Run, findings: &Findings, style: Style) -> Vec<Strin
     [labelled_text("Load", &parts.join(" · "), style), labelled_text("Rate", &rates, style)].concat()
 }
 
-fn target(offered: &OfferedLoad, source: &RunSource) -> Option<String> {
+/// What was measured, without its load; `None` for a run that says nothing of it.
+pub(crate) fn measured(run: &Run) -> Option<String> {
+    let (offered, source) = (&run.facts.offered, &run.facts.source);
     let what = match (&offered.method, &offered.url) {
         (Some(method), Some(url)) => Some(format!("{method} {url}")),
         (None, Some(url)) => Some(url.clone()),

@@ -32,6 +32,7 @@ use truetail_analysis::verdict::SATURATED;
 use truetail_run::{Findings, Run};
 
 use crate::style::Style;
+pub(crate) use load::measured;
 
 /// What a summary contains besides the run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

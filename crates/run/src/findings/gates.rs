@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Whether the service passed a gate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// Whether the service passed a gate; from best to worst.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateState {
     /// It passed: the condition under which the run would fail is not met.
     Holds,
-    /// It did not pass.
-    Fails,
     /// The run can show neither.
     Open,
+    /// It did not pass.
+    Fails,
 }
 
 /// A gate, and what the run says of it. Times and limits of times are in nanoseconds, shares in [0, 1], rates per second.

@@ -54,8 +54,15 @@ fn a_worker_is_deaf_only_to_what_the_kernel_stamps() {
         for stamped in [true, false] {
             let mut stage = Stage::with_tls(1000, None, stamped, timing, None);
             let wait = |stage: &Stage, now, is_watched| {
-                let wait = Wait { driver: &stage.worker.driver, now, until: now + Nanos::from_micros(500), is_watched };
-                stage.worker.sleeper.is_deaf(&wait)
+                let worker = &stage.worker;
+                let until = now + Nanos::from_micros(500);
+                worker.sleeper.is_deaf(&Wait {
+                    reactor: &worker.reactor,
+                    driver: &worker.driver,
+                    now,
+                    until,
+                    is_watched,
+                })
             };
             let now = Timestamp(1_000_000_000);
             assert_eq!(
