@@ -16,12 +16,14 @@
 //! | `output_file` | a file to be written |
 //! | [`plot`] | pictures as SVG and PNG |
 //! | `progress` | the progress line during a run |
+//! | `live_state` | a run that is going on |
 
 mod comparison;
 mod json;
 mod junit;
 pub mod labs;
 pub mod league;
+mod live_state;
 mod markdown;
 mod markdown_summary;
 mod markup;
@@ -37,6 +39,7 @@ mod table;
 pub use comparison::{comparison_explanation, comparison_table};
 pub use json::pretty_json;
 pub use junit::junit;
+pub use live_state::LiveState;
 pub use markdown_summary::markdown_summary;
 pub use output_file::OutputFile;
 pub use progress::{RunProgress, progress_line, progress_text};
