@@ -9,11 +9,13 @@
 //! | `supervisor` | `--until`, `--stop-when-saturated`: conditions that stop a run early |
 //! | `output_folder` | where a run is saved |
 //! | `gating` | `--fail-if`: gates, the files they are written to, and the exit code that they make |
+//! | `export` | a saved run in other forms: pictures, CSV, HdrHistogram's text |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
 //! | `error` | exit codes, and the one line that says why |
 
 mod args;
 mod error;
+mod export;
 mod gating;
 mod measure;
 mod output;

@@ -7,6 +7,7 @@ use truetail_run::folder::{self, Loaded};
 
 use crate::args::report::ReportArgs;
 use crate::error::{ExitCode, Result, runtime_error};
+use crate::export::Export;
 use crate::gating::{self, Gating};
 use crate::output;
 
@@ -17,10 +18,15 @@ use crate::output;
 /// If the folder is no run, or something cannot be written.
 pub fn report(args: ReportArgs) -> Result<ExitCode> {
     let gating = Gating::resolve(args.gates)?;
+    let export = Export::resolve(args.export, args.json)?;
     let Loaded { run, gates, .. } = load_all(&args.run)?;
     let mut findings = truetail_analysis::findings(&run);
     gating.judge(&run, &mut findings, &gates);
-    super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &gating)?;
+    match export.printed(&run, &findings) {
+        Some(text) => output::print(&text).and_then(|()| gating.write(&run, &findings))?,
+        None => super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &gating)?,
+    }
+    export.write(&run, &findings)?;
     Ok(gating::exit_code(&run, &findings, None))
 }
 
