@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use super::support::{CommandOutput, ServeProcess, TestDir, TestProcess};
 use super::{http2, tls};
 
-fn root() -> PathBuf {
+pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// The Markdown files below these, or these themselves.
-fn pages() -> Vec<(PathBuf, String)> {
-    let mut found: Vec<_> = ["README.md", "docs", "scenarios", "examples", "bindings/python/README.md"]
+pub(super) fn pages() -> Vec<(PathBuf, String)> {
+    let mut found: Vec<_> = ["README.md", "GLOSSARY.md", "docs", "scenarios", "examples", "bindings/python/README.md"]
         .iter()
         .flat_map(|path| below(&root().join(path)))
         .filter(|path| path.extension().is_some_and(|extension| extension == "md"))

@@ -4,6 +4,8 @@ mod bad_input;
 mod checks;
 mod credentials;
 mod docs;
+mod doc_links;
+mod doc_options;
 mod documented;
 mod gates;
 mod habits;
