@@ -127,6 +127,7 @@ impl Stage {
         for (name, text) in files {
             dir.file(name, &text);
         }
+        dir.file("item.json", "{\"n\":1}");
         dir.file("targets.txt", &format!("GET {}/items\n", plain.url));
         for rows in ["items.csv", "ids.csv", "rows.csv"] {
             dir.file(rows, "id,name\n1,one\n2,two\n");
