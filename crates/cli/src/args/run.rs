@@ -163,7 +163,7 @@ pub struct RunArgs {
     /// Open a new connection for each request. Each response time then includes the time to connect
     #[arg(long, help_heading = "Request")]
     pub no_keepalive: bool,
-    /// Skip the trial request before the load, which checks that the server answers
+    /// Do not send a trial request before the load to check that the server answers
     #[arg(long, help_heading = "Request")]
     pub no_preflight: bool,
 
