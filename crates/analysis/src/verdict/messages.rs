@@ -27,12 +27,13 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
             quantile_name(q),
             time(at_least_ns)
         ),
-        ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns } => format!(
+        ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns, connections } => format!(
             "truetail sent requests late: up to {} of the {} {} is its own. The range shows the value with and without \
-             it. Use a less busy machine, more threads or a lower rate",
+             it. {}",
             time(lag_ns),
             quantile_name(q),
-            time(response_time_ns)
+            time(response_time_ns),
+            against_lag(connections)
         ),
         ValidityIssue::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => format!(
             "{} of {} arrivals failed because this machine ran out of local ports ({}) or open files ({}). The server had \
@@ -92,6 +93,18 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
         ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator } => {
             rate_not_reached(planned_per_second, sent_per_second, by_generator)
         }
+    }
+}
+
+/// What helps against generator lag. `connections` are all that this machine allows, where they were all in use.
+fn against_lag(connections: Option<u64>) -> String {
+    match connections {
+        None => "Use a less busy machine, more threads or a lower rate".to_owned(),
+        Some(connections) => format!(
+            "All {} connections that this machine allows were in use: raise its limit on open files (ulimit -n) or its \
+             range of local ports, or set your own limit with -c",
+            count(connections)
+        ),
     }
 }
 
