@@ -44,6 +44,7 @@ pub(super) fn generator_paused(
     (invalid || moved.is_some() || longest_ns >= STANDSTILL_NS).then(|| ValidityIssue::GeneratorPaused {
         pauses: pauses.len() as u64,
         longest_ns,
+        steal_ns: explaining_steal(generator),
         arrivals_hit: pauses.iter().map(|(_, hit)| hit).sum::<f64>().round() as u64,
         arrivals,
         moved,
@@ -59,11 +60,17 @@ fn of_closed_loop(run: &Run, generator: &GeneratorStats) -> Option<ValidityIssue
     is_much.then_some(ValidityIssue::GeneratorPaused {
         pauses: generator.pause_count,
         longest_ns,
+        steal_ns: explaining_steal(generator),
         arrivals_hit: 0,
         arrivals: run.snapshot.tally.planned,
         moved: None,
         invalid: false,
     })
+}
+
+/// The time in which the hypervisor ran something else, where that is at least half of the pauses.
+fn explaining_steal(generator: &GeneratorStats) -> Option<u64> {
+    generator.surroundings.steal_ns.filter(|steal_ns| *steal_ns >= generator.paused_ns.div_ceil(2))
 }
 
 /// Arrivals intended during the pause, of which the paused worker had its share.

@@ -33,10 +33,13 @@ pub enum ValidityIssue {
         #[serde(skip_serializing_if = "Option::is_none")]
         connections: Option<u64>,
     },
-    /// The generator stood still; `moved` is the quantile that this moved most.
+    /// The generator stood still; `moved` is the quantile that this moved most. `steal_ns` is the time in which the
+    /// hypervisor ran something else, where that explains the pauses.
     GeneratorPaused {
         pauses: u64,
         longest_ns: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        steal_ns: Option<u64>,
         arrivals_hit: u64,
         arrivals: u64,
         #[serde(rename = "q")]

@@ -236,6 +236,24 @@ fn lag_that_is_small_against_the_answers_is_no_doubt() {
     assert_eq!((p50.without_generator_ns, p50.value_ns), (Some(10_000_000), Some(40_000_000)));
 }
 
+#[test]
+fn a_hypervisor_that_took_the_processor_is_named() {
+    let pause = Nanos::from_millis(1500);
+    let mut paused = with_pause(&simulated(&scenario("01")), Timestamp(20_000_000_000), pause);
+    for (steal_ns, named) in [(None, false), (Some(700_000_000), false), (Some(900_000_000), true)] {
+        let generator = paused.facts.generator.as_mut().expect("with_pause describes the generator");
+        generator.surroundings.steal_ns = steal_ns;
+        let reason = &findings(&paused).verdict.reasons[0];
+        assert_eq!(
+            reason.message.contains("The hypervisor took 900.0ms of CPU time away"),
+            named,
+            "{}",
+            reason.message
+        );
+        assert_eq!(reason.numbers.contains_key("steal_ns"), named);
+    }
+}
+
 /// Pauses of a few milliseconds beside a wait of a second for one of too few connections: the wait is what moved p99.
 #[test]
 fn pauses_do_not_hide_a_longer_wait_for_one_of_too_few_connections() {
