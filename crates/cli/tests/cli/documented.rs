@@ -1,6 +1,7 @@
 //! The commands in the documents work: those that offer load run for a moment against a server of this test, and the
 //! command line understands the others.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -180,8 +181,12 @@ impl Stage {
 fn the_commands_in_the_documents_work() {
     let stage = Stage::new();
     let mut ran = 0;
+    let mut tried = BTreeSet::new();
     for (path, page) in pages() {
         for arguments in commands(&blocks(&page), "truetail") {
+            if !tried.insert(arguments.to_owned()) {
+                continue;
+            }
             let (runs, line, output) = stage.try_out(arguments);
             ran += usize::from(runs);
             // A gate may fail, and a busy machine may leave the question open.

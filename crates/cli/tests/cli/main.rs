@@ -3,9 +3,9 @@
 mod bad_input;
 mod checks;
 mod credentials;
-mod docs;
 mod doc_links;
 mod doc_options;
+mod docs;
 mod documented;
 mod gates;
 mod habits;
