@@ -47,7 +47,8 @@ def build_source():
     summary = (ROOT / "docs" / "SUMMARY.md").read_text()
     pages = {normal("docs", path) for _, path, _ in LINK.findall(summary)}
     write("SUMMARY.md", LINK.sub(lambda link: link[1] + page_name(normal("docs", link[2])) + link[3], summary))
-    shutil.copy(ROOT / "docs" / "book.toml", BOOK / "book.toml")
+    for settings in ("book.toml", "book.css"):
+        shutil.copy(ROOT / "docs" / settings, BOOK / settings)
     for page in sorted(pages):
         text = (ROOT / page).read_text()
         for target in local_links(text):
