@@ -13,7 +13,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 let chromium;
 
 before(async () => {
-    truetail("simulate", "02", "--out", files.in("out"));
+    await truetail("simulate", "02", "--out", files.in("out"));
     chromium = await browser();
 });
 after(async () => {

@@ -1,6 +1,6 @@
 // A browser for the tests, pages made by the binary, and what the tests ask of a page.
 
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,12 +22,10 @@ export function folder() {
 
 /** Runs truetail and returns its output. Exit codes that report a finding are no failure. */
 export function truetail(...args) {
-    try {
-        return execFileSync(TRUETAIL, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-    } catch (error) {
-        if (error.status === 3 || error.status === 4) return error.stdout;
-        throw new Error(`truetail ${args.join(" ")} ended with ${error.status}: ${error.stderr}`);
-    }
+    return new Promise((resolve, reject) => execFile(TRUETAIL, args, (error, stdout, stderr) => {
+        if (!error || error.code === 3 || error.code === 4) resolve(stdout);
+        else reject(new Error(`truetail ${args.join(" ")} ended with ${error.code}: ${stderr}`));
+    }));
 }
 
 /** Starts truetail and waits for the first line of its errors that `pattern` fits. Returns the process and the match. */

@@ -384,6 +384,7 @@
                 this.scaleButton, this.button("Save SVG", () => this.save("svg")), this.button("Save PNG", () => this.save("png"))));
             this.body = html("div", { class: "panels" });
             element.replaceChildren(this.tools, this.body);
+            element.classList.add("drawn-here");
             new ResizeObserver(() => this.element.clientWidth !== this.width && this.draw()).observe(element);
         }
 
@@ -862,6 +863,9 @@
 
     const charts = new WeakMap();
 
+    /** What happens to all pictures of the page. */
+    const every = work => document.querySelectorAll(".drawn-here").forEach(element => work(charts.get(element)));
+
     /** Draws a chart into `element`, or what keeps it from that. `group` is the element whose view it shares. */
     function draw(element, name, spec, group = element) {
         if (!spec) return;
@@ -996,9 +1000,7 @@
         set(theme) { try { localStorage.setItem("truetail-theme", theme); } catch { /* the choice ends with the page */ } },
     };
 
-    function redrawAll() {
-        document.querySelectorAll(".interactive").forEach(place => charts.get(place)?.draw());
-    }
+    const redrawAll = () => every(chart => chart.draw());
 
     function themeButton() {
         const button = html("button", { type: "button", class: "theme" });
@@ -1022,7 +1024,7 @@
         if (!header.isConnected) document.querySelector("main")?.before(header);
         header.append(themeButton());
         document.addEventListener("keydown", event => {
-            if (event.key === "Escape") document.querySelectorAll(".interactive").forEach(place => charts.get(place)?.view?.reset());
+            if (event.key === "Escape") every(chart => chart.view.reset());
         });
         const element = document.getElementById("data");
         if (!element) return;
