@@ -243,8 +243,10 @@
         return layers;
     }
 
-    function percentileChart(runs, roles = []) {
-        const shown = runs.map(({ series }, i) => series.curves.filter((curve, n) => curve.points.length > 0 && (i === 0 || n === 0)));
+    /** All curves of the first run, unless `alike`, and the response time of the others. */
+    function percentileChart(runs, roles = [], alike = false) {
+        const isShown = (curve, run, n) => curve.points.length > 0 && (n === 0 || (run === 0 && !alike));
+        const shown = runs.map(({ series }, run) => series.curves.filter((curve, n) => isShown(curve, run, n)));
         const qs = [...new Set(shown.flat().flatMap(curve => curve.points.map(point => point.q)))].sort((a, b) => a - b);
         if (qs.length === 0) return null;
         const axis = percentileAxis(qs);
@@ -375,7 +377,7 @@
         constructor(element, name) {
             Object.assign(this, { element, name, hidden: new Set(), linear: false, width: 0, panels: [] });
             this.bar = html("div", {
-                class: "cursor", role: "slider", tabindex: 0, "aria-valuemin": 0, onkeydown: event => this.key(event),
+                class: "cursor", role: "slider", tabindex: 0, "aria-valuemin": 0, onkeydown: event => this.move(event),
                 onfocus: () => this.view.cursor ?? this.view.step(1), "aria-describedby": null,
             });
             this.scaleButton = this.button("Linear scale", () => this.toggleScale());
@@ -415,9 +417,11 @@
             title.textContent = panel.title;
             legend.append(title);
             const entries = panel.layers.map(layer => {
+                // Spans are in all panels; the first one's entry is for all of them.
+                if (layer.kind === "spans" && n > 0) return null;
                 const [name, value] = [html("span"), html("span", { class: "value" })];
                 name.textContent = layer.name;
-                const key = `${n} ${layer.name}`;
+                const key = this.key(n, layer);
                 const swatch = html("i", { class: `swatch s-${layer.role} ${layer.kind}` });
                 const button = html("button", { type: "button", "aria-pressed": String(!this.hidden.has(key)), onclick: () => {
                     if (!this.hidden.delete(key)) this.hidden.add(key);
@@ -437,8 +441,12 @@
             return { box: html("div", { class: "panel" }, legend, plot), legend, entries, ramp, canvas, drawing, plot };
         }
 
+        key(n, layer) {
+            return layer.kind === "spans" ? layer.name : `${n} ${layer.name}`;
+        }
+
         isShown(n, layer) {
-            return !this.hidden.has(`${n} ${layer.name}`);
+            return !this.hidden.has(this.key(n, layer));
         }
 
         toggleScale() {
@@ -570,8 +578,10 @@
             const shape = (kind, d) => d === "" ? [] : [svg("path", { class: `${kind} s-${layer.role}`, d })];
             switch (layer.kind) {
                 case "spans":
-                    return layer.spans.map(({ from_s, to_s }) => svg("rect", { class: `span s-${layer.role}`, x: px(x(from_s)),
-                        y: top, width: px(Math.max(1, x(to_s) - x(from_s))), height: bottom - top }));
+                    // On the heat map only along its foot, because there the colours mean something.
+                    return layer.spans.map(({ from_s, to_s }) => svg("rect", {
+                        class: `span s-${layer.role} ${panel.canvas ? "foot" : ""}`, x: px(x(from_s)), y: panel.canvas ? bottom - 5 : top,
+                        width: px(Math.max(1, x(to_s) - x(from_s))), height: panel.canvas ? 5 : bottom - top }));
                 case "strip": {
                     const most = Math.max(...layer.ys);
                     const { edges } = this.axis;
@@ -708,7 +718,7 @@
             }
         }
 
-        key(event) {
+        move(event) {
             const wide = Math.max(10, Math.round(this.axis.stops.length / 20));
             const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: wide, PageDown: -wide,
                 Home: -Infinity, End: Infinity }[event.key];
@@ -736,7 +746,7 @@
                 if (panel.line && known) filled(panel.line, { x1: px(this.x(this.axis.stops[cursor])), x2: px(this.x(this.axis.stops[cursor])) }, []);
                 panel.line?.setAttribute("visibility", known ? "visible" : "hidden");
             });
-            this.bar.textContent = place || "Point at the picture or use the arrow keys to read it; drag to zoom";
+            this.bar.textContent = place || "Point or use the arrow keys to read, drag to zoom";
             this.bar.classList.toggle("reads", known);
             this.bar.setAttribute("aria-valuenow", cursor ?? 0);
             this.bar.setAttribute("aria-valuetext", known ? spoken.join("; ") : "no place chosen");
@@ -769,7 +779,7 @@
                 };
                 root.append(write(panel.title, getComputedStyle(panel.legend).color, 600));
                 panel.layers.forEach((layer, l) => {
-                    if (!this.isShown(n, layer) || layer.kind === "heat") return;
+                    if (!this.isShown(n, layer) || layer.kind === "heat" || !panel.entries[l]) return;
                     root.append(write(layer.name, getComputedStyle(panel.entries[l].swatch).color, 400));
                 });
                 if (panel.canvas?.width > 1) {
@@ -907,7 +917,9 @@
     /** Draws all pictures of the page that can be drawn from `data`. */
     function show(data) {
         let first = null;
-        for (const [name, spec] of [...Object.entries(SPECS), ["percentiles", () => percentileChart(data.runs)]]) {
+        const alike = data.runs.length > 1 && !document.querySelector('figure[data-picture="heat"]');
+        const curves = () => percentileChart(data.runs, [], alike);
+        for (const [name, spec] of [...Object.entries(SPECS), ["percentiles", curves]]) {
             const figure = document.querySelector(`figure[data-picture="${name}"]`);
             const drawn = figure && data.runs.length > 0 ? spec(data.runs[0].series) : null;
             if (figure && (drawn || data.live)) {
@@ -1020,9 +1032,7 @@
     }
 
     function begin() {
-        const header = document.querySelector("header.page") ?? html("nav", { class: "page", "aria-label": "Page" });
-        if (!header.isConnected) document.querySelector("main")?.before(header);
-        header.append(themeButton());
+        document.querySelector("body > header")?.prepend(themeButton());
         document.addEventListener("keydown", event => {
             if (event.key === "Escape") every(chart => chart.view.reset());
         });
