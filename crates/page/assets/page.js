@@ -159,17 +159,17 @@
     function heatPanel(run) {
         const map = run.heat_map;
         const edge = row => map.lowest_ns * map.row_factor ** row;
-        const answered = map.cells.map(cells => cells.reduce((sum, [, n]) => sum + n, 0));
         const readCells = (i, at) => {
             const cells = map.cells[i] ?? [];
             if (cells.length === 0) return "0";
             const hit = at && cells.find(([row]) => edge(row) <= at && at < edge(row + 1));
             const range = timeRange(edge((hit ?? cells[0])[0]), edge((hit ?? cells.at(-1))[0] + 1));
-            return hit ? `${hit[1]} in ${range}` : `${answered[i]} in ${range}`;
+            return `${hit ? hit[1] : cells.reduce((sum, [, n]) => sum + n, 0)} in ${range}`;
         };
         const layers = [
             { kind: "heat", name: "answers", role: "heat", map, edge, read: readCells },
-            { kind: "strip", name: "no answer", role: "failed", ys: map.unanswered, read: i => count(map.unanswered[i] ?? 0) },
+            { kind: "strip", name: "no answer", role: "failed", ys: map.unanswered, most: Math.max(...map.unanswered),
+                read: i => count(map.unanswered[i] ?? 0) },
         ];
         if (!map.unanswered.some(n => n > 0)) layers.pop();
         return { title: "Response time", height: 240, format: "time", log: true, layers: [...layers, ...spanLayers(run)] };
@@ -517,8 +517,10 @@
             };
             for (const layer of layers) {
                 if (layer.kind === "heat") {
-                    const cells = layer.map.cells.filter((_, i) => this.view.visible(i)).flat();
-                    cells.forEach(([row]) => { take(layer.edge(row)); take(layer.edge(row + 1)); });
+                    layer.map.cells.filter((cells, i) => cells.length > 0 && this.view.visible(i)).forEach(cells => {
+                        take(layer.edge(cells[0][0]));
+                        take(layer.edge(cells.at(-1)[0] + 1));
+                    });
                 }
                 const [first, end] = layer.xs ? this.within(layer.xs) : [0, 0];
                 for (const ys of [layer.ys, layer.low, layer.high]) {
@@ -583,12 +585,14 @@
                         class: `span s-${layer.role} ${panel.canvas ? "foot" : ""}`, x: px(x(from_s)), y: panel.canvas ? bottom - 5 : top,
                         width: px(Math.max(1, x(to_s) - x(from_s))), height: panel.canvas ? 5 : bottom - top }));
                 case "strip": {
-                    const most = Math.max(...layer.ys);
+                    const shades = ["", "", "", ""];
                     const { edges } = this.axis;
-                    return layer.ys.flatMap((n, i) => n === 0 || !this.view.visible(i) ? [] : [svg("rect", {
-                        class: `strip s-${layer.role}`, x: px(x(edges[i])), y: top, height: 9,
-                        width: px(Math.max(1, x(edges[i + 1]) - x(edges[i]))),
-                        opacity: (0.35 + 0.65 * Math.log1p(n) / Math.log1p(most)).toFixed(2) })]);
+                    layer.ys.forEach((n, i) => {
+                        if (n === 0 || !this.view.visible(i)) return;
+                        const width = px(Math.max(1, x(edges[i + 1]) - x(edges[i])));
+                        shades[Math.ceil(Math.log1p(n) / Math.log1p(layer.most) * 4) - 1] += `M${px(x(edges[i]))} ${top}h${width}v9h-${width}Z`;
+                    });
+                    return shades.flatMap((d, shade) => shape("strip", d).map(path => filled(path, { opacity: 0.25 * (shade + 1) }, [])));
                 }
                 case "band":
                     return shape("band", this.band(layer.xs, layer.low, layer.high, y, panel.yRange));
@@ -657,7 +661,9 @@
             panel.ramp.hidden = map.largest === 0;
             if (map.largest === 0 || !panel.y) return;
             [least.textContent, most.textContent] = ["1", count(map.largest)];
-            const cells = cellImage(map, colors);
+            const key = colors.join();
+            if (panel.image?.key !== key || panel.image.map !== map) panel.image = { key, map, cells: cellImage(map, colors) };
+            const { cells } = panel.image;
             const context = canvas.getContext("2d");
             context.imageSmoothingEnabled = false;
             const { edges } = this.axis;
@@ -887,8 +893,11 @@
         known.update(spec, view);
     }
 
-    const timeChart = (run, panels) => run.time.columns === 0 ? null
-        : { axis: timeAxis(run.time), panels: panels(timeAxis(run.time)), at: "at" };
+    function timeChart(run, panels) {
+        if (run.time.columns === 0) return null;
+        const axis = timeAxis(run.time);
+        return { axis, panels: panels(axis), at: "at" };
+    }
 
     /** Heat map and lanes of a run with one cursor. */
     function overTime(element, run) {
