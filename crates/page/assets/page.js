@@ -110,9 +110,11 @@
         };
     }
 
+    /** Where a quantile is on its axis. */
+    const place = q => 1 / (1 - q);
+
     /** 1/(1 − q), logarithmic: each further nine takes the same room. */
     function percentileAxis(qs) {
-        const place = q => 1 / (1 - q);
         const to = Math.max(10, ...qs.slice(-1).map(place)) * 1.15;
         const percent = nines => nines < 2 ? `${nines * 9}0 %` : nines === 2 ? "99 %" : `99.${"9".repeat(nines - 2)} %`;
         return {
@@ -217,7 +219,6 @@
 
     /** A curve, its interval band and its lower partner. Beyond its end the sample carries no value. */
     function curveLayers(curve, name, role, axis, qs) {
-        const place = q => 1 / (1 - q);
         const points = curve.points;
         const column = field => points.map(point => point[field] ?? null);
         const xs = points.map(point => place(point.q));
@@ -378,7 +379,7 @@
             Object.assign(this, { element, name, hidden: new Set(), linear: false, width: 0, panels: [] });
             this.bar = html("div", {
                 class: "cursor", role: "slider", tabindex: 0, "aria-valuemin": 0, onkeydown: event => this.move(event),
-                onfocus: () => this.view.cursor ?? this.view.step(1), "aria-describedby": null,
+                onfocus: () => this.view.cursor ?? this.view.step(1),
             });
             this.scaleButton = this.button("Linear scale", () => this.toggleScale());
             this.resetButton = this.button("Reset zoom", () => this.view.reset());
@@ -669,12 +670,15 @@
             const { edges } = this.axis;
             const x = value => (this.x(value) - MARGIN.left) * ratio;
             const y = value => Math.round((panel.y(value) - top) * ratio);
-            const columns = map.cells.length;
+            const last = map.cells.length - 1;
             for (let row = 0; row < map.rows; row++) {
                 const [upper, lower] = [y(layer.edge(row + 1)), y(layer.edge(row))];
                 if (lower < 0 || upper > canvas.height) continue;
-                context.drawImage(cells, 0, row, columns, 1, x(edges[0]), upper, x(edges[columns] ?? edges.at(-1)) - x(edges[0]),
-                    Math.max(1, lower - upper));
+                const stretch = (from, columns, left, right) => columns > 0 && context.drawImage(cells, from, row, columns, 1,
+                    left, upper, right - left, Math.max(1, lower - upper));
+                // The last column may be wider than the others.
+                stretch(0, last, x(edges[0]), x(edges[last]));
+                stretch(last, 1, x(edges[last]), x(edges[last + 1]));
             }
             plot.style.minHeight = `${panel.size}px`;
         }
