@@ -63,7 +63,7 @@ export const fileUrl = path => pathToFileURL(path).href;
 export const json = path => JSON.parse(readFileSync(path, "utf8"));
 
 /** The text of each element that `selector` finds. */
-export const texts = (page, selector) => page.locator(selector).allInnerTexts();
+export const texts = (page, selector) => page.locator(selector).allTextContents();
 
 /** Where a drawing is, in pixels of the window, after it was scrolled to. */
 export async function place(page, selector) {

@@ -860,6 +860,7 @@
             names.forEach(name => targets[i].setAttribute(name, style.getPropertyValue(name)));
             targets[i].removeAttribute("class");
         });
+        copy.removeAttribute("class");
         copy.querySelectorAll("[visibility=hidden]").forEach(element => element.remove());
         return copy;
     }
