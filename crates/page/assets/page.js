@@ -96,7 +96,11 @@
         const edge = i => i === columns ? to_s : from_s + i * column_s;
         const decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(column_s) - 1e-9)));
         const steps = [60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
-        const named = (at, step) => step < 60 ? `${plain(at)} s` : step < 3600 ? `${plain(at / 60)} min` : `${plain(at / 3600)} h`;
+        const units = [["h", 3600], ["min", 60], ["s", 0]];
+        const named = (at, step) => {
+            const [unit, length] = units.find(([, length]) => step >= length);
+            return `${plain(at / (length || 1))} ${unit}`;
+        };
         return {
             scale: linear, from: from_s, to: to_s, least: 2 * column_s, name: "time since the start",
             stops: Array.from({ length: columns }, (_, i) => (edge(i) + edge(i + 1)) / 2),
@@ -244,17 +248,21 @@
         return layers;
     }
 
+    /** Each value once. */
+    const sorted = values => [...new Set(values)].sort((a, b) => a - b);
+
     /** All curves of the first run, unless `alike`, and the response time of the others. */
     function percentileChart(runs, roles = [], alike = false) {
         const isShown = (curve, run, n) => curve.points.length > 0 && (n === 0 || (run === 0 && !alike));
         const shown = runs.map(({ series }, run) => series.curves.filter((curve, n) => isShown(curve, run, n)));
-        const qs = [...new Set(shown.flat().flatMap(curve => curve.points.map(point => point.q)))].sort((a, b) => a - b);
+        const qs = sorted(shown.flat().flatMap(curve => curve.points.map(point => point.q)));
         if (qs.length === 0) return null;
         const axis = percentileAxis(qs);
         const layers = shown.flatMap((curves, i) => curves.flatMap(curve => {
             const [kind, usual] = CURVES[curve.kind];
-            const role = curve === curves[0] && roles[i] ? roles[i] : i === 0 ? usual : `other-${(i - 1) % 3}`;
-            const name = i === 0 && runs.length === 1 ? kind : curve === curves[0] ? runs[i].name : `${runs[i].name}, ${kind}`;
+            const isFirst = curve === curves[0];
+            const role = isFirst && roles[i] ? roles[i] : i === 0 ? usual : `other-${(i - 1) % 3}`;
+            const name = runs.length === 1 ? kind : isFirst ? runs[i].name : `${runs[i].name}, ${kind}`;
             return curveLayers(curve, name, role, axis, qs);
         }));
         const panel = { title: runs.length === 1 ? "Time" : "Response time", height: 340, format: "time", log: true, layers };
@@ -275,7 +283,7 @@
         if (by_rate.length === 0) return null;
         const stops = by_rate.map(band => band.planned_per_s);
         const axis = valueAxis(linear, stops, null, i => `${rate(stops[i])} planned`, rate, "planned rate");
-        const qs = [...new Set(by_rate.flatMap(band => band.quantiles.map(([q]) => q)))].sort((a, b) => a - b);
+        const qs = sorted(by_rate.flatMap(band => band.quantiles.map(([q]) => q)));
         const valueOf = (band, q) => band.quantiles.find(([other]) => other === q)?.[1] ?? null;
         const series = qs.map(q => ({ q, values_ns: by_rate.map(band => valueOf(band, q)) }));
         const dots = layers => layers.map(layer => ({ ...layer, dots: true }));
@@ -383,18 +391,16 @@
             });
             this.scaleButton = this.button("Linear scale", () => this.toggleScale());
             this.resetButton = this.button("Reset zoom", () => this.view.reset());
-            this.tools = html("div", { class: "tools" }, this.bar, html("span", { class: "buttons" }, this.resetButton,
-                this.scaleButton, this.button("Save SVG", () => this.save("svg")), this.button("Save PNG", () => this.save("png"))));
+            const buttons = html("span", { class: "buttons" }, this.resetButton, this.scaleButton,
+                this.button("Save SVG", () => this.save("svg")), this.button("Save PNG", () => this.save("png")));
             this.body = html("div", { class: "panels" });
-            element.replaceChildren(this.tools, this.body);
+            element.replaceChildren(html("div", { class: "tools" }, this.bar, buttons), this.body);
             element.classList.add("drawn-here");
             new ResizeObserver(() => this.element.clientWidth !== this.width && this.draw()).observe(element);
         }
 
         button(text, onclick) {
-            const button = html("button", { type: "button", onclick });
-            button.textContent = text;
-            return button;
+            return html("button", { type: "button", onclick }, text);
         }
 
         update({ axis, panels, at }, view) {
@@ -402,7 +408,7 @@
             Object.assign(this, { view, axis, at });
             this.bar.setAttribute("aria-label", `Cursor: ${axis.name}`);
             this.bar.setAttribute("aria-valuemax", Math.max(0, axis.stops.length - 1));
-            const shape = panels => panels.map(panel => [panel.title, ...panel.layers.map(layer => layer.name)].join("\n")).join("\n\n");
+            const shape = panels => JSON.stringify(panels.map(panel => [panel.title, panel.layers.map(layer => layer.name)]));
             const same = shape(panels) === shape(this.panels);
             const old = this.panels;
             this.panels = panels.map((panel, n) => same ? { ...old[n], ...panel } : { ...panel, ...this.build(panel, n) });
@@ -413,22 +419,18 @@
 
         /** The elements of a panel: its legend, whose entries turn layers on and off, and its drawing. */
         build(panel, n) {
-            const legend = html("div", { class: "legend" });
-            const title = html("span", { class: "title" });
-            title.textContent = panel.title;
-            legend.append(title);
+            const legend = html("div", { class: "legend" }, html("span", { class: "title" }, panel.title));
             const entries = panel.layers.map(layer => {
                 // Spans are in all panels; the first one's entry is for all of them.
                 if (layer.kind === "spans" && n > 0) return null;
-                const [name, value] = [html("span"), html("span", { class: "value" })];
-                name.textContent = layer.name;
+                const value = html("span", { class: "value" });
                 const key = this.key(n, layer);
                 const swatch = html("i", { class: `swatch s-${layer.role} ${layer.kind}` });
                 const button = html("button", { type: "button", "aria-pressed": String(!this.hidden.has(key)), onclick: () => {
                     if (!this.hidden.delete(key)) this.hidden.add(key);
                     button.setAttribute("aria-pressed", !this.hidden.has(key));
                     this.draw();
-                } }, swatch, name);
+                } }, swatch, layer.name);
                 legend.append(html("span", { class: "entry" }, button, ...layer.read ? [value] : []));
                 return { value, swatch };
             });
@@ -460,6 +462,7 @@
         draw() {
             this.width = this.element.clientWidth;
             if (this.width === 0) return;
+            this.innerWidth = Math.max(1, this.width - MARGIN.left - MARGIN.right);
             const { from, to, zoomed, axis } = this.view;
             this.x = mapping(axis.scale, from, to, MARGIN.left, this.width - MARGIN.right);
             this.resetButton.hidden = !zoomed;
@@ -491,14 +494,14 @@
                 panel.y = mapping(panel.yScale, ...range, bottom, top);
                 parts.push(...this.yTicks(panel, range));
             } else {
-                const nothing = svg("text", { x: (MARGIN.left + this.width - MARGIN.right) / 2, y: (top + bottom) / 2, class: "tick middle" });
-                const recorded = panel.layers.some(needsValues);
-                nothing.textContent = !recorded ? "Not recorded" : layers.some(needsValues) ? "No values here" : "Switched off";
-                parts.push(nothing);
+                const isRecorded = panel.layers.some(needsValues);
+                const why = !isRecorded ? "Not recorded" : layers.some(needsValues) ? "No values here" : "Switched off";
+                parts.push(svg("text", { x: this.width / 2, y: (top + bottom) / 2, class: "tick middle" }, why));
             }
             parts.push(...this.xTicks(top, bottom, last));
-            const inner = { x: MARGIN.left, y: top - 1, width: Math.max(1, this.width - MARGIN.left - MARGIN.right), height: panel.height + 2 };
-            const clip = svg("svg", { ...inner, viewBox: `${inner.x} ${inner.y} ${inner.width} ${inner.height}` });
+            const inner = [MARGIN.left, top - 1, this.innerWidth, panel.height + 2];
+            const [x, y, width, innerHeight] = inner;
+            const clip = svg("svg", { x, y, width, height: innerHeight, viewBox: inner.join(" ") });
             clip.append(...drawn.flatMap(layer => range || !needsValues(layer) ? this.marks(layer, panel, top, bottom) : []));
             panel.line = svg("line", { class: "cursor-line", y1: top, y2: bottom, visibility: "hidden" });
             panel.brush = svg("rect", { class: "brush", y: top, height: panel.height, visibility: "hidden" });
@@ -553,9 +556,7 @@
                 const grid = svg("path", { class: "grid", d: `M${MARGIN.left} ${px(y)}H${this.width - MARGIN.right}` });
                 if (above - y < 15) return [grid];
                 above = y;
-                const text = svg("text", { x: MARGIN.left - 6, y: px(y + 4), class: "tick end" });
-                text.textContent = written(value);
-                return [grid, text];
+                return [grid, svg("text", { x: MARGIN.left - 6, y: px(y + 4), class: "tick end" }, written(value))];
             });
         }
 
@@ -568,9 +569,7 @@
                 const half = text.length * 3.5;
                 if (!named || x - half < free || x + half > this.width + 4) return [grid];
                 free = x + half + 6;
-                const label = svg("text", { x: px(x), y: bottom + 18, class: "tick middle" });
-                label.textContent = text;
-                return [grid, label];
+                return [grid, svg("text", { x: px(x), y: bottom + 18, class: "tick middle" }, text)];
             });
         }
 
@@ -580,21 +579,15 @@
             const y = value => Math.min(bottom + 3, Math.max(top - 3, panel.y(value)));
             const shape = (kind, d) => d === "" ? [] : [svg("path", { class: `${kind} s-${layer.role}`, d })];
             switch (layer.kind) {
-                case "spans":
+                case "spans": {
                     // On the heat map only along its foot, because there the colours mean something.
-                    return layer.spans.map(({ from_s, to_s }) => svg("rect", {
-                        class: `span s-${layer.role} ${panel.canvas ? "foot" : ""}`, x: px(x(from_s)), y: panel.canvas ? bottom - 5 : top,
-                        width: px(Math.max(1, x(to_s) - x(from_s))), height: panel.canvas ? 5 : bottom - top }));
-                case "strip": {
-                    const shades = ["", "", "", ""];
-                    const { edges } = this.axis;
-                    layer.ys.forEach((n, i) => {
-                        if (n === 0 || !this.view.visible(i)) return;
-                        const width = px(Math.max(1, x(edges[i + 1]) - x(edges[i])));
-                        shades[Math.ceil(Math.log1p(n) / Math.log1p(layer.most) * 4) - 1] += `M${px(x(edges[i]))} ${top}h${width}v9h-${width}Z`;
-                    });
-                    return shades.flatMap((d, shade) => shape("strip", d).map(path => filled(path, { opacity: 0.25 * (shade + 1) }, [])));
+                    const [foot, y, height] = panel.canvas ? ["foot", bottom - 5, 5] : ["", top, bottom - top];
+                    return layer.spans.map(({ from_s, to_s }) => svg("rect", { class: `span s-${layer.role} ${foot}`, y, height,
+                        x: px(x(from_s)), width: px(Math.max(1, x(to_s) - x(from_s))) }));
                 }
+                case "strip":
+                    return this.strip(layer, top).flatMap((d, shade) =>
+                        shape("strip", d).map(path => filled(path, { opacity: 0.25 * (shade + 1) }, [])));
                 case "band":
                     return shape("band", this.band(layer.xs, layer.low, layer.high, y, panel.yRange));
                 case "area": {
@@ -615,6 +608,18 @@
             }
         }
 
+        /** A bar over each column that has a count, in four shades by its logarithm. */
+        strip({ ys, most }, top) {
+            const shades = ["", "", "", ""];
+            ys.forEach((n, i) => {
+                if (n === 0 || !this.view.visible(i)) return;
+                const [left, right] = this.axis.edges.slice(i, i + 2).map(this.x);
+                const width = px(Math.max(1, right - left));
+                shades[Math.ceil(Math.log1p(n) / Math.log1p(most) * 4) - 1] += `M${px(left)} ${top}h${width}v9h-${width}Z`;
+            });
+            return shades;
+        }
+
         /** A line that is broken where there is no value. A value alone is a dot. */
         path(xs, ys, y) {
             const [first, end] = this.within(xs);
@@ -628,8 +633,8 @@
         }
 
         steps(ys, y) {
-            const { edges } = this.axis;
-            return ys.map((value, i) => `${i === 0 ? "M" : "L"}${px(this.x(edges[i]))} ${px(y(value))}H${px(this.x(edges[i + 1]))}`).join("");
+            const edges = this.axis.edges.map(edge => px(this.x(edge)));
+            return ys.map((value, i) => `${i === 0 ? "M" : "L"}${edges[i]} ${px(y(value))}H${edges[i + 1]}`).join("");
         }
 
         /** The areas between two lines, where both are known; one that is not known is the edge of the picture. */
@@ -651,11 +656,12 @@
 
         /** One pixel a cell on a canvas of its own, which is then stretched row by row: rows are not equally high. */
         drawHeat(panel, layer, top) {
-            const { canvas, plot } = panel;
+            const { canvas } = panel;
             const ratio = window.devicePixelRatio || 1;
-            const [width, height] = [this.width - MARGIN.left - MARGIN.right, panel.height];
-            Object.assign(canvas, { width: Math.max(1, Math.round(width * ratio)), height: Math.round(height * ratio) });
-            Object.assign(canvas.style, { left: `${MARGIN.left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+            const [width, height] = [this.innerWidth, panel.height];
+            Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
+            const place = { left: MARGIN.left, top, width, height };
+            Object.entries(place).forEach(([name, value]) => { canvas.style[name] = `${value}px`; });
             const colors = [...panel.ramp.querySelectorAll("i")].map(stop => rgb(getComputedStyle(stop).backgroundColor));
             const [least, most] = panel.ramp.querySelectorAll("b");
             const map = layer?.map ?? { largest: 0 };
@@ -663,7 +669,9 @@
             if (map.largest === 0 || !panel.y) return;
             [least.textContent, most.textContent] = ["1", count(map.largest)];
             const key = colors.join();
-            if (panel.image?.key !== key || panel.image.map !== map) panel.image = { key, map, cells: cellImage(map, colors) };
+            if (panel.image?.key !== key || panel.image.map !== map) {
+                panel.image = { key, map, cells: cellImage(map, colors) };
+            }
             const { cells } = panel.image;
             const context = canvas.getContext("2d");
             context.imageSmoothingEnabled = false;
@@ -680,7 +688,6 @@
                 stretch(0, last, x(edges[0]), x(edges[last]));
                 stretch(last, 1, x(edges[last]), x(edges[last + 1]));
             }
-            plot.style.minHeight = `${panel.size}px`;
         }
 
         // -- Reading
@@ -689,7 +696,7 @@
             const place = event => {
                 const box = plot.getBoundingClientRect();
                 const { axis, from, to } = this.view;
-                const part = (event.clientX - box.left - MARGIN.left) / (box.width - MARGIN.left - MARGIN.right);
+                const part = (event.clientX - box.left - MARGIN.left) / this.innerWidth;
                 const [first, last] = [axis.scale.of(from), axis.scale.of(to)];
                 return axis.scale.back(first + (last - first) * Math.min(1, Math.max(0, part)));
             };
@@ -753,8 +760,8 @@
                     if (text) said.push(`${layer.name} ${text}`);
                 });
                 if (said.length > 0) spoken.push(`${panel.title}: ${said.join(", ")}`);
-                if (panel.line && known) filled(panel.line, { x1: px(this.x(this.axis.stops[cursor])), x2: px(this.x(this.axis.stops[cursor])) }, []);
-                panel.line?.setAttribute("visibility", known ? "visible" : "hidden");
+                const x = known ? px(this.x(this.axis.stops[cursor])) : 0;
+                if (panel.line) filled(panel.line, { x1: x, x2: x, visibility: known ? "visible" : "hidden" }, []);
             });
             this.bar.textContent = place || "Point or use the arrow keys to read, drag to zoom";
             this.bar.classList.toggle("reads", known);
@@ -776,25 +783,26 @@
 
         /** All panels as one SVG that needs no style sheet. */
         picture() {
-            const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", "font-family": "Inter, 'Helvetica Neue', Arial, sans-serif" });
+            const fonts = "Inter, 'Helvetica Neue', Arial, sans-serif";
+            const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", "font-family": fonts });
             let y = 8;
             this.panels.forEach((panel, n) => {
                 y += 16;
                 let x = MARGIN.left;
                 const write = (text, fill, weight) => {
-                    const label = svg("text", { x: px(x), y: px(y - 3), "font-size": 12, fill, "font-weight": weight });
-                    label.textContent = text;
+                    const left = x;
                     x += text.length * 6.6 + 14;
-                    return label;
+                    return svg("text", { x: px(left), y: px(y - 3), "font-size": 12, fill, "font-weight": weight }, text);
                 };
                 root.append(write(panel.title, getComputedStyle(panel.legend).color, 600));
                 panel.layers.forEach((layer, l) => {
                     if (!this.isShown(n, layer) || layer.kind === "heat" || !panel.entries[l]) return;
                     root.append(write(layer.name, getComputedStyle(panel.entries[l].swatch).color, 400));
                 });
-                if (panel.canvas?.width > 1) {
-                    root.append(svg("image", { x: MARGIN.left, y: y + MARGIN.top, width: this.width - MARGIN.left - MARGIN.right,
-                        height: panel.height, href: panel.canvas.toDataURL() }));
+                if (panel.canvas && !panel.ramp.hidden) {
+                    const shades = `the darker, the more: 1 to ${panel.layers[0].map.largest}`;
+                    root.append(write(shades, getComputedStyle(panel.ramp).color, 400), svg("image", { x: MARGIN.left,
+                        y: y + MARGIN.top, width: this.innerWidth, height: panel.height, href: panel.canvas.toDataURL() }));
                 }
                 root.append(filled(styled(panel.drawing), { y }, []));
                 y += panel.size;
@@ -836,7 +844,7 @@
             const [from, to] = place < 1 ? [colors[0], colors[1]] : [colors[1], colors[2]];
             const part = place < 1 ? place : place - 1;
             const pixel = 4 * (row * canvas.width + column);
-            for (let channel = 0; channel < 3; channel++) image.data[pixel + channel] = from[channel] + (to[channel] - from[channel]) * part;
+            from.forEach((value, channel) => { image.data[pixel + channel] = value + (to[channel] - value) * part; });
             image.data[pixel + 3] = 255;
         }));
         context.putImageData(image, 0, 0);
@@ -854,7 +862,8 @@
     function styled(drawing) {
         const copy = drawing.cloneNode(true);
         const [sources, targets] = [drawing.querySelectorAll("*"), copy.querySelectorAll("*")];
-        const names = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "font-size", "text-anchor"];
+        const names = ["fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linecap",
+            "stroke-linejoin", "font-size", "text-anchor"];
         sources.forEach((source, i) => {
             const style = getComputedStyle(source);
             names.forEach(name => targets[i].setAttribute(name, style.getPropertyValue(name)));
@@ -904,18 +913,16 @@
         return { axis, panels: panels(axis), at: "at" };
     }
 
-    /** Heat map and lanes of a run with one cursor. */
+    /** Heat map and lanes of a run (a PageRun or its series) with one cursor. */
     function overTime(element, run) {
-        draw(element, "over-time", timeChart(seriesOf(run), axis => [heatPanel(seriesOf(run)), ...lanePanels(seriesOf(run), axis)]));
+        const series = run.series ?? run;
+        draw(element, "over-time", timeChart(series, axis => [heatPanel(series), ...lanePanels(series, axis)]));
     }
 
     /** The percentile curves of several runs. `roles[i]` colours the curve of run i. */
     function percentiles(element, runs, { roles } = {}) {
         draw(element, "percentiles", percentileChart(runs, roles));
     }
-
-    /** A PageRun or its series. */
-    const seriesOf = run => run.series ?? run;
 
     // ---- The page
 
