@@ -222,7 +222,7 @@
     };
 
     /** A curve, its interval band and its lower partner. Beyond its end the sample carries no value. */
-    function curveLayers(curve, name, role, axis, qs) {
+    function curveLayers(curve, name, role, qs, withBounds) {
         const points = curve.points;
         const column = field => points.map(point => point[field] ?? null);
         const xs = points.map(point => place(point.q));
@@ -233,7 +233,9 @@
             const text = written(points[found]);
             return text && points[found].q > qs[i] ? `≤${text}` : text;
         };
-        const layers = [{ kind: "line", name, role, xs, ys: column("value_ns"), read: reader(p => time(p.value_ns)), ends: true }];
+        const values = reader(point => time(point.value_ns));
+        const layers = [{ kind: "line", name, role, xs, ys: column("value_ns"), read: values, ends: true }];
+        if (!withBounds) return layers;
         if (points.some(p => p.without_generator_ns != null && p.without_generator_ns < p.value_ns)) {
             const partner = p => p.without_generator_ns == null ? null : time(p.without_generator_ns);
             layers.push({ kind: "line", name: `${name} without the generator`, role: `${role} partner`, xs,
@@ -263,7 +265,8 @@
             const isFirst = curve === curves[0];
             const role = isFirst && roles[i] ? roles[i] : i === 0 ? usual : `other-${(i - 1) % 3}`;
             const name = runs.length === 1 ? kind : isFirst ? runs[i].name : `${runs[i].name}, ${kind}`;
-            return curveLayers(curve, name, role, axis, qs);
+            // Bands of several runs on top of each other could not be read.
+            return curveLayers(curve, name, role, qs, i === 0 && !alike);
         }));
         const panel = { title: runs.length === 1 ? "Time" : "Response time", height: 340, format: "time", log: true, layers };
         return { axis, panels: [panel], at: "at" };
@@ -273,7 +276,8 @@
         if (!gaps || gaps.planned.length === 0) return null;
         const edges = Array.from({ length: gaps.planned.length + 1 }, (_, i) => gaps.lowest_ns * gaps.bin_factor ** i);
         const stops = gaps.planned.map((_, i) => Math.sqrt(edges[i] * edges[i + 1]));
-        const axis = valueAxis(log, stops, edges, i => timeRange(edges[i], edges[i + 1]), roundTime, "gap between two requests");
+        const text = i => timeRange(edges[i], edges[i + 1]);
+        const axis = valueAxis(log, stops, edges, text, roundTime, "gap between two requests");
         const layers = [["planned", "planned", gaps.planned], ["sent", "sent", gaps.sent]]
             .map(([name, role, ys]) => lineLayer(name, role, axis, ys, share, { kind: "steps" }));
         return { axis, panels: [{ title: "Share of the gaps", height: 180, format: "share", layers }], at: "gaps of" };
@@ -434,8 +438,9 @@
                 legend.append(html("span", { class: "entry" }, button, ...layer.read ? [value] : []));
                 return { value, swatch };
             });
-            const ramp = panel.layers[0].kind === "heat" ? html("span", { class: "ramp" }, html("b"), html("i", { class: "low" }),
-                html("i", { class: "middle" }), html("i", { class: "high" }), html("b")) : null;
+            const stops = ["low", "middle", "high"].map(stop => html("i", { class: stop }));
+            const isHeat = panel.layers[0].kind === "heat";
+            const ramp = isHeat ? html("span", { class: "ramp" }, html("b"), ...stops, html("b")) : null;
             if (ramp) legend.append(ramp);
             const canvas = ramp ? html("canvas", { "aria-hidden": "true" }) : null;
             const drawing = svg("svg", { "aria-hidden": "true", class: "drawing" });
