@@ -221,33 +221,38 @@
         closed_loop_shadow: ["closed-loop shadow", "shadow"], corrected: ["corrected", "corrected"], truth: ["truth", "truth"],
     };
 
-    /** A curve, its interval band and its lower partner. Beyond its end the sample carries no value. */
+    /** A curve, and if wanted its interval band and its lower partner. Beyond its end the sample carries no value. */
     function curveLayers(curve, name, role, qs, withBounds) {
-        const points = curve.points;
-        const column = field => points.map(point => point[field] ?? null);
-        const xs = points.map(point => place(point.q));
-        const at = i => points.findIndex(point => point.q >= qs[i]);
-        const reader = written => i => {
-            const found = at(i);
-            if (found === -1) return qs[i] > 1 - curve.unanswered_share ? "no answer" : "too few samples";
-            const text = written(points[found]);
-            return text && points[found].q > qs[i] ? `≤${text}` : text;
-        };
-        const values = reader(point => time(point.value_ns));
-        const layers = [{ kind: "line", name, role, xs, ys: column("value_ns"), read: values, ends: true }];
+        const beyond = q => q > 1 - curve.unanswered_share ? "no answer" : "too few samples";
+        const values = curve.points.map(({ q, value_ns }) => ({ q, high: value_ns }));
+        const layers = [{ kind: "line", name, role, ends: true, ...boundsLayer(values, qs, high => time(high), beyond) }];
         if (!withBounds) return layers;
-        if (points.some(p => p.without_generator_ns != null && p.without_generator_ns < p.value_ns)) {
-            const partner = p => p.without_generator_ns == null ? null : time(p.without_generator_ns);
-            layers.push({ kind: "line", name: `${name} without the generator`, role: `${role} partner`, xs,
-                ys: column("without_generator_ns"), read: reader(partner) });
+        const partners = curve.points.filter(point => point.without_generator_ns != null);
+        if (partners.some(point => point.without_generator_ns < point.value_ns)) {
+            const points = partners.map(({ q, without_generator_ns }) => ({ q, high: without_generator_ns }));
+            layers.push({ kind: "line", name: `${name} without the generator`, role: `${role} partner`,
+                ...boundsLayer(points, qs, high => time(high), () => null) });
         }
-        if (points.some(p => p.low_ns != null || p.high_ns != null)) {
-            const range = p => p.low_ns != null && p.high_ns != null ? timeRange(p.low_ns, p.high_ns)
-                : p.low_ns != null ? `${time(p.low_ns)}…?` : p.high_ns != null ? `?…${time(p.high_ns)}` : null;
-            layers.unshift({ kind: "band", name: `${name}, 95 % interval`, role: `${role} band`, xs,
-                low: column("low_ns"), high: column("high_ns"), read: reader(range) });
+        const intervals = curve.points.filter(point => point.low_ns != null || point.high_ns != null);
+        if (intervals.length > 0) {
+            const points = intervals.map(({ q, low_ns, high_ns }) => ({ q, low: low_ns ?? null, high: high_ns ?? null }));
+            const written = (high, low) => low === null ? `?…${time(high)}` : high === null ? `${time(low)}…?` : timeRange(low, high);
+            layers.unshift({ kind: "band", name: `${name}, 95 % interval`, role: `${role} band`,
+                ...boundsLayer(points, qs, written, () => null) });
         }
         return layers;
+    }
+
+    /** Where points are and how they read. Not each percentile has a point: then the next one is read, with its name. */
+    function boundsLayer(points, qs, written, beyond) {
+        const read = i => {
+            const point = points.find(({ q }) => q >= qs[i]);
+            if (!point) return beyond(qs[i]);
+            const text = written(point.high, point.low);
+            return point.q === qs[i] ? text : `${text} at ${quantileName(point.q)}`;
+        };
+        const [low, high] = [points.map(point => point.low), points.map(point => point.high)];
+        return { xs: points.map(point => place(point.q)), ys: high, low, high, read };
     }
 
     /** Each value once. */
