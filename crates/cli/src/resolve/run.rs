@@ -7,8 +7,8 @@ use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
 use super::{checks, load, request, tls};
-use crate::command_line;
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
+use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::gating::{self, Gating};
 use crate::output_folder::SaveTo;

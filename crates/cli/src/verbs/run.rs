@@ -35,13 +35,8 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
     let stop_conditions = resolved.stop_conditions;
-    let context = RunContext {
-        notes,
-        stop_conditions,
-        quiet: resolved.quiet,
-        scenario: None,
-        command: Some(resolved.command),
-    };
+    let context =
+        RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None, command: Some(resolved.command) };
     let MeasuredRun { run, signal } = measure(&resolved.plan, context)?;
     let (mut run, mut findings) = cut_warmup(run, stop_conditions.cut_warmup);
     if let Some(checks) = &resolved.checks {
