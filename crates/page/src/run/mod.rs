@@ -10,6 +10,7 @@
 //! | `causes` | start delay, gaps between requests, response time by rate |
 //! | `answers` | statuses, errors, the first failing answers |
 //! | `targets` | targets beside each other |
+//! | `time_rows`, `wording` | rows over time; small forms that sections share |
 //! | `repeat` | command, seed and machines |
 
 mod answers;
@@ -21,6 +22,7 @@ mod percentiles;
 mod repeat;
 
 mod targets;
+mod time_rows;
 mod times;
 mod verdict;
 mod wording;

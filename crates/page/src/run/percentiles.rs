@@ -4,8 +4,8 @@ use maud::{Markup, html};
 use truetail_analysis::series::{CurveKind, CurvePoint, PercentileCurve, RunSeries};
 use truetail_report::number;
 
-use super::over_time::time;
 use super::page::RunPage;
+use super::time_rows::time;
 use super::wording::none;
 use crate::document::Section;
 use crate::figure::Figure;
