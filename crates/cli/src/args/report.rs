@@ -6,12 +6,14 @@ use clap::Args;
 
 use super::export::ExportArgs;
 use super::gates::GateArgs;
+use super::page::ReportPageArgs;
 use super::screen::ScreenArgs;
 use super::values::run_folder;
 
 const EXAMPLE: &str = "\
 Examples:
   truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080
+  truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080 -o page.html
   truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080 --svg pictures --hgrm=percentiles.hgrm";
 
 /// Print the result of a saved run
@@ -28,6 +30,8 @@ pub struct ReportArgs {
     pub export: ExportArgs,
     #[command(flatten)]
     pub gates: GateArgs,
+    #[command(flatten)]
+    pub page: ReportPageArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
 }
