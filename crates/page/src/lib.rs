@@ -4,5 +4,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`data`] | what the script of a page reads |
+//! | [`web`] | the local web server |
 
 pub mod data;
+pub mod web;
