@@ -8,6 +8,8 @@
 //! | `measure` | a run on real sockets, with progress and Ctrl-C |
 //! | `supervisor` | `--until`, `--stop-when-saturated`: conditions that stop a run early |
 //! | `output_folder` | where a run is saved |
+//! | `live` | a run that is going on, for those who watch it |
+//! | `judging` | what is made of the result of a run |
 //! | `gating` | `--fail-if`: gates, the files they are written to, and the exit code that they make |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
 //! | `error` | exit codes, and the one line that says why |
@@ -15,6 +17,8 @@
 mod args;
 mod error;
 mod gating;
+mod judging;
+mod live;
 mod measure;
 mod output;
 mod output_folder;

@@ -5,6 +5,7 @@ use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
 use super::{checks, load, request, tls};
+use crate::args::live::LiveArgs;
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::gating::Gating;
@@ -32,6 +33,8 @@ pub struct ResolvedRun {
     pub stop_conditions: StopConditions,
     /// Show no progress.
     pub quiet: bool,
+    /// Who may watch it.
+    pub live: LiveArgs,
 }
 
 /// Checks the arguments, reads the files that they name, resolves the host, and raises the limit on open files.
@@ -72,6 +75,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
             stop_when_saturated: args.stop_when_saturated,
         },
         quiet: args.quiet,
+        live: args.live,
     })
 }
 
