@@ -9,6 +9,7 @@ mod quantiles;
 mod scenarios;
 mod settling;
 mod shadow;
+mod so_far;
 mod support;
 mod verdicts;
 mod warmup;
