@@ -10,11 +10,13 @@
 //! | `output_folder` | where a run is saved |
 //! | `live` | a run that is going on, for those who watch it |
 //! | `judging` | what is made of the result of a run |
+//! | `page`, `command_line` | the page of a run, and the command that made it, without secrets |
 //! | `gating` | `--fail-if`: gates, the files they are written to, and the exit code that they make |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
 //! | `error` | exit codes, and the one line that says why |
 
 mod args;
+mod command_line;
 mod error;
 mod gating;
 mod judging;
@@ -22,6 +24,7 @@ mod live;
 mod measure;
 mod output;
 mod output_folder;
+mod page;
 mod progress;
 mod resolve;
 mod signals;

@@ -17,6 +17,7 @@ use crate::live::{FeedSource, LiveView};
 use crate::measure::{MeasuredRun, RunContext, measure};
 use crate::output;
 use crate::output_folder::OutputFolder;
+use crate::page;
 use crate::resolve::run::resolve;
 use crate::supervisor::not_reached;
 
@@ -42,9 +43,21 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         checks: resolved.checks.clone(),
         cut_warmup: stop_conditions.cut_warmup,
     };
-    let source = FeedSource { plan: resolved.plan.clone(), control: control.clone(), judge: judge.clone() };
+    let source = FeedSource {
+        plan: resolved.plan.clone(),
+        control: control.clone(),
+        judge: judge.clone(),
+        command: resolved.command.clone(),
+    };
     let mut view = view.start(source)?;
-    let context = RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None, control };
+    let context = RunContext {
+        notes,
+        stop_conditions,
+        quiet: resolved.quiet,
+        scenario: None,
+        command: Some(resolved.command),
+        control,
+    };
     let MeasuredRun { run, signal } = measure(&resolved.plan, context)?;
     let (mut run, mut findings) = judge.findings(run);
     if let Some(note) = stop_conditions.until.and_then(|until| not_reached(until, &run)) {
@@ -55,6 +68,9 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     view.finish(&run, &findings);
     show(&run, &findings, saved.as_deref(), resolved.json, screen, &resolved.gating)?;
+    if let Some(file) = &resolved.html {
+        page::write(file, &page::page_of(&run, &findings))?;
+    }
     view.end();
     Ok(gating::exit_code(&run, &findings, signal))
 }
