@@ -27,7 +27,8 @@ pub fn of_words(words: &[String]) -> String {
 fn quoted(words: impl Iterator<Item = String>) -> String {
     let words = std::iter::once("truetail".to_owned()).chain(words);
     // What cannot be quoted is a NUL, which no argument of a program has.
-    let quote = |word: String| shlex::try_quote(&word).map_or_else(|_| REDACTED.to_owned(), |quoted| quoted.into_owned());
+    let quote =
+        |word: String| shlex::try_quote(&word).map_or_else(|_| REDACTED.to_owned(), |quoted| quoted.into_owned());
     words.map(quote).collect::<Vec<_>>().join(" ")
 }
 
@@ -94,7 +95,10 @@ mod tests {
             &["--", "curl", "-sume:hunter2", "http://127.0.0.1/"],
         ] {
             let text = command(&[&["-r", "100"], words].concat());
-            assert!(!text.contains("hunter2") && text.contains("[redacted]") != text.contains("bytes left out"), "{text}");
+            assert!(
+                !text.contains("hunter2") && text.contains("[redacted]") != text.contains("bytes left out"),
+                "{text}"
+            );
             assert!(text.starts_with("truetail run -r 100 ") && text.contains("127.0.0.1"), "{text}");
         }
         let long = "x".repeat(3_000);

@@ -31,7 +31,10 @@ impl OtlpEndpoint {
     /// If it is no URL of HTTP, or the headers in the environment are none.
     pub fn parse(given: &str) -> Result<OtlpEndpoint> {
         let wrong = || {
-            usage_error(format!("--otlp '{}' is no http:// or https:// URL; write one such as http://127.0.0.1:4318", redacted_url(given)))
+            usage_error(format!(
+                "--otlp '{}' is no http:// or https:// URL; write one such as http://127.0.0.1:4318",
+                redacted_url(given)
+            ))
         };
         let uri: Uri = given.parse().map_err(|_| wrong())?;
         if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
