@@ -23,7 +23,7 @@ mod so_far;
 mod states;
 mod view;
 
-pub use feed::{Feed, FeedSource};
+pub use feed::FeedSource;
 pub use so_far::run_so_far;
-pub use states::{LiveStates, Next};
-pub use view::{LiveView, RunningView};
+pub use states::LiveStates;
+pub use view::LiveView;
