@@ -7,6 +7,7 @@ pub mod demo;
 pub mod export;
 pub mod gates;
 pub mod lab;
+pub mod live;
 pub mod man;
 pub mod merge;
 pub mod page;
