@@ -4,6 +4,7 @@ pub mod certify;
 pub mod checks;
 pub mod completions;
 pub mod demo;
+pub mod export;
 pub mod gates;
 pub mod lab;
 pub mod live;

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use truetail_analysis::series::{HeatMap, PauseSpan, PausedSide, QuantileSeries, RunSeries};
 use truetail_report::number;
 
-use super::run_page::RunPage;
+use super::page::RunPage;
 use super::wording::{none, seconds};
 use crate::document::Section;
 use crate::figure::Figure;
@@ -53,7 +53,7 @@ fn heat_is_known(heat: &HeatMap) -> bool {
 
 /// Where each column begins.
 fn starts(series: &RunSeries) -> impl Iterator<Item = String> + '_ {
-    (0..series.time.columns).map(|column| seconds(series.time.from_s + column as f64 * series.time.column_s))
+    (0..series.time.columns).map(|column| seconds(series.time.begin_s(column)))
 }
 
 /// Requests by time and by power of ten of their response time.
