@@ -33,6 +33,7 @@ test:
 	@$(MAKE) --no-print-directory $(VENV)/ready || echo "no Python environment for the tests of histograms.hlog"
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
 		$(CARGO) test --workspace --locked
+	$(CARGO) test --package truetail --features otlp --test live --locked otlp
 	PYTHON=$(PYTHON) bindings/python/test.sh
 
 # These tests are marked #[ignore], and no others are. The whole workspace is named so that cargo builds nothing twice.
