@@ -89,7 +89,7 @@ fn times_by_status(records: &[RequestRecord], error: bool) -> Vec<u64> {
 }
 
 /// The arrivals that `metric` is about; all planned ones for [`Metric::ResponseTime`].
-fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric) -> Population {
+pub(crate) fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric) -> Population {
     let rows = snapshot.intervals.rows();
     match (every, metric) {
         (Some(records), Metric::ResponseTime) => Population::of_arrivals(records),

@@ -4,7 +4,9 @@
 //! | module | content |
 //! |---|---|
 //! | [`data`] | what the script of a page reads |
+//! | [`explore`] | the page to play with |
 //! | [`web`] | the local web server |
 
 pub mod data;
+pub mod explore;
 pub mod web;
