@@ -133,7 +133,8 @@ fn rows((from, to): (Timestamp, Timestamp), [planned, sent, missing]: [&[Timesta
     let length = to.since(from).0;
     let border = |row: usize| Timestamp(from.0 + (u128::from(length) * row as u128 / TABLE_ROWS as u128) as u64);
     let before = |instants: &[Timestamp], border| instants.partition_point(|instant| *instant < border);
-    let between = |instants: &[Timestamp], row| (before(instants, border(row + 1)) - before(instants, border(row))) as u64;
+    let between =
+        |instants: &[Timestamp], row| (before(instants, border(row + 1)) - before(instants, border(row))) as u64;
     let row = |row| TimelineRow {
         from_s: border(row).as_secs_f64(),
         planned: between(planned, row),

@@ -4,6 +4,7 @@ pub mod certify;
 pub mod checks;
 pub mod completions;
 pub mod demo;
+pub mod explore;
 pub mod gates;
 pub mod lab;
 pub mod man;
@@ -55,6 +56,7 @@ Exit codes:
 #[derive(Subcommand, Debug)]
 pub enum Command {
     Demo(demo::DemoArgs),
+    Explore(explore::ExploreArgs),
     Run(Box<run::RunArgs>),
     Serve(serve::ServeArgs),
     Simulate(simulate::SimulateArgs),

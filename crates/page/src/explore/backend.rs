@@ -1,5 +1,7 @@
 //! What the page needs of simulator, server and engine, none of which it knows.
 
+use std::sync::Arc;
+
 use truetail_run::{Findings, Run};
 
 use super::settings::{RealPlan, Settings, SimulationPlan};
@@ -71,7 +73,7 @@ pub enum RealState {
     /// One is going on.
     Running(RealProgress),
     /// The last one is done. Its settings, and its loops in the order in which they were measured.
-    Done(Settings, Vec<MeasuredRun>),
+    Done(Settings, Arc<Vec<MeasuredRun>>),
     /// The last one was cancelled.
     Cancelled,
     /// The last one failed: why, in a sentence.

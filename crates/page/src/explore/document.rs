@@ -260,7 +260,11 @@ fn control(field: Field, explanation: &str) -> Markup {
 /// The slider, and beside it a box for exact numbers.
 fn slider(spec: &FieldSpec, is_whole: bool) -> Markup {
     let unit = spec.unit.symbol();
-    let exact = if unit.is_empty() { format!("{}, exact", spec.label) } else { format!("{} in {}, exact", spec.label, spoken(spec.unit)) };
+    let exact = if unit.is_empty() {
+        format!("{}, exact", spec.label)
+    } else {
+        format!("{} in {}, exact", spec.label, spoken(spec.unit))
+    };
     html! {
         label for={ (spec.key) "-slider" } { (spec.label) }
         input.slider type="range" id={ (spec.key) "-slider" } min="0" max="1000" step="1"

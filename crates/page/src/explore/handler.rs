@@ -53,7 +53,9 @@ impl<B: Backend> ExplorePage<B> {
     fn answer(&self, request: &Request) -> Response {
         let settings = || Settings::parse(std::str::from_utf8(&request.body).unwrap_or("?"));
         match request.path.as_str() {
-            "/simulate" => settings().map_or_else(|error| refused(&error), |settings| self.simulate(&settings, request)),
+            "/simulate" => {
+                settings().map_or_else(|error| refused(&error), |settings| self.simulate(&settings, request))
+            }
             "/real" => settings().map_or_else(|error| refused(&error), |settings| self.start(settings, request)),
             "/real/state" => self.real_state(),
             "/real/cancel" => {

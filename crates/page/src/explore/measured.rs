@@ -117,15 +117,11 @@ fn carried_curve(run: &Run) -> PercentileCurve {
 fn table(quantiles: &[Quantile], simulated: &Run) -> TextTable {
     let exact = exact_times(CurveKind::ResponseTime, simulated).quantiles;
     let row = |(measured, simulated): (&Quantile, &Quantile)| {
-        let known = |quantile: &Quantile| quantile.value_ns.filter(|_| quantile.supported && !quantile.at_least).map(Nanos);
+        let known =
+            |quantile: &Quantile| quantile.value_ns.filter(|_| quantile.supported && !quantile.at_least).map(Nanos);
         let ratio = known(measured).zip(known(simulated)).and_then(|(one, other)| omission::factor(one, other));
         let difference = ratio.map_or("–".to_owned(), |ratio| format!("{:+.1}%", (ratio - 1.0) * 100.0));
-        vec![
-            number::quantile_name(measured.q),
-            number::bracketed(measured),
-            number::quantile(simulated),
-            difference,
-        ]
+        vec![number::quantile_name(measured.q), number::bracketed(measured), number::quantile(simulated), difference]
     };
     let rows = quantiles.iter().zip(&exact).map(row).collect();
     TextTable { heads: vec!["", "measured", "simulated", "difference"], rows }

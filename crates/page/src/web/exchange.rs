@@ -4,11 +4,11 @@ use std::io::{self, ErrorKind, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use super::Handler;
 use super::connections::Connections;
 use super::hosts::Hosts;
 use super::request::{self, NoRequest, Request};
 use super::response::{Body, EventSource, NextEvent, Response};
-use super::Handler;
 
 /// The longest time that a client may take for a response, or for one event of a stream.
 const WRITE_TIME: Duration = Duration::from_secs(10);

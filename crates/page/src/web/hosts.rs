@@ -19,10 +19,13 @@ impl Hosts {
             return Some("a request needs exactly one Host header");
         };
         if !self.allows(host) {
-            return Some("this server answers requests to an address, to localhost, and to the name it was started with");
+            return Some(
+                "this server answers requests to an address, to localhost, and to the name it was started with",
+            );
         }
         let origin = request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("origin"));
-        let is_foreign = |origin: &str| origin.split_once("://").is_none_or(|(_, from)| !from.eq_ignore_ascii_case(host));
+        let is_foreign =
+            |origin: &str| origin.split_once("://").is_none_or(|(_, from)| !from.eq_ignore_ascii_case(host));
         let foreign = origin.into_iter().any(|(_, origin)| is_foreign(origin));
         foreign.then_some("this server answers its own pages only")
     }

@@ -52,7 +52,8 @@ impl Server {
         listener.set_nonblocking(true)?;
         let (ended, end) = io::pipe()?;
         let connections = Arc::new(Connections::default());
-        let service = Arc::new(Service { connections: Arc::clone(&connections), hosts: Hosts(names), handler, prepare });
+        let service =
+            Arc::new(Service { connections: Arc::clone(&connections), hosts: Hosts(names), handler, prepare });
         let listen = move || {
             (service.prepare)();
             while wait(&listener, &ended) {
@@ -111,7 +112,8 @@ impl Service {
         let stream = Arc::new(stream);
         let Some(number) = self.connections.enter(&stream) else {
             let _ = stream.set_nonblocking(true);
-            let _ = (&*stream).write(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            let _ =
+                (&*stream).write(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
             return;
         };
         let leaving = Leaving { connections: Arc::clone(&self.connections), number };

@@ -5,7 +5,8 @@ use truetail_model::service::Fault;
 use super::field::{Field, Scale, Unit};
 use super::*;
 
-const PLAIN: &str = "rate=1000&spacing=even&duration=60&users=10&closed-end=duration&baseline=10&variation=constant&drain=30";
+const PLAIN: &str =
+    "rate=1000&spacing=even&duration=60&users=10&closed-end=duration&baseline=10&variation=constant&drain=30";
 
 fn problem(text: &str) -> (String, String) {
     let error = Settings::parse(text).unwrap_err();
