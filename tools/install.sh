@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs load tools for the laboratory and servers for the tests: tools/install.sh [TOOL …], without names all of them.
+# Installs load tools for the laboratory, servers and a browser for the tests: tools/install.sh [TOOL …], without names all of
+# them.
 # Installed tools are left alone, which takes seconds. If one fails, the others are still installed and the exit code is 1.
 #
 # Tools that no package manager puts on the path go to ${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools},
@@ -70,6 +71,7 @@ install_locust() {
 }
 
 install_node() { from_apt node nodejs; }
+install_chromium() { from_apt chromium chromium; }
 
 install_autocannon() {
     if says "v$autocannon_version" "$folder/bin/autocannon" --version; then return; fi

@@ -96,7 +96,11 @@
         const edge = i => i === columns ? to_s : from_s + i * column_s;
         const decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(column_s) - 1e-9)));
         const steps = [60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
-        const named = (at, step) => step < 60 ? `${plain(at)} s` : step < 3600 ? `${plain(at / 60)} min` : `${plain(at / 3600)} h`;
+        const units = [["h", 3600], ["min", 60], ["s", 0]];
+        const named = (at, step) => {
+            const [unit, length] = units.find(([, length]) => step >= length);
+            return `${plain(at / (length || 1))} ${unit}`;
+        };
         return {
             scale: linear, from: from_s, to: to_s, least: 2 * column_s, name: "time since the start",
             stops: Array.from({ length: columns }, (_, i) => (edge(i) + edge(i + 1)) / 2),
@@ -110,9 +114,11 @@
         };
     }
 
+    /** Where a quantile is on its axis. */
+    const place = q => 1 / (1 - q);
+
     /** 1/(1 − q), logarithmic: each further nine takes the same room. */
     function percentileAxis(qs) {
-        const place = q => 1 / (1 - q);
         const to = Math.max(10, ...qs.slice(-1).map(place)) * 1.15;
         const percent = nines => nines < 2 ? `${nines * 9}0 %` : nines === 2 ? "99 %" : `99.${"9".repeat(nines - 2)} %`;
         return {
@@ -159,17 +165,17 @@
     function heatPanel(run) {
         const map = run.heat_map;
         const edge = row => map.lowest_ns * map.row_factor ** row;
-        const answered = map.cells.map(cells => cells.reduce((sum, [, n]) => sum + n, 0));
         const readCells = (i, at) => {
             const cells = map.cells[i] ?? [];
             if (cells.length === 0) return "0";
             const hit = at && cells.find(([row]) => edge(row) <= at && at < edge(row + 1));
             const range = timeRange(edge((hit ?? cells[0])[0]), edge((hit ?? cells.at(-1))[0] + 1));
-            return hit ? `${hit[1]} in ${range}` : `${answered[i]} in ${range}`;
+            return `${hit ? hit[1] : cells.reduce((sum, [, n]) => sum + n, 0)} in ${range}`;
         };
         const layers = [
             { kind: "heat", name: "answers", role: "heat", map, edge, read: readCells },
-            { kind: "strip", name: "no answer", role: "failed", ys: map.unanswered, read: i => count(map.unanswered[i] ?? 0) },
+            { kind: "strip", name: "no answer", role: "failed", ys: map.unanswered, most: Math.max(...map.unanswered),
+                read: i => count(map.unanswered[i] ?? 0) },
         ];
         if (!map.unanswered.some(n => n > 0)) layers.pop();
         return { title: "Response time", height: 240, format: "time", log: true, layers: [...layers, ...spanLayers(run)] };
@@ -215,44 +221,57 @@
         closed_loop_shadow: ["closed-loop shadow", "shadow"], corrected: ["corrected", "corrected"], truth: ["truth", "truth"],
     };
 
-    /** A curve, its interval band and its lower partner. Beyond its end the sample carries no value. */
-    function curveLayers(curve, name, role, axis, qs) {
-        const place = q => 1 / (1 - q);
-        const points = curve.points;
-        const column = field => points.map(point => point[field] ?? null);
-        const xs = points.map(point => place(point.q));
-        const at = i => points.findIndex(point => point.q >= qs[i]);
-        const reader = written => i => {
-            const found = at(i);
-            if (found === -1) return qs[i] > 1 - curve.unanswered_share ? "no answer" : "too few samples";
-            const text = written(points[found]);
-            return text && points[found].q > qs[i] ? `≤${text}` : text;
-        };
-        const layers = [{ kind: "line", name, role, xs, ys: column("value_ns"), read: reader(p => time(p.value_ns)), ends: true }];
-        if (points.some(p => p.without_generator_ns != null && p.without_generator_ns < p.value_ns)) {
-            const partner = p => p.without_generator_ns == null ? null : time(p.without_generator_ns);
-            layers.push({ kind: "line", name: `${name} without the generator`, role: `${role} partner`, xs,
-                ys: column("without_generator_ns"), read: reader(partner) });
+    /** A curve, and if wanted its interval band and its lower partner. Beyond its end the sample carries no value. */
+    function curveLayers(curve, name, role, qs, withBounds) {
+        const beyond = q => q > 1 - curve.unanswered_share ? "no answer" : "too few samples";
+        const values = curve.points.map(({ q, value_ns }) => ({ q, high: value_ns }));
+        const layers = [{ kind: "line", name, role, ends: true, ...boundsLayer(values, qs, high => time(high), beyond) }];
+        if (!withBounds) return layers;
+        const partners = curve.points.filter(point => point.without_generator_ns != null);
+        if (partners.some(point => point.without_generator_ns < point.value_ns)) {
+            const points = partners.map(({ q, without_generator_ns }) => ({ q, high: without_generator_ns }));
+            layers.push({ kind: "line", name: `${name} without the generator`, role: `${role} partner`,
+                ...boundsLayer(points, qs, high => time(high), () => null) });
         }
-        if (points.some(p => p.low_ns != null || p.high_ns != null)) {
-            const range = p => p.low_ns != null && p.high_ns != null ? timeRange(p.low_ns, p.high_ns)
-                : p.low_ns != null ? `${time(p.low_ns)}…?` : p.high_ns != null ? `?…${time(p.high_ns)}` : null;
-            layers.unshift({ kind: "band", name: `${name}, 95 % interval`, role: `${role} band`, xs,
-                low: column("low_ns"), high: column("high_ns"), read: reader(range) });
+        const intervals = curve.points.filter(point => point.low_ns != null || point.high_ns != null);
+        if (intervals.length > 0) {
+            const points = intervals.map(({ q, low_ns, high_ns }) => ({ q, low: low_ns ?? null, high: high_ns ?? null }));
+            const written = (high, low) => low === null ? `?…${time(high)}` : high === null ? `${time(low)}…?` : timeRange(low, high);
+            layers.unshift({ kind: "band", name: `${name}, 95 % interval`, role: `${role} band`,
+                ...boundsLayer(points, qs, written, () => null) });
         }
         return layers;
     }
 
-    function percentileChart(runs, roles = []) {
-        const shown = runs.map(({ series }, i) => series.curves.filter((curve, n) => curve.points.length > 0 && (i === 0 || n === 0)));
-        const qs = [...new Set(shown.flat().flatMap(curve => curve.points.map(point => point.q)))].sort((a, b) => a - b);
+    /** Where points are and how they read. Not each percentile has a point: then the next one is read, with its name. */
+    function boundsLayer(points, qs, written, beyond) {
+        const read = i => {
+            const point = points.find(({ q }) => q >= qs[i]);
+            if (!point) return beyond(qs[i]);
+            const text = written(point.high, point.low);
+            return point.q === qs[i] ? text : `${text} at ${quantileName(point.q)}`;
+        };
+        const [low, high] = [points.map(point => point.low), points.map(point => point.high)];
+        return { xs: points.map(point => place(point.q)), ys: high, low, high, read };
+    }
+
+    /** Each value once. */
+    const sorted = values => [...new Set(values)].sort((a, b) => a - b);
+
+    /** All curves of the first run, unless `alike`, and the response time of the others. */
+    function percentileChart(runs, roles = [], alike = false) {
+        const isShown = (curve, run, n) => curve.points.length > 0 && (n === 0 || (run === 0 && !alike));
+        const shown = runs.map(({ series }, run) => series.curves.filter((curve, n) => isShown(curve, run, n)));
+        const qs = sorted(shown.flat().flatMap(curve => curve.points.map(point => point.q)));
         if (qs.length === 0) return null;
         const axis = percentileAxis(qs);
         const layers = shown.flatMap((curves, i) => curves.flatMap(curve => {
             const [kind, usual] = CURVES[curve.kind];
-            const role = curve === curves[0] && roles[i] ? roles[i] : i === 0 ? usual : `other-${(i - 1) % 3}`;
-            const name = i === 0 && runs.length === 1 ? kind : curve === curves[0] ? runs[i].name : `${runs[i].name}, ${kind}`;
-            return curveLayers(curve, name, role, axis, qs);
+            const isFirst = curve === curves[0];
+            const role = isFirst && roles[i] ? roles[i] : i === 0 ? usual : `other-${(i - 1) % 3}`;
+            const name = runs.length === 1 ? kind : isFirst ? runs[i].name : `${runs[i].name}, ${kind}`;
+            // Bands of several runs on top of each other could not be read.
+            return curveLayers(curve, name, role, qs, i === 0 && !alike);
         }));
         const panel = { title: runs.length === 1 ? "Time" : "Response time", height: 340, format: "time", log: true, layers };
         return { axis, panels: [panel], at: "at" };
@@ -262,7 +281,8 @@
         if (!gaps || gaps.planned.length === 0) return null;
         const edges = Array.from({ length: gaps.planned.length + 1 }, (_, i) => gaps.lowest_ns * gaps.bin_factor ** i);
         const stops = gaps.planned.map((_, i) => Math.sqrt(edges[i] * edges[i + 1]));
-        const axis = valueAxis(log, stops, edges, i => timeRange(edges[i], edges[i + 1]), roundTime, "gap between two requests");
+        const text = i => timeRange(edges[i], edges[i + 1]);
+        const axis = valueAxis(log, stops, edges, text, roundTime, "gap between two requests");
         const layers = [["planned", "planned", gaps.planned], ["sent", "sent", gaps.sent]]
             .map(([name, role, ys]) => lineLayer(name, role, axis, ys, share, { kind: "steps" }));
         return { axis, panels: [{ title: "Share of the gaps", height: 180, format: "share", layers }], at: "gaps of" };
@@ -272,7 +292,7 @@
         if (by_rate.length === 0) return null;
         const stops = by_rate.map(band => band.planned_per_s);
         const axis = valueAxis(linear, stops, null, i => `${rate(stops[i])} planned`, rate, "planned rate");
-        const qs = [...new Set(by_rate.flatMap(band => band.quantiles.map(([q]) => q)))].sort((a, b) => a - b);
+        const qs = sorted(by_rate.flatMap(band => band.quantiles.map(([q]) => q)));
         const valueOf = (band, q) => band.quantiles.find(([other]) => other === q)?.[1] ?? null;
         const series = qs.map(q => ({ q, values_ns: by_rate.map(band => valueOf(band, q)) }));
         const dots = layers => layers.map(layer => ({ ...layer, dots: true }));
@@ -375,22 +395,21 @@
         constructor(element, name) {
             Object.assign(this, { element, name, hidden: new Set(), linear: false, width: 0, panels: [] });
             this.bar = html("div", {
-                class: "cursor", role: "slider", tabindex: 0, "aria-valuemin": 0, onkeydown: event => this.key(event),
-                onfocus: () => this.view.cursor ?? this.view.step(1), "aria-describedby": null,
+                class: "cursor", role: "slider", tabindex: 0, "aria-valuemin": 0, onkeydown: event => this.move(event),
+                onfocus: () => this.view.cursor ?? this.view.step(1),
             });
             this.scaleButton = this.button("Linear scale", () => this.toggleScale());
             this.resetButton = this.button("Reset zoom", () => this.view.reset());
-            this.tools = html("div", { class: "tools" }, this.bar, html("span", { class: "buttons" }, this.resetButton,
-                this.scaleButton, this.button("Save SVG", () => this.save("svg")), this.button("Save PNG", () => this.save("png"))));
+            const buttons = html("span", { class: "buttons" }, this.resetButton, this.scaleButton,
+                this.button("Save SVG", () => this.save("svg")), this.button("Save PNG", () => this.save("png")));
             this.body = html("div", { class: "panels" });
-            element.replaceChildren(this.tools, this.body);
+            element.replaceChildren(html("div", { class: "tools" }, this.bar, buttons), this.body);
+            element.classList.add("drawn-here");
             new ResizeObserver(() => this.element.clientWidth !== this.width && this.draw()).observe(element);
         }
 
         button(text, onclick) {
-            const button = html("button", { type: "button", onclick });
-            button.textContent = text;
-            return button;
+            return html("button", { type: "button", onclick }, text);
         }
 
         update({ axis, panels, at }, view) {
@@ -398,7 +417,7 @@
             Object.assign(this, { view, axis, at });
             this.bar.setAttribute("aria-label", `Cursor: ${axis.name}`);
             this.bar.setAttribute("aria-valuemax", Math.max(0, axis.stops.length - 1));
-            const shape = panels => panels.map(panel => [panel.title, ...panel.layers.map(layer => layer.name)].join("\n")).join("\n\n");
+            const shape = panels => JSON.stringify(panels.map(panel => [panel.title, panel.layers.map(layer => layer.name)]));
             const same = shape(panels) === shape(this.panels);
             const old = this.panels;
             this.panels = panels.map((panel, n) => same ? { ...old[n], ...panel } : { ...panel, ...this.build(panel, n) });
@@ -409,25 +428,24 @@
 
         /** The elements of a panel: its legend, whose entries turn layers on and off, and its drawing. */
         build(panel, n) {
-            const legend = html("div", { class: "legend" });
-            const title = html("span", { class: "title" });
-            title.textContent = panel.title;
-            legend.append(title);
+            const legend = html("div", { class: "legend" }, html("span", { class: "title" }, panel.title));
             const entries = panel.layers.map(layer => {
-                const [name, value] = [html("span"), html("span", { class: "value" })];
-                name.textContent = layer.name;
-                const key = `${n} ${layer.name}`;
+                // Spans are in all panels; the first one's entry is for all of them.
+                if (layer.kind === "spans" && n > 0) return null;
+                const value = html("span", { class: "value" });
+                const key = this.key(n, layer);
                 const swatch = html("i", { class: `swatch s-${layer.role} ${layer.kind}` });
                 const button = html("button", { type: "button", "aria-pressed": String(!this.hidden.has(key)), onclick: () => {
                     if (!this.hidden.delete(key)) this.hidden.add(key);
                     button.setAttribute("aria-pressed", !this.hidden.has(key));
                     this.draw();
-                } }, swatch, name);
+                } }, swatch, layer.name);
                 legend.append(html("span", { class: "entry" }, button, ...layer.read ? [value] : []));
                 return { value, swatch };
             });
-            const ramp = panel.layers[0].kind === "heat" ? html("span", { class: "ramp" }, html("b"), html("i", { class: "low" }),
-                html("i", { class: "middle" }), html("i", { class: "high" }), html("b")) : null;
+            const stops = ["low", "middle", "high"].map(stop => html("i", { class: stop }));
+            const isHeat = panel.layers[0].kind === "heat";
+            const ramp = isHeat ? html("span", { class: "ramp" }, html("b"), ...stops, html("b")) : null;
             if (ramp) legend.append(ramp);
             const canvas = ramp ? html("canvas", { "aria-hidden": "true" }) : null;
             const drawing = svg("svg", { "aria-hidden": "true", class: "drawing" });
@@ -436,8 +454,12 @@
             return { box: html("div", { class: "panel" }, legend, plot), legend, entries, ramp, canvas, drawing, plot };
         }
 
+        key(n, layer) {
+            return layer.kind === "spans" ? layer.name : `${n} ${layer.name}`;
+        }
+
         isShown(n, layer) {
-            return !this.hidden.has(`${n} ${layer.name}`);
+            return !this.hidden.has(this.key(n, layer));
         }
 
         toggleScale() {
@@ -450,6 +472,7 @@
         draw() {
             this.width = this.element.clientWidth;
             if (this.width === 0) return;
+            this.innerWidth = Math.max(1, this.width - MARGIN.left - MARGIN.right);
             const { from, to, zoomed, axis } = this.view;
             this.x = mapping(axis.scale, from, to, MARGIN.left, this.width - MARGIN.right);
             this.resetButton.hidden = !zoomed;
@@ -481,14 +504,14 @@
                 panel.y = mapping(panel.yScale, ...range, bottom, top);
                 parts.push(...this.yTicks(panel, range));
             } else {
-                const nothing = svg("text", { x: (MARGIN.left + this.width - MARGIN.right) / 2, y: (top + bottom) / 2, class: "tick middle" });
-                const recorded = panel.layers.some(needsValues);
-                nothing.textContent = !recorded ? "Not recorded" : layers.some(needsValues) ? "No values here" : "Switched off";
-                parts.push(nothing);
+                const isRecorded = panel.layers.some(needsValues);
+                const why = !isRecorded ? "Not recorded" : layers.some(needsValues) ? "No values here" : "Switched off";
+                parts.push(svg("text", { x: this.width / 2, y: (top + bottom) / 2, class: "tick middle" }, why));
             }
             parts.push(...this.xTicks(top, bottom, last));
-            const inner = { x: MARGIN.left, y: top - 1, width: Math.max(1, this.width - MARGIN.left - MARGIN.right), height: panel.height + 2 };
-            const clip = svg("svg", { ...inner, viewBox: `${inner.x} ${inner.y} ${inner.width} ${inner.height}` });
+            const inner = [MARGIN.left, top - 1, this.innerWidth, panel.height + 2];
+            const [x, y, width, innerHeight] = inner;
+            const clip = svg("svg", { x, y, width, height: innerHeight, viewBox: inner.join(" ") });
             clip.append(...drawn.flatMap(layer => range || !needsValues(layer) ? this.marks(layer, panel, top, bottom) : []));
             panel.line = svg("line", { class: "cursor-line", y1: top, y2: bottom, visibility: "hidden" });
             panel.brush = svg("rect", { class: "brush", y: top, height: panel.height, visibility: "hidden" });
@@ -508,8 +531,10 @@
             };
             for (const layer of layers) {
                 if (layer.kind === "heat") {
-                    const cells = layer.map.cells.filter((_, i) => this.view.visible(i)).flat();
-                    cells.forEach(([row]) => { take(layer.edge(row)); take(layer.edge(row + 1)); });
+                    layer.map.cells.filter((cells, i) => cells.length > 0 && this.view.visible(i)).forEach(cells => {
+                        take(layer.edge(cells[0][0]));
+                        take(layer.edge(cells.at(-1)[0] + 1));
+                    });
                 }
                 const [first, end] = layer.xs ? this.within(layer.xs) : [0, 0];
                 for (const ys of [layer.ys, layer.low, layer.high]) {
@@ -541,9 +566,7 @@
                 const grid = svg("path", { class: "grid", d: `M${MARGIN.left} ${px(y)}H${this.width - MARGIN.right}` });
                 if (above - y < 15) return [grid];
                 above = y;
-                const text = svg("text", { x: MARGIN.left - 6, y: px(y + 4), class: "tick end" });
-                text.textContent = written(value);
-                return [grid, text];
+                return [grid, svg("text", { x: MARGIN.left - 6, y: px(y + 4), class: "tick end" }, written(value))];
             });
         }
 
@@ -556,9 +579,7 @@
                 const half = text.length * 3.5;
                 if (!named || x - half < free || x + half > this.width + 4) return [grid];
                 free = x + half + 6;
-                const label = svg("text", { x: px(x), y: bottom + 18, class: "tick middle" });
-                label.textContent = text;
-                return [grid, label];
+                return [grid, svg("text", { x: px(x), y: bottom + 18, class: "tick middle" }, text)];
             });
         }
 
@@ -568,17 +589,15 @@
             const y = value => Math.min(bottom + 3, Math.max(top - 3, panel.y(value)));
             const shape = (kind, d) => d === "" ? [] : [svg("path", { class: `${kind} s-${layer.role}`, d })];
             switch (layer.kind) {
-                case "spans":
-                    return layer.spans.map(({ from_s, to_s }) => svg("rect", { class: `span s-${layer.role}`, x: px(x(from_s)),
-                        y: top, width: px(Math.max(1, x(to_s) - x(from_s))), height: bottom - top }));
-                case "strip": {
-                    const most = Math.max(...layer.ys);
-                    const { edges } = this.axis;
-                    return layer.ys.flatMap((n, i) => n === 0 || !this.view.visible(i) ? [] : [svg("rect", {
-                        class: `strip s-${layer.role}`, x: px(x(edges[i])), y: top, height: 9,
-                        width: px(Math.max(1, x(edges[i + 1]) - x(edges[i]))),
-                        opacity: (0.35 + 0.65 * Math.log1p(n) / Math.log1p(most)).toFixed(2) })]);
+                case "spans": {
+                    // On the heat map only along its foot, because there the colours mean something.
+                    const [foot, y, height] = panel.canvas ? ["foot", bottom - 5, 5] : ["", top, bottom - top];
+                    return layer.spans.map(({ from_s, to_s }) => svg("rect", { class: `span s-${layer.role} ${foot}`, y, height,
+                        x: px(x(from_s)), width: px(Math.max(1, x(to_s) - x(from_s))) }));
                 }
+                case "strip":
+                    return this.strip(layer, top).flatMap((d, shade) =>
+                        shape("strip", d).map(path => filled(path, { opacity: 0.25 * (shade + 1) }, [])));
                 case "band":
                     return shape("band", this.band(layer.xs, layer.low, layer.high, y, panel.yRange));
                 case "area": {
@@ -599,6 +618,18 @@
             }
         }
 
+        /** A bar over each column that has a count, in four shades by its logarithm. */
+        strip({ ys, most }, top) {
+            const shades = ["", "", "", ""];
+            ys.forEach((n, i) => {
+                if (n === 0 || !this.view.visible(i)) return;
+                const [left, right] = this.axis.edges.slice(i, i + 2).map(this.x);
+                const width = px(Math.max(1, right - left));
+                shades[Math.ceil(Math.log1p(n) / Math.log1p(most) * 4) - 1] += `M${px(left)} ${top}h${width}v9h-${width}Z`;
+            });
+            return shades;
+        }
+
         /** A line that is broken where there is no value. A value alone is a dot. */
         path(xs, ys, y) {
             const [first, end] = this.within(xs);
@@ -612,8 +643,8 @@
         }
 
         steps(ys, y) {
-            const { edges } = this.axis;
-            return ys.map((value, i) => `${i === 0 ? "M" : "L"}${px(this.x(edges[i]))} ${px(y(value))}H${px(this.x(edges[i + 1]))}`).join("");
+            const edges = this.axis.edges.map(edge => px(this.x(edge)));
+            return ys.map((value, i) => `${i === 0 ? "M" : "L"}${edges[i]} ${px(y(value))}H${edges[i + 1]}`).join("");
         }
 
         /** The areas between two lines, where both are known; one that is not known is the edge of the picture. */
@@ -635,31 +666,38 @@
 
         /** One pixel a cell on a canvas of its own, which is then stretched row by row: rows are not equally high. */
         drawHeat(panel, layer, top) {
-            const { canvas, plot } = panel;
+            const { canvas } = panel;
             const ratio = window.devicePixelRatio || 1;
-            const [width, height] = [this.width - MARGIN.left - MARGIN.right, panel.height];
-            Object.assign(canvas, { width: Math.max(1, Math.round(width * ratio)), height: Math.round(height * ratio) });
-            Object.assign(canvas.style, { left: `${MARGIN.left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+            const [width, height] = [this.innerWidth, panel.height];
+            Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
+            const place = { left: MARGIN.left, top, width, height };
+            Object.entries(place).forEach(([name, value]) => { canvas.style[name] = `${value}px`; });
             const colors = [...panel.ramp.querySelectorAll("i")].map(stop => rgb(getComputedStyle(stop).backgroundColor));
             const [least, most] = panel.ramp.querySelectorAll("b");
             const map = layer?.map ?? { largest: 0 };
             panel.ramp.hidden = map.largest === 0;
             if (map.largest === 0 || !panel.y) return;
             [least.textContent, most.textContent] = ["1", count(map.largest)];
-            const cells = cellImage(map, colors);
+            const key = colors.join();
+            if (panel.image?.key !== key || panel.image.map !== map) {
+                panel.image = { key, map, cells: cellImage(map, colors) };
+            }
+            const { cells } = panel.image;
             const context = canvas.getContext("2d");
             context.imageSmoothingEnabled = false;
             const { edges } = this.axis;
             const x = value => (this.x(value) - MARGIN.left) * ratio;
             const y = value => Math.round((panel.y(value) - top) * ratio);
-            const columns = map.cells.length;
+            const last = map.cells.length - 1;
             for (let row = 0; row < map.rows; row++) {
                 const [upper, lower] = [y(layer.edge(row + 1)), y(layer.edge(row))];
                 if (lower < 0 || upper > canvas.height) continue;
-                context.drawImage(cells, 0, row, columns, 1, x(edges[0]), upper, x(edges[columns] ?? edges.at(-1)) - x(edges[0]),
-                    Math.max(1, lower - upper));
+                const stretch = (from, columns, left, right) => columns > 0 && context.drawImage(cells, from, row, columns, 1,
+                    left, upper, right - left, Math.max(1, lower - upper));
+                // The last column may be wider than the others.
+                stretch(0, last, x(edges[0]), x(edges[last]));
+                stretch(last, 1, x(edges[last]), x(edges[last + 1]));
             }
-            plot.style.minHeight = `${panel.size}px`;
         }
 
         // -- Reading
@@ -668,7 +706,7 @@
             const place = event => {
                 const box = plot.getBoundingClientRect();
                 const { axis, from, to } = this.view;
-                const part = (event.clientX - box.left - MARGIN.left) / (box.width - MARGIN.left - MARGIN.right);
+                const part = (event.clientX - box.left - MARGIN.left) / this.innerWidth;
                 const [first, last] = [axis.scale.of(from), axis.scale.of(to)];
                 return axis.scale.back(first + (last - first) * Math.min(1, Math.max(0, part)));
             };
@@ -707,7 +745,7 @@
             }
         }
 
-        key(event) {
+        move(event) {
             const wide = Math.max(10, Math.round(this.axis.stops.length / 20));
             const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: wide, PageDown: -wide,
                 Home: -Infinity, End: Infinity }[event.key];
@@ -732,10 +770,10 @@
                     if (text) said.push(`${layer.name} ${text}`);
                 });
                 if (said.length > 0) spoken.push(`${panel.title}: ${said.join(", ")}`);
-                if (panel.line && known) filled(panel.line, { x1: px(this.x(this.axis.stops[cursor])), x2: px(this.x(this.axis.stops[cursor])) }, []);
-                panel.line?.setAttribute("visibility", known ? "visible" : "hidden");
+                const x = known ? px(this.x(this.axis.stops[cursor])) : 0;
+                if (panel.line) filled(panel.line, { x1: x, x2: x, visibility: known ? "visible" : "hidden" }, []);
             });
-            this.bar.textContent = place || "Point at the picture or use the arrow keys to read it; drag to zoom";
+            this.bar.textContent = place || "Point or use the arrow keys to read, drag to zoom";
             this.bar.classList.toggle("reads", known);
             this.bar.setAttribute("aria-valuenow", cursor ?? 0);
             this.bar.setAttribute("aria-valuetext", known ? spoken.join("; ") : "no place chosen");
@@ -755,25 +793,26 @@
 
         /** All panels as one SVG that needs no style sheet. */
         picture() {
-            const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", "font-family": "Inter, 'Helvetica Neue', Arial, sans-serif" });
+            const fonts = "Inter, 'Helvetica Neue', Arial, sans-serif";
+            const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", "font-family": fonts });
             let y = 8;
             this.panels.forEach((panel, n) => {
                 y += 16;
                 let x = MARGIN.left;
                 const write = (text, fill, weight) => {
-                    const label = svg("text", { x: px(x), y: px(y - 3), "font-size": 12, fill, "font-weight": weight });
-                    label.textContent = text;
+                    const left = x;
                     x += text.length * 6.6 + 14;
-                    return label;
+                    return svg("text", { x: px(left), y: px(y - 3), "font-size": 12, fill, "font-weight": weight }, text);
                 };
                 root.append(write(panel.title, getComputedStyle(panel.legend).color, 600));
                 panel.layers.forEach((layer, l) => {
-                    if (!this.isShown(n, layer) || layer.kind === "heat") return;
+                    if (!this.isShown(n, layer) || layer.kind === "heat" || !panel.entries[l]) return;
                     root.append(write(layer.name, getComputedStyle(panel.entries[l].swatch).color, 400));
                 });
-                if (panel.canvas?.width > 1) {
-                    root.append(svg("image", { x: MARGIN.left, y: y + MARGIN.top, width: this.width - MARGIN.left - MARGIN.right,
-                        height: panel.height, href: panel.canvas.toDataURL() }));
+                if (panel.canvas && !panel.ramp.hidden) {
+                    const shades = `the darker, the more: 1 to ${panel.layers[0].map.largest}`;
+                    root.append(write(shades, getComputedStyle(panel.ramp).color, 400), svg("image", { x: MARGIN.left,
+                        y: y + MARGIN.top, width: this.innerWidth, height: panel.height, href: panel.canvas.toDataURL() }));
                 }
                 root.append(filled(styled(panel.drawing), { y }, []));
                 y += panel.size;
@@ -815,7 +854,7 @@
             const [from, to] = place < 1 ? [colors[0], colors[1]] : [colors[1], colors[2]];
             const part = place < 1 ? place : place - 1;
             const pixel = 4 * (row * canvas.width + column);
-            for (let channel = 0; channel < 3; channel++) image.data[pixel + channel] = from[channel] + (to[channel] - from[channel]) * part;
+            from.forEach((value, channel) => { image.data[pixel + channel] = value + (to[channel] - value) * part; });
             image.data[pixel + 3] = 255;
         }));
         context.putImageData(image, 0, 0);
@@ -833,12 +872,14 @@
     function styled(drawing) {
         const copy = drawing.cloneNode(true);
         const [sources, targets] = [drawing.querySelectorAll("*"), copy.querySelectorAll("*")];
-        const names = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "font-size", "text-anchor"];
+        const names = ["fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linecap",
+            "stroke-linejoin", "font-size", "text-anchor"];
         sources.forEach((source, i) => {
             const style = getComputedStyle(source);
             names.forEach(name => targets[i].setAttribute(name, style.getPropertyValue(name)));
             targets[i].removeAttribute("class");
         });
+        copy.removeAttribute("class");
         copy.querySelectorAll("[visibility=hidden]").forEach(element => element.remove());
         return copy;
     }
@@ -862,6 +903,9 @@
 
     const charts = new WeakMap();
 
+    /** What happens to all pictures of the page. */
+    const every = work => document.querySelectorAll(".drawn-here").forEach(element => work(charts.get(element)));
+
     /** Draws a chart into `element`, or what keeps it from that. `group` is the element whose view it shares. */
     function draw(element, name, spec, group = element) {
         if (!spec) return;
@@ -873,21 +917,22 @@
         known.update(spec, view);
     }
 
-    const timeChart = (run, panels) => run.time.columns === 0 ? null
-        : { axis: timeAxis(run.time), panels: panels(timeAxis(run.time)), at: "at" };
+    function timeChart(run, panels) {
+        if (run.time.columns === 0) return null;
+        const axis = timeAxis(run.time);
+        return { axis, panels: panels(axis), at: "at" };
+    }
 
-    /** Heat map and lanes of a run with one cursor. */
+    /** Heat map and lanes of a run (a PageRun or its series) with one cursor. */
     function overTime(element, run) {
-        draw(element, "over-time", timeChart(seriesOf(run), axis => [heatPanel(seriesOf(run)), ...lanePanels(seriesOf(run), axis)]));
+        const series = run.series ?? run;
+        draw(element, "over-time", timeChart(series, axis => [heatPanel(series), ...lanePanels(series, axis)]));
     }
 
     /** The percentile curves of several runs. `roles[i]` colours the curve of run i. */
     function percentiles(element, runs, { roles } = {}) {
         draw(element, "percentiles", percentileChart(runs, roles));
     }
-
-    /** A PageRun or its series. */
-    const seriesOf = run => run.series ?? run;
 
     // ---- The page
 
@@ -903,7 +948,9 @@
     /** Draws all pictures of the page that can be drawn from `data`. */
     function show(data) {
         let first = null;
-        for (const [name, spec] of [...Object.entries(SPECS), ["percentiles", () => percentileChart(data.runs)]]) {
+        const alike = data.runs.length > 1 && !document.querySelector('figure[data-picture="heat"]');
+        const curves = () => percentileChart(data.runs, [], alike);
+        for (const [name, spec] of [...Object.entries(SPECS), ["percentiles", curves]]) {
             const figure = document.querySelector(`figure[data-picture="${name}"]`);
             const drawn = figure && data.runs.length > 0 ? spec(data.runs[0].series) : null;
             if (figure && (drawn || data.live)) {
@@ -996,9 +1043,7 @@
         set(theme) { try { localStorage.setItem("truetail-theme", theme); } catch { /* the choice ends with the page */ } },
     };
 
-    function redrawAll() {
-        document.querySelectorAll(".interactive").forEach(place => charts.get(place)?.draw());
-    }
+    const redrawAll = () => every(chart => chart.draw());
 
     function themeButton() {
         const button = html("button", { type: "button", class: "theme" });
@@ -1018,11 +1063,9 @@
     }
 
     function begin() {
-        const header = document.querySelector("header.page") ?? html("nav", { class: "page", "aria-label": "Page" });
-        if (!header.isConnected) document.querySelector("main")?.before(header);
-        header.append(themeButton());
+        document.querySelector("body > header")?.prepend(themeButton());
         document.addEventListener("keydown", event => {
-            if (event.key === "Escape") document.querySelectorAll(".interactive").forEach(place => charts.get(place)?.view?.reset());
+            if (event.key === "Escape") every(chart => chart.view.reset());
         });
         const element = document.getElementById("data");
         if (!element) return;
