@@ -6,12 +6,9 @@ use truetail_run::{Quantile, Run};
 
 use crate::metric_distributions::{every_arrival, population};
 use crate::population::Estimate;
-use crate::series::{CurveKind, CurvePoint, PercentileCurve};
+use crate::series::{CurveKind, CurvePoint, PercentileCurve, curve_places};
 use crate::support::QUANTILES;
 use crate::truth::Truth;
-
-/// Points of a curve in each decade of 1 − q.
-const POINTS_A_DECADE: u32 = 40;
 
 /// The response time of a run in virtual time.
 #[derive(Clone, PartialEq, Debug)]
@@ -66,20 +63,14 @@ fn curve(kind: CurveKind, count: u64, unanswered: u64, value: impl Fn(u64) -> Op
     PercentileCurve { kind, points: places(count).into_iter().map_while(point).collect(), count, unanswered_share }
 }
 
-/// The q of a curve over `count` arrivals, ascending: evenly spaced on the axis of 1/(1 − q), with the quantiles of every
-/// table. The last one is the middle of the share that the largest value stands for.
+/// The q of a curve over `count` arrivals, ascending: those of every curve, and last the middle of the share that the
+/// largest value stands for.
 fn places(count: u64) -> Vec<f64> {
     if count == 0 {
         return Vec::new();
     }
     let last = 1.0 - 0.5 / count as f64;
-    let decades = libm::log10(2.0 * count as f64);
-    let steps = (1..(decades * f64::from(POINTS_A_DECADE)) as u32).filter(|step| step % POINTS_A_DECADE != 0);
-    let between = steps.map(|step| 1.0 - libm::pow(10.0, -f64::from(step) / f64::from(POINTS_A_DECADE)));
-    let mut places: Vec<f64> =
-        [0.0].into_iter().chain(between).chain(QUANTILES).filter(|q| *q < last).chain([last]).collect();
-    places.sort_unstable_by(f64::total_cmp);
-    places
+    curve_places().into_iter().filter(|q| *q < last).chain([last]).collect()
 }
 
 #[cfg(test)]

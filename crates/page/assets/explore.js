@@ -257,9 +257,9 @@
     }
 
     function table({ heads, rows }, caption) {
-        const head = element("tr", {}, ...heads.map((text, i) => element("th", i === 0 ? { scope: "col" } : { scope: "col", class: "n" }, text || "percentile")));
-        const body = rows.map(([name, ...cells]) => element("tr", {}, element("th", { scope: "row" }, name), ...cells.map(cell => element("td", { class: "n" }, cell))));
-        return element("table", {}, element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, ...body));
+        const head = element("tr", {}, ...heads.map(text => element("th", { scope: "col" }, text || "percentile")));
+        const body = rows.map(([name, ...cells]) => element("tr", {}, element("th", { scope: "row" }, name), ...cells.map(cell => element("td", {}, cell))));
+        return element("table", { class: "numbers" }, element("caption", {}, caption), element("thead", {}, head), element("tbody", {}, ...body));
     }
 
     // ---- Requests over time
@@ -467,7 +467,7 @@
         place.replaceChildren(...measured.loops.map(loop => element("div", {},
             element("h3", {}, loop.name),
             element("p", {}, verdictText("truetail's verdict is", loop.verdict)),
-            element("div", { class: "wide", tabindex: "0", role: "region", "aria-label": `${loop.name}, measured and simulated` },
+            element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${loop.name}, measured and simulated` },
                 table(loop.table, `${loop.name}: response time, measured and simulated`)),
         )));
     }

@@ -5,6 +5,7 @@ mod checks;
 mod credentials;
 mod docs;
 mod documented;
+mod explore;
 mod gates;
 mod habits;
 mod hard_times;

@@ -38,7 +38,7 @@ pub(super) fn document(presets: &[Preset], token: &str) -> String {
                 @for style in STYLES { style { (PreEscaped(style)) } }
             }
             body.explore {
-                header.page { h1 { "See coordinated omission" } }
+                header { h1 { "See coordinated omission" } }
                 main id="explore" {
                     (introduction())
                     (preset_choice(presets))
@@ -140,16 +140,16 @@ fn timeline() -> Markup {
                 span.entry { i.cross {} "no answer" }
                 span.entry { i.swatch.spans.s-pause-server {} "the server stalls" }
             }
-            details.data { summary { "Table" } div.wide tabindex="0" role="region" aria-label="Requests over time" id="requests-table" {} }
+            details.data { summary { "Table" } div.scroll tabindex="0" role="region" aria-label="Requests over time" id="requests-table" {} }
         }
     }
 }
 
 fn table() -> Markup {
     html! {
-        section.numbers aria-labelledby="numbers-heading" {
+        section.in-numbers aria-labelledby="numbers-heading" {
             h2 id="numbers-heading" { "In numbers" }
-            div.wide tabindex="0" role="region" aria-label="Percentiles of each way of measuring" id="numbers" {}
+            div.scroll tabindex="0" role="region" aria-label="Percentiles of each way of measuring" id="numbers" {}
             p.faint {
                 "Simulated in virtual time, exact to the nanosecond. "
                 "The last column says how many times larger the truth is than what the closed loop reports."

@@ -1,8 +1,7 @@
 //! What is shown of a run on real sockets: how far it is, and then its curves beside the simulated ones.
 
 use serde::Serialize;
-use truetail_analysis::series::{CurveKind, PercentileCurve};
-use truetail_analysis::support::min_sample_size;
+use truetail_analysis::series::{CurveKind, PercentileCurve, series};
 use truetail_analysis::{exact_times, omission};
 use truetail_model::time::Nanos;
 use truetail_report::number;
@@ -99,19 +98,19 @@ fn measured_text(measured: &MeasuredRun, simulated: &SimulatedLoops) -> Measured
     let quantiles = measured.findings.response_time.quantiles.clone();
     MeasuredText {
         name: loop_name(measured.measured),
-        curve: NamedCurve::new(name, role, carried_curve(&measured.run)),
+        curve: NamedCurve::new(name, role, carried_curve(measured)),
         verdict: VerdictText::of(&measured.findings.verdict),
         table: table(&quantiles, simulated),
         quantiles,
     }
 }
 
-/// The curve of a measured run, as far as the sample carries it.
-fn carried_curve(run: &Run) -> PercentileCurve {
-    let mut curve = exact_times(CurveKind::ResponseTime, run).curve;
-    let count = curve.count;
-    curve.points.retain(|point| min_sample_size(point.q) <= count);
-    curve
+/// The curve of a measured run, as far as the sample carries it; without a point where it carries none.
+fn carried_curve(measured: &MeasuredRun) -> PercentileCurve {
+    let curves = series(&measured.run, &measured.findings).curves;
+    let found = curves.into_iter().find(|curve| curve.kind == CurveKind::ResponseTime);
+    let count = measured.findings.response_time.count;
+    found.unwrap_or(PercentileCurve { kind: CurveKind::ResponseTime, points: Vec::new(), count, unanswered_share: 0.0 })
 }
 
 fn table(quantiles: &[Quantile], simulated: &Run) -> TextTable {
