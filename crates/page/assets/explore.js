@@ -37,7 +37,12 @@
         }
 
         get isOn() {
-            return (this.switch?.checked ?? true) && (this.group?.checked ?? true);
+            return (this.switch?.checked ?? true) && this.canBeOn;
+        }
+
+        get canBeOn() {
+            const needed = controls.find(control => control.key === NEEDS[this.key]);
+            return (this.group?.checked ?? true) && (needed?.isOn ?? true);
         }
 
         show(value) {
@@ -69,13 +74,13 @@
 
         switched() {
             if (this.exact.value === "") this.show(this.typical);
-            this.enable();
+            enable();
             changed();
         }
 
         enable() {
             this.slider.disabled = this.exact.disabled = !this.isOn;
-            if (this.switch) this.switch.disabled = !(this.group?.checked ?? true);
+            if (this.switch) this.switch.disabled = !this.canBeOn;
         }
 
         set(value) {
@@ -83,6 +88,9 @@
             this.show(value ?? this.typical);
         }
     }
+
+    /** What is set only where another control is on: stalls are counted where they repeat. */
+    const NEEDS = { "stall-times": "stall-every" };
 
     const controls = [...document.querySelectorAll(".control")].map(box => new Control(box));
     const choices = [...document.querySelectorAll("select[data-choice]")];
@@ -103,12 +111,9 @@
         });
     }
 
-    // Stalls are counted only where they repeat.
-    const needed = control => control.key !== "stall-times" || controls.find(other => other.key === "stall-every").isOn;
-
     /** The settings as the text of a link. */
     function settings() {
-        const parts = controls.filter(control => control.isOn && needed(control)).map(control => [control.key, control.exact.value]);
+        const parts = controls.filter(control => control.isOn).map(control => [control.key, control.exact.value]);
         const words = choices.filter(choice => !choice.disabled).map(choice => [choice.dataset.choice, choice.value]);
         return [...parts, ...words].map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
     }
@@ -187,13 +192,18 @@
 
     const GONE = "The server behind this page does not answer. Start truetail explore again and open the page that it names.";
 
+    // Browsers refuse to change the address many times a second.
+    const ADDRESS_MS = 150;
+
     let asking = false;
     let waiting = false;
+    let addressed = null;
 
     /** A setting changed: the newest settings are simulated as soon as the server is free. */
     function changed() {
         const text = settings();
-        history.replaceState(null, "", link());
+        clearTimeout(addressed);
+        addressed = setTimeout(() => history.replaceState(null, "", link()), ADDRESS_MS);
         byId("copied").textContent = "";
         showPreset(text);
         showMeasured();

@@ -103,14 +103,14 @@ fn curves() -> Markup {
             p.problem id="problem" role="alert" hidden {}
             div.interactive id="curves" {}
             ul.explained {
-                li { b.s-closed { "Closed loop" } ": users who each wait for their answer before they send again." }
+                li { i.swatch.s-closed {} b { "Closed loop" } ": users who each wait for their answer before they send again." }
                 li {
-                    b.s-corrected { "Corrected" }
+                    i.swatch.s-corrected {} b { "Corrected" }
                     ": the closed loop with HdrHistogram's correction, which adds the values that the missing requests would "
                     "probably have had."
                 }
-                li { b.s-open { "Open loop" } ": requests on a schedule that waits for nobody, timed from when they were due." }
-                li { b.s-truth { "Truth" } ": what a perfect client measures on that schedule, computed exactly." }
+                li { i.swatch.s-open {} b { "Open loop" } ": requests on a schedule that waits for nobody, timed from when they were due." }
+                li { i.swatch.s-truth {} b { "Truth" } ": what a perfect client measures on that schedule, computed exactly." }
             }
             div id="notes" {}
             p.faint id="verdict" {}
