@@ -947,6 +947,10 @@
 
     /** Draws all pictures of the page that can be drawn from `data`. */
     function show(data) {
+        // In a narrow window those that remain as they are scroll in their box, which the keyboard must reach.
+        for (const picture of document.querySelectorAll(".picture")) {
+            if (picture.scrollWidth > picture.clientWidth) picture.tabIndex = 0;
+        }
         let first = null;
         const alike = data.runs.length > 1 && !document.querySelector('figure[data-picture="heat"]');
         const curves = () => percentileChart(data.runs, [], alike);

@@ -13,13 +13,16 @@
 //! | [`league`] | load tools compared |
 //! | [`labs`] | what `truetail simulate` shows |
 //! | `junit`, `markdown_summary`, `markdown` | a run for build servers and pull requests |
+//! | `hgrm`, `tables_csv` | a run as HdrHistogram's text, and as CSV |
 //! | `json`, `markup` | JSON; text inside pages and pictures |
 //! | `output_file` | a file to be written |
 //! | [`plot`] | pictures as SVG and PNG |
 //! | `progress` | the progress line during a run |
 //! | `live_state` | a run that is going on |
+//! | [`metrics`] | the same as metrics for Prometheus and others |
 
 mod comparison;
+mod hgrm;
 mod json;
 mod junit;
 pub mod labs;
@@ -28,6 +31,7 @@ mod live_state;
 mod markdown;
 mod markdown_summary;
 mod markup;
+pub mod metrics;
 pub mod number;
 mod output_file;
 pub mod plot;
@@ -36,9 +40,11 @@ mod sparkline;
 pub mod style;
 mod summary;
 mod table;
+mod tables_csv;
 pub mod words;
 
 pub use comparison::{comparison_explanation, comparison_table};
+pub use hgrm::hgrm;
 pub use json::pretty_json;
 pub use junit::junit;
 pub use live_state::LiveState;
@@ -47,3 +53,4 @@ pub use output_file::OutputFile;
 pub use progress::{RunProgress, progress_line, progress_text};
 pub use style::Style;
 pub use summary::{SummaryOptions, stopped_early, summary};
+pub use tables_csv::{csv_files, quantiles_csv};

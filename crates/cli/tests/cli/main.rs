@@ -6,6 +6,7 @@ mod credentials;
 mod docs;
 mod documented;
 mod explore;
+mod export;
 mod gates;
 mod habits;
 mod hard_times;

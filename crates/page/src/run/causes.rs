@@ -5,7 +5,7 @@ use truetail_analysis::series::{GapSeries, RunSeries};
 use truetail_report::number;
 
 use super::over_time::time;
-use super::run_page::RunPage;
+use super::page::RunPage;
 use super::wording::{none, seconds};
 use crate::document::Section;
 use crate::figure::Figure;
@@ -42,7 +42,7 @@ fn delay_content(page: &RunPage<'_>) -> Markup {
 fn delay_table(series: &RunSeries) -> Table {
     let delays = &series.start_delay;
     let row = |column: usize| {
-        let start = seconds(series.time.from_s + column as f64 * series.time.column_s);
+        let start = seconds(series.time.begin_s(column));
         let at = |list: &[Option<u64>]| time(list.get(column).copied().flatten());
         [start, at(&delays.generator_lag_ns), at(&delays.connection_wait_ns), at(&delays.connect_ns)]
     };

@@ -16,9 +16,10 @@ mod answers;
 mod books;
 mod causes;
 mod over_time;
+mod page;
 mod percentiles;
 mod repeat;
-mod run_page;
+
 mod targets;
 mod times;
 mod verdict;
@@ -30,7 +31,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 use truetail_report::words;
 
-pub use run_page::{Overlay, RunPage};
+pub use page::{Overlay, RunPage};
 
 use crate::data::{PageData, script_json};
 use crate::document::{Document, Section, contents};
