@@ -21,6 +21,8 @@
 //! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`omission`] | how far a report is from the truth |
+//! | [`never_sent`] | the requests that a closed loop never sent |
+//! | `exact_curve` | percentile curves of what is known exactly |
 //! | [`league`] | load tools compared: what they reported and what the server saw |
 //! | [`series`] | what is drawn of a run |
 
@@ -30,6 +32,7 @@ mod confidence_interval;
 #[cfg(test)]
 mod coverage;
 mod distribution;
+mod exact_curve;
 mod exceedance;
 mod fidelity;
 pub mod figures;
@@ -39,6 +42,7 @@ mod levels;
 mod load_timeline;
 mod long_run_variance;
 mod metric_distributions;
+pub mod never_sent;
 pub mod omission;
 mod population;
 pub mod saturation_detector;
@@ -56,6 +60,7 @@ pub mod uncertainty;
 pub mod verdict;
 mod warmup;
 
+pub use exact_curve::{ExactTimes, exact_times, truth_curve};
 pub use metric_distributions::quantile;
 
 use truetail_model::record::RequestRecord;

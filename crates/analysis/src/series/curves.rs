@@ -52,6 +52,11 @@ fn places() -> Vec<Place> {
     places
 }
 
+/// The q of [`places`].
+pub(crate) fn curve_places() -> Vec<f64> {
+    places().into_iter().map(|place| place.q).collect()
+}
+
 /// The places that a sample of `n` carries: a stretch around the median.
 fn carried(places: &[Place], n: u64) -> impl Iterator<Item = &Place> {
     places.iter().filter(move |place| n >= min_sample_size(place.q))

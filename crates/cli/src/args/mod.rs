@@ -4,6 +4,7 @@ pub mod certify;
 pub mod checks;
 pub mod completions;
 pub mod demo;
+pub mod explore;
 pub mod export;
 pub mod gates;
 pub mod lab;
@@ -58,6 +59,7 @@ Exit codes:
 #[derive(Subcommand, Debug)]
 pub enum Command {
     Demo(demo::DemoArgs),
+    Explore(explore::ExploreArgs),
     Run(Box<run::RunArgs>),
     Serve(serve::ServeArgs),
     Simulate(simulate::SimulateArgs),

@@ -3,6 +3,7 @@
 mod certify;
 mod completions;
 mod demo;
+mod explore;
 mod lab;
 mod man;
 mod merge;
@@ -23,6 +24,7 @@ pub fn execute(action: CliAction) -> Result<ExitCode> {
     match action {
         CliAction::Show(text) => output::print(&text).map(|()| ExitCode::Success),
         CliAction::Execute(Command::Demo(args)) => demo::demo(args),
+        CliAction::Execute(Command::Explore(args)) => explore::explore(args),
         CliAction::Execute(Command::Run(args)) => run::run(*args),
         CliAction::Execute(Command::Serve(args)) => serve::serve(args),
         CliAction::Execute(Command::Simulate(args)) => simulate::simulate(args),

@@ -7,6 +7,7 @@ mod doc_links;
 mod doc_options;
 mod docs;
 mod documented;
+mod explore;
 mod export;
 mod gates;
 mod habits;
