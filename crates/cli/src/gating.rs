@@ -122,7 +122,10 @@ fn github_page() -> Result<PathBuf> {
 }
 
 /// Refuses a file that is a folder, or whose folder does not exist.
-fn check_place(flag: &str, file: &Path) -> Result<()> {
+///
+/// # Errors
+/// What is wrong with it, and the option that names it.
+pub fn check_place(flag: &str, file: &Path) -> Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     if file.is_dir() {
         return Err(usage_error(format!("{flag} {} is a folder; name a file", file.display())));

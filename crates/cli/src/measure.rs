@@ -19,6 +19,8 @@ pub struct RunContext {
     pub stop_conditions: StopConditions,
     /// Show no progress.
     pub quiet: bool,
+    /// The command line that made it, without secrets.
+    pub command: Option<String>,
 }
 
 /// A run, and how it ended.
@@ -50,6 +52,7 @@ pub fn measure(plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
     let offered = OfferedLoad { name: context.scenario, ..plan.offered() };
     let mut run = measured.into_run(RunSource::Sockets, offered);
     run.facts.interrupted = control.was_stopped();
+    run.facts.command = context.command;
     let stopped = signal.filter(|_| run.facts.cut_short == Some(true));
     let stopped = stopped.map(|signal| truetail_report::stopped_early(&run, signals::name_of(signal)));
     run.facts.notes.extend(stopped.into_iter().chain(context.notes).chain(supervisor_notes));

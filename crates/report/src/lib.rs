@@ -8,6 +8,7 @@
 //! | [`style`] | colour, width, and replacements for terminals without Unicode |
 //! | `table`, `sparkline` | aligned columns, one-line plots |
 //! | `summary` | the screen of a run |
+//! | [`words`] | what the screen says, for the page to say the same |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
 //! | [`labs`] | what `truetail simulate` shows |
@@ -35,6 +36,7 @@ mod sparkline;
 pub mod style;
 mod summary;
 mod table;
+pub mod words;
 
 pub use comparison::{comparison_explanation, comparison_table};
 pub use json::pretty_json;

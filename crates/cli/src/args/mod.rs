@@ -8,6 +8,7 @@ pub mod gates;
 pub mod lab;
 pub mod man;
 pub mod merge;
+pub mod page;
 pub mod report;
 pub mod run;
 pub mod screen;
@@ -66,6 +67,24 @@ pub enum Command {
     Man(man::ManArgs),
 }
 
+impl Command {
+    /// Keeps the words that were typed, for the verbs that store them in a run.
+    fn remember(&mut self, words: Vec<String>) {
+        match self {
+            Command::Demo(args) => args.typed.words = words,
+            Command::Run(args) => args.typed.words = words,
+            Command::Simulate(args) => args.typed.words = words,
+            Command::Serve(_)
+            | Command::Lab(_)
+            | Command::Certify(_)
+            | Command::Report(_)
+            | Command::Merge(_)
+            | Command::Completions(_)
+            | Command::Man(_) => {}
+        }
+    }
+}
+
 /// The meaning of a command line.
 #[derive(Debug)]
 pub enum CliAction {
@@ -80,8 +99,13 @@ pub enum CliAction {
 /// # Errors
 /// What is wrong with it, in one line.
 pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
-    match Cli::try_parse_from(arguments) {
-        Ok(cli) => Ok(CliAction::Execute(cli.command)),
+    let arguments: Vec<OsString> = arguments.collect();
+    match Cli::try_parse_from(&arguments) {
+        Ok(mut cli) => {
+            let words = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+            cli.command.remember(words.collect());
+            Ok(CliAction::Execute(cli.command))
+        }
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(CliAction::Show(shown(&error.render()))),
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(usage_error(

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::gates::GateArgs;
+use super::page::ReportPageArgs;
 use super::screen::ScreenArgs;
 use super::values::run_folder;
 
 const EXAMPLE: &str = "\
-Example:
-  truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080";
+Examples:
+  truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080
+  truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080 -o page.html";
 
 /// Print the result of a saved run
 #[derive(Args, Debug)]
@@ -24,6 +26,8 @@ pub struct ReportArgs {
     pub json: bool,
     #[command(flatten)]
     pub gates: GateArgs,
+    #[command(flatten)]
+    pub page: ReportPageArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
 }

@@ -1,6 +1,6 @@
 //! `truetail report`: the result of a saved run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use truetail_run::Run;
 use truetail_run::folder::{self, Loaded};
@@ -9,6 +9,7 @@ use crate::args::report::ReportArgs;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::gating::{self, Gating};
 use crate::output;
+use crate::page;
 
 /// Prints a saved run. The findings are computed again from what was recorded; so are the gates, which are those of the
 /// command line, or else those that the run was judged by.
@@ -17,10 +18,16 @@ use crate::output;
 /// If the folder is no run, or something cannot be written.
 pub fn report(args: ReportArgs) -> Result<ExitCode> {
     let gating = Gating::resolve(args.gates)?;
+    args.page.output.as_deref().map_or(Ok(()), |file| gating::check_place("--output", file))?;
     let Loaded { run, gates, .. } = load_all(&args.run)?;
     let mut findings = truetail_analysis::findings(&run);
     gating.judge(&run, &mut findings, &gates);
     super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &gating)?;
+    if let Some(file) = &args.page.output {
+        let named = |path: &PathBuf| load(path).map(|run| (path.display().to_string(), run));
+        let others = args.page.overlay.iter().map(named).collect::<Result<Vec<_>>>()?;
+        page::write(file, &page::page_beside(&run, &findings, &others))?;
+    }
     Ok(gating::exit_code(&run, &findings, None))
 }
 

@@ -16,6 +16,7 @@ use crate::gating::{self, Gating};
 use crate::measure::{MeasuredRun, RunContext, measure};
 use crate::output;
 use crate::output_folder::OutputFolder;
+use crate::page;
 use crate::resolve::run::resolve;
 use crate::supervisor::not_reached;
 
@@ -34,7 +35,13 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
     let stop_conditions = resolved.stop_conditions;
-    let context = RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None };
+    let context = RunContext {
+        notes,
+        stop_conditions,
+        quiet: resolved.quiet,
+        scenario: None,
+        command: Some(resolved.command),
+    };
     let MeasuredRun { run, signal } = measure(&resolved.plan, context)?;
     let (mut run, mut findings) = cut_warmup(run, stop_conditions.cut_warmup);
     if let Some(checks) = &resolved.checks {
@@ -50,6 +57,9 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     resolved.gating.judge(&run, &mut findings, &[]);
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     show(&run, &findings, saved.as_deref(), resolved.json, screen, &resolved.gating)?;
+    if let Some(file) = &resolved.html {
+        page::write(file, &page::page_of(&run, &findings))?;
+    }
     Ok(gating::exit_code(&run, &findings, signal))
 }
 
