@@ -31,7 +31,7 @@ pub fn load_details(run: &Run, findings: &Findings) -> [LabelledText; 2] {
 }
 
 /// What was measured, without its load; `None` for a run that says nothing of it.
-pub(crate) fn measured(run: &Run) -> Option<String> {
+pub fn measured(run: &Run) -> Option<String> {
     let (offered, source) = (&run.facts.offered, &run.facts.source);
     let what = match (&offered.method, &offered.url) {
         (Some(method), Some(url)) => Some(format!("{method} {url}")),
