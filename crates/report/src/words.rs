@@ -2,6 +2,7 @@
 //!
 //! Texts are as they were recorded: whoever shows them takes out control characters and escapes markup.
 
+pub use crate::comparison::{COMPARISON_HEADS, comparison_rows, comparison_sentences};
 pub use crate::summary::{
     LabelledText, TIMES_HEADS, answer_details, answer_shares, books, capacity, decision, generator, headline,
     load_details, measured, notes, punctuality, settling, shadow, start_delay, state_of_check, target_heads,

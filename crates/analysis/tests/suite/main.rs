@@ -7,6 +7,8 @@ mod league;
 mod long_runs;
 mod quantiles;
 mod scenarios;
+mod series;
+mod server_pauses;
 mod settling;
 mod shadow;
 mod support;

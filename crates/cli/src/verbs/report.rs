@@ -22,10 +22,10 @@ pub fn report(args: ReportArgs) -> Result<ExitCode> {
     let Loaded { run, gates, .. } = load_all(&args.run)?;
     let mut findings = truetail_analysis::findings(&run);
     gating.judge(&run, &mut findings, &gates);
+    let named = |path: &PathBuf| load(path).map(|run| (path.display().to_string(), run));
+    let others = args.page.overlay.iter().map(named).collect::<Result<Vec<_>>>()?;
     super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &gating)?;
     if let Some(file) = &args.page.output {
-        let named = |path: &PathBuf| load(path).map(|run| (path.display().to_string(), run));
-        let others = args.page.overlay.iter().map(named).collect::<Result<Vec<_>>>()?;
         page::write(file, &page::page_beside(&run, &findings, &others))?;
     }
     Ok(gating::exit_code(&run, &findings, None))

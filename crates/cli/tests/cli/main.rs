@@ -13,6 +13,7 @@ mod http2;
 mod interrupt;
 mod lab;
 mod load;
+mod page;
 mod raw_server;
 mod requests;
 mod result;
