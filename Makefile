@@ -42,6 +42,7 @@ tools:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --package truetail --features otlp --all-targets --locked -- -D warnings
 	@if command -v $(PYTHON) > /dev/null; then $(PYTHON) tests/tidy.py; \
 		else echo "SKIPPED: tests/tidy.py: no $(PYTHON)"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 

@@ -10,6 +10,7 @@
 //! | `load_timeline` | arrivals, starts and ends over time: whether the backlog grows |
 //! | [`saturation_detector`] | detects saturation during a run |
 //! | `levels`, [`settling()`], [`without_warmup`] | the levels of the response time, where it settles, and the run without its warm-up |
+//! | `so_far` | a run that is going on, as if it had been stopped now |
 //! | [`figures`] | how figures are written |
 //! | `fidelity` | how well the arrivals followed the schedule |
 //! | [`shadow`] | what a closed-loop tool would have reported |
@@ -44,6 +45,7 @@ pub mod saturation_detector;
 pub mod series;
 mod settling;
 pub mod shadow;
+mod so_far;
 mod sorted_values;
 pub mod stopping_rule;
 pub mod support;
@@ -62,6 +64,7 @@ use truetail_run::{Findings, Run, Verdict, VerdictState};
 use metric_distributions::every_arrival;
 
 pub use settling::settling;
+pub use so_far::stopped_now;
 pub use warmup::{WarmupCutError, without_warmup};
 
 /// All that is computed from a run. The same run gives the same findings.

@@ -9,6 +9,8 @@
 //! | `supervisor` | `--until`, `--stop-when-saturated`: conditions that stop a run early |
 //! | `output_folder` | where a run is saved |
 //! | `page`, `command_line` | the page of a run, and the command that made it, without secrets |
+//! | `live` | a run that is going on, for those who watch it |
+//! | `judging` | what is made of the result of a run |
 //! | `gating` | `--fail-if`: gates, the files they are written to, and the exit code that they make |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
 //! | `error` | exit codes, and the one line that says why |
@@ -17,6 +19,8 @@ mod args;
 mod command_line;
 mod error;
 mod gating;
+mod judging;
+mod live;
 mod measure;
 mod output;
 mod output_folder;

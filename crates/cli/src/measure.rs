@@ -21,6 +21,8 @@ pub struct RunContext {
     pub quiet: bool,
     /// The command line that made it, without secrets.
     pub command: Option<String>,
+    /// The handle to the run, for those who watch it.
+    pub control: Control,
 }
 
 /// A run, and how it ended.
@@ -38,7 +40,7 @@ pub struct MeasuredRun {
 /// # Errors
 /// If the load could not be offered at all, or the books do not balance, which is a bug.
 pub fn measure(plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
-    let control = Control::new();
+    let control = context.control;
     let signals = signals::stop_run_on_signal(&control)?;
     let reporter = (!context.quiet).then(|| ProgressReporter::start(plan.workload.model.clone(), control.clone()));
     let supervisor = Supervisor::start(plan, context.stop_conditions, control.clone(), context.quiet);

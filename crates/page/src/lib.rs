@@ -12,6 +12,7 @@
 //! | `run` | the sections of the page of a run, a file each |
 //!
 //! Markup is written with `maud`: what is put into it is escaped, and every element is closed, or it does not compile.
+//! | [`web`] | the local web server |
 
 mod comparison;
 pub mod data;
@@ -24,3 +25,4 @@ pub mod text;
 
 pub use comparison::{ComparedRun, ComparisonPage, comparison_page};
 pub use run::{Overlay, RunPage, live_update, run_page};
+pub mod web;

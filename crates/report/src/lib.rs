@@ -18,6 +18,7 @@
 //! | [`plot`] | pictures as SVG and PNG |
 //! | `progress` | the progress line during a run |
 //! | `live_state` | a run that is going on |
+//! | [`metrics`] | the same as metrics for Prometheus and others |
 
 mod comparison;
 mod json;
@@ -28,6 +29,7 @@ mod live_state;
 mod markdown;
 mod markdown_summary;
 mod markup;
+pub mod metrics;
 pub mod number;
 mod output_file;
 pub mod plot;

@@ -6,6 +6,7 @@ pub mod completions;
 pub mod demo;
 pub mod gates;
 pub mod lab;
+pub mod live;
 pub mod man;
 pub mod merge;
 pub mod page;

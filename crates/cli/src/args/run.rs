@@ -12,6 +12,7 @@ use truetail_model::time::{DurationError, Nanos, Rate};
 use super::checks::CheckArgs;
 use super::gates::GateArgs;
 use super::page::{RunPageArgs, TypedArgs};
+use super::live::LiveArgs;
 use super::screen::ScreenArgs;
 use super::values::{count, length};
 
@@ -204,6 +205,8 @@ pub struct RunArgs {
     pub json: bool,
     #[command(flatten)]
     pub screen: ScreenArgs,
+    #[command(flatten)]
+    pub live: LiveArgs,
     /// Show no progress
     #[arg(long, help_heading = "Result")]
     pub quiet: bool,

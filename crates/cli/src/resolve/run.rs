@@ -8,6 +8,7 @@ use truetail_run::{EndClock, Timing};
 
 use super::{checks, load, request, tls};
 use crate::command_line;
+use crate::args::live::LiveArgs;
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::gating::{self, Gating};
@@ -39,6 +40,8 @@ pub struct ResolvedRun {
     pub html: Option<PathBuf>,
     /// The command line, without secrets.
     pub command: String,
+    /// Who may watch it.
+    pub live: LiveArgs,
 }
 
 /// Checks the arguments, reads the files that they name, resolves the host, and raises the limit on open files.
@@ -83,6 +86,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         quiet: args.quiet,
         html: args.page.html,
         command,
+        live: args.live,
     })
 }
 
