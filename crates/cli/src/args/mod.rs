@@ -16,6 +16,7 @@ pub mod screen;
 pub mod serve;
 pub mod simulate;
 mod values;
+pub mod watch;
 
 use std::ffi::OsString;
 

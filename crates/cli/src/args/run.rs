@@ -15,6 +15,7 @@ use super::page::{RunPageArgs, TypedArgs};
 use super::live::LiveArgs;
 use super::screen::ScreenArgs;
 use super::values::{count, length};
+use super::watch::WatchArgs;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -207,6 +208,8 @@ pub struct RunArgs {
     pub screen: ScreenArgs,
     #[command(flatten)]
     pub live: LiveArgs,
+    #[command(flatten)]
+    pub watch: WatchArgs,
     /// Show no progress
     #[arg(long, help_heading = "Result")]
     pub quiet: bool,

@@ -53,11 +53,14 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// The key that ends the run.
+    pub const STOP_KEY: &str = "q";
+
     /// Fills the terminal with the run of `control`, in a thread with a lower priority than the workers.
     ///
     /// # Errors
     /// If this process has no terminal to read keys from, or no thread can be started.
-    pub fn start(figures: Figures, control: Control, states: LiveStates) -> Result<Watch> {
+    pub fn start(figures: Figures, control: &Control, states: LiveStates) -> Result<Watch> {
         let screen = FullScreen::enter().map_err(|error| {
             runtime_error(format!("--watch cannot use the terminal of this process: {error}; leave it out"))
         })?;
@@ -66,7 +69,7 @@ impl Watch {
         let screen = Screen {
             screen,
             figures,
-            control,
+            control: control.clone(),
             states,
             look: look(),
             history: History::default(),

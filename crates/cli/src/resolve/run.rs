@@ -42,6 +42,8 @@ pub struct ResolvedRun {
     pub command: String,
     /// Who may watch it.
     pub live: LiveArgs,
+    /// Fill the terminal with it.
+    pub watch: bool,
 }
 
 /// Checks the arguments, reads the files that they name, resolves the host, and raises the limit on open files.
@@ -87,6 +89,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         html: args.page.html,
         command,
         live: args.live,
+        watch: args.watch.watch,
     })
 }
 

@@ -29,7 +29,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let screen = args.screen;
     let mut resolved = resolve(args)?;
     OutputFolder::check(&resolved.save_to)?;
-    let view = LiveView::prepare(&resolved.live)?;
+    let view = LiveView::prepare(&resolved.live, resolved.watch)?;
     // A signal during this request simply ends the process: nothing was created by then.
     let mut notes =
         if resolved.preflight { preflight(&mut resolved.plan, resolved.checks.as_ref())? } else { Vec::new() };
@@ -52,6 +52,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         scenario: None,
         command: Some(resolved.command),
         control,
+        watched: view.watched(),
     };
     let MeasuredRun { run, signal } = measure(&resolved.plan, context)?;
     let (mut run, mut findings) = judge.findings(run);
