@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs load tools for the laboratory and servers for the tests: tools/install.sh [TOOL …], without names all of them.
+# Installs load tools for the laboratory, servers and Prometheus for the tests: tools/install.sh [TOOL …], without names all of them.
 # Installed tools are left alone, which takes seconds. If one fails, the others are still installed and the exit code is 1.
 #
 # Tools that no package manager puts on the path go to ${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools},
@@ -95,6 +95,19 @@ install_nginx() {
     dpkg-deb -x "$new"/nginx_*.deb "$new"
     mkdir -p "$folder/bin"
     mv "$new/usr/sbin/nginx" "$folder/bin/nginx"
+    rm -rf "$new"
+}
+
+# Installing the package would start a server on port 9090, so only the programs are extracted.
+install_prometheus() {
+    if type -P prometheus promtool >/dev/null || [[ -x "$folder/bin/promtool" ]]; then return; fi
+    needs apt-get "a Debian-like system; elsewhere, your package manager's Prometheus"
+    local new="$folder/prometheus.new"
+    rm -rf "$new" && mkdir -p "$new"
+    (cd "$new" && { apt-get download -q prometheus || { as_root apt-get update -q && apt-get download -q prometheus; }; })
+    dpkg-deb -x "$new"/prometheus_*.deb "$new"
+    mkdir -p "$folder/bin"
+    mv "$new/usr/bin/prometheus" "$new/usr/bin/promtool" "$folder/bin/"
     rm -rf "$new"
 }
 

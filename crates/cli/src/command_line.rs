@@ -27,7 +27,8 @@ pub fn of_words(words: &[String]) -> String {
 fn quoted(words: impl Iterator<Item = String>) -> String {
     let words = std::iter::once("truetail".to_owned()).chain(words);
     // What cannot be quoted is a NUL, which no argument of a program has.
-    let quote = |word: String| shlex::try_quote(&word).map_or_else(|_| REDACTED.to_owned(), |quoted| quoted.into_owned());
+    let quote =
+        |word: String| shlex::try_quote(&word).map_or_else(|_| REDACTED.to_owned(), |quoted| quoted.into_owned());
     words.map(quote).collect::<Vec<_>>().join(" ")
 }
 
@@ -38,7 +39,8 @@ fn secrets(args: &RunArgs) -> Vec<(String, String)> {
     let headers = args.header.iter().map(|header| (header.clone(), redacted_header(header)));
     let body = args.data.iter().map(|body| (body.clone(), redacted_body(body)));
     let curl = args.curl.iter().map(|command| (command.clone(), redacted_command(command)));
-    url.chain(user).chain(headers).chain(body).chain(curl).filter(|(value, shown)| value != shown).collect()
+    let otlp = args.live.otlp.iter().map(|url| (url.clone(), redacted_url(url)));
+    url.chain(user).chain(headers).chain(body).chain(curl).chain(otlp).filter(|(value, shown)| value != shown).collect()
 }
 
 /// The words of `--curl`.
@@ -86,13 +88,17 @@ mod tests {
             &["http://127.0.0.1/", "--header=cookie:hunter2"],
             &["http://127.0.0.1/", "-H", "Accept: */*", "-H", "X-Api-Key: hunter2"],
             &["http://127.0.0.1/", "--data", "{\"password\": \"hunter2\"}"],
+            &["http://127.0.0.1/", "--otlp", "http://me:hunter2@127.0.0.1:4318"],
             &["--curl", "curl -u me:hunter2 http://127.0.0.1/"],
             &["--curl=curl http://me:hunter2@127.0.0.1/"],
             &["--", "curl", "http://127.0.0.1/", "-H", "Cookie: hunter2"],
             &["--", "curl", "-sume:hunter2", "http://127.0.0.1/"],
         ] {
             let text = command(&[&["-r", "100"], words].concat());
-            assert!(!text.contains("hunter2") && text.contains("[redacted]") != text.contains("bytes left out"), "{text}");
+            assert!(
+                !text.contains("hunter2") && text.contains("[redacted]") != text.contains("bytes left out"),
+                "{text}"
+            );
             assert!(text.starts_with("truetail run -r 100 ") && text.contains("127.0.0.1"), "{text}");
         }
         let long = "x".repeat(3_000);

@@ -8,9 +8,9 @@
 //! | `measure` | a run on real sockets, with progress and Ctrl-C |
 //! | `supervisor` | `--until`, `--stop-when-saturated`: conditions that stop a run early |
 //! | `output_folder` | where a run is saved |
-//! | `page`, `command_line` | the page of a run, and the command that made it, without secrets |
 //! | `live` | a run that is going on, for those who watch it |
 //! | `judging` | what is made of the result of a run |
+//! | `page`, `command_line` | the page of a run, and the command that made it, without secrets |
 //! | `gating` | `--fail-if`: gates, the files they are written to, and the exit code that they make |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
 //! | `error` | exit codes, and the one line that says why |

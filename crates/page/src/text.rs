@@ -21,9 +21,13 @@ fn visible_char(c: char) -> char {
 
 /// Control characters beyond ASCII, separators of lines, marks and overrides of direction, and what is no character at all.
 pub(crate) fn is_unprintable(c: char) -> bool {
-    let is_direction = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_direction =
+        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_no_character = matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe;
-    (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}') || is_direction || is_no_character
+    (c.is_control() && c != '\n' && c != '\t')
+        || matches!(c, '\u{2028}' | '\u{2029}')
+        || is_direction
+        || is_no_character
 }
 
 /// At most `most` characters of `text`, and how many more there are.

@@ -50,7 +50,9 @@ pub fn redacted_curl(words: &[String]) -> Vec<String> {
     let mut words = words.iter();
     while let Some(word) = words.next() {
         match option_of(word) {
-            Some((name, at)) if at < word.len() => shown.push(format!("{}{}", &word[..at], redacted(name, &word[at..]))),
+            Some((name, at)) if at < word.len() => {
+                shown.push(format!("{}{}", &word[..at], redacted(name, &word[at..])))
+            }
             Some((name, _)) => {
                 shown.push(word.clone());
                 shown.extend(words.next().map(|value| redacted(name, value)));

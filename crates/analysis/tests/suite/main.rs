@@ -11,6 +11,7 @@ mod series;
 mod server_pauses;
 mod settling;
 mod shadow;
+mod so_far;
 mod support;
 mod verdicts;
 mod warmup;

@@ -11,11 +11,10 @@ use truetail_model::time::{DurationError, Nanos, Rate};
 
 use super::checks::CheckArgs;
 use super::gates::GateArgs;
-use super::page::{RunPageArgs, TypedArgs};
 use super::live::LiveArgs;
+use super::page::{RunPageArgs, TypedArgs};
 use super::screen::ScreenArgs;
 use super::values::{count, length};
-use super::watch::WatchArgs;
 
 const EXAMPLE: &str = "\
 Examples:
@@ -208,8 +207,6 @@ pub struct RunArgs {
     pub screen: ScreenArgs,
     #[command(flatten)]
     pub live: LiveArgs,
-    #[command(flatten)]
-    pub watch: WatchArgs,
     /// Show no progress
     #[arg(long, help_heading = "Result")]
     pub quiet: bool,

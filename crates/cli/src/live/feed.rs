@@ -30,6 +30,8 @@ pub struct FeedSource {
     pub control: Control,
     /// What is made of the result.
     pub judge: Judge,
+    /// The command line, without secrets.
+    pub command: String,
 }
 
 /// Makes states of a run until it is dropped or finished. Asks the workers for what they recorded and costs them nothing
@@ -118,7 +120,7 @@ impl Rounds {
 
     /// The state of now; `None` before the run has begun.
     fn round(&mut self) -> Option<LiveState> {
-        let FeedSource { plan, control, judge } = &self.source;
+        let FeedSource { plan, control, judge, command } = &self.source;
         // Read before the records are asked for: what is due by then is in them.
         let elapsed = control.elapsed()?;
         // Arrivals that were due between the last round and the stop count once they are begun.
@@ -127,6 +129,7 @@ impl Rounds {
             self.due.advance(Timestamp(elapsed.0));
         }
         let mut so_far = run_so_far(plan, control.recorded_so_far()?, elapsed);
+        so_far.facts.command = Some(command.clone());
         so_far.facts.started_at_unix_ns = control.started_at_unix_ns();
         let closed = truetail_analysis::stopped_now(so_far, self.due.by_second());
         let (run, findings) = judge.judge_so_far(closed);

@@ -33,7 +33,8 @@ impl LiveView {
     ///
     /// # Errors
     /// If it cannot listen, the URL of a receiver is none, or there is no terminal to draw on.
-    pub fn prepare(args: &LiveArgs, watch: bool) -> Result<LiveView> {
+    pub fn prepare(args: &LiveArgs) -> Result<LiveView> {
+        let watch = args.watch.watch;
         if watch {
             check_terminal()?;
         }

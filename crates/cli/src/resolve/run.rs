@@ -7,9 +7,9 @@ use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
 use super::{checks, load, request, tls};
-use crate::command_line;
 use crate::args::live::LiveArgs;
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
+use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::gating::{self, Gating};
 use crate::output_folder::SaveTo;
@@ -36,14 +36,12 @@ pub struct ResolvedRun {
     pub stop_conditions: StopConditions,
     /// Show no progress.
     pub quiet: bool,
+    /// Who may watch it.
+    pub live: LiveArgs,
     /// Where else its page is written.
     pub html: Option<PathBuf>,
     /// The command line, without secrets.
     pub command: String,
-    /// Who may watch it.
-    pub live: LiveArgs,
-    /// Fill the terminal with it.
-    pub watch: bool,
 }
 
 /// Checks the arguments, reads the files that they name, resolves the host, and raises the limit on open files.
@@ -86,10 +84,9 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
             stop_when_saturated: args.stop_when_saturated,
         },
         quiet: args.quiet,
+        live: args.live,
         html: args.page.html,
         command,
-        live: args.live,
-        watch: args.watch.watch,
     })
 }
 

@@ -29,7 +29,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let screen = args.screen;
     let mut resolved = resolve(args)?;
     OutputFolder::check(&resolved.save_to)?;
-    let view = LiveView::prepare(&resolved.live, resolved.watch)?;
+    let view = LiveView::prepare(&resolved.live)?;
     // A signal during this request simply ends the process: nothing was created by then.
     let mut notes =
         if resolved.preflight { preflight(&mut resolved.plan, resolved.checks.as_ref())? } else { Vec::new() };
@@ -43,7 +43,12 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         checks: resolved.checks.clone(),
         cut_warmup: stop_conditions.cut_warmup,
     };
-    let source = FeedSource { plan: resolved.plan.clone(), control: control.clone(), judge: judge.clone() };
+    let source = FeedSource {
+        plan: resolved.plan.clone(),
+        control: control.clone(),
+        judge: judge.clone(),
+        command: resolved.command.clone(),
+    };
     let mut view = view.start(source)?;
     let context = RunContext {
         notes,

@@ -66,7 +66,10 @@ fn a_lab_has_a_page_that_leads_to_those_of_its_series() {
 fn a_page_without_a_place_is_refused_before_the_load() {
     let dir = TestDir::new();
     for (arguments, part) in [
-        (&["run", "http://127.0.0.1:9/", "-r", "1", "--html", "no/such/page.html"][..], "--html no/such/page.html: there is no"),
+        (
+            &["run", "http://127.0.0.1:9/", "-r", "1", "--html", "no/such/page.html"][..],
+            "--html no/such/page.html: there is no",
+        ),
         (&["run", "http://127.0.0.1:9/", "-r", "1", "--html", "."], "is a folder; name a file"),
         (&["report", "run", "--overlay", "other"], "--output"),
     ] {
@@ -82,7 +85,20 @@ fn secrets_are_in_no_file_of_a_run() {
     let dir = TestDir::new();
     let served = ServeProcess::start(&dir, "01-healthy");
     let header = "Authorization: Bearer hunter2";
-    let output = dir.truetail(&["run", &served.api(), "-r", "100", "-n", "3", "-H", header, "-H", "X-Kind: plain", "--out", "run"]);
+    let output = dir.truetail(&[
+        "run",
+        &served.api(),
+        "-r",
+        "100",
+        "-n",
+        "3",
+        "-H",
+        header,
+        "-H",
+        "X-Kind: plain",
+        "--out",
+        "run",
+    ]);
     let saved = assert_complete(&dir.path().join("run"));
     output.assert_code(&saved, 0);
     let command = saved["command"].as_str().expect("a command");

@@ -18,7 +18,9 @@ pub(super) fn section(page: &RunPage<'_>) -> Section {
 fn content(page: &RunPage<'_>) -> Markup {
     let series = page.series;
     if series.time.columns == 0 && !page.live {
-        return none("Nothing is known of the run over time: it has no request, or was saved without its distributions by second.");
+        return none(
+            "Nothing is known of the run over time: it has no request, or was saved without its distributions by second.",
+        );
     }
     html! {
         p { "Response times stand where a request was due, sends where it was sent, and answers where it ended. A column is "
@@ -85,8 +87,10 @@ fn heat_table(series: &RunSeries) -> Table {
 
 fn lanes_table(series: &RunSeries) -> Table {
     let load = &series.load;
-    let rate = |values: &[f64], column: usize| values.get(column).map_or("–".to_owned(), |value| number::rate(*value));
-    let count = |values: &[u64], column: usize| values.get(column).map_or("–".to_owned(), |value| number::count(*value));
+    let rate =
+        |values: &[f64], column: usize| values.get(column).map_or("–".to_owned(), |value| number::rate(*value));
+    let count =
+        |values: &[u64], column: usize| values.get(column).map_or("–".to_owned(), |value| number::count(*value));
     let heads = ["at, s", "planned", "sent", "answered", "failed", "backlog", "in flight"].map(str::to_owned);
     let times = |all: &[QuantileSeries], of: &str| -> Vec<String> {
         all.iter().map(|one| format!("{of} {}", number::quantile_name(one.q))).collect()

@@ -45,7 +45,9 @@ fn unanswered(curve: &PercentileCurve) -> Option<String> {
     let is_response_time = curve.kind == CurveKind::ResponseTime;
     (is_response_time && curve.unanswered_share > 0.0).then(|| {
         let share = number::share(curve.unanswered_share);
-        format!("{share} of the requests got no answer. They are slower than every answer, so the curve ends before them.")
+        format!(
+            "{share} of the requests got no answer. They are slower than every answer, so the curve ends before them."
+        )
     })
 }
 

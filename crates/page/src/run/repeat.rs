@@ -70,10 +70,13 @@ fn facts(run: &Run) -> Vec<LabelledText> {
         ("truetail", Some(facts.version.clone())),
         ("Started", facts.started_at_unix_ns.map(utc)),
         ("Machine", facts.host.as_ref().map(machine)),
-        ("Generator", facts.generator.as_ref().map(|generator| {
-            let files = generator.open_files_limit.map_or(String::new(), |n| format!(", at most {n} open files"));
-            format!("{}, {} timing{files}", threads(generator.threads), generator.timing.name())
-        })),
+        (
+            "Generator",
+            facts.generator.as_ref().map(|generator| {
+                let files = generator.open_files_limit.map_or(String::new(), |n| format!(", at most {n} open files"));
+                format!("{}, {} timing{files}", threads(generator.threads), generator.timing.name())
+            }),
+        ),
     ];
     known.into_iter().filter_map(|(label, text)| Some((label, text?))).collect()
 }

@@ -10,9 +10,8 @@ use crate::dom::{self, all, data, parsed, text, texts, visible_text};
 use crate::fixtures::Fixture;
 use crate::odd_runs;
 
-const SECTIONS: [&str; 11] = [
-    "verdict", "books", "times", "over-time", "percentiles", "delay", "gaps", "rate", "answers", "targets", "repeat",
-];
+const SECTIONS: [&str; 11] =
+    ["verdict", "books", "times", "over-time", "percentiles", "delay", "gaps", "rate", "answers", "targets", "repeat"];
 
 fn html(fixture: &Fixture) -> String {
     let series = series(&fixture.run, &fixture.findings);
@@ -119,7 +118,10 @@ fn its_numbers_are_those_of_the_findings() {
             if saturated { Vec::new() } else { words::times(&fixture.findings).into_iter().flatten().collect() };
         let cells = texts(&page, &format!("[aria-label=\"{caption}\"] tbody th, [aria-label=\"{caption}\"] tbody td"));
         assert_eq!(cells, expected, "{}", fixture.name);
-        assert_eq!(visible_text(&page).contains("Under overload"), saturated && !texts(&page, "#percentiles figure").is_empty());
+        assert_eq!(
+            visible_text(&page).contains("Under overload"),
+            saturated && !texts(&page, "#percentiles figure").is_empty()
+        );
         tables += usize::from(!cells.is_empty());
     }
     assert!(tables > 5, "{tables}");

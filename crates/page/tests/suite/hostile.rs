@@ -13,7 +13,8 @@ use crate::odd_runs;
 /// The page of a run in which everything that comes from outside is `text`.
 fn page_with(text: &str) -> String {
     let fixtures = odd_runs::all();
-    let [told, targets] = ["failed answers", "targets"].map(|name| *fixtures.iter().find(|one| one.name == name).unwrap());
+    let [told, targets] =
+        ["failed answers", "targets"].map(|name| *fixtures.iter().find(|one| one.name == name).unwrap());
     let Fixture { run, findings, .. } = told;
     let (mut run, mut findings) = (run.clone(), findings.clone());
     let facts = &mut run.facts;
@@ -42,7 +43,12 @@ fn page_with(text: &str) -> String {
     findings.targets = targets.findings.targets.clone();
     findings.targets.iter_mut().for_each(|target| target.name = text.clone());
     let numbers = serde_json::Map::new();
-    findings.verdict.reasons.push(Reason { code: text.clone(), state: VerdictState::Suspect, message: text.clone(), numbers });
+    findings.verdict.reasons.push(Reason {
+        code: text.clone(),
+        state: VerdictState::Suspect,
+        message: text.clone(),
+        numbers,
+    });
     findings.gates = vec![GateFinding {
         text: text.clone(),
         state: GateState::Open,

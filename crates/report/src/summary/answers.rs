@@ -93,7 +93,8 @@ pub fn books(findings: &Findings) -> [String; 2] {
         number::count(tally.never_issued)
     );
     let ended = [format!("{} answered", number::count(tally.responses))];
-    let ended: Vec<String> = ended.into_iter().chain(counted(unanswered_outcomes(&Tally { never_issued: 0, ..*tally }))).collect();
+    let ended: Vec<String> =
+        ended.into_iter().chain(counted(unanswered_outcomes(&Tally { never_issued: 0, ..*tally }))).collect();
     let issued = format!("{} issued = {}", number::count(tally.issued), ended.join(" + "));
     [planned, issued]
 }

@@ -3,6 +3,7 @@
 use std::env;
 
 use percent_encoding::percent_decode_str;
+use truetail_requests::redacted_url;
 use ureq::http::Uri;
 
 use crate::error::{Result, usage_error};
@@ -17,6 +18,8 @@ const PATH: &str = "/v1/metrics";
 pub struct OtlpEndpoint {
     /// Where metrics are posted.
     pub url: String,
+    /// The same without secrets, to be shown.
+    pub shown: String,
     /// What goes along, such as credentials.
     pub headers: Vec<(String, String)>,
 }
@@ -28,7 +31,10 @@ impl OtlpEndpoint {
     /// If it is no URL of HTTP, or the headers in the environment are none.
     pub fn parse(given: &str) -> Result<OtlpEndpoint> {
         let wrong = || {
-            usage_error(format!("--otlp '{given}' is no http:// or https:// URL; write one such as http://127.0.0.1:4318"))
+            usage_error(format!(
+                "--otlp '{}' is no http:// or https:// URL; write one such as http://127.0.0.1:4318",
+                redacted_url(given)
+            ))
         };
         let uri: Uri = given.parse().map_err(|_| wrong())?;
         if !matches!(uri.scheme_str(), Some("http" | "https")) || uri.host().is_none_or(str::is_empty) {
@@ -37,7 +43,8 @@ impl OtlpEndpoint {
         let path = if matches!(uri.path(), "" | "/") { PATH } else { "" };
         let url = format!("{}{path}", given.trim_end_matches('/'));
         let headers = headers(&env::var(HEADERS).unwrap_or_default())?;
-        Ok(OtlpEndpoint { url, headers })
+        let shown = redacted_url(&url);
+        Ok(OtlpEndpoint { url, shown, headers })
     }
 }
 

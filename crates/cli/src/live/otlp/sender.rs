@@ -34,7 +34,7 @@ impl OtlpSender {
     /// Sends what comes to `states`, in a thread with a lower priority than the workers.
     pub fn start(endpoint: OtlpEndpoint, states: LiveStates) -> OtlpSender {
         let (end, ended) = channel();
-        let url = endpoint.url.clone();
+        let url = endpoint.shown.clone();
         let send = move || {
             host::lower_thread_priority();
             Sender::new(endpoint).send_all(&states);
@@ -102,7 +102,7 @@ impl Sender {
         {
             self.told = true;
             progress::clear_line();
-            output::note(&format!("--otlp: {} did not take the metrics: {error}", self.endpoint.url));
+            output::note(&format!("--otlp: {} did not take the metrics: {error}", self.endpoint.shown));
         }
     }
 }
