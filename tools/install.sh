@@ -20,6 +20,7 @@ readonly locust_version=2.47.0 autocannon_version=9.0.0 oha_version=1.16.0
 install_ab() { from_apt ab apache2-utils; }
 install_hey() { from_apt hey hey; }
 install_wrk() { from_apt wrk wrk; }
+install_tmux() { from_apt tmux tmux; }
 install_h2load() { from_apt h2load nghttp2-client; }
 
 install_k6() {

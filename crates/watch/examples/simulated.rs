@@ -1,7 +1,7 @@
 //! Draws a simulated run as if it were watched, on standard output:
 //! `cargo run -p truetail-watch --example simulated -- SCENARIO [WIDTHxHEIGHT] [over-time|answers|help] [ascii] [plain]`.
 
-#[path = "../tests/simulated.rs"]
+#[path = "../tests/suite/simulated.rs"]
 mod simulated;
 
 use truetail_model::scenario::builtin;

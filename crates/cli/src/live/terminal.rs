@@ -145,3 +145,95 @@ fn leave_on_panic() {
         }));
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use nix::pty::openpty;
+    use rustix::termios::LocalModes;
+
+    use super::*;
+
+    /// The terminal of a process is one for all of it.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    /// A terminal of its own, and everything that was sent to it so far.
+    struct Pty {
+        master: File,
+        slave: File,
+    }
+
+    impl Pty {
+        fn open() -> Pty {
+            let pty = openpty(None, None).expect("a pseudo-terminal");
+            Pty { master: File::from(pty.master), slave: File::from(pty.slave) }
+        }
+
+        fn enter(&self) -> FullScreen {
+            let clone = || self.slave.try_clone().expect("a descriptor");
+            FullScreen::enter_on(clone(), clone()).expect("it can be entered")
+        }
+
+        fn is_raw(&self) -> bool {
+            let modes = tcgetattr(&self.slave).expect("its modes").local_modes;
+            !modes.intersects(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
+        }
+
+        fn sent(&mut self) -> String {
+            let mut all = Vec::new();
+            loop {
+                let mut polled = [PollFd::new(&self.master, PollFlags::IN)];
+                if poll(&mut polled, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).expect("it can be polled") == 0 {
+                    return String::from_utf8(all).expect("UTF-8");
+                }
+                let mut bytes = [0; 4096];
+                let read = self.master.read(&mut bytes).expect("it can be read");
+                all.extend_from_slice(&bytes[..read]);
+            }
+        }
+    }
+
+    fn all_of(parts: &[&[u8]]) -> String {
+        String::from_utf8(parts.concat()).expect("UTF-8")
+    }
+
+    #[test]
+    fn the_end_of_the_view_gives_the_terminal_back() {
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut pty = Pty::open();
+        assert!(!pty.is_raw());
+        let screen = pty.enter();
+        assert!(pty.is_raw());
+        output::note("kept for later");
+        assert_eq!(output::latest_held_note().as_deref(), Some("kept for later"));
+        drop(screen);
+        assert!(!pty.is_raw() && !output::are_notes_held());
+        assert_eq!(pty.sent(), all_of(&[ENTER, LEAVE]));
+    }
+
+    #[test]
+    fn a_panic_in_any_thread_gives_the_terminal_back_first() {
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut pty = Pty::open();
+        let screen = pty.enter();
+        assert!(screen.write("drawn") && pty.is_raw());
+        let panicked = thread::spawn(|| panic!("this message is part of a test")).join();
+        assert!(panicked.is_err() && !pty.is_raw() && !output::are_notes_held());
+        // The thread of the view may not know yet, and must not draw over the message.
+        screen.write("too late");
+        drop(screen);
+        assert_eq!(pty.sent(), all_of(&[ENTER, b"drawn", LEAVE]));
+    }
+
+    #[test]
+    fn keys_come_as_they_are_pressed_and_end_with_the_terminal() {
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut pty = Pty::open();
+        let mut screen = pty.enter();
+        assert_eq!(screen.read(Duration::ZERO).expect("nothing pressed"), b"");
+        pty.master.write_all(b"q\x03").expect("keys");
+        assert_eq!(screen.read(Duration::from_secs(20)).expect("keys"), b"q\x03");
+        drop(pty);
+        assert!(screen.read(Duration::from_secs(20)).is_err());
+        assert!(!screen.write("into nothing"));
+    }
+}
