@@ -22,6 +22,7 @@ readonly mdbook_version=0.5.4
 install_ab() { from_apt ab apache2-utils; }
 install_hey() { from_apt hey hey; }
 install_wrk() { from_apt wrk wrk; }
+install_tmux() { from_apt tmux tmux; }
 install_h2load() { from_apt h2load nghttp2-client; }
 
 install_k6() {

@@ -58,7 +58,7 @@ impl Drop for ProgressReporter {
 
 /// Clears a line that is being redrawn, before a note is written.
 pub fn clear_line() {
-    if output::stderr_terminal().is_some() {
+    if output::stderr_terminal().is_some() && !output::are_notes_held() {
         output::write_stderr(CLEAR_LINE);
     }
 }

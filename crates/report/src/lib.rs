@@ -51,6 +51,7 @@ pub use live_state::LiveState;
 pub use markdown_summary::markdown_summary;
 pub use output_file::OutputFile;
 pub use progress::{RunProgress, progress_line, progress_text};
+pub use sparkline::line as sparkline;
 pub use style::Style;
 pub use summary::{SummaryOptions, stopped_early, summary};
 pub use tables_csv::{csv_files, quantiles_csv};

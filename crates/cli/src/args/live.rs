@@ -2,6 +2,8 @@
 
 use clap::Args;
 
+use super::watch::WatchArgs;
+
 /// Who may watch a run while it goes on.
 #[derive(Args, Clone, Default, Debug)]
 pub struct LiveArgs {
@@ -13,4 +15,6 @@ pub struct LiveArgs {
     /// http://127.0.0.1:4318. Needs a truetail that was built with --features otlp
     #[arg(long, value_name = "URL", help_heading = "Result")]
     pub otlp: Option<String>,
+    #[command(flatten)]
+    pub watch: WatchArgs,
 }

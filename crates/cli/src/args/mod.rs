@@ -18,6 +18,7 @@ pub mod screen;
 pub mod serve;
 pub mod simulate;
 mod values;
+pub mod watch;
 
 use std::ffi::OsString;
 

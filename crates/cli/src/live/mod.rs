@@ -8,6 +8,8 @@
 //! | `states` | the newest state, for any number of observers |
 //! | `listen`, `site` | where the live page is served, and what it answers |
 //! | `otlp` | metrics for OpenTelemetry receivers, with the feature `otlp` |
+//! | `terminal` | the terminal while the view fills it |
+//! | `watch` | the view of `--watch`, and its keys |
 //! | `view` | all of them, from before the run to after its end |
 
 mod due;
@@ -21,9 +23,12 @@ mod otlp;
 mod site;
 mod so_far;
 mod states;
+pub mod terminal;
 mod view;
+mod watch;
 
 pub use feed::FeedSource;
 pub use so_far::run_so_far;
-pub use states::LiveStates;
-pub use view::LiveView;
+pub use states::{LiveStates, Next};
+pub use view::{LiveView, RunningView};
+pub use watch::{Watch, check_terminal};

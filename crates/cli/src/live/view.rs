@@ -11,6 +11,8 @@ use super::feed::{Feed, FeedSource};
 use super::listen::{LiveListener, url_of};
 use super::otlp::{OtlpEndpoint, OtlpSender};
 use super::site::Site;
+use super::states::LiveStates;
+use super::watch::check_terminal;
 use crate::args::live::LiveArgs;
 use crate::error::{Result, runtime_error};
 use crate::output;
@@ -23,17 +25,22 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 pub struct LiveView {
     listener: Option<LiveListener>,
     otlp: Option<OtlpEndpoint>,
+    watch: bool,
 }
 
 impl LiveView {
     /// Listens, so that a port in use ends the command before anything was sent.
     ///
     /// # Errors
-    /// If it cannot listen, or the URL of a receiver is none.
+    /// If it cannot listen, the URL of a receiver is none, or there is no terminal to draw on.
     pub fn prepare(args: &LiveArgs) -> Result<LiveView> {
+        let watch = args.watch.watch;
+        if watch {
+            check_terminal()?;
+        }
         let otlp = args.otlp.as_deref().map(OtlpEndpoint::parse).transpose()?;
         let listener = args.live.as_deref().map(LiveListener::bind).transpose()?;
-        Ok(LiveView { listener, otlp })
+        Ok(LiveView { listener, otlp, watch })
     }
 
     /// Open files that it needs during the run.
@@ -46,13 +53,13 @@ impl LiveView {
     /// # Errors
     /// If the system gives no thread for the server.
     pub fn start(self, source: FeedSource) -> Result<RunningView> {
-        if self.listener.is_none() && self.otlp.is_none() {
+        if self.listener.is_none() && self.otlp.is_none() && !self.watch {
             return Ok(RunningView::default());
         }
         let feed = Feed::start(source);
         let server = self.listener.map(|listener| serve(listener, &feed)).transpose()?;
         let otlp = self.otlp.map(|endpoint| OtlpSender::start(endpoint, feed.states()));
-        Ok(RunningView { feed: Some(feed), server, otlp })
+        Ok(RunningView { watched: self.watch.then(|| feed.states()), feed: Some(feed), server, otlp })
     }
 }
 
@@ -70,9 +77,15 @@ pub struct RunningView {
     feed: Option<Feed>,
     server: Option<Server>,
     otlp: Option<OtlpSender>,
+    watched: Option<LiveStates>,
 }
 
 impl RunningView {
+    /// The states of the run, if it is to fill the terminal.
+    pub fn watched(&self) -> Option<LiveStates> {
+        self.watched.clone()
+    }
+
     /// The run has ended with this result.
     pub fn finish(&mut self, run: &Run, findings: &Findings) {
         if let Some(feed) = self.feed.take() {

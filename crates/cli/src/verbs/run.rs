@@ -58,6 +58,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         scenario: None,
         command: Some(resolved.command),
         control,
+        watched: view.watched(),
     };
     let MeasuredRun { run, signal } = measure(&resolved.plan, context)?;
     let (mut run, mut findings) = judge.findings(run);
