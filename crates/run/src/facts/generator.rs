@@ -76,7 +76,11 @@ impl Http2Stats {
     /// Adds two of them. Peaks are added, because they may have been at the same time.
     pub fn and(self, other: Http2Stats) -> Http2Stats {
         let allowed = [self.allowed, other.allowed].into_iter().flatten().min();
-        Http2Stats { peak: self.peak + other.peak, allowed, sent_again: self.sent_again + other.sent_again }
+        Http2Stats {
+            peak: self.peak.saturating_add(other.peak),
+            allowed,
+            sent_again: self.sent_again.saturating_add(other.sent_again),
+        }
     }
 }
 
@@ -92,7 +96,10 @@ pub struct Ticks {
 impl Ticks {
     /// Both together.
     pub fn and(self, other: Ticks) -> Ticks {
-        Ticks { longest_ns: self.longest_ns.max(other.longest_ns), requests: self.requests + other.requests }
+        Ticks {
+            longest_ns: self.longest_ns.max(other.longest_ns),
+            requests: self.requests.saturating_add(other.requests),
+        }
     }
 }
 
