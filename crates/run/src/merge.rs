@@ -9,10 +9,9 @@ use std::fmt::Display;
 use serde::Serialize;
 use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot};
 
-use crate::facts::{CpuContention, EndClock, LONGEST_PAUSES};
 use crate::folder::possible::MOST_ARRIVALS;
 use crate::wire::v1::IntervalWidth;
-use crate::{Facts, GeneratorStats, HostInfo, Mix, OfferedLoad, Run, Ticks, Timing, first_failed};
+use crate::{Facts, HostInfo, Mix, OfferedLoad, Run, first_failed};
 
 /// Why runs cannot be merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -257,7 +256,7 @@ fn add_facts(whole: &mut Facts, part: Facts) {
         whole.host = part.host;
     }
     whole.generator = match (whole.generator.take(), part.generator) {
-        (Some(whole), Some(part)) => Some(sum(whole, part)),
+        (Some(whole), Some(part)) => Some(whole.and(part)),
         (one, other) => one.or(other),
     };
     part.notes.into_iter().for_each(|note| add_note(&mut whole.notes, note));
@@ -280,59 +279,4 @@ fn either(a: Option<bool>, b: Option<bool>) -> Option<bool> {
 /// The smaller of two that are known.
 fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     [a, b].into_iter().flatten().min()
-}
-
-/// Two generators as one that had the threads of both. Peaks are added, for they may have been at the same time. What a file
-/// says of a generator may be any number, so sums saturate.
-fn sum(mut whole: GeneratorStats, part: GeneratorStats) -> GeneratorStats {
-    let worker_offset = whole.threads;
-    whole.pauses.extend(part.pauses.into_iter().map(|mut pause| {
-        pause.worker = pause.worker.saturating_add(worker_offset);
-        pause
-    }));
-    whole.pauses.sort_by_key(|pause| std::cmp::Reverse(pause.length_ns));
-    whole.pauses.truncate(LONGEST_PAUSES);
-    whole.threads = whole.threads.saturating_add(part.threads);
-    whole.peak_memory_bytes = whole.peak_memory_bytes.zip(part.peak_memory_bytes).map(|(a, b)| a.saturating_add(b));
-    let add = |whole: &mut u64, part: u64| *whole = whole.saturating_add(part);
-    add(&mut whole.cpu.user_ns, part.cpu.user_ns);
-    add(&mut whole.cpu.system_ns, part.cpu.system_ns);
-    add(&mut whole.pause_count, part.pause_count);
-    add(&mut whole.paused_ns, part.paused_ns);
-    add(&mut whole.connections_opened, part.connections_opened);
-    add(&mut whole.connections_peak, part.connections_peak);
-    add(&mut whole.stray_answers, part.stray_answers);
-    add(&mut whole.unstamped, part.unstamped);
-    whole.connections_available =
-        [whole.connections_available, part.connections_available].into_iter().flatten().reduce(u64::saturating_add);
-    whole.streams = match (whole.streams, part.streams) {
-        (Some(whole), Some(part)) => Some(whole.and(part)),
-        (one, other) => one.or(other),
-    };
-    whole.ticks = [whole.ticks, part.ticks].into_iter().flatten().reduce(Ticks::and);
-    whole.busiest_worker_cpu_ns = whole.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);
-    whole.surroundings = added(&whole.surroundings, &part.surroundings);
-    whole.clock_steps = whole.clock_steps.max(part.clock_steps);
-    // The whole is no better than its worst part.
-    if part.end_clock == EndClock::User {
-        whole.end_clock = EndClock::User;
-    }
-    // The whole is no more precise than its least precise part.
-    let order = [Timing::Cheap, Timing::Auto, Timing::Balanced, Timing::Precise];
-    let precision = |timing| order.iter().position(|one| *one == timing);
-    if precision(part.timing) < precision(whole.timing) {
-        whole.timing = part.timing;
-    }
-    whole.open_files_limit = earlier(whole.open_files_limit, part.open_files_limit);
-    whole
-}
-
-/// Known where both parts know it.
-fn added(a: &CpuContention, b: &CpuContention) -> CpuContention {
-    let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
-    CpuContention {
-        steal_ns: sum(a.steal_ns, b.steal_ns),
-        throttled_ns: sum(a.throttled_ns, b.throttled_ns),
-        cpu_pressure_ns: sum(a.cpu_pressure_ns, b.cpu_pressure_ns),
-    }
 }
