@@ -3,6 +3,8 @@
 mod bad_input;
 mod checks;
 mod credentials;
+mod doc_links;
+mod doc_options;
 mod docs;
 mod documented;
 mod gates;
