@@ -75,8 +75,7 @@ fn gate(gate: &GateFinding) -> TestCase {
 
 /// `counts`: a failed answer fails the run.
 fn check(check: &CheckCounts, counts: bool) -> TestCase {
-    let told =
-        format!("{} of {} answers failed", number::count(check.failed), number::count(check.answers()));
+    let told = format!("{} of {} answers failed", number::count(check.failed), number::count(check.answers()));
     let fails = counts && check.failed > 0;
     let status = if fails {
         non_success(NonSuccessKind::Failure, "failed", &told)

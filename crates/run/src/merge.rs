@@ -42,7 +42,9 @@ pub enum MergeError {
         second: usize,
     },
     /// Together they have more arrivals than a run can have.
-    #[error("these runs cannot be merged: together they plan {planned} arrivals, and a run has at most {MOST_ARRIVALS}")]
+    #[error(
+        "these runs cannot be merged: together they plan {planned} arrivals, and a run has at most {MOST_ARRIVALS}"
+    )]
     TooMany {
         /// How many, warm-up included.
         planned: u128,

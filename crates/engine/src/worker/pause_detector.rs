@@ -97,6 +97,9 @@ mod tests {
         let (pauses, count, total) = detector.finish();
         assert_eq!((pauses.len(), count), (LONGEST_PAUSES, 1000));
         assert_eq!(total, Nanos(MS * 500_500));
-        assert!(pauses.windows(2).all(|w| w[0].length_ns >= w[1].length_ns) && pauses[LONGEST_PAUSES - 1].length_ns == MS * 901);
+        assert!(
+            pauses.windows(2).all(|w| w[0].length_ns >= w[1].length_ns)
+                && pauses[LONGEST_PAUSES - 1].length_ns == MS * 901
+        );
     }
 }

@@ -92,7 +92,7 @@ thread_local! {
 }
 
 proptest! {
-    #![proptest_config(cases(192))]
+    #![proptest_config(cases(96))]
 
     #[test]
     fn a_damaged_folder_is_refused_or_whole(
@@ -111,7 +111,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(64))]
+    #![proptest_config(cases(24))]
 
     /// Nothing is wrong with these, however odd they are: they are read.
     #[test]

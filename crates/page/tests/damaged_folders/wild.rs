@@ -27,38 +27,54 @@ fn optional<T: std::fmt::Debug>(of: impl Strategy<Value = T>) -> impl Strategy<V
 }
 
 fn profiles() -> impl Strategy<Value = String> {
-    let known = ["1000/s", "0.001/s", "ramp:1..1000000/1ns", "sine:100+-50/1s", "steps:1/s*1s,2/s*1s", "trace:x", "", "1e300/s"];
+    let known = [
+        "1000/s",
+        "0.001/s",
+        "ramp:1..1000000/1ns",
+        "sine:100+-50/1s",
+        "steps:1/s*1s,2/s*1s",
+        "trace:x",
+        "",
+        "1e300/s",
+    ];
     proptest::sample::select(known.to_vec()).prop_map(str::to_owned)
 }
 
 fn loads() -> impl Strategy<Value = OfferedLoad> {
     let models = vec![LoadModelKind::Open, LoadModelKind::Closed, LoadModelKind::PartlyOpen];
     let spacings = vec!["even", "poisson", "?"];
-    let schedule = (optional(profiles()), optional(proptest::sample::select(spacings)), optional(any_size()), optional(any_size()));
+    let schedule = (
+        optional(profiles()),
+        optional(proptest::sample::select(spacings)),
+        optional(any_size()),
+        optional(any_size()),
+    );
     let users = (optional(any::<u32>()), optional(any::<u32>()), optional(any::<u32>()), optional(any_size()));
     let limits = (optional(any_size()), any_size(), any_size());
-    (proptest::sample::select(models), schedule, users, limits, any::<bool>()).prop_map(|(model, schedule, users, limits, is_mix)| {
-        let (profile, spacing, duration_ns, requests) = schedule;
-        let (users, requests_per_session, connections, think_time_ns) = users;
-        let (timeout_ns, drain_ns, warmup_ns) = limits;
-        let example = support::offered();
-        OfferedLoad {
-            model,
-            profile,
-            spacing: spacing.map(str::to_owned),
-            duration_ns,
-            requests,
-            users,
-            requests_per_session,
-            connections,
-            think_time_ns,
-            timeout_ns,
-            drain_ns,
-            warmup_ns,
-            mix: example.mix.clone().filter(|_| is_mix),
-            ..example
-        }
-    })
+    (proptest::sample::select(models), schedule, users, limits, any::<bool>()).prop_map(
+        |(model, schedule, users, limits, is_mix)| {
+            let (profile, spacing, duration_ns, requests) = schedule;
+            let (users, requests_per_session, connections, think_time_ns) = users;
+            let (timeout_ns, drain_ns, warmup_ns) = limits;
+            let example = support::offered();
+            OfferedLoad {
+                model,
+                profile,
+                spacing: spacing.map(str::to_owned),
+                duration_ns,
+                requests,
+                users,
+                requests_per_session,
+                connections,
+                think_time_ns,
+                timeout_ns,
+                drain_ns,
+                warmup_ns,
+                mix: example.mix.clone().filter(|_| is_mix),
+                ..example
+            }
+        },
+    )
 }
 
 fn generators() -> impl Strategy<Value = GeneratorStats> {
@@ -82,7 +98,11 @@ fn generators() -> impl Strategy<Value = GeneratorStats> {
 }
 
 /// Puts the records at instants that are so many times as far apart, and makes some of them take long.
-fn stretched(mut records: Vec<RequestRecord>, to_ns: u64, long: &[(proptest::sample::Index, u64)]) -> Vec<RequestRecord> {
+fn stretched(
+    mut records: Vec<RequestRecord>,
+    to_ns: u64,
+    long: &[(proptest::sample::Index, u64)],
+) -> Vec<RequestRecord> {
     let last = records.last().map_or(1, |record| record.intended_start.0).max(1);
     for record in &mut records {
         let place = (u128::from(record.intended_start.0) * u128::from(to_ns) / u128::from(last)) as u64;
@@ -101,10 +121,11 @@ fn stretched(mut records: Vec<RequestRecord>, to_ns: u64, long: &[(proptest::sam
 
 /// A wild run.
 pub fn runs() -> impl Strategy<Value = Run> {
-    // More than an hour makes a timeline that takes its time.
-    let length = prop_oneof![Just(0u64), 0u64..20_000_000_000, 0u64..3_600_000_000_000];
-    let long = proptest::collection::vec((any::<proptest::sample::Index>(), 0u64..3_600_000_000_000), 0..3);
-    let records = (support::schedules(120), length, long).prop_map(|(records, to_ns, long)| stretched(records, to_ns, &long));
+    // A longer timeline takes its time.
+    let length = prop_oneof![Just(0u64), 0u64..20_000_000_000, 0u64..600_000_000_000];
+    let long = proptest::collection::vec((any::<proptest::sample::Index>(), 0u64..600_000_000_000), 0..3);
+    let records =
+        (support::schedules(120), length, long).prop_map(|(records, to_ns, long)| stretched(records, to_ns, &long));
     let sources = vec![RunSource::Sockets, RunSource::Simulator, RunSource::Callable];
     let ends = (any::<bool>(), optional(any::<bool>()), any_time(), optional(any_size()));
     (records, support::options(), loads(), optional(generators()), proptest::sample::select(sources), ends).prop_map(

@@ -14,7 +14,9 @@ use truetail_model::time::{Nanos, Timestamp};
 use super::hlog::{self, Log};
 use super::target_tag::TargetTag;
 use super::target_times::target_times;
-use super::{FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, failed_answers, possible, samples, timeline};
+use super::{
+    FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, failed_answers, possible, samples, timeline,
+};
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{Facts, FailedAnswer, GateFinding, Run, wire};
 

@@ -95,12 +95,7 @@ fn check_exact(tag: &str, exact: &Exact) -> Result<(), String> {
 }
 
 /// Counts by kind add up to those of the tally.
-fn check_sum<'a>(
-    name: &str,
-    counts: impl Iterator<Item = &'a u64>,
-    what: &str,
-    arrivals: u64,
-) -> Result<(), String> {
+fn check_sum<'a>(name: &str, counts: impl Iterator<Item = &'a u64>, what: &str, arrivals: u64) -> Result<(), String> {
     let sum: u128 = counts.map(|count| u128::from(*count)).sum();
     if sum == u128::from(arrivals) {
         return Ok(());

@@ -107,7 +107,10 @@ fn counts_of_seconds_that_add_up_to_too_many_are_refused() {
             };
             text.lines().enumerate().map(row).collect()
         });
-        assert!(complaint.starts_with(&format!("timeline.csv, line 2: up to this line {name} adds up to")), "{complaint}");
+        assert!(
+            complaint.starts_with(&format!("timeline.csv, line 2: up to this line {name} adds up to")),
+            "{complaint}"
+        );
     }
     let complaint = complaint(folder::TIMELINE, |text| {
         let row = |line: &str| {
@@ -126,8 +129,9 @@ fn counts_of_seconds_that_add_up_to_too_many_are_refused() {
 fn lines_of_a_log_that_add_up_to_too_many_are_refused() {
     let many = payload(1_000, (1 << 62) - 1);
     for tag in ["response_time", "response_time@1", "of_a_later_version"] {
-        let complaint =
-            complaint(folder::HISTOGRAMS, |text| text + &log_line(tag, &payload(1_000, 1)) + &log_line(tag, &many).repeat(5));
+        let complaint = complaint(folder::HISTOGRAMS, |text| {
+            text + &log_line(tag, &payload(1_000, 1)) + &log_line(tag, &many).repeat(5)
+        });
         assert!(
             complaint.starts_with("histograms.hlog, line ") && complaint.contains(&format!(", {tag} has 4611686")),
             "{complaint}"
@@ -181,13 +185,29 @@ fn a_run_file_that_no_run_writes_is_refused() {
         ("/causes", json!({"reset_by_peer": 3}), "its causes add up to 3, but its tally says that 4 arrivals failed"),
         ("/by_target/0/statuses/200", json!(0), "its by_target[0].statuses add up to 4, but"),
         ("/by_target/0/tally/planned", json!(0), "its by_target[0].tally does not balance"),
-        ("/elapsed_ns", json!(u64::MAX), "its elapsed_ns is 18446744073709551615, but no run is longer than 1152921504606846976 ns"),
+        (
+            "/elapsed_ns",
+            json!(u64::MAX),
+            "its elapsed_ns is 18446744073709551615, but no run is longer than 1152921504606846976 ns",
+        ),
         ("/recorded/measure_from_ns", json!(u64::MAX), "its recorded.measure_from_ns is 18446744073709551615"),
         ("/recorded/last_end_ns", json!(u64::MAX), "its recorded.last_end_ns is 18446744073709551615"),
-        ("/recorded/samples/seen", json!(2001), "its recorded.samples.seen is 2001, but only 2000 arrivals were planned"),
+        (
+            "/recorded/samples/seen",
+            json!(2001),
+            "its recorded.samples.seen is 2001, but only 2000 arrivals were planned",
+        ),
         ("/recorded/timeline/sent", json!(2001), "its recorded.timeline.sent is 2001, but only 2000"),
-        ("/recorded/exact/start_delay/count", json!(1999), "2000 arrivals were issued, but recorded.exact.start_delay counts 1999"),
-        ("/recorded/exact/connect_time/count", json!(2001), "2000 arrivals were issued, but recorded.exact.connect_time counts 2001"),
+        (
+            "/recorded/exact/start_delay/count",
+            json!(1999),
+            "2000 arrivals were issued, but recorded.exact.start_delay counts 1999",
+        ),
+        (
+            "/recorded/exact/connect_time/count",
+            json!(2001),
+            "2000 arrivals were issued, but recorded.exact.connect_time counts 2001",
+        ),
         ("/recorded/exact/response_time/max_ns", json!(u64::MAX), "its recorded.exact.response_time.max_ns is 1844"),
         ("/recorded/exact/response_time@1/count", json!(u64::MAX), "its recorded.exact.response_time@1 counts 1844"),
         ("/generator/pauses", json!(pauses), "its generator.pauses lists 101 pauses, but a run keeps the 100 longest"),
@@ -203,7 +223,10 @@ fn a_run_file_that_no_run_writes_is_refused() {
 fn a_sum_that_the_buckets_rule_out_is_found_out() {
     for sum in [1_u64, u64::MAX] {
         let complaint = complaint(folder::RUN, in_json(set("/recorded/exact/service_time/sum_ns", json!(sum))));
-        assert!(complaint.starts_with("histograms.hlog: it contains ") && complaint.contains("recorded.exact.service_time"), "{complaint}");
+        assert!(
+            complaint.starts_with("histograms.hlog: it contains ") && complaint.contains("recorded.exact.service_time"),
+            "{complaint}"
+        );
     }
 }
 
@@ -221,13 +244,18 @@ fn requests_that_no_run_has_are_refused() {
             text.lines().enumerate().map(row).collect::<String>()
         }
     };
-    for (column, name) in [(2, "intended_start_ns"), (3, "actual_start_ns"), (4, "end_ns"), (10, "read_lag_ns"), (15, "knock_on_ns")] {
+    for (column, name) in
+        [(2, "intended_start_ns"), (3, "actual_start_ns"), (4, "end_ns"), (10, "read_lag_ns"), (15, "knock_on_ns")]
+    {
         let complaint = complaint(folder::SAMPLES, in_line_3(column, "18446744073709551615"));
         let says = format!("samples.csv, line 3: {name} is 18446744073709551615, but no run is longer than");
         assert!(complaint.starts_with(&says), "{complaint}");
     }
     let complaint_about_bytes = complaint(folder::SAMPLES, in_line_3(14, "18446744073709551615"));
-    assert!(complaint_about_bytes.contains("line 3: up to this line bytes_in adds up to more"), "{complaint_about_bytes}");
+    assert!(
+        complaint_about_bytes.contains("line 3: up to this line bytes_in adds up to more"),
+        "{complaint_about_bytes}"
+    );
     // A reset in place of an answer.
     let changed = complaint(folder::SAMPLES, |text| text.replacen("response,200,", "timed_out,,", 1));
     assert!(changed.contains("its requests have other outcomes than the tally in run.json counts"), "{changed}");
