@@ -19,12 +19,14 @@
 //! | [`gates`] | conditions under which a run fails, and what a run decides |
 //! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
+//! | [`compare`] | whether something got slower |
 //! | [`omission`] | how far a report is from the truth |
 //! | [`league`] | load tools compared: what they reported and what the server saw |
 //! | [`series`] | what is drawn of a run |
 
 mod binomial;
 mod bracket;
+pub mod compare;
 mod confidence_interval;
 #[cfg(test)]
 mod coverage;

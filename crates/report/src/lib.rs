@@ -8,6 +8,7 @@
 //! | [`style`] | colour, width, and replacements for terminals without Unicode |
 //! | `table`, `sparkline` | aligned columns, one-line plots |
 //! | `summary` | the screen of a run |
+//! | `compare` | whether something got slower |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
 //! | [`labs`] | what `truetail simulate` shows |
@@ -18,6 +19,7 @@
 //! | `progress` | the progress line during a run |
 //! | `live_state` | a run that is going on |
 
+mod compare;
 mod comparison;
 mod json;
 mod junit;
@@ -36,6 +38,7 @@ pub mod style;
 mod summary;
 mod table;
 
+pub use compare::{CompareReport, compare_history, compare_json, compare_text};
 pub use comparison::{comparison_explanation, comparison_table};
 pub use json::pretty_json;
 pub use junit::junit;

@@ -2,6 +2,7 @@
 
 pub mod certify;
 pub mod checks;
+pub mod compare;
 pub mod completions;
 pub mod demo;
 pub mod gates;
@@ -62,6 +63,7 @@ pub enum Command {
     Certify(certify::CertifyArgs),
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
+    Compare(compare::CompareArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
