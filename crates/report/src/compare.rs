@@ -31,22 +31,28 @@ pub struct CompareReport {
 pub fn compare_text(report: &CompareReport, style: Style) -> String {
     let mut text = String::new();
     for (side, runs) in [("A", &report.a), ("B", &report.b)] {
-        text.push_str(&style.printable(&format!("{side}  {}\n", runs.join(", "))));
+        push_lines(&mut text, &format!("{side}  {}", runs.join(", ")), style);
     }
     for objection in &report.objections {
-        text.push_str(
-            &style.printable(&format!("{} {objection}\n", if report.anyway { "note:" } else { "Not compared:" })),
-        );
+        let word = if report.anyway { "note:" } else { "Not compared:" };
+        push_lines(&mut text, &format!("{word} {objection}"), style);
     }
     let Some(comparison) = &report.comparison else { return text };
     text.push('\n');
     text.push_str(&table(comparison, style));
     text.push('\n');
-    text.push_str(&style.printable(basis(comparison)));
+    push_lines(&mut text, basis(comparison), style);
     for gate in &report.gates {
         text.push_str(&gate_line(gate, style));
     }
     text
+}
+
+fn push_lines(text: &mut String, words: &str, style: Style) {
+    for line in style.wrap(&style.printable(words), style.columns()) {
+        text.push_str(&line);
+        text.push('\n');
+    }
 }
 
 fn table(comparison: &Comparison, style: Style) -> String {
@@ -91,16 +97,16 @@ fn words(difference: Difference) -> &'static str {
 
 fn basis(comparison: &Comparison) -> &'static str {
     if comparison.between_runs_known() {
-        "The intervals include how much the runs of a side differ from each other.\n"
+        "The intervals include how much the runs of a side differ from each other."
     } else {
-        "One run on each side: how much runs differ from each other is unknown, so a difference may be chance between two\n\
-         runs. Repeat each side three times or more to find out.\n"
+        "One run on each side: how much runs differ from each other is unknown, so a difference may be chance. Repeat each \
+         side three times or more to find out."
     }
 }
 
 fn gate_line(gate: &GateFinding, style: Style) -> String {
     let (word, emphasis) = match gate.state {
-        GateState::Holds => ("passed", Emphasis::Good),
+        GateState::Holds => ("PASSED", Emphasis::Good),
         GateState::Fails => ("FAILED", Emphasis::Bad),
         GateState::Open => ("OPEN", Emphasis::Doubt),
     };
