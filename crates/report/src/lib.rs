@@ -9,6 +9,7 @@
 //! | `table`, `sparkline` | aligned columns, one-line plots |
 //! | `summary` | the screen of a run |
 //! | [`words`] | what the screen says, for the page to say the same |
+//! | `compare` | whether something got slower |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
 //! | [`labs`] | what `truetail simulate` shows |
@@ -21,6 +22,7 @@
 //! | `live_state` | a run that is going on |
 //! | [`metrics`] | the same as metrics for Prometheus and others |
 
+mod compare;
 mod comparison;
 mod hgrm;
 mod json;
@@ -43,6 +45,7 @@ mod table;
 mod tables_csv;
 pub mod words;
 
+pub use compare::{CompareReport, compare_history, compare_json, compare_text};
 pub use comparison::{comparison_explanation, comparison_table};
 pub use hgrm::hgrm;
 pub use json::pretty_json;

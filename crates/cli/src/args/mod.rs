@@ -2,6 +2,7 @@
 
 pub mod certify;
 pub mod checks;
+pub mod compare;
 pub mod completions;
 pub mod demo;
 pub mod explore;
@@ -68,6 +69,7 @@ pub enum Command {
     Certify(certify::CertifyArgs),
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
+    Compare(compare::CompareArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }

@@ -1,6 +1,7 @@
 //! What each verb does.
 
 mod certify;
+mod compare;
 mod completions;
 mod demo;
 mod explore;
@@ -32,6 +33,7 @@ pub fn execute(action: CliAction) -> Result<ExitCode> {
         CliAction::Execute(Command::Lab(args)) => lab::lab(args),
         CliAction::Execute(Command::Report(args)) => report::report(args),
         CliAction::Execute(Command::Merge(args)) => merge::merge(args),
+        CliAction::Execute(Command::Compare(args)) => compare::compare(args),
         CliAction::Execute(Command::Completions(args)) => completions::completions(&args),
         CliAction::Execute(Command::Man(args)) => man::man(&args),
     }

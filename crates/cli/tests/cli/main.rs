@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod checks;
+mod compare;
 mod credentials;
 mod doc_links;
 mod doc_options;
