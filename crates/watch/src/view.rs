@@ -58,7 +58,9 @@ impl View<'_> {
             Block::new(4, 1, |area, buffer| self.draw_page(area, buffer)).and(5, u16::MAX),
         ];
         if let Some(note) = note {
-            blocks.push(Block::new(2, 1, move |area, buffer| draw_lines(std::slice::from_ref(&note), look, area, buffer)));
+            blocks.push(Block::new(2, 1, move |area, buffer| {
+                draw_lines(std::slice::from_ref(&note), look, area, buffer)
+            }));
         }
         blocks.push(Block::new(1, 1, move |area, buffer| draw_lines(std::slice::from_ref(&keys), look, area, buffer)));
         stack(&blocks, area, buffer);

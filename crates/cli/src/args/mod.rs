@@ -86,6 +86,8 @@ impl Command {
             | Command::Certify(_)
             | Command::Report(_)
             | Command::Merge(_)
+            | Command::Compare(_)
+            | Command::Explore(_)
             | Command::Completions(_)
             | Command::Man(_) => {}
         }

@@ -29,6 +29,6 @@ mod watch;
 
 pub use feed::FeedSource;
 pub use so_far::run_so_far;
-pub use states::{LiveStates, Next};
-pub use view::{LiveView, RunningView};
-pub use watch::{Watch, check_terminal};
+pub use states::LiveStates;
+pub use view::LiveView;
+pub use watch::Watch;

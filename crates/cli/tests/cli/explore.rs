@@ -147,7 +147,10 @@ fn it_runs_for_real_one_at_a_time() {
     let done = explore.state_after(&["running"]);
     assert_eq!((&done["state"], &done["settings"]), (&Value::from("done"), &Value::from(SHORT)), "{done}");
     let loops = done["loops"].as_array().expect("a list");
-    assert_eq!(loops.iter().map(|one| one["name"].as_str().unwrap_or("")).collect::<Vec<_>>(), ["Open loop", "Closed loop"]);
+    assert_eq!(
+        loops.iter().map(|one| one["name"].as_str().unwrap_or("")).collect::<Vec<_>>(),
+        ["Open loop", "Closed loop"]
+    );
     let count = |one: &Value| one["curve"]["series"]["curves"][0]["count"].as_u64();
     assert_eq!(count(&loops[0]), Some(100), "every planned request of 2 s at 50/s");
     assert!(count(&loops[1]) >= Some(1) && count(&loops[1]) <= Some(200), "one user who takes 10 ms at least");
