@@ -65,15 +65,17 @@ fn heat_table(series: &RunSeries) -> Table {
         let middle_ns = heat.lowest_ns * heat.row_factor.powf(row as f64 + 0.5);
         middle_ns.max(1.0).log10().floor() as i32
     };
-    let used = heat.cells.iter().flatten().map(|(row, _)| decade(usize::from(*row)));
-    let Some((low, high)) = used.clone().min().zip(used.max()) else {
-        return Table::new("Requests by time and response time", ["due at, s"]);
+    let used = || heat.cells.iter().flatten().map(|(row, _)| decade(usize::from(*row)));
+    let decades: Vec<i32> = match used().min().zip(used().max()) {
+        Some((low, high)) => (low..=high).collect(),
+        None => Vec::new(),
     };
     let span = |power: i32| {
         let edge = |power: i32| number::round_time(10_f64.powi(power).round() as u64);
         format!("{}–{}", edge(power), edge(power + 1))
     };
-    let heads = ["due at, s".to_owned()].into_iter().chain((low..=high).map(span)).chain(["unanswered".to_owned()]);
+    let heads =
+        ["due at, s".to_owned()].into_iter().chain(decades.iter().copied().map(span)).chain(["unanswered".to_owned()]);
     let row = |row: Range<usize>| {
         let cells = || heat.cells.get(row.clone()).unwrap_or_default().iter().flatten();
         let in_decade = |power| {
@@ -81,7 +83,7 @@ fn heat_table(series: &RunSeries) -> Table {
             number::count(counts.map(|(_, n)| n).sum())
         };
         let unanswered = number::count(heat.unanswered.get(row.clone()).unwrap_or_default().iter().sum());
-        let counts = (low..=high).map(in_decade).chain([unanswered]);
+        let counts = decades.iter().copied().map(in_decade).chain([unanswered]);
         std::iter::once(time_rows::start(series, &row)).chain(counts).collect::<Vec<_>>()
     };
     let caption =
