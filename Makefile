@@ -11,7 +11,10 @@
 # make scenario-02   load tools through a scenario (01 … 05): installs those that can be had, runs them one after the
 #             other, and writes table and pictures to $(LAB). A minute and more each; what is there is kept
 # make scenarios     all five; then make docs-lab writes the pages of docs/lab
-.PHONY: demo test test-tools test-browser lint tools bench instructions fuzz scenarios lab-ready docs-lab
+# make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
+# make docs-pictures   the pictures of docs/img that truetail draws
+# make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
+.PHONY: demo test test-tools test-browser lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -30,6 +33,7 @@ test:
 	@$(MAKE) --no-print-directory $(VENV)/ready || echo "no Python environment for the tests of histograms.hlog"
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
 		$(CARGO) test --workspace --locked
+	$(CARGO) test --package truetail --features otlp --test live --locked otlp
 	PYTHON=$(PYTHON) bindings/python/test.sh
 
 # These tests are marked #[ignore], and no others are. The whole workspace is named so that cargo builds nothing twice.
@@ -49,6 +53,7 @@ tools:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --package truetail --features otlp --all-targets --locked -- -D warnings
 	@if command -v $(PYTHON) > /dev/null; then $(PYTHON) tests/tidy.py; \
 		else echo "SKIPPED: tests/tidy.py: no $(PYTHON)"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 
@@ -73,6 +78,19 @@ scenarios: lab-ready
 # The pages of docs/lab, from what is kept in $(LAB).
 docs-lab:
 	tools/lab-docs.sh $(LAB) docs/lab
+
+# Every link of the site is checked.
+docs:
+	@tools/install.sh mdbook
+	$(PYTHON) tools/docs.py
+
+docs-pictures:
+	$(CARGO) build --release --locked -p truetail
+	tools/docs-pictures.sh $${CARGO_TARGET_DIR:-target}/release/truetail docs/img
+
+docs-moving:
+	$(CARGO) build --release --locked -p truetail
+	$(PYTHON) tools/docs-moving.py $${CARGO_TARGET_DIR:-target}/release/truetail
 
 $(VENV)/ready: tests/requirements.txt
 	rm -rf $(VENV)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs load tools for the laboratory, servers and a browser for the tests: tools/install.sh [TOOL …], without names all of
-# them.
+# Installs load tools for the laboratory, servers, Prometheus and a browser for the tests, and mdBook for `make docs`:
+# tools/install.sh [TOOL …], without names all of them.
 # Installed tools are left alone, which takes seconds. If one fails, the others are still installed and the exit code is 1.
 #
 # Tools that no package manager puts on the path go to ${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools},
@@ -17,10 +17,12 @@ readonly every=($(sed -n 's/^install_\([a-z0-9_]*\)() {.*/\1/p' "${BASH_SOURCE[0
 
 readonly k6_version=1.8.1 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
 readonly locust_version=2.47.0 autocannon_version=9.0.0 oha_version=1.16.0
+readonly mdbook_version=0.5.4
 
 install_ab() { from_apt ab apache2-utils; }
 install_hey() { from_apt hey hey; }
 install_wrk() { from_apt wrk wrk; }
+install_tmux() { from_apt tmux tmux; }
 install_h2load() { from_apt h2load nghttp2-client; }
 
 install_k6() {
@@ -87,6 +89,14 @@ install_oha() {
     cargo install --quiet --locked --root "$folder" --version "$oha_version" oha
 }
 
+# Built without optimisation, which halves the build: it makes one small book.
+install_mdbook() {
+    if says "mdbook v$mdbook_version" "$folder/bin/mdbook" --version; then return; fi
+    needs cargo "Rust"
+    CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --root "$folder" --version "$mdbook_version" \
+        --no-default-features --features search mdbook
+}
+
 # Installing the package would start nginx on port 80, so only the program is extracted.
 install_nginx() {
     if type -P nginx >/dev/null || [[ -x "$folder/bin/nginx" ]]; then return; fi
@@ -97,6 +107,19 @@ install_nginx() {
     dpkg-deb -x "$new"/nginx_*.deb "$new"
     mkdir -p "$folder/bin"
     mv "$new/usr/sbin/nginx" "$folder/bin/nginx"
+    rm -rf "$new"
+}
+
+# Installing the package would start a server on port 9090, so only the programs are extracted.
+install_prometheus() {
+    if type -P prometheus promtool >/dev/null || [[ -x "$folder/bin/promtool" ]]; then return; fi
+    needs apt-get "a Debian-like system; elsewhere, your package manager's Prometheus"
+    local new="$folder/prometheus.new"
+    rm -rf "$new" && mkdir -p "$new"
+    (cd "$new" && { apt-get download -q prometheus || { as_root apt-get update -q && apt-get download -q prometheus; }; })
+    dpkg-deb -x "$new"/prometheus_*.deb "$new"
+    mkdir -p "$folder/bin"
+    mv "$new/usr/bin/prometheus" "$new/usr/bin/promtool" "$folder/bin/"
     rm -rf "$new"
 }
 

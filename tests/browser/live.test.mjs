@@ -20,7 +20,7 @@ after(async () => {
 
 test("a live page moves, and ends as the report", async () => {
     const run = await started(["run", `${server.match[0]}/`, "-r", "200", "-d", "8s", "--live", "127.0.0.1:0",
-        "--out", files.in("run")], /(http:\/\/127\.0\.0\.1:\d+)\S*/);
+        "--out", files.in("run")], /live page on (http:\S+)/);
     const page = await (await chromium.newContext()).newPage();
     const trouble = [];
     page.on("pageerror", error => trouble.push(error.message));

@@ -46,7 +46,7 @@ pub(crate) fn arrival_fidelity(run: &Run, every: Option<&[RequestRecord]>) -> Op
         displaced_by_generator: beyond(snapshot, every, Metric::GeneratorLag, mean_gap_ns.max(DISPLACED_NS)),
         gaps: every.and_then(|records| gaps(run, records, mean_gap_ns / ON_TIME_SHARE)),
         dispersion: match every {
-            Some(records) => of_records(records, mean_gap_ns * WINDOW_ARRIVALS),
+            Some(records) => of_records(records, mean_gap_ns.saturating_mul(WINDOW_ARRIVALS)),
             None => of_seconds(&snapshot.seconds),
         },
     })
@@ -131,10 +131,14 @@ fn distance_from_exponential(profile: &Profile, starts: &[u64]) -> f64 {
     gaps.iter().enumerate().map(apart).fold(0.0, f64::max)
 }
 
-/// `records` in the order of their intended start.
+/// `records` in the order of their intended start. `None` where there are more windows than arrivals, as in a file whose
+/// duration is none of its requests.
 fn of_records(records: &[RequestRecord], window_ns: u64) -> Option<Dispersion> {
     let (first, last) = (records.first()?.intended_start.0, records.last()?.intended_start.0);
     let windows = ((last - first) / window_ns.max(1)) as usize;
+    if windows > records.len() {
+        return None;
+    }
     let (mut planned, mut actual) = (vec![0; windows], vec![0; windows]);
     let count = |counts: &mut Vec<u64>, at: u64| {
         if let Some(count) = counts.get_mut((at.saturating_sub(first) / window_ns.max(1)) as usize) {
@@ -173,8 +177,9 @@ pub(crate) fn index(counts: &[u64]) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use truetail_model::arrival::Arrival;
     use truetail_model::random::Random;
-    use truetail_model::time::Rate;
+    use truetail_model::time::{Rate, Timestamp};
 
     /// The distance by its definition, at every point where it can be largest.
     fn by_definition(a: &[u64], b: &[u64], tolerance: u64) -> f64 {
@@ -225,5 +230,16 @@ mod tests {
         assert_eq!(index(&[10, 10, 10]), 0.0);
         assert_eq!(index(&[0, 20, 0, 20]), 400.0 / 3.0 / 10.0);
         assert_eq!(index(&[0, 0]), 0.0);
+    }
+
+    #[test]
+    fn windows_that_no_arrivals_can_fill_are_not_counted() {
+        let record = |index: u64, ns: u64| {
+            let arrival = Arrival { index, intended_start: Timestamp(ns) };
+            RequestRecord::never_issued(arrival, Timestamp(ns))
+        };
+        let evenly: Vec<RequestRecord> = (0..400).map(|i| record(i, i * 10)).collect();
+        assert!(of_records(&evenly, 100).is_some());
+        assert!(of_records(&[record(0, 0), record(1, 1 << 60)], 1).is_none());
     }
 }

@@ -39,7 +39,8 @@ fn secrets(args: &RunArgs) -> Vec<(String, String)> {
     let headers = args.header.iter().map(|header| (header.clone(), redacted_header(header)));
     let body = args.data.iter().map(|body| (body.clone(), redacted_body(body)));
     let curl = args.curl.iter().map(|command| (command.clone(), redacted_command(command)));
-    url.chain(user).chain(headers).chain(body).chain(curl).filter(|(value, shown)| value != shown).collect()
+    let otlp = args.live.otlp.iter().map(|url| (url.clone(), redacted_url(url)));
+    url.chain(user).chain(headers).chain(body).chain(curl).chain(otlp).filter(|(value, shown)| value != shown).collect()
 }
 
 /// The words of `--curl`.
@@ -87,6 +88,7 @@ mod tests {
             &["http://127.0.0.1/", "--header=cookie:hunter2"],
             &["http://127.0.0.1/", "-H", "Accept: */*", "-H", "X-Api-Key: hunter2"],
             &["http://127.0.0.1/", "--data", "{\"password\": \"hunter2\"}"],
+            &["http://127.0.0.1/", "--otlp", "http://me:hunter2@127.0.0.1:4318"],
             &["--curl", "curl -u me:hunter2 http://127.0.0.1/"],
             &["--curl=curl http://me:hunter2@127.0.0.1/"],
             &["--", "curl", "http://127.0.0.1/", "-H", "Cookie: hunter2"],

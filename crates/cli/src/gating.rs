@@ -61,6 +61,12 @@ impl Gating {
         };
     }
 
+    /// The same of a run that goes on, without gates on checks: what checks find is known after the run only.
+    pub fn judge_so_far(&self, run: &Run, findings: &mut Findings) {
+        let gates: Vec<Gate> = self.gates.iter().filter(|gate| !gate.is_about_checks()).cloned().collect();
+        findings.gates = gates::judge_all(&gates, run, findings);
+    }
+
     /// Writes the files that were asked for.
     ///
     /// # Errors

@@ -9,18 +9,23 @@
 //! | [`text`] | text from outside, made visible |
 //! | `document` | what every page has: head, style, script, footer |
 //! | `figure`, `table` | a picture with its table; a table that screen readers understand |
+//! | [`web`] | the local web server |
 //! | `run` | the sections of the page of a run, a file each |
+//! | [`explore`] | the page to play with |
+//! | [`web`] | the local web server |
 //!
 //! Markup is written with `maud`: what is put into it is escaped, and every element is closed, or it does not compile.
 
 mod comparison;
 pub mod data;
 mod document;
+pub mod explore;
 mod figure;
 mod pictures;
 mod run;
 mod table;
 pub mod text;
+pub mod web;
 
 pub use comparison::{ComparedRun, ComparisonPage, comparison_page};
 pub use run::{Overlay, RunPage, live_update, run_page};

@@ -9,6 +9,7 @@
 //! | `table`, `sparkline` | aligned columns, one-line plots |
 //! | `summary` | the screen of a run |
 //! | [`words`] | what the screen says, for the page to say the same |
+//! | `compare` | whether something got slower |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
 //! | [`labs`] | what `truetail simulate` shows |
@@ -19,7 +20,9 @@
 //! | [`plot`] | pictures as SVG and PNG |
 //! | `progress` | the progress line during a run |
 //! | `live_state` | a run that is going on |
+//! | [`metrics`] | the same as metrics for Prometheus and others |
 
+mod compare;
 mod comparison;
 mod hgrm;
 mod json;
@@ -30,6 +33,7 @@ mod live_state;
 mod markdown;
 mod markdown_summary;
 mod markup;
+pub mod metrics;
 pub mod number;
 mod output_file;
 pub mod plot;
@@ -41,6 +45,7 @@ mod table;
 mod tables_csv;
 pub mod words;
 
+pub use compare::{CompareReport, compare_history, compare_json, compare_text};
 pub use comparison::{comparison_explanation, comparison_table};
 pub use hgrm::hgrm;
 pub use json::pretty_json;
@@ -49,6 +54,7 @@ pub use live_state::LiveState;
 pub use markdown_summary::markdown_summary;
 pub use output_file::OutputFile;
 pub use progress::{RunProgress, progress_line, progress_text};
+pub use sparkline::line as sparkline;
 pub use style::Style;
 pub use summary::{SummaryOptions, stopped_early, summary};
 pub use tables_csv::{csv_files, quantiles_csv};

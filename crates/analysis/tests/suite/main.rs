@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod bracket;
+mod compare;
 mod gates;
 mod league;
 mod long_runs;
@@ -11,6 +12,7 @@ mod series;
 mod server_pauses;
 mod settling;
 mod shadow;
+mod so_far;
 mod support;
 mod verdicts;
 mod warmup;

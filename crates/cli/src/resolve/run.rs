@@ -7,6 +7,7 @@ use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
 use super::{checks, load, request, tls};
+use crate::args::live::LiveArgs;
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
@@ -35,6 +36,8 @@ pub struct ResolvedRun {
     pub stop_conditions: StopConditions,
     /// Show no progress.
     pub quiet: bool,
+    /// Who may watch it.
+    pub live: LiveArgs,
     /// Where else its page is written.
     pub html: Option<PathBuf>,
     /// The command line, without secrets.
@@ -81,6 +84,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
             stop_when_saturated: args.stop_when_saturated,
         },
         quiet: args.quiet,
+        live: args.live,
         html: args.page.html,
         command,
     })

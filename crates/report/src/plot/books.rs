@@ -11,9 +11,9 @@ use super::text_width;
 use crate::number;
 
 const TITLE: &str = "Where every planned arrival went";
-const HEIGHT: f64 = 330.0;
+const HEIGHT: f64 = 300.0;
 const BAR: f64 = 40.0;
-const GAP: f64 = 34.0;
+const GAP: f64 = 16.0;
 /// What is there is seen, however little it is.
 const NARROWEST: f64 = 2.0;
 

@@ -48,23 +48,11 @@ pub fn lanes(series: &RunSeries) -> Picture {
     let mut sheet = Sheet::new(TITLE, subtitle, HEIGHT, &over_time::shades(series));
     let lanes = [load(series), waiting(series), response_time(series), generator_lag(series)];
     let height = (sheet.area.height - BELOW) / lanes.len() as f64;
-    let all = Rect { height: sheet.area.height - BELOW, ..inner(sheet.area) };
     let last = lanes.len() - 1;
     for (i, lane) in lanes.iter().enumerate() {
         let place = sheet.take(height);
         draw(&mut sheet, series, lane, place, i == last);
     }
-    let shades = Frame::around(
-        all,
-        over_time::axis(&series.time),
-        Axis::new("", AxisScale::Linear { from: 0.0, to: 1.0 }, Vec::new()),
-    );
-    over_time::shade(
-        &mut sheet.svg,
-        &shades,
-        Rect { y: all.y + HEADING, height: all.height - HEADING - GAP, ..all },
-        &series.pauses,
-    );
     sheet.finish()
 }
 
@@ -89,6 +77,7 @@ fn draw(sheet: &mut Sheet, series: &RunSeries, lane: &Lane, place: Rect, has_axi
     let x = if has_axis { x } else { Axis { label: String::new(), ticks: Vec::new(), ..x } };
     let y = if has_values { y } else { Axis { ticks: Vec::new(), ..y } };
     let frame = Frame::around(inside, x, y);
+    over_time::shade(svg, &frame, inside, &series.pauses);
     frame.draw_behind(svg);
     frame.draw_base(svg);
     if !has_values {

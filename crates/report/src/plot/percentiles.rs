@@ -91,7 +91,9 @@ fn legend(curves: &[Drawn<'_>], first: Option<&PercentileCurve>) -> Vec<(String,
         curves.iter().map(|drawn| (drawn.name.clone(), Swatch::Line(drawn.look))).collect();
     let has_band = first.is_some_and(|curve| !band(curve).is_empty());
     let has_bracket = first.is_some_and(|curve| !bracket(curve).is_empty());
-    legend.extend(has_band.then(|| ("its 95% interval".to_owned(), Swatch::Block(Look::Response, BAND * 1.5))));
+    let is_open = first.is_some_and(|curve| band(curve).iter().any(|(.., high)| *high == u64::MAX));
+    let interval = if is_open { "its 95% interval, open where it has no upper end" } else { "its 95% interval" };
+    legend.extend(has_band.then(|| (interval.to_owned(), Swatch::Block(Look::Response, BAND * 1.5))));
     legend.extend(
         has_bracket.then(|| ("what the generator may have added".to_owned(), Swatch::Block(Look::Lag, BRACKET))),
     );
@@ -119,9 +121,9 @@ fn times(curves: &[Drawn<'_>]) -> Axis {
     time_axis("response time", low, high)
 }
 
-/// Points whose interval has both ends.
+/// Points with an interval, and its ends. One without an upper end goes up to the end of the axis, and so do those after it.
 fn band(curve: &PercentileCurve) -> Vec<(&CurvePoint, u64, u64)> {
-    curve.points.iter().filter_map(|point| Some((point, point.low_ns?, point.high_ns?))).collect()
+    curve.points.iter().filter_map(|point| Some((point, point.low_ns?, point.high_ns.unwrap_or(u64::MAX)))).collect()
 }
 
 /// The stretches in which the generator may have added something that can be seen.

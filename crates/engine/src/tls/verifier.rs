@@ -1,0 +1,180 @@
+//! Who is trusted where the authorities of the system are not asked: anybody
+//! ([`insecure`](super::TlsOptions::insecure)), or what the user's own certificates vouch for
+//! ([`authorities`](super::TlsOptions::authorities)).
+
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+
+use super::options::TlsError;
+
+/// Verifies servers. In the handshake each has to prove that it has the key of its certificate, whoever is trusted.
+#[derive(Debug)]
+pub(super) struct ServerVerifier {
+    algorithms: WebPkiSupportedAlgorithms,
+    /// `None`: every certificate is accepted.
+    trusted: Option<NamedCertificates>,
+}
+
+/// Trusts what one of the named certificates has signed, and a server that shows one of them itself, byte for byte. Names
+/// and dates are verified in both cases.
+///
+/// The second case is for self-signed certificates that are marked as an authority's, as `openssl req -x509` makes them,
+/// and for a server's certificate whose authority is not at hand. webpki refuses both; OpenSSL with partial chains, and so
+/// curl, accepts them.
+#[derive(Debug)]
+struct NamedCertificates {
+    by_signature: Arc<WebPkiServerVerifier>,
+    named: Vec<CertificateDer<'static>>,
+}
+
+impl ServerVerifier {
+    /// Accepts every certificate.
+    pub(super) fn of_anybody(provider: &CryptoProvider) -> ServerVerifier {
+        ServerVerifier { algorithms: provider.signature_verification_algorithms, trusted: None }
+    }
+
+    /// Trusts these certificates.
+    ///
+    /// # Errors
+    /// [`TlsError::Authorities`].
+    pub(super) fn of(
+        named: Vec<CertificateDer<'static>>,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<ServerVerifier, TlsError> {
+        let mut roots = RootCertStore::empty();
+        for certificate in &named {
+            roots.add(certificate.clone()).map_err(|error| TlsError::Authorities(error.to_string()))?;
+        }
+        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build();
+        let by_signature = verifier.map_err(|error| TlsError::Authorities(error.to_string()))?;
+        Ok(ServerVerifier { trusted: Some(NamedCertificates { by_signature, named }), ..Self::of_anybody(provider) })
+    }
+}
+
+/// True for the refusals that are about who signed a certificate. `BadSignature` is one of them: its signer may have the
+/// same name as itself. webpki verifies the dates before these, so the certificate is in force; the tests of this module
+/// hold it to that.
+fn is_about_the_signer(problem: &CertificateError) -> bool {
+    matches!(problem, CertificateError::UnknownIssuer | CertificateError::BadSignature)
+        || is_authority_as_server(problem)
+}
+
+/// True where a server showed the certificate of an authority.
+pub(super) fn is_authority_as_server(problem: &CertificateError) -> bool {
+    // Only webpki, below rustls, has a variant for it, and truetail does not depend on webpki itself.
+    matches!(problem, CertificateError::Other(_)) && problem.to_string().contains("CaUsedAsEndEntity")
+}
+
+impl ServerCertVerifier for ServerVerifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(NamedCertificates { by_signature, named }) = &self.trusted else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        match by_signature.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
+            Err(Error::InvalidCertificate(problem))
+                if is_about_the_signer(&problem) && named.iter().any(|named| named == end_entity) =>
+            {
+                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
+    use rustls::crypto::ring;
+
+    use super::*;
+
+    /// Seconds from 1970 to the first day of 2030 and of 2050.
+    const IN_2030: u64 = 1_893_456_000;
+    const IN_2050: u64 = 2_524_608_000;
+
+    fn params(authority: bool) -> CertificateParams {
+        let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+        params.not_before = date_time_ymd(2020, 1, 1);
+        params.not_after = date_time_ymd(2040, 1, 1);
+        params.is_ca = if authority { IsCa::Ca(BasicConstraints::Unconstrained) } else { IsCa::NoCa };
+        params
+    }
+
+    fn self_signed(authority: bool) -> CertificateDer<'static> {
+        params(authority).self_signed(&KeyPair::generate().unwrap()).unwrap().der().clone()
+    }
+
+    /// The certificate of a server, signed by another, which is not at hand.
+    fn signed_by_another() -> CertificateDer<'static> {
+        let issuer = CertifiedIssuer::self_signed(params(true), KeyPair::generate().unwrap()).unwrap();
+        params(false).signed_by(&KeyPair::generate().unwrap(), &issuer).unwrap().der().clone()
+    }
+
+    fn verify(named: &CertificateDer<'static>, shown: &CertificateDer<'_>, name: &str, at: u64) -> Result<(), Error> {
+        let provider = Arc::new(ring::default_provider());
+        let verifier = ServerVerifier::of(vec![named.clone()], &provider).unwrap();
+        let name = ServerName::try_from(name.to_owned()).unwrap();
+        let now = UnixTime::since_unix_epoch(Duration::from_secs(at));
+        verifier.verify_server_cert(shown, &[], &name, &[], now).map(drop)
+    }
+
+    #[test]
+    fn a_named_certificate_is_trusted_by_its_name_and_within_its_dates() {
+        for own in [self_signed(true), self_signed(false), signed_by_another()] {
+            assert_eq!(verify(&own, &own, "localhost", IN_2030), Ok(()));
+            let of = |name: &str, at: u64| match verify(&own, &own, name, at) {
+                Err(Error::InvalidCertificate(problem)) => problem,
+                other => panic!("{other:?}"),
+            };
+            assert!(matches!(of("localhost", IN_2050), CertificateError::ExpiredContext { .. }));
+            assert!(matches!(of("localhost", 0), CertificateError::NotValidYetContext { .. }));
+            assert!(matches!(of("other.test", IN_2030), CertificateError::NotValidForNameContext { .. }));
+        }
+    }
+
+    #[test]
+    fn another_certificate_of_the_same_name_is_not_trusted() {
+        for authority in [true, false] {
+            assert!(verify(&self_signed(authority), &self_signed(authority), "localhost", IN_2030).is_err());
+        }
+        assert!(verify(&self_signed(true), &signed_by_another(), "localhost", IN_2030).is_err());
+    }
+}
