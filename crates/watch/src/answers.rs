@@ -42,8 +42,7 @@ pub(crate) fn targets(state: &LiveState, look: Look, columns: u16) -> Vec<Line<'
         return Vec::new();
     }
     let all: Vec<Vec<String>> = std::iter::once(words::target_heads()).chain(rows).collect();
-    let all: Vec<Vec<String>> =
-        all.iter().map(|row| row.iter().map(|cell| look.printable(cell)).collect()).collect();
+    let all: Vec<Vec<String>> = all.iter().map(|row| row.iter().map(|cell| look.printable(cell)).collect()).collect();
     let widths: Vec<usize> =
         (1..all[0].len()).map(|i| all.iter().map(|row| row[i].chars().count()).max().unwrap_or(0) + 2).collect();
     let longest = all.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);

@@ -16,13 +16,7 @@ pub(crate) fn title(run: Option<&Run>, look: Look, columns: u16) -> Vec<Line<'st
 }
 
 /// A bar, and the time behind it.
-pub(crate) fn draw_position(
-    progress: &RunProgress,
-    stopping: bool,
-    look: Look,
-    area: Rect,
-    buffer: &mut Buffer,
-) {
+pub(crate) fn draw_position(progress: &RunProgress, stopping: bool, look: Look, area: Rect, buffer: &mut Buffer) {
     let (text, emphasis) = position(progress, stopping);
     let text = Line::from(look.span(emphasis, &text));
     let room = usize::from(area.width).saturating_sub(text.width() + 2);

@@ -156,8 +156,7 @@ pub(crate) fn draw(map: &HeatMap, axis: &TimeAxis, frame: &Frame, area: Rect, bu
     }
     let Some(grid) = Grid::new(map, frame.look, area.height) else { return };
     let plot = frame.plot_area(area);
-    let columns: Vec<Vec<u64>> =
-        (0..usize::from(plot.width)).map(|column| grid.column(frame, column, axis)).collect();
+    let columns: Vec<Vec<u64>> = (0..usize::from(plot.width)).map(|column| grid.column(frame, column, axis)).collect();
     let largest = columns.iter().flatten().copied().max().unwrap_or(0);
     for (counts, x) in columns.iter().zip(plot.x..) {
         for (cells, y) in counts.chunks(grid.ink.cells_per_row()).zip((area.y..area.bottom()).rev()) {

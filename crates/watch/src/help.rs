@@ -9,14 +9,7 @@ use crate::text::Labelled;
 pub(crate) fn keys(look: Look, next_page: &str) -> Line<'static> {
     let key = |name: &str| look.span(Emphasis::Bold, name);
     let what = |text: &str| look.span(Emphasis::Faint, text);
-    Line::from(vec![
-        key("q"),
-        what(" stop   "),
-        key("Tab"),
-        what(&format!(" {next_page}   ")),
-        key("?"),
-        what(" help"),
-    ])
+    Line::from(vec![key("q"), what(" stop   "), key("Tab"), what(&format!(" {next_page}   ")), key("?"), what(" help")])
 }
 
 /// The page of help.
@@ -35,8 +28,11 @@ pub(crate) fn page(look: Look, columns: u16) -> Labelled {
         ("≥2s", "the percentile falls among requests without an answer: it is at least this long"),
         ("n≥3688", "too few requests for this percentile: it needs this many"),
         ("backlog", "requests that are due and not sent yet"),
-        ("over time", "each column shows requests by their scheduled start, brighter where there are more. p99 and lag are the \
-                       highest of their column"),
+        (
+            "over time",
+            "each column shows requests by their scheduled start, brighter where there are more. p99 and lag are the \
+                       highest of their column",
+        ),
     ];
     for (label, line) in lines {
         text.add(label, line, Emphasis::Plain, true);

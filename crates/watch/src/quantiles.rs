@@ -55,8 +55,7 @@ impl Table {
         if !self.stand_in.lines.is_empty() {
             return self.stand_in.lines.clone();
         }
-        let importance =
-            |name: &str| BY_IMPORTANCE.iter().position(|one| *one == name).unwrap_or(BY_IMPORTANCE.len());
+        let importance = |name: &str| BY_IMPORTANCE.iter().position(|one| *one == name).unwrap_or(BY_IMPORTANCE.len());
         let mut names: Vec<&str> = self.rows.iter().map(|row| row[0].as_str()).collect();
         names.sort_by_key(|name| importance(name));
         names.truncate(usize::from(height).saturating_sub(1));

@@ -31,4 +31,4 @@ pub use feed::{Feed, FeedSource};
 pub use so_far::run_so_far;
 pub use states::{LiveStates, Next};
 pub use view::{LiveView, RunningView};
-pub use watch::{Watch, check_terminal};
+pub use watch::Watch;
