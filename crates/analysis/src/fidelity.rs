@@ -46,7 +46,7 @@ pub(crate) fn arrival_fidelity(run: &Run, every: Option<&[RequestRecord]>) -> Op
         displaced_by_generator: beyond(snapshot, every, Metric::GeneratorLag, mean_gap_ns.max(DISPLACED_NS)),
         gaps: every.and_then(|records| gaps(run, records, mean_gap_ns / ON_TIME_SHARE)),
         dispersion: match every {
-            Some(records) => of_records(records, mean_gap_ns * WINDOW_ARRIVALS),
+            Some(records) => of_records(records, mean_gap_ns.saturating_mul(WINDOW_ARRIVALS)),
             None => of_seconds(&snapshot.seconds),
         },
     })
@@ -131,10 +131,14 @@ fn distance_from_exponential(profile: &Profile, starts: &[u64]) -> f64 {
     gaps.iter().enumerate().map(apart).fold(0.0, f64::max)
 }
 
-/// `records` in the order of their intended start.
+/// `records` in the order of their intended start. `None` where there are more windows than arrivals, as in a file whose
+/// duration is none of its requests.
 fn of_records(records: &[RequestRecord], window_ns: u64) -> Option<Dispersion> {
     let (first, last) = (records.first()?.intended_start.0, records.last()?.intended_start.0);
     let windows = ((last - first) / window_ns.max(1)) as usize;
+    if windows > records.len() {
+        return None;
+    }
     let (mut planned, mut actual) = (vec![0; windows], vec![0; windows]);
     let count = |counts: &mut Vec<u64>, at: u64| {
         if let Some(count) = counts.get_mut((at.saturating_sub(first) / window_ns.max(1)) as usize) {

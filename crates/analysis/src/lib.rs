@@ -20,16 +20,21 @@
 //! | [`gates`] | conditions under which a run fails, and what a run decides |
 //! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
+//! | [`compare`] | whether something got slower |
 //! | [`omission`] | how far a report is from the truth |
+//! | [`never_sent`] | the requests that a closed loop never sent |
+//! | `exact_curve` | percentile curves of what is known exactly |
 //! | [`league`] | load tools compared: what they reported and what the server saw |
 //! | [`series`] | what is drawn of a run |
 
 mod binomial;
 mod bracket;
+pub mod compare;
 mod confidence_interval;
 #[cfg(test)]
 mod coverage;
 mod distribution;
+mod exact_curve;
 mod exceedance;
 mod fidelity;
 pub mod figures;
@@ -39,6 +44,7 @@ mod levels;
 mod load_timeline;
 mod long_run_variance;
 mod metric_distributions;
+pub mod never_sent;
 pub mod omission;
 mod population;
 pub mod saturation_detector;
@@ -56,6 +62,7 @@ pub mod uncertainty;
 pub mod verdict;
 mod warmup;
 
+pub use exact_curve::{ExactTimes, exact_times, truth_curve};
 pub use metric_distributions::quantile;
 
 use truetail_model::record::RequestRecord;

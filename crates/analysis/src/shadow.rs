@@ -16,7 +16,8 @@
 //! - An event that is shorter than the time that the neighbours span is blurred, and may be missed where only a part of the
 //!   requests was kept. The slow ones that were kept besides are left out, for they would make slowness look more frequent
 //!   than it was.
-//! - A user who would ask much more often than the run did asks for what the run did not see. Then there is no shadow.
+//! - A user who would ask much more often than the run did asks for what the run did not see. Then there is no shadow. Nor
+//!   is there one where users ask very much more often than their mean service time lets expect.
 //!
 //! The factor has an interval: [`REPLICATES`] further tools are walked, each with other moments at which its users begin and
 //! other draws, and the lowest and the highest of all count. A shadow agrees with a real closed loop of the same service to
@@ -41,6 +42,8 @@ const REPLICATES: u64 = 8;
 const REPLICATE_STEPS: usize = 1 << 14;
 /// How well a shadow agrees with a real closed loop, as a factor.
 const AGREEMENT: f64 = 1.1;
+/// Where users take so many times as many steps as their mean service time lets expect, they are no longer walked.
+const MOST_OF_EXPECTED: usize = 16;
 /// A single user asks at most this often for each request that is known.
 const MOST_FOR_ONE: usize = 16;
 /// Nobody asks again sooner than this.
@@ -163,20 +166,25 @@ impl Seen {
 
     /// What `users` meet; `None` where one of them asks too often.
     fn ask(&self, users: u32) -> Option<Asked> {
-        self.ask_in(0, users, self.walked(users, MOST_STEPS))
+        self.ask_in(0, users, MOST_STEPS)
     }
 
     /// What the users of another such tool meet.
     fn ask_as(&self, tool: u64, users: u32) -> Option<Asked> {
-        self.ask_in(tool, users, self.walked(users, REPLICATE_STEPS))
+        self.ask_in(tool, users, REPLICATE_STEPS)
     }
 
-    fn ask_in(&self, tool: u64, users: u32, walked: u32) -> Option<Asked> {
+    /// About `most_steps` are walked.
+    fn ask_in(&self, tool: u64, users: u32, most_steps: usize) -> Option<Asked> {
+        let walked = self.walked(users, most_steps);
         let (mut sorted, mut failed) = (Vec::new(), 0);
         // They do not begin at once, or all would meet each event at the same moment.
         let spread = self.requests[self.requests.len() / 2].takes;
         let late = if tool == 0 { 0 } else { mix64(tool) % spread.max(1) / u64::from(walked) };
         for user in 0..walked {
+            if sorted.len() + failed > MOST_OF_EXPECTED * most_steps {
+                return None;
+            }
             let place = (u128::from(spread) * u128::from(user) / u128::from(walked)) as u64;
             let begin = self.requests[0].at + late + place;
             let draws = mix64(u64::from(user) | tool << 32);

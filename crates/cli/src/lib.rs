@@ -12,12 +12,14 @@
 //! | `judging` | what is made of the result of a run |
 //! | `page`, `command_line` | the page of a run, and the command that made it, without secrets |
 //! | `gating` | `--fail-if`: gates, the files they are written to, and the exit code that they make |
+//! | `export` | a saved run in other forms: pictures, CSV, HdrHistogram's text |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
 //! | `error` | exit codes, and the one line that says why |
 
 mod args;
 mod command_line;
 mod error;
+mod export;
 mod gating;
 mod judging;
 mod live;

@@ -1,20 +1,15 @@
 //! What workers measured, merged into one.
 
 use truetail_model::driver::Driver;
-use truetail_model::record::{Recorder, RecorderOptions, RequestRecord, SamplesOptions, Snapshot};
+use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_reactor::MonotonicClock;
-use truetail_run::{
-    CpuTime, Facts, GeneratorStats, Http2Stats, OfferedLoad, Pause, Run, RunSource, TargetBooks, Ticks,
-};
+use truetail_run::{CpuTime, Facts, GeneratorStats, OfferedLoad, Run, RunSource, TargetBooks};
 
 use crate::host;
 use crate::worker::PauseDetector;
 use crate::worker::target_tallies::TargetTallies;
-
-/// The longest so many pauses of a run are kept one by one.
-const PAUSES_KEPT: usize = 100;
 
 /// What was measured.
 #[derive(Debug)]
@@ -64,56 +59,9 @@ pub(crate) struct WorkerResult {
     pub(crate) recorder: Recorder,
     pub(crate) target_tallies: TargetTallies,
     pub(crate) driver: Driver,
-    pub(crate) pauses: PauseDetector,
-    pub(crate) cpu: CpuTime,
-    pub(crate) connections: ConnectionCounts,
-    /// What was held back so that several requests could be sent in one go.
-    pub(crate) ticks: Option<Ticks>,
-    /// Requests that shared connections.
-    pub(crate) streams: Option<Http2Stats>,
-    pub(crate) stray_answers: u64,
-    pub(crate) unstamped: u64,
-    pub(crate) clock_steps: u64,
+    /// What it knows of itself.
+    pub(crate) generator: GeneratorStats,
     pub(crate) ended: Timestamp,
-}
-
-/// Connections of one worker.
-#[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct ConnectionCounts {
-    pub(crate) opened: u64,
-    /// Most at once.
-    pub(crate) peak: u64,
-}
-
-impl WorkerResult {
-    /// Of calls, which have no connections, once those in flight are counted out: counts out what was never issued.
-    /// `cpu_before` is the processor time of the thread at its beginning.
-    pub(crate) fn of_calls(
-        mut driver: Driver,
-        mut recorder: Recorder,
-        pauses: PauseDetector,
-        cpu_before: CpuTime,
-        ended: Timestamp,
-    ) -> WorkerResult {
-        while let Some(arrival) = driver.unissued() {
-            recorder.plan(arrival.intended_start);
-            recorder.record(&RequestRecord::never_issued(arrival, ended));
-        }
-        WorkerResult {
-            recorder,
-            target_tallies: TargetTallies::default(),
-            driver,
-            pauses,
-            cpu: cpu_since(cpu_before),
-            connections: ConnectionCounts::default(),
-            ticks: None,
-            streams: None,
-            stray_answers: 0,
-            unstamped: 0,
-            clock_steps: 0,
-            ended,
-        }
-    }
 }
 
 /// What the recorder of each worker keeps. Each may keep as many samples as the whole run: what does not fit is left out
@@ -129,44 +77,36 @@ pub(crate) fn recorder_options(workload: &Workload, samples: SamplesOptions) -> 
     }
 }
 
-/// CPU time from `before` to now, of this thread.
-pub(crate) fn cpu_since(before: CpuTime) -> CpuTime {
+/// What a worker knows of itself at its end, apart from its connections. `cpu_before` is the processor time of this thread,
+/// which is the worker's, at its beginning.
+pub(crate) fn worker_stats(pauses: PauseDetector, cpu_before: CpuTime) -> GeneratorStats {
     let now = host::thread_cpu();
-    CpuTime {
-        user_ns: now.user_ns.saturating_sub(before.user_ns),
-        system_ns: now.system_ns.saturating_sub(before.system_ns),
+    let user_ns = now.user_ns.saturating_sub(cpu_before.user_ns);
+    let system_ns = now.system_ns.saturating_sub(cpu_before.system_ns);
+    let (pauses, pause_count, paused) = pauses.finish();
+    GeneratorStats {
+        threads: 1,
+        cpu: CpuTime { user_ns, system_ns },
+        busiest_worker_cpu_ns: user_ns + system_ns,
+        pauses,
+        pause_count,
+        paused_ns: paused.0,
+        ..GeneratorStats::default()
     }
 }
 
+/// Puts the workers together, in their order.
 pub(crate) fn merge_results(results: Vec<WorkerResult>, clock: MonotonicClock) -> RunOutput {
     let mut snapshot: Option<Snapshot> = None;
-    let mut generator = GeneratorStats {
-        threads: results.len() as u32,
-        peak_memory_bytes: host::peak_memory_bytes(),
-        open_files_limit: host::open_file_limits().map(|limits| limits.soft),
-        clock_reading_ns: Some(truetail_reactor::clock_reading_ns()),
-        ..GeneratorStats::default()
-    };
+    let mut generator: Option<GeneratorStats> = None;
     let mut elapsed = Nanos::ZERO;
     let cut_short = results.iter().any(|result| result.driver.was_cut_short());
     for result in results {
         elapsed = elapsed.max(result.ended.since_origin());
-        generator.busiest_worker_cpu_ns =
-            generator.busiest_worker_cpu_ns.max(result.cpu.user_ns + result.cpu.system_ns);
-        generator.cpu.user_ns += result.cpu.user_ns;
-        generator.cpu.system_ns += result.cpu.system_ns;
-        generator.connections_opened += result.connections.opened;
-        generator.connections_peak += result.connections.peak;
-        generator.ticks = [generator.ticks, result.ticks].into_iter().flatten().reduce(Ticks::and);
-        generator.streams = match (generator.streams, result.streams) {
-            (Some(whole), Some(part)) => Some(whole.and(part)),
-            (one, other) => one.or(other),
-        };
-        generator.stray_answers += result.stray_answers;
-        generator.unstamped += result.unstamped;
-        generator.clock_steps = generator.clock_steps.max(result.clock_steps);
-        let (pauses, count, total) = result.pauses.finish();
-        add_pauses(&mut generator, pauses, count, total);
+        generator = Some(match generator {
+            None => result.generator,
+            Some(whole) => whole.and(result.generator),
+        });
         let part = result.recorder.finish(result.driver.schedule_hash());
         match &mut snapshot {
             None => snapshot = Some(part),
@@ -176,17 +116,14 @@ pub(crate) fn merge_results(results: Vec<WorkerResult>, clock: MonotonicClock) -
     RunOutput {
         snapshot: snapshot.unwrap_or_default(),
         by_target: Vec::new(),
-        generator,
+        generator: GeneratorStats {
+            peak_memory_bytes: host::peak_memory_bytes(),
+            open_files_limit: host::open_file_limits().map(|limits| limits.soft),
+            clock_reading_ns: Some(truetail_reactor::clock_reading_ns()),
+            ..generator.unwrap_or_default()
+        },
         started_at_unix_ns: clock.origin_unix_ns(),
         elapsed,
         cut_short,
     }
-}
-
-fn add_pauses(generator: &mut GeneratorStats, pauses: Vec<Pause>, count: u64, total: Nanos) {
-    generator.pause_count += count;
-    generator.paused_ns += total.0;
-    generator.pauses.extend(pauses);
-    generator.pauses.sort_by_key(|pause| std::cmp::Reverse(pause.length_ns));
-    generator.pauses.truncate(PAUSES_KEPT);
 }

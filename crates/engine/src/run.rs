@@ -80,7 +80,9 @@ impl WithProtocol for RunPlan<'_> {
     fn with<P: Protocol + Clone + Send + 'static>(self, protocol: P) -> Result<RunOutput, EngineError> {
         let RunPlan { plan, control } = self;
         let mut workload = plan.workload.clone();
-        workload.limits.connections = Some(plan.effective_cap().connections);
+        // Found once: what the run itself opens makes room for fewer.
+        let cap = plan.effective_cap();
+        workload.limits.connections = Some(cap.connections);
         // Kept for the run: stamping is on in the whole system from the first socket that asks for it to the last one.
         let _stamping = (plan.effective_end_clock() == EndClock::Kernel).then(timestamps::switch_on);
         let before = surroundings::read();
@@ -94,7 +96,7 @@ impl WithProtocol for RunPlan<'_> {
         }
         output.generator.end_clock = plan.effective_end_clock();
         output.generator.timing = plan.timing;
-        output.generator.connections_available = plan.effective_cap().of_this_machine();
+        output.generator.connections_available = cap.of_this_machine();
         output.generator.surroundings = surroundings::since(&before);
         Ok(output)
     }

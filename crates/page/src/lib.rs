@@ -11,12 +11,15 @@
 //! | `figure`, `table` | a picture with its table; a table that screen readers understand |
 //! | [`web`] | the local web server |
 //! | `run` | the sections of the page of a run, a file each |
+//! | [`explore`] | the page to play with |
+//! | [`web`] | the local web server |
 //!
 //! Markup is written with `maud`: what is put into it is escaped, and every element is closed, or it does not compile.
 
 mod comparison;
 pub mod data;
 mod document;
+pub mod explore;
 mod figure;
 mod pictures;
 mod run;

@@ -1,4 +1,5 @@
-//! Tables that screen readers understand: a caption, and a scope for each head.
+//! Tables that screen readers understand: a caption, and a scope for each head. Cells hold numbers unless they have the class
+//! `w`, since a long run has thousands of numbers.
 
 use maud::{Markup, html};
 
@@ -56,7 +57,7 @@ impl Table {
         html! {
             @if !self.is_empty() {
                 div.scroll tabindex="0" role="region" aria-label=(self.caption) {
-                    table {
+                    table.numbers {
                         caption { (self.caption) }
                         thead { tr { @for (at, head) in self.heads.iter().enumerate() { (self.head(at, head)) } } }
                         tbody { @for row in &self.rows { (self.row(row)) } }
@@ -69,8 +70,8 @@ impl Table {
     fn head(&self, at: usize, head: &str) -> Markup {
         html! {
             @if head.is_empty() { td {} }
-            @else if at < self.words { th scope="col" { (head) } }
-            @else { th.n scope="col" { (head) } }
+            @else if at < self.words { th.w scope="col" { (head) } }
+            @else { th scope="col" { (head) } }
         }
     }
 
@@ -79,8 +80,8 @@ impl Table {
             tr {
                 @for (at, cell) in row.iter().enumerate() {
                     @if at == 0 { th scope="row" { (cell) } }
-                    @else if at < self.words { td { (cell) } }
-                    @else { td.n { (cell) } }
+                    @else if at < self.words { td.w { (cell) } }
+                    @else { td { (cell) } }
                 }
             }
         }

@@ -9,10 +9,12 @@
 //! | `table`, `sparkline` | aligned columns, one-line plots |
 //! | `summary` | the screen of a run |
 //! | [`words`] | what the screen says, for the page to say the same |
+//! | `compare` | whether something got slower |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
 //! | [`labs`] | what `truetail simulate` shows |
 //! | `junit`, `markdown_summary`, `markdown` | a run for build servers and pull requests |
+//! | `hgrm`, `tables_csv` | a run as HdrHistogram's text, and as CSV |
 //! | `json`, `markup` | JSON; text inside pages and pictures |
 //! | `output_file` | a file to be written |
 //! | [`plot`] | pictures as SVG and PNG |
@@ -20,7 +22,9 @@
 //! | `live_state` | a run that is going on |
 //! | [`metrics`] | the same as metrics for Prometheus and others |
 
+mod compare;
 mod comparison;
+mod hgrm;
 mod json;
 mod junit;
 pub mod labs;
@@ -38,9 +42,12 @@ mod sparkline;
 pub mod style;
 mod summary;
 mod table;
+mod tables_csv;
 pub mod words;
 
+pub use compare::{CompareReport, compare_history, compare_json, compare_text};
 pub use comparison::{comparison_explanation, comparison_table};
+pub use hgrm::hgrm;
 pub use json::pretty_json;
 pub use junit::junit;
 pub use live_state::LiveState;
@@ -50,3 +57,4 @@ pub use progress::{RunProgress, progress_line, progress_text};
 pub use sparkline::line as sparkline;
 pub use style::Style;
 pub use summary::{SummaryOptions, stopped_early, summary};
+pub use tables_csv::{csv_files, quantiles_csv};

@@ -9,9 +9,9 @@ use std::fmt::Display;
 use serde::Serialize;
 use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot};
 
-use crate::facts::{CpuContention, EndClock, LONGEST_PAUSES};
+use crate::folder::possible::MOST_ARRIVALS;
 use crate::wire::v1::IntervalWidth;
-use crate::{Facts, GeneratorStats, HostInfo, Mix, OfferedLoad, Run, Ticks, Timing, first_failed};
+use crate::{Facts, HostInfo, Mix, OfferedLoad, Run, first_failed};
 
 /// Why runs cannot be merged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -40,6 +40,14 @@ pub enum MergeError {
         first: usize,
         /// Counted from 1.
         second: usize,
+    },
+    /// Together they have more arrivals than a run can have.
+    #[error(
+        "these runs cannot be merged: together they plan {planned} arrivals, and a run has at most {MOST_ARRIVALS}"
+    )]
+    TooMany {
+        /// How many, warm-up included.
+        planned: u128,
     },
 }
 
@@ -87,6 +95,11 @@ fn check(runs: &[Run]) -> Result<(), MergeError> {
         if let Some((field, first, other)) = difference(&first.facts, &other.facts) {
             return Err(MergeError::Different { run, field, first, other });
         }
+    }
+    let planned = |run: &Run| u128::from(run.snapshot.tally.planned) + u128::from(run.snapshot.warmup.planned);
+    let planned: u128 = runs.iter().map(planned).sum();
+    if planned > u128::from(MOST_ARRIVALS) {
+        return Err(MergeError::TooMany { planned });
     }
     for (second, other) in runs.iter().enumerate() {
         if let Some(first) = runs[..second].iter().position(|run| is_same(run, other)) {
@@ -216,7 +229,7 @@ fn add_facts(whole: &mut Facts, part: Facts) {
     whole.elapsed_ns = whole.elapsed_ns.max(part.elapsed_ns);
     whole.interrupted |= part.interrupted;
     whole.cut_short = either(whole.cut_short, part.cut_short);
-    whole.bytes_in += part.bytes_in;
+    whole.bytes_in = whole.bytes_in.saturating_add(part.bytes_in);
     if whole.offered.seed != part.offered.seed {
         whole.offered.seed = None;
     }
@@ -248,7 +261,7 @@ fn add_facts(whole: &mut Facts, part: Facts) {
         whole.host = part.host;
     }
     whole.generator = match (whole.generator.take(), part.generator) {
-        (Some(whole), Some(part)) => Some(sum(whole, part)),
+        (Some(whole), Some(part)) => Some(whole.and(part)),
         (one, other) => one.or(other),
     };
     part.notes.into_iter().for_each(|note| add_note(&mut whole.notes, note));
@@ -271,57 +284,4 @@ fn either(a: Option<bool>, b: Option<bool>) -> Option<bool> {
 /// The smaller of two that are known.
 fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     [a, b].into_iter().flatten().min()
-}
-
-/// Two generators as one that had the threads of both. Peaks are added, for they may have been at the same time.
-fn sum(mut whole: GeneratorStats, part: GeneratorStats) -> GeneratorStats {
-    let worker_offset = whole.threads;
-    whole.pauses.extend(part.pauses.into_iter().map(|mut pause| {
-        pause.worker += worker_offset;
-        pause
-    }));
-    whole.pauses.sort_by_key(|pause| std::cmp::Reverse(pause.length_ns));
-    whole.pauses.truncate(LONGEST_PAUSES);
-    whole.threads += part.threads;
-    whole.cpu.user_ns += part.cpu.user_ns;
-    whole.cpu.system_ns += part.cpu.system_ns;
-    whole.peak_memory_bytes = whole.peak_memory_bytes.zip(part.peak_memory_bytes).map(|(a, b)| a + b);
-    whole.pause_count += part.pause_count;
-    whole.paused_ns += part.paused_ns;
-    whole.connections_opened += part.connections_opened;
-    whole.connections_peak += part.connections_peak;
-    whole.connections_available =
-        [whole.connections_available, part.connections_available].into_iter().flatten().reduce(u64::saturating_add);
-    whole.streams = match (whole.streams, part.streams) {
-        (Some(whole), Some(part)) => Some(whole.and(part)),
-        (one, other) => one.or(other),
-    };
-    whole.ticks = [whole.ticks, part.ticks].into_iter().flatten().reduce(Ticks::and);
-    whole.stray_answers += part.stray_answers;
-    whole.unstamped += part.unstamped;
-    whole.busiest_worker_cpu_ns = whole.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);
-    whole.surroundings = added(&whole.surroundings, &part.surroundings);
-    whole.clock_steps = whole.clock_steps.max(part.clock_steps);
-    // The whole is no better than its worst part.
-    if part.end_clock == EndClock::User {
-        whole.end_clock = EndClock::User;
-    }
-    // The whole is no more precise than its least precise part.
-    let order = [Timing::Cheap, Timing::Auto, Timing::Balanced, Timing::Precise];
-    let precision = |timing| order.iter().position(|one| *one == timing);
-    if precision(part.timing) < precision(whole.timing) {
-        whole.timing = part.timing;
-    }
-    whole.open_files_limit = earlier(whole.open_files_limit, part.open_files_limit);
-    whole
-}
-
-/// Known where both parts know it.
-fn added(a: &CpuContention, b: &CpuContention) -> CpuContention {
-    let sum = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
-    CpuContention {
-        steal_ns: sum(a.steal_ns, b.steal_ns),
-        throttled_ns: sum(a.throttled_ns, b.throttled_ns),
-        cpu_pressure_ns: sum(a.cpu_pressure_ns, b.cpu_pressure_ns),
-    }
 }

@@ -1,7 +1,7 @@
 //! What a run says of shares of its arrivals, and of its throughput.
 
 use truetail_model::record::Tally;
-use truetail_run::{Findings, Run};
+use truetail_run::{CheckCounts, Findings, Run};
 
 use super::bounds::Bounds;
 use super::doubt::Doubt;
@@ -44,13 +44,13 @@ fn stopped(run: &Run, tally: &Tally) -> u64 {
 /// them, and at most as many as failed all of them together.
 pub(super) fn check_failures(run: &Run, findings: &Findings) -> Evidence {
     let checks = &run.facts.checks;
-    let answers = checks.iter().map(|check| check.passed + check.failed).max().unwrap_or(0);
+    let answers = checks.iter().map(CheckCounts::answers).max().unwrap_or(0);
     if answers == 0 {
         return Evidence::nothing(Doubt::NoChecks);
     }
     let share = |part: u64| part.min(answers) as f64 / answers as f64;
     let low = share(checks.iter().map(|check| check.failed).max().unwrap_or(0));
-    let high = share(checks.iter().map(|check| check.failed).sum());
+    let high = share(checks.iter().map(|check| check.failed).fold(0, u64::saturating_add));
     let known = if low == high {
         Evidence::exactly(low)
     } else {

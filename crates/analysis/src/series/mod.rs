@@ -32,6 +32,7 @@ use truetail_run::{Findings, Run};
 
 use crate::metric_distributions::every_arrival;
 use columns::Columns;
+pub(crate) use curves::curve_places;
 use time_axis::Grid;
 
 pub use data::{

@@ -45,8 +45,8 @@ impl TimeAxis {
 const MOST_FINE_COLUMNS: u64 = 240;
 /// … of which those shorter than a second hold this many arrivals on average.
 const ARRIVALS_IN_FINE_COLUMN: u64 = 10;
-/// A last piece is a column of its own if it is half as long as the others, or this many arrivals can be expected in it. A
-/// rate from fewer would be chance.
+/// A last piece is a column of its own if it is half as long as the others, or a tenth as long and this many arrivals can be
+/// expected in it. A rate from fewer would be chance.
 const ARRIVALS_IN_LAST_COLUMN: f64 = 5.0;
 
 /// The same columns in nanoseconds since the origin.
@@ -100,7 +100,8 @@ impl Grid {
         let columns = length_ns.div_ceil(width_ns);
         let last_ns = length_ns - (columns - 1) * width_ns;
         let expected = arrivals as f64 * last_ns as f64 / length_ns as f64;
-        let is_scrap = columns > 1 && last_ns < width_ns / 2 && expected < ARRIVALS_IN_LAST_COLUMN;
+        let is_short = last_ns < width_ns / 10 || (last_ns < width_ns / 2 && expected < ARRIVALS_IN_LAST_COLUMN);
+        let is_scrap = columns > 1 && is_short;
         let columns = (columns - u64::from(is_scrap)) as usize;
         Grid { from_ns, width_ns, columns, measured_from_ns, to_ns }
     }
@@ -206,8 +207,9 @@ mod tests {
     fn a_scrap_at_the_end_belongs_to_the_last_column() {
         let columns = |to_ns: u64, arrivals: u64| Grid::new(0, S, 0, to_ns, arrivals).columns;
         assert_eq!(columns(10 * S, 10_000), 10);
-        assert_eq!(columns(10 * S + S / 100, 10_000), 11, "10 arrivals can be expected in it");
-        assert_eq!(columns(10 * S + S / 1_000, 10_000), 10);
+        assert_eq!(columns(10 * S + S / 9, 10_000), 11, "111 arrivals can be expected in it");
+        assert_eq!(columns(10 * S + S / 9, 400), 10, "4 arrivals");
+        assert_eq!(columns(10 * S + S / 100, 10_000), 10);
         assert_eq!(columns(10 * S + S * 6 / 10, 10), 11, "more than half a column");
         assert_eq!(columns(S / 1_000, 10), 1);
     }

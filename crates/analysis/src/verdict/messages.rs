@@ -27,12 +27,13 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
             quantile_name(q),
             time(at_least_ns)
         ),
-        ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns } => format!(
+        ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns, connections } => format!(
             "truetail sent requests late: up to {} of the {} {} is its own. The range shows the value with and without \
-             it. Use a less busy machine, more threads or a lower rate",
+             it. {}",
             time(lag_ns),
             quantile_name(q),
-            time(response_time_ns)
+            time(response_time_ns),
+            against_lag(connections)
         ),
         ValidityIssue::GeneratorLimit { failed, arrivals, no_local_port, no_file_descriptor } => format!(
             "{} of {} arrivals failed because this machine ran out of local ports ({}) or open files ({}). The server had \
@@ -62,8 +63,8 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
         ValidityIssue::ConnectionWait { q, wait_ns, response_time_ns, waited, connections } => {
             connection_wait(q, [wait_ns, response_time_ns], waited, connections)
         }
-        ValidityIssue::GeneratorPaused { pauses, longest_ns, arrivals_hit, arrivals, moved, .. } => {
-            generator_paused([pauses, longest_ns], [arrivals_hit, arrivals], moved)
+        ValidityIssue::GeneratorPaused { pauses, longest_ns, steal_ns, arrivals_hit, arrivals, moved, .. } => {
+            generator_paused([pauses, longest_ns], [arrivals_hit, arrivals], moved, steal_ns)
         }
         ValidityIssue::Saturated {
             offered_per_second,
@@ -92,6 +93,18 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
         ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator } => {
             rate_not_reached(planned_per_second, sent_per_second, by_generator)
         }
+    }
+}
+
+/// What helps against generator lag. `connections` are all that this machine allows, where they were all in use.
+fn against_lag(connections: Option<u64>) -> String {
+    match connections {
+        None => "Use a less busy machine, more threads or a lower rate".to_owned(),
+        Some(connections) => format!(
+            "All {} connections that this machine allows were in use: raise its limit on open files (ulimit -n) or its \
+             range of local ports, or set your own limit with -c",
+            count(connections)
+        ),
     }
 }
 
@@ -132,7 +145,12 @@ fn connection_wait(q: f64, [wait_ns, response_time_ns]: [u64; 2], waited: u64, c
     )
 }
 
-fn generator_paused([pauses, longest_ns]: [u64; 2], [arrivals_hit, arrivals]: [u64; 2], moved: Option<f64>) -> String {
+fn generator_paused(
+    [pauses, longest_ns]: [u64; 2],
+    [arrivals_hit, arrivals]: [u64; 2],
+    moved: Option<f64>,
+    steal_ns: Option<u64>,
+) -> String {
     let times = match pauses {
         1 => format!("once, for {}", time(longest_ns)),
         n => format!("{} times, for up to {}", count(n), time(longest_ns)),
@@ -142,10 +160,10 @@ fn generator_paused([pauses, longest_ns]: [u64; 2], [arrivals_hit, arrivals]: [u
         hit => format!(", which delayed {} of {} arrivals", count(hit), count(arrivals)),
     };
     let effect = moved.map_or(String::new(), |q| format!(" and moved {}", quantile_name(q)));
-    format!(
-        "truetail itself stood still {times}{hit}{effect}. It was stopped, suspended or short of CPU: repeat the run on a \
-         quieter machine"
-    )
+    let why = steal_ns.map_or("It was stopped, suspended or short of CPU".to_owned(), |steal_ns| {
+        format!("The hypervisor took {} of CPU time away", time(steal_ns))
+    });
+    format!("truetail itself stood still {times}{hit}{effect}. {why}: repeat the run on a quieter machine")
 }
 
 fn saturated([offered, capacity, growth]: [f64; 3], backlog: u64, connections: Option<u32>) -> String {

@@ -66,7 +66,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     .into_iter()
     .flatten()
     .collect();
-    issues.extend(generator_lag(findings, &issues));
+    issues.extend(generator_lag(run, findings, &issues));
     if issues.iter().any(|issue| issue.code() == SATURATED) {
         // Consequences of it, and numbers that are no property of the service.
         issues.retain(|issue| {
@@ -107,11 +107,19 @@ fn largest_share(findings: &Findings, part: &Distribution, quantiles: &[f64], li
 }
 
 /// The generator moved a quantile that is weighed, and no pause that `others` tell of explains it.
-fn generator_lag(findings: &Findings, others: &[ValidityIssue]) -> Option<ValidityIssue> {
+fn generator_lag(run: &Run, findings: &Findings, others: &[ValidityIssue]) -> Option<ValidityIssue> {
     let (q, Bracket { value_ns, without_ns }) = most_moved(findings)?;
     let explained = |issue: &ValidityIssue| matches!(issue, ValidityIssue::GeneratorPaused { moved: Some(_), .. });
     let lag_ns = value_ns - without_ns;
-    (!others.iter().any(explained)).then_some(ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns: value_ns })
+    let connections = all_in_use(run);
+    let issue = ValidityIssue::GeneratorLag { q, lag_ns, response_time_ns: value_ns, connections };
+    (!others.iter().any(explained)).then_some(issue)
+}
+
+/// The connections that this machine allows, where all were in use at once.
+fn all_in_use(run: &Run) -> Option<u64> {
+    let generator = run.facts.generator.as_ref()?;
+    generator.connections_available.filter(|available| generator.connections_peak >= *available)
 }
 
 fn connection_wait(run: &Run, findings: &Findings) -> Option<ValidityIssue> {

@@ -5,10 +5,10 @@ use truetail_model::time::{NANOS_PER_SECOND, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Findings, GeneratorStats, Pause, Run};
 
-use super::figures::most_moved;
+use super::figures::{Bracket, most_moved};
 use super::thresholds::{
-    BURST_INVALID_ARRIVALS, BURST_PAUSE_NS, CLOSED_PAUSED_SHARE, PAUSE_EXPLAINS_SHARE, STANDSTILL_INVALID_ARRIVALS,
-    STANDSTILL_NS,
+    BURST_INVALID_ARRIVALS, BURST_PAUSE_NS, CLOSED_PAUSED_SHARE, PAUSE_EXPLAINS_LENGTHS, PAUSE_EXPLAINS_SHARE,
+    STANDSTILL_INVALID_ARRIVALS, STANDSTILL_NS,
 };
 use super::validity_issue::ValidityIssue;
 
@@ -36,11 +36,15 @@ pub(super) fn generator_paused(
     let longest_ns = pauses.iter().map(|(pause, _)| pause.length_ns).max()?;
     let invalid = share_from(STANDSTILL_NS) >= STANDSTILL_INVALID_ARRIVALS
         || share_from(BURST_PAUSE_NS) >= BURST_INVALID_ARRIVALS;
-    let moved = most_moved(findings).map(|(q, _)| q);
-    let explains = moved.is_some_and(|q| share_from(0) >= (1.0 - q) * PAUSE_EXPLAINS_SHARE);
-    (invalid || explains || longest_ns >= STANDSTILL_NS).then(|| ValidityIssue::GeneratorPaused {
+    let explained = |(q, bracket): &(f64, Bracket)| {
+        share_from(0) >= (1.0 - q) * PAUSE_EXPLAINS_SHARE
+            && (bracket.value_ns - bracket.without_ns) as f64 <= longest_ns as f64 * PAUSE_EXPLAINS_LENGTHS
+    };
+    let moved = most_moved(findings).filter(explained).map(|(q, _)| q);
+    (invalid || moved.is_some() || longest_ns >= STANDSTILL_NS).then(|| ValidityIssue::GeneratorPaused {
         pauses: pauses.len() as u64,
         longest_ns,
+        steal_ns: explaining_steal(generator),
         arrivals_hit: pauses.iter().map(|(_, hit)| hit).sum::<f64>().round() as u64,
         arrivals,
         moved,
@@ -56,11 +60,17 @@ fn of_closed_loop(run: &Run, generator: &GeneratorStats) -> Option<ValidityIssue
     is_much.then_some(ValidityIssue::GeneratorPaused {
         pauses: generator.pause_count,
         longest_ns,
+        steal_ns: explaining_steal(generator),
         arrivals_hit: 0,
         arrivals: run.snapshot.tally.planned,
         moved: None,
         invalid: false,
     })
+}
+
+/// The time in which the hypervisor ran something else, where that is at least half of the pauses.
+fn explaining_steal(generator: &GeneratorStats) -> Option<u64> {
+    generator.surroundings.steal_ns.filter(|steal_ns| *steal_ns >= generator.paused_ns.div_ceil(2))
 }
 
 /// Arrivals intended during the pause, of which the paused worker had its share.

@@ -11,6 +11,9 @@ pub const WEIGHED_QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
 /// A pause of the generator explains a quantile that moved when the pauses hit at least this share of what lies beyond it.
 pub const PAUSE_EXPLAINS_SHARE: f64 = 0.50;
+/// … and when what it moved by is at most this many times the longest pause. A request waits for a paused generator no longer
+/// than the pause and the catching up after it; what moved further has another cause, such as too few connections.
+pub const PAUSE_EXPLAINS_LENGTHS: f64 = 2.0;
 /// A pause this long is a standstill: a process that was stopped, swapped out or suspended. A busy machine takes a worker
 /// away for tens of milliseconds, a crowded host for some hundred. SUSPECT for one: when it is over, the server meets a
 /// burst that nobody planned.

@@ -24,12 +24,22 @@ pub enum ValidityIssue {
     CensoredTail { q: f64, censored: u64, arrivals: u64, at_least_ns: u64 },
     /// Arrivals waited for the user's own cap on connections.
     ConnectionWait { q: f64, wait_ns: u64, response_time_ns: u64, waited: u64, connections: Option<u32> },
-    /// The generator moved a quantile: `lag_ns` is what is between it and its lower partner.
-    GeneratorLag { q: f64, lag_ns: u64, response_time_ns: u64 },
-    /// The generator stood still; `moved` is the quantile that this moved most.
+    /// The generator moved a quantile: `lag_ns` is what is between it and its lower partner. `connections` are all that this
+    /// machine allows, where they were all in use.
+    GeneratorLag {
+        q: f64,
+        lag_ns: u64,
+        response_time_ns: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        connections: Option<u64>,
+    },
+    /// The generator stood still; `moved` is the quantile that this moved most. `steal_ns` is the time in which the
+    /// hypervisor ran something else, where that explains the pauses.
     GeneratorPaused {
         pauses: u64,
         longest_ns: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        steal_ns: Option<u64>,
         arrivals_hit: u64,
         arrivals: u64,
         #[serde(rename = "q")]

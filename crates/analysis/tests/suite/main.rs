@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod bracket;
+mod compare;
 mod gates;
 mod league;
 mod long_runs;

@@ -8,7 +8,7 @@ use truetail_model::service::{Fault, Selector};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 use truetail_model::workload::LoadModel;
 use truetail_run::VerdictState::{Invalid, Suspect, Valid};
-use truetail_run::{GeneratorStats, Run, RunSource};
+use truetail_run::{GeneratorStats, Pause, Run, RunSource};
 
 #[test]
 fn a_busy_server_is_not_a_saturated_one() {
@@ -234,6 +234,51 @@ fn lag_that_is_small_against_the_answers_is_no_doubt() {
     assert_eq!((most.verdict.state, codes(&most)), (Suspect, vec!["generator_lag"]));
     let p50 = most.response_time.quantiles[0];
     assert_eq!((p50.without_generator_ns, p50.value_ns), (Some(10_000_000), Some(40_000_000)));
+}
+
+#[test]
+fn a_hypervisor_that_took_the_processor_is_named() {
+    let pause = Nanos::from_millis(1500);
+    let mut paused = with_pause(&simulated(&scenario("01")), Timestamp(20_000_000_000), pause);
+    for (steal_ns, named) in [(None, false), (Some(700_000_000), false), (Some(900_000_000), true)] {
+        let generator = paused.facts.generator.as_mut().expect("with_pause describes the generator");
+        generator.surroundings.steal_ns = steal_ns;
+        let reason = &findings(&paused).verdict.reasons[0];
+        assert_eq!(
+            reason.message.contains("The hypervisor took 900.0ms of CPU time away"),
+            named,
+            "{}",
+            reason.message
+        );
+        assert_eq!(reason.numbers.contains_key("steal_ns"), named);
+    }
+}
+
+/// Pauses of a few milliseconds beside a wait of a second for one of too few connections: the wait is what moved p99.
+#[test]
+fn pauses_do_not_hide_a_longer_wait_for_one_of_too_few_connections() {
+    let lag = Nanos::from_millis(900);
+    let from = Timestamp(40_000_000_000);
+    let mut waited = changed(&simulated(&scenario("01")), |record| {
+        if record.intended_start >= from && record.intended_start < from + Nanos::from_secs(1) {
+            record.delay.generator_lag = lag;
+            record.actual_start = record.actual_start + lag;
+            record.end = record.end + lag;
+        }
+    });
+    let pauses = (1..30).map(|second| Pause { worker: 0, at_ns: second * 1_000_000_000, length_ns: 20_000_000 });
+    waited.facts.generator = Some(GeneratorStats {
+        threads: 1,
+        pauses: pauses.collect(),
+        connections_available: Some(36),
+        connections_peak: 36,
+        ..GeneratorStats::default()
+    });
+    let found = findings(&waited);
+    assert_eq!((found.verdict.state, codes(&found)), (Suspect, vec!["generator_lag"]), "{:?}", found.verdict);
+    let reason = &found.verdict.reasons[0];
+    assert_eq!(reason.numbers["connections"], 36);
+    assert!(reason.message.contains("All 36 connections that this machine allows were in use"), "{}", reason.message);
 }
 
 /// A generator that falls ever further behind makes a backlog that is its own.

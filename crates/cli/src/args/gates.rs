@@ -10,7 +10,7 @@ use truetail_analysis::gates::Gate;
 pub struct GateArgs {
     /// Fail the run (exit code 3) on this condition, such as 'p99 > 50ms' or 'error-rate > 1%'. Repeatable
     ///
-    /// METRIC > LIMIT, also >=, < and <=. METRIC is p50, p99.9 or any other percentile of response time, max or mean (limit
+    /// Write METRIC > LIMIT, or with >=, < or <=. METRIC is p50, p99.9 or any other percentile of response time, max or mean (limit
     /// 50ms); the same after service-time or first-byte ('service-time p99 > 5ms'); error-rate, unanswered or check-failures
     /// (limit 1%); or throughput (limit 950/s). 'p99{GET /items} > 20ms' is for one target. The exit code is 4 if the run
     /// cannot decide a condition.

@@ -53,7 +53,7 @@ pub struct ToolsArgs {
 }
 
 const RUN_MORE: &str = "\
-Each tool gets a fresh server, and the faults of the scenario are timed from the tool's first request. The output of the \
+Each tool gets a fresh server, whose clock of faults starts at the tool's first request. The output of the \
 tool and the log of the server are kept under --out, one folder per tool. A tool whose results are already there is not run \
 again. Tools that are missing or fail do not stop the others. Ctrl-C ends the tool that is running.";
 
@@ -73,7 +73,7 @@ pub struct LabRunArgs {
     /// Folder for the results, one folder per scenario [default: truetail-lab]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Run the tools again whose results are already there
+    /// Run tools again even if their results are already there
     #[arg(long)]
     pub force: bool,
     /// Print the table as JSON on standard output, and nothing else

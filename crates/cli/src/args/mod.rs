@@ -2,8 +2,11 @@
 
 pub mod certify;
 pub mod checks;
+pub mod compare;
 pub mod completions;
 pub mod demo;
+pub mod explore;
+pub mod export;
 pub mod gates;
 pub mod lab;
 pub mod live;
@@ -58,6 +61,7 @@ Exit codes:
 #[derive(Subcommand, Debug)]
 pub enum Command {
     Demo(demo::DemoArgs),
+    Explore(explore::ExploreArgs),
     Run(Box<run::RunArgs>),
     Serve(serve::ServeArgs),
     Simulate(simulate::SimulateArgs),
@@ -65,6 +69,7 @@ pub enum Command {
     Certify(certify::CertifyArgs),
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
+    Compare(compare::CompareArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -81,6 +86,8 @@ impl Command {
             | Command::Certify(_)
             | Command::Report(_)
             | Command::Merge(_)
+            | Command::Compare(_)
+            | Command::Explore(_)
             | Command::Completions(_)
             | Command::Man(_) => {}
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::export::ExportArgs;
 use super::gates::GateArgs;
 use super::page::ReportPageArgs;
 use super::screen::ScreenArgs;
@@ -12,7 +13,8 @@ use super::values::run_folder;
 const EXAMPLE: &str = "\
 Examples:
   truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080
-  truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080 -o page.html";
+  truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080 -o page.html
+  truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080 --svg pictures --hgrm=percentiles.hgrm";
 
 /// Print the result of a saved run
 #[derive(Args, Debug)]
@@ -24,6 +26,8 @@ pub struct ReportArgs {
     /// Print run.json on standard output, and nothing else
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub export: ExportArgs,
     #[command(flatten)]
     pub gates: GateArgs,
     #[command(flatten)]

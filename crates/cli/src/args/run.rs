@@ -29,9 +29,8 @@ Examples:
 
 /// Send requests on a schedule and report the response times
 ///
-/// The schedule does not wait for the server. Each response time runs from the moment at which the request was due, so a
-/// server that stalls delays every request that falls due meanwhile, and the report shows it. Every planned request is
-/// accounted for.
+/// The schedule does not wait for the server. Response time starts when a request is due, so a stall of the server delays
+/// every request that falls due meanwhile, and the report shows it. Every planned request is accounted for.
 ///
 /// Durations: 500us, 10ms, 1.5s, 2m, 1m30s. Rates: 1000, 1.5k, 10rps, 60/m.
 #[derive(Args, Debug)]
@@ -88,7 +87,7 @@ pub struct RunArgs {
     /// the end of the duration. Checked after 10 s, 15 s, 22.5 s and so on
     #[arg(long, value_name = "PERCENTILE ±SHARE", help_heading = "Load")]
     pub until: Option<StoppingRule>,
-    /// Stop when the backlog keeps growing, and report the server's capacity. Takes 12 s to detect
+    /// Stop when the backlog keeps growing, and report the server's capacity. Detection takes 12 s
     #[arg(long, help_heading = "Load")]
     pub stop_when_saturated: bool,
 
@@ -97,20 +96,20 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true)]
     #[arg(help_heading = "Limits")]
     pub connections: Option<u32>,
-    /// Time limit for each request, including the time to connect; 'none' for no limit [default: 30s]
+    /// Time limit for each request, connecting included; 'none' for no limit [default: 30s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Limits")]
     pub timeout: Option<TimeoutValue>,
     /// Same as --timeout, as curl names it. A number without a unit means seconds
     #[arg(long, value_name = "SECONDS", value_parser = curl_time, allow_hyphen_values = true, conflicts_with = "timeout")]
     #[arg(help_heading = "Limits")]
     pub max_time: Option<Nanos>,
-    /// How long to wait for outstanding requests at the end [default: 30s]
+    /// How long to send the backlog and wait for answers at the end [default: 30s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Limits")]
     pub drain: Option<Nanos>,
     /// End each response when truetail reads it, not when the kernel received it
     #[arg(long, help_heading = "Generator")]
     pub user_timestamps: bool,
-    /// How precisely requests are sent, against the CPU time that takes [default: auto]
+    /// Trade precision of sending against CPU time [default: auto]
     #[arg(long, value_name = "HOW", help_heading = "Generator")]
     pub timing: Option<TimingName>,
     /// Number of worker threads [default: what the load needs, at most one per CPU]
@@ -140,7 +139,7 @@ pub struct RunArgs {
     /// blank line; or curl commands. '# weight: 3' before a target gives it three times the share of requests
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     pub targets: Option<PathBuf>,
-    /// A curl command in place of a URL, in quotes. Without quotes, write the command after --
+    /// A curl command in place of a URL, in quotes. To write it without quotes, put it after --
     #[arg(long, value_name = "COMMAND", help_heading = "Request")]
     pub curl: Option<String>,
     /// Fill in {{name}} in path, query, header values and body from the rows of this file: FILE.csv, whose first row
@@ -166,7 +165,7 @@ pub struct RunArgs {
     /// Open a new connection for each request. Each response time then includes the time to connect
     #[arg(long, help_heading = "Request")]
     pub no_keepalive: bool,
-    /// Skip the trial request that checks, before the load, that the server answers
+    /// Do not send a trial request before the load to check that the server answers
     #[arg(long, help_heading = "Request")]
     pub no_preflight: bool,
 
@@ -235,7 +234,7 @@ pub enum FeedName {
 pub enum TimingName {
     /// Sleep, then spin until each request is due.
     Precise,
-    /// As balanced; above about 4000/s per thread, one sleep serves several requests, and none waits for it more than 0.2 ms.
+    /// Like balanced; above about 4000/s per thread, one sleep serves several requests and delays none by more than 0.2 ms.
     Auto,
     /// Sleep until each request is due.
     Balanced,

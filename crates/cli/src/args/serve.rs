@@ -10,9 +10,8 @@ Example:
 
 /// Run a test server that misbehaves as a scenario says
 ///
-/// Prints 'listening on http://ADDRESS' when it is ready. The faults of the scenario are timed from the first request that
-/// is not a health check (GET /healthy), or from POST /clock. Ctrl-C, SIGTERM or SIGHUP stops the server and completes the
-/// log.
+/// Prints 'listening on http://ADDRESS' when it is ready. The clock of the faults starts at the first request that is not a
+/// health check (GET /healthy), or at POST /clock. Ctrl-C, SIGTERM or SIGHUP stops the server and completes the log.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct ServeArgs {

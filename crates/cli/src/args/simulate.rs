@@ -25,8 +25,8 @@ const EVERY_NTH: &str = "Lab every-nth: a pause at every n-th request, in a clos
 
 /// Compute what an ideal client would measure in a scenario
 ///
-/// Everything happens in virtual time, exact to the nanosecond. There are also three labs, which show one effect each and
-/// have options of their own: freeze, every-nth and order-router.
+/// Everything happens in virtual time, exact to the nanosecond. There are also three labs, small experiments with options of
+/// their own: freeze, every-nth and order-router.
 ///
 /// Durations: 500us, 10ms, 1.5s, 2m, 1m30s. Rates: 1000, 1.5k, 10rps, 60/m.
 #[derive(Args, Debug)]

@@ -27,8 +27,8 @@ pub mod terminal;
 mod view;
 mod watch;
 
-pub use feed::{Feed, FeedSource};
+pub use feed::FeedSource;
 pub use so_far::run_so_far;
-pub use states::{LiveStates, Next};
-pub use view::{LiveView, RunningView};
+pub use states::LiveStates;
+pub use view::LiveView;
 pub use watch::Watch;

@@ -7,6 +7,7 @@ use truetail_run::folder::{self, Loaded};
 
 use crate::args::report::ReportArgs;
 use crate::error::{ExitCode, Result, runtime_error};
+use crate::export::Export;
 use crate::gating::{self, Gating};
 use crate::output;
 use crate::page;
@@ -18,13 +19,18 @@ use crate::page;
 /// If the folder is no run, or something cannot be written.
 pub fn report(args: ReportArgs) -> Result<ExitCode> {
     let gating = Gating::resolve(args.gates)?;
+    let export = Export::resolve(args.export, args.json)?;
     args.page.output.as_deref().map_or(Ok(()), |file| gating::check_place("--output", file))?;
     let Loaded { run, gates, .. } = load_all(&args.run)?;
     let mut findings = truetail_analysis::findings(&run);
     gating.judge(&run, &mut findings, &gates);
     let named = |path: &PathBuf| load(path).map(|run| (path.display().to_string(), run));
     let others = args.page.overlay.iter().map(named).collect::<Result<Vec<_>>>()?;
-    super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &gating)?;
+    match export.printed(&run, &findings) {
+        Some(text) => output::print(&text).and_then(|()| gating.write(&run, &findings))?,
+        None => super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &gating)?,
+    }
+    export.write(&run, &findings)?;
     if let Some(file) = &args.page.output {
         page::write(file, &page::page_beside(&run, &findings, &others))?;
     }

@@ -30,6 +30,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let mut resolved = resolve(args)?;
     OutputFolder::check(&resolved.save_to)?;
     let view = LiveView::prepare(&resolved.live)?;
+    resolved.plan.other_files = view.files();
     // A signal during this request simply ends the process: nothing was created by then.
     let mut notes =
         if resolved.preflight { preflight(&mut resolved.plan, resolved.checks.as_ref())? } else { Vec::new() };

@@ -2,9 +2,14 @@
 
 mod bad_input;
 mod checks;
+mod compare;
 mod credentials;
+mod doc_links;
+mod doc_options;
 mod docs;
 mod documented;
+mod explore;
+mod export;
 mod gates;
 mod habits;
 mod hard_times;

@@ -5,6 +5,8 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+
 use crate::LiveRun;
 use crate::client::{connect, events};
 use crate::support::{assert_balanced, assert_complete};
@@ -31,6 +33,8 @@ fn slow_readers_garbage_and_a_thousand_connections() {
     held.push(stuck(&live, &[0xff; 4096], 0));
     held.push(stuck(&live, b"GET / HTTP/1.1\r\nHost:", 0));
     held.push(stuck(&live, &b"X: y\r\n".repeat(10_000), 0));
+    let files = getrlimit(Resource::RLIMIT_NOFILE).expect("a limit").1;
+    setrlimit(Resource::RLIMIT_NOFILE, files, files).expect("up to the hard limit");
     for _ in 0..1000 {
         // Some are refused, and closed at once.
         if let Ok(stream) = TcpStream::connect_timeout(&live.address, Duration::from_secs(30)) {

@@ -14,8 +14,9 @@ use super::plan::CallPlan;
 use crate::control::{Control, StopRequest};
 use crate::host;
 use crate::live::Live;
-use crate::result::{WorkerResult, recorder_options};
+use crate::result::{WorkerResult, recorder_options, worker_stats};
 use crate::worker::PauseDetector;
+use crate::worker::target_tallies::TargetTallies;
 
 /// From the call to the first intended start: time for every worker to be ready.
 pub(super) const LEAD: Nanos = Nanos::from_millis(10);
@@ -57,7 +58,7 @@ impl Measurement {
         control.attach(Arc::clone(&live), None);
         Measurement {
             clock,
-            watch: PauseDetector::new(share.index),
+            watch: PauseDetector::new(),
             driver: Driver::new(workload, share),
             recorder: Recorder::new(recorder_options(workload, plan.samples)),
             give_up_after: plan.give_up_after.map_or(u64::MAX, NonZeroU64::get),
@@ -117,8 +118,18 @@ impl Measurement {
         self.driver.complete(start.user, end);
     }
 
-    /// The run of this worker is over, and every call that was started has ended.
-    pub(super) fn finish(self, ended: Timestamp) -> WorkerResult {
-        WorkerResult::of_calls(self.driver, self.recorder, self.watch, self.cpu_before, ended)
+    /// The run of this worker is over, and every call that was started has ended. Counts out what was never issued.
+    pub(super) fn finish(mut self, ended: Timestamp) -> WorkerResult {
+        while let Some(arrival) = self.driver.unissued() {
+            self.recorder.plan(arrival.intended_start);
+            self.recorder.record(&RequestRecord::never_issued(arrival, ended));
+        }
+        WorkerResult {
+            recorder: self.recorder,
+            target_tallies: TargetTallies::default(),
+            driver: self.driver,
+            generator: worker_stats(self.watch, self.cpu_before),
+            ended,
+        }
     }
 }

@@ -8,9 +8,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-use super::named_certificates::NamedCertificates;
 use super::options::{Identity, TlsError, TlsOptions};
-use super::unverified::Unverified;
+use super::verifier::ServerVerifier;
 use crate::target::origin::Origin;
 
 /// Offered by ALPN in HTTP/1.1.
@@ -51,13 +50,16 @@ impl Tls {
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .expect("the provider has suites for TLS 1.2 and 1.3");
-        let builder = match (options.insecure, &options.authorities) {
-            (true, _) => builder.dangerous().with_custom_certificate_verifier(Arc::new(Unverified::new(&provider))),
+        let verifier = match (options.insecure, &options.authorities) {
+            (true, _) => Some(ServerVerifier::of_anybody(&provider)),
             (false, Some(pem)) => {
-                let named = NamedCertificates::new(certificates(pem).map_err(TlsError::Authorities)?, &provider)?;
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(named))
+                Some(ServerVerifier::of(certificates(pem).map_err(TlsError::Authorities)?, &provider)?)
             }
-            (false, None) => builder.with_root_certificates(authorities_of_the_system()?),
+            (false, None) => None,
+        };
+        let builder = match verifier {
+            Some(verifier) => builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier)),
+            None => builder.with_root_certificates(authorities_of_the_system()?),
         };
         let mut config = match &options.identity {
             None => builder.with_no_client_auth(),

@@ -4,7 +4,7 @@ use std::io;
 
 use rustls::{AlertDescription, CertificateError, Error};
 
-use super::named_certificates::is_authority_as_server;
+use super::verifier::is_authority_as_server;
 
 /// Why a TLS handshake failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

@@ -2,10 +2,9 @@
 
 mod config;
 mod fault;
-mod named_certificates;
 mod options;
 mod session;
-mod unverified;
+mod verifier;
 
 pub(crate) use config::HTTP2;
 pub use config::Tls;

@@ -47,10 +47,10 @@ pub(crate) struct WorkerClock {
 }
 
 impl WorkerClock {
-    pub(super) fn new(clock: MonotonicClock, worker: u32) -> WorkerClock {
+    pub(super) fn new(clock: MonotonicClock) -> WorkerClock {
         WorkerClock {
             clock,
-            pauses: PauseDetector::new(worker),
+            pauses: PauseDetector::new(),
             correlation: ClockCorrelation::new(),
             paused_when_drained: Nanos::ZERO,
             drained_at: Timestamp::ZERO,

@@ -2,7 +2,7 @@
 
 use truetail_model::record::{Cause, Outcome, RequestRecord};
 use truetail_model::time::Timestamp;
-use truetail_run::CpuTime;
+use truetail_run::{CpuTime, GeneratorStats};
 
 use super::Worker;
 use super::clock::CompletionTime;
@@ -10,7 +10,7 @@ use crate::connection::Phase;
 use crate::connection::timestamps::WallTime;
 use crate::protocol::observer::EndedRequest;
 use crate::protocol::{Closed, Ended, Event, Protocol, Retry, Session, Tag};
-use crate::result::{ConnectionCounts, WorkerResult, cpu_since};
+use crate::result::{WorkerResult, worker_stats};
 
 impl<P: Protocol> Worker<P> {
     /// Deals with what happened on a connection by `now`, by bytes that bear `stamp` or otherwise.
@@ -217,19 +217,16 @@ impl<P: Protocol> Worker<P> {
         }
         self.events.finish_observing();
         let (recorder, target_tallies) = self.ledger.close();
-        WorkerResult {
-            recorder,
-            target_tallies,
-            driver: self.driver,
-            clock_steps: self.clock.correlation.steps(),
-            pauses: self.clock.pauses,
-            cpu: cpu_since(cpu_before),
-            connections: ConnectionCounts { opened: self.connections.pool.opened, peak: self.connections.pool.peak },
+        let generator = GeneratorStats {
+            connections_opened: self.connections.pool.opened,
+            connections_peak: self.connections.pool.peak,
             ticks: self.sleeper.sent_in_ticks(),
             streams: P::MULTIPLEXED.then_some(self.connections.streams),
             stray_answers: self.receiver.stray_answers,
             unstamped: self.receiver.unstamped,
-            ended,
-        }
+            clock_steps: self.clock.correlation.steps(),
+            ..worker_stats(self.clock.pauses, cpu_before)
+        };
+        WorkerResult { recorder, target_tallies, driver: self.driver, generator, ended }
     }
 }

@@ -99,7 +99,7 @@ impl<P: Protocol> Worker<P> {
         let stamps_each = config.stamped && !P::MULTIPLEXED;
         let habits = Habits { timing: config.timing, model: config.model, stamps_each };
         Worker {
-            clock: WorkerClock::new(config.clock, config.share.index),
+            clock: WorkerClock::new(config.clock),
             sleeper: Sleeper::new(habits),
             connections: Connections::new(ports, config.connections),
             in_flight: InFlight::new(config.timeout),

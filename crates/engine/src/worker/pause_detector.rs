@@ -1,17 +1,14 @@
 //! When a worker did not run: it knows until when it meant to sleep and when it last read the clock.
 
 use truetail_model::time::{Nanos, Timestamp};
-use truetail_run::Pause;
+use truetail_run::{LONGEST_PAUSES, Pause};
 
 /// Shorter gaps are the ordinary price of a sleep or of a burst of work, and are seen in the generator lag anyway.
 const WORTH_NOTING: Nanos = Nanos::from_millis(1);
-/// The longest so many pauses are kept one by one.
-const KEPT: usize = 100;
 
 /// Notes the stretches in which a worker should have run and did not.
 #[derive(Debug)]
 pub(crate) struct PauseDetector {
-    worker: u32,
     /// Until this instant nothing is amiss: the end of an intended sleep, or the last look at the clock.
     expected_by: Timestamp,
     pauses: Vec<Pause>,
@@ -20,14 +17,9 @@ pub(crate) struct PauseDetector {
 }
 
 impl PauseDetector {
-    pub(crate) fn new(worker: u32) -> PauseDetector {
-        PauseDetector {
-            worker,
-            expected_by: Timestamp::ZERO,
-            pauses: Vec::with_capacity(2 * KEPT),
-            count: 0,
-            total: Nanos::ZERO,
-        }
+    pub(crate) fn new() -> PauseDetector {
+        let pauses = Vec::with_capacity(2 * LONGEST_PAUSES);
+        PauseDetector { expected_by: Timestamp::ZERO, pauses, count: 0, total: Nanos::ZERO }
     }
 
     /// The worker runs at `now`.
@@ -53,12 +45,12 @@ impl PauseDetector {
         if self.pauses.len() == self.pauses.capacity() {
             self.keep_the_longest();
         }
-        self.pauses.push(Pause { worker: self.worker, at_ns: self.expected_by.0, length_ns: length.0 });
+        self.pauses.push(Pause { worker: 0, at_ns: self.expected_by.0, length_ns: length.0 });
     }
 
     fn keep_the_longest(&mut self) {
         self.pauses.sort_unstable_by_key(|pause| std::cmp::Reverse(pause.length_ns));
-        self.pauses.truncate(KEPT);
+        self.pauses.truncate(LONGEST_PAUSES);
     }
 
     /// All pauses so far, together.
@@ -66,7 +58,8 @@ impl PauseDetector {
         self.total
     }
 
-    /// The longest pauses, longest first, how many there were, and all of them together.
+    /// The longest pauses, longest first, how many there were, and all of them together. They are those of worker 0: who
+    /// puts the workers together numbers them.
     pub(crate) fn finish(mut self) -> (Vec<Pause>, u64, Nanos) {
         self.keep_the_longest();
         (self.pauses, self.count, self.total)
@@ -81,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_long_sleep_is_no_pause_and_oversleeping_is() {
-        let mut detector = PauseDetector::new(3);
+        let mut detector = PauseDetector::new();
         detector.sleeping(Timestamp(50 * MS));
         detector.awake(Timestamp(50 * MS + 30_000));
         detector.sleeping(Timestamp(60 * MS));
@@ -90,20 +83,23 @@ mod tests {
         detector.awake(Timestamp(1565 * MS));
         let (pauses, count, total) = detector.finish();
         assert_eq!((count, total), (1, Nanos(1500 * MS)));
-        assert_eq!(pauses, [Pause { worker: 3, at_ns: 65 * MS, length_ns: 1500 * MS }]);
+        assert_eq!(pauses, [Pause { worker: 0, at_ns: 65 * MS, length_ns: 1500 * MS }]);
     }
 
     #[test]
     fn a_gap_in_work_is_a_pause_and_only_the_longest_are_kept() {
-        let mut detector = PauseDetector::new(0);
+        let mut detector = PauseDetector::new();
         let mut now = Timestamp::ZERO;
         for i in 1..=1000 {
             now = now + Nanos(MS * i);
             detector.awake(now);
         }
         let (pauses, count, total) = detector.finish();
-        assert_eq!((pauses.len(), count), (KEPT, 1000));
+        assert_eq!((pauses.len(), count), (LONGEST_PAUSES, 1000));
         assert_eq!(total, Nanos(MS * 500_500));
-        assert!(pauses.windows(2).all(|w| w[0].length_ns >= w[1].length_ns) && pauses[KEPT - 1].length_ns == MS * 901);
+        assert!(
+            pauses.windows(2).all(|w| w[0].length_ns >= w[1].length_ns)
+                && pauses[LONGEST_PAUSES - 1].length_ns == MS * 901
+        );
     }
 }

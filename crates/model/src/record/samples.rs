@@ -25,6 +25,9 @@ impl Default for SamplesOptions {
     }
 }
 
+/// So often the even part may be halved, that [`Samples::one_in`] fits in 64 bits.
+const MOST_HALVINGS: u32 = u64::BITS - 1;
+
 /// Single requests of a run.
 ///
 /// While all fit, all are kept (`one_in == 1`). When they no longer do, the even part is halved. A hash of its index decides
@@ -83,7 +86,7 @@ impl Samples {
     /// Replaces a request that no longer belongs by `record`. A halving is thus spread over many requests; done at once it
     /// would take milliseconds in the middle of a run.
     fn replace(&mut self, record: &RequestRecord) {
-        while belongs(record.index, self.halvings) {
+        while self.halvings < MOST_HALVINGS && belongs(record.index, self.halvings) {
             let rest = &self.even[self.halved_up_to..];
             match rest.iter().position(|kept| !belongs(kept.index, self.halvings)) {
                 Some(steps) => {
@@ -179,4 +182,27 @@ impl Samples {
 /// Is the request of this index in the even part after so many halvings?
 fn belongs(index: u64, halvings: u32) -> bool {
     mix64(index ^ 0x5341_4d50).trailing_zeros() >= halvings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arrival::Arrival;
+    use crate::time::Timestamp;
+
+    /// Such as a file may hold: each halving keeps this index.
+    #[test]
+    fn requests_that_no_halving_drops_end_the_halving() {
+        const IN_EVERY_PART: u64 = 0x5341_4d50;
+        assert!(belongs(IN_EVERY_PART, 64));
+        let arrival = Arrival { index: IN_EVERY_PART, intended_start: Timestamp::ZERO };
+        let record = RequestRecord::never_issued(arrival, Timestamp::ZERO);
+        let mut samples = Samples::new(SamplesOptions { capacity: 2, slowest: 1 });
+        (0..5).for_each(|_| samples.offer(&record));
+        samples.settle();
+        assert_eq!((samples.seen(), samples.even().len(), samples.one_in()), (5, 2, 1 << 63));
+        let other = samples.clone();
+        samples.merge(&other);
+        assert_eq!((samples.seen(), samples.even().len(), samples.one_in()), (10, 2, 1 << 63));
+    }
 }

@@ -79,7 +79,7 @@ impl Snapshot {
         self.books.merge(&other.books);
         self.samples.merge(&other.samples);
         self.merge_targets(&other.targets);
-        self.bytes_in += other.bytes_in;
+        self.bytes_in = self.bytes_in.saturating_add(other.bytes_in);
         self.measure_from = self.measure_from.max(other.measure_from);
         self.last_end = self.last_end.max(other.last_end);
         self.schedule_hash.merge(other.schedule_hash);

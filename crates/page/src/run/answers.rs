@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use truetail_report::{number, words};
 use truetail_run::FailedAnswer;
 
-use super::run_page::RunPage;
+use super::page::RunPage;
 use super::wording::{none, seconds};
 use crate::document::Section;
 use crate::figure::Figure;

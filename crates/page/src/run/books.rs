@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use truetail_model::record::Tally;
 use truetail_report::{number, words};
 
-use super::run_page::RunPage;
+use super::page::RunPage;
 use super::wording::none;
 use crate::document::Section;
 use crate::figure::Figure;

@@ -1,12 +1,14 @@
 //! What delayed the start of requests, how regular they were, and how response time depends on the rate.
 
+use std::ops::Range;
+
 use maud::{Markup, html};
 use truetail_analysis::series::{GapSeries, RunSeries};
 use truetail_report::number;
 
-use super::over_time::time;
-use super::run_page::RunPage;
-use super::wording::{none, seconds};
+use super::page::RunPage;
+use super::time_rows::{self, time};
+use super::wording::none;
 use crate::document::Section;
 use crate::figure::Figure;
 use crate::pictures;
@@ -41,13 +43,14 @@ fn delay_content(page: &RunPage<'_>) -> Markup {
 
 fn delay_table(series: &RunSeries) -> Table {
     let delays = &series.start_delay;
-    let row = |column: usize| {
-        let start = seconds(series.time.from_s + column as f64 * series.time.column_s);
-        let at = |list: &[Option<u64>]| time(list.get(column).copied().flatten());
-        [start, at(&delays.generator_lag_ns), at(&delays.connection_wait_ns), at(&delays.connect_ns)]
+    let row = |row: Range<usize>| {
+        let lists = [&delays.generator_lag_ns, &delays.connection_wait_ns, &delays.connect_ns];
+        let highest = lists.map(|list| time_rows::highest(list, &row));
+        std::iter::once(time_rows::start(series, &row)).chain(highest).collect::<Vec<_>>()
     };
-    Table::new("Mean start delay by time", ["due at, s", "generator lag", "connection wait", "connect"])
-        .with_rows((0..series.time.columns).map(row))
+    let caption = format!("Mean start delay by time{}", time_rows::explained(series, "with the highest means in it"));
+    Table::new(caption, ["due at, s", "generator lag", "connection wait", "connect"])
+        .with_rows(time_rows::rows(series).map(row))
         .without_empty_columns()
 }
 

@@ -10,16 +10,19 @@
 //! | `causes` | start delay, gaps between requests, response time by rate |
 //! | `answers` | statuses, errors, the first failing answers |
 //! | `targets` | targets beside each other |
+//! | `time_rows`, `wording` | rows over time; small forms that sections share |
 //! | `repeat` | command, seed and machines |
 
 mod answers;
 mod books;
 mod causes;
 mod over_time;
+mod page;
 mod percentiles;
 mod repeat;
-mod run_page;
+
 mod targets;
+mod time_rows;
 mod times;
 mod verdict;
 mod wording;
@@ -30,7 +33,7 @@ use maud::{Markup, html};
 use serde::Serialize;
 use truetail_report::words;
 
-pub use run_page::{Overlay, RunPage};
+pub use page::{Overlay, RunPage};
 
 use crate::data::{PageData, script_json};
 use crate::document::{Document, Section, contents};

@@ -1,10 +1,13 @@
 //! The run over time: heat map and lanes.
 
+use std::ops::Range;
+
 use maud::{Markup, html};
 use truetail_analysis::series::{HeatMap, PauseSpan, PausedSide, QuantileSeries, RunSeries};
 use truetail_report::number;
 
-use super::run_page::RunPage;
+use super::page::RunPage;
+use super::time_rows;
 use super::wording::{none, seconds};
 use crate::document::Section;
 use crate::figure::Figure;
@@ -51,11 +54,6 @@ fn heat_is_known(heat: &HeatMap) -> bool {
     heat.largest > 0 || heat.unanswered.iter().any(|n| *n > 0)
 }
 
-/// Where each column begins.
-fn starts(series: &RunSeries) -> impl Iterator<Item = String> + '_ {
-    (0..series.time.columns).map(|column| seconds(series.time.from_s + column as f64 * series.time.column_s))
-}
-
 /// Requests by time and by power of ten of their response time.
 fn heat_table(series: &RunSeries) -> Table {
     let heat = &series.heat_map;
@@ -73,46 +71,42 @@ fn heat_table(series: &RunSeries) -> Table {
         format!("{}–{}", edge(power), edge(power + 1))
     };
     let heads = ["due at, s".to_owned()].into_iter().chain((low..=high).map(span)).chain(["unanswered".to_owned()]);
-    let row = |(column, start): (usize, String)| {
-        let cells = heat.cells.get(column).map_or(&[][..], Vec::as_slice);
+    let row = |row: Range<usize>| {
+        let cells = || heat.cells.get(row.clone()).unwrap_or_default().iter().flatten();
         let in_decade = |power| {
-            let counts = cells.iter().filter(|(row, _)| decade(usize::from(*row)) == power);
+            let counts = cells().filter(|(height, _)| decade(usize::from(*height)) == power);
             number::count(counts.map(|(_, n)| n).sum())
         };
-        let unanswered = number::count(heat.unanswered.get(column).copied().unwrap_or(0));
-        std::iter::once(start).chain((low..=high).map(in_decade)).chain([unanswered]).collect::<Vec<_>>()
+        let unanswered = number::count(heat.unanswered.get(row.clone()).unwrap_or_default().iter().sum());
+        let counts = (low..=high).map(in_decade).chain([unanswered]);
+        std::iter::once(time_rows::start(series, &row)).chain(counts).collect::<Vec<_>>()
     };
-    Table::new("Requests by time and response time", heads).with_rows(starts(series).enumerate().map(row))
+    let caption =
+        format!("Requests by time and response time{}", time_rows::explained(series, "with all of its requests"));
+    Table::new(caption, heads).with_rows(time_rows::rows(series).map(row))
 }
 
 fn lanes_table(series: &RunSeries) -> Table {
     let load = &series.load;
-    let rate =
-        |values: &[f64], column: usize| values.get(column).map_or("–".to_owned(), |value| number::rate(*value));
-    let count =
-        |values: &[u64], column: usize| values.get(column).map_or("–".to_owned(), |value| number::count(*value));
     let heads = ["at, s", "planned", "sent", "answered", "failed", "backlog", "in flight"].map(str::to_owned);
     let times = |all: &[QuantileSeries], of: &str| -> Vec<String> {
         all.iter().map(|one| format!("{of} {}", number::quantile_name(one.q))).collect()
     };
     let heads = heads.into_iter().chain(times(&series.response_time, "response time"));
     let heads = heads.chain(times(&series.generator_lag, "generator lag"));
-    let row = |(column, start): (usize, String)| {
+    let row = |row: Range<usize>| {
         let rates = [&load.planned_per_s, &load.sent_per_s, &load.completed_per_s, &load.failed_per_s];
         let counts = [&load.backlog, &load.in_flight];
         let quantiles = series.response_time.iter().chain(&series.generator_lag);
-        std::iter::once(start)
-            .chain(rates.map(|values| rate(values, column)))
-            .chain(counts.map(|values| count(values, column)))
-            .chain(quantiles.map(|one| time(one.values_ns.get(column).copied().flatten())))
+        std::iter::once(time_rows::start(series, &row))
+            .chain(rates.map(|per_s| time_rows::mean_rate(series, per_s, &row)))
+            .chain(counts.map(|values| time_rows::last(values, &row)))
+            .chain(quantiles.map(|one| time_rows::highest(&one.values_ns, &row)))
             .collect::<Vec<_>>()
     };
-    Table::new("The run by time", heads).with_rows(starts(series).enumerate().map(row)).without_empty_columns()
-}
-
-/// A time, or a dash where it is not known.
-pub(super) fn time(ns: Option<u64>) -> String {
-    ns.map_or("–".to_owned(), number::time)
+    let how = "with its mean rates, the backlog at its end and the highest percentiles in it";
+    let caption = format!("The run by time{}", time_rows::explained(series, how));
+    Table::new(caption, heads).with_rows(time_rows::rows(series).map(row)).without_empty_columns()
 }
 
 fn pauses(pauses: &[PauseSpan]) -> Table {

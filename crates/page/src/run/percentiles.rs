@@ -4,16 +4,13 @@ use maud::{Markup, html};
 use truetail_analysis::series::{CurveKind, CurvePoint, PercentileCurve, RunSeries};
 use truetail_report::number;
 
-use super::over_time::time;
-use super::run_page::RunPage;
+use super::page::RunPage;
+use super::time_rows::time;
 use super::wording::none;
 use crate::document::Section;
 use crate::figure::Figure;
 use crate::pictures;
 use crate::table::Table;
-
-/// The table has at most about this many rows.
-const MOST_ROWS: usize = 60;
 
 pub(super) fn section(page: &RunPage<'_>) -> Section {
     Section { id: "percentiles", heading: "Percentiles", content: content(page) }
@@ -70,7 +67,7 @@ fn table(page: &RunPage<'_>) -> Table {
     let others: Vec<(String, &PercentileCurve)> = others
         .iter()
         .map(|curve| (name(curve.kind).to_owned(), curve))
-        .chain(page.overlays.iter().filter_map(|other| Some((of(other.name, other.series)?))))
+        .chain(page.overlays.iter().filter_map(|other| of(other.name, other.series)))
         .collect();
     let heads = ["percentile", name(first.kind), "95% interval", "without generator"].map(str::to_owned);
     let heads = heads.into_iter().chain(others.iter().map(|(name, _)| name.clone()));
@@ -80,7 +77,7 @@ fn table(page: &RunPage<'_>) -> Table {
         let beside = others.iter().map(|(_, curve)| time(at(curve, point.q)));
         own.into_iter().chain([without]).chain(beside).collect::<Vec<_>>()
     };
-    Table::new("Percentiles of the curves", heads).with_rows(thinned(&first.points).map(row)).without_empty_columns()
+    Table::new("Percentiles of the curves", heads).with_rows(told(page, first).map(row)).without_empty_columns()
 }
 
 fn of<'a>(name: &str, series: &'a RunSeries) -> Option<(String, &'a PercentileCurve)> {
@@ -100,9 +97,12 @@ fn at(curve: &PercentileCurve, q: f64) -> Option<u64> {
     Some(curve.points[place].value_ns)
 }
 
-/// Every n-th point, and the last.
-fn thinned(points: &[CurvePoint]) -> impl Iterator<Item = &CurvePoint> {
-    let every = points.len().div_ceil(MOST_ROWS).max(1);
-    let last = points.len().saturating_sub(1);
-    points.iter().enumerate().filter(move |(at, _)| at % every == 0 || *at == last).map(|(_, point)| point)
+/// The points that have an interval or are in the headline table, and the last.
+fn told<'a>(page: &RunPage<'a>, curve: &'a PercentileCurve) -> impl Iterator<Item = &'a CurvePoint> {
+    let headline = &page.findings.response_time.quantiles;
+    let last = curve.points.last().map(|point| point.q);
+    curve.points.iter().filter(move |point| {
+        let is_headline = headline.iter().any(|quantile| quantile.q == point.q);
+        point.low_ns.is_some() || point.high_ns.is_some() || is_headline || Some(point.q) == last
+    })
 }

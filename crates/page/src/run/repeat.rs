@@ -7,7 +7,7 @@ use truetail_report::number;
 use truetail_report::words::LabelledText;
 use truetail_run::{HostInfo, Run, RunSource};
 
-use super::run_page::RunPage;
+use super::page::RunPage;
 use super::wording::{labelled, none};
 use crate::document::Section;
 use crate::text::clipped;

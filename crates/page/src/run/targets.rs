@@ -3,7 +3,7 @@
 use maud::html;
 use truetail_report::words;
 
-use super::run_page::RunPage;
+use super::page::RunPage;
 use crate::document::Section;
 use crate::figure::Figure;
 use crate::pictures;

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use truetail_report::words;
 
-use super::run_page::RunPage;
+use super::page::RunPage;
 use super::wording::{labelled, none};
 use crate::document::Section;
 use crate::table::Table;

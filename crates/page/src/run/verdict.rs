@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use truetail_report::{number, words};
 use truetail_run::{Findings, GateState, Quantile, VerdictState};
 
-use super::run_page::RunPage;
+use super::page::RunPage;
 use crate::document::Section;
 use crate::table::Table;
 use crate::text::clipped;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The most connections at once. A browser opens up to six, and Prometheus one.
-const MOST: usize = 64;
+pub(super) const MOST: usize = 64;
 
 /// The connections that are open, by number, the oldest first.
 #[derive(Debug, Default)]

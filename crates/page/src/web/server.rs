@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::connections::Connections;
+use super::connections::{Connections, MOST};
 use super::hosts::Hosts;
 use super::{Handler, exchange};
 
@@ -28,6 +28,9 @@ pub struct Server {
 }
 
 impl Server {
+    /// The most files that a server has open besides its listener: its connections, one that is being refused, and a pipe.
+    pub const MOST_FILES: u64 = MOST as u64 + 3;
+
     /// Answers requests on `listener` by `handler`, with a thread for each connection. Requests may name an address or
     /// `localhost` in `Host`.
     ///

@@ -127,9 +127,17 @@ fn events_go_out_as_they_come_and_the_last_one_before_the_end() {
     assert!(rest.starts_with("event: end\n") && rest.len() > 1 << 20, "{} bytes", rest.len());
 }
 
+/// Both ends of the connections are in this process.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
 /// Clients that connect and send nothing, or half a request, or read nothing keep nobody out and hold nothing up.
 #[test]
 fn a_thousand_hostile_connections() {
+    raise_file_limit();
     let server = server();
     let mut hostile = Vec::new();
     for i in 0..1000 {

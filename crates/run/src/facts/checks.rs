@@ -16,10 +16,15 @@ pub struct CheckCounts {
 }
 
 impl CheckCounts {
-    /// Adds the counts of the same check in another part of the run.
+    /// Adds the counts of the same check in another part of the run. A file may hold any counts, so sums saturate.
     pub fn merge(&mut self, other: &CheckCounts) {
-        self.passed += other.passed;
-        self.failed += other.failed;
+        self.passed = self.passed.saturating_add(other.passed);
+        self.failed = self.failed.saturating_add(other.failed);
+    }
+
+    /// How many answers were checked.
+    pub fn answers(&self) -> u64 {
+        self.passed.saturating_add(self.failed)
     }
 }
 

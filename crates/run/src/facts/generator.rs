@@ -59,6 +59,60 @@ pub struct GeneratorStats {
     pub open_files_limit: Option<u64>,
 }
 
+impl GeneratorStats {
+    /// Two generators, or two workers of one, as one that had the threads of both. Peaks are added, because they may have
+    /// been at the same time. The numbers may be those of a file, which can hold any, so sums saturate.
+    pub fn and(mut self, part: GeneratorStats) -> GeneratorStats {
+        let worker_offset = self.threads;
+        self.pauses.extend(part.pauses.into_iter().map(|mut pause| {
+            pause.worker = pause.worker.saturating_add(worker_offset);
+            pause
+        }));
+        self.pauses.sort_by_key(|pause| std::cmp::Reverse(pause.length_ns));
+        self.pauses.truncate(LONGEST_PAUSES);
+        self.threads = self.threads.saturating_add(part.threads);
+        let add = |whole: &mut u64, part: u64| *whole = whole.saturating_add(part);
+        add(&mut self.cpu.user_ns, part.cpu.user_ns);
+        add(&mut self.cpu.system_ns, part.cpu.system_ns);
+        add(&mut self.pause_count, part.pause_count);
+        add(&mut self.paused_ns, part.paused_ns);
+        add(&mut self.connections_opened, part.connections_opened);
+        add(&mut self.connections_peak, part.connections_peak);
+        add(&mut self.stray_answers, part.stray_answers);
+        add(&mut self.unstamped, part.unstamped);
+        self.peak_memory_bytes = added(self.peak_memory_bytes, part.peak_memory_bytes);
+        self.connections_available =
+            either(self.connections_available, part.connections_available, u64::saturating_add);
+        self.streams = either(self.streams, part.streams, Http2Stats::and);
+        self.ticks = either(self.ticks, part.ticks, Ticks::and);
+        self.busiest_worker_cpu_ns = self.busiest_worker_cpu_ns.max(part.busiest_worker_cpu_ns);
+        self.surroundings = self.surroundings.and(part.surroundings);
+        self.clock_steps = self.clock_steps.max(part.clock_steps);
+        // The whole is no better than its worst part, and no more precise than its least precise one.
+        if part.end_clock == EndClock::User {
+            self.end_clock = EndClock::User;
+        }
+        if part.timing.precision() < self.timing.precision() {
+            self.timing = part.timing;
+        }
+        self.open_files_limit = either(self.open_files_limit, part.open_files_limit, u64::min);
+        self
+    }
+}
+
+/// Both together, where both are known.
+fn added(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    Some(a?.saturating_add(b?))
+}
+
+/// Both together, or the one that is known.
+fn either<T>(a: Option<T>, b: Option<T>, both: impl FnOnce(T, T) -> T) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(both(a, b)),
+        (one, other) => one.or(other),
+    }
+}
+
 /// What happened on the HTTP/2 connections.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Http2Stats {
@@ -76,7 +130,11 @@ impl Http2Stats {
     /// Adds two of them. Peaks are added, because they may have been at the same time.
     pub fn and(self, other: Http2Stats) -> Http2Stats {
         let allowed = [self.allowed, other.allowed].into_iter().flatten().min();
-        Http2Stats { peak: self.peak + other.peak, allowed, sent_again: self.sent_again + other.sent_again }
+        Http2Stats {
+            peak: self.peak.saturating_add(other.peak),
+            allowed,
+            sent_again: self.sent_again.saturating_add(other.sent_again),
+        }
     }
 }
 
@@ -92,7 +150,10 @@ pub struct Ticks {
 impl Ticks {
     /// Both together.
     pub fn and(self, other: Ticks) -> Ticks {
-        Ticks { longest_ns: self.longest_ns.max(other.longest_ns), requests: self.requests + other.requests }
+        Ticks {
+            longest_ns: self.longest_ns.max(other.longest_ns),
+            requests: self.requests.saturating_add(other.requests),
+        }
     }
 }
 
@@ -114,6 +175,17 @@ pub struct CpuContention {
     pub throttled_ns: Option<u64>,
     /// Time in which some task of the machine waited for a processor.
     pub cpu_pressure_ns: Option<u64>,
+}
+
+impl CpuContention {
+    /// Both together; known where both are.
+    fn and(self, other: CpuContention) -> CpuContention {
+        CpuContention {
+            steal_ns: added(self.steal_ns, other.steal_ns),
+            throttled_ns: added(self.throttled_ns, other.throttled_ns),
+            cpu_pressure_ns: added(self.cpu_pressure_ns, other.cpu_pressure_ns),
+        }
+    }
 }
 
 /// A period in which a worker should have run and did not.
@@ -167,6 +239,16 @@ impl Timing {
     pub const AUTO_SHARE: u64 = 12;
     /// The longest tick of [`Timing::Auto`].
     pub const AUTO_TICK_NS: u64 = 200_000;
+
+    /// Its place in the order of precision, the least precise first.
+    const fn precision(self) -> u8 {
+        match self {
+            Timing::Cheap => 0,
+            Timing::Auto => 1,
+            Timing::Balanced => 2,
+            Timing::Precise => 3,
+        }
+    }
 
     /// Its name, as users write it.
     pub const fn name(self) -> &'static str {

@@ -1,5 +1,7 @@
 //! What targets are called.
 
+use std::collections::{HashMap, HashSet};
+
 use super::mix::MixTarget;
 use super::offered::OfferedLoad;
 
@@ -13,15 +15,20 @@ impl OfferedLoad {
             }
             None => self.method.iter().zip(&self.url).map(|(method, url)| (method.as_str(), url.as_str())).collect(),
         };
-        let mut names: Vec<String> = Vec::new();
-        for (method, url) in several {
+        let (mut taken, mut used) = (HashSet::new(), HashMap::new());
+        let unique = |(method, url): (&str, &str)| {
             let name = format!("{method} {}", path_of(url));
-            let is_taken = |candidate: &str| names.iter().any(|known| known == candidate);
-            let numbered = (2..).map(|number| format!("{name} #{number}"));
-            let unique = std::iter::once(name.clone()).chain(numbered).find(|candidate| !is_taken(candidate));
-            names.push(unique.expect("there are more numbers than names"));
-        }
-        names
+            // Where the last of the same name ended, so that many of one name take no time.
+            let number: &mut usize = used.entry(name.clone()).or_insert(0);
+            loop {
+                *number += 1;
+                let candidate = if *number == 1 { name.clone() } else { format!("{name} #{number}") };
+                if taken.insert(candidate.clone()) {
+                    return candidate;
+                }
+            }
+        };
+        several.into_iter().map(unique).collect()
     }
 }
 

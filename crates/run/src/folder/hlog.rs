@@ -6,10 +6,11 @@
 //! `HistogramLogWriter` has it.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, IntervalLogWriter, IntervalLogWriterBuilder, IntervalLogWriterError,
     LogEntry, Tag,
@@ -19,6 +20,7 @@ use truetail_model::record::{ByInterval, CompactHistogram, Distributions, Histog
 use truetail_model::time::Nanos;
 
 use super::LineError;
+use super::possible::MOST_ARRIVALS;
 use super::target_tag::TargetTag;
 use crate::Facts;
 use crate::wire::v1::{self, IntervalWidth};
@@ -155,18 +157,26 @@ impl<W: Write> Lines<'_, '_, W> {
 }
 
 /// The distributions of a log.
+#[derive(Default)]
 pub(super) struct Log {
-    /// Of the whole run, by tag.
+    /// Of the whole run, by tag: those that [are known](is_known).
     pub(super) whole: BTreeMap<String, Histogram>,
+    /// Those of other tags, such as a later version may write.
+    pub(super) unknown: BTreeMap<String, CompactHistogram>,
     /// Those with a value, by their first second; none for [`IntervalWidth::WholeRun`].
     pub(super) intervals: BTreeMap<usize, Distributions>,
     /// Those of targets.
     pub(super) targets: BTreeMap<TargetTag, CompactHistogram>,
 }
 
-/// Reads a log that [`write`] wrote. Unknown tags are kept in `whole` only.
+/// Does a run have a distribution of this tag, apart from those of targets?
+pub(super) fn is_known(tag: &str) -> bool {
+    tag == v1::ERROR_STATUS_TIME || Metric::from_name(tag).is_some()
+}
+
+/// Reads a log that [`write`] wrote.
 pub(super) fn read(text: &str, intervals: IntervalWidth) -> Result<Log, LineError> {
-    let mut log = Log { whole: BTreeMap::new(), intervals: BTreeMap::new(), targets: BTreeMap::new() };
+    let mut log = Log::default();
     let mut reader = LineReader::default();
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let added = match reader.read(line) {
@@ -210,9 +220,10 @@ impl LineReader {
         let payload = base64::engine::general_purpose::STANDARD
             .decode(interval.encoded_histogram())
             .map_err(|error| format!("the histogram is not valid base64: {error}"))?;
+        let inflated = inflated(&payload).map_err(|problem| format!("the histogram cannot be decoded: {problem}"))?;
         let counts: Scratch = self
             .deserializer
-            .deserialize(&mut payload.as_slice())
+            .deserialize(&mut inflated.as_slice())
             .map_err(|error| format!("the histogram cannot be decoded: {error}"))?;
         if (counts.low(), counts.sigfig()) != (1, DIGITS) {
             return Err(format!(
@@ -225,17 +236,46 @@ impl LineReader {
     }
 }
 
+/// The bytes with which a deflated histogram begins.
+const DEFLATED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
+/// Bytes before the counts: kind, length of the counts, and what is the same in every histogram of a run.
+const HEAD_BYTES: usize = 40;
+/// No histogram of three digits takes more: 56,320 counts of at most 9 bytes.
+const MOST_INFLATED_BYTES: usize = 1 << 19;
+
+/// The histogram of a line, inflated. Done here, because the deserializer reserves as much memory as a line says that it
+/// needs, before it has read as much.
+fn inflated(payload: &[u8]) -> Result<Vec<u8>, String> {
+    let is_deflated = |(head, _): &(&[u8; 8], &[u8])| head.starts_with(&DEFLATED);
+    let Some((_, deflated)) = payload.split_first_chunk().filter(is_deflated) else {
+        return Err("it is no deflated histogram of version 2".to_owned());
+    };
+    let mut inflated = Vec::new();
+    let read = ZlibDecoder::new(deflated).take(MOST_INFLATED_BYTES as u64 + 1).read_to_end(&mut inflated);
+    read.map_err(|error| error.to_string())?;
+    let said = inflated.get(4..8).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes);
+    let counts = inflated.len().saturating_sub(HEAD_BYTES);
+    match said {
+        _ if inflated.len() > MOST_INFLATED_BYTES => {
+            Err(format!("it is longer than {MOST_INFLATED_BYTES} bytes, which no histogram of a run is"))
+        }
+        Some(said) if said as usize <= counts => Ok(inflated),
+        _ => Err(format!("it says that {} bytes of counts follow, but {counts} do", said.unwrap_or(0))),
+    }
+}
+
 impl Log {
     fn add(&mut self, line: Line, intervals: IntervalWidth) -> Result<(), String> {
-        if let Ok(tag) = line.tag.parse::<TargetTag>() {
-            let target = self.targets.entry(tag).or_default();
-            line.buckets.iter().for_each(|&(value, count)| target.record_n(value, count));
-            return Ok(());
-        }
-        let whole = self.whole.entry(line.tag.clone()).or_default();
-        for &(value, count) in &line.buckets {
-            whole.record_n(value, count);
-        }
+        let values = line.buckets.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));
+        let held = if let Ok(tag) = line.tag.parse::<TargetTag>() {
+            add_compact(self.targets.entry(tag).or_default(), &line, values)
+        } else if is_known(&line.tag) {
+            let whole = self.whole.entry(line.tag.clone()).or_default();
+            add_to(whole.count(), values, &line, |value, count| whole.record_n(value, count))
+        } else {
+            add_compact(self.unknown.entry(line.tag.clone()).or_default(), &line, values)
+        };
+        held?;
         match (Metric::from_name(&line.tag), intervals.width_s()) {
             (Some(metric), Some(width_s)) => self.add_to_interval(&line, metric, width_s),
             _ => Ok(()),
@@ -250,6 +290,23 @@ impl Log {
         line.buckets.iter().for_each(|&(value, count)| row.record_n(value, count));
         Ok(())
     }
+}
+
+fn add_compact(to: &mut CompactHistogram, line: &Line, values: u64) -> Result<(), String> {
+    add_to(to.count(), values, line, |value, count| to.record_n(value, count))
+}
+
+/// Records the buckets of a line of so many `values` where `held` are already.
+fn add_to(held: u64, values: u64, line: &Line, mut record: impl FnMut(Nanos, u64)) -> Result<(), String> {
+    if held.saturating_add(values) > MOST_ARRIVALS {
+        return Err(format!(
+            "with the lines before it, {} has {} values, more than a run can have",
+            line.tag,
+            u128::from(held) + u128::from(values)
+        ));
+    }
+    line.buckets.iter().for_each(|&(value, count)| record(value, count));
+    Ok(())
 }
 
 fn buckets(counts: &Scratch) -> Vec<(Nanos, u64)> {

@@ -8,13 +8,15 @@ use std::path::Path;
 
 use serde::Serialize;
 use truetail_model::arrival::ScheduleHash;
-use truetail_model::record::{ByInterval, Distributions, Metric, Samples, SamplesOptions, Snapshot, Unbalanced};
+use truetail_model::record::{ByInterval, Distributions, Metric, Samples, SamplesOptions, Snapshot, Tally};
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::hlog::{self, Log};
 use super::target_tag::TargetTag;
 use super::target_times::target_times;
-use super::{FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, failed_answers, samples, timeline};
+use super::{
+    FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, failed_answers, possible, samples, timeline,
+};
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
 use crate::{Facts, FailedAnswer, GateFinding, Run, wire};
 
@@ -53,11 +55,11 @@ impl fmt::Display for MissingFile {
 /// Reads the run in `folder`, as it was before it was saved. `timeline.csv` and `samples.csv` may be missing.
 ///
 /// # Errors
-/// [`LoadError`], which names the file, and the line where there is one. The counts of all files must agree, and the books
-/// must balance.
+/// [`LoadError`], which names the file, and the line where there is one. The counts of all files must agree, the books
+/// must balance, and no number may be larger than that of a run can be.
 pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let run_file = load_run_file(folder)?;
-    check_books(&run_file).map_err(|problem| LoadError::Disagree { path: folder.join(RUN), problem })?;
+    possible::check(&run_file).map_err(|problem| LoadError::Disagree { path: folder.join(RUN), problem })?;
     let mut lacking = Vec::new();
     let times = load_times(folder, &run_file, &mut lacking)?;
     let snapshot = Snapshot {
@@ -69,7 +71,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         measure_from: Timestamp(run_file.recorded.measure_from_ns),
         last_end: Timestamp(run_file.recorded.last_end_ns),
         schedule_hash: schedule_hash(folder, &run_file)?,
-        samples: load_samples(folder, &run_file.recorded, &mut lacking)?,
+        samples: load_samples(folder, &run_file, &mut lacking)?,
         ..times
     };
     let gates = run_file.gates.clone();
@@ -90,39 +92,6 @@ pub fn load_run_file(folder: &Path) -> Result<RunFile, LoadError> {
         }
         Err(source) => Err(LoadError::Io { path, source }),
     }
-}
-
-/// More arrivals than a run can have: a million a second for a decade. Below it, sums over many runs do not overflow.
-const MOST_ARRIVALS: u64 = 1 << 48;
-
-/// Checks that every planned arrival has one outcome, and that the distributions count as many of each kind.
-fn check_books(run_file: &RunFile) -> Result<(), String> {
-    for (name, tally) in [("tally", run_file.tally), ("warmup_tally", run_file.warmup_tally)] {
-        tally.check().map_err(|Unbalanced { planned, accounted }| {
-            format!(
-                "its {name} does not balance: {planned} arrivals were planned and {accounted} have an outcome, or issued does not match"
-            )
-        })?;
-        if tally.planned > MOST_ARRIVALS {
-            return Err(format!("its {name} plans {} arrivals, more than a run can have", tally.planned));
-        }
-    }
-    let tally = &run_file.tally;
-    let kinds = [
-        (Metric::ResponseTime, "answered", tally.responses),
-        (Metric::Censored, "never answered", tally.censored()),
-        (Metric::Failed, "failed", tally.failed()),
-    ];
-    for (metric, kind, arrivals) in kinds {
-        let recorded = run_file.recorded.exact.get(metric.name()).map_or(0, |exact| exact.count);
-        if recorded != arrivals {
-            return Err(format!(
-                "its tally says that {arrivals} arrivals were {kind}, but recorded.exact.{} counts {recorded}",
-                metric.name()
-            ));
-        }
-    }
-    Ok(())
 }
 
 fn schedule_hash(folder: &Path, run_file: &RunFile) -> Result<ScheduleHash, LoadError> {
@@ -169,15 +138,28 @@ fn load_failed_answers(folder: &Path) -> Result<Vec<FailedAnswer>, LoadError> {
     file.map_or(Ok(Vec::new()), |file| failed_answers::read(file).map_err(|error| error.at(&path)))
 }
 
-fn load_samples(folder: &Path, recorded: &Recorded, lacking: &mut Vec<MissingFile>) -> Result<Samples, LoadError> {
-    let path = folder.join(SAMPLES);
+fn load_samples(folder: &Path, run_file: &RunFile, lacking: &mut Vec<MissingFile>) -> Result<Samples, LoadError> {
+    let (path, recorded) = (folder.join(SAMPLES), &run_file.recorded);
     let Some(file) = open(&path)? else {
         lacking.push(MissingFile::Samples);
         return Ok(Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], recorded.samples.seen));
     };
     let samples = samples::read(BufReader::new(file), &recorded.samples).map_err(|error| error.at(&path))?;
     same(&path, "samples", &SampleFacts::of(&samples), &recorded.samples)?;
+    let is_whole = samples.is_complete() && samples.seen() == run_file.tally.planned;
+    if is_whole && tally_of(&samples) != run_file.tally {
+        let problem = "its requests have other outcomes than the tally in run.json counts".to_owned();
+        return Err(LoadError::Disagree { path, problem });
+    }
     Ok(samples)
+}
+
+/// The tally of the even part.
+fn tally_of(samples: &Samples) -> Tally {
+    let mut tally = Tally::default();
+    tally.plan(samples.even().len() as u64);
+    samples.even().iter().for_each(|record| tally.count(record.outcome));
+    tally
 }
 
 /// The distributions of the run, and of its seconds and intervals where there is a timeline. All else stays empty.
@@ -215,13 +197,30 @@ fn load_log(path: &Path, recorded: &Recorded) -> Result<Log, LoadError> {
     check_width(path, recorded.intervals)?;
     let mut log = hlog::read(&text, recorded.intervals).map_err(|error| error.at(path))?;
     for (tag, exact) in recorded.exact.iter().filter(|(tag, _)| tag.parse::<TargetTag>().is_err()) {
-        let histogram = log.whole.entry(tag.clone()).or_default();
-        histogram.restore_exact(exact.sum_ns, Nanos(exact.min_ns), Nanos(exact.max_ns));
+        let (sum, min, max) = (exact.sum_ns, Nanos(exact.min_ns), Nanos(exact.max_ns));
+        match hlog::is_known(tag) {
+            true => log.whole.entry(tag.clone()).or_default().restore_exact(sum, min, max),
+            false => log.unknown.entry(tag.clone()).or_default().restore_exact(sum, min, max),
+        }
     }
-    for (tag, histogram) in &log.whole {
-        same(path, &format!("exact.{tag}"), &Exact::of(histogram), &recorded.exact.get(tag).copied())?;
+    let known = log.whole.iter().map(|(tag, histogram)| (tag, Exact::of(histogram)));
+    let unknown = log.unknown.iter().map(|(tag, histogram)| (tag, Exact::of_target(histogram)));
+    for (tag, held) in known.chain(unknown) {
+        same(path, &format!("exact.{tag}"), &held, &recorded.exact.get(tag).copied())?;
     }
+    check_part(path, &log)?;
     Ok(log)
+}
+
+/// The times of answers with an error status are a part of the response times.
+fn check_part(path: &Path, log: &Log) -> Result<(), LoadError> {
+    let name = Metric::ResponseTime.name();
+    let (Some(part), whole) = (log.whole.get(v1::ERROR_STATUS_TIME), log.whole.get(name)) else { return Ok(()) };
+    if whole.is_some_and(|whole| whole.contains(part)) {
+        return Ok(());
+    }
+    let problem = format!("its tag {} holds values that {name} does not, and is a part of it", v1::ERROR_STATUS_TIME);
+    Err(LoadError::Disagree { path: path.to_owned(), problem })
 }
 
 fn check_width(path: &Path, intervals: IntervalWidth) -> Result<(), LoadError> {

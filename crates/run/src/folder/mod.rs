@@ -4,6 +4,7 @@ mod error;
 mod failed_answers;
 mod hlog;
 mod load;
+pub(crate) mod possible;
 mod samples;
 mod save;
 pub(crate) mod target_tag;

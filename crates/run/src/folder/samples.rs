@@ -29,6 +29,7 @@ use truetail_model::record::{Cause, Outcome, RequestRecord, Samples, SamplesOpti
 use truetail_model::time::{Nanos, Timestamp};
 
 use super::LineError;
+use super::possible::{LONGEST_NS, MOST_BYTES};
 use crate::wire::v1::SampleFacts;
 
 const ALL: &str = "all";
@@ -124,7 +125,7 @@ pub(super) fn read(input: impl Read, facts: &SampleFacts) -> Result<Samples, Lin
     let headers = csv.headers().map_err(LineError::of_csv)?.clone();
     let place = |column: &OptionalColumn| headers.iter().position(|name| name == column.name);
     let optional: Vec<_> = OPTIONAL.iter().filter_map(|column| Some((place(column)?, column))).collect();
-    let (mut even, mut slow) = (Vec::new(), Vec::new());
+    let (mut even, mut slow, mut bytes_in) = (Vec::new(), Vec::new(), 0);
     let mut line = StringRecord::new();
     while csv.read_record(&mut line).map_err(LineError::of_csv)? {
         let row: Row<'_> = line.deserialize(Some(&headers)).map_err(LineError::of_csv)?;
@@ -136,10 +137,37 @@ pub(super) fn read(input: impl Read, facts: &SampleFacts) -> Result<Samples, Lin
             let value = value.map_err(|error| problem_here(format!("{}: {error}", column.name)))?;
             value.into_iter().for_each(|ns| (column.set)(&mut record, ns));
         }
+        bytes_in = record.bytes_in.saturating_add(bytes_in);
+        check_sizes(&record, bytes_in).map_err(problem_here)?;
         if row.kept == SLOWEST { slow.push(record) } else { even.push(record) }
     }
     let options = SamplesOptions { capacity: facts.capacity, slowest: facts.slowest };
     Ok(Samples::from_parts(options, even, facts.one_in, &slow, facts.seen))
+}
+
+/// Checks that a request, and the bytes up to it, are such that a run can have them.
+fn check_sizes(record: &RequestRecord, bytes_in: u64) -> Result<(), String> {
+    let delay = &record.delay;
+    let times = [
+        ("intended_start_ns", record.intended_start.0),
+        ("actual_start_ns", record.actual_start.0),
+        ("end_ns", record.end.0),
+        ("generator_lag_ns", delay.generator_lag.0),
+        ("connection_wait_ns", delay.connection_wait.0),
+        ("connect_ns", delay.connect.0),
+        ("tls_handshake_ns", record.tls_handshake.unwrap_or_default().0),
+        ("read_lag_ns", record.read_lag.unwrap_or_default().0),
+        ("first_byte_ns", record.first_byte.unwrap_or_default().0),
+        ("send_wait_ns", record.send_wait.unwrap_or_default().0),
+        ("knock_on_ns", record.knock_on.0),
+    ];
+    if let Some((name, ns)) = times.into_iter().find(|(_, ns)| *ns > LONGEST_NS) {
+        return Err(format!("{name} is {ns}, but no run is longer than {LONGEST_NS} ns"));
+    }
+    if bytes_in > MOST_BYTES {
+        return Err("up to this line bytes_in adds up to more than a run can have".to_owned());
+    }
+    Ok(())
 }
 
 fn line_of(record: &StringRecord) -> u64 {

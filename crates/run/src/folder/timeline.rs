@@ -29,6 +29,7 @@ use truetail_model::record::{Distributions, Metric, SecondCounts, Snapshot, rank
 use truetail_model::time::Nanos;
 
 use super::LineError;
+use super::possible::MOST_ARRIVALS;
 use crate::wire::v1::IntervalWidth;
 
 /// The counts of a row, in order.
@@ -148,19 +149,39 @@ struct Counts {
     error_status: u64,
 }
 
-/// Reads the counts of the seconds back.
+/// Reads the counts of the seconds back. Their sums are such that a run can have them.
 pub(super) fn read(input: impl Read) -> Result<Vec<SecondCounts>, LineError> {
-    let mut seconds = Vec::new();
+    let mut seconds: Vec<SecondCounts> = Vec::new();
+    let mut sums = [0; 4];
     for row in csv::Reader::from_reader(input).into_deserialize() {
         let row: Counts = row.map_err(LineError::of_csv)?;
-        if row.second != seconds.len() {
-            return Err(LineError {
-                line: seconds.len() as u64 + 2,
-                problem: format!("second {} where second {} was expected", row.second, seconds.len()),
-            });
+        let problem = row.problem(seconds.len(), &mut sums);
+        if let Some(problem) = problem {
+            return Err(LineError { line: seconds.len() as u64 + 2, problem });
         }
         let Counts { planned, sent, completed, failed, error_status, .. } = row;
         seconds.push(SecondCounts { planned, sent, completed, failed, error_status });
     }
     Ok(seconds)
+}
+
+impl Counts {
+    /// What is wrong with the row of second `expected`. `sums` are those of the rows before it, and then with it.
+    fn problem(&self, expected: usize, sums: &mut [u64; 4]) -> Option<String> {
+        if self.second != expected {
+            return Some(format!("second {} where second {expected} was expected", self.second));
+        }
+        if self.error_status > self.completed {
+            return Some(format!("error_status is {}, but completed only {}", self.error_status, self.completed));
+        }
+        let counts =
+            [("planned", self.planned), ("sent", self.sent), ("completed", self.completed), ("failed", self.failed)];
+        for ((name, count), sum) in counts.into_iter().zip(sums) {
+            *sum = sum.saturating_add(count);
+            if *sum > MOST_ARRIVALS {
+                return Some(format!("up to this line {name} adds up to {sum}, more than a run can have"));
+            }
+        }
+        None
+    }
 }

@@ -86,7 +86,7 @@ fn a_file_is_no_folder() {
 
 /// Why a folder cannot be loaded.
 #[track_caller]
-fn failure(folder: &Path) -> LoadError {
+pub fn failure(folder: &Path) -> LoadError {
     let Err(error) = folder::load(folder) else { panic!("this folder must not load") };
     error
 }
@@ -102,7 +102,7 @@ fn changed(name: &str, change: impl Fn(String) -> String) -> TempDir {
 
 /// What loading a folder in which one file was changed says, without the path of the folder.
 #[track_caller]
-fn complaint(name: &str, change: impl Fn(String) -> String) -> String {
+pub fn complaint(name: &str, change: impl Fn(String) -> String) -> String {
     let folder = changed(name, change);
     let error = failure(folder.path()).to_string();
     assert!(!error.contains('\n'), "{error}");

@@ -2,6 +2,7 @@
 
 mod broken;
 mod hlog_in_python;
+mod impossible;
 mod merge;
 #[path = "../../../../tests/missing.rs"]
 mod missing;

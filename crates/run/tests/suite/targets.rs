@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{findings, run, steady};
+use crate::support::{self, findings, run, steady};
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 use truetail_model::record::{Metric, RecorderOptions, TargetTimes};
-use truetail_run::{MixTarget, OfferedLoad, Run, folder, merge};
+use truetail_run::{Mix, MixTarget, OfferedLoad, Run, folder, merge};
 
 fn example() -> Run {
     run(RecorderOptions::default(), &steady(2))
@@ -108,4 +108,19 @@ fn names_are_method_and_path_and_differ() {
     assert_eq!(offered.target_names(), ["GET /a"]);
     offered.url = None;
     assert_eq!(offered.target_names(), Vec::<String>::new());
+}
+
+#[test]
+fn many_targets_of_one_name_are_numbered() {
+    let names = |urls: &[&str]| {
+        let target = |url: &&str| MixTarget { method: "GET".to_owned(), url: (*url).to_owned(), weight: 1 };
+        let mix = Mix { targets: urls.iter().map(target).collect(), ..support::mix() };
+        OfferedLoad { mix: Some(mix), ..support::offered() }.target_names()
+    };
+    assert_eq!(
+        names(&["http://a/x", "http://b/x", "/x #3", "/x", "/y", "/x"]),
+        ["GET /x", "GET /x #2", "GET /x #3", "GET /x #4", "GET /y", "GET /x #5"]
+    );
+    // In no time, however many there are.
+    assert_eq!(names(&vec!["/x"; 100_000]).last().map(String::as_str), Some("GET /x #100000"));
 }

@@ -95,7 +95,7 @@ impl Sender {
         for (name, value) in &self.endpoint.headers {
             request = request.header(name, value);
         }
-        let sent = request.send(body);
+        let sent = request.send(&body[..]);
         states.spent(host::thread_cpu_time().saturating_sub(before));
         if let Err(error) = sent
             && (!self.told || state.ended)

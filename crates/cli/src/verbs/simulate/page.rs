@@ -8,19 +8,22 @@ use truetail_run::folder::REPORT;
 /// The page, for the folder that holds a folder for each series.
 pub fn of_lab(report: &LabReport<'_>, command: String) -> String {
     let (title, about) = report.heading();
-    let all: Vec<&SeriesReport<'_>> = report.series.iter().chain(&report.truth).collect();
-    let drawn: Vec<RunSeries> = all.iter().map(|one| series(one.run, &one.findings)).collect();
-    let compared = |(at, one): (usize, &SeriesReport<'_>)| {
-        // What virtual time says of a lab that was measured is not saved.
-        let is_saved = at < report.series.len();
-        ComparedRun {
-            name: if is_saved { one.name.to_owned() } else { format!("{}, truth", one.name) },
-            findings: &one.findings,
-            series: &drawn[at],
-            page: is_saved.then(|| format!("{}/{REPORT}", one.name)),
-            measured: one.measured,
-        }
-    };
+    let [of_series, of_truth] = [&report.series, &report.truth].map(|all| drawn(all));
+    let measured = report.series.iter().zip(&of_series).map(|(one, series)| ComparedRun {
+        name: one.name.to_owned(),
+        findings: &one.findings,
+        series,
+        page: Some(format!("{}/{REPORT}", one.name)),
+        measured: one.measured,
+    });
+    // What virtual time says of a lab that was measured is not saved.
+    let truth = report.truth.iter().zip(&of_truth).map(|(one, series)| ComparedRun {
+        name: format!("{}, truth", one.name),
+        findings: &one.findings,
+        series,
+        page: None,
+        measured: false,
+    });
     comparison_page(&ComparisonPage {
         title,
         about,
@@ -28,8 +31,12 @@ pub fn of_lab(report: &LabReport<'_>, command: String) -> String {
         heads: report.heads(),
         rows: report.rows(),
         remarks: report.figures().to_vec(),
-        runs: all.iter().copied().enumerate().map(compared).collect(),
+        runs: measured.chain(truth).collect(),
         pictures: report.plots(),
         command: Some(command),
     })
+}
+
+fn drawn(all: &[SeriesReport<'_>]) -> Vec<RunSeries> {
+    all.iter().map(|one| series(one.run, &one.findings)).collect()
 }

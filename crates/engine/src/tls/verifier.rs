@@ -1,16 +1,25 @@
-//! [`authorities`](super::TlsOptions::authorities): certificates that the user names are trusted, as authorities and as the
-//! server's own.
+//! Who is trusted where the authorities of the system are not asked: anybody
+//! ([`insecure`](super::TlsOptions::insecure)), or what the user's own certificates vouch for
+//! ([`authorities`](super::TlsOptions::authorities)).
 
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::CryptoProvider;
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 use super::options::TlsError;
+
+/// Verifies servers. In the handshake each has to prove that it has the key of its certificate, whoever is trusted.
+#[derive(Debug)]
+pub(super) struct ServerVerifier {
+    algorithms: WebPkiSupportedAlgorithms,
+    /// `None`: every certificate is accepted.
+    trusted: Option<NamedCertificates>,
+}
 
 /// Trusts what one of the named certificates has signed, and a server that shows one of them itself, byte for byte. Names
 /// and dates are verified in both cases.
@@ -19,25 +28,32 @@ use super::options::TlsError;
 /// and for a server's certificate whose authority is not at hand. webpki refuses both; OpenSSL with partial chains, and so
 /// curl, accepts them.
 #[derive(Debug)]
-pub(super) struct NamedCertificates {
+struct NamedCertificates {
     by_signature: Arc<WebPkiServerVerifier>,
     named: Vec<CertificateDer<'static>>,
 }
 
-impl NamedCertificates {
+impl ServerVerifier {
+    /// Accepts every certificate.
+    pub(super) fn of_anybody(provider: &CryptoProvider) -> ServerVerifier {
+        ServerVerifier { algorithms: provider.signature_verification_algorithms, trusted: None }
+    }
+
+    /// Trusts these certificates.
+    ///
     /// # Errors
     /// [`TlsError::Authorities`].
-    pub(super) fn new(
+    pub(super) fn of(
         named: Vec<CertificateDer<'static>>,
         provider: &Arc<CryptoProvider>,
-    ) -> Result<NamedCertificates, TlsError> {
+    ) -> Result<ServerVerifier, TlsError> {
         let mut roots = RootCertStore::empty();
         for certificate in &named {
             roots.add(certificate.clone()).map_err(|error| TlsError::Authorities(error.to_string()))?;
         }
         let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build();
         let by_signature = verifier.map_err(|error| TlsError::Authorities(error.to_string()))?;
-        Ok(NamedCertificates { by_signature, named })
+        Ok(ServerVerifier { trusted: Some(NamedCertificates { by_signature, named }), ..Self::of_anybody(provider) })
     }
 }
 
@@ -55,7 +71,7 @@ pub(super) fn is_authority_as_server(problem: &CertificateError) -> bool {
     matches!(problem, CertificateError::Other(_)) && problem.to_string().contains("CaUsedAsEndEntity")
 }
 
-impl ServerCertVerifier for NamedCertificates {
+impl ServerCertVerifier for ServerVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -64,10 +80,12 @@ impl ServerCertVerifier for NamedCertificates {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let verified = self.by_signature.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
-        match verified {
+        let Some(NamedCertificates { by_signature, named }) = &self.trusted else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        match by_signature.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
             Err(Error::InvalidCertificate(problem))
-                if is_about_the_signer(&problem) && self.named.iter().any(|named| named == end_entity) =>
+                if is_about_the_signer(&problem) && named.iter().any(|named| named == end_entity) =>
             {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
@@ -82,7 +100,7 @@ impl ServerCertVerifier for NamedCertificates {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.by_signature.verify_tls12_signature(message, certificate, signature)
+        verify_tls12_signature(message, certificate, signature, &self.algorithms)
     }
 
     fn verify_tls13_signature(
@@ -91,11 +109,11 @@ impl ServerCertVerifier for NamedCertificates {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.by_signature.verify_tls13_signature(message, certificate, signature)
+        verify_tls13_signature(message, certificate, signature, &self.algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.by_signature.supported_verify_schemes()
+        self.algorithms.supported_schemes()
     }
 }
 
@@ -132,7 +150,7 @@ mod tests {
 
     fn verify(named: &CertificateDer<'static>, shown: &CertificateDer<'_>, name: &str, at: u64) -> Result<(), Error> {
         let provider = Arc::new(ring::default_provider());
-        let verifier = NamedCertificates::new(vec![named.clone()], &provider).unwrap();
+        let verifier = ServerVerifier::of(vec![named.clone()], &provider).unwrap();
         let name = ServerName::try_from(name.to_owned()).unwrap();
         let now = UnixTime::since_unix_epoch(Duration::from_secs(at));
         verifier.verify_server_cert(shown, &[], &name, &[], now).map(drop)

@@ -1,0 +1,70 @@
+//! All that is made of a run that was read from a folder. Shared by the tests here and the fuzz target `run_folder`.
+
+use std::path::Path;
+
+use truetail_analysis::gates::{Gate, judge_all};
+use truetail_report::plot::run_spectrum;
+use truetail_report::{Style, SummaryOptions, junit, markdown_summary, summary};
+use truetail_run::wire::{self, v1};
+use truetail_run::{Findings, MergeError, Run, folder, merge};
+
+/// Gates of each kind.
+const GATES: [&str; 8] = [
+    "p99 > 50ms",
+    "p37 < 1us",
+    "mean > 1s",
+    "service-time p99.9 >= 10ms",
+    "first-byte p50 > 1ms",
+    "error-rate > 1%",
+    "unanswered > 0.1%",
+    "throughput < 100/s",
+];
+
+/// Computes and shows everything about a run, merges it with another one of the same load, and saves both in `scratch`.
+///
+/// # Panics
+/// If something panics, does not agree with the run, or cannot be read back: a bug.
+pub fn exercise(run: &Run, scratch: &Path) {
+    let findings = show(run);
+    comes_back(run, &findings, &scratch.join("again"));
+    let mut later = run.clone();
+    later.facts.started_at_unix_ns = Some(later.facts.started_at_unix_ns.map_or(1, |started| started ^ 1));
+    match merge(vec![run.clone(), later]) {
+        Ok(merged) => {
+            assert_eq!(merged.snapshot.tally.planned, run.snapshot.tally.planned * 2);
+            let findings = show(&merged);
+            comes_back(&merged, &findings, &scratch.join("merged"));
+        }
+        Err(error) => assert!(matches!(error, MergeError::TooMany { .. }), "{error}"),
+    }
+}
+
+/// Its findings, and every text and picture made of them.
+fn show(run: &Run) -> Findings {
+    let mut findings = truetail_analysis::findings(run);
+    let gates = GATES.map(|gate| gate.parse::<Gate>().unwrap_or_else(|error| panic!("{error}")));
+    findings.gates = judge_all(&gates, run, &findings);
+    for details in [false, true] {
+        for width in [40, 80] {
+            let options = SummaryOptions { saved: Some("folder"), details };
+            let text = summary(run, &findings, options, Style { width, ..Style::default() });
+            assert!(text.ends_with('\n') && !text.contains("NaN") && !text.contains("inf"), "{text}");
+        }
+    }
+    assert!(junit(run, &findings).is_ok());
+    assert!(!markdown_summary(run, &findings).is_empty());
+    let picture = run_spectrum(run);
+    assert!(!picture.svg().contains("NaN") && !picture.svg().contains("inf\""), "{}", picture.svg());
+    findings
+}
+
+/// What is saved is read back, and is the same.
+fn comes_back(run: &Run, findings: &Findings, into: &Path) {
+    let text = v1::run_file(run, findings).to_json();
+    let parsed = wire::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    assert_eq!(parsed.to_json(), text);
+    folder::save(into, run, findings).unwrap_or_else(|error| panic!("{error}"));
+    let loaded = folder::load(into).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(loaded.run.snapshot.tally, run.snapshot.tally);
+    assert_eq!(loaded.run.facts.offered, run.facts.offered);
+}

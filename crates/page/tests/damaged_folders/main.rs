@@ -1,0 +1,127 @@
+//! Run folders are other people's data. Whatever is done to one, it is refused in one line, or it is a run of which
+//! everything can be computed, shown, saved and merged.
+
+mod damage;
+mod exercise;
+#[path = "../../../run/tests/support/mod.rs"]
+mod support;
+mod wild;
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use tempfile::{TempDir, tempdir};
+use truetail_model::record::{RecorderOptions, SamplesOptions};
+use truetail_run::{Run, folder};
+
+use damage::{damages, names};
+use exercise::exercise;
+use support::{slow, steady};
+
+/// Runs that differ in what is kept of them.
+fn runs() -> Vec<Run> {
+    let sampled = SamplesOptions { capacity: 20, slowest: 5 };
+    let of = |samples, per_second, seconds| {
+        let records = if seconds > 2 { slow(seconds) } else { steady(2).into_iter().step_by(9).collect() };
+        support::run(RecorderOptions { samples, per_second, ..RecorderOptions::default() }, &records)
+    };
+    let mut runs = vec![
+        of(SamplesOptions::default(), true, 2),
+        of(sampled, true, 2),
+        of(SamplesOptions::NONE, false, 2),
+        of(sampled, true, 40),
+    ];
+    runs.push(support::run(RecorderOptions::default(), &[]));
+    runs.push(support::run(RecorderOptions::default(), &steady(1)[..1]));
+    runs
+}
+
+fn save(folder: &Path, run: &Run) {
+    folder::save(folder, run, &truetail_analysis::findings(run)).unwrap();
+}
+
+/// The folders of [`runs`].
+fn folders() -> Vec<TempDir> {
+    runs().iter().map(|run| tempdir().inspect(|folder| save(folder.path(), run)).unwrap()).collect()
+}
+
+fn copied(from: &Path) -> TempDir {
+    let copy = tempdir().unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+    }
+    copy
+}
+
+/// Refused in one line that names a file of the folder, or a run that can be worked with.
+fn is_refused_or_whole(folder: &Path) {
+    match folder::load(folder) {
+        Ok(loaded) => exercise(&loaded.run, tempdir().unwrap().path()),
+        Err(error) => {
+            let line = error.to_string();
+            assert!(!line.contains('\n') && line.contains(&folder.display().to_string()), "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_was_saved_can_be_worked_with() {
+    for run in runs() {
+        exercise(&run, tempdir().unwrap().path());
+    }
+    for folder in folders() {
+        is_refused_or_whole(folder.path());
+        for name in [folder::SAMPLES, folder::TIMELINE] {
+            fs::remove_file(folder.path().join(name)).unwrap();
+            is_refused_or_whole(folder.path());
+        }
+    }
+}
+
+/// How many folders are damaged. With `PROPTEST_CASES` there are more.
+fn cases(usually: u32) -> ProptestConfig {
+    let config = ProptestConfig::default();
+    let is_set = std::env::var_os("PROPTEST_CASES").is_some();
+    ProptestConfig { cases: if is_set { config.cases } else { usually }, ..config }
+}
+
+thread_local! {
+    static FOLDERS: Vec<TempDir> = folders();
+}
+
+proptest! {
+    #![proptest_config(cases(96))]
+
+    #[test]
+    fn a_damaged_folder_is_refused_or_whole(
+        which in any::<proptest::sample::Index>(),
+        damage in proptest::collection::vec((names(), damages()), 1..4),
+        lost in proptest::option::weighted(0.3, prop_oneof![Just(folder::SAMPLES), Just(folder::TIMELINE)]),
+    ) {
+        let folder = FOLDERS.with(|folders| copied(folders[which.index(folders.len())].path()));
+        for (name, damage) in &damage {
+            let path = folder.path().join(name);
+            fs::write(&path, damage.apply(fs::read(&path).unwrap())).unwrap();
+        }
+        lost.inspect(|name| fs::remove_file(folder.path().join(name)).unwrap());
+        is_refused_or_whole(folder.path());
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    /// Nothing is wrong with these, however odd they are: they are read.
+    #[test]
+    fn a_wild_run_can_be_worked_with(run in wild::runs()) {
+        let folder = tempdir().unwrap();
+        save(folder.path(), &run);
+        let loaded = folder::load(folder.path()).unwrap_or_else(|error| panic!("{error}"));
+        prop_assert_eq!(loaded.run.snapshot.tally, run.snapshot.tally);
+        exercise(&loaded.run, tempdir().unwrap().path());
+        fs::remove_file(folder.path().join(folder::SAMPLES)).unwrap();
+        is_refused_or_whole(folder.path());
+    }
+}

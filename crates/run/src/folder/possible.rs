@@ -1,0 +1,170 @@
+//! Whether a `run.json` says what a run can be: its parts agree, and its numbers are no larger than those of a run.
+//!
+//! Everything that is computed from a run that was read relies on this: sums of counts and of times do not overflow, and no
+//! part is larger than the whole.
+
+use truetail_model::record::{Metric, MetricPopulation, Tally, Unbalanced};
+
+use crate::wire::v1::{Exact, RunFile};
+use crate::{GeneratorStats, LONGEST_PAUSES, TargetBooks};
+
+/// More arrivals than a run can have: a million a second for nine years. Sums over many runs do not overflow.
+pub(crate) const MOST_ARRIVALS: u64 = 1 << 48;
+/// Longer than a run can be, in nanoseconds: 36 years.
+pub(super) const LONGEST_NS: u64 = 1 << 60;
+/// More bytes than the answers that were kept can have: an exbibyte.
+pub(super) const MOST_BYTES: u64 = 1 << 60;
+
+/// What `run.json` says that no run can be.
+pub(super) fn check(run_file: &RunFile) -> Result<(), String> {
+    check_tally("tally", &run_file.tally)?;
+    check_tally("warmup_tally", &run_file.warmup_tally)?;
+    for metric in Metric::ALL {
+        check_count(metric, run_file)?;
+    }
+    for (tag, exact) in &run_file.recorded.exact {
+        check_exact(tag, exact)?;
+    }
+    check_sum("statuses", run_file.statuses.values(), "were answered", run_file.tally.responses)?;
+    check_sum("causes", run_file.causes.values(), "failed", run_file.tally.failed())?;
+    check_targets(&run_file.by_target, &run_file.tally)?;
+    check_sizes(run_file)?;
+    run_file.generator.as_ref().map_or(Ok(()), check_generator)
+}
+
+/// Every planned arrival has one outcome.
+fn check_tally(name: &str, tally: &Tally) -> Result<(), String> {
+    tally.check().map_err(|Unbalanced { planned, accounted }| {
+        format!(
+            "its {name} does not balance: {planned} arrivals were planned and {accounted} have an outcome, or issued does not match"
+        )
+    })?;
+    if tally.planned > MOST_ARRIVALS {
+        return Err(format!("its {name} plans {} arrivals, more than a run can have", tally.planned));
+    }
+    Ok(())
+}
+
+/// Which arrivals a metric is about, in words, and how many the tally has.
+pub(super) fn population(metric: Metric, tally: &Tally) -> (&'static str, u64) {
+    match metric.definition().population {
+        MetricPopulation::Answered => ("answered", tally.responses),
+        MetricPopulation::Censored => ("never answered", tally.censored()),
+        MetricPopulation::Failed => ("failed", tally.failed()),
+        MetricPopulation::Issued => ("issued", tally.issued),
+    }
+}
+
+/// Has every arrival of its population a value of this metric?
+pub(super) const fn has_each(metric: Metric) -> bool {
+    match metric {
+        Metric::ResponseTime
+        | Metric::Censored
+        | Metric::Failed
+        | Metric::ServiceTime
+        | Metric::StartDelay
+        | Metric::GeneratorLag
+        | Metric::ConnectionWait => true,
+        Metric::WithoutGenerator
+        | Metric::ConnectTime
+        | Metric::ReadLag
+        | Metric::TlsHandshakeTime
+        | Metric::FirstByteTime
+        | Metric::SendWait => false,
+    }
+}
+
+/// The distribution of a metric holds no more arrivals than the tally, and as many where each has a value.
+fn check_count(metric: Metric, run_file: &RunFile) -> Result<(), String> {
+    let (kind, arrivals) = population(metric, &run_file.tally);
+    let recorded = run_file.recorded.exact.get(metric.name()).map_or(0, |exact| exact.count);
+    if recorded > arrivals || (has_each(metric) && recorded < arrivals) {
+        return Err(format!(
+            "its tally says that {arrivals} arrivals were {kind}, but recorded.exact.{} counts {recorded}",
+            metric.name()
+        ));
+    }
+    Ok(())
+}
+
+fn check_exact(tag: &str, exact: &Exact) -> Result<(), String> {
+    if exact.count > MOST_ARRIVALS {
+        return Err(format!("its recorded.exact.{tag} counts {}, more than a run can have", exact.count));
+    }
+    not_longer(&format!("recorded.exact.{tag}.max_ns"), exact.max_ns)
+}
+
+/// Counts by kind add up to those of the tally.
+fn check_sum<'a>(name: &str, counts: impl Iterator<Item = &'a u64>, what: &str, arrivals: u64) -> Result<(), String> {
+    let sum: u128 = counts.map(|count| u128::from(*count)).sum();
+    if sum == u128::from(arrivals) {
+        return Ok(());
+    }
+    Err(format!("its {name} add up to {sum}, but its tally says that {arrivals} arrivals {what}"))
+}
+
+/// Each target has books that balance, and together they are those of the run.
+fn check_targets(targets: &[TargetBooks], whole: &Tally) -> Result<(), String> {
+    let mut sum = Tally::default();
+    for (number, target) in targets.iter().enumerate() {
+        let name = format!("by_target[{number}].tally");
+        check_tally(&name, &target.tally)?;
+        let statuses = target.statuses.values();
+        check_sum(&format!("by_target[{number}].statuses"), statuses, "were answered", target.tally.responses)?;
+        sum.merge(&target.tally);
+        if sum.planned > whole.planned {
+            break;
+        }
+    }
+    if targets.is_empty() || sum == *whole {
+        return Ok(());
+    }
+    Err(format!(
+        "its by_target adds up to {} planned arrivals and {} answers, but its tally says {} and {}",
+        sum.planned, sum.responses, whole.planned, whole.responses
+    ))
+}
+
+/// The times of the whole are possible, and no count has more arrivals than were planned.
+fn check_sizes(run_file: &RunFile) -> Result<(), String> {
+    let recorded = &run_file.recorded;
+    not_longer("elapsed_ns", run_file.elapsed_ns)?;
+    not_longer("recorded.measure_from_ns", recorded.measure_from_ns)?;
+    not_longer("recorded.last_end_ns", recorded.last_end_ns)?;
+    let (timeline, planned) = (&recorded.timeline, run_file.tally.planned);
+    // Of a warm-up that was cut off afterwards, some rows still hold arrivals.
+    let with_warmup = planned + run_file.warmup_tally.planned;
+    for (name, count, most) in [
+        ("samples.seen", recorded.samples.seen, planned),
+        ("timeline.planned", timeline.planned, with_warmup),
+        ("timeline.sent", timeline.sent, with_warmup),
+        ("timeline.completed", timeline.completed, with_warmup),
+        ("timeline.failed", timeline.failed, with_warmup),
+    ] {
+        if count > most {
+            return Err(format!("its recorded.{name} is {count}, but only {most} arrivals were planned"));
+        }
+    }
+    Ok(())
+}
+
+fn check_generator(generator: &GeneratorStats) -> Result<(), String> {
+    if generator.pauses.len() > LONGEST_PAUSES {
+        return Err(format!(
+            "its generator.pauses lists {} pauses, but a run keeps the {LONGEST_PAUSES} longest",
+            generator.pauses.len()
+        ));
+    }
+    generator.pauses.iter().try_for_each(|pause| {
+        not_longer("generator.pauses[].at_ns", pause.at_ns)?;
+        not_longer("generator.pauses[].length_ns", pause.length_ns)
+    })?;
+    not_longer("generator.clock_reading_ns", generator.clock_reading_ns.unwrap_or(0))
+}
+
+fn not_longer(name: &str, value: u64) -> Result<(), String> {
+    if value <= LONGEST_NS {
+        return Ok(());
+    }
+    Err(format!("its {name} is {value}, but no run is longer than {LONGEST_NS} ns"))
+}

@@ -1,0 +1,297 @@
+//! Folders that say what no run can be: each is refused with one line, before anything is computed from it.
+
+use std::fs;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer, V2Serializer};
+use serde_json::{Value, json};
+use std::io::Write;
+use tempfile::TempDir;
+use truetail_model::record::{RecorderOptions, SamplesOptions};
+use truetail_run::{MergeError, folder, merge};
+
+use crate::broken::{complaint, failure};
+use crate::support::{findings, run, steady};
+
+/// A field of a log that holds this value so often.
+fn payload(value: u64, count: u64) -> String {
+    let mut histogram = Histogram::<u64>::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
+    histogram.record_n(value, count).unwrap();
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
+    STANDARD.encode(bytes)
+}
+
+/// A field of a log: these bytes, deflated.
+fn deflated(bytes: &[u8]) -> String {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    let deflated = encoder.finish().unwrap();
+    let head = [0x1c84_9314_u32.to_be_bytes(), (deflated.len() as u32).to_be_bytes()].concat();
+    STANDARD.encode([head, deflated].concat())
+}
+
+fn log_line(tag: &str, payload: &str) -> String {
+    format!("Tag={tag},0.000,1.000,0.0,{payload}\n")
+}
+
+/// Changes `run.json` as a value.
+fn in_json(change: impl Fn(&mut Value)) -> impl Fn(String) -> String {
+    move |text| {
+        let mut file: Value = serde_json::from_str(&text).unwrap();
+        change(&mut file);
+        serde_json::to_string_pretty(&file).unwrap()
+    }
+}
+
+fn set(place: &'static str, value: Value) -> impl Fn(&mut Value) {
+    move |file| *file.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = value.clone()
+}
+
+/// A folder of a run of which not every request was kept.
+fn sampled() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let samples = SamplesOptions { capacity: 100, slowest: 10 };
+    let run = run(RecorderOptions { samples, ..RecorderOptions::default() }, &steady(2));
+    folder::save(folder.path(), &run, &findings(&run)).unwrap();
+    folder
+}
+
+fn edit(folder: &Path, name: &str, change: impl FnOnce(String) -> String) {
+    let path = folder.join(name);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(path, change(text)).unwrap();
+}
+
+#[test]
+fn error_status_times_that_are_no_part_of_the_response_times_are_refused() {
+    let folder = sampled();
+    let slower_than_all = payload(3_000_000_000_000, 4);
+    edit(folder.path(), folder::HISTOGRAMS, |text| {
+        let is_other = |line: &&str| !line.starts_with("Tag=error_status_time,");
+        let others: String = text.split_inclusive('\n').filter(is_other).collect();
+        others + &log_line("error_status_time", &slower_than_all)
+    });
+    edit(
+        folder.path(),
+        folder::RUN,
+        in_json(|file| {
+            let ns = 3_000_000_000_000_u64;
+            // What the buckets of the log can hold.
+            file["recorded"]["exact"]["error_status_time"] =
+                json!({"count": 4, "sum_ns": ns * 4, "min_ns": ns, "max_ns": ns});
+        }),
+    );
+    let error = failure(folder.path()).to_string();
+    assert!(
+        error.contains("histograms.hlog: its tag error_status_time holds values that response_time does not"),
+        "{error}"
+    );
+}
+
+#[test]
+fn counts_of_seconds_that_add_up_to_too_many_are_refused() {
+    for (column, name) in [(1, "planned"), (2, "sent"), (3, "completed"), (4, "failed")] {
+        let complaint = complaint(folder::TIMELINE, |text| {
+            let row = |(number, line): (usize, &str)| {
+                let mut fields: Vec<String> = line.split(',').map(str::to_owned).collect();
+                if number > 0 {
+                    fields[column] = (u64::MAX / 2 + 1).to_string();
+                }
+                fields.join(",") + "\n"
+            };
+            text.lines().enumerate().map(row).collect()
+        });
+        assert!(
+            complaint.starts_with(&format!("timeline.csv, line 2: up to this line {name} adds up to")),
+            "{complaint}"
+        );
+    }
+    let complaint = complaint(folder::TIMELINE, |text| {
+        let row = |line: &str| {
+            let mut fields: Vec<&str> = line.split(',').collect();
+            if fields[0] == "1" {
+                fields[5] = "123456";
+            }
+            fields.join(",") + "\n"
+        };
+        text.lines().map(row).collect()
+    });
+    assert!(complaint.contains("timeline.csv, line 3: error_status is 123456, but completed only"), "{complaint}");
+}
+
+#[test]
+fn lines_of_a_log_that_add_up_to_too_many_are_refused() {
+    let many = payload(1_000, (1 << 62) - 1);
+    for tag in ["response_time", "response_time@1", "of_a_later_version"] {
+        let complaint = complaint(folder::HISTOGRAMS, |text| {
+            text + &log_line(tag, &payload(1_000, 1)) + &log_line(tag, &many).repeat(5)
+        });
+        assert!(
+            complaint.starts_with("histograms.hlog, line ") && complaint.contains(&format!(", {tag} has 4611686")),
+            "{complaint}"
+        );
+    }
+}
+
+/// Found by reading: the deserializer reserves what a line says that it needs.
+#[test]
+fn a_line_of_a_log_cannot_ask_for_more_than_a_histogram_takes() {
+    let mut histogram = Vec::new();
+    V2Serializer::new().serialize(&Histogram::<u64>::new_with_bounds(1, 1 << 40, 3).unwrap(), &mut histogram).unwrap();
+    let mut greedy = histogram.clone();
+    greedy[4..8].copy_from_slice(&u32::MAX.to_be_bytes());
+    let counts = histogram.len() - 40;
+    for (bytes, says) in [
+        (greedy, format!("it says that 4294967295 bytes of counts follow, but {counts} do")),
+        (vec![0; 1 << 24], "it is longer than 524288 bytes, which no histogram of a run is".to_owned()),
+        (vec![0; 3], "it says that 0 bytes of counts follow".to_owned()),
+    ] {
+        let complaint = complaint(folder::HISTOGRAMS, |text| text + &log_line("x", &deflated(&bytes)));
+        assert!(complaint.contains("the histogram cannot be decoded: ") && complaint.contains(&says), "{complaint}");
+    }
+    let complaint = complaint(folder::HISTOGRAMS, |text| text + &log_line("x", &STANDARD.encode(&histogram)));
+    assert!(complaint.contains("it is no deflated histogram of version 2"), "{complaint}");
+}
+
+#[test]
+fn a_distribution_of_a_later_version_is_passed_over() {
+    let folder = sampled();
+    edit(folder.path(), folder::HISTOGRAMS, |text| text + &log_line("of_a_later_version", &payload(1_000, 3)));
+    let unnamed = failure(folder.path()).to_string();
+    assert!(unnamed.contains("recorded.exact.of_a_later_version in run.json is null"), "{unnamed}");
+    edit(
+        folder.path(),
+        folder::RUN,
+        in_json(|file| {
+            file["recorded"]["exact"]["of_a_later_version"] =
+                json!({"count": 3, "sum_ns": 3_000, "min_ns": 1_000, "max_ns": 1_000});
+        }),
+    );
+    assert_eq!(folder::load(folder.path()).unwrap().run.snapshot.tally.planned, 2000);
+}
+
+#[test]
+fn a_run_file_that_no_run_writes_is_refused() {
+    let pauses = vec![json!({"worker": 0, "at_ns": 1, "length_ns": 1}); 101];
+    for (place, value, says) in [
+        ("/statuses/200", json!(1), "its statuses add up to 5, but its tally says that 1992 arrivals were answered"),
+        ("/statuses/200", json!(u64::MAX), "its statuses add up to 18446744073709551619, but its tally"),
+        ("/causes", json!({"reset_by_peer": 3}), "its causes add up to 3, but its tally says that 4 arrivals failed"),
+        ("/by_target/0/statuses/200", json!(0), "its by_target[0].statuses add up to 4, but"),
+        ("/by_target/0/tally/planned", json!(0), "its by_target[0].tally does not balance"),
+        (
+            "/elapsed_ns",
+            json!(u64::MAX),
+            "its elapsed_ns is 18446744073709551615, but no run is longer than 1152921504606846976 ns",
+        ),
+        ("/recorded/measure_from_ns", json!(u64::MAX), "its recorded.measure_from_ns is 18446744073709551615"),
+        ("/recorded/last_end_ns", json!(u64::MAX), "its recorded.last_end_ns is 18446744073709551615"),
+        (
+            "/recorded/samples/seen",
+            json!(2001),
+            "its recorded.samples.seen is 2001, but only 2000 arrivals were planned",
+        ),
+        ("/recorded/timeline/sent", json!(2001), "its recorded.timeline.sent is 2001, but only 2000"),
+        (
+            "/recorded/exact/start_delay/count",
+            json!(1999),
+            "2000 arrivals were issued, but recorded.exact.start_delay counts 1999",
+        ),
+        (
+            "/recorded/exact/connect_time/count",
+            json!(2001),
+            "2000 arrivals were issued, but recorded.exact.connect_time counts 2001",
+        ),
+        ("/recorded/exact/response_time/max_ns", json!(u64::MAX), "its recorded.exact.response_time.max_ns is 1844"),
+        ("/recorded/exact/response_time@1/count", json!(u64::MAX), "its recorded.exact.response_time@1 counts 1844"),
+        ("/generator/pauses", json!(pauses), "its generator.pauses lists 101 pauses, but a run keeps the 100 longest"),
+        ("/generator/pauses/0/at_ns", json!(u64::MAX), "its generator.pauses[].at_ns is 18446744073709551615"),
+        ("/generator/clock_reading_ns", json!(u64::MAX), "its generator.clock_reading_ns is 18446744073709551615"),
+    ] {
+        let complaint = complaint(folder::RUN, in_json(set(place, value)));
+        assert!(complaint.starts_with("run.json: ") && complaint.contains(says), "{place}: {complaint}");
+    }
+}
+
+#[test]
+fn a_sum_that_the_buckets_rule_out_is_found_out() {
+    for sum in [1_u64, u64::MAX] {
+        let complaint = complaint(folder::RUN, in_json(set("/recorded/exact/service_time/sum_ns", json!(sum))));
+        assert!(
+            complaint.starts_with("histograms.hlog: it contains ") && complaint.contains("recorded.exact.service_time"),
+            "{complaint}"
+        );
+    }
+}
+
+#[test]
+fn requests_that_no_run_has_are_refused() {
+    let in_line_3 = |column: usize, value: &'static str| {
+        move |text: String| {
+            let row = |(number, line): (usize, &str)| {
+                let mut fields: Vec<&str> = line.split(',').collect();
+                if number == 2 {
+                    fields[column] = value;
+                }
+                fields.join(",") + "\n"
+            };
+            text.lines().enumerate().map(row).collect::<String>()
+        }
+    };
+    for (column, name) in
+        [(2, "intended_start_ns"), (3, "actual_start_ns"), (4, "end_ns"), (10, "read_lag_ns"), (15, "knock_on_ns")]
+    {
+        let complaint = complaint(folder::SAMPLES, in_line_3(column, "18446744073709551615"));
+        let says = format!("samples.csv, line 3: {name} is 18446744073709551615, but no run is longer than");
+        assert!(complaint.starts_with(&says), "{complaint}");
+    }
+    let complaint_about_bytes = complaint(folder::SAMPLES, in_line_3(14, "18446744073709551615"));
+    assert!(
+        complaint_about_bytes.contains("line 3: up to this line bytes_in adds up to more"),
+        "{complaint_about_bytes}"
+    );
+    // A reset in place of an answer.
+    let changed = complaint(folder::SAMPLES, |text| text.replacen("response,200,", "timed_out,,", 1));
+    assert!(changed.contains("its requests have other outcomes than the tally in run.json counts"), "{changed}");
+}
+
+#[test]
+fn runs_that_are_too_many_together_are_not_merged() {
+    let mut parts = [1, 2].map(|started| {
+        let mut part = run(RecorderOptions::default(), &steady(1));
+        part.facts.started_at_unix_ns = Some(started);
+        part
+    });
+    parts.iter_mut().for_each(|part| part.snapshot.tally.planned = 1 << 48);
+    let error = merge(parts.into()).unwrap_err();
+    assert_eq!(error, MergeError::TooMany { planned: 1 << 49 });
+    assert!(error.to_string().contains("together they plan 562949953421312 arrivals"), "{error}");
+}
+
+/// What a file says of a generator may be any number.
+#[test]
+fn generators_of_any_size_are_merged() {
+    let mut parts = [1, 2].map(|started| {
+        let mut part = run(RecorderOptions::default(), &steady(1));
+        part.facts.started_at_unix_ns = Some(started);
+        part
+    });
+    for part in &mut parts {
+        let generator = part.facts.generator.as_mut().unwrap();
+        (generator.threads, generator.paused_ns, generator.pause_count) = (u32::MAX, u64::MAX, u64::MAX);
+        generator.cpu.user_ns = u64::MAX;
+        generator.peak_memory_bytes = Some(u64::MAX);
+        part.facts.bytes_in = u64::MAX;
+        part.snapshot.bytes_in = u64::MAX;
+        part.facts.checks[0].passed = u64::MAX;
+    }
+    let facts = merge(parts.into()).unwrap().facts;
+    assert_eq!((facts.bytes_in, facts.checks[0].answers()), (u64::MAX, u64::MAX));
+    assert_eq!(facts.generator.unwrap().threads, u32::MAX);
+}
