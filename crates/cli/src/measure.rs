@@ -46,8 +46,9 @@ pub fn measure(plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
     let control = context.control;
     let signals = signals::stop_run_on_signal(&control)?;
     let model = plan.workload.model.clone();
-    let watch =
-        context.watched.map(|states| Watch::start(Figures::new(model.clone(), control.clone()), &control, states));
+    let watch = context
+        .watched
+        .map(|states| Watch::start(Figures::new(model.clone(), control.clone()), &control, states, signals.count()));
     let watch = watch.transpose()?;
     let reporter = (!context.quiet && watch.is_none()).then(|| ProgressReporter::start(model, control.clone()));
     let supervisor = Supervisor::start(plan, context.stop_conditions, control.clone(), context.quiet);

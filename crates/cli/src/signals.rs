@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::thread::{self, JoinHandle};
 
@@ -66,6 +66,8 @@ pub struct SignalHandler {
     handle: Handle,
     /// The first signal; 0 where none came.
     first: Arc<AtomicI32>,
+    /// How many came.
+    count: Arc<AtomicU32>,
     thread: Option<JoinHandle<()>>,
     _capture: Capture,
 }
@@ -81,9 +83,11 @@ impl SignalHandler {
         let (mut signals, capture) = Capture::start()?;
         let handle = signals.handle();
         let first = Arc::new(AtomicI32::new(0));
-        let seen = Arc::clone(&first);
+        let count = Arc::new(AtomicU32::new(0));
+        let (seen, counted) = (Arc::clone(&first), Arc::clone(&count));
         let thread = thread::Builder::new().name("truetail-signals".to_owned()).spawn(move || {
             for (number, signal) in (1..).zip(signals.forever()) {
+                counted.store(number, Ordering::SeqCst);
                 if number == 1 {
                     seen.store(signal, Ordering::SeqCst);
                 }
@@ -92,7 +96,12 @@ impl SignalHandler {
                 }
             }
         })?;
-        Ok(SignalHandler { handle, first, thread: Some(thread), _capture: capture })
+        Ok(SignalHandler { handle, first, count, thread: Some(thread), _capture: capture })
+    }
+
+    /// How many have come.
+    pub fn count(&self) -> Arc<AtomicU32> {
+        Arc::clone(&self.count)
     }
 
     /// The first signal that came, if any did.

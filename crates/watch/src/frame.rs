@@ -10,7 +10,7 @@ use crate::time::Span;
 /// Columns of the labels and the blank behind them.
 const LABELS: u16 = 12;
 /// Columns of the captions and the blanks before them.
-const CAPTIONS: u16 = 19;
+const CAPTIONS: u16 = 22;
 /// A narrower plot goes without captions.
 const NARROWEST: u16 = 24;
 

@@ -43,7 +43,7 @@ impl Lane {
         Lane::new("in flight", frame, value, whole)
     }
 
-    /// The largest backlog; without columns where it is not known while the run goes on.
+    /// The largest backlog; only for a run of which it is known at each moment how many arrivals are due.
     pub(crate) fn backlog(frame: &Frame, history: &History) -> Lane {
         let value = |column: usize| {
             let (from, to) = frame.span.times(column);
@@ -78,11 +78,11 @@ impl Lane {
         self.values.iter().any(Option::is_some)
     }
 
-    /// Draws it into the first row of `area`. `emphasis` is that of the plot.
-    pub(crate) fn draw(&self, frame: &Frame, emphasis: Emphasis, area: Rect, buffer: &mut Buffer) {
+    /// Draws it into the first row of `area`.
+    pub(crate) fn draw(&self, frame: &Frame, area: Rect, buffer: &mut Buffer) {
         let plot = frame.plot_area(area);
         frame.label(&self.label, area, area.y, buffer);
-        let line = Line::from(frame.look.span(emphasis, &sparkline(&self.values, frame.look.report())));
+        let line = Line::from(frame.look.span(Emphasis::Plain, &sparkline(&self.values, frame.look.report())));
         buffer.set_line(plot.x, plot.y, &line, plot.width);
         frame.caption(Line::from(frame.look.span(Emphasis::Plain, &self.range())), area, area.y, buffer);
     }

@@ -37,13 +37,18 @@ fn waiting(state: Option<&LiveState>, progress: &RunProgress) -> (String, Emphas
     (text, if progress.failed > 0 { Emphasis::Doubt } else { Emphasis::Plain })
 }
 
-/// Arrivals that are due and not sent. Only with even spacing is it known of each moment how many are due; otherwise `None`
-/// unless some are known to wait.
-pub(crate) fn backlog(state: &LiveState, progress: &RunProgress) -> Option<u64> {
+/// Arrivals that are due and not sent: of now with even spacing, else of the moment of `state`. `None` where users decide
+/// what is due.
+fn backlog(state: &LiveState, progress: &RunProgress) -> Option<u64> {
+    let seen = if is_due_known(state) { progress } else { &state.progress };
+    let is_open = state.run.facts.offered.model == LoadModelKind::Open;
+    is_open.then(|| seen.planned.saturating_sub(seen.sent))
+}
+
+/// Whether it is known of each moment, without asking anybody, how many arrivals are due.
+pub(crate) fn is_due_known(state: &LiveState) -> bool {
     let offered = &state.run.facts.offered;
-    let is_known = offered.model == LoadModelKind::Open && offered.spacing.as_deref() == Some("even");
-    let waiting = progress.planned.saturating_sub(progress.sent);
-    (is_known || waiting > 0).then_some(waiting)
+    offered.model == LoadModelKind::Open && offered.spacing.as_deref() == Some("even")
 }
 
 /// Planned arrivals per second in the last whole columns, as many as make a second; `None` before there is one.

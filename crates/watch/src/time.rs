@@ -15,16 +15,18 @@ pub(crate) struct Span {
 
 /// A run that has just begun is drawn on an axis of this many seconds.
 const SHORTEST_S: f64 = 10.0;
+/// A run that ends later than planned by up to this share of its length keeps its axis, and its last answers are not drawn.
+const DRAINED: f64 = 0.1;
 
 impl Span {
-    /// The time from the end of the warm-up to now, on an axis that ends at ten seconds, twenty, forty and so on, or where
-    /// the run does. So columns stay where they are for a long time, and little of the terminal is drawn again.
+    /// The time from the end of the warm-up to now, on an axis that ends at ten seconds, twenty, forty and so on, or
+    /// where the run does. So columns stay where they are for a long time, and little of the terminal is drawn again.
     pub(crate) fn of_run(from_s: f64, now_s: f64, end_s: Option<f64>, columns: usize) -> Span {
         let mut length = SHORTEST_S;
         while from_s + length < now_s {
             length *= 2.0;
         }
-        let end = end_s.filter(|end| *end > from_s && *end >= now_s);
+        let end = end_s.filter(|end| *end > from_s && now_s <= end + (end - from_s) * DRAINED);
         let to_s = end.map_or(from_s + length, |end| end.min(from_s + length));
         Span { from_s, to_s, columns: columns.max(1) }
     }
@@ -78,14 +80,14 @@ mod tests {
     #[test]
     fn the_axis_grows_in_steps_and_ends_with_the_run() {
         let ends = |now| Span::of_run(0.0, now, Some(60.0), 80).to_s;
-        assert_eq!([0.0, 10.0, 10.1, 25.0, 41.0, 60.0, 61.0].map(ends), [10.0, 10.0, 20.0, 40.0, 60.0, 60.0, 80.0]);
+        assert_eq!([0.0, 10.0, 10.1, 25.0, 41.0, 61.0, 67.0].map(ends), [10.0, 10.0, 20.0, 40.0, 60.0, 60.0, 80.0]);
         assert_eq!(Span::of_run(5.0, 30.0, None, 80), Span { from_s: 5.0, to_s: 45.0, columns: 80 });
         assert_eq!(Span::of_run(0.0, 1.0, Some(3.0), 80).to_s, 3.0);
     }
 
     #[test]
     fn a_wide_column_is_stretched() {
-        let axis = TimeAxis { from_s: 0.0, column_s: 1.0, columns: 4 };
+        let axis = TimeAxis { column_s: 1.0, columns: 4, ..TimeAxis::default() };
         let span = Span { from_s: 0.0, to_s: 8.0, columns: 16 };
         let sources: Vec<_> = (0..16).map(|column| span.sources(column, &axis)).collect();
         assert!((0..8).all(|column| sources[column] == (column / 2..column / 2 + 1)), "{sources:?}");
@@ -102,7 +104,7 @@ mod tests {
             from_s in 0.0..20.0f64,
             column_s in 0.01..100.0f64,
         ) {
-            let axis = TimeAxis { from_s, column_s, columns };
+            let axis = TimeAxis { from_s, column_s, columns, ..TimeAxis::default() };
             let length = column_s * columns as f64;
             let span = Span { from_s, to_s: from_s + length, columns: width };
             let sources: Vec<usize> = (0..width).flat_map(|column| span.sources(column, &axis)).collect();

@@ -53,7 +53,7 @@ impl View<'_> {
         let keys = help::keys(look, self.choice.page.next().name());
         let note = self.note.map(|note| look.span(Emphasis::Doubt, note)).map(Line::from);
         let mut blocks = vec![
-            Block::new(3, 1, move |area, buffer| draw_lines(&title, look, area, buffer)).and(20, more),
+            Block::new(3, 1, move |area, buffer| draw_lines(&title, look, area, buffer)).and(16, more),
             Block::new(0, 1, |area, buffer| self.draw_position(area, buffer)),
             Block::new(4, 1, |area, buffer| self.draw_page(area, buffer)).and(5, u16::MAX),
         ];
@@ -100,8 +100,8 @@ impl View<'_> {
         let look = self.look;
         let mut blocks = Vec::new();
         if let Some(state) = self.state {
-            blocks.push(labelled(decisions::verdict(&state.findings, look, columns), [7, 8, 40], 2));
-            blocks.push(labelled(decisions::gates(&state.run, &state.findings, look, columns), [9, 10, 14], 2));
+            blocks.push(labelled(decisions::verdict(&state.findings, look, columns), [7, 10, 40], 1));
+            blocks.push(labelled(decisions::gates(&state.run, &state.findings, look, columns), [7, 9, 17], 1));
         }
         blocks.extend(self.load(columns));
         if let Some(state) = self.state {
@@ -109,7 +109,7 @@ impl View<'_> {
             let height = table.height();
             blocks.push(Block::gap());
             let draw = move |area: Rect, buffer: &mut Buffer| draw_lines(&table.lines(area.height), look, area, buffer);
-            blocks.push(Block::new(6, height.min(2), draw).and(8, 3).and(13, height.saturating_sub(5)));
+            blocks.push(Block::new(6, height.min(2), draw).and(8, 3).and(13, 1).and(17, height.saturating_sub(6)));
         }
         blocks
     }
@@ -143,27 +143,16 @@ impl View<'_> {
     fn pictures(&self, area: Rect) -> Vec<Block<'_>> {
         let (Some(state), Some(frame)) = (self.state, self.frame(area.width)) else { return Vec::new() };
         let series = &state.series;
+        // One more for requests without an answer.
         let useful = heat_map::useful_rows(&series.heat_map, self.look).saturating_add(1);
+        let beyond = |rows: u16| useful.saturating_sub(rows);
         let heat = move |area: Rect, buffer: &mut Buffer| {
             heat_map::draw(&series.heat_map, &series.time, &frame, area, buffer);
         };
-        let mut blocks = vec![Block::new(11, 3, heat).and(12, 2).and(15, 5).and(60, useful.saturating_sub(10))];
-        let history = self.history;
-        let knows_backlog = history.latest().is_some_and(|look| load::backlog(state, look).is_some());
-        let lanes = [
-            (16, Some(Lane::response_time(&frame, series, 0.5)), Emphasis::Plain),
-            (13, Some(Lane::response_time(&frame, series, 0.99)), Emphasis::Plain),
-            (10, Some(Lane::generator_lag(&frame, series, 0.99)), Emphasis::Plain),
-            (12, Some(Lane::sent(&frame, history)), Emphasis::Plain),
-            (14, Some(Lane::answered(&frame, history)), Emphasis::Plain),
-            (15, Some(Lane::backlog(&frame, history)).filter(|_| knows_backlog), Emphasis::Plain),
-            (15, Some(Lane::in_flight(&frame, history)), Emphasis::Plain),
-        ];
-        for (rank, lane, emphasis) in lanes {
-            if let Some(lane) = lane.filter(Lane::has_values) {
-                let draw = move |area: Rect, buffer: &mut Buffer| lane.draw(&frame, emphasis, area, buffer);
-                blocks.push(Block::new(rank, 1, draw));
-            }
+        let mut blocks =
+            vec![Block::new(11, 3, heat).and(14, beyond(3).min(2)).and(18, beyond(5).min(5)).and(60, beyond(10))];
+        for (rank, lane) in self.lanes(state, &frame).into_iter().filter(|(_, lane)| lane.has_values()) {
+            blocks.push(Block::new(rank, 1, move |area, buffer| lane.draw(&frame, area, buffer)));
         }
         if !series.pauses.is_empty() {
             let draw = move |area: Rect, buffer: &mut Buffer| lanes::draw_pauses(&series.pauses, &frame, area, buffer);
@@ -171,6 +160,23 @@ impl View<'_> {
         }
         blocks.push(Block::new(10, 1, move |area, buffer| frame.axis(area, buffer)));
         blocks
+    }
+
+    /// The lanes, from top to bottom, with their ranks.
+    fn lanes(&self, state: &LiveState, frame: &Frame) -> Vec<(u8, Lane)> {
+        let (series, history) = (&state.series, self.history);
+        let mut lanes = vec![
+            (16, Lane::response_time(frame, series, 0.5)),
+            (12, Lane::response_time(frame, series, 0.99)),
+            (10, Lane::generator_lag(frame, series, 0.99)),
+            (12, Lane::sent(frame, history)),
+            (12, Lane::answered(frame, history)),
+            (15, Lane::in_flight(frame, history)),
+        ];
+        if load::is_due_known(state) {
+            lanes.push((15, Lane::backlog(frame, history)));
+        }
+        lanes
     }
 
     /// The frame of the pictures; `None` where there is nothing to draw yet.

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -56,11 +56,12 @@ impl Watch {
     /// The key that ends the run.
     pub const STOP_KEY: &str = "q";
 
-    /// Fills the terminal with the run of `control`, in a thread with a lower priority than the workers.
+    /// Fills the terminal with the run of `control`, in a thread with a lower priority than the workers. `signals` counts
+    /// those that asked the run to end.
     ///
     /// # Errors
     /// If this process has no terminal to read keys from, or no thread can be started.
-    pub fn start(figures: Figures, control: &Control, states: LiveStates) -> Result<Watch> {
+    pub fn start(figures: Figures, control: &Control, states: LiveStates, signals: Arc<AtomicU32>) -> Result<Watch> {
         let screen = FullScreen::enter().map_err(|error| {
             runtime_error(format!("--watch cannot use the terminal of this process: {error}; leave it out"))
         })?;
@@ -75,7 +76,7 @@ impl Watch {
             history: History::default(),
             choice: Choice::default(),
             shown: None,
-            stops: Stops { last_q: None, asked: 0, by_key: Arc::clone(&stopped_by_key) },
+            stops: Stops { last_q: None, signals, by_key: Arc::clone(&stopped_by_key) },
         };
         let show = move || {
             host::lower_thread_priority();
@@ -86,7 +87,7 @@ impl Watch {
         Ok(Watch { end: Some(end), thread: Some(thread), stopped_by_key })
     }
 
-    /// True if the first thing that asked the run to end was the key `q`.
+    /// True if the first signal that asked the run to end came from the key `q`.
     pub fn stopped_by_key(&self) -> bool {
         self.stopped_by_key.load(Ordering::Relaxed)
     }
@@ -157,7 +158,7 @@ impl Screen {
     fn press(&mut self, key: Key) {
         match key {
             Key::Interrupt => self.stops.interrupt(),
-            Key::Stop => self.stops.stop(Instant::now(), self.control.was_stopped()),
+            Key::Stop => self.stops.stop(Instant::now()),
             Key::NextPage | Key::PreviousPage | Key::Help | Key::Back => self.choice = self.choice.after(key),
         }
     }
@@ -166,24 +167,24 @@ impl Screen {
 /// Keys that end the run. They raise the signal of Ctrl-C, so that they do what it does.
 struct Stops {
     last_q: Option<Instant>,
-    /// How many signals `q` raised.
-    asked: u32,
+    /// How many asked the run to end so far.
+    signals: Arc<AtomicU32>,
     by_key: Arc<AtomicBool>,
 }
 
 impl Stops {
-    fn interrupt(&mut self) {
+    fn interrupt(&self) {
         let _ = raise(SIGINT);
     }
 
-    /// At most twice: a third signal would end the process without a report.
-    fn stop(&mut self, now: Instant, was_stopped: bool) {
+    /// Never the third signal, which would end the process without a report.
+    fn stop(&mut self, now: Instant) {
         let is_held = self.last_q.replace(now).is_some_and(|last| now - last < SAME_PRESS);
-        if is_held || self.asked == 2 {
+        let before = self.signals.load(Ordering::SeqCst);
+        if is_held || before >= 2 {
             return;
         }
-        self.asked += 1;
-        if !was_stopped {
+        if before == 0 {
             self.by_key.store(true, Ordering::Relaxed);
         }
         let _ = raise(SIGINT);

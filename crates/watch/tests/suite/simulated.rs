@@ -5,6 +5,7 @@ use truetail_analysis::gates;
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
 use truetail_report::{LiveState, RunProgress};
+use truetail_run::RunSource;
 use truetail_sim::{SimError, SimOptions, simulate};
 use truetail_watch::History;
 
@@ -14,6 +15,9 @@ use truetail_watch::History;
 /// If it cannot be simulated.
 pub fn watched(scenario: &Scenario) -> Result<(LiveState, History), SimError> {
     let mut run = simulate(scenario, SimOptions::default())?;
+    // As if it had been measured.
+    run.facts.source = RunSource::Sockets;
+    run.facts.offered.name = None;
     run.facts.offered.url = Some("http://127.0.0.1:8080/api".to_owned());
     run.facts.offered.method = Some("GET".to_owned());
     let mut findings = truetail_analysis::findings(&run);
