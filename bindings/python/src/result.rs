@@ -224,9 +224,15 @@ impl RunResult {
         to_python(py, &run_file(&self.run, &self.findings))
     }
 
-    /// Saves the run in this folder, which must be new, empty, or hold an earlier run, which is replaced.
+    /// Saves the run and its page in this folder, which must be new, empty, or hold an earlier run, which is replaced.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| folder::save(&path, &self.run, &self.findings)).map_err(|error| save_error(&error))
+        let save = || {
+            folder::save(&path, &self.run, &self.findings)?;
+            let series = truetail_analysis::series::series(&self.run, &self.findings);
+            let page = truetail_page::RunPage::new(&self.run, &self.findings, &series);
+            folder::save_page(&path, &truetail_page::run_page(&page))
+        };
+        py.detach(save).map_err(|error| save_error(&error))
     }
 
     fn _repr_html_(&self) -> String {

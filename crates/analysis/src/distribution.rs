@@ -31,6 +31,35 @@ pub(crate) fn quantile_of(population: &Population, q: f64) -> Quantile {
     table(population, &all).swap_remove(place)
 }
 
+/// As [`quantile_of`], for a population whose `table` is known. A quantile that is in the table is the one there.
+pub(crate) fn among(population: &Population, q: f64, table: &[Quantile]) -> Quantile {
+    let place = table.partition_point(|other| other.q < q);
+    if let Some(known) = table.get(place).filter(|known| known.q == q) {
+        return *known;
+    }
+    let mut all = table.to_vec();
+    all.insert(place, alone(population, q));
+    uncross(&mut all);
+    all[place]
+}
+
+/// One quantile of a population without an interval.
+pub(crate) fn estimate_of(population: &Population, q: f64) -> Quantile {
+    let (n, needs_n) = (population.count(), min_sample_size(q));
+    if n < needs_n {
+        return refused(q, needs_n);
+    }
+    let estimate = population.at(rank_of(q, n));
+    Quantile {
+        value_ns: Some(estimate.value),
+        at_least: estimate.at_least,
+        no_answer: estimate.no_answer,
+        supported: true,
+        needs_n: None,
+        ..refused(q, needs_n)
+    }
+}
+
 /// These quantiles, in ascending order, with intervals that do not cross.
 fn table(population: &Population, quantiles: &[f64]) -> Vec<Quantile> {
     let mut quantiles: Vec<Quantile> = quantiles.iter().map(|q| alone(population, *q)).collect();
@@ -57,26 +86,11 @@ fn uncross(quantiles: &mut [Quantile]) {
 
 /// One quantile by itself.
 fn alone(population: &Population, q: f64) -> Quantile {
-    let (n, needs_n) = (population.count(), min_sample_size(q));
-    if n < needs_n {
-        return refused(q, needs_n);
-    }
-    let estimate = population.at(rank_of(q, n));
+    let estimate = estimate_of(population, q);
     // The extremes that were seen are no estimates of anything, so nothing surrounds them.
-    let interval = if q > 0.0 && q < 1.0 { population.interval(q) } else { ConfidenceInterval::default() };
-    Quantile {
-        q,
-        value_ns: Some(estimate.value),
-        low_ns: interval.low,
-        high_ns: interval.high,
-        at_least: estimate.at_least,
-        no_answer: estimate.no_answer,
-        supported: true,
-        needs_n: None,
-        effective_n: interval.effective_n,
-        without_generator_ns: None,
-        unresolved: false,
-    }
+    let has_interval = estimate.supported && q > 0.0 && q < 1.0;
+    let interval = if has_interval { population.interval(q) } else { ConfidenceInterval::default() };
+    Quantile { low_ns: interval.low, high_ns: interval.high, effective_n: interval.effective_n, ..estimate }
 }
 
 fn refused(q: f64, needs_n: u64) -> Quantile {

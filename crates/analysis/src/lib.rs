@@ -10,6 +10,7 @@
 //! | `load_timeline` | arrivals, starts and ends over time: whether the backlog grows |
 //! | [`saturation_detector`] | detects saturation during a run |
 //! | `levels`, [`settling()`], [`without_warmup`] | the levels of the response time, where it settles, and the run without its warm-up |
+//! | `so_far` | a run that is going on, as if it had been stopped now |
 //! | [`figures`] | how figures are written |
 //! | `fidelity` | how well the arrivals followed the schedule |
 //! | [`shadow`] | what a closed-loop tool would have reported |
@@ -19,16 +20,21 @@
 //! | [`gates`] | conditions under which a run fails, and what a run decides |
 //! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
+//! | [`compare`] | whether something got slower |
 //! | [`omission`] | how far a report is from the truth |
+//! | [`never_sent`] | the requests that a closed loop never sent |
+//! | `exact_curve` | percentile curves of what is known exactly |
 //! | [`league`] | load tools compared: what they reported and what the server saw |
 //! | [`series`] | what is drawn of a run |
 
 mod binomial;
 mod bracket;
+pub mod compare;
 mod confidence_interval;
 #[cfg(test)]
 mod coverage;
 mod distribution;
+mod exact_curve;
 mod exceedance;
 mod fidelity;
 pub mod figures;
@@ -38,12 +44,14 @@ mod levels;
 mod load_timeline;
 mod long_run_variance;
 mod metric_distributions;
+pub mod never_sent;
 pub mod omission;
 mod population;
 pub mod saturation_detector;
 pub mod series;
 mod settling;
 pub mod shadow;
+mod so_far;
 mod sorted_values;
 pub mod stopping_rule;
 pub mod support;
@@ -54,6 +62,7 @@ pub mod uncertainty;
 pub mod verdict;
 mod warmup;
 
+pub use exact_curve::{ExactTimes, exact_times, truth_curve};
 pub use metric_distributions::quantile;
 
 use truetail_model::record::RequestRecord;
@@ -62,6 +71,7 @@ use truetail_run::{Findings, Run, Verdict, VerdictState};
 use metric_distributions::every_arrival;
 
 pub use settling::settling;
+pub use so_far::stopped_now;
 pub use warmup::{WarmupCutError, without_warmup};
 
 /// All that is computed from a run. The same run gives the same findings.

@@ -88,8 +88,13 @@ fn times_by_status(records: &[RequestRecord], error: bool) -> Vec<u64> {
     records.iter().filter(is_wanted).map(|record| record.response_time().0).collect()
 }
 
+/// All planned arrivals by their response time.
+pub(crate) fn response_time_population(snapshot: &Snapshot, every: Option<&[RequestRecord]>) -> Population {
+    population(snapshot, every, Metric::ResponseTime)
+}
+
 /// The arrivals that `metric` is about; all planned ones for [`Metric::ResponseTime`].
-fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric) -> Population {
+pub(crate) fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric) -> Population {
     let rows = snapshot.intervals.rows();
     match (every, metric) {
         (Some(records), Metric::ResponseTime) => Population::of_arrivals(records),

@@ -79,6 +79,13 @@ pub fn shadow(run: &Run, response_time: &Distribution, users: u32) -> Option<Clo
     })
 }
 
+/// How many answers such a loop of `users`, at least 1, would have had, and these quantiles of them, as [`shadow`] has them;
+/// `None` for one that they are too few for. `None` for all where [`shadow`] has none.
+pub(crate) fn quantiles(run: &Run, users: u32, qs: &[f64]) -> Option<(u64, Vec<Option<u64>>)> {
+    let asked = Seen::of(run)?.ask(users.max(1))?;
+    Some((asked.count(), qs.iter().map(|q| asked.quantile(*q)).collect()))
+}
+
 fn quantile(q: f64, asked: &Asked, others: &[Asked], truth: &Distribution) -> ShadowQuantile {
     let value_ns = asked.quantile(q).filter(|value| *value > 0);
     let own = truth.quantiles.iter().find(|quantile| quantile.q == q && !quantile.no_answer);

@@ -61,6 +61,12 @@ impl Gating {
         };
     }
 
+    /// The same of a run that goes on, without gates on checks: what checks find is known after the run only.
+    pub fn judge_so_far(&self, run: &Run, findings: &mut Findings) {
+        let gates: Vec<Gate> = self.gates.iter().filter(|gate| !gate.is_about_checks()).cloned().collect();
+        findings.gates = gates::judge_all(&gates, run, findings);
+    }
+
     /// Writes the files that were asked for.
     ///
     /// # Errors
@@ -122,7 +128,10 @@ fn github_page() -> Result<PathBuf> {
 }
 
 /// Refuses a file that is a folder, or whose folder does not exist.
-fn check_place(flag: &str, file: &Path) -> Result<()> {
+///
+/// # Errors
+/// What is wrong with it, and the option that names it.
+pub fn check_place(flag: &str, file: &Path) -> Result<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     if file.is_dir() {
         return Err(usage_error(format!("{flag} {} is a folder; name a file", file.display())));

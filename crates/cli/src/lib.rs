@@ -8,16 +8,25 @@
 //! | `measure` | a run on real sockets, with progress and Ctrl-C |
 //! | `supervisor` | `--until`, `--stop-when-saturated`: conditions that stop a run early |
 //! | `output_folder` | where a run is saved |
+//! | `live` | a run that is going on, for those who watch it |
+//! | `judging` | what is made of the result of a run |
+//! | `page`, `command_line` | the page of a run, and the command that made it, without secrets |
 //! | `gating` | `--fail-if`: gates, the files they are written to, and the exit code that they make |
+//! | `export` | a saved run in other forms: pictures, CSV, HdrHistogram's text |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
 //! | `error` | exit codes, and the one line that says why |
 
 mod args;
+mod command_line;
 mod error;
+mod export;
 mod gating;
+mod judging;
+mod live;
 mod measure;
 mod output;
 mod output_folder;
+mod page;
 mod progress;
 mod resolve;
 mod signals;

@@ -4,7 +4,8 @@ use truetail_engine::{Control, Plan};
 use truetail_run::{OfferedLoad, Run, RunSource};
 
 use crate::error::{Result, runtime_error};
-use crate::progress::ProgressReporter;
+use crate::live::{LiveStates, Watch};
+use crate::progress::{Figures, ProgressReporter};
 use crate::signals;
 use crate::supervisor::{StopConditions, Supervisor};
 
@@ -19,6 +20,12 @@ pub struct RunContext {
     pub stop_conditions: StopConditions,
     /// Show no progress.
     pub quiet: bool,
+    /// The command line that made it, without secrets.
+    pub command: Option<String>,
+    /// The handle to the run, for those who watch it.
+    pub control: Control,
+    /// The states of the run, if it is to fill the terminal.
+    pub watched: Option<LiveStates>,
 }
 
 /// A run, and how it ended.
@@ -36,22 +43,31 @@ pub struct MeasuredRun {
 /// # Errors
 /// If the load could not be offered at all, or the books do not balance, which is a bug.
 pub fn measure(plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
-    let control = Control::new();
+    let control = context.control;
     let signals = signals::stop_run_on_signal(&control)?;
-    let reporter = (!context.quiet).then(|| ProgressReporter::start(plan.workload.model.clone(), control.clone()));
+    let model = plan.workload.model.clone();
+    let watch =
+        context.watched.map(|states| Watch::start(Figures::new(model.clone(), control.clone()), &control, states));
+    let watch = watch.transpose()?;
+    let reporter = (!context.quiet && watch.is_none()).then(|| ProgressReporter::start(model, control.clone()));
     let supervisor = Supervisor::start(plan, context.stop_conditions, control.clone(), context.quiet);
     let measured = truetail_engine::run(plan, &control);
     let supervisor_notes = supervisor.end();
     drop(reporter);
     let signal = signals.first_signal();
+    let by_key = watch.as_ref().is_some_and(Watch::stopped_by_key);
+    drop(watch);
     drop(signals);
     let measured = measured.map_err(runtime_error)?;
     measured.snapshot.tally.check().map_err(runtime_error)?;
     let offered = OfferedLoad { name: context.scenario, ..plan.offered() };
     let mut run = measured.into_run(RunSource::Sockets, offered);
     run.facts.interrupted = control.was_stopped();
+    run.facts.command = context.command;
     let stopped = signal.filter(|_| run.facts.cut_short == Some(true));
-    let stopped = stopped.map(|signal| truetail_report::stopped_early(&run, signals::name_of(signal)));
+    let stopped = stopped.map(|signal| {
+        truetail_report::stopped_early(&run, if by_key { Watch::STOP_KEY } else { signals::name_of(signal) })
+    });
     run.facts.notes.extend(stopped.into_iter().chain(context.notes).chain(supervisor_notes));
     Ok(MeasuredRun { run, signal })
 }

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use truetail_report::Style;
 
@@ -21,10 +22,45 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
+/// Notes that are held back while something else fills the terminal; `None` while they are printed at once.
+static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+fn held() -> MutexGuard<'static, Option<Vec<String>>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Writes one line to standard error, after the name of the program. Line breaks become spaces.
 pub fn note(message: &str) {
     let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    match held().as_mut() {
+        Some(notes) => notes.push(line),
+        None => write_note(&line),
+    }
+}
+
+fn write_note(line: &str) {
     write_stderr(&format!("truetail: {line}\n"));
+}
+
+/// From now on notes are held back.
+pub fn hold_notes() {
+    held().get_or_insert_default();
+}
+
+/// Prints the notes that were held back. From now on they are printed at once.
+pub fn release_notes() {
+    let notes = held().take().unwrap_or_default();
+    notes.iter().for_each(|line| write_note(line));
+}
+
+/// True while notes are held back.
+pub fn are_notes_held() -> bool {
+    held().is_some()
+}
+
+/// The latest of the notes that are held back.
+pub fn latest_held_note() -> Option<String> {
+    held().as_ref()?.last().cloned()
 }
 
 /// Writes raw text to standard error. An error there cannot be reported anywhere, so it is ignored.

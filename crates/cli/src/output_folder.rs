@@ -9,6 +9,7 @@ use truetail_report::OutputFile;
 use truetail_run::{Findings, Run, folder};
 
 use crate::error::{Result, runtime_error};
+use crate::{output, page};
 
 /// The folder of the runs for which no folder was chosen.
 const PARENT: &str = "truetail-runs";
@@ -75,13 +76,17 @@ impl OutputFolder {
         Ok(Some(folder))
     }
 
-    /// Writes the run, and returns the folder.
+    /// Writes the run, whose gates were judged, then its page, and returns the folder. A page that cannot be written is no
+    /// error: the run is there, and a note says what is missing.
     ///
     /// # Errors
-    /// If a file cannot be written.
+    /// If another file cannot be written.
     pub fn save(mut self, run: &Run, findings: &Findings) -> Result<PathBuf> {
         folder::save(&self.path, run, findings).map_err(runtime_error)?;
         self.created.clear();
+        if let Err(error) = folder::save_page(&self.path, &page::page_of(run, findings)) {
+            output::note(&format!("the run is saved, but not its page: {error}"));
+        }
         Ok(self.path.clone())
     }
 }

@@ -58,7 +58,7 @@ impl Drop for ProgressReporter {
 
 /// Clears a line that is being redrawn, before a note is written.
 pub fn clear_line() {
-    if output::stderr_terminal().is_some() {
+    if output::stderr_terminal().is_some() && !output::are_notes_held() {
         output::write_stderr(CLEAR_LINE);
     }
 }
@@ -83,8 +83,8 @@ fn write_lines(mut figures: Figures, ended: &Receiver<()>) {
     }
 }
 
-/// The figures of the line.
-struct Figures {
+/// The figures of the line, cheap to read.
+pub struct Figures {
     model: LoadModel,
     control: Control,
     began: Instant,
@@ -93,12 +93,14 @@ struct Figures {
 }
 
 impl Figures {
-    fn new(model: LoadModel, control: Control) -> Figures {
+    /// Of the run of `control`, from now on.
+    pub fn new(model: LoadModel, control: Control) -> Figures {
         let began = Instant::now();
         Figures { model, control, began, begun: VecDeque::from([(began, 0)]) }
     }
 
-    fn now(&mut self) -> RunProgress {
+    /// How far the run is.
+    pub fn now(&mut self) -> RunProgress {
         let now = Instant::now();
         let seen = self.control.progress();
         let elapsed = Nanos::from(now - self.began);

@@ -14,6 +14,7 @@ use truetail_engine::Control;
 use truetail_lab::CancelToken;
 
 use crate::error::{Result, runtime_error};
+use crate::live::terminal;
 use crate::{output, progress};
 
 /// The signals that end a process.
@@ -126,7 +127,11 @@ pub fn stop_run_on_signal(control: &Control) -> Result<SignalHandler> {
                 output::note("stopping at once");
                 control.stop_now();
             }
-            _ => return false,
+            _ => {
+                // This ends the process, with whatever the terminal shows.
+                terminal::leave();
+                return false;
+            }
         }
         true
     })

@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 
 use truetail_analysis::saturation_detector::{RunCounts, Saturation, SaturationDetector};
 use truetail_analysis::stopping_rule::{InterimResult, StoppingRule, next_interim_analysis};
-use truetail_engine::{Control, Plan, RunOutput, host};
+use truetail_engine::{Control, Plan, host};
 use truetail_model::arrival::RateProfile;
 use truetail_model::record::{Metric, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModel;
 use truetail_report::number;
-use truetail_run::{GeneratorStats, Quantile, Run, RunSource};
+use truetail_run::{Quantile, Run};
 
+use crate::live::run_so_far;
 use crate::{output, progress};
 
 /// From one check of a run to the next.
@@ -165,20 +166,10 @@ impl SupervisedRun {
     }
 
     fn quantile_of(&self, until: StoppingRule, snapshot: Snapshot) -> Quantile {
-        let so_far = self.run_so_far(snapshot);
+        let so_far = run_so_far(&self.plan, snapshot, self.elapsed());
         let cut = self.conditions.cut_warmup.then(|| truetail_analysis::settling(&so_far).cut_ns).flatten();
         let settled = cut.and_then(|from| truetail_analysis::without_warmup(&so_far, Timestamp(from)).ok());
         truetail_analysis::quantile(&settled.unwrap_or(so_far), Metric::ResponseTime, until.q())
-    }
-
-    /// What was recorded so far, as a run of its own.
-    fn run_so_far(&self, snapshot: Snapshot) -> Run {
-        let generator = GeneratorStats::default();
-        let (by_target, elapsed) = (Vec::new(), self.elapsed());
-        let measured = RunOutput { snapshot, by_target, generator, started_at_unix_ns: 0, elapsed, cut_short: true };
-        let mut run = measured.into_run(RunSource::Sockets, self.plan.offered());
-        run.facts.interrupted = true;
-        run
     }
 
     fn tell(&self, message: &str) {

@@ -1,9 +1,11 @@
 //! Watching and stopping a run from outside.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use truetail_model::record::Snapshot;
+use truetail_model::time::{Clock, Nanos};
+use truetail_reactor::MonotonicClock;
 
 use crate::checkpoint::{Collected, Mailbox};
 use crate::live::{Live, Progress};
@@ -28,6 +30,8 @@ struct Shared {
     stop_request: OwnCacheLines<AtomicU8>,
     workers: Mutex<Vec<AttachedWorker>>,
     collected: Collected,
+    /// The clock of the run, once it has been set.
+    clock: OnceLock<MonotonicClock>,
 }
 
 /// Every worker reads the value in each turn, and must not wait for a cache line because of writes next to it.
@@ -69,6 +73,21 @@ impl Control {
     pub fn progress(&self) -> Progress {
         let workers = self.0.workers.lock().expect("no holder of this lock panics");
         Progress::of(workers.iter().map(|worker| &*worker.live))
+    }
+
+    /// Time since the origin of the run; `None` before the clock of the run is set, and for callables.
+    pub fn elapsed(&self) -> Option<Nanos> {
+        self.0.clock.get().map(|clock| clock.now().since_origin())
+    }
+
+    /// The origin of the run, in nanoseconds since 1970 UTC; `None` as for [`Control::elapsed`].
+    pub fn started_at_unix_ns(&self) -> Option<u64> {
+        self.0.clock.get().map(MonotonicClock::origin_unix_ns)
+    }
+
+    /// The run has this clock.
+    pub(crate) fn set_clock(&self, clock: MonotonicClock) {
+        let _ = self.0.clock.set(clock);
     }
 
     /// What was last requested.

@@ -35,6 +35,8 @@ pub struct Plan {
     pub max_streams: Option<u32>,
     /// Sees heads and bodies of the answers; `None`: bodies are counted and forgotten.
     pub observer: Option<ObserverFactory>,
+    /// Open files that this process needs during the run for other things: truetail opens no connections in their place.
+    pub other_files: u64,
 }
 
 /// Requests per second for each worker, where the number of threads is left to the engine: about half of what a core of a
@@ -96,6 +98,7 @@ impl Plan {
             keep_alive: true,
             max_streams: None,
             observer: None,
+            other_files: 0,
         }
     }
 
@@ -155,7 +158,7 @@ impl Plan {
     /// The number of connections that a limit on open files leaves room for.
     fn connections_for_files(&self, soft_limit: Option<u64>) -> u32 {
         let others = RESERVED_FILES + FILES_PER_WORKER * u64::from(self.threads_for_the_load());
-        let free = soft_limit.unwrap_or(u64::MAX).saturating_sub(host::open_file_count() + others);
+        let free = soft_limit.unwrap_or(u64::MAX).saturating_sub(host::open_file_count() + self.other_files + others);
         u32::try_from(free).unwrap_or(u32::MAX).max(1)
     }
 

@@ -43,6 +43,7 @@ impl RunOutput {
             cut_short: Some(self.cut_short),
             bytes_in: self.snapshot.bytes_in,
             notes: Vec::new(),
+            command: None,
             claims: None,
             by_target: self.by_target,
             checks: Vec::new(),

@@ -114,6 +114,7 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     let shares = (0..threads).map(|index| WorkerShare { index, workers: threads });
     let drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();
     let clock = MonotonicClock::starting_in(LEAD);
+    control.set_clock(clock);
     let mut running = Vec::new();
     for (share, driver) in drivers {
         let config = config_of(plan, workload, share, tls.as_ref(), clock, control);

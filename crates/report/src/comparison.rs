@@ -12,26 +12,25 @@ const INDENT: usize = 2;
 /// this part of it.
 const EDGE: f64 = 0.2;
 
-/// The table: each quantile of all three, and the omission factor of each loop. Quantiles that neither loop has enough
-/// requests for are left out, and so are those on the edge of the stall: there a single request decides between the time of
-/// the healthy service and that of the stalled one, so both loops may be far off and neither is wrong.
-pub fn comparison_table(comparison: &OmissionComparison, style: Style) -> String {
-    let mut table = TextTable::new(&[
-        ("", Align::Left),
-        ("closed loop", Align::Right),
-        ("open loop", Align::Right),
-        ("truth", Align::Right),
-        ("truth/closed", Align::Right),
-        ("truth/open", Align::Right),
-    ]);
-    for row in comparison.rows.iter().filter(|row| is_told(row, comparison)) {
-        table.row(quantile_row(row));
-    }
+/// The heads of [`comparison_rows`].
+pub const COMPARISON_HEADS: [&str; 6] = ["", "closed loop", "open loop", "truth", "truth/closed", "truth/open"];
+
+/// The rows of the table: each quantile of all three, and the omission factor of each loop. Quantiles that neither loop has
+/// enough requests for are left out, and so are those on the edge of the stall: there a single request decides between the
+/// time of the healthy service and that of the stalled one, so both loops may be far off and neither is wrong.
+pub fn comparison_rows(comparison: &OmissionComparison) -> Vec<Vec<String>> {
+    let told = comparison.rows.iter().filter(|row| is_told(row, comparison));
     let [closed, open, truth] = comparison.arrivals.map(number::count);
-    table.row(vec!["requests".to_owned(), closed, open, truth, String::new(), String::new()]);
-    if let Some(stall) = &comparison.stall {
-        table.row(stall_row(stall));
-    }
+    let requests = vec!["requests".to_owned(), closed, open, truth, String::new(), String::new()];
+    told.map(quantile_row).chain([requests]).chain(comparison.stall.iter().map(stall_row)).collect()
+}
+
+/// The table of [`comparison_rows`] for a terminal.
+pub fn comparison_table(comparison: &OmissionComparison, style: Style) -> String {
+    let align = |at: usize| if at == 0 { Align::Left } else { Align::Right };
+    let columns: Vec<_> = COMPARISON_HEADS.into_iter().enumerate().map(|(at, head)| (head, align(at))).collect();
+    let mut table = TextTable::new(&columns);
+    comparison_rows(comparison).into_iter().for_each(|row| table.row(row));
     // Without room for all: truth/open goes first, then truth/closed.
     let lines = table.fitting(style.columns() - INDENT, &[5, 4], style).lines(INDENT, style);
     lines.into_iter().map(|line| line + "\n").collect()
@@ -72,12 +71,18 @@ fn stall_row(stall: &StallArrivals) -> Vec<String> {
 
 /// A few sentences on the table: what the service did, what each loop reports of it, and why. Empty without a stall, or if
 /// no quantile tells the loops apart.
-pub fn comparison_explanation(comparison: &OmissionComparison, style: Style) -> String {
+pub fn comparison_sentences(comparison: &OmissionComparison) -> String {
     let (Some(stall), Some(row)) = (&comparison.stall, most_omitted(comparison)) else { return String::new() };
     let (Some(closed), Some(open)) = (stall.closed, stall.open) else { return String::new() };
-    let sentences = [what_happened(stall), what_was_reported(row), why(closed, open, stall)];
+    [what_happened(stall), what_was_reported(row), why(closed, open, stall)].join(" ")
+}
+
+/// The same for a terminal.
+pub fn comparison_explanation(comparison: &OmissionComparison, style: Style) -> String {
     let mut text = String::new();
-    for line in style.wrap(&sentences.join(" "), style.columns().saturating_sub(2)) {
+    let sentences = comparison_sentences(comparison);
+    let lines = style.wrap(&sentences, style.columns().saturating_sub(2));
+    for line in lines.into_iter().filter(|line| !line.is_empty()) {
         text.push_str("  ");
         text.push_str(&style.emphasize(Emphasis::Bold, &line));
         text.push('\n');

@@ -8,17 +8,23 @@
 //! | [`style`] | colour, width, and replacements for terminals without Unicode |
 //! | `table`, `sparkline` | aligned columns, one-line plots |
 //! | `summary` | the screen of a run |
+//! | [`words`] | what the screen says, for the page to say the same |
+//! | `compare` | whether something got slower |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
 //! | [`labs`] | what `truetail simulate` shows |
 //! | `junit`, `markdown_summary`, `markdown` | a run for build servers and pull requests |
+//! | `hgrm`, `tables_csv` | a run as HdrHistogram's text, and as CSV |
 //! | `json`, `markup` | JSON; text inside pages and pictures |
 //! | `output_file` | a file to be written |
 //! | [`plot`] | pictures as SVG and PNG |
 //! | `progress` | the progress line during a run |
 //! | `live_state` | a run that is going on |
+//! | [`metrics`] | the same as metrics for Prometheus and others |
 
+mod compare;
 mod comparison;
+mod hgrm;
 mod json;
 mod junit;
 pub mod labs;
@@ -27,6 +33,7 @@ mod live_state;
 mod markdown;
 mod markdown_summary;
 mod markup;
+pub mod metrics;
 pub mod number;
 mod output_file;
 pub mod plot;
@@ -35,13 +42,19 @@ mod sparkline;
 pub mod style;
 mod summary;
 mod table;
+mod tables_csv;
+pub mod words;
 
+pub use compare::{CompareReport, compare_history, compare_json, compare_text};
 pub use comparison::{comparison_explanation, comparison_table};
+pub use hgrm::hgrm;
 pub use json::pretty_json;
 pub use junit::junit;
 pub use live_state::LiveState;
 pub use markdown_summary::markdown_summary;
 pub use output_file::OutputFile;
 pub use progress::{RunProgress, progress_line, progress_text};
+pub use sparkline::line as sparkline;
 pub use style::Style;
 pub use summary::{SummaryOptions, stopped_early, summary};
+pub use tables_csv::{csv_files, quantiles_csv};

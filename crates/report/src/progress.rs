@@ -32,6 +32,29 @@ pub struct RunProgress {
     pub p99: Option<Nanos>,
 }
 
+impl RunProgress {
+    /// How far it is: `12s / 60s`, `61s, draining`, `250 / 500 requests`, or `12s` where no end is known.
+    pub fn position(&self) -> String {
+        let seconds = |time: Nanos| number::count(time.0 / truetail_model::time::NANOS_PER_SECOND);
+        match (self.total, self.requests) {
+            (Some(total), _) if self.elapsed > total => format!("{}s, draining", seconds(self.elapsed)),
+            (Some(total), _) => format!("{}s / {}s", seconds(self.elapsed), seconds(total)),
+            (None, Some(requests)) => format!("{} / {} requests", number::count(self.sent), number::count(requests)),
+            (None, None) => format!("{}s", seconds(self.elapsed)),
+        }
+    }
+
+    /// The share of the run that is over, in [0, 1]; `None` if no end is known.
+    pub fn share_done(&self) -> Option<f64> {
+        let share = |part: u64, whole: u64| (whole > 0).then(|| (part as f64 / whole as f64).min(1.0));
+        match (self.total, self.requests) {
+            (Some(total), _) => share(self.elapsed.0, total.0),
+            (None, Some(requests)) => share(self.sent, requests),
+            (None, None) => None,
+        }
+    }
+}
+
 /// The most columns of the bar.
 const WIDEST_BAR: usize = 24;
 /// The fewest columns of the bar; if there is less room, it is left out.
@@ -42,7 +65,7 @@ const NARROWEST_BAR: usize = 6;
 pub fn progress_line(progress: &RunProgress, style: Style) -> String {
     let text = progress_text(progress, style);
     let room = style.width.saturating_sub(text.chars().count() + 3);
-    match share_done(progress) {
+    match progress.share_done() {
         Some(done) if room >= NARROWEST_BAR => format!("{}  {text}", bar(done, room.min(WIDEST_BAR), style)),
         _ => text,
     }
@@ -71,7 +94,7 @@ fn parts(progress: &RunProgress) -> Vec<String> {
     let waiting = progress.planned.saturating_sub(progress.sent);
     let waiting = (waiting > 0).then(|| format!("waiting {}", number::count(waiting)));
     [
-        Some(position(progress)),
+        Some(progress.position()),
         Some(number::rate(progress.sent_per_second)),
         Some(format!("in flight {}", number::count(progress.in_flight))),
         waiting,
@@ -82,25 +105,6 @@ fn parts(progress: &RunProgress) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect()
-}
-
-fn position(progress: &RunProgress) -> String {
-    let seconds = |time: Nanos| number::count(time.0 / truetail_model::time::NANOS_PER_SECOND);
-    match (progress.total, progress.requests) {
-        (Some(total), _) if progress.elapsed > total => format!("{}s, draining", seconds(progress.elapsed)),
-        (Some(total), _) => format!("{}s / {}s", seconds(progress.elapsed), seconds(total)),
-        (None, Some(requests)) => format!("{} / {} requests", number::count(progress.sent), number::count(requests)),
-        (None, None) => format!("{}s", seconds(progress.elapsed)),
-    }
-}
-
-fn share_done(progress: &RunProgress) -> Option<f64> {
-    let share = |part: u64, whole: u64| (whole > 0).then(|| (part as f64 / whole as f64).min(1.0));
-    match (progress.total, progress.requests) {
-        (Some(total), _) => share(progress.elapsed.0, total.0),
-        (None, Some(requests)) => share(progress.sent, requests),
-        (None, None) => None,
-    }
 }
 
 fn bar(done: f64, columns: usize, style: Style) -> String {

@@ -33,7 +33,7 @@ pub(crate) fn resample(values: &[Option<f64>], columns: usize, by: Downsample) -
 
 /// A character a value, scaled from 0 to the largest finite value: a space for `None` and for 0, `×` for infinity. A value
 /// above 0 is never drawn as a space.
-pub(crate) fn line(values: &[Option<f64>], style: Style) -> String {
+pub fn line(values: &[Option<f64>], style: Style) -> String {
     let top = values.iter().flatten().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let (characters, endless) = if style.unicode { (BLOCKS, '×') } else { (ASCII, 'x') };
     let height = |value: f64| match value {

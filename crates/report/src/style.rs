@@ -57,7 +57,7 @@ impl Style {
 
     /// `text` without control characters, with which text from outside, such as a URL, could control the terminal; and
     /// transliterated to ASCII if there is no Unicode.
-    pub(crate) fn printable(self, text: &str) -> String {
+    pub fn printable(self, text: &str) -> String {
         let mut printable = String::with_capacity(text.len());
         for c in text.chars().filter(|c| !c.is_control()) {
             match c {

@@ -12,6 +12,7 @@
 //! | `shell` | splits a command line into words, as a shell would |
 //! | `rows` | readers for CSV and JSON lines |
 //! | `template` | a target whose placeholders are filled from a row |
+//! | `redact` | words of a command line without secrets |
 //! | `prepare` | builds requests from targets and rows |
 //! | `input_error` | what is wrong with the input, and where |
 
@@ -20,6 +21,7 @@ mod curl;
 mod curl_options;
 mod input_error;
 mod prepare;
+mod redact;
 mod rows;
 mod shell;
 mod spec;
@@ -30,6 +32,7 @@ pub use credentials::basic_authorization;
 pub use curl::parse_curl;
 pub use input_error::{InputError, Location};
 pub use prepare::{Feed, PreparedRequests, prepare};
+pub use redact::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url};
 pub use rows::{RowFormat, Rows};
 pub use shell::{ShellError, split_words};
 pub use spec::TargetSpec;

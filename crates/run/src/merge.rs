@@ -233,6 +233,9 @@ fn add_facts(whole: &mut Facts, part: Facts) {
     if whole.offered.seed != part.offered.seed {
         whole.offered.seed = None;
     }
+    if whole.command != part.command {
+        whole.command = None;
+    }
     if let (Some(whole), Some(part)) = (&mut whole.offered.mix, &part.offered.mix)
         && whole.seed != part.seed
     {

@@ -4,7 +4,7 @@
 //! start unless the user's limit on connections holds it back, or [`GeneratorFlaws`] were asked for. The result is what an
 //! ideal client would measure, exact to the nanosecond: the truth for other measurements.
 //!
-//! [`simulate`] returns a [`Run`]. [`Simulation`] passes each request to the caller's [`Sink`] instead. [`labs`] contains
+//! [`simulate`] returns a [`Run`], and [`loops`] three of them. [`Simulation`] passes each request to the caller's [`Sink`] instead. [`labs`] contains
 //! small named experiments.
 //!
 //! The simulator is deterministic: the same scenario always gives the same records in the same order.
@@ -26,12 +26,14 @@ mod error;
 mod flaws;
 mod in_flight;
 pub mod labs;
+mod loops;
 mod run;
 mod simulation;
 mod sink;
 
 pub use error::SimError;
 pub use flaws::GeneratorFlaws;
+pub use loops::{Loops, loops};
 pub use run::{SimOptions, simulate};
 pub use simulation::{FaultClockStart, Simulation, SimulationEnd};
 pub use sink::Sink;

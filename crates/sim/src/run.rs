@@ -92,6 +92,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         cut_short: Some(false),
         bytes_in: 0,
         notes: stuck_note(end).into_iter().collect(),
+        command: None,
         claims: None,
         by_target: Vec::new(),
         checks: Vec::new(),

@@ -219,7 +219,7 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """The content of `run.json`."""
     def save(self, path: Path) -> None:
-        """Saves the run in this folder, which must be new, empty, or hold an earlier run, which is replaced."""
+        """Saves the run and its page (report.html) in this folder, which must be new, empty, or hold an earlier run, which is replaced."""
     def _repr_html_(self) -> str: ...
 
 @final

@@ -86,7 +86,7 @@ fn time_named(name: &str) -> Option<GateMetric> {
 }
 
 /// 0.999 for `99.9`. Read as a decimal, because a division by 100 would not be exact to the last bit.
-fn part_of_one(percent: &str) -> Option<f64> {
+pub(crate) fn part_of_one(percent: &str) -> Option<f64> {
     let (whole, decimals) = percent.split_once('.').unwrap_or((percent, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(whole) || !digits(decimals) || whole.len() > 2 {

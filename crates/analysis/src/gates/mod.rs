@@ -30,6 +30,8 @@ mod scope;
 mod shares;
 mod times;
 
+pub(crate) use grammar::part_of_one;
+
 pub use gate::{Gate, GateError, judge_all};
 pub use outcome::{RunOutcome, a_check_fails, outcome};
 pub use planned::PlannedRun;

@@ -3,195 +3,69 @@
 //! All series over time share one [`TimeAxis`]. A column holds the arrivals *intended* in it, unless a field says otherwise.
 //! Times are in nanoseconds, places on the time axis in seconds since the origin of the run. Where something is not known,
 //! there is `None`, never 0.
+//!
+//! | file | content |
+//! |---|---|
+//! | `data` | the types |
+//! | `time_axis` | the columns: how wide, how many, from when to when |
+//! | `columns` | the recorded arrivals of each column: single requests where all were kept, else histograms |
+//! | `load`, `heat_map`, `quantiles`, `start_delay` | series over time |
+//! | `pauses` | when the generator or the server stood still |
+//! | `curves` | percentile curves |
+//! | `gaps`, `by_rate` | gaps between sends; response time against rate |
 
-use serde::Serialize;
+mod by_rate;
+mod columns;
+mod curves;
+mod data;
+mod gaps;
+mod heat_map;
+mod load;
+mod log_bins;
+mod pauses;
+mod quantiles;
+mod start_delay;
+mod time_axis;
 
-/// The columns that all series over time share.
-#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
-pub struct TimeAxis {
-    /// Where the first column begins, in seconds since the origin. What comes before was warm-up.
-    pub from_s: f64,
-    /// How wide a column is, in seconds. The last one may be cut off by the end of the run.
-    pub column_s: f64,
-    /// How many there are, at most [`TimeAxis::MOST_COLUMNS`].
-    pub columns: usize,
-}
+use truetail_model::record::Metric;
+use truetail_run::{Findings, Run};
 
-impl TimeAxis {
-    /// A run has at most this many columns, however long it was.
-    pub const MOST_COLUMNS: usize = 600;
-}
+use crate::metric_distributions::every_arrival;
+use columns::Columns;
+pub(crate) use curves::curve_places;
+use time_axis::Grid;
 
-/// Response times of a run by time and size.
-#[derive(Clone, PartialEq, Default, Debug, Serialize)]
-pub struct HeatMap {
-    /// The lowest value of row 0, in nanoseconds.
-    pub lowest_ns: f64,
-    /// Each row is this many times as high as the one below it.
-    pub row_factor: f64,
-    /// How many rows there are.
-    pub rows: usize,
-    /// Of each column: (row, answered arrivals) in ascending order of rows, empty cells left out.
-    pub cells: Vec<Vec<(u16, u64)>>,
-    /// Of each column: arrivals that got no answer.
-    pub unanswered: Vec<u64>,
-    /// The largest count of a cell.
-    pub largest: u64,
-}
+pub use data::{
+    CurveKind, CurvePoint, GapSeries, HeatMap, LoadSeries, PauseSpan, PausedSide, PercentileCurve, QuantileSeries,
+    RateBand, RunSeries, StartDelaySeries,
+};
+pub use time_axis::TimeAxis;
 
-/// The load by column.
-#[derive(Clone, PartialEq, Default, Debug, Serialize)]
-pub struct LoadSeries {
-    /// Planned arrivals per second, by intended start.
-    pub planned_per_s: Vec<f64>,
-    /// Requests sent per second, by actual start.
-    pub sent_per_s: Vec<f64>,
-    /// Answers per second, by end.
-    pub completed_per_s: Vec<f64>,
-    /// Requests that failed or timed out per second, by end.
-    pub failed_per_s: Vec<f64>,
-    /// Arrivals that were due and not sent, at the end of the column.
-    pub backlog: Vec<u64>,
-    /// Requests sent and not ended, at the end of the column.
-    pub in_flight: Vec<u64>,
-}
+/// The quantiles of the response time over time.
+const RESPONSE_TIME: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
+/// The quantiles of the generator lag over time.
+const GENERATOR_LAG: [f64; 3] = [0.5, 0.99, 1.0];
 
-/// A quantile by column.
-#[derive(Clone, PartialEq, Default, Debug, Serialize)]
-pub struct QuantileSeries {
-    /// In [0, 1]; 1 is the largest value.
-    pub q: f64,
-    /// Its value; `None` where the column has no value, too few arrivals for this quantile, or the quantile falls among
-    /// arrivals without an answer.
-    pub values_ns: Vec<Option<u64>>,
-}
-
-/// Who delayed the start of requests, by column: means over the issued arrivals of the column.
-#[derive(Clone, PartialEq, Default, Debug, Serialize)]
-pub struct StartDelaySeries {
-    /// The generator was late.
-    pub generator_lag_ns: Vec<Option<u64>>,
-    /// The user's own limit on connections.
-    pub connection_wait_ns: Vec<Option<u64>>,
-    /// DNS, TCP and TLS of a new connection.
-    pub connect_ns: Vec<Option<u64>>,
-}
-
-/// Whose pause it was.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PausedSide {
-    /// A thread of the load generator did not run.
-    Generator,
-    /// Requests were in flight and none was answered.
-    Server,
-}
-
-/// A pause on the time axis.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct PauseSpan {
-    /// Whose.
-    pub side: PausedSide,
-    /// Its start, in seconds since the origin.
-    pub from_s: f64,
-    /// Its end.
-    pub to_s: f64,
-}
-
-/// What a percentile curve shows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CurveKind {
-    /// Over all planned arrivals, from the intended start.
-    ResponseTime,
-    /// Over answers, from the actual start.
-    ServiceTime,
-    /// What a closed-loop tool would have reported about the same server.
-    ClosedLoopShadow,
-    /// HdrHistogram's correction of a closed loop.
-    Corrected,
-    /// Known exactly: computed, not measured.
-    Truth,
-}
-
-/// A percentile curve. It ends where the sample no longer carries it, or where arrivals without an answer begin.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct PercentileCurve {
-    /// What it shows.
-    pub kind: CurveKind,
-    /// Ascending in q.
-    pub points: Vec<CurvePoint>,
-    /// How many arrivals it is computed from.
-    pub count: u64,
-    /// The share of arrivals, in [0, 1], that got no answer: the curve ends at or before 1 less this.
-    pub unanswered_share: f64,
-}
-
-/// A point of a percentile curve.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct CurvePoint {
-    /// In [0, 1).
-    pub q: f64,
-    /// The quantile.
-    pub value_ns: u64,
-    /// The ends of its 95 % confidence interval, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub low_ns: Option<u64>,
-    /// See `low_ns`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub high_ns: Option<u64>,
-    /// The quantile without what the generator added, where it is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub without_generator_ns: Option<u64>,
-}
-
-/// Gaps between consecutive sends beside those that were planned.
-#[derive(Clone, PartialEq, Default, Debug, Serialize)]
-pub struct GapSeries {
-    /// The lowest gap of bin 0, in nanoseconds.
-    pub lowest_ns: f64,
-    /// Each bin is this many times as wide as the one before it.
-    pub bin_factor: f64,
-    /// Of each bin: the share of the planned gaps, in [0, 1].
-    pub planned: Vec<f64>,
-    /// Of each bin: the share of the gaps between sends.
-    pub sent: Vec<f64>,
-}
-
-/// Response time against rate, where the planned rate moved: a band of rates.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct RateBand {
-    /// The mean planned rate of the columns in it, per second.
-    pub planned_per_s: f64,
-    /// The mean rate of answers in them, per second.
-    pub completed_per_s: f64,
-    /// How many arrivals they hold.
-    pub arrivals: u64,
-    /// Quantiles of their response times, in ascending order of q; those that the band is too small for are left out.
-    pub quantiles: Vec<(f64, u64)>,
-}
-
-/// All series of a run.
-#[derive(Clone, PartialEq, Default, Debug, Serialize)]
-pub struct RunSeries {
-    /// The columns of everything over time.
-    pub time: TimeAxis,
-    /// Response times by time and size.
-    pub heat_map: HeatMap,
-    /// What was planned, sent and completed.
-    pub load: LoadSeries,
-    /// Response-time quantiles over time: p50, p90, p99, p99.9 and the largest.
-    pub response_time: Vec<QuantileSeries>,
-    /// Generator-lag quantiles over time: p50, p99 and the largest.
-    pub generator_lag: Vec<QuantileSeries>,
-    /// Who delayed the start of requests.
-    pub start_delay: StartDelaySeries,
-    /// Pauses of either side, in order of their start; at most 200, the longest.
-    pub pauses: Vec<PauseSpan>,
-    /// The percentile curves: response time first.
-    pub curves: Vec<PercentileCurve>,
-    /// Gaps between sends; `None` where single requests are not known, or there are fewer than 100.
-    pub gaps: Option<GapSeries>,
-    /// Response time against rate, in ascending order of rate; empty where the planned rate did not move.
-    pub by_rate: Vec<RateBand>,
+/// The series of a run. `findings` are those of the same run: where a quantile is in their table, its point on the curve is
+/// the one of the table.
+pub fn series(run: &Run, findings: &Findings) -> RunSeries {
+    let every = every_arrival(&run.snapshot);
+    let every = every.as_deref();
+    let whole = RunSeries { curves: curves::curves(run, findings, every), ..RunSeries::default() };
+    let Some(grid) = Grid::of(run, every) else { return whole };
+    let columns = Columns::new(grid, &run.snapshot, every);
+    let response_times = columns.of(Metric::ResponseTime);
+    let unanswered = columns.unanswered();
+    RunSeries {
+        time: grid.axis(),
+        heat_map: heat_map::heat_map(&response_times, &unanswered),
+        load: load::load(run, every, &grid),
+        response_time: quantiles::quantiles(&RESPONSE_TIME, &response_times, &unanswered),
+        generator_lag: quantiles::quantiles(&GENERATOR_LAG, &columns.of(Metric::GeneratorLag), &[]),
+        start_delay: start_delay::start_delay(&columns),
+        pauses: pauses::pauses(run, every, &grid),
+        gaps: every.and_then(gaps::gaps),
+        by_rate: by_rate::by_rate(run, every, &grid, &response_times, &unanswered),
+        ..whole
+    }
 }

@@ -2,13 +2,17 @@
 
 mod arrivals;
 mod bracket;
+mod compare;
 mod gates;
 mod league;
 mod long_runs;
 mod quantiles;
 mod scenarios;
+mod series;
+mod server_pauses;
 mod settling;
 mod shadow;
+mod so_far;
 mod support;
 mod verdicts;
 mod warmup;

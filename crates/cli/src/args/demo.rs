@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::page::TypedArgs;
+
 const EXAMPLE: &str = "\
 Example:
   truetail demo";
@@ -27,4 +29,6 @@ pub struct DemoArgs {
     /// Show no progress
     #[arg(long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub typed: TypedArgs,
 }

@@ -2,18 +2,24 @@
 
 pub mod certify;
 pub mod checks;
+pub mod compare;
 pub mod completions;
 pub mod demo;
+pub mod explore;
+pub mod export;
 pub mod gates;
 pub mod lab;
+pub mod live;
 pub mod man;
 pub mod merge;
+pub mod page;
 pub mod report;
 pub mod run;
 pub mod screen;
 pub mod serve;
 pub mod simulate;
 mod values;
+pub mod watch;
 
 use std::ffi::OsString;
 
@@ -55,6 +61,7 @@ Exit codes:
 #[derive(Subcommand, Debug)]
 pub enum Command {
     Demo(demo::DemoArgs),
+    Explore(explore::ExploreArgs),
     Run(Box<run::RunArgs>),
     Serve(serve::ServeArgs),
     Simulate(simulate::SimulateArgs),
@@ -62,8 +69,29 @@ pub enum Command {
     Certify(certify::CertifyArgs),
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
+    Compare(compare::CompareArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
+}
+
+impl Command {
+    /// Keeps the words that were typed, for the verbs that store them in a run.
+    fn remember(&mut self, words: Vec<String>) {
+        match self {
+            Command::Demo(args) => args.typed.words = words,
+            Command::Run(args) => args.typed.words = words,
+            Command::Simulate(args) => args.typed.words = words,
+            Command::Serve(_)
+            | Command::Lab(_)
+            | Command::Certify(_)
+            | Command::Report(_)
+            | Command::Merge(_)
+            | Command::Compare(_)
+            | Command::Explore(_)
+            | Command::Completions(_)
+            | Command::Man(_) => {}
+        }
+    }
 }
 
 /// The meaning of a command line.
@@ -80,8 +108,13 @@ pub enum CliAction {
 /// # Errors
 /// What is wrong with it, in one line.
 pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
-    match Cli::try_parse_from(arguments) {
-        Ok(cli) => Ok(CliAction::Execute(cli.command)),
+    let arguments: Vec<OsString> = arguments.collect();
+    match Cli::try_parse_from(&arguments) {
+        Ok(mut cli) => {
+            let words = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
+            cli.command.remember(words.collect());
+            Ok(CliAction::Execute(cli.command))
+        }
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(CliAction::Show(shown(&error.render()))),
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(usage_error(

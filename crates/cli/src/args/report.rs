@@ -4,13 +4,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::export::ExportArgs;
 use super::gates::GateArgs;
+use super::page::ReportPageArgs;
 use super::screen::ScreenArgs;
 use super::values::run_folder;
 
 const EXAMPLE: &str = "\
-Example:
-  truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080";
+Examples:
+  truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080
+  truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080 -o page.html
+  truetail report truetail-runs/20251120T075600Z-127.0.0.1-8080 --svg pictures --hgrm=percentiles.hgrm";
 
 /// Print the result of a saved run
 #[derive(Args, Debug)]
@@ -23,7 +27,11 @@ pub struct ReportArgs {
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
+    pub export: ExportArgs,
+    #[command(flatten)]
     pub gates: GateArgs,
+    #[command(flatten)]
+    pub page: ReportPageArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
 }

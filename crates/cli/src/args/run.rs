@@ -11,6 +11,8 @@ use truetail_model::time::{DurationError, Nanos, Rate};
 
 use super::checks::CheckArgs;
 use super::gates::GateArgs;
+use super::live::LiveArgs;
+use super::page::{RunPageArgs, TypedArgs};
 use super::screen::ScreenArgs;
 use super::values::{count, length};
 
@@ -184,6 +186,10 @@ pub struct RunArgs {
     pub gates: GateArgs,
     #[command(flatten)]
     pub checks: CheckArgs,
+    #[command(flatten)]
+    pub page: RunPageArgs,
+    #[command(flatten)]
+    pub typed: TypedArgs,
     /// Save the run in this folder [default: a new folder under truetail-runs]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     pub out: Option<PathBuf>,
@@ -198,6 +204,8 @@ pub struct RunArgs {
     pub json: bool,
     #[command(flatten)]
     pub screen: ScreenArgs,
+    #[command(flatten)]
+    pub live: LiveArgs,
     /// Show no progress
     #[arg(long, help_heading = "Result")]
     pub quiet: bool,

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use truetail_model::time::{Nanos, Rate};
 
+use super::page::TypedArgs;
 use super::values::{count, length};
 
 const EXAMPLE: &str = "\
@@ -46,6 +47,8 @@ pub struct SimulateArgs {
     /// Options of the labs.
     #[command(flatten)]
     pub lab: SimulateLabArgs,
+    #[command(flatten)]
+    pub typed: TypedArgs,
 }
 
 /// Options of the labs, as they were given.

@@ -1,13 +1,17 @@
 //! What `truetail run` is to do.
 
+use std::path::PathBuf;
+
 use truetail_checks::CheckRun;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
 use super::{checks, load, request, tls};
+use crate::args::live::LiveArgs;
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
+use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
-use crate::gating::Gating;
+use crate::gating::{self, Gating};
 use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
 
@@ -32,6 +36,12 @@ pub struct ResolvedRun {
     pub stop_conditions: StopConditions,
     /// Show no progress.
     pub quiet: bool,
+    /// Who may watch it.
+    pub live: LiveArgs,
+    /// Where else its page is written.
+    pub html: Option<PathBuf>,
+    /// The command line, without secrets.
+    pub command: String,
 }
 
 /// Checks the arguments, reads the files that they name, resolves the host, and raises the limit on open files.
@@ -42,6 +52,8 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let workload = load::workload(&args)?;
     let save_to = save_to(&args)?;
     let gating = Gating::resolve(args.gates.clone())?;
+    args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
+    let command = command_line::of_run(&args);
     let timing = timing(&args)?;
     let mut target = request::target(&args)?;
     tls::secure(&mut target, &args)?;
@@ -72,6 +84,9 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
             stop_when_saturated: args.stop_when_saturated,
         },
         quiet: args.quiet,
+        live: args.live,
+        html: args.page.html,
+        command,
     })
 }
 

@@ -1,8 +1,10 @@
 //! What each verb does.
 
 mod certify;
+mod compare;
 mod completions;
 mod demo;
+mod explore;
 mod lab;
 mod man;
 mod merge;
@@ -23,6 +25,7 @@ pub fn execute(action: CliAction) -> Result<ExitCode> {
     match action {
         CliAction::Show(text) => output::print(&text).map(|()| ExitCode::Success),
         CliAction::Execute(Command::Demo(args)) => demo::demo(args),
+        CliAction::Execute(Command::Explore(args)) => explore::explore(args),
         CliAction::Execute(Command::Run(args)) => run::run(*args),
         CliAction::Execute(Command::Serve(args)) => serve::serve(args),
         CliAction::Execute(Command::Simulate(args)) => simulate::simulate(args),
@@ -30,6 +33,7 @@ pub fn execute(action: CliAction) -> Result<ExitCode> {
         CliAction::Execute(Command::Lab(args)) => lab::lab(args),
         CliAction::Execute(Command::Report(args)) => report::report(args),
         CliAction::Execute(Command::Merge(args)) => merge::merge(args),
+        CliAction::Execute(Command::Compare(args)) => compare::compare(args),
         CliAction::Execute(Command::Completions(args)) => completions::completions(&args),
         CliAction::Execute(Command::Man(args)) => man::man(&args),
     }

@@ -1,14 +1,16 @@
 //! `truetail report`: the result of a saved run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use truetail_run::Run;
 use truetail_run::folder::{self, Loaded};
 
 use crate::args::report::ReportArgs;
 use crate::error::{ExitCode, Result, runtime_error};
+use crate::export::Export;
 use crate::gating::{self, Gating};
 use crate::output;
+use crate::page;
 
 /// Prints a saved run. The findings are computed again from what was recorded; so are the gates, which are those of the
 /// command line, or else those that the run was judged by.
@@ -17,10 +19,21 @@ use crate::output;
 /// If the folder is no run, or something cannot be written.
 pub fn report(args: ReportArgs) -> Result<ExitCode> {
     let gating = Gating::resolve(args.gates)?;
+    let export = Export::resolve(args.export, args.json)?;
+    args.page.output.as_deref().map_or(Ok(()), |file| gating::check_place("--output", file))?;
     let Loaded { run, gates, .. } = load_all(&args.run)?;
     let mut findings = truetail_analysis::findings(&run);
     gating.judge(&run, &mut findings, &gates);
-    super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &gating)?;
+    let named = |path: &PathBuf| load(path).map(|run| (path.display().to_string(), run));
+    let others = args.page.overlay.iter().map(named).collect::<Result<Vec<_>>>()?;
+    match export.printed(&run, &findings) {
+        Some(text) => output::print(&text).and_then(|()| gating.write(&run, &findings))?,
+        None => super::run::show(&run, &findings, Some(&args.run), args.json, args.screen, &gating)?,
+    }
+    export.write(&run, &findings)?;
+    if let Some(file) = &args.page.output {
+        page::write(file, &page::page_beside(&run, &findings, &others))?;
+    }
     Ok(gating::exit_code(&run, &findings, None))
 }
 

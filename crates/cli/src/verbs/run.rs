@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use truetail_checks::CheckRun;
-use truetail_engine::{Plan, PreflightError, Target, TlsFault};
+use truetail_engine::{Control, Plan, PreflightError, Target, TlsFault};
 use truetail_model::record::Cause;
-use truetail_model::time::Timestamp;
 use truetail_report::{SummaryOptions, summary};
 use truetail_run::{Findings, Run, wire};
 
@@ -13,9 +12,12 @@ use crate::args::run::RunArgs;
 use crate::args::screen::ScreenArgs;
 use crate::error::{CliError, ExitCode, Result, runtime_error};
 use crate::gating::{self, Gating};
+use crate::judging::Judge;
+use crate::live::{FeedSource, LiveView};
 use crate::measure::{MeasuredRun, RunContext, measure};
 use crate::output;
 use crate::output_folder::OutputFolder;
+use crate::page;
 use crate::resolve::run::resolve;
 use crate::supervisor::not_reached;
 
@@ -27,6 +29,8 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let screen = args.screen;
     let mut resolved = resolve(args)?;
     OutputFolder::check(&resolved.save_to)?;
+    let view = LiveView::prepare(&resolved.live)?;
+    resolved.plan.other_files = view.files();
     // A signal during this request simply ends the process: nothing was created by then.
     let mut notes =
         if resolved.preflight { preflight(&mut resolved.plan, resolved.checks.as_ref())? } else { Vec::new() };
@@ -34,22 +38,42 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
     let stop_conditions = resolved.stop_conditions;
-    let context = RunContext { notes, stop_conditions, quiet: resolved.quiet, scenario: None };
+    let control = Control::new();
+    let judge = Judge {
+        gating: resolved.gating.clone(),
+        checks: resolved.checks.clone(),
+        cut_warmup: stop_conditions.cut_warmup,
+    };
+    let source = FeedSource {
+        plan: resolved.plan.clone(),
+        control: control.clone(),
+        judge: judge.clone(),
+        command: resolved.command.clone(),
+    };
+    let mut view = view.start(source)?;
+    let context = RunContext {
+        notes,
+        stop_conditions,
+        quiet: resolved.quiet,
+        scenario: None,
+        command: Some(resolved.command),
+        control,
+        watched: view.watched(),
+    };
     let MeasuredRun { run, signal } = measure(&resolved.plan, context)?;
-    let (mut run, mut findings) = cut_warmup(run, stop_conditions.cut_warmup);
-    if let Some(checks) = &resolved.checks {
-        run.facts.checks = checks.counts(run.snapshot.measure_from);
-        run.facts.failed_answers = checks.failed_answers();
-        let measured_from_ns = run.snapshot.measure_from.0;
-        run.facts.failed_answers.retain(|answer| answer.intended_start_ns >= measured_from_ns);
-    }
+    let (mut run, mut findings) = judge.findings(run);
     if let Some(note) = stop_conditions.until.and_then(|until| not_reached(until, &run)) {
         output::note(&note);
         run.facts.notes.push(note);
     }
     resolved.gating.judge(&run, &mut findings, &[]);
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
+    view.finish(&run, &findings);
     show(&run, &findings, saved.as_deref(), resolved.json, screen, &resolved.gating)?;
+    if let Some(file) = &resolved.html {
+        page::write(file, &page::page_of(&run, &findings))?;
+    }
+    view.end();
     Ok(gating::exit_code(&run, &findings, signal))
 }
 
@@ -70,31 +94,6 @@ pub fn show(
         gating::note_failures(findings);
     }
     gating.write(run, findings)
-}
-
-/// The findings, after cutting off the warm-up if that was asked for and one was found.
-fn cut_warmup(mut run: Run, cut: bool) -> (Run, Findings) {
-    let findings = truetail_analysis::findings(&run);
-    let Some(from) = findings.settling.cut_ns.filter(|_| cut) else {
-        if cut {
-            run.facts.notes.push(format!("--warmup auto: {}", findings.settling.why));
-        }
-        return (run, findings);
-    };
-    match truetail_analysis::without_warmup(&run, Timestamp(from)) {
-        Ok(mut shorter) => {
-            if !run.facts.by_target.is_empty() {
-                let note = "--warmup auto: what became of each target is known of the whole run only, and left out";
-                shorter.facts.notes.push(note.to_owned());
-            }
-            let findings = truetail_analysis::findings(&shorter);
-            (shorter, findings)
-        }
-        Err(error) => {
-            run.facts.notes.push(format!("--warmup auto: nothing was cut, because {error}"));
-            (run, findings)
-        }
-    }
 }
 
 /// The text for standard output: the summary, or `run.json`.

@@ -33,7 +33,8 @@ pub fn serve(args: ServeArgs) -> Result<ExitCode> {
     report_totals(server.stop(), args.truth.as_deref())
 }
 
-fn address(text: &str) -> Result<SocketAddr> {
+/// The address that `--listen` names.
+pub(super) fn address(text: &str) -> Result<SocketAddr> {
     let wrong = |problem: String| {
         usage_error(format!(
             "cannot listen on --listen '{text}': {problem}; write ADDRESS:PORT, such as 127.0.0.1:8080"

@@ -143,7 +143,7 @@ impl Stage {
         // A gate may be refused for so few requests.
         let gates = ["--fail-if", "--until"];
         let elsewhere =
-            ["--unix-socket", "--out", "--watch", "--live", "--start-at", "--stripe", "--resolve", "trace:"];
+            ["--unix-socket", "--out", "--watch", "--live", "--otlp", "--start-at", "--stripe", "--resolve", "trace:"];
         if !arguments.starts_with("run ") || elsewhere.iter().chain(&gates).any(|option| arguments.contains(option)) {
             return None;
         }

@@ -2,11 +2,14 @@
 
 mod bad_input;
 mod checks;
+mod compare;
 mod credentials;
 mod doc_links;
 mod doc_options;
 mod docs;
 mod documented;
+mod explore;
+mod export;
 mod gates;
 mod habits;
 mod hard_times;
@@ -15,6 +18,7 @@ mod http2;
 mod interrupt;
 mod lab;
 mod load;
+mod page;
 mod raw_server;
 mod requests;
 mod result;

@@ -134,8 +134,8 @@ impl TestProcess {
         TestProcess { child, stdout: None, stderr, stderr_so_far: String::new() }
     }
 
-    /// Waits for a line on standard error that holds `part`.
-    pub fn wait_for_stderr(&mut self, part: &str) {
+    /// Waits for a line on standard error that holds `part`, and gives it.
+    pub fn wait_for_stderr(&mut self, part: &str) -> String {
         let until = Instant::now() + TIMEOUT;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -143,7 +143,7 @@ impl TestProcess {
                 self.stderr.recv_timeout(left).unwrap_or_else(|_| panic!("no '{part}' in {:?}", self.stderr_so_far));
             self.stderr_so_far += &format!("{line}\n");
             if line.contains(part) {
-                return;
+                return line;
             }
         }
     }

@@ -70,7 +70,7 @@ pub(crate) fn thread_cpu() -> CpuTime {
 }
 
 /// Processor time of the calling thread so far, to the nanosecond.
-pub(crate) fn thread_cpu_time() -> Nanos {
+pub fn thread_cpu_time() -> Nanos {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Nanos(time.tv_sec as u64 * NANOS_PER_SECOND + time.tv_nsec as u64)
 }

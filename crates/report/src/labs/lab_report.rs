@@ -103,15 +103,42 @@ impl LabReport<'_> {
     }
 
     fn table(&self, style: Style) -> String {
-        let heads = self.columns.iter().map(|column| (column.head.as_str(), Align::Right));
-        let heads: Vec<_> = std::iter::once(("", Align::Left)).chain(heads).collect();
-        let mut table = TextTable::new(&heads).with_gap(3);
-        let names = QUANTILES.map(number::quantile_name).into_iter().chain(["requests".to_owned()]);
-        for (row, name) in names.enumerate() {
-            let cells = self.columns.iter().map(|column| column.cells.get(row).cloned().unwrap_or_default());
-            table.row(std::iter::once(name).chain(cells).collect());
-        }
+        let heads = self.heads();
+        let align = |at: usize| if at == 0 { Align::Left } else { Align::Right };
+        let columns: Vec<_> = heads.iter().enumerate().map(|(at, head)| (head.as_str(), align(at))).collect();
+        let mut table = TextTable::new(&columns).with_gap(3);
+        self.rows().into_iter().for_each(|row| table.row(row));
         table.lines(INDENT, style).into_iter().map(|line| line + "\n").collect()
+    }
+
+    /// Its title, and the set-up in a sentence.
+    pub fn heading(&self) -> (&str, &str) {
+        (&self.title, &self.subtitle)
+    }
+
+    /// The heads of its table.
+    pub fn heads(&self) -> Vec<String> {
+        std::iter::once(String::new()).chain(self.columns.iter().map(|column| column.head.clone())).collect()
+    }
+
+    /// The rows of its table, each with its name first.
+    pub fn rows(&self) -> Vec<Vec<String>> {
+        let names = QUANTILES.map(number::quantile_name).into_iter().chain(["requests".to_owned()]);
+        let cell = |column: &Column, row: usize| column.cells.get(row).cloned().unwrap_or_default();
+        let row = |(row, name): (usize, String)| {
+            std::iter::once(name).chain(self.columns.iter().map(|column| cell(column, row))).collect()
+        };
+        names.enumerate().map(row).collect()
+    }
+
+    /// The lines below its table.
+    pub fn figures(&self) -> &[String] {
+        &self.figures
+    }
+
+    /// Its pictures besides the percentile spectrum, each with what it shows.
+    pub fn plots(&self) -> Vec<(Picture, String)> {
+        self.plots.iter().map(|(_, plot)| (plot::intervals(plot), plot.quantity.clone())).collect()
     }
 
     /// Its pictures as files, the percentile spectrum last.

@@ -61,6 +61,11 @@ impl Frame {
         Frame { inner, x, y }
     }
 
+    /// A frame whose data fill `inner`; texts of its axes stand around that.
+    pub(super) fn around(inner: Rect, x: Axis, y: Axis) -> Frame {
+        Frame { inner, x, y }
+    }
+
     pub(super) fn x(&self, value: f64) -> f64 {
         self.inner.x + self.inner.width * self.x.scale.place(value)
     }

@@ -7,28 +7,62 @@
 //! | [`tool_spectrum`], [`many_tools_spectrum`] | the same for load tools, as they report themselves |
 //! | [`requests`] | single requests by their start, two runs above each other |
 //! | [`intervals`] | a value per interval of time for several series, bars beside each other, and the whole run apart |
+//! | [`heat_map`] | response times of a run by time and size |
+//! | [`lanes`] | load, waiting requests, response time and generator lag over time, one below the other |
+//! | [`percentiles`] | percentile curves of a run with their interval, service time, closed-loop shadow, other runs |
+//! | [`start_delay`] | who delayed the start of requests, over time |
+//! | [`gaps`] | gaps between sends beside those that were planned |
+//! | [`by_rate`] | response time against rate |
+//! | [`books`], [`answers`] | what became of every planned arrival; statuses and errors |
+//! | [`targets`] | the response times of several targets |
+//!
+//! Those from [`heat_map`] on bear classes besides their colours, by which a page can recolour them. Where there is nothing to
+//! draw, the picture is a sentence that says why.
 //!
 //! Colours are those of Okabe & Ito ("Color Universal Design", 2008), which can be told apart with any kind of colour
 //! vision; lines differ in their dashes too. Legends stand above the frame, where there are no data. Texts are set in Inter,
 //! which is built in for PNG, so that a machine without fonts draws the same; a browser without it takes another
 //! sans-serif.
 
+mod answers;
+mod books;
+mod by_rate;
 mod color;
 mod frame;
+mod gaps;
+mod heat_map;
 mod intervals;
+mod lanes;
 mod layout;
+mod look;
+mod of_run;
+mod over_time;
+mod percentiles;
 mod picture;
 mod png;
 mod requests;
 mod scale;
+mod sheet;
 mod spectrum;
+mod start_delay;
 mod steps;
 mod svg;
+mod targets;
 mod text_width;
 
+pub use answers::answers;
+pub use books::books;
+pub use by_rate::by_rate;
 pub use color::{Role, ToolModel};
+pub use gaps::gaps;
+pub use heat_map::heat_map;
 pub use intervals::{IntervalPlot, IntervalSeries, Shade, intervals};
+pub use lanes::lanes;
+pub use of_run::pictures_of_run;
+pub use percentiles::percentiles;
 pub use picture::{Picture, PictureError};
 pub use png::PngError;
 pub use requests::{Panel, RequestPlot, requests};
 pub use spectrum::{Curve, SPECTRUM, many_tools_spectrum, run_spectrum, spectrum, tool_spectrum};
+pub use start_delay::start_delay;
+pub use targets::targets;

@@ -56,6 +56,14 @@ pub(super) fn linear_ticks(from: f64, to: f64, most: usize) -> Vec<Tick> {
     (first..=last).map(|n| n as f64 * step).map(|at| Tick::new(at, plain(at, decimals))).collect()
 }
 
+/// Ticks of times in ns from 0 to `to`, in one unit.
+pub(super) fn linear_time_ticks(to: f64, most: usize) -> Vec<Tick> {
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| to >= *unit).unwrap_or((1.0, "ns"));
+    let with_unit = |tick: Tick| Tick { at: tick.at * unit, text: format!("{}{name}", tick.text) };
+    linear_ticks(0.0, to / unit, most).into_iter().map(with_unit).collect()
+}
+
 fn plain(value: f64, decimals: usize) -> String {
     if decimals == 0 && value >= 0.0 { number::count(value.round() as u64) } else { format!("{value:.decimals$}") }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::look::{Look, neutral_class};
 use crate::markup::escaped;
 
 /// How a text is aligned to its place.
@@ -51,26 +52,48 @@ pub(super) struct Rect {
 
 /// An SVG document that is being written.
 #[derive(Debug)]
-pub(super) struct Svg(String);
+pub(super) struct Svg {
+    text: String,
+    /// Elements bear the classes of [`neutral_class`].
+    themed: bool,
+}
 
 const FONTS: &str = "Inter, 'Helvetica Neue', Arial, sans-serif";
 
 impl Svg {
     /// A white picture. `title` and `description` are for screen readers.
     pub(super) fn new(width: f64, height: f64, title: &str, description: &str) -> Svg {
+        Svg::with_themes(width, height, title, description, false)
+    }
+
+    /// As [`Svg::new`], with classes by which a page can recolour it.
+    pub(super) fn themed(width: f64, height: f64, title: &str, description: &str) -> Svg {
+        Svg::with_themes(width, height, title, description, true)
+    }
+
+    fn with_themes(width: f64, height: f64, title: &str, description: &str, themed: bool) -> Svg {
         let (width, height) = (short(width), short(height));
-        Svg(format!(
+        let paper = if themed { " class=\"paper\"" } else { "" };
+        let text = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
              height=\"{height}\" role=\"img\" font-family=\"{FONTS}\">\n<title>{}</title>\n<desc>{}</desc>\n\
-             <rect width=\"{width}\" height=\"{height}\" fill=\"#FFFFFF\"/>\n",
+             <rect width=\"{width}\" height=\"{height}\" fill=\"#FFFFFF\"{paper}/>\n",
             escaped(title),
             escaped(description)
-        ))
+        );
+        Svg { text, themed }
+    }
+
+    /// ` class="…"` for what has this colour; empty where nothing is themed.
+    fn class_of(&self, color: &str) -> String {
+        let class = neutral_class(color).filter(|_| self.themed);
+        class.map_or(String::new(), |class| format!(" class=\"{class}\""))
     }
 
     pub(super) fn rect(&mut self, rect: Rect, fill: &str) {
         let [x, y, width, height] = [rect.x, rect.y, rect.width.max(0.0), rect.height.max(0.0)].map(short);
-        self.push(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"/>"));
+        let class = self.class_of(fill);
+        self.push(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"{class}/>"));
     }
 
     pub(super) fn circle(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) {
@@ -91,9 +114,10 @@ impl Svg {
         let (color, width) = (stroke.color, short(stroke.width));
         let dashes =
             if stroke.dashes.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", stroke.dashes) };
+        let class = self.class_of(color);
         self.push(&format!(
             "<path d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" stroke-linejoin=\"round\"\
-             {dashes}/>"
+             {dashes}{class}/>"
         ));
     }
 
@@ -131,17 +155,111 @@ impl Svg {
         };
         let weight = if label.bold { " font-weight=\"600\"" } else { "" };
         let (size, color) = (short(label.size), label.color);
-        let text = escaped(label.text);
-        self.push(&format!("<text {place} font-size=\"{size}\" fill=\"{color}\"{anchor}{weight}>{text}</text>"));
+        let (text, class) = (escaped(label.text), self.class_of(color));
+        self.push(&format!("<text {place} font-size=\"{size}\" fill=\"{color}\"{anchor}{weight}{class}>{text}</text>"));
+    }
+
+    /// Draws the line of a series through stretches of `points`; a stretch of one point is a dot. Coordinates are relative and
+    /// have one decimal, so that a line of many points is short.
+    pub(super) fn series(&mut self, stretches: &[Vec<(f64, f64)>], look: Look, width: f64) {
+        let mut path = String::new();
+        let mut pen = Pen::default();
+        for points in stretches {
+            for (i, point) in points.iter().enumerate() {
+                pen.to(&mut path, if i == 0 { 'm' } else { 'l' }, *point);
+            }
+            if points.len() == 1 {
+                path.push_str("h.1");
+                pen.at.0 += 1;
+            }
+        }
+        if path.is_empty() {
+            return;
+        }
+        let dashes = match look.dashes() {
+            "" => String::new(),
+            dashes => format!(" stroke-dasharray=\"{dashes}\""),
+        };
+        let (color, class, width) = (look.color(), look.class(), short(width));
+        self.push(&format!(
+            "<path class=\"{class}\" d=\"{path}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" \
+             stroke-linejoin=\"round\" stroke-linecap=\"round\"{dashes}/>"
+        ));
+    }
+
+    /// Fills the outline `points` in the colour of a series.
+    pub(super) fn area(&mut self, points: &[(f64, f64)], look: Look, opacity: f64) {
+        if points.len() < 3 {
+            return;
+        }
+        let (mut path, mut pen) = (String::new(), Pen::default());
+        points.iter().enumerate().for_each(|(i, point)| pen.to(&mut path, if i == 0 { 'm' } else { 'l' }, *point));
+        self.filled(&format!("<path d=\"{path}z\""), look, opacity);
+    }
+
+    /// A rectangle in the colour of a series.
+    pub(super) fn block(&mut self, rect: Rect, look: Look, opacity: f64) {
+        let [x, y, width, height] = [rect.x, rect.y, rect.width.max(0.0), rect.height.max(0.0)].map(short);
+        self.filled(&format!("<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\""), look, opacity);
+    }
+
+    fn filled(&mut self, element: &str, look: Look, opacity: f64) {
+        let (color, class, opacity) = (look.color(), look.class(), short(opacity));
+        self.push(&format!("{element} class=\"{class}\" fill=\"{color}\" fill-opacity=\"{opacity}\"/>"));
+    }
+
+    /// Cells of a grid in the colour of a series, as horizontal dashes: `path` is in columns and rows, which go up from the
+    /// lower left corner of `area`.
+    pub(super) fn cells(&mut self, path: &str, area: Rect, (columns, rows): (f64, f64), look: Look, opacity: f64) {
+        if path.is_empty() {
+            return;
+        }
+        let fine = |value: f64| {
+            short(value * 1e4).parse::<f64>().map_or_else(|_| short(value), |value| (value / 1e4).to_string())
+        };
+        let (x, y) = (short(area.x), short(area.y + area.height));
+        let (wide, high) = (fine(area.width / columns), fine(area.height / rows));
+        let (color, class, opacity) = (look.color(), look.class(), short(opacity));
+        self.push(&format!(
+            "<path class=\"{class}\" transform=\"translate({x} {y}) scale({wide} -{high})\" d=\"{path}\" fill=\"none\" \
+             stroke=\"{color}\" stroke-opacity=\"{opacity}\"/>"
+        ));
     }
 
     fn push(&mut self, element: &str) {
-        self.0.push_str(element);
-        self.0.push('\n');
+        self.text.push_str(element);
+        self.text.push('\n');
     }
 
     pub(super) fn finish(self) -> String {
-        self.0 + "</svg>\n"
+        self.text + "</svg>\n"
+    }
+}
+
+/// Writes relative coordinates in tenths of a unit, without adding up what is rounded.
+#[derive(Default)]
+struct Pen {
+    at: (i64, i64),
+}
+
+impl Pen {
+    fn to(&mut self, path: &mut String, letter: char, (x, y): (f64, f64)) {
+        let tenths = |value: f64| (value * 10.0).round() as i64;
+        let (x, y) = (tenths(x), tenths(y));
+        let (dx, dy) = (tenth(x - self.at.0), tenth(y - self.at.1));
+        let space = if dy.starts_with('-') { "" } else { " " };
+        write!(path, "{letter}{dx}{space}{dy}").expect("a String takes everything");
+        self.at = (x, y);
+    }
+}
+
+/// `n` tenths, as short as can be.
+fn tenth(n: i64) -> String {
+    let (sign, whole, part) = (if n < 0 { "-" } else { "" }, n.abs() / 10, n.abs() % 10);
+    match (whole, part) {
+        (whole, 0) => format!("{sign}{whole}"),
+        (0, part) => format!("{sign}.{part}"),
+        (whole, part) => format!("{sign}{whole}.{part}"),
     }
 }
 

@@ -5,49 +5,50 @@ use std::collections::BTreeMap;
 use truetail_model::record::{Cause, Tally};
 use truetail_run::{Findings, Run};
 
-use super::labelled::{beside_margin, labelled_lines, labelled_text};
+use super::labelled::{LabelledText, beside_margin, labelled_lines, labelled_texts};
 use crate::number;
 use crate::style::{Emphasis, Style};
 
 /// The shares; then single statuses, outcomes without an answer and causes of failures, where there are any.
 pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
-    let mut lines = shares(run, findings, style);
-    if let Some(statuses) = statuses(&run.snapshot.statuses) {
-        lines.extend(labelled_text("Statuses", &statuses, style));
-    }
-    let unanswered = unanswered(&findings.tally);
-    if !unanswered.is_empty() {
-        lines.extend(labelled_text("Unanswered", &unanswered.join(" · "), style));
-    }
-    if let Some(errors) = errors(&run.snapshot.causes) {
-        lines.extend(labelled_text("Errors", &errors, style));
-    }
-    lines
+    let has_errors = run.snapshot.statuses.keys().any(|status| *status >= 400) || findings.tally.unanswered() > 0;
+    let colored = |line: String| if has_errors { style.emphasize(Emphasis::Doubt, &line) } else { line };
+    let shares = beside_margin(&answer_shares(run, findings), style).into_iter().map(colored);
+    [labelled_lines("Answers", shares, style), labelled_texts(answer_details(run, findings), style)].concat()
+}
+
+/// Single statuses, outcomes without an answer and causes of failures, where there are any.
+pub fn answer_details(run: &Run, findings: &Findings) -> Vec<LabelledText> {
+    let unanswered = counted(unanswered_outcomes(&findings.tally));
+    let unanswered = (!unanswered.is_empty()).then(|| unanswered.join(" · "));
+    let texts = [
+        ("Statuses", statuses(&run.snapshot.statuses)),
+        ("Unanswered", unanswered),
+        ("Errors", errors(&run.snapshot.causes)),
+    ];
+    texts.into_iter().filter_map(|(label, text)| Some((label, text?))).collect()
 }
 
 /// `100% 2xx: 60000 answers to 60000 requests, 999.8/s`. The shares are of all planned requests.
-fn shares(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+pub fn answer_shares(run: &Run, findings: &Findings) -> String {
     let tally = &findings.tally;
     if tally.planned == 0 {
-        return labelled_text("Answers", "none: no request was planned", style);
+        return "none: no request was planned".to_owned();
     }
     let mut classes: BTreeMap<u16, u64> = BTreeMap::new();
     run.snapshot.statuses.iter().for_each(|(status, n)| *classes.entry(status / 100).or_default() += n);
-    let has_errors = classes.keys().any(|class| *class >= 4) || tally.unanswered() > 0;
     let share = |n: u64| number::share(n as f64 / tally.planned as f64);
     // Simulated requests and calls have no status.
     let name = |class: u16| if class == 0 { "answered".to_owned() } else { format!("{class}xx") };
     let answered = classes.iter().map(|(class, n)| format!("{} {}", share(*n), name(*class)));
     let unanswered = Some(tally.unanswered()).filter(|n| *n > 0).map(|n| format!("{} unanswered", share(n)));
     let rate = findings.throughput_per_second.map_or(String::new(), |rate| format!(", {}", number::rate(rate)));
-    let text = format!(
+    format!(
         "{}: {} answers to {} requests{rate}",
         answered.chain(unanswered).collect::<Vec<_>>().join(", "),
         number::count(tally.responses),
         number::count(tally.planned)
-    );
-    let colored = |line: String| if has_errors { style.emphasize(Emphasis::Doubt, &line) } else { line };
-    labelled_lines("Answers", beside_margin(&text, style).into_iter().map(colored), style)
+    )
 }
 
 /// Counts by status; `None` if every answer was a 200 or had no status.
@@ -58,7 +59,7 @@ fn statuses(statuses: &BTreeMap<u16, u64>) -> Option<String> {
 }
 
 /// Each outcome without an answer that occurred, with its count.
-fn unanswered(tally: &Tally) -> Vec<String> {
+pub fn unanswered_outcomes(tally: &Tally) -> Vec<(u64, &'static str)> {
     let kinds = [
         (tally.timed_out, "timed out"),
         (tally.connect_failed, "connect failed"),
@@ -67,8 +68,11 @@ fn unanswered(tally: &Tally) -> Vec<String> {
         (tally.in_flight_at_end, "in flight at the end"),
         (tally.never_issued, "never sent"),
     ];
-    let occurred = kinds.iter().filter(|(n, _)| *n > 0);
-    occurred.map(|(n, name)| format!("{} {name}", number::count(*n))).collect()
+    kinds.into_iter().filter(|(n, _)| *n > 0).collect()
+}
+
+fn counted(outcomes: Vec<(u64, &'static str)>) -> Vec<String> {
+    outcomes.into_iter().map(|(n, name)| format!("{} {name}", number::count(n))).collect()
 }
 
 /// Most frequent first.
@@ -80,7 +84,7 @@ fn errors(causes: &BTreeMap<Cause, u64>) -> Option<String> {
 }
 
 /// The books: planned = issued + never issued, and issued = the sum of its outcomes.
-pub(super) fn books(findings: &Findings, style: Style) -> Vec<String> {
+pub fn books(findings: &Findings) -> [String; 2] {
     let tally = &findings.tally;
     let planned = format!(
         "{} planned = {} issued + {} never issued",
@@ -89,7 +93,8 @@ pub(super) fn books(findings: &Findings, style: Style) -> Vec<String> {
         number::count(tally.never_issued)
     );
     let ended = [format!("{} answered", number::count(tally.responses))];
-    let ended: Vec<String> = ended.into_iter().chain(unanswered(&Tally { never_issued: 0, ..*tally })).collect();
+    let ended: Vec<String> =
+        ended.into_iter().chain(counted(unanswered_outcomes(&Tally { never_issued: 0, ..*tally }))).collect();
     let issued = format!("{} issued = {}", number::count(tally.issued), ended.join(" + "));
-    [labelled_text("Arrivals", &planned, style), labelled_text("", &issued, style)].concat()
+    [planned, issued]
 }

@@ -2,19 +2,17 @@
 
 use truetail_run::{ArrivalFidelity, ClosedLoopShadow, Findings, Run, SettlingState, ShadowQuantile};
 
-use super::labelled::labelled_text;
+use super::labelled::LabelledText;
 use crate::number;
-use crate::style::Style;
 
 /// The smallest share of unplanned gaps that is shown.
 const OTHER_GAPS: f64 = 0.05;
 
 /// How closely the arrivals followed the schedule, and its hash.
-pub(super) fn arrivals(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
-    let Some(fidelity) = &findings.arrival_fidelity else { return Vec::new() };
+pub fn punctuality(run: &Run, findings: &Findings) -> Option<LabelledText> {
+    let fidelity = findings.arrival_fidelity.as_ref()?;
     let seed = run.facts.offered.seed.map(|seed| format!(" · seed {seed}")).unwrap_or_default();
-    let text = format!("{}{seed} · schedule {}", on_time(fidelity), run.snapshot.schedule_hash);
-    labelled_text("On time", &text, style)
+    Some(("On time", format!("{}{seed} · schedule {}", on_time(fidelity), run.snapshot.schedule_hash)))
 }
 
 fn on_time(fidelity: &ArrivalFidelity) -> String {
@@ -30,24 +28,22 @@ fn on_time(fidelity: &ArrivalFidelity) -> String {
 }
 
 /// What could be cut off as warm-up, if anything.
-pub(super) fn settling(findings: &Findings, style: Style) -> Vec<String> {
+pub fn settling(findings: &Findings) -> Option<LabelledText> {
     let settling = &findings.settling;
     // A shift is among the reasons of the verdict.
     match settling.state {
-        SettlingState::Settles if settling.shift.is_none() => labelled_text("Warm-up", &settling.why, style),
-        SettlingState::NotJudged | SettlingState::Steady | SettlingState::Settles | SettlingState::Unsettled => {
-            Vec::new()
-        }
+        SettlingState::Settles if settling.shift.is_none() => Some(("Warm-up", settling.why.clone())),
+        SettlingState::NotJudged | SettlingState::Steady | SettlingState::Settles | SettlingState::Unsettled => None,
     }
 }
 
 /// What a closed loop would have reported, where that is provably too low: at p99, or where it is furthest off.
-pub(super) fn shadow(findings: &Findings, style: Style) -> Vec<String> {
-    let Some(shadow) = &findings.closed_loop_shadow else { return Vec::new() };
-    let Some(quantile) = told(shadow) else { return Vec::new() };
+pub fn shadow(findings: &Findings) -> Option<LabelledText> {
+    let shadow = findings.closed_loop_shadow.as_ref()?;
+    let quantile = told(shadow)?;
     let users =
         if shadow.users == 1 { "1 user".to_owned() } else { format!("{} users", number::count(shadow.users.into())) };
-    labelled_text("Shadow", &format!("a closed loop of {users} would have reported {}", omitted(quantile)), style)
+    Some(("Shadow", format!("a closed loop of {users} would have reported {}", omitted(quantile))))
 }
 
 /// p99 if something is omitted there, else the quantile below the maximum with the largest omission factor.

@@ -3,18 +3,15 @@
 use truetail_model::record::Metric;
 use truetail_run::{Findings, Http2Stats, Run, RunSource, Timing};
 
-use super::labelled::labelled_text;
+use super::labelled::LabelledText;
 use crate::number;
-use crate::style::Style;
 
-/// Empty if no sockets were used or nothing was issued.
-pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
-    let Some(generator) = run.facts.generator.as_ref().filter(|_| run.facts.source == RunSource::Sockets) else {
-        return Vec::new();
-    };
+/// Its timing, threads, CPU time and lag. `None` if no sockets were used or nothing was issued.
+pub fn generator(run: &Run, findings: &Findings) -> Option<LabelledText> {
+    let generator = run.facts.generator.as_ref().filter(|_| run.facts.source == RunSource::Sockets)?;
     let issued = run.snapshot.tally.issued + run.snapshot.warmup.issued;
     if issued == 0 {
-        return Vec::new();
+        return None;
     }
     let cpu_ns = generator.cpu.user_ns + generator.cpu.system_ns;
     let lag = |q: f64| {
@@ -33,22 +30,19 @@ pub(super) fn lines(run: &Run, findings: &Findings, style: Style) -> Vec<String>
         lag(0.5),
         lag(0.99),
     );
-    labelled_text("Generator", &(text + &streams(generator.streams)), style)
+    Some(("Generator", text + &streams(generator.streams)))
 }
 
-/// How long requests were held back so that several could be sent at once; empty where each was sent for itself.
-pub(super) fn ticks(run: &Run, style: Style) -> Vec<String> {
-    let Some(generator) = run.facts.generator.as_ref().filter(|_| run.facts.source == RunSource::Sockets) else {
-        return Vec::new();
-    };
+/// How long requests were held back so that several could be sent at once; `None` where each was sent for itself.
+pub fn ticks(run: &Run) -> Option<LabelledText> {
+    let generator = run.facts.generator.as_ref().filter(|_| run.facts.source == RunSource::Sockets)?;
     let (timing, longest_ns) = match (generator.timing, generator.ticks) {
         (Timing::Cheap, _) => (Timing::Cheap, Timing::TICK_NS),
         (timing @ (Timing::Auto | Timing::Balanced | Timing::Precise), Some(ticks)) => (timing, ticks.longest_ns),
-        (Timing::Auto | Timing::Balanced | Timing::Precise, None) => return Vec::new(),
+        (Timing::Auto | Timing::Balanced | Timing::Precise, None) => return None,
     };
     let (name, longest) = (timing.name(), number::round_time(longest_ns));
-    let text = format!("{name}: sends in ticks of up to {longest} to save processor time");
-    labelled_text("Timing", &text, style)
+    Some(("Timing", format!("{name}: sends in ticks of up to {longest} to save processor time")))
 }
 
 /// In HTTP/2: how many streams were open at once, and how many requests were sent again.

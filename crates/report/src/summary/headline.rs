@@ -1,6 +1,6 @@
 //! The first lines: what was measured, the verdict, the answers, checks and gates.
 
-use truetail_run::{Findings, GateFinding, GateState, Reason, Run, VerdictState};
+use truetail_run::{CheckCounts, Findings, GateFinding, GateState, Reason, Run, VerdictState};
 
 use super::labelled::{beside_margin, labelled, labelled_lines};
 use super::{answers, load};
@@ -53,15 +53,9 @@ fn checks(run: &Run, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     for (number, check) in run.facts.checks.iter().enumerate() {
         let failed = if check.failed == 0 { String::new() } else { format!(", {} failed", check.failed) };
-        let (word, emphasis) = if check.failed > 0 {
-            ("FAILED", Emphasis::Bad)
-        } else if check.passed > 0 {
-            ("PASSED", Emphasis::Good)
-        } else {
-            ("OPEN", Emphasis::Doubt)
-        };
-        let text = format!("{word} {}: {} passed{failed}", check.text, check.passed);
-        lines.extend(decided(if number == 0 { "Checks" } else { "" }, &text, emphasis, style));
+        let state = state_of_check(check);
+        let text = format!("{} {}: {} passed{failed}", decision(state), check.text, check.passed);
+        lines.extend(decided(if number == 0 { "Checks" } else { "" }, &text, emphasis_of_gate(state), style));
     }
     lines
 }
@@ -69,15 +63,36 @@ fn checks(run: &Run, style: Style) -> Vec<String> {
 /// Every gate, whether it passed or not.
 fn gates(gates: &[GateFinding], style: Style) -> Vec<String> {
     let one = |(number, gate): (usize, &GateFinding)| {
-        let (word, emphasis) = match gate.state {
-            GateState::Holds => ("PASSED", Emphasis::Good),
-            GateState::Fails => ("FAILED", Emphasis::Bad),
-            GateState::Open => ("OPEN", Emphasis::Doubt),
-        };
-        let text = format!("{word} {}: {}", gate.text, gate.message);
-        decided(if number == 0 { "Gates" } else { "" }, &text, emphasis, style)
+        let text = format!("{} {}: {}", decision(gate.state), gate.text, gate.message);
+        decided(if number == 0 { "Gates" } else { "" }, &text, emphasis_of_gate(gate.state), style)
     };
     gates.iter().enumerate().flat_map(one).collect()
+}
+
+/// What became of a gate or a check: `PASSED`, `FAILED` or `OPEN`.
+pub const fn decision(state: GateState) -> &'static str {
+    match state {
+        GateState::Holds => "PASSED",
+        GateState::Fails => "FAILED",
+        GateState::Open => "OPEN",
+    }
+}
+
+/// A check fails with one answer that fails it; without any answer it stays open.
+pub const fn state_of_check(check: &CheckCounts) -> GateState {
+    match (check.passed, check.failed) {
+        (0, 0) => GateState::Open,
+        (_, 0) => GateState::Holds,
+        _ => GateState::Fails,
+    }
+}
+
+const fn emphasis_of_gate(state: GateState) -> Emphasis {
+    match state {
+        GateState::Holds => Emphasis::Good,
+        GateState::Fails => Emphasis::Bad,
+        GateState::Open => Emphasis::Doubt,
+    }
 }
 
 /// Text whose first word is the decision, which gets the emphasis.

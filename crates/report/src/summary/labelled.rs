@@ -2,6 +2,9 @@
 
 use crate::style::{Emphasis, Style};
 
+/// What a text is about, in a word or two, and the text.
+pub type LabelledText = (&'static str, String);
+
 /// Columns before the text of a section.
 pub(super) const MARGIN: usize = 15;
 
@@ -25,4 +28,9 @@ pub(super) fn beside_margin(text: &str, style: Style) -> Vec<String> {
 /// A label in the margin, and text wrapped beside it.
 pub(super) fn labelled_text(label: &str, text: &str, style: Style) -> Vec<String> {
     labelled_lines(label, beside_margin(text, style), style)
+}
+
+/// The same for several.
+pub(super) fn labelled_texts(texts: impl IntoIterator<Item = LabelledText>, style: Style) -> Vec<String> {
+    texts.into_iter().flat_map(|(label, text)| labelled_text(label, &text, style)).collect()
 }

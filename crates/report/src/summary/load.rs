@@ -3,12 +3,11 @@
 use truetail_model::workload::LoadModelKind;
 use truetail_run::{Findings, Mix, OfferedLoad, Run, RunSource};
 
-use super::labelled::labelled_text;
+use super::labelled::LabelledText;
 use crate::number;
-use crate::style::Style;
 
 /// What was measured, in a line: `GET http://127.0.0.1:8080/api, open loop at 1000/s for 60s`.
-pub(super) fn headline(run: &Run) -> String {
+pub fn headline(run: &Run) -> String {
     let offered = &run.facts.offered;
     let target = measured(run).map_or(String::new(), |target| format!("{target}, "));
     let connections = connections(offered).map_or(String::new(), |connections| format!(", {connections}"));
@@ -16,7 +15,7 @@ pub(super) fn headline(run: &Run) -> String {
 }
 
 /// All of the load that can be set, and the rates that came of it.
-pub(super) fn details(run: &Run, findings: &Findings, style: Style) -> Vec<String> {
+pub fn load_details(run: &Run, findings: &Findings) -> [LabelledText; 2] {
     let offered = &run.facts.offered;
     let spacing = offered.spacing.as_ref().map(|spacing| format!("{spacing} spacing"));
     let seed = offered.seed.map(|seed| format!("seed {seed}"));
@@ -28,11 +27,11 @@ pub(super) fn details(run: &Run, findings: &Findings, style: Style) -> Vec<Strin
         number::rate_if_any(findings.offered_per_second),
         number::rate_if_any(findings.throughput_per_second)
     );
-    [labelled_text("Load", &parts.join(" · "), style), labelled_text("Rate", &rates, style)].concat()
+    [("Load", parts.join(" · ")), ("Rate", rates)]
 }
 
 /// What was measured, without its load; `None` for a run that says nothing of it.
-pub(crate) fn measured(run: &Run) -> Option<String> {
+pub fn measured(run: &Run) -> Option<String> {
     let (offered, source) = (&run.facts.offered, &run.facts.source);
     let what = match (&offered.method, &offered.url) {
         (Some(method), Some(url)) => Some(format!("{method} {url}")),

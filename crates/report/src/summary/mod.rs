@@ -27,12 +27,23 @@ mod time_spent;
 mod timeline;
 mod uncertainty;
 
-pub use notes::stopped_early;
+pub use answers::{answer_details, answer_shares, books, unanswered_outcomes};
+pub use fidelity::{punctuality, settling, shadow};
+pub use generator::{generator, ticks};
+pub use headline::{decision, state_of_check};
+pub use labelled::LabelledText;
+pub use load::{headline, load_details, measured};
+pub use notes::{notes, stopped_early};
+pub use tail::{TIMES_HEADS, capacity, times, times_by_status, times_by_status_heads, times_footnotes};
+pub use targets::{target_heads, target_rows};
+pub use time_spent::{start_delay, time_spent};
+pub use uncertainty::uncertainty;
+
 use truetail_analysis::verdict::SATURATED;
 use truetail_run::{Findings, Run};
 
 use crate::style::Style;
-pub(crate) use load::measured;
+use labelled::labelled_texts;
 
 /// What a summary contains besides the run.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -70,36 +81,28 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
 
 /// The response times; in saturation, where they say more about the length of the run than about the service, its capacity.
 fn quantiles(findings: &Findings, style: Style) -> Vec<String> {
-    if is_saturated(findings) { tail::capacity(findings, style) } else { tail::table(findings, style) }
+    if is_saturated(findings) { labelled_texts(capacity(findings), style) } else { tail::table(findings, style) }
 }
 
 /// Where the time was spent, and what explains the times or a doubt about them.
 fn explanations(run: &Run, findings: &Findings, options: SummaryOptions<'_>, style: Style) -> Vec<String> {
     let shown = |detail: Detail| options.details || detail.explains_a_doubt(findings);
-    let mut lines = time_spent::line(findings, style);
-    lines.extend(generator::ticks(run, style));
+    let mut lines = labelled_texts(time_spent(findings).into_iter().chain(ticks(run)), style);
     if options.details {
-        lines.extend(load::details(run, findings, style));
-        lines.extend(answers::books(findings, style));
+        lines.extend(labelled_texts(load_details(run, findings), style));
+        let [planned, issued] = books(findings);
+        lines.extend(labelled_texts([("Arrivals", planned), ("", issued)], style));
     }
-    if options.details && !is_saturated(findings) {
-        lines.extend(uncertainty::lines(findings, style));
-    }
-    if shown(Detail::StartDelay) {
-        lines.extend(time_spent::start_delay(findings, style));
-    }
-    if shown(Detail::Generator) {
-        lines.extend(generator::lines(run, findings, style));
-    }
-    if shown(Detail::Arrivals) {
-        lines.extend(fidelity::arrivals(run, findings, style));
-    }
-    if !is_saturated(findings) {
-        lines.extend(fidelity::settling(findings, style));
-        if options.details {
-            lines.extend(fidelity::shadow(findings, style));
-        }
-    }
+    let saturated = is_saturated(findings);
+    let more = [
+        uncertainty(findings).filter(|_| options.details && !saturated),
+        start_delay(findings).filter(|_| shown(Detail::StartDelay)),
+        generator(run, findings).filter(|_| shown(Detail::Generator)),
+        punctuality(run, findings).filter(|_| shown(Detail::Arrivals)),
+        settling(findings).filter(|_| !saturated),
+        shadow(findings).filter(|_| options.details && !saturated),
+    ];
+    lines.extend(labelled_texts(more.into_iter().flatten(), style));
     lines
 }
 

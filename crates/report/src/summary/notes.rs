@@ -11,14 +11,18 @@ const STOPPED_EARLY: &str = "Stopped early";
 
 /// All of them.
 pub(super) fn lines(run: &Run, saved: Option<&str>, style: Style) -> Vec<String> {
-    let is_told = run.facts.notes.iter().any(|note| note.starts_with(STOPPED_EARLY));
-    let stopped = (run.facts.interrupted && !is_told).then(|| ending(run));
-    let notes = stopped.iter().chain(&run.facts.notes);
-    let mut lines: Vec<String> = notes.flat_map(|note| labelled_text("Note", note, style)).collect();
+    let mut lines: Vec<String> = notes(run).iter().flat_map(|note| labelled_text("Note", note, style)).collect();
     if let Some(saved) = saved {
         lines.push(labelled("Saved", &style.printable(saved), style));
     }
     lines
+}
+
+/// The notes of a run; how an interrupted one ended comes first.
+pub fn notes(run: &Run) -> Vec<String> {
+    let is_told = run.facts.notes.iter().any(|note| note.starts_with(STOPPED_EARLY));
+    let stopped = (run.facts.interrupted && !is_told).then(|| ending(run));
+    stopped.into_iter().chain(run.facts.notes.iter().cloned()).collect()
 }
 
 fn ending(run: &Run) -> String {

@@ -4,7 +4,7 @@ use truetail_analysis::verdict::SATURATED;
 use truetail_model::record::Metric;
 use truetail_run::{Distribution, Findings, Quantile};
 
-use super::labelled::labelled_text;
+use super::labelled::LabelledText;
 use crate::number;
 use crate::style::{Emphasis, Style};
 use crate::table::{Align, TextTable};
@@ -12,31 +12,46 @@ use crate::table::{Align, TextTable};
 /// Columns before a table.
 const INDENT: usize = 2;
 
+/// The heads of [`times`].
+pub const TIMES_HEADS: [&str; 5] = [
+    "",
+    Metric::ResponseTime.definition().label,
+    "95% interval",
+    Metric::ServiceTime.definition().label,
+    Metric::StartDelay.definition().label,
+];
+
 /// Response time with its confidence interval, service time and start delay, a row a quantile. Where the generator may have
-/// moved a response time by more than a tenth, the range stands in its place that holds the truth.
-pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
-    if !has_times(&findings.response_time) {
-        return Vec::new();
-    }
-    let mut table = TextTable::new(&[
-        ("", Align::Left),
-        (Metric::ResponseTime.definition().label, Align::Right),
-        ("95% interval", Align::Left),
-        (Metric::ServiceTime.definition().label, Align::Right),
-        (Metric::StartDelay.definition().label, Align::Right),
-    ]);
-    for quantile in &findings.response_time.quantiles {
-        table.row(vec![
+/// moved a response time by more than a tenth, the range stands in its place that holds the truth. Empty where there was
+/// nothing to time, or nothing ever answered.
+pub fn times(findings: &Findings) -> Vec<[String; 5]> {
+    let row = |quantile: &Quantile| {
+        [
             number::quantile_name(quantile.q),
             number::bracketed(quantile),
             interval(quantile),
             at(&findings.metrics[Metric::ServiceTime], quantile.q),
             at(&findings.metrics[Metric::StartDelay], quantile.q),
-        ]);
+        ]
+    };
+    let all = &findings.response_time;
+    if has_times(all) { all.quantiles.iter().map(row).collect() } else { Vec::new() }
+}
+
+/// The table of [`times`] and its footnotes.
+pub(super) fn table(findings: &Findings, style: Style) -> Vec<String> {
+    let rows = times(findings);
+    if rows.is_empty() {
+        return Vec::new();
     }
+    let aligned = [Align::Left, Align::Right, Align::Left, Align::Right, Align::Right];
+    let columns: Vec<_> = TIMES_HEADS.into_iter().zip(aligned).collect();
+    let mut table = TextTable::new(&columns);
+    rows.into_iter().for_each(|row| table.row(row.into()));
     // Without room for all: start delay goes first, then service time, then the interval.
     let mut lines = table.fitting(style.columns() - INDENT, &[4, 3, 2], style).lines(INDENT, style);
-    lines.extend(footnotes(&findings.response_time.quantiles, style));
+    let notes = times_footnotes(findings).into_iter().flat_map(|note| style.wrap(note, style.columns() - INDENT));
+    lines.extend(notes.map(|line| format!("  {}", style.emphasize(Emphasis::Faint, &line))));
     lines
 }
 
@@ -59,7 +74,9 @@ fn interval(quantile: &Quantile) -> String {
     if known { number::time_range(quantile.low_ns, quantile.high_ns) } else { "–".to_owned() }
 }
 
-fn footnotes(quantiles: &[Quantile], style: Style) -> Vec<String> {
+/// What the marks in [`times`] mean, as far as it has them.
+pub fn times_footnotes(findings: &Findings) -> Vec<&'static str> {
+    let quantiles = &findings.response_time.quantiles;
     let open_end = |quantile: &Quantile| interval(quantile).contains('?');
     let too_few = |quantile: &Quantile| !quantile.supported && quantile.needs_n.is_some();
     let notes = [
@@ -70,45 +87,58 @@ fn footnotes(quantiles: &[Quantile], style: Style) -> Vec<String> {
         (quantiles.iter().any(open_end), "?: the run is too short to bound this side of the interval"),
         (quantiles.iter().any(too_few), "n≥N: needs at least N requests; this run had fewer"),
     ];
-    let wanted = notes.iter().filter(|(wanted, _)| *wanted);
-    let lines = wanted.flat_map(|(_, note)| style.wrap(note, style.columns() - INDENT));
-    lines.map(|line| format!("  {}", style.emphasize(Emphasis::Faint, &line))).collect()
+    notes.into_iter().filter_map(|(wanted, note)| wanted.then_some(note)).collect()
 }
 
-/// Successes and error statuses apart, if there are both.
-pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
+/// The quantiles of [`times_by_status`].
+const QUANTILES_BY_STATUS: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
+
+/// The heads of [`times_by_status`].
+pub fn times_by_status_heads() -> Vec<String> {
+    let heads = ["response time", "answers"].map(str::to_owned);
+    heads.into_iter().chain(QUANTILES_BY_STATUS.map(number::quantile_name)).collect()
+}
+
+/// The response times of successes and error statuses apart, a row each; empty unless there are both.
+pub fn times_by_status(findings: &Findings) -> Vec<Vec<String>> {
     let (Some(success), Some(errors)) = (&findings.response_time_success, &findings.response_time_error_status) else {
         return Vec::new();
     };
-    let quantiles = [0.5, 0.9, 0.99, 0.999, 1.0];
-    let names = quantiles.map(number::quantile_name);
-    let mut columns = vec![("response time", Align::Left), ("answers", Align::Right)];
-    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
-    let mut table = TextTable::new(&columns);
-    for (name, distribution) in [("status below 400", success), ("status from 400", errors)] {
-        let mut row = vec![name.to_owned(), number::count(distribution.count)];
-        row.extend(quantiles.map(|q| at(distribution, q)));
-        table.row(row);
+    let row = |(name, distribution): (&str, &Distribution)| {
+        let quantiles = QUANTILES_BY_STATUS.map(|q| at(distribution, q));
+        [name.to_owned(), number::count(distribution.count)].into_iter().chain(quantiles).collect()
+    };
+    [("status below 400", success), ("status from 400", errors)].map(row).into()
+}
+
+/// The table of [`times_by_status`].
+pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
+    let rows = times_by_status(findings);
+    if rows.is_empty() {
+        return Vec::new();
     }
+    let heads = times_by_status_heads();
+    let align = |at: usize| if at == 0 { Align::Left } else { Align::Right };
+    let columns: Vec<_> = heads.iter().enumerate().map(|(at, head)| (head.as_str(), align(at))).collect();
+    let mut table = TextTable::new(&columns);
+    rows.into_iter().for_each(|row| table.row(row));
     // Without room for all: p99.9 goes first, then p50 and p90.
     table.fitting(style.columns() - INDENT, &[5, 2, 3], style).lines(INDENT, style)
 }
 
-/// The capacity, which replaces the response times of a run whose backlog grew without end.
-pub(super) fn capacity(findings: &Findings, style: Style) -> Vec<String> {
+/// The capacity, which replaces the response times of a run whose backlog grew without end. Empty for other runs.
+pub fn capacity(findings: &Findings) -> Vec<LabelledText> {
     let Some(reason) = findings.verdict.reasons.iter().find(|reason| reason.code == SATURATED) else {
         return Vec::new();
     };
     let per_second = |name: &str| reason.numbers.get(name).and_then(|number| number.as_f64());
     let rate = |name: &str| per_second(name).map(number::rate);
     let capacity = match (rate("capacity_per_second"), rate("offered_per_second"), rate("answered_per_second")) {
-        (Some(capacity), Some(offered), _) => {
-            labelled_text("Capacity", &format!("{capacity} answered of {offered} offered"), style)
-        }
+        (Some(capacity), Some(offered), _) => Some(("Capacity", format!("{capacity} answered of {offered} offered"))),
         // The user's own cap on connections was the limit: that is no capacity of the service.
-        (_, _, Some(answered)) => labelled_text("Answered", &format!("{answered} with this many connections"), style),
-        _ => Vec::new(),
+        (_, _, Some(answered)) => Some(("Answered", format!("{answered} with this many connections"))),
+        _ => None,
     };
     let omitted = "omitted: under overload they only grow with run length (run.json has them)";
-    [capacity, labelled_text("Percentiles", omitted, style)].concat()
+    capacity.into_iter().chain([("Percentiles", omitted.to_owned())]).collect()
 }

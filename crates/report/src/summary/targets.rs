@@ -36,6 +36,22 @@ pub(super) fn table(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     lines
 }
 
+/// The heads of [`target_rows`].
+pub fn target_heads() -> Vec<String> {
+    let heads = ["target", "requests", "errors"].map(str::to_owned);
+    heads.into_iter().chain(QUANTILES.map(number::quantile_name)).collect()
+}
+
+/// Each target's name, requests, failed requests and response times, for at most `most` of them; empty where there is but
+/// one target.
+pub fn target_rows(run: &Run, findings: &Findings, most: usize) -> Vec<Vec<String>> {
+    let books = &run.facts.by_target;
+    let all = books.len().max(findings.targets.len());
+    let shown = if all < 2 { 0 } else { all.min(most) };
+    let row = |i| Row::new(findings.targets.get(i), books.get(i));
+    (0..shown).map(row).map(|row| [row.name].into_iter().chain(row.figures).collect()).collect()
+}
+
 /// The cells of a target.
 struct Row {
     name: String,

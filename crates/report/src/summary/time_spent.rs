@@ -3,36 +3,32 @@
 use truetail_model::record::Metric;
 use truetail_run::{Distribution, Findings};
 
-use super::labelled::labelled_text;
+use super::labelled::LabelledText;
 use crate::number;
-use crate::style::Style;
 
 /// Up to this share of unanswered requests, the means below are those of nearly the same requests.
 const FEW_UNANSWERED: f64 = 0.01;
 
-/// Of all response time, how much was service time, and how much each cause of start delay. Empty where many requests got
-/// no answer, since they have a start delay and no service time.
-pub(super) fn line(findings: &Findings, style: Style) -> Vec<String> {
+/// Of all response time, how much was service time, and how much each cause of start delay. `None` where many requests
+/// got no answer, since they have a start delay and no service time.
+pub fn time_spent(findings: &Findings) -> Option<LabelledText> {
     let tally = &findings.tally;
     let service = &findings.metrics[Metric::ServiceTime];
     if tally.unanswered() as f64 > tally.planned as f64 * FEW_UNANSWERED || service.count == 0 {
-        return Vec::new();
+        return None;
     }
     let parts = [(Metric::ServiceTime.definition().label, total_of(service))].into_iter().chain(delays(findings));
-    match shares(&parts.collect::<Vec<_>>()) {
-        Some(shares) => labelled_text("Time spent", &shares, style),
-        None => Vec::new(),
-    }
+    shares(&parts.collect::<Vec<_>>()).map(|shares| ("Time spent", shares))
 }
 
 /// The mean start delay, and its causes.
-pub(super) fn start_delay(findings: &Findings, style: Style) -> Vec<String> {
-    let Some(mean) = findings.metrics[Metric::StartDelay].mean_ns else { return Vec::new() };
+pub fn start_delay(findings: &Findings) -> Option<LabelledText> {
+    let mean = findings.metrics[Metric::StartDelay].mean_ns?;
     let text = match shares(&delays(findings)) {
         Some(shares) => format!("{} on average: {shares}", number::time(mean.round() as u64)),
         None => "no request was sent late".to_owned(),
     };
-    labelled_text("Delayed", &text, style)
+    Some(("Delayed", text))
 }
 
 /// Each cause of start delay, and all time that it cost, ns.

@@ -2,20 +2,16 @@
 
 use truetail_run::{Contribution, Findings, Uncertainty};
 
-use super::labelled::labelled_text;
+use super::labelled::LabelledText;
 use crate::number;
-use crate::style::Style;
 
 /// The headline is p99, or the highest quantile below it that the sample supports.
 const HEADLINE: f64 = 0.99;
 
-/// Empty if there is no budget.
-pub(super) fn lines(findings: &Findings, style: Style) -> Vec<String> {
+/// The sources of the uncertainty of the headline quantile; `None` if there is no budget.
+pub fn uncertainty(findings: &Findings) -> Option<LabelledText> {
     let budgets = findings.uncertainty.iter().filter(|budget| budget.q <= HEADLINE);
-    match budgets.max_by(|a, b| a.q.total_cmp(&b.q)) {
-        Some(budget) => labelled_text("Uncertain", &text(budget), style),
-        None => Vec::new(),
-    }
+    budgets.max_by(|a, b| a.q.total_cmp(&b.q)).map(|budget| ("Uncertain", text(budget)))
 }
 
 fn text(budget: &Uncertainty) -> String {

@@ -3,6 +3,7 @@
 mod fixtures;
 mod golden;
 mod league;
+mod of_runs;
 mod outputs;
 mod pictures;
 mod plots;

@@ -60,6 +60,10 @@ pub struct Facts {
     pub bytes_in: u64,
     /// Things to say that belong to no number, such as a preflight that met a status 404.
     pub notes: Vec<String>,
+    /// The command line that made it, quoted for a shell. Passwords, secret header values and long bodies are left out of
+    /// it. `None` where there was none, and in a merged run whose parts had different ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// What the tool itself said, where the run is another tool's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<crate::Claims>,

@@ -114,6 +114,7 @@ fn facts_of(run_file: RunFile) -> Facts {
         cut_short: run_file.cut_short,
         bytes_in: run_file.bytes_in,
         notes: run_file.notes,
+        command: run_file.command,
         claims: run_file.claims,
         by_target: run_file.by_target,
         checks: run_file.checks,

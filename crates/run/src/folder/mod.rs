@@ -14,7 +14,7 @@ mod timeline;
 use error::LineError;
 pub use error::{LoadError, SaveError};
 pub use load::{Loaded, MissingFile, load, load_run_file};
-pub use save::{check_free, check_writable, save};
+pub use save::{check_free, check_writable, save, save_page};
 
 /// What is known and what was found, as [`wire::v1::RunFile`](crate::wire::v1::RunFile). Written last: a folder without
 /// it is no run.
@@ -27,7 +27,7 @@ pub const TIMELINE: &str = "timeline.csv";
 pub const SAMPLES: &str = "samples.csv";
 /// The first few answers that failed a check; not there where none did.
 pub const FAILED_ANSWERS: &str = "failed-answers.jsonl";
-/// The page that `truetail-report` makes of the run. Not written here, but removed when the run it shows is replaced.
+/// The page of the run, which [`save_page`] writes. [`save`] removes that of the run that it replaces.
 pub const REPORT: &str = "report.html";
 /// The percentile spectrum that `truetail-report` draws of the run; treated as the report is.
 pub const PICTURES: [&str; 2] = ["percentiles.svg", "percentiles.png"];

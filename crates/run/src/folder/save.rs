@@ -41,6 +41,14 @@ pub fn save(folder: &Path, run: &Run, findings: &Findings) -> Result<(), SaveErr
     failed_file.into_iter().chain(written).try_for_each(Partial::put_in_place)
 }
 
+/// Writes `html`, the page of the run that was saved in `folder`, beside it.
+///
+/// # Errors
+/// [`SaveError::Io`] when the system refuses to write; then there is no page that is half written.
+pub fn save_page(folder: &Path, html: &str) -> Result<(), SaveError> {
+    Partial::write(folder, REPORT, |out| out.write_all(html.as_bytes()))?.put_in_place()
+}
+
 /// Makes sure, before any load is sent, that a run can be saved in `folder`: creates it where it is missing, and writes
 /// and removes a file in it.
 ///

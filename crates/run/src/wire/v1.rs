@@ -54,6 +54,9 @@ pub struct RunFile {
     pub cut_short: Option<bool>,
     /// Things to say that belong to no number.
     pub notes: Vec<String>,
+    /// The command line that made it, without secrets; left out where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// The books of the measured arrivals.
     pub tally: Tally,
     /// The books of the warm-up, which is in nothing else.
@@ -219,6 +222,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         interrupted: facts.interrupted,
         cut_short: facts.cut_short,
         notes: facts.notes.clone(),
+        command: facts.command.clone(),
         tally: snapshot.tally,
         warmup_tally: snapshot.warmup,
         statuses: snapshot.statuses.clone(),

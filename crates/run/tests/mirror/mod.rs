@@ -25,6 +25,7 @@ pub struct Mirror {
     pub interrupted: bool,
     pub cut_short: Option<bool>,
     pub notes: Vec<String>,
+    pub command: Option<String>,
     pub tally: MirrorTally,
     pub warmup_tally: MirrorTally,
     pub statuses: BTreeMap<String, u64>,

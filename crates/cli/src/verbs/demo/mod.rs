@@ -1,5 +1,6 @@
 //! `truetail demo`: the same fault through a closed and an open loop, beside the truth.
 
+mod page;
 mod setup;
 
 use truetail_analysis::omission::{self, OmissionComparison};
@@ -8,6 +9,7 @@ use truetail_engine::host;
 use truetail_report::{comparison_explanation, comparison_table};
 
 use crate::args::demo::DemoArgs;
+use crate::command_line;
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
@@ -18,7 +20,7 @@ use setup::{DemoSetup, LoopResult};
 /// # Errors
 /// If no server can be started, or a run cannot be saved.
 pub fn demo(args: DemoArgs) -> Result<ExitCode> {
-    let setup = DemoSetup::new(args.quiet);
+    let setup = DemoSetup::new(args.quiet, command_line::of_words(&args.typed.words));
     let truth = truth(&setup.scenario).expect("the scenario of the demo is an open one, with an end");
     host::raise_open_file_limit();
     let [closed_folder, open_folder] = folders(&args)?;
@@ -30,7 +32,11 @@ pub fn demo(args: DemoArgs) -> Result<ExitCode> {
             "the demo was stopped before both loops had finished, so there is nothing to compare",
         ));
     };
-    output::print(&result_text(&setup, &truth, &closed, &open))?;
+    let compared = compare(&setup, &truth, &closed, &open);
+    output::print(&result_text(&compared, &closed, &open))?;
+    if let Some(file) = page::write(&setup, &compared, [&closed, &open], args.out.as_deref())? {
+        output::print(&format!("  Page: {}\n", file.display()))?;
+    }
     Ok(ExitCode::from_verdicts([&closed, &open].map(|seen| &seen.findings.verdict)))
 }
 
@@ -48,12 +54,11 @@ fn folders(args: &DemoArgs) -> Result<[Option<OutputFolder>; 2]> {
     Ok([prepare("closed")?, prepare("open")?])
 }
 
-fn result_text(setup: &DemoSetup, truth: &Truth, closed: &LoopResult, open: &LoopResult) -> String {
+fn result_text(compared: &OmissionComparison, closed: &LoopResult, open: &LoopResult) -> String {
     let style = output::stdout_style();
-    let compared = compare(setup, truth, closed, open);
     let saved = [closed, open].iter().filter_map(|seen| seen.saved_line()).collect::<String>();
     let doubts = [closed, open].iter().filter_map(|seen| seen.doubts()).collect::<String>();
-    let (table, sentences) = (comparison_table(&compared, style), comparison_explanation(&compared, style));
+    let (table, sentences) = (comparison_table(compared, style), comparison_explanation(compared, style));
     format!("\n{table}\n{sentences}\n{doubts}{saved}")
 }
 

@@ -30,6 +30,8 @@ pub struct DemoSetup {
     pub scenario: Scenario,
     /// When the service stalls, and for how long.
     pub stall: (Timestamp, Nanos),
+    /// The command line.
+    pub command: String,
     quiet: bool,
 }
 
@@ -41,12 +43,13 @@ pub struct LoopResult {
     pub findings: Findings,
     /// Requests that arrived at the server during the stall, by the server's truth log.
     pub arrived_in_stall: u64,
-    saved: Option<PathBuf>,
+    /// The folder that it was saved in, if it was.
+    pub saved: Option<PathBuf>,
 }
 
 impl DemoSetup {
     /// The set-up of the built-in scenario.
-    pub fn new(quiet: bool) -> DemoSetup {
+    pub fn new(quiet: bool, command: String) -> DemoSetup {
         let scenario = Scenario::parse(SCENARIO, "demo/scenario.toml").unwrap_or_else(|error| panic!("{error}"));
         let stalls = scenario.service.faults.iter().find_map(|fault| match fault {
             Fault::Stall { at, length, .. } => Some((*at, *length)),
@@ -60,7 +63,7 @@ impl DemoSetup {
             | Fault::ShortBody { .. }
             | Fault::Garbage { .. } => None,
         });
-        DemoSetup { stall: stalls.expect("the demo is about a stall"), scenario, quiet }
+        DemoSetup { stall: stalls.expect("the demo is about a stall"), scenario, command, quiet }
     }
 
     /// The load on a schedule.
@@ -77,16 +80,20 @@ impl DemoSetup {
 
     /// A text on what is going to happen.
     pub fn introduction(&self, style: Style) -> String {
+        style.wrap(&self.about(), style.columns()).into_iter().map(|line| line + "\n").collect()
+    }
+
+    /// What happens, in two sentences.
+    pub fn about(&self) -> String {
         let (at, length) = self.stall;
         let duration = self.scenario.workload.model.horizon().duration.unwrap_or_default();
-        let text = format!(
+        format!(
             "A server answers in {}, but {} into the run it freezes once, for {length}. It is measured twice for \
              {duration}: first with {USERS} users who each wait for an answer before they send the next request \
              (closed loop), then on a schedule that waits for nobody (open loop).",
             self.scenario.service.baseline,
             at.since_origin(),
-        );
-        style.wrap(&text, style.columns()).into_iter().map(|line| line + "\n").collect()
+        )
     }
 
     /// Offers `workload` to a new server, so that each loop meets the stall at the same time.
@@ -101,8 +108,12 @@ impl DemoSetup {
             Server::start(ServerOptions::new(self.scenario.service.clone(), ANY_PORT)).map_err(runtime_error)?;
         let url = format!("http://{}{}", server.addr(), self.scenario.path);
         let target = Target::resolve(Method::Get, &url, &[], Vec::new()).map_err(runtime_error)?;
-        let context =
-            RunContext { scenario: Some(self.scenario.name.clone()), quiet: self.quiet, ..RunContext::default() };
+        let context = RunContext {
+            scenario: Some(self.scenario.name.clone()),
+            command: Some(self.command.clone()),
+            quiet: self.quiet,
+            ..RunContext::default()
+        };
         let run = measure(&Plan::new(workload, target), context)?.run;
         let truth = server.stop();
         let findings = truetail_analysis::findings(&run);
@@ -139,7 +150,8 @@ impl LoopResult {
         Some(format!("  The {} loop is {state}: {} (see docs/honesty.md)\n", self.name(), codes.join(", ")))
     }
 
-    fn name(&self) -> &'static str {
+    /// `closed` or `open`.
+    pub fn name(&self) -> &'static str {
         self.run.facts.offered.model.name()
     }
 }
@@ -152,7 +164,7 @@ mod tests {
 
     /// What an ideal client measures on this setup, ms: (p99, max).
     fn simulated(workload: Workload) -> (f64, f64) {
-        let scenario = Scenario { workload, ..DemoSetup::new(true).scenario };
+        let scenario = Scenario { workload, ..DemoSetup::new(true, String::new()).scenario };
         let findings = truetail_analysis::findings(&simulate(&scenario, SimOptions::default()).expect("it has an end"));
         let at = |q| findings.response_time.quantiles.iter().find(|quantile| quantile.q == q).and_then(|q| q.value_ns);
         (at(0.99).expect("p99") as f64 / 1e6, at(1.0).expect("max") as f64 / 1e6)
@@ -160,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_closed_loop_hides_what_the_open_loop_shows() {
-        let setup = DemoSetup::new(true);
+        let setup = DemoSetup::new(true, String::new());
         assert_eq!(simulated(setup.open_loop()), (810.0, 1010.0));
         assert_eq!(simulated(setup.closed_loop()), (10.0, 1010.0));
     }

@@ -1,5 +1,6 @@
 //! `truetail simulate`: a scenario, or a lab, in virtual time; one lab in real time too.
 
+mod page;
 mod real_time;
 mod spin;
 
@@ -7,12 +8,14 @@ use std::path::Path;
 
 use truetail_report::labs::{LabReport, lab_report, scenario_json};
 use truetail_report::{OutputFile, plot};
+use truetail_run::folder::REPORT;
 use truetail_run::{Findings, Run};
 use truetail_sim::SimOptions;
 use truetail_sim::labs::LabResult;
 
 use crate::args::screen::ScreenArgs;
 use crate::args::simulate::SimulateArgs;
+use crate::command_line;
 use crate::error::{ExitCode, Result, runtime_error};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo, write_files};
@@ -34,7 +37,8 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
     let scenario = scenario_or_lab(&args.scenario)?;
     let save_to = args.out.map_or(SaveTo::Nowhere, |folder| SaveTo::folder(folder, args.force));
     let folder = OutputFolder::prepare(&save_to, &scenario.name)?;
-    let run = truetail_sim::simulate(&scenario, SimOptions::default()).map_err(runtime_error)?;
+    let mut run = truetail_sim::simulate(&scenario, SimOptions::default()).map_err(runtime_error)?;
+    run.facts.command = Some(command_line::of_words(&args.typed.words));
     let findings = truetail_analysis::findings(&run);
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     if let Some(folder) = &saved {
@@ -49,15 +53,16 @@ fn simulate_scenario(args: SimulateArgs) -> Result<ExitCode> {
 
 fn simulate_lab(lab_run: LabRun, args: &SimulateArgs) -> Result<ExitCode> {
     let as_json = args.json;
+    let command = command_line::of_words(&args.typed.words);
     let folders = LabFolders::prepare(lab_run.lab().series_names(), args.out.as_deref(), args.force)?;
     match lab_run {
         LabRun::Virtual(lab) => {
             let result = lab.run().map_err(|error| lab_error(lab.name(), &error))?;
-            finish(&lab_report(&result), folders, as_json, |pictures| lab_files(&result, pictures))
+            finish(&lab_report(&result), folders, as_json, command, |pictures| lab_files(&result, pictures))
         }
         LabRun::RealTime { options, quiet } => {
             let measured = real_time::measure(&options, quiet)?;
-            finish(&measured.report(), folders, as_json, |_| Vec::new())
+            finish(&measured.report(), folders, as_json, command, |_| Vec::new())
         }
     }
 }
@@ -67,6 +72,7 @@ fn finish(
     report: &LabReport<'_>,
     folders: LabFolders<'_>,
     as_json: bool,
+    command: String,
     more: impl FnOnce(&[OutputFile]) -> Vec<OutputFile>,
 ) -> Result<ExitCode> {
     let saved = folders.parent.map(|folder| folder.display().to_string());
@@ -75,6 +81,7 @@ fn finish(
         folders.save(report.series.iter().map(|series| (series.run, &series.findings)))?;
         let mut files = report.pictures().map_err(runtime_error)?;
         files.extend(more(&files));
+        files.push(OutputFile::text(REPORT, page::of_lab(report, command)));
         write_files(parent, &files)?;
     }
     output::print(&text)?;

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""What watching a run costs it: arrival lag without a watcher, with --live and a scrape a second, with an open live page, and
+with --watch, in turns: bench/live.py --help.
+
+Runs as bench/run.py does: truetail with one worker on processor 1, with all its other threads, against a minimal server on
+processor 0, which notes when its kernel saw each request. In each round every way runs once, in random order. A round counts
+if the machine stayed at one level and nobody was preempted by other processes. Compared are the p99s of the same round.
+"""
+
+import argparse
+import contextlib
+import fcntl
+import json
+import os
+import pty
+import random
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+import run
+
+RATE = 50_000
+# How much of the p99 a watcher may add.
+ALLOWED = 1.20
+
+
+def plain(options):
+    return [], contextlib.nullcontext
+
+
+def free_port():
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return held.getsockname()[1]
+
+
+@contextlib.contextmanager
+def clients(port, page, seen):
+    """Scrapes /metrics once a second, and holds the events of the page open if `page`, until it is left."""
+    left = threading.Event()
+
+    def scrape():
+        while not left.wait(1):
+            with contextlib.suppress(OSError):
+                seen["scrapes"] += len(urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5).read()) > 1000
+
+    def follow():
+        while not left.wait(0.2):
+            with contextlib.suppress(OSError):
+                for line in urllib.request.urlopen(f"http://127.0.0.1:{port}/events", timeout=30):
+                    seen["events"] += line.startswith(b"event:")
+                return
+
+    threads = [threading.Thread(target=work, daemon=True) for work in ([scrape, follow] if page else [scrape])]
+    for thread in threads:
+        thread.start()
+    yield
+    left.set()
+    for thread in threads:
+        thread.join(10)
+
+
+def live(page):
+    def flags(options):
+        port = free_port()
+        return ["--live", f"127.0.0.1:{port}"], lambda: clients(port, page, options.seen)
+    return flags
+
+
+def watch(options):
+    return ["--watch"], contextlib.nullcontext
+
+
+def offered(command, terminal):
+    """Runs truetail, in a terminal of its own if `terminal`, and gives its involuntary context switches a second."""
+    began = time.monotonic()
+    if terminal:
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
+        process = subprocess.Popen([str(part) for part in command], stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm-256color"}, preexec_fn=run.pinned(run.CLIENT_CPU))
+        os.close(theirs)
+        # A terminal that is not read would hold the program up.
+        with contextlib.suppress(OSError):
+            while os.read(ours, 65536):
+                pass
+    else:
+        process = subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=run.pinned(run.CLIENT_CPU))
+        process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_nivcsw / (time.monotonic() - began)
+
+
+def one_run(way, flags, options):
+    """One run between two gates."""
+    more, context = flags(options)
+    before = run.gate()
+    stamps = options.out / "stamps"
+    folder = options.out / "run"
+    server = run.Server(str(stamps))
+    command = [run.TARGET / "truetail", "run", server.url, "--threads", 1, "--no-preflight", "-r", RATE, "-d", f"{options.seconds}s", "-c", 64, "--out", folder, "--force", *([] if way == "--watch" else ["--quiet"]), *more]
+    try:
+        with context():
+            code, switches = offered(command, way == "--watch")
+        seen = server.end()
+    except BaseException:
+        server.process.kill()
+        raise
+    after = run.gate()
+    if code not in (0, 4):
+        sys.exit(f"{way}: truetail ended with exit code {code}: {' '.join(map(str, command))}")
+    trips = sorted([before["round_trip_ns"], after["round_trip_ns"]])
+    level = "mixed" if trips[1] > trips[0] * run.SAME_LEVEL else "far" if trips[0] >= run.FAR_FROM_NS else "near"
+    lags = run.lags_us(seen, RATE, False)
+    tally = json.loads((folder / "run.json").read_text())["tally"]
+    return {"way": way, "level": level, "switches_per_s": switches, "responses": tally["responses"], **{f"p{q}_us": run.at(lags, q / 100) for q in (50, 99, 99.9)}}
+
+
+def has_watch():
+    said = subprocess.run([run.TARGET / "truetail", "run", "--help"], capture_output=True, text=True).stdout
+    return "--watch" in said
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=9, help="runs in each way [9]")
+    parser.add_argument("--seconds", type=int, default=10, help="length of a run [10]")
+    parser.add_argument("--out", type=Path, default=run.ROOT / "bench/results" / time.strftime("%Y-%m-%d"))
+    parser.add_argument("--no-build", action="store_true", help="measure the release build that is there")
+    options = parser.parse_args()
+    options.seen = {"scrapes": 0, "events": 0}
+    options.out.mkdir(parents=True, exist_ok=True)
+    if not options.no_build:
+        subprocess.run(["cargo", "build", "--quiet", "--release", "--locked", "-p", "truetail", "-p", "truetail-bench"], cwd=run.ROOT, check=True)
+    ways = {"alone": plain, "--live, scraped": live(False), "--live, scraped, page open": live(True)}
+    if has_watch():
+        ways["--watch"] = watch
+    rounds = []
+    for number in range(options.rounds):
+        runs = {way: one_run(way, ways[way], options) for way in random.sample(list(ways), len(ways))}
+        counts = len({figures["level"] for figures in runs.values()} | {"mixed"}) == 2 and all(figures["level"] != "mixed" for figures in runs.values())
+        rounds.append({"counts": counts, "runs": list(runs.values())})
+        print(f"round {number + 1}{'' if counts else ', left out'}: " + ", ".join(f"{way} {runs[way]['p99_us']:.1f}" for way in ways), flush=True)
+    if not options.seen["scrapes"] or not options.seen["events"]:
+        sys.exit(f"nobody watched: {options.seen}")
+    counted = [{figures["way"]: figures for figures in one["runs"]} for one in rounds if one["counts"]]
+    table, failed = [], False
+    for way in ways:
+        if not counted:
+            sys.exit("no round counts: the machine changed its level in each")
+        ratios = [one[way]["p99_us"] / one["alone"]["p99_us"] for one in counted]
+        row = {"way": way, "n": len(ratios), "p99_us": statistics.median(one[way]["p99_us"] for one in counted), "ratio": statistics.median(ratios), "low": min(ratios), "high": max(ratios)}
+        failed |= row["ratio"] > ALLOWED
+        table.append(row)
+        print(f"  {way:28} p99 of the arrival lag {row['p99_us']:7.1f} us, x {row['ratio']:.2f} ({row['low']:.2f} to {row['high']:.2f}) of {row['n']} rounds")
+    result = {"versions": run.versions(), "rate": RATE, "seconds": options.seconds, "seen": options.seen, "rounds": rounds, "table": table}
+    (options.out / "live.json").write_text(json.dumps(result, indent=1) + "\n")
+    (options.out / "stamps").unlink(missing_ok=True)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+//! Why two sides should not be compared.
+
+use std::fmt::Debug;
+
+use truetail_run::{Facts, Run, Verdict, VerdictState};
+
+/// Every reason not to compare these runs, a sentence each; empty where there is none. Seeds and lengths may differ. Each run
+/// comes with what it is called.
+pub fn objections(a: &[(&str, &Run, &Verdict)], b: &[(&str, &Run, &Verdict)]) -> Vec<String> {
+    let all: Vec<_> = a.iter().chain(b).collect();
+    let invalid =
+        all.iter().filter(|(.., verdict)| verdict.state == VerdictState::Invalid).map(|(name, _, verdict)| {
+            let why = verdict.reasons.first().map_or("", |reason| reason.code.as_str());
+            format!("{name} is INVALID ({why})")
+        });
+    let Some((first_name, first, _)) = all.first() else { return Vec::new() };
+    let differing = all.iter().skip(1).flat_map(|(name, run, _)| {
+        differences(&first.facts, &run.facts)
+            .into_iter()
+            .map(move |(what, first, other)| format!("{what} is {first} in {first_name} and {other} in {name}"))
+    });
+    let twice = all.iter().enumerate().flat_map(|(at, (name, run, _))| {
+        let is_same = |(_, other, _): &&&(&str, &Run, &Verdict)| is_same(run, other);
+        all[..at].iter().find(is_same).map(|(other, ..)| format!("{other} and {name} are the same run"))
+    });
+    let mut objections: Vec<String> = Vec::new();
+    for objection in invalid.chain(differing).chain(twice) {
+        if !objections.contains(&objection) {
+            objections.push(objection);
+        }
+    }
+    objections
+}
+
+fn is_same(a: &Run, b: &Run) -> bool {
+    let started = a.facts.started_at_unix_ns.is_some() && a.facts.started_at_unix_ns == b.facts.started_at_unix_ns;
+    started && a.snapshot.tally == b.snapshot.tally && a.snapshot.last_end == b.snapshot.last_end
+}
+
+/// What differs so that response times need not be the same for the same service: its name, and both values.
+fn differences(a: &Facts, b: &Facts) -> Vec<(&'static str, String, String)> {
+    let (x, y) = (&a.offered, &b.offered);
+    let generator = |facts: &Facts| facts.generator.clone();
+    let clock = |facts: &Facts| generator(facts).map(|generator| generator.end_clock);
+    let timing = |facts: &Facts| generator(facts).map(|generator| generator.timing);
+    let hash = |facts: &Facts| facts.offered.mix.as_ref().map(|mix| mix.hash.clone());
+    [
+        differ("the load model", &x.model, &y.model),
+        differ("the rate profile", &x.profile, &y.profile),
+        differ("the spacing", &x.spacing, &y.spacing),
+        differ("the number of users", &x.users, &y.users),
+        differ("the number of requests per session", &x.requests_per_session, &y.requests_per_session),
+        differ("the think time", &x.think_time_ns, &y.think_time_ns),
+        differ("the limit on connections", &x.connections, &y.connections),
+        differ("the timeout", &x.timeout_ns, &y.timeout_ns),
+        differ("the URL", &x.url, &y.url),
+        differ("the method", &x.method, &y.method),
+        differ("the set of requests", &hash(a), &hash(b)),
+        differ("HTTP/2", &x.http2, &y.http2),
+        differ("the source", &a.source, &b.source),
+        differ("--timing", &timing(a), &timing(b)),
+        differ("the clock of the answers", &clock(a), &clock(b)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn differ<T: PartialEq + Debug>(what: &'static str, a: &T, b: &T) -> Option<(&'static str, String, String)> {
+    (a != b).then(|| (what, shown(a), shown(b)))
+}
+
+/// `Some("x")` as `x`, and `None` as `not set`.
+fn shown(value: &impl Debug) -> String {
+    let text = format!("{value:?}");
+    let inner = text.strip_prefix("Some(").and_then(|text| text.strip_suffix(')')).unwrap_or(&text);
+    if inner == "None" { "not set".to_owned() } else { inner.trim_matches('"').to_owned() }
+}

@@ -1,0 +1,35 @@
+//! A quantile of one run, as a logarithm with its uncertainty.
+
+use truetail_run::Quantile;
+
+/// A quantile of one run. Logarithms of nanoseconds, because differences of logarithms are ratios.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RunEstimate {
+    /// Of the quantile as measured.
+    pub value: f64,
+    /// Of the same quantile without what the generator added; the truth lies between the two.
+    pub without_generator: f64,
+    /// Of the ends of the 95 % confidence interval within the run, where both are known.
+    pub interval: Option<(f64, f64)>,
+    /// The truth is at least this: the quantile falls among arrivals without an answer.
+    pub at_least: bool,
+}
+
+impl RunEstimate {
+    /// That of a quantile of a run; `None` where it has no value, or the run is too short for it.
+    pub fn of(quantile: &Quantile) -> Option<RunEstimate> {
+        let value_ns = quantile.value_ns.filter(|_| quantile.supported)?;
+        let without_ns = quantile.without_generator_ns.unwrap_or(value_ns).min(value_ns);
+        Some(RunEstimate {
+            value: logarithm(value_ns),
+            without_generator: logarithm(without_ns),
+            interval: quantile.low_ns.zip(quantile.high_ns).map(|(low, high)| (logarithm(low), logarithm(high))),
+            at_least: quantile.at_least,
+        })
+    }
+}
+
+/// Of a time; one of 0 ns counts as 1 ns.
+fn logarithm(ns: u64) -> f64 {
+    (ns.max(1) as f64).ln()
+}

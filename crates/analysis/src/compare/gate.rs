@@ -1,0 +1,92 @@
+//! Conditions under which a comparison fails: `p99 worse than 5%`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use truetail_run::{GateFinding, GateState};
+
+use super::quantiles::{Comparison, QuantileComparison};
+
+/// A condition under which a comparison fails: a quantile of B is worse than that of A by more than a share.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CompareGate {
+    text: String,
+    q: f64,
+    share: f64,
+}
+
+/// Why a text is no such condition: one line, which quotes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CompareGateError(String);
+
+impl fmt::Display for CompareGateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CompareGateError {}
+
+impl FromStr for CompareGate {
+    type Err = CompareGateError;
+
+    fn from_str(text: &str) -> Result<CompareGate, CompareGateError> {
+        let malformed = || {
+            CompareGateError(format!(
+                "'{}' is not a condition; write PERCENTILE worse than SHARE, such as 'p99 worse than 5%'",
+                text.trim()
+            ))
+        };
+        let (name, share) = text.split_once("worse than").ok_or_else(malformed)?;
+        let percent = name.trim().strip_prefix('p').ok_or_else(malformed)?;
+        let q = crate::gates::part_of_one(percent).ok_or_else(malformed)?;
+        let share = share.trim().strip_suffix('%').ok_or_else(malformed)?;
+        let share = share.trim_end().parse::<f64>().ok().filter(|share| share.is_finite() && *share >= 0.0);
+        Ok(CompareGate { text: text.trim().to_owned(), q, share: share.ok_or_else(malformed)? / 100.0 })
+    }
+}
+
+impl CompareGate {
+    /// The quantile that it is about.
+    pub fn q(&self) -> f64 {
+        self.q
+    }
+
+    /// Decides it. It fails where the whole interval of the ratio is beyond the limit, and holds where none of it is.
+    pub fn judge(&self, comparison: &Comparison) -> GateFinding {
+        let compared = comparison.at(self.q);
+        let limit = 1.0 + self.share;
+        let state = match compared.map(|found| (found.ratio_low, found.ratio_high)) {
+            Some((Some(low), _)) if low > limit => GateState::Fails,
+            Some((_, Some(high))) if high <= limit => GateState::Holds,
+            _ => GateState::Open,
+        };
+        GateFinding {
+            text: self.text.clone(),
+            state,
+            value_ns: None,
+            limit_ns: None,
+            value: compared.and_then(|found| found.ratio).map(|ratio| ratio - 1.0),
+            limit: Some(self.share),
+            message: message(compared, state),
+        }
+    }
+}
+
+fn message(compared: Option<&QuantileComparison>, state: GateState) -> String {
+    let Some(QuantileComparison { ratio: Some(ratio), ratio_low: Some(low), ratio_high, .. }) = compared else {
+        return "no interval: every run needs this percentile, and an answer at it".to_owned();
+    };
+    let high = ratio_high.map_or("unknown".to_owned(), change);
+    let measured = format!("measured {}, 95 % interval {} … {high}", change(*ratio), change(*low));
+    match state {
+        GateState::Holds | GateState::Fails => measured,
+        GateState::Open => format!("{measured}; more or longer runs narrow it"),
+    }
+}
+
+/// `+4.2 %` for a ratio of 1.042.
+fn change(ratio: f64) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    if percent.abs() >= 1000.0 { format!("× {ratio:.1}") } else { format!("{percent:+.1} %") }
+}

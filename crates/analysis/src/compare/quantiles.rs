@@ -1,0 +1,141 @@
+//! What is found at each quantile.
+
+use serde::Serialize;
+use truetail_run::{Findings, Quantile};
+
+use super::estimate::RunEstimate;
+use super::ratio::difference;
+
+/// What can be said of B against A.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Difference {
+    /// B is slower: the interval of the ratio is above 1.
+    Slower,
+    /// B is faster: the interval of the ratio is below 1.
+    Faster,
+    /// The interval holds 1.
+    NoDifferenceShown,
+    /// There is no interval: a run is too short for this quantile, or it falls among arrivals without an answer.
+    CannotTell,
+}
+
+/// A quantile of the response time on both sides.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct QuantileComparison {
+    /// In [0, 1).
+    pub q: f64,
+    /// That of A: the geometric mean over its runs. `None` where a run has none.
+    pub a_ns: Option<u64>,
+    /// That of B.
+    pub b_ns: Option<u64>,
+    /// B divided by A.
+    pub ratio: Option<f64>,
+    /// The lower end of its 95 % confidence interval, which takes in what the generators added.
+    pub ratio_low: Option<f64>,
+    /// The upper end. `None` also where B is only known from below.
+    pub ratio_high: Option<f64>,
+    /// What can be said.
+    #[serde(rename = "finding")]
+    pub difference: Difference,
+}
+
+/// Two sides compared.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Comparison {
+    /// How many runs A has.
+    pub runs_a: usize,
+    /// How many runs B has.
+    pub runs_b: usize,
+    /// In ascending order.
+    pub quantiles: Vec<QuantileComparison>,
+}
+
+impl Comparison {
+    /// Some side has several runs, so that it is known how much runs differ from each other.
+    pub fn between_runs_known(&self) -> bool {
+        self.runs_a > 1 || self.runs_b > 1
+    }
+
+    /// The comparison at `q`, where there is one.
+    pub fn at(&self, q: f64) -> Option<&QuantileComparison> {
+        self.quantiles.iter().find(|quantile| quantile.q == q)
+    }
+}
+
+/// Compares the quantiles of the response time that the findings of runs have; the largest value is none.
+pub fn compare(a: &[&Findings], b: &[&Findings]) -> Comparison {
+    let quantiles = a.first().map_or(&[][..], |findings| &findings.response_time.quantiles);
+    let compared = quantiles.iter().map(|quantile| quantile.q).filter(|q| *q < 1.0);
+    let quantiles = compared.map(|q| compare_estimates(q, &estimates(a, q), &estimates(b, q))).collect();
+    Comparison { runs_a: a.len(), runs_b: b.len(), quantiles }
+}
+
+/// Compares a quantile, given that of each run; `None` for a run that has none.
+pub fn compare_estimates(q: f64, a: &[Option<RunEstimate>], b: &[Option<RunEstimate>]) -> QuantileComparison {
+    let all = |side: &[Option<RunEstimate>]| side.iter().copied().collect::<Option<Vec<_>>>();
+    let (all_a, all_b) = (all(a), all(b));
+    let typical = |side: &Option<Vec<RunEstimate>>| side.as_deref().and_then(typical_ns);
+    let nothing = QuantileComparison {
+        q,
+        a_ns: typical(&all_a),
+        b_ns: typical(&all_b),
+        ratio: None,
+        ratio_low: None,
+        ratio_high: None,
+        difference: Difference::CannotTell,
+    };
+    let (Some(a), Some(b)) = (all_a, all_b) else { return nothing };
+    // What is only known from below bounds no ratio where it divides.
+    if a.iter().any(|run| run.at_least) {
+        return nothing;
+    }
+    let measured = difference(&values(&a), &values(&b));
+    let lowest = difference(&values(&a), &without_generator(&b));
+    let highest = difference(&without_generator(&a), &values(&b));
+    let (Some(measured), Some(lowest), Some(highest)) = (measured, lowest, highest) else { return nothing };
+    let low = measured.low.min(lowest.low);
+    let high = (!b.iter().any(|run| run.at_least)).then_some(measured.high.max(highest.high));
+    QuantileComparison {
+        ratio: Some(measured.value.exp()),
+        ratio_low: Some(low.exp()),
+        ratio_high: high.map(f64::exp),
+        difference: difference_of(low, high),
+        ..nothing
+    }
+}
+
+fn difference_of(low: f64, high: Option<f64>) -> Difference {
+    match high {
+        _ if low > 0.0 => Difference::Slower,
+        Some(high) if high < 0.0 => Difference::Faster,
+        Some(_) => Difference::NoDifferenceShown,
+        None => Difference::CannotTell,
+    }
+}
+
+fn estimates(side: &[&Findings], q: f64) -> Vec<Option<RunEstimate>> {
+    let at = |findings: &&Findings| {
+        let quantile = findings.response_time.quantiles.iter().find(|quantile: &&Quantile| quantile.q == q)?;
+        RunEstimate::of(quantile)
+    };
+    side.iter().map(at).collect()
+}
+
+fn values(side: &[RunEstimate]) -> Vec<(f64, Option<(f64, f64)>)> {
+    side.iter().map(|run| (run.value, run.interval)).collect()
+}
+
+/// The same runs without what the generator added; their intervals move along.
+fn without_generator(side: &[RunEstimate]) -> Vec<(f64, Option<(f64, f64)>)> {
+    let moved = |run: &RunEstimate| {
+        let by = run.value - run.without_generator;
+        (run.without_generator, run.interval.map(|(low, high)| (low - by, high - by)))
+    };
+    side.iter().map(moved).collect()
+}
+
+fn typical_ns(side: &[RunEstimate]) -> Option<u64> {
+    let mean = side.iter().map(|run| run.value).sum::<f64>() / side.len() as f64;
+    (!side.is_empty()).then(|| mean.exp().round() as u64)
+}

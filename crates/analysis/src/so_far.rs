@@ -1,0 +1,108 @@
+//! A run that is going on, as if it had been stopped now.
+
+use truetail_model::record::{ByInterval, Distributions, IntervalBooks, Metric, SecondCounts, Tally};
+use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
+use truetail_run::Run;
+
+/// Arrivals of the last second that have not ended are not counted yet. Most of them will be answered in a moment. To
+/// count them as unanswered would put them above every answer, so that a healthy run had no p99.9.
+const TOO_YOUNG: Nanos = Nanos(NANOS_PER_SECOND);
+/// In intervals longer than this, in seconds, all arrivals count: such a run is so long that a few of them change nothing.
+const LONGEST_YOUNG_INTERVAL_S: u64 = 4;
+
+/// `run`, whose elapsed time is the age of what was recorded, with its books closed: what was recorded during a run knows
+/// that an arrival was begun, but nothing else of it before it has ended.
+///
+/// An arrival that has not ended was in flight at the end if it was begun, and was never issued if it was due by
+/// `due_by_second` and not begun. It waited at least since the end of its interval (a second, in short runs); its censored
+/// response time is that. Those of the last second are left out of everything.
+///
+/// `due_by_second` counts the measured arrivals that the schedule holds up to now, by second from the origin. It may be
+/// shorter than the run or empty, where the schedule is not known in advance: then only begun arrivals count.
+///
+/// In the rows of the timeline an arrival in flight counts as sent in the second in which it was due; when it was sent is
+/// known once it has ended.
+pub fn stopped_now(mut run: Run, due_by_second: &[u64]) -> Run {
+    let now = Timestamp(run.facts.elapsed_ns);
+    let width_s = run.snapshot.books.width_s();
+    let mut rows = run.snapshot.books.rows().to_vec();
+    let due = due_by_row(&run.snapshot.books, due_by_second);
+    rows.resize_with(rows.len().max(due.len()), IntervalBooks::default);
+    let mut outstanding = Vec::new();
+    for (i, row) in rows.iter_mut().enumerate() {
+        let end = Timestamp((i as u64 + 1) * width_s * NANOS_PER_SECOND);
+        let begun = row.tally.planned;
+        let in_flight = begun.saturating_sub(row.tally.issued + row.tally.never_issued);
+        let waiting = due.get(i).map_or(0, |due| due.saturating_sub(begun));
+        if width_s <= LONGEST_YOUNG_INTERVAL_S && end + TOO_YOUNG > now {
+            row.tally.planned -= in_flight;
+            run.snapshot.tally.planned -= in_flight;
+        } else if in_flight + waiting > 0 {
+            let last_second = run.snapshot.books.seconds_of(i).end - 1;
+            outstanding.push(Outstanding { in_flight, waiting, last_second, waited: now.since(end) });
+            outstanding.last().expect("just pushed").count_in(&mut row.tally);
+        }
+    }
+    let is_any = !outstanding.is_empty();
+    outstanding.iter().for_each(|outstanding| outstanding.count_in(&mut run.snapshot.tally));
+    record(&mut run, &outstanding);
+    run.snapshot.books = ByInterval::from_rows(width_s, rows).expect("the width is that of other rows");
+    close_warmup(&mut run.snapshot.warmup);
+    if is_any {
+        run.snapshot.last_end = run.snapshot.last_end.max(now);
+    }
+    run
+}
+
+/// Arrivals of one interval that have not ended.
+struct Outstanding {
+    in_flight: u64,
+    waiting: u64,
+    last_second: usize,
+    waited: Nanos,
+}
+
+impl Outstanding {
+    fn count_in(&self, tally: &mut Tally) {
+        tally.planned += self.waiting;
+        tally.never_issued += self.waiting;
+        tally.issued += self.in_flight;
+        tally.in_flight_at_end += self.in_flight;
+    }
+}
+
+fn due_by_row(books: &ByInterval<IntervalBooks>, due_by_second: &[u64]) -> Vec<u64> {
+    let mut rows = Vec::new();
+    for (second, due) in due_by_second.iter().enumerate() {
+        let row = books.interval_of(second);
+        rows.resize(rows.len().max(row + 1), 0);
+        rows[row] += due;
+    }
+    rows
+}
+
+/// Adds the arrivals to the distributions and to the rows of the timeline.
+fn record(run: &mut Run, outstanding: &[Outstanding]) {
+    let snapshot = &mut run.snapshot;
+    let mut intervals = snapshot.intervals.rows().to_vec();
+    for Outstanding { in_flight, waiting, last_second, waited } in outstanding {
+        let n = in_flight + waiting;
+        snapshot.metrics[Metric::Censored as usize].record_n(*waited, n);
+        let interval = snapshot.intervals.interval_of(*last_second);
+        intervals.resize_with(intervals.len().max(interval + 1), Distributions::default);
+        intervals[interval].metrics[Metric::Censored as usize].record_n(*waited, n);
+        let seconds = snapshot.seconds.len().max(last_second + 1);
+        snapshot.seconds.resize(seconds, SecondCounts::default());
+        snapshot.seconds[*last_second].planned += n;
+        snapshot.seconds[*last_second].sent += in_flight;
+    }
+    let width_s = snapshot.intervals.width_s();
+    snapshot.intervals = ByInterval::from_rows(width_s, intervals).expect("the width is that of other rows");
+}
+
+/// The warm-up has books and nothing else.
+fn close_warmup(warmup: &mut Tally) {
+    let in_flight = warmup.planned.saturating_sub(warmup.issued + warmup.never_issued);
+    warmup.issued += in_flight;
+    warmup.in_flight_at_end += in_flight;
+}

@@ -1,0 +1,42 @@
+//! `truetail compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use truetail_analysis::compare::CompareGate;
+
+use super::values::run_folder;
+
+const EXAMPLE: &str = "\
+Examples:
+  truetail compare truetail-runs/before truetail-runs/after
+  truetail compare old-1 old-2 old-3 --against new-1 new-2 new-3 --fail-if 'p99 worse than 5%'";
+
+/// Tell whether response times differ between saved runs
+///
+/// For each percentile: the ratio of B to A with its 95 % confidence interval, and whether B is slower, faster, or shows no
+/// difference. Several runs on a side are repetitions, which show how much runs differ by themselves. With one run on each
+/// side that is unknown, and the interval holds only what is known within the runs.
+#[derive(Args, Debug)]
+#[command(before_help = EXAMPLE)]
+pub struct CompareArgs {
+    /// Folders of the runs of A, or their run.json files. Two runs without --against are A and B
+    #[arg(required = true, value_name = "RUN", value_parser = run_folder)]
+    pub runs: Vec<PathBuf>,
+    /// Folders of the runs of B
+    #[arg(long, value_name = "RUN", num_args = 1.., value_parser = run_folder)]
+    pub against: Vec<PathBuf>,
+    /// Fail the comparison (exit code 3) on this condition, such as 'p99 worse than 5%'. Repeatable. The exit code is 4 if the
+    /// runs cannot decide it
+    #[arg(long, value_name = "CONDITION", help_heading = "Result")]
+    pub fail_if: Vec<CompareGate>,
+    /// Compare runs even if their loads, targets or generators differ, or one is INVALID
+    #[arg(long, help_heading = "Result")]
+    pub anyway: bool,
+    /// Print the result as JSON on standard output, and nothing else
+    #[arg(long, help_heading = "Result")]
+    pub json: bool,
+    /// Append one row per run to this CSV file, for a spreadsheet or a change-point detector. A new file gets a header
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    pub append: Option<PathBuf>,
+}

@@ -1,0 +1,107 @@
+//! The command line that made a run, without secrets, so that people can repeat it.
+
+use truetail_requests::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url, split_words};
+
+use crate::args::run::RunArgs;
+
+/// The command line of `truetail run`, quoted for a shell. User names and passwords, header values that may grant access
+/// and long bodies are left out of it.
+pub fn of_run(args: &RunArgs) -> String {
+    let words = &args.typed.words;
+    // clap takes what follows the first "--" as the curl command, whatever its words are.
+    let curl = words.len() - args.command.len().min(words.len());
+    let secrets = secrets(args);
+    let own = words[..curl].iter().map(|word| shown(word, &secrets));
+    let curl = match words[curl..].split_first() {
+        Some((program, options)) => [vec![program.clone()], redacted_curl(options)].concat(),
+        None => Vec::new(),
+    };
+    quoted(own.chain(curl))
+}
+
+/// A command line without secrets, quoted for a shell.
+pub fn of_words(words: &[String]) -> String {
+    quoted(words.iter().cloned())
+}
+
+fn quoted(words: impl Iterator<Item = String>) -> String {
+    let words = std::iter::once("truetail".to_owned()).chain(words);
+    // What cannot be quoted is a NUL, which no argument of a program has.
+    let quote =
+        |word: String| shlex::try_quote(&word).map_or_else(|_| REDACTED.to_owned(), |quoted| quoted.into_owned());
+    words.map(quote).collect::<Vec<_>>().join(" ")
+}
+
+/// Each value that must not be shown as it is, and what is shown in its place.
+fn secrets(args: &RunArgs) -> Vec<(String, String)> {
+    let url = args.url.iter().map(|url| (url.clone(), redacted_url(url)));
+    let user = args.user.iter().map(|user| (user.0.clone(), REDACTED.to_owned()));
+    let headers = args.header.iter().map(|header| (header.clone(), redacted_header(header)));
+    let body = args.data.iter().map(|body| (body.clone(), redacted_body(body)));
+    let curl = args.curl.iter().map(|command| (command.clone(), redacted_command(command)));
+    let otlp = args.live.otlp.iter().map(|url| (url.clone(), redacted_url(url)));
+    url.chain(user).chain(headers).chain(body).chain(curl).chain(otlp).filter(|(value, shown)| value != shown).collect()
+}
+
+/// The words of `--curl`.
+fn redacted_command(command: &str) -> String {
+    let words = split_words(command).unwrap_or_default();
+    shlex::try_join(redacted_curl(&words).iter().map(String::as_str)).unwrap_or_else(|_| REDACTED.to_owned())
+}
+
+/// A word without the value it ends with, if that is secret. A value ends its word however it was given: as a word of its own,
+/// as `--user=VALUE` or as `-uVALUE`.
+fn shown(word: &str, secrets: &[(String, String)]) -> String {
+    let redacted = secrets.iter().find_map(|(value, shown)| Some((word.strip_suffix(value.as_str())?, shown)));
+    redacted.map_or_else(|| word.to_owned(), |(before, shown)| format!("{before}{shown}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{CliAction, Command, parse};
+
+    fn command(words: &[&str]) -> String {
+        let all = ["truetail", "run"].iter().chain(words).map(Into::into);
+        match parse(all) {
+            Ok(CliAction::Execute(Command::Run(args))) => of_run(&args),
+            other => panic!("{words:?}: {:?}", other.map(|_| ())),
+        }
+    }
+
+    #[test]
+    fn a_command_is_quoted_so_that_a_shell_reads_it_back() {
+        let words = ["http://127.0.0.1:8080/a b", "-r", "100", "--fail-if", "p99 > 50ms", "-H", "X-Name: it's"];
+        let text = command(&words);
+        assert_eq!(shlex::split(&text).unwrap(), [&["truetail", "run"], &words[..]].concat());
+    }
+
+    #[test]
+    fn secrets_are_not_in_it_however_they_were_given() {
+        for words in [
+            &["http://me:hunter2@127.0.0.1/"][..],
+            &["http://127.0.0.1/", "-u", "me:hunter2"],
+            &["http://127.0.0.1/", "-ume:hunter2"],
+            &["http://127.0.0.1/", "-ku", "me:hunter2"],
+            &["http://127.0.0.1/", "--user=me:hunter2"],
+            &["http://127.0.0.1/", "-HAuthorization: Bearer hunter2"],
+            &["http://127.0.0.1/", "--header=cookie:hunter2"],
+            &["http://127.0.0.1/", "-H", "Accept: */*", "-H", "X-Api-Key: hunter2"],
+            &["http://127.0.0.1/", "--data", "{\"password\": \"hunter2\"}"],
+            &["http://127.0.0.1/", "--otlp", "http://me:hunter2@127.0.0.1:4318"],
+            &["--curl", "curl -u me:hunter2 http://127.0.0.1/"],
+            &["--curl=curl http://me:hunter2@127.0.0.1/"],
+            &["--", "curl", "http://127.0.0.1/", "-H", "Cookie: hunter2"],
+            &["--", "curl", "-sume:hunter2", "http://127.0.0.1/"],
+        ] {
+            let text = command(&[&["-r", "100"], words].concat());
+            assert!(
+                !text.contains("hunter2") && text.contains("[redacted]") != text.contains("bytes left out"),
+                "{text}"
+            );
+            assert!(text.starts_with("truetail run -r 100 ") && text.contains("127.0.0.1"), "{text}");
+        }
+        let long = "x".repeat(3_000);
+        assert!(command(&["http://127.0.0.1/", "-r1", "--data", &long]).ends_with("'[3000 bytes left out]'"));
+    }
+}

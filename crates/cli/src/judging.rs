@@ -1,0 +1,65 @@
+//! What is made of the result of a run: its warm-up is cut off, its answers and its gates are judged.
+
+use truetail_checks::CheckRun;
+use truetail_model::time::Timestamp;
+use truetail_run::{Findings, Run};
+
+use crate::gating::Gating;
+
+/// What is made of the result of a run.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    /// What is judged.
+    pub gating: Gating,
+    /// Checks on answers.
+    pub checks: Option<CheckRun>,
+    /// Leave out what comes before the response time has settled.
+    pub cut_warmup: bool,
+}
+
+impl Judge {
+    /// The run as it is reported, and its findings, without gates.
+    pub fn findings(&self, run: Run) -> (Run, Findings) {
+        let (mut run, findings) = cut_warmup(run, self.cut_warmup);
+        if let Some(checks) = &self.checks {
+            run.facts.checks = checks.counts(run.snapshot.measure_from);
+            run.facts.failed_answers = checks.failed_answers();
+            let measured_from_ns = run.snapshot.measure_from.0;
+            run.facts.failed_answers.retain(|answer| answer.intended_start_ns >= measured_from_ns);
+        }
+        (run, findings)
+    }
+
+    /// The same of a run that goes on, gates included. What checks find is known after the run only: they are left out, and
+    /// so are gates on them.
+    pub fn judge_so_far(&self, run: Run) -> (Run, Findings) {
+        let (run, mut findings) = cut_warmup(run, self.cut_warmup);
+        self.gating.judge_so_far(&run, &mut findings);
+        (run, findings)
+    }
+}
+
+/// The findings, after cutting off the warm-up if that was asked for and one was found.
+fn cut_warmup(mut run: Run, cut: bool) -> (Run, Findings) {
+    let findings = truetail_analysis::findings(&run);
+    let Some(from) = findings.settling.cut_ns.filter(|_| cut) else {
+        if cut {
+            run.facts.notes.push(format!("--warmup auto: {}", findings.settling.why));
+        }
+        return (run, findings);
+    };
+    match truetail_analysis::without_warmup(&run, Timestamp(from)) {
+        Ok(mut shorter) => {
+            if !run.facts.by_target.is_empty() {
+                let note = "--warmup auto: what became of each target is known of the whole run only, and left out";
+                shorter.facts.notes.push(note.to_owned());
+            }
+            let findings = truetail_analysis::findings(&shorter);
+            (shorter, findings)
+        }
+        Err(error) => {
+            run.facts.notes.push(format!("--warmup auto: nothing was cut, because {error}"));
+            (run, findings)
+        }
+    }
+}

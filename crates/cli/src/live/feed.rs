@@ -1,0 +1,181 @@
+//! The thread that makes the states of a run that is going on.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use truetail_analysis::series::series;
+use truetail_engine::{Control, Plan, host};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_report::{LiveState, RunProgress};
+use truetail_run::{Findings, Run};
+
+use super::due::DueArrivals;
+use super::run_so_far;
+use super::states::LiveStates;
+use crate::judging::Judge;
+use crate::progress::Figures;
+
+/// The shortest time from the end of one round to the beginning of the next.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
+/// A round waits for this many times what the last one cost, so that all of them cost at most 5 % of one processor.
+const REST_FACTOR: u32 = 20;
+
+/// What a feed needs to know of a run.
+#[derive(Clone, Debug)]
+pub struct FeedSource {
+    /// What is offered.
+    pub plan: Plan,
+    /// The handle to the run.
+    pub control: Control,
+    /// What is made of the result.
+    pub judge: Judge,
+    /// The command line, without secrets.
+    pub command: String,
+}
+
+/// Makes states of a run until it is dropped or finished. Asks the workers for what they recorded and costs them nothing
+/// else.
+#[derive(Debug)]
+pub struct Feed {
+    states: LiveStates,
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Feed {
+    /// Starts it, before the run or during it, in a thread with a lower priority than the workers. If no thread can be
+    /// started, the only state is the result.
+    pub fn start(source: FeedSource) -> Feed {
+        let (end, ended) = channel();
+        let states = LiveStates::default();
+        let rounds = Rounds::new(source, states.clone());
+        let work = move || {
+            host::lower_thread_priority();
+            rounds.work_until(&ended);
+        };
+        let thread = thread::Builder::new().name("truetail-feed".to_owned()).spawn(work).ok();
+        Feed { states, end: Some(end), thread }
+    }
+
+    /// Where its states are.
+    pub fn states(&self) -> LiveStates {
+        self.states.clone()
+    }
+
+    /// The run has ended with this result, which is the last state.
+    pub fn finish(mut self, run: &Run, findings: &Findings) {
+        self.join();
+        self.states.publish(LiveState {
+            series: series(run, findings),
+            progress: progress_at_end(run),
+            run: run.clone(),
+            findings: findings.clone(),
+            ended: true,
+        });
+    }
+
+    fn join(&mut self) {
+        self.end.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.join();
+        self.states.close();
+    }
+}
+
+/// The rounds of a feed.
+struct Rounds {
+    source: FeedSource,
+    states: LiveStates,
+    figures: Figures,
+    due: DueArrivals,
+    /// What is due is no longer planned from the moment on at which the run was stopped.
+    stopped: bool,
+}
+
+impl Rounds {
+    fn new(source: FeedSource, states: LiveStates) -> Rounds {
+        let figures = Figures::new(source.plan.workload.model.clone(), source.control.clone());
+        let due = DueArrivals::new(&source.plan);
+        Rounds { source, states, figures, due, stopped: false }
+    }
+
+    fn work_until(mut self, ended: &Receiver<()>) {
+        let mut wait = SHORTEST_WAIT;
+        while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+            let before = host::thread_cpu_time();
+            if let Some(state) = self.round() {
+                self.states.publish(state);
+            }
+            wait = wait_after(host::thread_cpu_time().saturating_sub(before) + self.states.take_spent());
+        }
+    }
+
+    /// The state of now; `None` before the run has begun.
+    fn round(&mut self) -> Option<LiveState> {
+        let FeedSource { plan, control, judge, command } = &self.source;
+        // Read before the records are asked for: what is due by then is in them.
+        let elapsed = control.elapsed()?;
+        // Arrivals that were due between the last round and the stop count once they are begun.
+        self.stopped |= control.was_stopped();
+        if !self.stopped {
+            self.due.advance(Timestamp(elapsed.0));
+        }
+        let mut so_far = run_so_far(plan, control.recorded_so_far()?, elapsed);
+        so_far.facts.command = Some(command.clone());
+        so_far.facts.started_at_unix_ns = control.started_at_unix_ns();
+        let closed = truetail_analysis::stopped_now(so_far, self.due.by_second());
+        let (run, findings) = judge.judge_so_far(closed);
+        let progress = self.figures.now();
+        let progress = RunProgress { elapsed, planned: progress.planned.max(self.due.count()), ..progress };
+        Some(LiveState { series: series(&run, &findings), run, findings, progress, ended: false })
+    }
+}
+
+/// How long to wait after a round that cost this much processor time, with what observers spent on the state before.
+fn wait_after(cost: Nanos) -> Duration {
+    SHORTEST_WAIT.max(Duration::from(cost) * REST_FACTOR)
+}
+
+/// The progress of a run that has ended, from its books.
+fn progress_at_end(run: &Run) -> RunProgress {
+    let (measured, warmup) = (&run.snapshot.tally, &run.snapshot.warmup);
+    let issued = measured.issued + warmup.issued;
+    let answered = measured.responses + warmup.responses;
+    let seconds = run.facts.elapsed_ns as f64 / 1e9;
+    let quantile = |q| run.snapshot.metric(truetail_model::record::Metric::ResponseTime).quantile(q);
+    let errors = run.snapshot.statuses.range(400..).map(|(_, count)| count).sum::<u64>();
+    let in_flight = measured.in_flight_at_end + warmup.in_flight_at_end;
+    RunProgress {
+        elapsed: Nanos(run.facts.elapsed_ns),
+        total: run.facts.offered.duration_ns.map(Nanos),
+        requests: run.facts.offered.requests,
+        planned: measured.planned + warmup.planned,
+        sent: issued,
+        answered,
+        failed: issued - answered - in_flight + errors,
+        in_flight: 0,
+        sent_per_second: if seconds > 0.0 { issued as f64 / seconds } else { 0.0 },
+        p50: quantile(0.5),
+        p99: quantile(0.99),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_cost_at_most_a_twentieth_of_a_processor() {
+        assert_eq!(wait_after(Nanos::ZERO), Duration::from_secs(1));
+        assert_eq!(wait_after(Nanos::from_millis(50)), Duration::from_secs(1));
+        assert_eq!(wait_after(Nanos::from_secs(2)), Duration::from_secs(40));
+    }
+}

@@ -1,0 +1,34 @@
+//! A run that is going on, for those who watch it.
+//!
+//! | module | content |
+//! |---|---|
+//! | `so_far` | what was recorded so far, as a run of its own |
+//! | `due` | the arrivals that were due so far |
+//! | `feed` | the thread that makes the states |
+//! | `states` | the newest state, for any number of observers |
+//! | `listen`, `site` | where the live page is served, and what it answers |
+//! | `otlp` | metrics for OpenTelemetry receivers, with the feature `otlp` |
+//! | `terminal` | the terminal while the view fills it |
+//! | `watch` | the view of `--watch`, and its keys |
+//! | `view` | all of them, from before the run to after its end |
+
+mod due;
+mod feed;
+mod listen;
+#[cfg(feature = "otlp")]
+mod otlp;
+#[cfg(not(feature = "otlp"))]
+#[path = "otlp_absent.rs"]
+mod otlp;
+mod site;
+mod so_far;
+mod states;
+pub mod terminal;
+mod view;
+mod watch;
+
+pub use feed::FeedSource;
+pub use so_far::run_so_far;
+pub use states::LiveStates;
+pub use view::LiveView;
+pub use watch::Watch;

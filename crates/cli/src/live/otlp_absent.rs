@@ -1,0 +1,34 @@
+//! `--otlp` in a truetail that was built without it.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use super::states::LiveStates;
+use crate::error::{Result, usage_error};
+
+/// There is none without the feature.
+#[derive(Debug)]
+pub struct OtlpEndpoint(Infallible);
+
+impl OtlpEndpoint {
+    pub fn parse(_: &str) -> Result<OtlpEndpoint> {
+        Err(usage_error(
+            "--otlp needs a truetail that was built with it: cargo install --features otlp, or cargo build --release \
+             --features otlp",
+        ))
+    }
+}
+
+/// There is none without the feature.
+#[derive(Debug)]
+pub struct OtlpSender(Infallible);
+
+impl OtlpSender {
+    pub fn start(endpoint: OtlpEndpoint, _: LiveStates) -> OtlpSender {
+        match endpoint.0 {}
+    }
+
+    pub fn end(self, _: Duration) {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,149 @@
+//! What the live page, its events and `/metrics` answer.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use truetail_engine::host;
+use truetail_page::web::{Event, EventSource, Handler, NextEvent, Request, Response};
+use truetail_page::{RunPage, live_update, run_page};
+use truetail_report::{LiveState, metrics};
+
+use super::states::{LiveStates, Next};
+
+/// How long the page waits for the first state before it says that there is none yet.
+const FIRST_STATE: Duration = Duration::from_secs(2);
+/// The page before there is a state. It asks again by itself.
+const NOT_YET: &str = "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"1\">\
+    <title>truetail</title></head><body><p>The run has not begun yet.</p></body></html>";
+
+/// The site of a run that goes on. Each state is drawn once, however many clients ask, and not at all if none does.
+#[derive(Clone, Debug)]
+pub struct Site(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    states: LiveStates,
+    drawn: Mutex<Drawn>,
+}
+
+/// What was drawn of the state of that number.
+#[derive(Default, Debug)]
+struct Drawn {
+    version: u64,
+    page: Option<Arc<str>>,
+    event: Option<Event>,
+    text: Option<Arc<str>>,
+    protobuf: Option<Arc<[u8]>>,
+}
+
+impl Site {
+    pub fn new(states: LiveStates) -> Site {
+        Site(Arc::new(Shared { states, drawn: Mutex::default() }))
+    }
+
+    /// The part of what is drawn of a state: from the last time, or drawn now. Others who ask wait for it.
+    fn drawn<T: Clone>(
+        &self,
+        version: u64,
+        part: impl FnOnce(&mut Drawn) -> &mut Option<T>,
+        draw: impl FnOnce() -> T,
+    ) -> T {
+        let mut drawn = self.0.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        // An observer that is late draws an older state once more rather than to have the newest one drawn twice.
+        if version < drawn.version {
+            return draw();
+        }
+        if version > drawn.version {
+            *drawn = Drawn { version, ..Drawn::default() };
+        }
+        let part = part(&mut drawn);
+        if part.is_none() {
+            let before = host::thread_cpu_time();
+            *part = Some(draw());
+            self.0.states.spent(host::thread_cpu_time().saturating_sub(before));
+        }
+        part.clone().expect("drawn just now")
+    }
+
+    fn page(&self) -> Response {
+        match self.0.states.newer_than(0, FIRST_STATE) {
+            Next::State(version, state) => {
+                Response::html(self.drawn(version, |drawn| &mut drawn.page, || page_of(&state).into()))
+            }
+            Next::NotYet | Next::Closed => Response::html(NOT_YET),
+        }
+    }
+
+    fn event(&self, version: u64, state: &LiveState) -> Event {
+        self.drawn(version, |drawn| &mut drawn.event, || event_of(state))
+    }
+
+    fn metrics(&self, request: &Request) -> Response {
+        let (version, state) = match self.0.states.newer_than(0, Duration::ZERO) {
+            Next::State(version, state) => (version, Some(state)),
+            Next::NotYet | Next::Closed => (0, None),
+        };
+        let families = || metrics::families(state.as_deref());
+        if request.header("accept").is_some_and(wants_protobuf) {
+            let draw = || metrics::protobuf(&families()).into();
+            let bytes: Arc<[u8]> = self.drawn(version, |drawn| &mut drawn.protobuf, draw);
+            return Response::bytes(metrics::PROTOBUF_TYPE, bytes);
+        }
+        let text: Arc<str> = self.drawn(version, |drawn| &mut drawn.text, || metrics::text(&families()).into());
+        Response::text(metrics::TEXT_TYPE, text)
+    }
+}
+
+/// Prometheus names the protobuf format in `Accept` if it was told to read native histograms.
+fn wants_protobuf(accept: &str) -> bool {
+    accept.contains("application/vnd.google.protobuf") && accept.contains("io.prometheus.client.MetricFamily")
+}
+
+impl Handler for Site {
+    fn handle(&self, request: &Request) -> Response {
+        match (request.method.as_str(), request.path.as_str()) {
+            ("GET" | "HEAD", "/") => self.page(),
+            ("GET" | "HEAD", "/events") => Response::events(StateEvents { site: self.clone(), seen: 0, ended: false }),
+            ("GET" | "HEAD", "/metrics") => self.metrics(request),
+            ("GET" | "HEAD", _) => Response::error(404, "there are /, /events and /metrics"),
+            _ => Response::error(405, "only GET and HEAD are answered"),
+        }
+    }
+}
+
+/// The events of one client: the newest state each time, and the result at last.
+struct StateEvents {
+    site: Site,
+    seen: u64,
+    ended: bool,
+}
+
+impl EventSource for StateEvents {
+    fn next(&mut self, patience: Duration) -> NextEvent {
+        if self.ended {
+            return NextEvent::End;
+        }
+        match self.site.0.states.newer_than(self.seen, patience) {
+            Next::State(version, state) => {
+                (self.seen, self.ended) = (version, state.ended);
+                NextEvent::Event(self.site.event(version, &state))
+            }
+            Next::NotYet => NextEvent::NotYet,
+            Next::Closed => NextEvent::End,
+        }
+    }
+}
+
+/// The page of a state; that of the last one is the report.
+fn page_of(state: &LiveState) -> String {
+    run_page(&RunPage::new(&state.run, &state.findings, &state.series).live(!state.ended))
+}
+
+fn event_of(state: &LiveState) -> Event {
+    if state.ended {
+        let html = serde_json::json!({ "html": page_of(state) });
+        return Event { name: "end", data: html.to_string().into() };
+    }
+    let page = RunPage::new(&state.run, &state.findings, &state.series).live(true);
+    Event { name: "update", data: live_update(&page).into() }
+}

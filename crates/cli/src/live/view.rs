@@ -1,0 +1,105 @@
+//! Everything that shows a run while it goes on, from before its start to after its end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use truetail_engine::host;
+use truetail_page::web::Server;
+use truetail_run::{Findings, Run};
+
+use super::feed::{Feed, FeedSource};
+use super::listen::{LiveListener, url_of};
+use super::otlp::{OtlpEndpoint, OtlpSender};
+use super::site::Site;
+use super::states::LiveStates;
+use super::watch::check_terminal;
+use crate::args::live::LiveArgs;
+use crate::error::{Result, runtime_error};
+use crate::output;
+
+/// How long the process waits, at the end of the run, for clients that are still reading.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// What the user wants to see, checked before the load begins.
+#[derive(Debug)]
+pub struct LiveView {
+    listener: Option<LiveListener>,
+    otlp: Option<OtlpEndpoint>,
+    watch: bool,
+}
+
+impl LiveView {
+    /// Listens, so that a port in use ends the command before anything was sent.
+    ///
+    /// # Errors
+    /// If it cannot listen, the URL of a receiver is none, or there is no terminal to draw on.
+    pub fn prepare(args: &LiveArgs) -> Result<LiveView> {
+        let watch = args.watch.watch;
+        if watch {
+            check_terminal()?;
+        }
+        let otlp = args.otlp.as_deref().map(OtlpEndpoint::parse).transpose()?;
+        let listener = args.live.as_deref().map(LiveListener::bind).transpose()?;
+        Ok(LiveView { listener, otlp, watch })
+    }
+
+    /// Open files that it needs during the run.
+    pub fn files(&self) -> u64 {
+        if self.listener.is_some() { Server::MOST_FILES } else { 0 }
+    }
+
+    /// Begins to show the run of `source`; costs nothing if nobody wants to see it.
+    ///
+    /// # Errors
+    /// If the system gives no thread for the server.
+    pub fn start(self, source: FeedSource) -> Result<RunningView> {
+        if self.listener.is_none() && self.otlp.is_none() && !self.watch {
+            return Ok(RunningView::default());
+        }
+        let feed = Feed::start(source);
+        let server = self.listener.map(|listener| serve(listener, &feed)).transpose()?;
+        let otlp = self.otlp.map(|endpoint| OtlpSender::start(endpoint, feed.states()));
+        Ok(RunningView { watched: self.watch.then(|| feed.states()), feed: Some(feed), server, otlp })
+    }
+}
+
+fn serve(LiveListener { listener, names }: LiveListener, feed: &Feed) -> Result<Server> {
+    let site = Arc::new(Site::new(feed.states()));
+    let server = Server::start_named(listener, names, host::lower_thread_priority, site)
+        .map_err(|error| runtime_error(format!("cannot serve the live page: {error}")))?;
+    output::note(&format!("live page on {}", url_of(server.address())));
+    Ok(server)
+}
+
+/// What shows a run that goes on. Dropped before its end, it closes its connections.
+#[derive(Default, Debug)]
+pub struct RunningView {
+    feed: Option<Feed>,
+    server: Option<Server>,
+    otlp: Option<OtlpSender>,
+    watched: Option<LiveStates>,
+}
+
+impl RunningView {
+    /// The states of the run, if it is to fill the terminal.
+    pub fn watched(&self) -> Option<LiveStates> {
+        self.watched.clone()
+    }
+
+    /// The run has ended with this result.
+    pub fn finish(&mut self, run: &Run, findings: &Findings) {
+        if let Some(feed) = self.feed.take() {
+            feed.finish(run, findings);
+        }
+    }
+
+    /// Waits until everyone who watches has the result, for at most 2 s each.
+    pub fn end(self) {
+        if let Some(server) = self.server {
+            server.end(LAST_WORDS);
+        }
+        if let Some(otlp) = self.otlp {
+            otlp.end(LAST_WORDS);
+        }
+    }
+}

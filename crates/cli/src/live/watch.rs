@@ -1,0 +1,204 @@
+//! `run --watch`: the view of a run that fills the terminal, and its keys.
+
+use std::env;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::SIGINT;
+use signal_hook::low_level::raise;
+use truetail_engine::{Control, host};
+use truetail_watch::{Buffer, Choice, History, Key, KeyParser, Look, Palette, View, paint};
+
+use super::states::LiveStates;
+use super::terminal::FullScreen;
+use crate::error::{Result, runtime_error, usage_error};
+use crate::output;
+use crate::progress::Figures;
+
+/// From one redraw to the next.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(250);
+/// How long keys are waited for at once, so that the end of the run is soon seen.
+const KEY_INTERVAL: Duration = Duration::from_millis(100);
+/// `q` again within this time is the same press: keys that are held repeat.
+const SAME_PRESS: Duration = Duration::from_millis(500);
+
+/// Refuses a terminal on which nothing can be drawn.
+///
+/// # Errors
+/// If standard error is no terminal, or one that cannot move its cursor.
+pub fn check_terminal() -> Result<()> {
+    if output::stderr_terminal().is_none() {
+        return Err(usage_error(
+            "--watch draws on standard error, which is not a terminal here; leave it out, or do not redirect standard \
+             error",
+        ));
+    }
+    if env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb") {
+        let term = env::var("TERM").unwrap_or_default();
+        return Err(usage_error(format!(
+            "--watch needs a terminal that can move its cursor, and $TERM is '{term}'; leave it out, or set TERM"
+        )));
+    }
+    Ok(())
+}
+
+/// The view of a run, until it is dropped.
+pub struct Watch {
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    stopped_by_key: Arc<AtomicBool>,
+}
+
+impl Watch {
+    /// The key that ends the run.
+    pub const STOP_KEY: &str = "q";
+
+    /// Fills the terminal with the run of `control`, in a thread with a lower priority than the workers.
+    ///
+    /// # Errors
+    /// If this process has no terminal to read keys from, or no thread can be started.
+    pub fn start(figures: Figures, control: &Control, states: LiveStates) -> Result<Watch> {
+        let screen = FullScreen::enter().map_err(|error| {
+            runtime_error(format!("--watch cannot use the terminal of this process: {error}; leave it out"))
+        })?;
+        let (end, ended) = channel();
+        let stopped_by_key = Arc::new(AtomicBool::new(false));
+        let screen = Screen {
+            screen,
+            figures,
+            control: control.clone(),
+            states,
+            look: look(),
+            history: History::default(),
+            choice: Choice::default(),
+            shown: None,
+            stops: Stops { last_q: None, asked: 0, by_key: Arc::clone(&stopped_by_key) },
+        };
+        let show = move || {
+            host::lower_thread_priority();
+            screen.show_until(&ended);
+        };
+        let thread = thread::Builder::new().name("truetail-watch".to_owned()).spawn(show);
+        let thread = thread.map_err(|error| runtime_error(format!("--watch cannot start a thread: {error}")))?;
+        Ok(Watch { end: Some(end), thread: Some(thread), stopped_by_key })
+    }
+
+    /// True if the first thing that asked the run to end was the key `q`.
+    pub fn stopped_by_key(&self) -> bool {
+        self.stopped_by_key.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.end.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread of the view works with.
+struct Screen {
+    screen: FullScreen,
+    figures: Figures,
+    control: Control,
+    states: LiveStates,
+    look: Look,
+    history: History,
+    choice: Choice,
+    shown: Option<Buffer>,
+    stops: Stops,
+}
+
+impl Screen {
+    /// Draws until `ended`; leaves the screen then.
+    fn show_until(mut self, ended: &Receiver<()>) {
+        let mut keys = KeyParser::default();
+        loop {
+            self.draw();
+            let until = Instant::now() + REDRAW_INTERVAL;
+            while Instant::now() < until {
+                if ended.try_recv() == Err(TryRecvError::Disconnected) {
+                    return;
+                }
+                let left = until.saturating_duration_since(Instant::now()).min(KEY_INTERVAL);
+                let Ok(bytes) = self.screen.read(left) else {
+                    // The terminal is gone. The run ends by SIGHUP, or goes on where that is ignored.
+                    let _ = ended.recv();
+                    return;
+                };
+                let pressed = if bytes.is_empty() { keys.pause().into_iter().collect() } else { keys.parse(&bytes) };
+                pressed.into_iter().for_each(|key| self.press(key));
+            }
+        }
+    }
+
+    fn draw(&mut self) {
+        self.history.add(self.figures.now());
+        let (state, note) = (self.states.latest(), output::latest_held_note());
+        let view = View {
+            state: state.as_deref(),
+            history: &self.history,
+            stopping: self.control.was_stopped(),
+            note: note.as_deref(),
+            choice: self.choice,
+            look: self.look,
+        };
+        let mut next = Buffer::empty(self.screen.size());
+        view.draw(&mut next);
+        self.screen.write(&paint(self.shown.as_ref(), &next));
+        self.shown = Some(next);
+    }
+
+    fn press(&mut self, key: Key) {
+        match key {
+            Key::Interrupt => self.stops.interrupt(),
+            Key::Stop => self.stops.stop(Instant::now(), self.control.was_stopped()),
+            Key::NextPage | Key::PreviousPage | Key::Help | Key::Back => self.choice = self.choice.after(key),
+        }
+    }
+}
+
+/// Keys that end the run. They raise the signal of Ctrl-C, so that they do what it does.
+struct Stops {
+    last_q: Option<Instant>,
+    /// How many signals `q` raised.
+    asked: u32,
+    by_key: Arc<AtomicBool>,
+}
+
+impl Stops {
+    fn interrupt(&mut self) {
+        let _ = raise(SIGINT);
+    }
+
+    /// At most twice: a third signal would end the process without a report.
+    fn stop(&mut self, now: Instant, was_stopped: bool) {
+        let is_held = self.last_q.replace(now).is_some_and(|last| now - last < SAME_PRESS);
+        if is_held || self.asked == 2 {
+            return;
+        }
+        self.asked += 1;
+        if !was_stopped {
+            self.by_key.store(true, Ordering::Relaxed);
+        }
+        let _ = raise(SIGINT);
+    }
+}
+
+/// What the terminal can show, as its environment says.
+fn look() -> Look {
+    let style = output::stderr_terminal().unwrap_or_default();
+    let has = |name: &str, part: &str| env::var(name).is_ok_and(|value| value.contains(part));
+    let has_many_colors = has("TERM", "256") || has("TERM", "direct") || env::var_os("COLORTERM").is_some();
+    let palette = match (style.color, has_many_colors) {
+        (false, _) => Palette::Monochrome,
+        (true, false) => Palette::Basic,
+        (true, true) => Palette::Indexed,
+    };
+    Look { palette, unicode: style.unicode }
+}

@@ -1,0 +1,33 @@
+//! The page of a run, as a text and as a file.
+
+use std::fs;
+use std::path::Path;
+
+use truetail_analysis::series::{RunSeries, series};
+use truetail_page::{Overlay, RunPage, run_page};
+use truetail_run::{Findings, Run};
+
+use crate::error::{Result, runtime_error};
+
+/// The page of a run whose gates were judged.
+pub fn page_of(run: &Run, findings: &Findings) -> String {
+    run_page(&RunPage::new(run, findings, &series(run, findings)))
+}
+
+/// The same, with the percentiles of other runs beside its own: (name, run).
+pub fn page_beside(run: &Run, findings: &Findings, others: &[(String, Run)]) -> String {
+    let drawn: Vec<(&str, RunSeries)> = others
+        .iter()
+        .map(|(name, other)| (name.as_str(), series(other, &truetail_analysis::findings(other))))
+        .collect();
+    let overlays: Vec<Overlay<'_>> = drawn.iter().map(|(name, series)| Overlay { name, series }).collect();
+    run_page(&RunPage::new(run, findings, &series(run, findings)).with(&overlays))
+}
+
+/// Writes a page.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write(file: &Path, html: &str) -> Result<()> {
+    fs::write(file, html).map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))
+}

@@ -1,0 +1,62 @@
+//! The page of the demo: both loops beside each other.
+
+use std::path::{Path, PathBuf};
+
+use truetail_analysis::omission::OmissionComparison;
+use truetail_analysis::series::{RunSeries, series};
+use truetail_page::{ComparedRun, ComparisonPage, comparison_page};
+use truetail_report::words;
+use truetail_run::folder::REPORT;
+
+use super::setup::{DemoSetup, LoopResult};
+use crate::error::Result;
+use crate::page;
+
+/// Writes it and returns its path: in the folder of `--out`, else beside the folders of the runs. `None` if these were not
+/// saved.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(
+    setup: &DemoSetup,
+    compared: &OmissionComparison,
+    loops: [&LoopResult; 2],
+    out: Option<&Path>,
+) -> Result<Option<PathBuf>> {
+    let [_, open] = loops;
+    let Some(open_folder) = &open.saved else { return Ok(None) };
+    let file = out.map_or_else(|| beside(open_folder), |folder| folder.join(REPORT));
+    page::write(&file, &html(setup, compared, loops))?;
+    Ok(Some(file))
+}
+
+/// `runs/STAMP-demo.html` beside `runs/STAMP-demo-open`.
+fn beside(open_folder: &Path) -> PathBuf {
+    let name = open_folder.file_name().unwrap_or_default().to_string_lossy();
+    open_folder.with_file_name(format!("{}.html", name.replacen("-open", "", 1)))
+}
+
+fn html(setup: &DemoSetup, compared: &OmissionComparison, loops: [&LoopResult; 2]) -> String {
+    let drawn: [RunSeries; 2] = loops.map(|seen| series(&seen.run, &seen.findings));
+    // The page stands beside the folders, whichever these are.
+    let link = |seen: &LoopResult| {
+        let name = seen.saved.as_ref()?.file_name()?.to_string_lossy().into_owned();
+        Some(format!("{name}/{REPORT}"))
+    };
+    let run = |(seen, series)| {
+        let seen: &LoopResult = seen;
+        let name = format!("{} loop", seen.name());
+        ComparedRun { name, findings: &seen.findings, series, page: link(seen), measured: true }
+    };
+    comparison_page(&ComparisonPage {
+        title: "A closed loop and an open loop, measuring the same stall",
+        about: &setup.about(),
+        result: &words::comparison_sentences(compared),
+        heads: words::COMPARISON_HEADS.map(str::to_owned).into(),
+        rows: words::comparison_rows(compared),
+        remarks: Vec::new(),
+        runs: loops.into_iter().zip(&drawn).map(run).collect(),
+        pictures: Vec::new(),
+        command: Some(setup.command.clone()),
+    })
+}

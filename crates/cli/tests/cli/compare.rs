@@ -1,0 +1,113 @@
+//! `truetail compare`: saved runs of the simulator, whose truth is known.
+
+use super::support::TestDir;
+
+/// An M/M/1 queue of this service time and seed, saved as `name`.
+fn save(dir: &TestDir, name: &str, baseline: &str, seed: u64) {
+    save_at(dir, name, baseline, seed, "200/s");
+}
+
+fn save_at(dir: &TestDir, name: &str, baseline: &str, seed: u64, rate: &str) {
+    let scenario = format!(
+        "name = \"queue\"\nabout = \"one at a time\"\n\n[service]\nbaseline = \"{baseline}\"\nvariation = \"exponential\"\n\
+         concurrency = 1\nseed = {seed}\n\n[workload]\nmodel = \"open\"\nrate = \"{rate}\"\nspacing = \"poisson\"\n\
+         seed = {seed}\nduration = \"60s\"\n"
+    );
+    let file = format!("{name}.toml");
+    dir.file(&file, &scenario);
+    let saved = dir.truetail(&["simulate", &file, "--out", name]);
+    assert_eq!(saved.code, Some(0), "{saved:?}");
+}
+
+#[test]
+fn two_runs_are_a_and_b() {
+    let dir = TestDir::new();
+    save(&dir, "before", "2ms", 1);
+    save(&dir, "after", "4ms", 2);
+    let output = dir.truetail(&["compare", "before", "after"]);
+    assert_eq!((output.code, output.stderr.as_str()), (Some(0), ""), "{output:?}");
+    assert!(output.stdout.starts_with("A  before\nB  after\n"), "{}", output.stdout);
+    let p50 = output.stdout.lines().find(|line| line.starts_with("p50")).expect("a row");
+    assert!(p50.ends_with("B is slower"), "{p50}");
+    assert!(output.stdout.contains("One run on each side: how much runs differ from each other is unknown"));
+    let json = dir.truetail(&["compare", "after", "before", "--json"]).json();
+    assert_eq!((json["schema"].as_str(), json["comparable"].as_bool()), (Some("truetail.compare/1"), Some(true)));
+    assert_eq!((json["runs"]["a"].as_u64(), json["between_runs_known"].as_bool()), (Some(1), Some(false)));
+    assert_eq!(json["quantiles"][0]["finding"], "faster");
+    let same = dir.truetail(&["compare", "before", "before/run.json"]);
+    assert_eq!(same.code, Some(0), "simulated runs have no time at which they began: {same:?}");
+    assert!(same.stdout.contains("no difference shown"), "{}", same.stdout);
+}
+
+#[test]
+fn several_runs_are_repetitions_and_gates_decide() {
+    let dir = TestDir::new();
+    for seed in 1..=3 {
+        save(&dir, &format!("a{seed}"), "2ms", seed);
+        save(&dir, &format!("b{seed}"), "3ms", seed + 10);
+    }
+    let sides = ["compare", "a1", "a2", "a3", "--against", "b1", "b2", "b3"];
+    for (gate, code, word) in [
+        ("p50 worse than 5%", 3, "FAILED p50 worse than 5%: measured +"),
+        ("p50 worse than 500%", 0, "PASSED p50 worse than 500%"),
+        ("p99.99 worse than 5%", 4, "OPEN p99.99 worse than 5%: no interval"),
+    ] {
+        let output = dir.truetail(&[&sides[..], &["--fail-if", gate]].concat());
+        assert_eq!(output.code, Some(code), "{output:?}");
+        assert!(output.stdout.contains(word), "{}", output.stdout);
+        assert!(output.stdout.contains("include how much the runs of a side differ"), "{}", output.stdout);
+    }
+    let json = dir.truetail(&[&sides[..], &["--fail-if", "p50 worse than 5%", "--json"]].concat());
+    assert_eq!(json.code, Some(3));
+    assert_eq!(json.json()["gates"][0]["state"], "fails");
+}
+
+#[test]
+fn apples_and_oranges_are_compared_only_anyway() {
+    let dir = TestDir::new();
+    save(&dir, "slow", "2ms", 1);
+    save_at(&dir, "fast", "2ms", 1, "250/s");
+    let refused = dir.truetail(&["compare", "slow", "fast", "--fail-if", "p50 worse than 500%"]);
+    assert_eq!(refused.code, Some(4), "{refused:?}");
+    assert!(
+        refused.stdout.contains("Not compared: the rate profile is 200/s in slow and 250/s in fast"),
+        "{refused:?}"
+    );
+    let json = dir.truetail(&["compare", "slow", "fast", "--json"]);
+    assert_eq!((json.code, json.json()["quantiles"].as_array().map(Vec::len)), (Some(4), Some(0)));
+    let anyway = dir.truetail(&["compare", "slow", "fast", "--anyway"]);
+    assert_eq!(anyway.code, Some(0), "{anyway:?}");
+    assert!(anyway.stdout.contains("note: the rate profile") && anyway.stdout.contains("p50"), "{anyway:?}");
+}
+
+#[test]
+fn a_history_grows_by_a_row_a_run() {
+    let dir = TestDir::new();
+    save(&dir, "a", "2ms", 1);
+    save(&dir, "b", "2ms", 2);
+    for _ in 0..2 {
+        assert_eq!(dir.truetail(&["compare", "a", "b", "--append", "history.csv"]).code, Some(0));
+    }
+    let history = std::fs::read_to_string(dir.path().join("history.csv")).expect("a file");
+    let rows: Vec<_> = history.lines().collect();
+    assert_eq!(rows[0], "time,run,verdict,requests,throughput_per_s,p50_ms,p90_ms,p99_ms,p99.9_ms");
+    assert_eq!((rows.len(), rows[1] == rows[3], rows[1].split(',').count()), (5, true, 9), "{history}");
+    let nowhere = dir.truetail(&["compare", "a", "b", "--append", "no/such/history.csv"]);
+    assert_eq!((nowhere.code, nowhere.stderr.lines().count()), (Some(1), 1), "{nowhere:?}");
+}
+
+#[test]
+fn what_makes_no_sense_is_one_line() {
+    let dir = TestDir::new();
+    save(&dir, "a", "2ms", 1);
+    for (arguments, code, part) in [
+        (&["a"][..], 2, "there is one run; name a second one"),
+        (&["a", "a", "a"], 2, "there are 3 runs, and it is not clear which belong together"),
+        (&["a", "missing"], 1, "missing"),
+        (&["a", "a", "--fail-if", "p99 > 5ms"], 2, "write PERCENTILE worse than SHARE"),
+    ] {
+        let output = dir.truetail(&[&["compare"], arguments].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(code), 1), "{output:?}");
+        assert!(output.stderr.contains(part), "{}", output.stderr);
+    }
+}

@@ -1,0 +1,155 @@
+//! A terminal of tmux, with a shell in a folder of its own.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::missing::missing;
+use crate::support::TestDir;
+
+/// Nothing here takes longer, however busy the machine is.
+const TIMEOUT: Duration = Duration::from_secs(50);
+/// From one look to the next.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A server of tmux of its own, with one window. It ends when this is dropped.
+pub struct Tmux {
+    dir: TestDir,
+    socket: PathBuf,
+}
+
+impl Tmux {
+    /// `None` where there is no tmux.
+    pub fn start(width: u16, height: u16) -> Option<Tmux> {
+        if !Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success()) {
+            missing("tmux", "tools/install.sh tmux");
+            return None;
+        }
+        let dir = TestDir::new();
+        let socket = dir.path().join("tmux");
+        let tmux = Tmux { dir, socket };
+        let (width, height) = (width.to_string(), height.to_string());
+        let folder = tmux.dir.path().display().to_string();
+        // A shell that reads no file of the user, and whose prompt is known.
+        let shell = "env -u NO_COLOR -u COLORTERM -u LC_ALL LANG=C.UTF-8 PS1='$ ' sh";
+        let mut arguments = vec!["-u", "-f", "/dev/null", "new-session", "-d", "-s", "test", "-c", &folder];
+        arguments.extend(["-x", &width, "-y", &height, shell]);
+        tmux.command(&arguments);
+        for (option, value) in [("status", "off"), ("default-terminal", "tmux-256color"), ("window-size", "manual")] {
+            tmux.command(&["set-option", "-g", option, value]);
+        }
+        tmux.wait_for("$");
+        let program = PathBuf::from(env!("CARGO_BIN_EXE_truetail"));
+        let folder = program.parent().expect("a folder").display().to_string();
+        tmux.enter(&format!("export PATH=\"{folder}:$PATH\" TERM=tmux-256color; clear"));
+        Some(tmux)
+    }
+
+    pub fn dir(&self) -> &TestDir {
+        &self.dir
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        Command::new("tmux").arg("-S").arg(&self.socket).args(arguments).output().expect("tmux starts")
+    }
+
+    fn command(&self, arguments: &[&str]) -> String {
+        let output = self.output(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// Types a line.
+    pub fn enter(&self, line: &str) {
+        self.command(&["send-keys", "-t", "test", "-l", line]);
+        self.command(&["send-keys", "-t", "test", "Enter"]);
+    }
+
+    /// Presses a key.
+    pub fn keys(&self, key: &str) {
+        self.command(&["send-keys", "-t", "test", key]);
+    }
+
+    pub fn resize(&self, width: u16, height: u16) {
+        let (width, height) = (width.to_string(), height.to_string());
+        self.command(&["resize-window", "-t", "test", "-x", &width, "-y", &height]);
+    }
+
+    /// What the terminal shows.
+    pub fn screen(&self) -> String {
+        self.command(&["capture-pane", "-p", "-t", "test"]).trim_end().to_owned()
+    }
+
+    /// What it shows, and the lines that have scrolled off.
+    pub fn everything(&self) -> String {
+        self.command(&["capture-pane", "-p", "-S", "-200", "-t", "test"])
+    }
+
+    pub fn screen_with_colors(&self) -> String {
+        self.command(&["capture-pane", "-p", "-e", "-t", "test"])
+    }
+
+    pub fn ask(&self, format: &str) -> String {
+        self.command(&["display-message", "-p", "-t", "test", format]).trim().to_owned()
+    }
+
+    /// Waits until it shows `part`, and gives the screen.
+    pub fn wait_for(&self, part: &str) -> String {
+        let until = Instant::now() + TIMEOUT;
+        loop {
+            let screen = self.screen();
+            if screen.contains(part) {
+                return screen;
+            }
+            assert!(Instant::now() < until, "no '{part}' in\n{screen}");
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Waits until what it shows is as asked.
+    pub fn wait_for_screen(&self, is_so: impl Fn(&str) -> bool) -> String {
+        let until = Instant::now() + TIMEOUT;
+        loop {
+            let screen = self.screen();
+            if is_so(&screen) {
+                return screen;
+            }
+            assert!(Instant::now() < until, "still\n{screen}");
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// The process that the shell runs.
+    pub fn program(&self) -> Pid {
+        let shell = self.ask("#{pane_pid}");
+        let text = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).expect("its children");
+        Pid::from_raw(text.trim().parse().unwrap_or_else(|_| panic!("one process of {shell}: {text:?}")))
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        kill(self.program(), signal).expect("it is still there");
+    }
+
+    pub fn close_window(&self) {
+        self.command(&["kill-window", "-t", "test"]);
+    }
+
+    /// Waits for the end of a process that is none of this one's children.
+    pub fn wait_for_end_of(&self, program: Pid) {
+        let until = Instant::now() + TIMEOUT;
+        while kill(program, None).is_ok() {
+            assert!(Instant::now() < until, "{program} is still there");
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        let _ = self.output(&["kill-server"]);
+    }
+}

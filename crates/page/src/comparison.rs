@@ -1,0 +1,134 @@
+//! The page of several runs, none of which is the main one: the two loops of the demo, the series of a lab.
+
+use maud::{Markup, html};
+use truetail_analysis::series::RunSeries;
+use truetail_report::plot::Picture;
+use truetail_run::{Findings, VerdictState};
+
+use crate::data::{PageData, PageRun, SCHEMA};
+use crate::document::{Document, Section, contents};
+use crate::figure::Figure;
+use crate::pictures;
+use crate::table::Table;
+
+/// Several runs to make a page of.
+#[derive(Clone, Debug)]
+pub struct ComparisonPage<'a> {
+    /// Its heading.
+    pub title: &'a str,
+    /// What was compared, in a few sentences.
+    pub about: &'a str,
+    /// What came of it, in a few sentences; may be empty.
+    pub result: &'a str,
+    /// The heads of the table; the first column names the rows.
+    pub heads: Vec<String>,
+    /// The rows of the table.
+    pub rows: Vec<Vec<String>>,
+    /// Lines below the table.
+    pub remarks: Vec<String>,
+    /// The runs, in the order of the legend.
+    pub runs: Vec<ComparedRun<'a>>,
+    /// Further pictures, each with its caption.
+    pub pictures: Vec<(Picture, String)>,
+    /// The command that made it, without secrets.
+    pub command: Option<String>,
+}
+
+/// A run in a comparison.
+#[derive(Clone, Debug)]
+pub struct ComparedRun<'a> {
+    /// What the legend calls it.
+    pub name: String,
+    /// What was found.
+    pub findings: &'a Findings,
+    /// What is drawn of it.
+    pub series: &'a RunSeries,
+    /// Its own page, as a path from this one; `None` where it has none.
+    pub page: Option<String>,
+    /// It was measured, so that its verdict is shown. Of a simulated run there is nothing to doubt.
+    pub measured: bool,
+}
+
+/// The page: one text that loads nothing.
+pub fn comparison_page(page: &ComparisonPage<'_>) -> String {
+    let sections: Vec<Section> =
+        [Some(result(page)), Some(percentiles(page)), more_pictures(page), Some(runs(page)), repeat(page)]
+            .into_iter()
+            .flatten()
+            .collect();
+    let header = html! {
+        h1 { (page.title) }
+        p { (page.about) }
+        (contents(&sections))
+    };
+    let footer = html! {
+        p.faint { "Made by truetail " (env!("CARGO_PKG_VERSION")) ". Response time runs from the moment at which a request was due." }
+    };
+    let runs = page.runs.iter().map(|run| PageRun { name: run.name.clone(), series: run.series }).collect();
+    let data = PageData { schema: SCHEMA, live: false, runs };
+    let title = format!("{} – truetail", page.title);
+    Document { title: &title, header, sections: &sections, footer, data: &data }.html()
+}
+
+fn result(page: &ComparisonPage<'_>) -> Section {
+    let table = Table::new("Response times beside each other", page.heads.clone()).with_rows(page.rows.clone());
+    let content = html! {
+        @if !page.result.is_empty() { p.lead { (page.result) } }
+        (table.markup())
+        @for remark in &page.remarks { p { (remark) } }
+    };
+    Section { id: "times", heading: "Result", content }
+}
+
+fn percentiles(page: &ComparisonPage<'_>) -> Section {
+    let curves: Vec<(&str, &RunSeries)> = page.runs.iter().map(|run| (run.name.as_str(), run.series)).collect();
+    let content = html! {
+        (Figure {
+            name: "percentiles",
+            picture: pictures::percentiles_of(&curves),
+            caption: "The time within which a share of the requests was answered. Each step to the right is one more nine.",
+            table: Table::new("Percentiles in the picture", ["percentile"]),
+        }.markup())
+    };
+    Section { id: "percentiles", heading: "Percentiles", content }
+}
+
+fn more_pictures(page: &ComparisonPage<'_>) -> Option<Section> {
+    let content = html! {
+        @for (picture, caption) in &page.pictures {
+            figure {
+                div.picture { (maud::PreEscaped(picture.svg())) }
+                figcaption { (caption) }
+            }
+        }
+    };
+    (!page.pictures.is_empty()).then_some(Section { id: "over-time", heading: "Over time", content })
+}
+
+fn runs(page: &ComparisonPage<'_>) -> Section {
+    let content = html! { ul.runs { @for run in &page.runs { (compared(run)) } } };
+    Section { id: "runs", heading: "The runs", content }
+}
+
+fn compared(run: &ComparedRun<'_>) -> Markup {
+    let verdict = &run.findings.verdict;
+    html! {
+        li {
+            @match &run.page { Some(page) => a href=(page) { (run.name) }, None => { (run.name) } }
+            @if run.measured {
+                ": " strong { (verdict.state.name()) }
+                @if verdict.state == VerdictState::Valid { ", no problem was found with the measurement" }
+                @if !verdict.reasons.is_empty() {
+                    ul.reasons { @for reason in &verdict.reasons { li { code { (reason.code) } ": " (reason.message) } } }
+                }
+            } @else {
+                ": computed, not measured"
+            }
+        }
+    }
+}
+
+fn repeat(page: &ComparisonPage<'_>) -> Option<Section> {
+    let command = page.command.as_ref()?;
+    Some(Section { id: "repeat", heading: "To repeat this", content: html! { pre { code { (command) } } } })
+}

@@ -1,0 +1,245 @@
+//! What a change of a slider is answered with: curves, table, timeline and a sentence, as JSON.
+
+use serde::Serialize;
+use truetail_analysis::never_sent::{RequestTimeline, request_timeline};
+use truetail_analysis::series::{CurveKind, PercentileCurve};
+use truetail_analysis::truth::{Truth, truth};
+use truetail_analysis::{ExactTimes, exact_times, omission, truth_curve};
+use truetail_model::service::{Fault, StallSchedule};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_report::number;
+use truetail_run::{Quantile, Run, Verdict};
+
+use super::backend::SimulatedLoops;
+use super::settings::{MOST_REQUESTS, SimulationPlan};
+
+/// Stalls in the timeline are marked up to this many.
+const MOST_STALLS: usize = 200;
+/// How much of the time around a stall the timeline shows, as a part of the stall: as much before it, and twice as much
+/// after.
+const LEAST_AROUND: Nanos = Nanos::from_millis(20);
+
+/// A curve as the script draws it: a run of the page with one curve.
+#[derive(Serialize)]
+pub(super) struct NamedCurve {
+    name: &'static str,
+    /// The class of its colour.
+    role: &'static str,
+    series: OneCurve,
+}
+
+#[derive(Serialize)]
+struct OneCurve {
+    curves: [PercentileCurve; 1],
+}
+
+impl NamedCurve {
+    pub(super) fn new(name: &'static str, role: &'static str, curve: PercentileCurve) -> NamedCurve {
+        NamedCurve { name, role, series: OneCurve { curves: [curve] } }
+    }
+}
+
+/// A table of texts, its first column the names of the rows.
+#[derive(Serialize)]
+pub(super) struct TextTable {
+    pub(super) heads: Vec<&'static str>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+/// What part of the run the timeline shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum TimelineView {
+    /// All of it.
+    Whole,
+    /// Around the first stall, if there is one.
+    FirstStall,
+}
+
+/// Both loops over time.
+#[derive(Serialize)]
+struct Timeline {
+    #[serde(flatten)]
+    requests: RequestTimeline,
+    /// When the service stalls: (from, to) in seconds, at most [`MOST_STALLS`].
+    stalls: Vec<(f64, f64)>,
+}
+
+/// A verdict and its reasons, for reading.
+#[derive(Serialize)]
+pub(super) struct VerdictText {
+    state: &'static str,
+    reasons: Vec<String>,
+}
+
+impl VerdictText {
+    pub(super) fn of(verdict: &Verdict) -> VerdictText {
+        let reasons = verdict.reasons.iter().map(|reason| format!("{}: {}", reason.code, reason.message)).collect();
+        VerdictText { state: verdict.state.name(), reasons }
+    }
+}
+
+/// The quantiles of a loop.
+#[derive(Serialize)]
+struct LoopQuantiles {
+    name: &'static str,
+    requests: u64,
+    quantiles: Vec<Quantile>,
+}
+
+/// The answer.
+#[derive(Serialize)]
+pub(super) struct Answer {
+    schema: &'static str,
+    /// The settings that it answers, as they stand in a link.
+    settings: String,
+    summary: String,
+    notes: Vec<String>,
+    curves: Vec<NamedCurve>,
+    loops: Vec<LoopQuantiles>,
+    table: TextTable,
+    /// What truetail would say about the run of the open loop.
+    verdict: VerdictText,
+    timeline: Option<Timeline>,
+}
+
+/// The loops, and how exact they are known.
+struct Seen {
+    open: ExactTimes,
+    closed: ExactTimes,
+    corrected: ExactTimes,
+    truth: Truth,
+}
+
+impl Answer {
+    /// The answer to `settings`, which mean `plan`.
+    pub(super) fn new(settings: String, plan: &SimulationPlan, loops: &SimulatedLoops, view: TimelineView) -> Answer {
+        let seen = Seen {
+            open: exact_times(CurveKind::ResponseTime, &loops.open),
+            closed: exact_times(CurveKind::ClosedLoopShadow, &loops.closed),
+            corrected: exact_times(CurveKind::Corrected, &loops.corrected),
+            truth: truth(&plan.scenario).expect("the scenario of the page is an open one, with an end"),
+        };
+        let window = window(plan, view);
+        let timeline = request_timeline(&loops.closed, &loops.open, plan.expected_interval, window);
+        Answer {
+            schema: "truetail.explore/1",
+            settings,
+            summary: summary(&seen, timeline.as_ref()),
+            notes: notes(plan, loops),
+            table: table(&seen),
+            verdict: VerdictText::of(&truetail_analysis::findings(&loops.open).verdict),
+            loops: vec![
+                quantiles("open", &loops.open, &seen.open),
+                quantiles("closed", &loops.closed, &seen.closed),
+                quantiles("corrected", &loops.corrected, &seen.corrected),
+            ],
+            curves: vec![
+                NamedCurve::new("closed loop", "closed", seen.closed.curve),
+                NamedCurve::new("closed loop, corrected", "corrected", seen.corrected.curve),
+                NamedCurve::new("open loop", "open", seen.open.curve),
+                NamedCurve::new("truth", "truth", truth_curve(&seen.truth)),
+            ],
+            timeline: timeline.map(|requests| Timeline { requests, stalls: stalls(plan, window) }),
+        }
+    }
+
+    pub(super) fn json(&self) -> String {
+        serde_json::to_string(self).expect("every key is a text and every value has a JSON form")
+    }
+}
+
+fn quantiles(name: &'static str, run: &Run, times: &ExactTimes) -> LoopQuantiles {
+    LoopQuantiles { name, requests: run.snapshot.tally.planned, quantiles: times.quantiles.clone() }
+}
+
+fn notes(plan: &SimulationPlan, loops: &SimulatedLoops) -> Vec<String> {
+    let mut notes = plan.notes.clone();
+    let sent = loops.closed.snapshot.tally.planned;
+    if sent == MOST_REQUESTS && plan.closed.model.horizon().duration.is_some() {
+        notes.push(format!("The closed loop is cut off after {} requests.", number::count(sent)));
+    }
+    let measured = loops.corrected.snapshot.tally.planned - loops.reconstructed;
+    notes.push(format!(
+        "The correction adds {} requests to the {} of the closed loop; it assumes that each user sends every {}.",
+        number::count(loops.reconstructed),
+        number::count(measured),
+        number::time(plan.expected_interval.0)
+    ));
+    notes
+}
+
+/// What the picture shows, in three sentences.
+fn summary(seen: &Seen, timeline: Option<&RequestTimeline>) -> String {
+    let at = |quantiles: &[Quantile]| quantiles.iter().find(|quantile| quantile.q == 0.99).copied();
+    let mut sentences = Vec::new();
+    if let (Some(closed), Some(truth)) = (at(&seen.closed.quantiles), seen.truth.quantile(0.99)) {
+        let times = factor(truth, &closed).filter(|factor| *factor >= 1.05);
+        let times = times.map(|times| format!(", {} as much", number::factor(times))).unwrap_or_default();
+        let (closed, truth) = (number::quantile(&closed), number::time(truth.0));
+        sentences.push(format!("The closed loop reports a p99 of {closed}. The truth is {truth}{times}."));
+    }
+    if let Some(timeline) = timeline {
+        let (missing, planned) = (timeline.never_sent_in_all, timeline.planned_in_all);
+        sentences.push(format!(
+            "Of {} requests that were planned while it ran, the closed loop never sent {}.",
+            number::count(planned),
+            number::count(missing)
+        ));
+    }
+    sentences.join(" ")
+}
+
+fn factor(truth: Nanos, reported: &Quantile) -> Option<f64> {
+    let reported = reported.value_ns.filter(|_| !reported.at_least)?;
+    omission::factor(truth, Nanos(reported))
+}
+
+fn table(seen: &Seen) -> TextTable {
+    let columns = seen.closed.quantiles.iter().zip(&seen.corrected.quantiles).zip(&seen.open.quantiles);
+    let mut rows: Vec<Vec<String>> = columns
+        .map(|((closed, corrected), open)| {
+            let truth = seen.truth.quantile(closed.q);
+            let missed = truth.and_then(|truth| factor(truth, closed));
+            vec![
+                number::quantile_name(closed.q),
+                number::quantile(closed),
+                number::quantile(corrected),
+                number::quantile(open),
+                truth.map_or(number::NO_ANSWER.to_owned(), |truth| number::time(truth.0)),
+                missed.map_or("–".to_owned(), number::factor),
+            ]
+        })
+        .collect();
+    let counts = [seen.closed.curve.count, seen.corrected.curve.count, seen.open.curve.count, seen.truth.count()];
+    let requests = ["requests".to_owned()].into_iter().chain(counts.map(number::count)).chain([String::new()]);
+    rows.push(requests.collect());
+    TextTable { heads: vec!["", "closed loop", "corrected", "open loop", "truth", "truth / closed"], rows }
+}
+
+/// The schedules of the stalls.
+fn stall_schedules(plan: &SimulationPlan) -> impl Iterator<Item = StallSchedule> + '_ {
+    plan.scenario.service.faults.iter().filter_map(Fault::stall_schedule)
+}
+
+fn window(plan: &SimulationPlan, view: TimelineView) -> (Timestamp, Timestamp) {
+    let end = Timestamp(plan.scenario.workload.model.horizon().duration.unwrap_or_default().0);
+    let first = stall_schedules(plan).next().filter(|stall| stall.first < end);
+    match (view, first) {
+        (TimelineView::Whole, _) | (_, None) => (Timestamp::ZERO, end),
+        (TimelineView::FirstStall, Some(stall)) => {
+            let around = stall.length.max(LEAST_AROUND);
+            let from = Timestamp(stall.first.0.saturating_sub(around.0 / 2));
+            (from, (stall.first + stall.length + around).min(end))
+        }
+    }
+}
+
+fn stalls(plan: &SimulationPlan, (from, to): (Timestamp, Timestamp)) -> Vec<(f64, f64)> {
+    let spans = stall_schedules(plan).flat_map(|stall| {
+        let times = stall.times.unwrap_or(u64::MAX);
+        let begins = move |n: u64| Timestamp(stall.first.0.saturating_add(n.saturating_mul(stall.every.0)));
+        let spans = (0..times).map(move |n| (begins(n), begins(n) + stall.length));
+        spans.take_while(move |(begin, _)| *begin < to).filter(move |(_, end)| *end > from)
+    });
+    spans.take(MOST_STALLS).map(|(begin, end)| (begin.as_secs_f64(), end.as_secs_f64())).collect()
+}

@@ -1,0 +1,117 @@
+//! The addresses of the page.
+//!
+//! | address | answer |
+//! |---|---|
+//! | `GET /` | the page |
+//! | `POST /simulate?view=whole` | the settings in the body, simulated |
+//! | `POST /real?closed=yes` | starts a run on real sockets with the settings in the body |
+//! | `POST /real/state` | where it stands |
+//! | `POST /real/cancel` | ends it |
+//!
+//! All but the page itself need the token that is in the page, as a header. Pages of other sites can neither read it nor
+//! set that header, so they can start nothing here.
+
+use serde::Serialize;
+
+use super::answer::{Answer, TimelineView};
+use super::backend::Backend;
+use super::document::document;
+use super::measured::RealAnswer;
+use super::settings::{Settings, SettingsError};
+use crate::web::{Handler, Request, Response};
+
+/// The header that holds the token.
+const TOKEN_HEADER: &str = "x-truetail-token";
+
+/// The page to play with.
+pub struct ExplorePage<B> {
+    backend: B,
+    token: String,
+    page: String,
+}
+
+/// Why there is no answer.
+#[derive(Serialize)]
+struct Refusal<'a> {
+    /// The setting in question; empty where none is.
+    key: &'a str,
+    error: &'a str,
+}
+
+impl<B: Backend> ExplorePage<B> {
+    /// A page over `backend`. `token` is a secret that nobody can guess, of letters and digits.
+    pub fn new(backend: B, token: String) -> ExplorePage<B> {
+        let page = document(&backend.presets(), &token);
+        ExplorePage { backend, token, page }
+    }
+
+    /// Simulator, server and engine of this page.
+    pub fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    fn answer(&self, request: &Request) -> Response {
+        let settings = || Settings::parse(std::str::from_utf8(&request.body).unwrap_or("?"));
+        match request.path.as_str() {
+            "/simulate" => {
+                settings().map_or_else(|error| refused(&error), |settings| self.simulate(&settings, request))
+            }
+            "/real" => settings().map_or_else(|error| refused(&error), |settings| self.start(settings, request)),
+            "/real/state" => self.real_state(),
+            "/real/cancel" => {
+                self.backend.cancel_real();
+                self.real_state()
+            }
+            _ => Response::error(404, "there is nothing at this address"),
+        }
+    }
+
+    fn simulate(&self, settings: &Settings, request: &Request) -> Response {
+        let plan = settings.simulation();
+        let view = if request.query == "view=whole" { TimelineView::Whole } else { TimelineView::FirstStall };
+        match self.backend.simulate(&plan) {
+            Ok(loops) => Response::json(Answer::new(settings.to_query(), &plan, &loops, view).json()),
+            Err(error) => refused_because(&error),
+        }
+    }
+
+    fn start(&self, settings: Settings, request: &Request) -> Response {
+        let plan = match settings.real(request.query == "closed=yes") {
+            Ok(plan) => plan,
+            Err(error) => return refused(&error),
+        };
+        match self.backend.start_real(settings, plan) {
+            Ok(()) => self.real_state(),
+            Err(error) => refused_because(&error),
+        }
+    }
+
+    fn real_state(&self) -> Response {
+        Response::json(RealAnswer::of(self.backend.real(), &self.backend).json())
+    }
+}
+
+impl<B: Backend + 'static> Handler for ExplorePage<B> {
+    fn handle(&self, request: &Request) -> Response {
+        match (request.method.as_str(), request.path.as_str()) {
+            ("GET" | "HEAD", "/") => Response::html(self.page.as_str()),
+            ("POST", _) if request.header(TOKEN_HEADER) == Some(self.token.as_str()) => self.answer(request),
+            ("POST", _) => Response::error(403, "only the page that this server gave out may ask for that"),
+            ("GET" | "HEAD", _) => Response::error(404, "there is nothing at this address; the page is at /"),
+            _ => Response::error(405, "only GET and POST are understood"),
+        }
+    }
+}
+
+fn refused(error: &SettingsError) -> Response {
+    refusal(&Refusal { key: &error.key, error: &error.message })
+}
+
+fn refused_because(error: &str) -> Response {
+    refusal(&Refusal { key: "", error })
+}
+
+fn refusal(refusal: &Refusal<'_>) -> Response {
+    let json = serde_json::to_string(refusal).expect("every key is a text and every value has a JSON form");
+    Response::json(json).with_status(400)
+}

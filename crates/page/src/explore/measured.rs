@@ -1,0 +1,127 @@
+//! What is shown of a run on real sockets: how far it is, and then its curves beside the simulated ones.
+
+use serde::Serialize;
+use truetail_analysis::series::{CurveKind, PercentileCurve, series};
+use truetail_analysis::{exact_times, omission};
+use truetail_model::time::Nanos;
+use truetail_report::number;
+use truetail_run::{Quantile, Run};
+
+use super::answer::{NamedCurve, TextTable, VerdictText};
+use super::backend::{Backend, MeasuredLoop, MeasuredRun, RealProgress, RealState, SimulatedLoops};
+use super::settings::Settings;
+
+/// Where the runs on real sockets stand, for the script.
+#[derive(Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub(super) enum RealAnswer {
+    Idle,
+    Running {
+        progress: String,
+        /// In [0, 1], of the loop that is measured; `None` where a number of requests ends it.
+        done: Option<f64>,
+    },
+    Done {
+        /// The settings it was run with, as they stand in a link.
+        settings: String,
+        loops: Vec<MeasuredText>,
+    },
+    Cancelled,
+    Failed {
+        message: String,
+    },
+}
+
+/// A loop that was measured.
+#[derive(Serialize)]
+pub(super) struct MeasuredText {
+    name: &'static str,
+    curve: NamedCurve,
+    verdict: VerdictText,
+    /// Each quantile as measured and as simulated.
+    table: TextTable,
+    quantiles: Vec<Quantile>,
+}
+
+impl RealAnswer {
+    /// `backend` simulates what was measured once more, to compare.
+    pub(super) fn of(state: RealState, backend: &dyn Backend) -> RealAnswer {
+        match state {
+            RealState::Idle => RealAnswer::Idle,
+            RealState::Running(progress) => {
+                let part = progress.sends_for_s.map(|seconds| (progress.elapsed_s / seconds).min(1.0));
+                RealAnswer::Running { progress: progress_text(&progress), done: part }
+            }
+            RealState::Cancelled => RealAnswer::Cancelled,
+            RealState::Failed(message) => RealAnswer::Failed { message },
+            RealState::Done(settings, loops) => match backend.simulate(&settings.simulation()) {
+                Ok(simulated) => RealAnswer::done(&settings, &loops, &simulated),
+                Err(message) => RealAnswer::Failed { message },
+            },
+        }
+    }
+
+    fn done(settings: &Settings, loops: &[MeasuredRun], simulated: &SimulatedLoops) -> RealAnswer {
+        let loops = loops.iter().map(|measured| measured_text(measured, simulated)).collect();
+        RealAnswer::Done { settings: settings.to_query(), loops }
+    }
+
+    pub(super) fn json(&self) -> String {
+        serde_json::to_string(self).expect("every key is a text and every value has a JSON form")
+    }
+}
+
+fn progress_text(progress: &RealProgress) -> String {
+    let of = progress.sends_for_s.map(|seconds| format!(" of {seconds:.0} s")).unwrap_or_default();
+    format!(
+        "{}: {:.0}{of}{}, {} requests sent, {} answered",
+        loop_name(progress.measured),
+        progress.elapsed_s,
+        if of.is_empty() { " s" } else { "" },
+        number::count(progress.sent),
+        number::count(progress.answered)
+    )
+}
+
+const fn loop_name(measured: MeasuredLoop) -> &'static str {
+    match measured {
+        MeasuredLoop::Open => "Open loop",
+        MeasuredLoop::Closed => "Closed loop",
+    }
+}
+
+fn measured_text(measured: &MeasuredRun, simulated: &SimulatedLoops) -> MeasuredText {
+    let (name, role, simulated) = match measured.measured {
+        MeasuredLoop::Open => ("open loop, measured", "measured-open", &simulated.open),
+        MeasuredLoop::Closed => ("closed loop, measured", "measured-closed", &simulated.closed),
+    };
+    let quantiles = measured.findings.response_time.quantiles.clone();
+    MeasuredText {
+        name: loop_name(measured.measured),
+        curve: NamedCurve::new(name, role, carried_curve(measured)),
+        verdict: VerdictText::of(&measured.findings.verdict),
+        table: table(&quantiles, simulated),
+        quantiles,
+    }
+}
+
+/// The curve of a measured run, as far as the sample carries it; without a point where it carries none.
+fn carried_curve(measured: &MeasuredRun) -> PercentileCurve {
+    let curves = series(&measured.run, &measured.findings).curves;
+    let found = curves.into_iter().find(|curve| curve.kind == CurveKind::ResponseTime);
+    let count = measured.findings.response_time.count;
+    found.unwrap_or(PercentileCurve { kind: CurveKind::ResponseTime, points: Vec::new(), count, unanswered_share: 0.0 })
+}
+
+fn table(quantiles: &[Quantile], simulated: &Run) -> TextTable {
+    let exact = exact_times(CurveKind::ResponseTime, simulated).quantiles;
+    let row = |(measured, simulated): (&Quantile, &Quantile)| {
+        let known =
+            |quantile: &Quantile| quantile.value_ns.filter(|_| quantile.supported && !quantile.at_least).map(Nanos);
+        let ratio = known(measured).zip(known(simulated)).and_then(|(one, other)| omission::factor(one, other));
+        let difference = ratio.map_or("–".to_owned(), |ratio| format!("{:+.1}%", (ratio - 1.0) * 100.0));
+        vec![number::quantile_name(measured.q), number::bracketed(measured), number::quantile(simulated), difference]
+    };
+    let rows = quantiles.iter().zip(&exact).map(row).collect();
+    TextTable { heads: vec!["", "measured", "simulated", "difference"], rows }
+}

@@ -1,0 +1,165 @@
+//! The numbers on the page, each with its key in a link, its unit and its range.
+
+/// A number that a slider sets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Field {
+    Rate,
+    Duration,
+    Users,
+    Baseline,
+    Concurrency,
+    StallAt,
+    StallFor,
+    StallEvery,
+    StallTimes,
+    RampFrom,
+    RampTo,
+    RampTarget,
+    NthEvery,
+    NthPause,
+    Connections,
+    Timeout,
+    Drain,
+}
+
+/// The unit of a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// A number of things.
+    Count,
+    /// Requests per second.
+    PerSecond,
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+}
+
+impl Unit {
+    /// As it stands behind a number.
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Unit::Count => "",
+            Unit::PerSecond => "/s",
+            Unit::Seconds => "s",
+            Unit::Milliseconds => "ms",
+        }
+    }
+
+    /// Nanoseconds in one; `None` for what is no time.
+    pub const fn nanos(self) -> Option<f64> {
+        match self {
+            Unit::Count | Unit::PerSecond => None,
+            Unit::Seconds => Some(1e9),
+            Unit::Milliseconds => Some(1e6),
+        }
+    }
+}
+
+/// How places on a slider become numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scale {
+    /// Equal steps are equal differences.
+    Linear,
+    /// Equal steps are equal factors.
+    Log,
+}
+
+/// What is known of a field.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FieldSpec {
+    /// Its name in a link.
+    pub key: &'static str,
+    /// Its name on the page.
+    pub label: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// The smallest value.
+    pub least: f64,
+    /// The largest value.
+    pub most: f64,
+    /// How its slider is divided.
+    pub scale: Scale,
+    /// What the page sets where something that was off is switched on.
+    pub typical: f64,
+    /// What the box that switches it on says; `None` for a number that is always there, or goes with others.
+    pub switch: Option<&'static str>,
+}
+
+impl Field {
+    /// Every field.
+    pub const ALL: [Field; 17] = [
+        Field::Rate,
+        Field::Duration,
+        Field::Users,
+        Field::Baseline,
+        Field::Concurrency,
+        Field::StallAt,
+        Field::StallFor,
+        Field::StallEvery,
+        Field::StallTimes,
+        Field::RampFrom,
+        Field::RampTo,
+        Field::RampTarget,
+        Field::NthEvery,
+        Field::NthPause,
+        Field::Connections,
+        Field::Timeout,
+        Field::Drain,
+    ];
+
+    /// What is known of it.
+    pub const fn spec(self) -> FieldSpec {
+        use Scale::{Linear, Log};
+        use Unit::{Count, Milliseconds, PerSecond, Seconds};
+        match self {
+            Field::Rate => number("rate", "Request rate", PerSecond, (1.0, 20_000.0), Log, 1_000.0),
+            Field::Duration => number("duration", "Duration", Seconds, (1.0, 120.0), Log, 60.0),
+            Field::Users => number("users", "Users", Count, (1.0, 1_000.0), Log, 10.0),
+            Field::Baseline => number("baseline", "Service time", Milliseconds, (0.01, 1_000.0), Log, 10.0),
+            Field::Concurrency => number("concurrency", "Requests at a time", Count, (1.0, 2_000.0), Log, 10.0)
+                .switched("Limit how many requests the server processes at a time"),
+            Field::StallAt => number("stall-at", "First stall at", Seconds, (0.0, 120.0), Linear, 30.0),
+            Field::StallFor => number("stall-for", "Length", Milliseconds, (1.0, 20_000.0), Log, 1_000.0),
+            Field::StallEvery => number("stall-every", "Every", Seconds, (0.01, 120.0), Log, 10.0).switched("Repeat"),
+            Field::StallTimes => {
+                number("stall-times", "Stalls", Count, (1.0, 1_000.0), Log, 6.0).switched("Limit the number of stalls")
+            }
+            Field::RampFrom => number("ramp-from", "From", Seconds, (0.0, 120.0), Linear, 20.0),
+            Field::RampTo => number("ramp-to", "To", Seconds, (0.0, 120.0), Linear, 50.0),
+            Field::RampTarget => number("ramp-target", "Service time then", Milliseconds, (0.01, 10_000.0), Log, 100.0),
+            Field::NthEvery => number("nth", "Every n-th request", Count, (2.0, 100_000.0), Log, 500.0),
+            Field::NthPause => number("nth-pause", "takes", Milliseconds, (0.1, 10_000.0), Log, 200.0),
+            Field::Connections => number("connections", "Connections", Count, (1.0, 5_000.0), Log, 100.0)
+                .switched("Cap the connections of the client"),
+            Field::Timeout => {
+                number("timeout", "Timeout", Seconds, (0.01, 120.0), Log, 30.0).switched("Give up after a timeout")
+            }
+            Field::Drain => number("drain", "Drain", Seconds, (1.0, 86_400.0), Log, 30.0),
+        }
+    }
+}
+
+const fn number(
+    key: &'static str,
+    label: &'static str,
+    unit: Unit,
+    (least, most): (f64, f64),
+    scale: Scale,
+    typical: f64,
+) -> FieldSpec {
+    FieldSpec { key, label, unit, least, most, scale, typical, switch: None }
+}
+
+impl FieldSpec {
+    const fn switched(self, by: &'static str) -> FieldSpec {
+        FieldSpec { switch: Some(by), ..self }
+    }
+
+    /// The range, for a message.
+    pub fn range(&self) -> String {
+        let unit = self.unit.symbol();
+        format!("{}{unit} to {}{unit}", self.least, self.most)
+    }
+}

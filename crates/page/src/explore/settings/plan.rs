@@ -1,0 +1,126 @@
+//! What is simulated, and what is run on real sockets, with their bounds.
+
+use truetail_model::scenario::Scenario;
+use truetail_model::service::Fault;
+use truetail_model::time::{Nanos, Rate};
+use truetail_model::workload::{LoadModel, Workload};
+use truetail_report::number;
+
+use super::Settings;
+use super::query::SettingsError;
+
+/// The most requests of a simulated loop, so that a change of a slider shows at once.
+pub const MOST_REQUESTS: u64 = 200_000;
+/// The highest rate of a run on real sockets: server, load generator and browser share one machine.
+pub const MOST_REAL_RATE: f64 = 5_000.0;
+/// The longest run on real sockets, in seconds.
+pub const MOST_SECONDS: u64 = 60;
+/// The longest that a run on real sockets waits for answers after its last request.
+const MOST_DRAIN: Nanos = Nanos::from_secs(30);
+
+/// What is simulated.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SimulationPlan {
+    /// The service and the open loop.
+    pub scenario: Scenario,
+    /// The closed loop.
+    pub closed: Workload,
+    /// What the correction assumes to be the time between two requests of a user.
+    pub expected_interval: Nanos,
+    /// Where it is less than the settings say, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// What is run on real sockets.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RealPlan {
+    /// The service and the open loop.
+    pub scenario: Scenario,
+    /// The closed loop, if it is measured too: after the open one, with a new server.
+    pub closed: Option<Workload>,
+}
+
+impl Settings {
+    /// What is simulated of these settings: all, but no more than [`MOST_REQUESTS`] in a loop.
+    pub fn simulation(&self) -> SimulationPlan {
+        let mut notes = Vec::new();
+        let simulated = Settings { duration: self.simulated_duration(&mut notes), ..self.clone() };
+        let mut closed = simulated.closed_loop();
+        if let LoadModel::Closed { horizon, .. } = &mut closed.model {
+            horizon.requests = Some(horizon.requests.unwrap_or(MOST_REQUESTS).min(MOST_REQUESTS));
+        }
+        let late = self.service.faults.iter().filter_map(begins).filter(|from| *from >= simulated.duration);
+        notes.extend(late.map(|from| {
+            let (from, end) = (number::round_time(from.0), number::round_time(simulated.duration.0));
+            format!("A fault begins at {from}, when no more requests are sent: they end at {end}.")
+        }));
+        let (scenario, expected_interval) = (simulated.scenario(), simulated.expected_interval());
+        SimulationPlan { scenario, closed, expected_interval, notes }
+    }
+
+    fn simulated_duration(&self, notes: &mut Vec<String>) -> Nanos {
+        let most = Nanos::from_secs_f64(MOST_REQUESTS as f64 / self.rate.as_per_second());
+        if self.duration <= most {
+            return self.duration;
+        }
+        notes.push(format!(
+            "Only the first {} of {} are simulated: {} requests, the most that this page computes for a change.",
+            number::round_time(most.0),
+            number::round_time(self.duration.0),
+            number::count(MOST_REQUESTS)
+        ));
+        most
+    }
+
+    /// What is run on real sockets of these settings, with the closed loop if it `is_closed_too`.
+    ///
+    /// # Errors
+    /// A rate above [`MOST_REAL_RATE`] or a duration above [`MOST_SECONDS`].
+    pub fn real(&self, is_closed_too: bool) -> Result<RealPlan, SettingsError> {
+        let refused = |key: &str, message: String| Err(SettingsError { key: key.to_owned(), message });
+        let most_rate = Rate::per_second(MOST_REAL_RATE).expect("it is above zero");
+        if self.rate > most_rate {
+            let (most, asked) = (number::rate(MOST_REAL_RATE), number::rate(self.rate.as_per_second()));
+            return refused(
+                "rate",
+                format!(
+                    "a real run is limited to {most}, because server, load generator and browser share this machine; lower \
+                     the rate, which is {asked}"
+                ),
+            );
+        }
+        if self.duration > Nanos::from_secs(MOST_SECONDS) {
+            let asked = number::round_time(self.duration.0);
+            return refused(
+                "duration",
+                format!("a real run lasts at most {MOST_SECONDS}s; shorten the duration, which is {asked}"),
+            );
+        }
+        let mut bounded = self.clone();
+        bounded.limits.drain = self.limits.drain.min(MOST_DRAIN);
+        let closed = is_closed_too.then(|| {
+            let mut closed = bounded.closed_loop();
+            if let LoadModel::Closed { horizon, .. } = &mut closed.model {
+                horizon.duration = Some(horizon.duration.unwrap_or(Nanos::from_secs(MOST_SECONDS)));
+            }
+            closed
+        });
+        Ok(RealPlan { scenario: bounded.scenario(), closed })
+    }
+}
+
+/// When a fault begins; `None` where it is not tied to a time.
+fn begins(fault: &Fault) -> Option<Nanos> {
+    match fault {
+        Fault::Stall { at, .. } => Some(at.since_origin()),
+        Fault::RecurringStall { first, .. } => Some(first.since_origin()),
+        Fault::Ramp { from, .. } => Some(from.since_origin()),
+        Fault::EveryNth { .. } => None,
+        Fault::ErrorStatus { select, .. }
+        | Fault::Reset { select }
+        | Fault::BlackHole { select }
+        | Fault::SlowBody { select, .. }
+        | Fault::ShortBody { select }
+        | Fault::Garbage { select } => select.at.map(|at| at.since_origin()),
+    }
+}

@@ -1,0 +1,99 @@
+//! What came back: statuses, errors, and the first answers that failed a check.
+
+use maud::{Markup, html};
+use truetail_report::{number, words};
+use truetail_run::FailedAnswer;
+
+use super::page::RunPage;
+use super::wording::{none, seconds};
+use crate::document::Section;
+use crate::figure::Figure;
+use crate::pictures;
+use crate::table::Table;
+use crate::text::clipped;
+
+/// The most answers that are shown; their file has them all.
+const MOST_FAILED_ANSWERS: usize = 20;
+/// The most that is shown of a header or a body, in characters.
+const LONGEST_TEXT: usize = 4_096;
+/// So many bytes of a body are kept.
+const KEPT_OF_A_BODY: u64 = 4_096;
+/// The most header fields that are shown of an answer.
+const MOST_HEADERS: usize = 50;
+
+pub(super) fn section(page: &RunPage<'_>) -> Section {
+    Section { id: "answers", heading: "Answers and errors", content: content(page) }
+}
+
+fn content(page: &RunPage<'_>) -> Markup {
+    let (run, findings) = (page.run, page.findings);
+    let statuses = statuses(page);
+    html! {
+        p { (words::answer_shares(run, findings)) "." }
+        @if statuses.is_empty() {
+            (none("No request was answered."))
+        } @else {
+            (Figure {
+                name: "answers",
+                picture: pictures::answers(page),
+                caption: "Answers and failures: what came back, and why some requests got no answer.",
+                table: statuses,
+            }.markup())
+        }
+        (errors(page).markup())
+        (failed_answers(&run.facts.failed_answers))
+    }
+}
+
+fn statuses(page: &RunPage<'_>) -> Table {
+    let planned = page.findings.tally.planned.max(1) as f64;
+    // Simulated requests and calls have no status.
+    let name = |status: u16| if status == 0 { "answered, without a status".to_owned() } else { status.to_string() };
+    let row = |(status, n): (&u16, &u64)| [name(*status), number::count(*n), number::share(*n as f64 / planned)];
+    Table::new("Answers by status", ["status", "answers", "share of requests"])
+        .with_rows(page.run.snapshot.statuses.iter().map(row))
+}
+
+fn errors(page: &RunPage<'_>) -> Table {
+    let mut causes: Vec<_> = page.run.snapshot.causes.iter().collect();
+    causes.sort_by_key(|(_, n)| std::cmp::Reverse(**n));
+    Table::new("Errors by cause", ["cause", "requests"])
+        .with_rows(causes.into_iter().map(|(cause, n)| [cause.describe().to_string(), number::count(*n)]))
+}
+
+fn failed_answers(answers: &[FailedAnswer]) -> Markup {
+    html! {
+        @if !answers.is_empty() {
+            h3 { "The first answers that failed a check" }
+            @for answer in answers.iter().take(MOST_FAILED_ANSWERS) { (failed_answer(answer)) }
+            @if answers.len() > MOST_FAILED_ANSWERS {
+                p { "and " (answers.len() - MOST_FAILED_ANSWERS) " more, in failed-answers.jsonl" }
+            }
+        }
+    }
+}
+
+fn failed_answer(answer: &FailedAnswer) -> Markup {
+    let due = seconds(answer.intended_start_ns as f64 / 1e9);
+    let body = clipped(&answer.body, LONGEST_TEXT);
+    html! {
+        details.answer {
+            summary { "Status " (answer.status) " to " (clipped(&answer.target, LONGEST_TEXT)) ", due at " (due) " s" }
+            ul {
+                @for failed in &answer.failed {
+                    li { code { (failed.check) } ": " (clipped(&failed.why, LONGEST_TEXT)) }
+                }
+            }
+            @if !answer.headers.is_empty() {
+                p { "Header fields" @if answer.headers.len() > MOST_HEADERS { ", the first " (MOST_HEADERS) } ":" }
+                pre { code { @for header in answer.headers.iter().take(MOST_HEADERS) { (clipped(header, LONGEST_TEXT)) "\n" } } }
+            }
+            @if answer.body.is_empty() {
+                p { "Its body was empty." }
+            } @else {
+                p { "Its body" @if answer.body_bytes > KEPT_OF_A_BODY { ", the first 4 KiB of " (answer.body_bytes) " bytes" } ":" }
+                pre { code { (body) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Where every planned arrival went.
+
+use maud::{Markup, html};
+use truetail_model::record::Tally;
+use truetail_report::{number, words};
+
+use super::page::RunPage;
+use super::wording::none;
+use crate::document::Section;
+use crate::figure::Figure;
+use crate::pictures;
+use crate::table::Table;
+
+pub(super) fn section(page: &RunPage<'_>) -> Section {
+    Section { id: "books", heading: "Where every planned request went", content: content(page) }
+}
+
+fn content(page: &RunPage<'_>) -> Markup {
+    let tally = &page.findings.tally;
+    if tally.planned == 0 {
+        return html! { (none("No request was planned, so there is nothing to account for.")) (warmup(page)) };
+    }
+    let [planned, issued] = words::books(page.findings);
+    html! {
+        p { (planned) ". " (issued) "." }
+        (Figure {
+            name: "books",
+            picture: pictures::books(page),
+            caption: "Every request that was planned, and what became of it.",
+            table: table(tally),
+        }.markup())
+        (warmup(page))
+    }
+}
+
+fn warmup(page: &RunPage<'_>) -> Markup {
+    let planned = page.run.snapshot.warmup.planned;
+    html! {
+        @if planned > 0 { p { "The warm-up had " (number::count(planned)) " more requests, which count nowhere on this page." } }
+    }
+}
+
+fn table(tally: &Tally) -> Table {
+    let share = |n: u64| number::share(n as f64 / tally.planned as f64);
+    let answered = (tally.responses, "answered");
+    let outcomes = std::iter::once(answered).chain(words::unanswered_outcomes(tally));
+    let all = outcomes.chain([(tally.planned, "planned")]);
+    Table::new("Planned requests by outcome", ["outcome", "requests", "share"])
+        .with_rows(all.map(|(n, name)| [name.to_owned(), number::count(n), share(n)]))
+}

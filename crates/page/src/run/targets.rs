@@ -1,0 +1,42 @@
+//! Targets beside each other.
+
+use maud::html;
+use truetail_report::words;
+
+use super::page::RunPage;
+use crate::document::Section;
+use crate::figure::Figure;
+use crate::pictures;
+use crate::table::Table;
+use crate::text::clipped;
+
+/// The most targets that are shown; `run.json` has them all.
+const MOST_TARGETS: usize = 200;
+/// The longest name, in characters.
+const LONGEST_NAME: usize = 200;
+
+/// `None` where there is but one target.
+pub(super) fn section(page: &RunPage<'_>) -> Option<Section> {
+    let (run, findings) = (page.run, page.findings);
+    let all = run.facts.by_target.len().max(findings.targets.len());
+    let mut rows = words::target_rows(run, findings, MOST_TARGETS);
+    if rows.is_empty() {
+        return None;
+    }
+    rows.iter_mut().for_each(|row| row[0] = clipped(&row[0], LONGEST_NAME));
+    let table = Table::new("Targets", words::target_heads()).with_rows(rows);
+    let content = html! {
+        p { "A request counts as an error where it got no answer, or an answer with a status from 400." }
+        (table.markup())
+        @if all > MOST_TARGETS { p { "and " (all - MOST_TARGETS) " more targets, in run.json" } }
+        @if let Some(picture) = pictures::targets(page) {
+            (Figure {
+                name: "targets",
+                picture: Some(picture),
+                caption: "Response times of each target.",
+                table: Table::new("Targets in the picture", ["target"]),
+            }.markup())
+        }
+    };
+    Some(Section { id: "targets", heading: "Targets", content })
+}

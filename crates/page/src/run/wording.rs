@@ -1,0 +1,27 @@
+//! Small forms that several sections share.
+
+use maud::{Markup, html};
+use truetail_report::words::LabelledText;
+
+/// Labels with their texts, as a list of terms. Nothing where there are none.
+pub(super) fn labelled(texts: impl IntoIterator<Item = LabelledText>) -> Markup {
+    let texts: Vec<LabelledText> = texts.into_iter().collect();
+    html! {
+        @if !texts.is_empty() {
+            dl.facts {
+                @for (label, text) in &texts { dt { (label) } dd { (text) } }
+            }
+        }
+    }
+}
+
+/// A sentence in place of a picture or a table.
+pub(super) fn none(why: &str) -> Markup {
+    html! { p.none { (why) } }
+}
+
+/// A number with at most three decimals and without trailing zeros, such as a time in seconds.
+pub(super) fn seconds(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

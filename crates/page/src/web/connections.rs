@@ -1,0 +1,103 @@
+//! The open connections, and how many there may be.
+
+use std::collections::BTreeMap;
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The most connections at once. A browser opens up to six, and Prometheus one.
+pub(super) const MOST: usize = 64;
+
+/// The connections that are open, by number, the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Connections {
+    open: Mutex<Open>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    next: u64,
+    /// The server is ending: no request is begun any more.
+    ending: bool,
+    by_number: BTreeMap<u64, Connection>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    stream: Arc<TcpStream>,
+    /// A request is being answered.
+    busy: bool,
+}
+
+impl Connections {
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a connection in, and gives its number. Where all places are taken, the oldest that waits for a request is
+    /// closed for it, so that idle connections keep nobody out; `None` where all are busy.
+    pub(super) fn enter(&self, stream: &Arc<TcpStream>) -> Option<u64> {
+        let mut open = self.open();
+        if open.by_number.len() >= MOST {
+            let (&idle, _) = open.by_number.iter().find(|(_, connection)| !connection.busy)?;
+            close(open.by_number.remove(&idle));
+        }
+        let number = open.next;
+        open.next += 1;
+        open.by_number.insert(number, Connection { stream: Arc::clone(stream), busy: false });
+        Some(number)
+    }
+
+    /// Marks a connection as busy with a request, or as idle. False where it is to be closed.
+    pub(super) fn set_busy(&self, number: u64, busy: bool) -> bool {
+        let mut open = self.open();
+        let ending = open.ending;
+        let Some(connection) = open.by_number.get_mut(&number) else { return false };
+        connection.busy = busy;
+        self.changed.notify_all();
+        !ending
+    }
+
+    /// The connection was closed.
+    pub(super) fn leave(&self, number: u64) {
+        close(self.open().by_number.remove(&number));
+        self.changed.notify_all();
+    }
+
+    /// The server is ending.
+    pub(super) fn is_ending(&self) -> bool {
+        self.open().ending
+    }
+
+    /// Closes what waits for a request, lets what is busy finish for at most `patience`, and then closes that too.
+    pub(super) fn end(&self, patience: Duration) {
+        let mut open = self.open();
+        open.ending = true;
+        open.by_number.values().filter(|connection| !connection.busy).for_each(|idle| shut(&idle.stream));
+        let busy = |open: &mut Open| open.by_number.values().any(|connection| connection.busy);
+        let waited = self.changed.wait_timeout_while(open, patience, busy);
+        let open = waited.unwrap_or_else(PoisonError::into_inner).0;
+        open.by_number.values().for_each(|connection| shut(&connection.stream));
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.open().by_number.is_empty()
+    }
+
+    /// Waits until all have left, for at most `patience`.
+    pub(super) fn wait_until_empty(&self, patience: Duration) {
+        let left = |open: &mut Open| !open.by_number.is_empty();
+        drop(self.changed.wait_timeout_while(self.open(), patience, left));
+    }
+}
+
+fn close(connection: Option<Connection>) {
+    connection.iter().for_each(|connection| shut(&connection.stream));
+}
+
+/// Wakes the thread that reads or writes it. An error means that it is closed already.
+fn shut(stream: &TcpStream) {
+    let _ = stream.shutdown(Shutdown::Both);
+}

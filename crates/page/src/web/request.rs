@@ -1,0 +1,149 @@
+//! A request, and how it is read from a connection.
+
+use std::io::{self, ErrorKind, Read};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// The longest head that is read, in bytes. Browsers send less than a thousand.
+const LONGEST_HEAD: usize = 16 << 10;
+/// The longest body that is read, in bytes.
+const LONGEST_BODY: usize = 1 << 20;
+/// The most header fields of a request.
+const MOST_HEADERS: usize = 64;
+/// The longest time from the first byte of a request to its last one, and the longest time a connection may be idle.
+pub(super) const REQUEST_TIME: Duration = Duration::from_secs(10);
+
+/// A request, read completely.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Request {
+    /// `GET`, `HEAD` or `POST`.
+    pub method: String,
+    /// The path, without the query.
+    pub path: String,
+    /// What follows the question mark; empty where there is none. Not decoded.
+    pub query: String,
+    /// The header fields, in their order.
+    pub headers: Vec<(String, String)>,
+    /// The body, of at most 1 MiB.
+    pub body: Vec<u8>,
+    /// The client wants to send another request on the same connection.
+    pub(super) keeps_alive: bool,
+}
+
+impl Request {
+    /// The value of the first header of that name, in any case.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(field, _)| field.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+/// Why there is no request.
+#[derive(Debug)]
+pub(super) enum NoRequest {
+    /// The client has gone, or sent nothing in time: nothing is left to say.
+    Gone,
+    /// What came is refused, with this status and sentence.
+    Refused(u16, &'static str),
+}
+
+impl From<io::Error> for NoRequest {
+    fn from(_: io::Error) -> NoRequest {
+        NoRequest::Gone
+    }
+}
+
+/// Reads one request. `pending` holds bytes that came with the request before, and keeps what belongs to the next one.
+/// `began` is called with the first byte.
+pub(super) fn read(stream: &TcpStream, pending: &mut Vec<u8>, began: impl FnOnce()) -> Result<Request, NoRequest> {
+    if pending.is_empty() {
+        more(stream, pending, Instant::now() + REQUEST_TIME)?;
+    }
+    began();
+    let deadline = Instant::now() + REQUEST_TIME;
+    let (mut request, head, body) = loop {
+        if let Some(parsed) = parse_head(pending)? {
+            break parsed;
+        }
+        if pending.len() > LONGEST_HEAD {
+            return Err(NoRequest::Refused(431, "the head of the request is longer than 16 KiB"));
+        }
+        more(stream, pending, deadline)?;
+    };
+    while pending.len() < head + body {
+        more(stream, pending, deadline)?;
+    }
+    request.body = pending[head..head + body].to_vec();
+    pending.drain(..head + body);
+    Ok(request)
+}
+
+/// Adds what comes next to `pending`.
+fn more(mut stream: &TcpStream, pending: &mut Vec<u8>, deadline: Instant) -> Result<(), NoRequest> {
+    let mut chunk = [0; 4096];
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(NoRequest::Gone);
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut chunk) {
+            Ok(0) => return Err(NoRequest::Gone),
+            Ok(read) => {
+                pending.extend_from_slice(&chunk[..read]);
+                return Ok(());
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// The head as a request without a body, its length in bytes, and that of the body; `None` if there is more of it to come.
+fn parse_head(bytes: &[u8]) -> Result<Option<(Request, usize, usize)>, NoRequest> {
+    let mut fields = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut parsed = httparse::Request::new(&mut fields);
+    let head = match parsed.parse(bytes) {
+        Ok(httparse::Status::Complete(head)) if head <= LONGEST_HEAD => head,
+        Ok(httparse::Status::Complete(_)) => {
+            return Err(NoRequest::Refused(431, "the head of the request is longer than 16 KiB"));
+        }
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Err(httparse::Error::TooManyHeaders) => return Err(NoRequest::Refused(431, "too many header fields")),
+        Err(_) => return Err(NoRequest::Refused(400, "this is no HTTP request")),
+    };
+    let text = |value: &[u8]| String::from_utf8(value.to_vec()).ok();
+    let headers = parsed.headers.iter().map(|field| Some((field.name.to_owned(), text(field.value)?)));
+    let headers: Option<Vec<_>> = headers.collect();
+    let headers = headers.ok_or(NoRequest::Refused(400, "a header value is not UTF-8"))?;
+    let target = parsed.path.unwrap_or_default();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let mut request = Request {
+        method: parsed.method.unwrap_or_default().to_owned(),
+        path: path.to_owned(),
+        query: query.to_owned(),
+        headers,
+        body: Vec::new(),
+        keeps_alive: parsed.version == Some(1),
+    };
+    let close = request.header("connection").is_some_and(|value| value.to_ascii_lowercase().contains("close"));
+    request.keeps_alive &= !close;
+    let body = body_length(&request)?;
+    Ok(Some((request, head, body)))
+}
+
+fn body_length(request: &Request) -> Result<usize, NoRequest> {
+    if request.header("transfer-encoding").is_some() {
+        return Err(NoRequest::Refused(411, "send the body with a Content-Length"));
+    }
+    let lengths = request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+    let mut lengths = lengths.map(|(_, value)| value);
+    let Some(length) = lengths.next() else { return Ok(0) };
+    // Two lengths are how one request is smuggled into another.
+    let length = length.parse().ok().filter(|_| lengths.next().is_none() && length.bytes().all(|b| b.is_ascii_digit()));
+    match length {
+        Some(length) if length <= LONGEST_BODY => Ok(length),
+        Some(_) => Err(NoRequest::Refused(413, "the body is longer than 1 MiB")),
+        None => Err(NoRequest::Refused(400, "the Content-Length is no number")),
+    }
+}

@@ -1,0 +1,117 @@
+//! A response: a text, bytes, or a stream of server-sent events.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// What a handler answers.
+#[derive(Debug)]
+pub struct Response {
+    pub(super) status: u16,
+    pub(super) content_type: String,
+    pub(super) body: Body,
+}
+
+pub(super) enum Body {
+    Whole(Arc<[u8]>),
+    Events(Box<dyn EventSource>),
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Body::Whole(bytes) => write!(f, "{} bytes", bytes.len()),
+            Body::Events(_) => f.write_str("events"),
+        }
+    }
+}
+
+impl Response {
+    /// A page.
+    pub fn html(text: impl Into<Arc<str>>) -> Response {
+        Response::text("text/html; charset=utf-8", text)
+    }
+
+    /// JSON.
+    pub fn json(text: impl Into<Arc<str>>) -> Response {
+        Response::text("application/json", text)
+    }
+
+    /// Any text.
+    pub fn text(content_type: &str, text: impl Into<Arc<str>>) -> Response {
+        Response::bytes(content_type, Arc::<[u8]>::from(text.into()))
+    }
+
+    /// Any bytes.
+    pub fn bytes(content_type: &str, bytes: impl Into<Arc<[u8]>>) -> Response {
+        Response { status: 200, content_type: content_type.to_owned(), body: Body::Whole(bytes.into()) }
+    }
+
+    /// Server-sent events, until the source ends or the client goes. An [`std::sync::mpsc::Receiver`] of events is a source.
+    pub fn events(source: impl EventSource + 'static) -> Response {
+        Response { status: 200, content_type: "text/event-stream".to_owned(), body: Body::Events(Box::new(source)) }
+    }
+
+    /// An error, as a sentence for people.
+    pub fn error(status: u16, sentence: &str) -> Response {
+        Response { status, ..Response::text("text/plain; charset=utf-8", format!("{sentence}\n")) }
+    }
+
+    /// The same response with another status.
+    pub fn with_status(self, status: u16) -> Response {
+        Response { status, ..self }
+    }
+}
+
+/// A server-sent event.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// Its type, one word.
+    pub name: &'static str,
+    /// Its data. A client gets it with each line break as `\n`.
+    pub data: Arc<str>,
+}
+
+impl Event {
+    /// As it goes over the wire.
+    pub(super) fn to_wire(&self) -> String {
+        let mut wire = format!("event: {}\n", self.name);
+        // A line break inside the data would end its field, so that data could write fields of its own.
+        for line in self.data.replace("\r\n", "\n").split(['\n', '\r']) {
+            wire.push_str("data: ");
+            wire.push_str(line);
+            wire.push('\n');
+        }
+        wire.push('\n');
+        wire
+    }
+}
+
+/// What a source of events says when it is asked for the next one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NextEvent {
+    /// This one.
+    Event(Event),
+    /// There is none yet.
+    NotYet,
+    /// There will be none any more.
+    End,
+}
+
+/// Where the events of a stream come from. A slow client asks less often, so a source that gives the newest state rather
+/// than each one needs no memory for slow clients.
+pub trait EventSource: Send {
+    /// The next event; waits for it no longer than `patience`.
+    fn next(&mut self, patience: Duration) -> NextEvent;
+}
+
+impl EventSource for Receiver<Event> {
+    fn next(&mut self, patience: Duration) -> NextEvent {
+        match self.recv_timeout(patience) {
+            Ok(event) => NextEvent::Event(event),
+            Err(RecvTimeoutError::Timeout) => NextEvent::NotYet,
+            Err(RecvTimeoutError::Disconnected) => NextEvent::End,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! What holds of the page of every run.
+
+use std::collections::HashSet;
+
+use truetail_analysis::series::series;
+use truetail_page::{Overlay, RunPage, live_update, run_page};
+use truetail_report::words;
+
+use crate::dom::{self, all, data, parsed, text, texts, visible_text};
+use crate::fixtures::Fixture;
+use crate::odd_runs;
+
+const SECTIONS: [&str; 11] =
+    ["verdict", "books", "times", "over-time", "percentiles", "delay", "gaps", "rate", "answers", "targets", "repeat"];
+
+fn html(fixture: &Fixture) -> String {
+    let series = series(&fixture.run, &fixture.findings);
+    run_page(&RunPage::new(&fixture.run, &fixture.findings, &series))
+}
+
+#[test]
+fn it_is_a_sound_document() {
+    for fixture in odd_runs::all() {
+        let page = parsed(&html(fixture));
+        assert_eq!(all(&page, "html[lang=en][data-theme=auto] > body > main#report").len(), 1, "{}", fixture.name);
+        assert_eq!(all(&page, "h1").len(), 1);
+        let levels: Vec<u32> =
+            all(&page, "h1, h2, h3, h4").iter().map(|heading| heading.value().name()[1..].parse().unwrap()).collect();
+        assert!(levels.windows(2).all(|pair| pair[1] <= pair[0] + 1), "{}: {levels:?}", fixture.name);
+        let ids: Vec<&str> = all(&page, "[id]").iter().filter_map(|element| element.value().id()).collect();
+        assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "{}: {ids:?}", fixture.name);
+        let sections: Vec<&str> = all(&page, "main > section").iter().filter_map(|one| one.value().id()).collect();
+        let known: Vec<&str> = SECTIONS.into_iter().filter(|id| sections.contains(id)).collect();
+        assert_eq!(sections, known, "{}", fixture.name);
+    }
+}
+
+#[test]
+fn it_loads_nothing_and_links_only_to_itself() {
+    for fixture in odd_runs::all() {
+        let page = parsed(&html(fixture));
+        for element in all(&page, "*") {
+            for (name, value) in element.value().attrs() {
+                let refers = matches!(name, "src" | "href" | "srcset" | "action" | "poster" | "data" | "xlink:href");
+                assert!(!refers || value.starts_with('#'), "{}: {name}={value}", fixture.name);
+                assert!(!name.starts_with("on"), "{}: {name}", fixture.name);
+            }
+        }
+        for style in texts(&page, "style") {
+            assert!(!style.contains("url(") && !style.contains("@import"), "{style}");
+        }
+        assert!(all(&page, "meta[http-equiv=Content-Security-Policy][content^=\"default-src 'none'\"]").len() == 1);
+    }
+}
+
+#[test]
+fn every_table_says_what_it_shows() {
+    for fixture in odd_runs::all() {
+        let page = parsed(&html(fixture));
+        let captions = texts(&page, "table > caption");
+        assert_eq!(captions.len(), all(&page, "table").len(), "{}", fixture.name);
+        assert_eq!(captions.iter().collect::<HashSet<_>>().len(), captions.len(), "{}: {captions:?}", fixture.name);
+        assert!(all(&page, "th").iter().all(|head| head.value().attr("scope").is_some() && !text(*head).is_empty()));
+        for figure in all(&page, "figure") {
+            let name = figure.value().attr("data-picture").expect("a name");
+            let caption = scraper::Selector::parse("figcaption").unwrap();
+            assert!(figure.select(&caption).all(|caption| !text(caption).is_empty()), "{}: {name}", fixture.name);
+        }
+    }
+}
+
+#[test]
+fn a_section_without_data_says_so() {
+    for fixture in odd_runs::all() {
+        let page = parsed(&html(fixture));
+        for section in all(&page, "main > section") {
+            let content = scraper::Selector::parse("figure, table, p, pre, dl").unwrap();
+            assert!(section.select(&content).next().is_some(), "{}: {:?}", fixture.name, section.value().id());
+        }
+        let told = visible_text(&page);
+        for never in ["NaN", "inf/s", "None", "Some(", "null"] {
+            assert!(!told.contains(never), "{}: {never} in {told}", fixture.name);
+        }
+    }
+}
+
+#[test]
+fn it_says_what_the_screen_says() {
+    for fixture in odd_runs::all() {
+        let (run, findings) = (&fixture.run, &fixture.findings);
+        let page = parsed(&html(fixture));
+        let told = visible_text(&page);
+        assert!(told.contains(&words::headline(run)), "{}", fixture.name);
+        assert!(told.contains(&words::answer_shares(run, findings)), "{}", fixture.name);
+        assert_eq!(texts(&page, "#verdict .state > strong"), [findings.verdict.state.name()]);
+        for reason in &findings.verdict.reasons {
+            assert!(told.contains(&format!("{}: {}", reason.code, reason.message)), "{}: {told}", fixture.name);
+        }
+        for gate in &findings.gates {
+            let line = format!("{} {}: {}", words::decision(gate.state), gate.text, gate.message);
+            assert!(told.contains(&line), "{}: {line}", fixture.name);
+        }
+        for note in words::notes(run) {
+            assert!(told.contains(&note), "{}: {note}", fixture.name);
+        }
+    }
+}
+
+/// The headline table has the cells of the screen, which come from run.json; a saturated run has its capacity instead.
+#[test]
+fn its_numbers_are_those_of_the_findings() {
+    let mut tables = 0;
+    for fixture in odd_runs::all() {
+        let page = parsed(&html(fixture));
+        let caption = "Response times by percentile";
+        let saturated = fixture.findings.verdict.reasons.iter().any(|reason| reason.code == "saturated");
+        let expected: Vec<String> =
+            if saturated { Vec::new() } else { words::times(&fixture.findings).into_iter().flatten().collect() };
+        let cells = texts(&page, &format!("[aria-label=\"{caption}\"] tbody th, [aria-label=\"{caption}\"] tbody td"));
+        assert_eq!(cells, expected, "{}", fixture.name);
+        assert_eq!(
+            visible_text(&page).contains("Under overload"),
+            saturated && !texts(&page, "#percentiles figure").is_empty()
+        );
+        tables += usize::from(!cells.is_empty());
+    }
+    assert!(tables > 5, "{tables}");
+}
+
+#[test]
+fn its_data_are_the_series() {
+    for fixture in odd_runs::all() {
+        let series = series(&fixture.run, &fixture.findings);
+        let page = parsed(&run_page(&RunPage::new(&fixture.run, &fixture.findings, &series)));
+        let data = data(&page);
+        assert_eq!(data["schema"], "truetail.page/1");
+        assert_eq!(data["live"], false);
+        assert_eq!(data["runs"][0]["series"], serde_json::to_value(&series).unwrap(), "{}", fixture.name);
+    }
+}
+
+#[test]
+fn odd_runs_are_told_as_they_are() {
+    let told = |name: &str| {
+        let fixture = odd_runs::all().into_iter().find(|fixture| fixture.name == name).expect(name);
+        visible_text(&parsed(&html(fixture)))
+    };
+    assert!(told("nothing").contains("No request was planned"));
+    assert!(told("refused").contains("no request was answered"));
+    assert!(told("only timeouts").contains("≥"));
+    assert!(told("callable").contains("There is no command"));
+    assert!(told("merged").contains("merged from 2 runs"));
+    assert!(told("few").contains("n≥N: needs at least N requests"));
+    assert!(told("saturated").contains("omitted: under overload"));
+    assert!(told("failed answers").contains("Status 503 to GET http://127.0.0.1/, due at 0.001 s"));
+    assert!(told("targets").contains("GET /items/{{id}}"));
+}
+
+#[test]
+fn other_runs_are_laid_over_the_curve() {
+    let fixtures = odd_runs::all();
+    let [one, other] = ["hiccup", "troubled"].map(|name| *fixtures.iter().find(|one| one.name == name).unwrap());
+    let (series_of_one, series_of_other) = (series(&one.run, &one.findings), series(&other.run, &other.findings));
+    let overlays = [Overlay { name: "before <the> change", series: &series_of_other }];
+    let page = RunPage::new(&one.run, &one.findings, &series_of_one).with(&overlays);
+    let page = parsed(&run_page(&page));
+    assert_eq!(data(&page)["runs"][1]["name"], "before <the> change");
+    assert!(texts(&page, "#percentiles thead th").contains(&"before <the> change".to_owned()));
+}
+
+#[test]
+fn an_update_holds_what_changes() {
+    for fixture in odd_runs::all() {
+        let series = series(&fixture.run, &fixture.findings);
+        let page = RunPage::new(&fixture.run, &fixture.findings, &series).live(true);
+        let update = live_update(&page);
+        assert!(!update.contains('\n') && !update.contains('<'), "one line, and no markup outside its texts");
+        let update: serde_json::Value = serde_json::from_str(&update).unwrap();
+        assert_eq!(update["data"]["live"], true);
+        let whole = parsed(&run_page(&page));
+        for (id, inner) in update["sections"].as_object().unwrap() {
+            let section = &all(&whole, &format!("main > section#{id}"))[0];
+            let alone = scraper::Html::parse_fragment(inner.as_str().unwrap());
+            assert_eq!(text(*section), text(alone.root_element()), "{}: {id}", fixture.name);
+        }
+        for picture in ["heat", "lanes", "percentiles", "delay", "gaps"] {
+            assert_eq!(dom::all(&whole, &format!("figure[data-picture={picture}] > .picture")).len(), 1, "{picture}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Pages of all kinds of runs, read back as a browser reads them.
+
+mod dom;
+mod every_run;
+#[path = "../../../report/tests/suite/fixtures.rs"]
+mod fixtures;
+mod hostile;
+mod odd_runs;
+mod size;

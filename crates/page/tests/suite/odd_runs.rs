@@ -1,0 +1,86 @@
+//! Runs of every kind, the odd ones included.
+
+use std::sync::OnceLock;
+
+use truetail_analysis::findings;
+use truetail_model::arrival::Horizon;
+use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord};
+use truetail_model::workload::LoadModel;
+use truetail_run::{FailedAnswer, FailedCheck, Run, RunSource};
+
+use crate::fixtures::{self, Fixture, scenario, simulated};
+
+/// All of them.
+pub fn all() -> Vec<&'static Fixture> {
+    static ODD: OnceLock<Vec<Fixture>> = OnceLock::new();
+    let odd = ODD.get_or_init(|| {
+        let one = first_requests(1, |_| {});
+        let timeouts = first_requests(400, |record| record.outcome = Outcome::TimedOut);
+        let errors = first_requests(400, |record| record.outcome = Outcome::Response { status: 503 });
+        let runs = [
+            ("one request", one.clone()),
+            ("one timeout", first_requests(1, |record| record.outcome = Outcome::TimedOut)),
+            ("only timeouts", timeouts),
+            ("only error statuses", errors),
+            ("merged", merged()),
+            ("callable", called(one)),
+            ("failed answers", failed_answers()),
+        ];
+        runs.into_iter().map(|(name, run)| Fixture { name, findings: findings(&run), run }).collect()
+    });
+    fixtures::all().iter().chain(odd).collect()
+}
+
+/// The first requests of a simulated run, as if there had been no others.
+fn first_requests(n: usize, mut change: impl FnMut(&mut RequestRecord)) -> Run {
+    let mut run = simulated(&scenario("01"));
+    let mut records: Vec<RequestRecord> = run.snapshot.samples.even().to_vec();
+    records.sort_unstable_by_key(|record| record.index);
+    records.truncate(n);
+    let mut recorder = Recorder::new(RecorderOptions::default());
+    for record in &mut records {
+        change(record);
+        recorder.plan(record.intended_start);
+        recorder.record(record);
+    }
+    run.snapshot = recorder.finish(run.snapshot.schedule_hash);
+    run.facts.source = RunSource::Sockets;
+    run.facts.offered.requests = Some(n as u64);
+    run
+}
+
+/// Two runs of one workload, as one.
+fn merged() -> Run {
+    let mut short = scenario("02");
+    let LoadModel::Open(schedule) = &mut short.workload.model else { unreachable!() };
+    schedule.horizon = Horizon { duration: schedule.horizon.duration, requests: Some(5_000) };
+    let parts = [1, 2].map(|seed| {
+        let mut run = simulated(&short);
+        run.facts.started_at_unix_ns = Some(seed);
+        run.facts.command = Some(format!("truetail run --seed {seed}"));
+        run
+    });
+    truetail_run::merge(parts.into()).expect("they are two runs of one workload")
+}
+
+fn called(mut run: Run) -> Run {
+    run.facts.source = RunSource::Callable;
+    run.facts.offered.url = None;
+    run
+}
+
+fn failed_answers() -> Run {
+    let mut run = first_requests(200, |_| {});
+    let answer = |arrival: u64| FailedAnswer {
+        arrival,
+        intended_start_ns: arrival * 1_000_000,
+        target: "GET http://127.0.0.1/".to_owned(),
+        failed: vec![FailedCheck { check: "status == 200".to_owned(), why: "it is 503".to_owned() }],
+        status: 503,
+        headers: vec!["content-type: text/plain".to_owned()],
+        body: "busy".to_owned(),
+        body_bytes: 40_000,
+    };
+    run.facts.failed_answers = (0..3).map(answer).collect();
+    run
+}

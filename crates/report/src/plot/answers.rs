@@ -1,0 +1,93 @@
+//! Statuses and errors.
+
+use truetail_model::record::Snapshot;
+
+use super::layout::{FAINT_INK, INK};
+use super::look::Look;
+use super::picture::Picture;
+use super::sheet::Sheet;
+use super::svg::{Anchor, Label, Rect};
+use super::text_width;
+use crate::number;
+
+const TITLE: &str = "Answers and errors";
+/// At most so many rows; the rest is added up in the last one.
+const MOST_ROWS: usize = 14;
+const ROW: f64 = 28.0;
+
+struct Row {
+    name: String,
+    count: u64,
+    look: Look,
+}
+
+/// How many arrivals got which status, or which error in place of an answer.
+pub fn answers(snapshot: &Snapshot) -> Picture {
+    let rows = rows(snapshot);
+    let all = snapshot.tally.planned;
+    if all == 0 || rows.is_empty() {
+        return Sheet::nothing(TITLE, "No arrival was planned.");
+    }
+    let names = rows.iter().map(|row| text_width::width(&row.name, 14.0)).fold(60.0, f64::max) + 14.0;
+    let subtitle = format!("Of {} planned arrivals.", number::count(all));
+    let mut sheet = Sheet::new(TITLE, &subtitle, 120.0 + ROW * rows.len() as f64, &[]);
+    let largest = rows.iter().map(|row| row.count).max().unwrap_or(1).max(1);
+    for row in &rows {
+        let place = sheet.take(ROW);
+        let room = place.width - names - 150.0;
+        let bar = Rect {
+            x: place.x + names,
+            y: place.y + 4.0,
+            width: (row.count as f64 / largest as f64 * room).max(1.5),
+            height: ROW - 10.0,
+        };
+        sheet.svg.block(bar, row.look, 0.7);
+        let y = place.y + 18.0;
+        let label = |x: f64, text, color| Label { x, y, text, size: 14.0, anchor: Anchor::Start, color, bold: false };
+        sheet.svg.label(label(place.x, &row.name, INK));
+        let figure = format!("{} ({})", number::count(row.count), number::share(row.count as f64 / all as f64));
+        sheet.svg.label(label(bar.x + bar.width + 8.0, &figure, FAINT_INK));
+    }
+    sheet.finish()
+}
+
+/// Statuses in order, then causes and other ends by their count.
+fn rows(snapshot: &Snapshot) -> Vec<Row> {
+    let status =
+        |(status, count): (&u16, &u64)| Row { name: status_name(*status), count: *count, look: status_look(*status) };
+    let mut rows: Vec<Row> = snapshot.statuses.iter().map(status).collect();
+    let cause = |(cause, count): (&truetail_model::record::Cause, &u64)| Row {
+        name: cause.describe().to_owned(),
+        count: *count,
+        look: Look::Backlog,
+    };
+    let mut others: Vec<Row> = snapshot.causes.iter().map(cause).collect();
+    let tally = &snapshot.tally;
+    let ends = [
+        ("timed out", tally.timed_out),
+        ("in flight at the end", tally.in_flight_at_end),
+        ("never sent", tally.never_issued),
+    ];
+    others.extend(ends.map(|(name, count)| Row { name: name.to_owned(), count, look: Look::LagMax }));
+    others.retain(|row| row.count > 0);
+    others.sort_by_key(|row| std::cmp::Reverse(row.count));
+    rows.extend(others);
+    if rows.len() > MOST_ROWS {
+        let rest: u64 = rows.drain(MOST_ROWS - 1..).map(|row| row.count).sum();
+        rows.push(Row { name: "others".to_owned(), count: rest, look: Look::Planned });
+    }
+    rows
+}
+
+fn status_name(status: u16) -> String {
+    if status == 0 { "answered".to_owned() } else { format!("status {status}") }
+}
+
+const fn status_look(status: u16) -> Look {
+    match status {
+        0..=299 => Look::Completed,
+        300..=399 => Look::InFlight,
+        400..=499 => Look::Wait,
+        _ => Look::Failed,
+    }
+}

@@ -1,0 +1,108 @@
+//! What became of every planned arrival.
+
+use truetail_model::record::Tally;
+
+use super::layout::{FAINT_INK, INK};
+use super::look::Look;
+use super::picture::Picture;
+use super::sheet::Sheet;
+use super::svg::{Anchor, Label, Rect, Svg};
+use super::text_width;
+use crate::number;
+
+const TITLE: &str = "Where every planned arrival went";
+const HEIGHT: f64 = 300.0;
+const BAR: f64 = 40.0;
+const GAP: f64 = 16.0;
+/// What is there is seen, however little it is.
+const NARROWEST: f64 = 2.0;
+
+/// A part of a bar.
+#[derive(Clone, Copy)]
+struct Part {
+    name: &'static str,
+    count: u64,
+    look: Look,
+}
+
+/// Planned arrivals, those that were sent, and their outcomes as bars below each other, each as wide as its count.
+pub fn books(tally: &Tally) -> Picture {
+    if tally.planned == 0 {
+        return Sheet::nothing(TITLE, "No arrival was planned.");
+    }
+    let subtitle = format!("{} planned arrivals; each has exactly one outcome.", number::count(tally.planned));
+    let outcomes = outcomes(tally);
+    let mut sheet = Sheet::new(TITLE, &subtitle, HEIGHT, &[]);
+    let area = sheet.area;
+    let row = |n: f64| Rect { y: area.y + n * (BAR + GAP), height: BAR, ..area };
+    let planned = [Part { name: "planned", count: tally.planned, look: Look::Planned }];
+    let sent = [
+        Part { name: "sent", count: tally.issued, look: Look::Sent },
+        Part { name: "never sent", count: tally.never_issued, look: Look::LagMax },
+    ];
+    for (n, parts) in [(0.0, &planned[..]), (1.0, &sent[..]), (2.0, &outcomes[..])] {
+        draw_bar(&mut sheet.svg, row(n), parts);
+    }
+    draw_list(&mut sheet.svg, Rect { y: row(2.0).y + BAR + 26.0, ..area }, &outcomes, tally.planned);
+    sheet.finish()
+}
+
+/// In the order of the bar.
+fn outcomes(tally: &Tally) -> [Part; 7] {
+    let part = |name, count, look| Part { name, count, look };
+    [
+        part("answered", tally.responses, Look::Completed),
+        part("timed out", tally.timed_out, Look::Failed),
+        part("connect failed", tally.connect_failed, Look::Backlog),
+        part("reset", tally.reset, Look::Lag),
+        part("malformed", tally.malformed, Look::Truth),
+        part("in flight at the end", tally.in_flight_at_end, Look::InFlight),
+        part("never sent", tally.never_issued, Look::LagMax),
+    ]
+}
+
+fn draw_bar(svg: &mut Svg, bar: Rect, parts: &[Part]) {
+    let all: u64 = parts.iter().map(|part| part.count).sum();
+    let shown: Vec<&Part> = parts.iter().filter(|part| part.count > 0).collect();
+    let wide = |part: &Part| (part.count as f64 / all.max(1) as f64 * bar.width).max(NARROWEST);
+    // What is widened is taken from the widest part.
+    let excess = shown.iter().map(|part| wide(part)).sum::<f64>() - bar.width;
+    let widest = shown.iter().map(|part| part.count).max().unwrap_or(0);
+    let (mut x, mut taken) = (bar.x, false);
+    for part in shown {
+        let take = part.count == widest && !taken;
+        taken |= take;
+        let width = (wide(part) - if take { excess.max(0.0) } else { 0.0 }).max(NARROWEST);
+        svg.block(Rect { x, width: (width - 1.0).max(1.0), ..bar }, part.look, 0.45);
+        let text = format!("{} {}", number::count(part.count), part.name);
+        if text_width::width(&text, 15.0) + 20.0 < width {
+            let y = bar.y + bar.height / 2.0 + 5.5;
+            svg.label(Label { x: x + 10.0, y, text: &text, size: 15.0, anchor: Anchor::Start, color: INK, bold: true });
+        }
+        x += width;
+    }
+}
+
+/// Every outcome that there was, with its count and share.
+fn draw_list(svg: &mut Svg, place: Rect, outcomes: &[Part], planned: u64) {
+    let (mut x, mut y) = (place.x, place.y);
+    for part in outcomes.iter().filter(|part| part.count > 0) {
+        let share = number::share(part.count as f64 / planned as f64);
+        let text = format!("{}: {} ({share})", part.name, number::count(part.count));
+        let width = 22.0 + text_width::width(&text, 14.0) + 22.0;
+        if x > place.x && x + width > place.x + place.width {
+            (x, y) = (place.x, y + 22.0);
+        }
+        svg.block(Rect { x, y: y - 11.0, width: 14.0, height: 14.0 }, part.look, 0.45);
+        svg.label(Label {
+            x: x + 22.0,
+            y,
+            text: &text,
+            size: 14.0,
+            anchor: Anchor::Start,
+            color: FAINT_INK,
+            bold: false,
+        });
+        x += width;
+    }
+}

@@ -1,0 +1,57 @@
+//! Gaps between sends beside those that were planned.
+
+use truetail_analysis::series::{GapSeries, RunSeries};
+
+use super::frame::{Axis, Frame};
+use super::layout::HEIGHT;
+use super::look::Look;
+use super::picture::Picture;
+use super::scale::{AxisScale, linear_ticks, log_time_ticks};
+use super::sheet::{Sheet, Swatch};
+
+const TITLE: &str = "Gaps between requests";
+const OPACITY: f64 = 0.3;
+
+/// How long the gaps between consecutive requests were, beside those of the plan.
+pub fn gaps(series: &RunSeries) -> Picture {
+    let Some(gaps) = &series.gaps else {
+        return Sheet::nothing(TITLE, "Gaps need every single request, and at least 100 of them.");
+    };
+    let legend =
+        [("planned".to_owned(), Swatch::Block(Look::Planned, OPACITY)), ("sent".to_owned(), Swatch::Line(Look::Sent))];
+    let subtitle = "Share of the gaps between one request and the next, by length.";
+    let mut sheet = Sheet::new(TITLE, subtitle, HEIGHT * 0.75, &legend);
+    let most = gaps.planned.iter().chain(&gaps.sent).copied().fold(0.0, f64::max) * 100.0;
+    let mut ticks = linear_ticks(0.0, most * 1.08, 5);
+    ticks.iter_mut().for_each(|tick| tick.text.push_str(" %"));
+    let y = Axis::new("share of gaps", AxisScale::Linear { from: 0.0, to: most * 1.08 }, ticks);
+    let frame = Frame::in_area(sheet.area, lengths(gaps), y);
+    frame.draw_behind(&mut sheet.svg);
+    let foot = frame.y(0.0);
+    let planned = outline(gaps, &gaps.planned, &frame);
+    let (from, to) = (planned.first().map_or(0.0, |point| point.0), planned.last().map_or(0.0, |point| point.0));
+    let closed: Vec<(f64, f64)> = planned.into_iter().chain([(to, foot), (from, foot)]).collect();
+    sheet.svg.area(&closed, Look::Planned, OPACITY);
+    sheet.svg.series(&[outline(gaps, &gaps.sent, &frame)], Look::Sent, 2.0);
+    frame.draw_base(&mut sheet.svg);
+    sheet.finish()
+}
+
+fn edge(gaps: &GapSeries, bin: usize) -> f64 {
+    gaps.lowest_ns * libm::pow(gaps.bin_factor, bin as f64)
+}
+
+/// The axis of lengths: that of the bins, and at least a factor of ten.
+fn lengths(gaps: &GapSeries) -> Axis {
+    let (low, high) = (edge(gaps, 0), edge(gaps, gaps.planned.len()));
+    let room = libm::sqrt((10.0 / (high / low)).max(1.0));
+    let (from, to) = (low / room, high * room);
+    Axis::new("gap", AxisScale::Log { from, to }, log_time_ticks(from, to))
+}
+
+fn outline(gaps: &GapSeries, shares: &[f64], frame: &Frame) -> Vec<(f64, f64)> {
+    let sides = |(bin, share): (usize, &f64)| {
+        [edge(gaps, bin), edge(gaps, bin + 1)].map(|at| (frame.x(at), frame.y(share * 100.0)))
+    };
+    shares.iter().enumerate().flat_map(sides).collect()
+}

@@ -1,0 +1,59 @@
+//! What pictures over time share: the axis, and the shades of pauses.
+
+use truetail_analysis::series::{PauseSpan, PausedSide, RunSeries, TimeAxis};
+
+use super::frame::{Axis, Frame};
+use super::look::Look;
+use super::scale::{AxisScale, linear_ticks};
+use super::sheet::Swatch;
+use super::svg::{Rect, Svg};
+
+/// Units of the axis: from so many seconds on, how long one is, and its name.
+const UNITS: [(f64, f64, &str); 3] = [(3.0 * 3600.0, 3600.0, "hours"), (600.0, 60.0, "minutes"), (0.0, 1.0, "seconds")];
+const SHADE: f64 = 0.22;
+/// A shade is at least this wide.
+const NARROWEST: f64 = 1.5;
+
+/// The axis of a run's time.
+pub(super) fn axis(time: &TimeAxis) -> Axis {
+    let length = time.to_s - time.from_s;
+    let (_, unit, name) = UNITS.into_iter().find(|(from, ..)| length >= *from).unwrap_or(UNITS[2]);
+    let mut ticks = linear_ticks(time.from_s / unit, time.to_s / unit, 10);
+    ticks.iter_mut().for_each(|tick| tick.at *= unit);
+    let scale = AxisScale::Linear { from: time.from_s, to: time.to_s };
+    Axis::new(&format!("{name} since the start of the run"), scale, ticks)
+}
+
+/// The middle of each column.
+pub(super) fn middles(time: &TimeAxis) -> impl Iterator<Item = f64> {
+    let time = *time;
+    (0..time.columns).map(move |i| (time.begin_s(i) + time.end_s(i)) / 2.0)
+}
+
+/// Shades the pauses of either side over the height of `place`.
+pub(super) fn shade(svg: &mut Svg, frame: &Frame, place: Rect, pauses: &[PauseSpan]) {
+    for pause in pauses {
+        let (from, to) = (frame.x(pause.from_s), frame.x(pause.to_s));
+        svg.block(
+            Rect { x: from, y: place.y, width: (to - from).max(NARROWEST), height: place.height },
+            look(pause.side),
+            SHADE,
+        );
+    }
+}
+
+const fn look(side: PausedSide) -> Look {
+    match side {
+        PausedSide::Generator => Look::GeneratorPause,
+        PausedSide::Server => Look::ServerPause,
+    }
+}
+
+/// The legend of the shades that there are.
+pub(super) fn shades(series: &RunSeries) -> Vec<(String, Swatch)> {
+    let sides =
+        [(PausedSide::Server, "server answered nothing"), (PausedSide::Generator, "load generator stood still")];
+    let has = |side: PausedSide| series.pauses.iter().any(|pause| pause.side == side);
+    let entry = |(side, name): (PausedSide, &str)| (name.to_owned(), Swatch::Block(look(side), SHADE * 1.5));
+    sides.into_iter().filter(|(side, _)| has(*side)).map(entry).collect()
+}

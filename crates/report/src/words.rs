@@ -1,0 +1,11 @@
+//! What is said of a run, as texts and cells: the screen wraps them, the page of the run sets them. Both say the same.
+//!
+//! Texts are as they were recorded: whoever shows them takes out control characters and escapes markup.
+
+pub use crate::comparison::{COMPARISON_HEADS, comparison_rows, comparison_sentences};
+pub use crate::summary::{
+    LabelledText, TIMES_HEADS, answer_details, answer_shares, books, capacity, decision, generator, headline,
+    load_details, measured, notes, punctuality, settling, shadow, start_delay, state_of_check, target_heads,
+    target_rows, ticks, time_spent, times, times_by_status, times_by_status_heads, times_footnotes,
+    unanswered_outcomes, uncertainty,
+};

@@ -1,0 +1,116 @@
+//! Pictures of runs: well-formed, of bounded size, and a sentence where there is nothing to draw.
+
+use truetail_analysis::findings;
+use truetail_analysis::series::{RunSeries, series};
+use truetail_model::arrival::ScheduleHash;
+use truetail_model::record::{Cause, Outcome, Recorder, RecorderOptions, RequestRecord, SamplesOptions, Tally};
+use truetail_model::scenario::builtin;
+use truetail_report::plot::{
+    answers, books, by_rate, gaps, heat_map, lanes, percentiles, pictures_of_run, start_delay, targets,
+};
+use truetail_run::Run;
+use truetail_sim::{SimOptions, simulate};
+
+fn scenario(name: &str) -> Run {
+    simulate(&builtin::find(name).unwrap(), SimOptions::default()).unwrap()
+}
+
+fn changed(run: &Run, keep: usize, change: impl Fn(&mut RequestRecord)) -> Run {
+    let mut records = run.snapshot.samples.even().to_vec();
+    records.truncate(keep);
+    records.iter_mut().for_each(change);
+    let mut recorder = Recorder::new(RecorderOptions::default());
+    records.iter().for_each(|record| recorder.plan(record.intended_start));
+    records.iter().for_each(|record| recorder.record(record));
+    Run { facts: run.facts.clone(), snapshot: recorder.finish(ScheduleHash::default()) }
+}
+
+/// A tree that a browser would draw: every element is closed, and no number is missing.
+fn assert_well_formed(name: &str, svg: &str) {
+    resvg::usvg::Tree::from_str(svg, &resvg::usvg::Options::default())
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    for wrong in ["NaN", "inf", "\"-\"", "None"] {
+        assert!(!svg.contains(wrong), "{name} has {wrong}");
+    }
+}
+
+#[test]
+fn every_scenario_is_drawn() {
+    for scenario in builtin::all() {
+        let run = simulate(&scenario, SimOptions::default()).unwrap();
+        let found = findings(&run);
+        let pictures = pictures_of_run(&run, &found, &series(&run, &found));
+        let bytes: usize = pictures.iter().map(|(_, picture)| picture.svg().len()).sum();
+        assert!(bytes < 150_000, "{}: {bytes} bytes", scenario.name);
+        for (name, picture) in &pictures {
+            assert_well_formed(name, picture.svg());
+            assert!(picture.svg().len() < 60_000, "{} {name}: {} bytes", scenario.name, picture.svg().len());
+            assert!(picture.svg().contains("class=\"paper\"") && picture.svg().contains("class=\"ink\""));
+        }
+        assert_eq!(pictures.len(), 7);
+    }
+}
+
+#[test]
+fn odd_runs_are_drawn_or_said_to_be_empty() {
+    let healthy = scenario("01");
+    let outcomes = [
+        Outcome::Response { status: 503 },
+        Outcome::TimedOut,
+        Outcome::ConnectFailed(Cause::Refused),
+        Outcome::InFlightAtEnd,
+        Outcome::NeverIssued,
+    ];
+    for keep in [0, 1, 2, 7, 5_000] {
+        for outcome in outcomes {
+            let run = changed(&healthy, keep, |record| record.outcome = outcome);
+            let found = findings(&run);
+            for (name, picture) in pictures_of_run(&run, &found, &series(&run, &found)) {
+                assert_well_formed(name, picture.svg());
+            }
+        }
+    }
+    let nothing = RunSeries::default();
+    for (picture, why) in [
+        (heat_map(&nothing), "were not recorded"),
+        (lanes(&nothing), "Nothing was recorded by time"),
+        (percentiles(&[("a", &nothing), ("b", &nothing)]), "Too few answers"),
+        (percentiles(&[]), "Too few answers"),
+        (start_delay(&nothing), "No request was sent"),
+        (gaps(&nothing), "at least 100"),
+        (by_rate(&nothing), "did not move"),
+        (books(&Tally::default()), "No arrival was planned"),
+        (answers(&changed(&healthy, 0, |_| ()).snapshot), "No arrival was planned"),
+        (targets(&findings(&healthy)), "one target"),
+    ] {
+        assert!(picture.svg().contains(why), "{why}: {}", picture.svg());
+        assert_well_formed(why, picture.svg());
+    }
+}
+
+/// Names from outside are text, and other runs are laid over the first.
+#[test]
+fn other_runs_are_laid_over() {
+    let (one, other) = (scenario("02"), scenario("04"));
+    let [one, other] = [&one, &other].map(|run| series(run, &findings(run)));
+    let picture = percentiles(&[("<script>alert(1)</script>", &one), ("b & c", &other)]);
+    assert_well_formed("percentiles", picture.svg());
+    assert!(picture.svg().contains("&lt;script&gt;") && picture.svg().contains("b &amp; c"));
+    assert!(!picture.svg().contains("<script"));
+    assert!(picture.svg().contains("class=\"s-other-0\"") && picture.svg().contains("class=\"s-shadow\""));
+}
+
+/// However long a run was, its pictures are small.
+#[test]
+fn a_long_run_has_small_pictures() {
+    let mut scenario = builtin::find("04").unwrap();
+    let truetail_model::workload::LoadModel::Open(schedule) = &mut scenario.workload.model else { unreachable!() };
+    schedule.profile = truetail_model::arrival::Profile::constant("100".parse().unwrap());
+    schedule.horizon.duration = Some(truetail_model::time::Nanos::from_secs(500));
+    let run = simulate(&scenario, SimOptions { samples: SamplesOptions::NONE, ..SimOptions::default() }).unwrap();
+    let found = findings(&run);
+    let drawn = series(&run, &found);
+    assert!(drawn.time.columns >= 500, "{:?}", drawn.time);
+    let bytes: usize = pictures_of_run(&run, &found, &drawn).iter().map(|(_, picture)| picture.svg().len()).sum();
+    assert!(bytes < 300_000, "{bytes} bytes");
+}

@@ -1,0 +1,45 @@
+//! One service, measured in three ways: by an open loop, by a closed loop, and by the closed loop with HdrHistogram's
+//! correction.
+
+use truetail_model::scenario::Scenario;
+use truetail_model::time::Nanos;
+use truetail_model::workload::Workload;
+use truetail_run::Run;
+
+use crate::labs::CorrectedRecorder;
+use crate::run::facts;
+use crate::{FaultClockStart, SimError, SimOptions, Simulation, simulate};
+
+/// What each way of measuring saw.
+#[derive(Clone, Debug)]
+pub struct Loops {
+    /// On the schedule of the scenario.
+    pub open: Run,
+    /// Users who wait for their answers.
+    pub closed: Run,
+    /// The closed loop with HdrHistogram's correction.
+    pub corrected: Run,
+    /// How many requests of `corrected` are reconstructed.
+    pub reconstructed: u64,
+}
+
+/// Simulates `scenario` with its own workload and with `closed`. `expected_interval` is what the correction assumes to be
+/// the time between two requests of a user. The fault clock starts at the first request of each loop.
+///
+/// # Errors
+/// [`SimError`] if a workload has no end, or virtual time cannot advance.
+pub fn loops(scenario: &Scenario, closed: &Workload, expected_interval: Nanos) -> Result<Loops, SimError> {
+    let options = SimOptions::default();
+    let correction = CorrectedRecorder::new(options.recorder(closed), expected_interval);
+    let mut sinks = (options.recorder(closed), correction);
+    let end = Simulation::new(&scenario.service, closed, FaultClockStart::FirstRequest)?.run(&mut sinks)?;
+    let (recorder, correction) = sinks;
+    let reconstructed = correction.reconstructed();
+    let facts = facts(&scenario.name, closed, end);
+    Ok(Loops {
+        open: simulate(scenario, options)?,
+        closed: Run { facts: facts.clone(), snapshot: recorder.finish(end.schedule_hash) },
+        corrected: Run { facts, snapshot: correction.finish() },
+        reconstructed,
+    })
+}

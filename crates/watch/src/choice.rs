@@ -1,0 +1,83 @@
+//! What is shown, and how keys change it.
+
+use crate::keys::Key;
+
+/// What the screen shows.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Page {
+    /// The most important of everything.
+    #[default]
+    All,
+    /// The pictures over time.
+    OverTime,
+    /// Reasons, statuses, errors and targets in full.
+    Answers,
+}
+
+impl Page {
+    const ALL: [Page; 3] = [Page::All, Page::OverTime, Page::Answers];
+
+    /// What the page is called among the keys.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Page::All => "all",
+            Page::OverTime => "over time",
+            Page::Answers => "answers",
+        }
+    }
+
+    /// The page that Tab shows next.
+    pub(crate) fn next(self) -> Page {
+        self.turned(1)
+    }
+
+    /// The page `steps` further on, around the end.
+    fn turned(self, steps: usize) -> Page {
+        let at = Page::ALL.iter().position(|page| *page == self).unwrap_or(0);
+        Page::ALL[(at + steps) % Page::ALL.len()]
+    }
+}
+
+/// What is kept between two screens: the page, and whether the help is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Choice {
+    /// The page.
+    pub page: Page,
+    /// The help is shown in place of the page.
+    pub help: bool,
+}
+
+impl Choice {
+    /// What is shown after `key`.
+    pub fn after(self, key: Key) -> Choice {
+        match key {
+            Key::Stop | Key::Interrupt => self,
+            Key::NextPage => Choice { page: self.page.next(), help: false },
+            Key::PreviousPage => Choice { page: self.page.turned(Page::ALL.len() - 1), help: false },
+            Key::Help => Choice { help: !self.help, ..self },
+            Key::Back if self.help => Choice { help: false, ..self },
+            Key::Back => Choice::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_turn_pages_and_come_back() {
+        let start = Choice::default();
+        let pages: Vec<Page> = std::iter::successors(Some(start), |choice| Some(choice.after(Key::NextPage)))
+            .map(|choice| choice.page)
+            .take(4)
+            .collect();
+        assert_eq!(pages, [Page::All, Page::OverTime, Page::Answers, Page::All]);
+        assert_eq!(start.after(Key::PreviousPage).page, Page::Answers);
+        let help = start.after(Key::NextPage).after(Key::Help);
+        assert_eq!(help, Choice { page: Page::OverTime, help: true });
+        assert_eq!(help.after(Key::Back), help.after(Key::Help));
+        assert_eq!(help.after(Key::Back).after(Key::Back), start);
+        assert_eq!(help.after(Key::Stop), help);
+    }
+}

@@ -1,0 +1,47 @@
+//! What is measured, and how far it is.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::text::Line;
+use truetail_report::{RunProgress, number, words};
+use truetail_run::Run;
+
+use crate::look::{Emphasis, Look};
+use crate::text::draw_lines;
+
+/// The target and the load, in as many lines as that takes.
+pub(crate) fn title(run: Option<&Run>, look: Look, columns: u16) -> Vec<Line<'static>> {
+    let text = run.map_or("waiting for the first results".to_owned(), words::headline);
+    look.wrap(&text, columns).iter().map(|line| Line::from(look.span(Emphasis::Bold, line))).collect()
+}
+
+/// A bar, and the time behind it.
+pub(crate) fn draw_position(progress: &RunProgress, stopping: bool, look: Look, area: Rect, buffer: &mut Buffer) {
+    let (text, emphasis) = position(progress, stopping);
+    let text = Line::from(look.span(emphasis, &text));
+    let room = usize::from(area.width).saturating_sub(text.width() + 2);
+    let done = progress.share_done().filter(|_| room >= 8);
+    let Some(done) = done else {
+        draw_lines(&[text], look, area, buffer);
+        return;
+    };
+    let full = (done * room as f64).floor() as usize;
+    let (filled, empty) = (look.either('━', '='), look.either('─', '-'));
+    let repeated = |c: char, times: usize| c.to_string().repeat(times);
+    let mut line = Line::from(vec![
+        look.span(Emphasis::Good, &repeated(filled, full)),
+        look.span(Emphasis::Faint, &repeated(empty, room - full)),
+        look.span(Emphasis::Plain, "  "),
+    ]);
+    line.extend(text.spans);
+    buffer.set_line(area.x, area.y, &line, area.width);
+}
+
+/// `12s / 60s`, and what the run waits for where that is the answers to its last requests.
+fn position(progress: &RunProgress, stopping: bool) -> (String, Emphasis) {
+    if stopping {
+        let text = format!("stopping: waiting for {} answers", number::count(progress.in_flight));
+        return (text, Emphasis::Doubt);
+    }
+    (progress.position(), Emphasis::Plain)
+}

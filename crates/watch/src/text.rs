@@ -1,0 +1,75 @@
+//! Lines with a label in the margin, cut to the rows and columns that there are.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::text::{Line, Span};
+
+use crate::look::{Emphasis, Look};
+
+/// Columns before the text.
+const MARGIN: usize = 13;
+/// A screen with fewer columns has labels on the text, not in a margin.
+const NARROW: u16 = 50;
+
+/// Text below a label, or beside it.
+pub(crate) struct Labelled {
+    look: Look,
+    columns: u16,
+    margin: usize,
+    /// All lines, as if there were room for them.
+    pub lines: Vec<Line<'static>>,
+}
+
+impl Labelled {
+    /// Nothing yet, for an area of this many columns.
+    pub(crate) fn new(look: Look, columns: u16) -> Labelled {
+        Labelled { look, columns, margin: MARGIN, lines: Vec::new() }
+    }
+
+    /// The same with labels of up to this many columns, the blanks behind them included.
+    pub(crate) fn with_margin(self, margin: usize) -> Labelled {
+        Labelled { margin, ..self }
+    }
+
+    /// Adds text, wrapped. Its first word is emphasized, or all of it where `whole` is true.
+    pub(crate) fn add(&mut self, label: &str, text: &str, emphasis: Emphasis, whole: bool) {
+        let margin = if self.columns < NARROW { label.chars().count() + 1 } else { self.margin };
+        let room = self.columns.saturating_sub(margin as u16).max(8);
+        for (number, line) in self.look.wrap(text, room).into_iter().enumerate() {
+            let label = if number == 0 { label } else { "" };
+            let mut spans = vec![self.look.span(Emphasis::Faint, &format!("{label:margin$}"))];
+            match line.split_once(' ') {
+                Some((word, rest)) if number == 0 && !whole => {
+                    spans.push(self.look.span(emphasis, word));
+                    spans.push(Span::raw(format!(" {rest}")));
+                }
+                _ => spans.push(self.look.span(if number == 0 || whole { emphasis } else { Emphasis::Plain }, &line)),
+            }
+            self.lines.push(Line::from(spans));
+        }
+    }
+
+    /// How many rows all lines take.
+    pub(crate) fn rows(&self) -> u16 {
+        u16::try_from(self.lines.len()).unwrap_or(u16::MAX)
+    }
+
+    /// Draws as many as there is room for; the last row says if there are more.
+    pub(crate) fn draw(&self, area: Rect, buffer: &mut Buffer) {
+        draw_lines(&self.lines, self.look, area, buffer);
+    }
+}
+
+/// Draws as many lines as there is room for; the last one ends in a mark if there are more.
+pub(crate) fn draw_lines(lines: &[Line<'static>], look: Look, area: Rect, buffer: &mut Buffer) {
+    for (line, y) in lines.iter().zip(area.y..area.bottom()) {
+        let (end, _) = buffer.set_line(area.x, y, line, area.width);
+        let is_cut = line.width() > usize::from(area.width);
+        let is_last = y + 1 == area.bottom() && lines.len() > usize::from(area.height);
+        if (is_cut || is_last) && area.width > 3 {
+            let mark = if is_cut { look.printable("…") } else { look.printable(" …") };
+            let x = end.min(area.right().saturating_sub(mark.chars().count() as u16));
+            buffer.set_line(x, y, &Line::from(look.span(Emphasis::Faint, &mark)), area.right() - x);
+        }
+    }
+}
