@@ -63,7 +63,7 @@ fn heat_table(series: &RunSeries) -> Table {
     let decade = |row: usize| {
         // The middle of a row, on the logarithmic scale, so that a row on the edge falls to one side.
         let middle_ns = heat.lowest_ns * heat.row_factor.powf(row as f64 + 0.5);
-        middle_ns.max(1.0).log10().floor() as i32
+        middle_ns.max(1.0).log10().floor().min(19.0) as i32
     };
     let used = || heat.cells.iter().flatten().map(|(row, _)| decade(usize::from(*row)));
     let decades: Vec<i32> = match used().min().zip(used().max()) {
