@@ -64,7 +64,10 @@ mod tests {
     fn command(words: &[&str]) -> String {
         let all = ["truetail", "run"].iter().chain(words).map(Into::into);
         match parse(all) {
-            Ok(CliAction::Execute(Command::Run(args))) => of_run(&args),
+            Ok(CliAction::Execute(command)) => match *command {
+                Command::Run(args) => of_run(&args),
+                other => panic!("{words:?}: {other:?}"),
+            },
             other => panic!("{words:?}: {:?}", other.map(|_| ())),
         }
     }

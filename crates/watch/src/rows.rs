@@ -14,11 +14,14 @@ pub(crate) struct Demand {
     pub whole: bool,
 }
 
+/// Draws a part of the screen into a rectangle.
+type Draw<'a> = dyn Fn(Rect, &mut Buffer) + 'a;
+
 /// A part of the screen.
 pub(crate) struct Block<'a> {
     /// The first demand is what the block needs to be there at all; the others come on top.
     demands: Vec<Demand>,
-    draw: Box<dyn Fn(Rect, &mut Buffer) + 'a>,
+    draw: Box<Draw<'a>>,
 }
 
 impl<'a> Block<'a> {

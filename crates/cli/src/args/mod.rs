@@ -88,7 +88,6 @@ impl Command {
             | Command::Report(_)
             | Command::Merge(_)
             | Command::Compare(_)
-            | Command::Explore(_)
             | Command::Completions(_)
             | Command::Man(_) => {}
         }
@@ -99,7 +98,7 @@ impl Command {
 #[derive(Debug)]
 pub enum CliAction {
     /// Carry out a command.
-    Execute(Command),
+    Execute(Box<Command>),
     /// Show a text: help or version.
     Show(String),
 }
@@ -114,7 +113,7 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
         Ok(mut cli) => {
             let words = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
             cli.command.remember(words.collect());
-            Ok(CliAction::Execute(cli.command))
+            Ok(CliAction::Execute(Box::new(cli.command)))
         }
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(CliAction::Show(shown(&error.render()))),

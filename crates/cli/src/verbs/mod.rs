@@ -24,17 +24,23 @@ use crate::output;
 pub fn execute(action: CliAction) -> Result<ExitCode> {
     match action {
         CliAction::Show(text) => output::print(&text).map(|()| ExitCode::Success),
-        CliAction::Execute(Command::Demo(args)) => demo::demo(args),
-        CliAction::Execute(Command::Explore(args)) => explore::explore(args),
-        CliAction::Execute(Command::Run(args)) => run::run(*args),
-        CliAction::Execute(Command::Serve(args)) => serve::serve(args),
-        CliAction::Execute(Command::Simulate(args)) => simulate::simulate(args),
-        CliAction::Execute(Command::Certify(args)) => certify::certify(args),
-        CliAction::Execute(Command::Lab(args)) => lab::lab(args),
-        CliAction::Execute(Command::Report(args)) => report::report(args),
-        CliAction::Execute(Command::Merge(args)) => merge::merge(args),
-        CliAction::Execute(Command::Compare(args)) => compare::compare(args),
-        CliAction::Execute(Command::Completions(args)) => completions::completions(&args),
-        CliAction::Execute(Command::Man(args)) => man::man(&args),
+        CliAction::Execute(command) => carry_out(*command),
+    }
+}
+
+fn carry_out(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Demo(args) => demo::demo(args),
+        Command::Explore(args) => explore::explore(args),
+        Command::Run(args) => run::run(*args),
+        Command::Serve(args) => serve::serve(args),
+        Command::Simulate(args) => simulate::simulate(args),
+        Command::Certify(args) => certify::certify(args),
+        Command::Lab(args) => lab::lab(args),
+        Command::Report(args) => report::report(args),
+        Command::Merge(args) => merge::merge(args),
+        Command::Compare(args) => compare::compare(args),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => man::man(&args),
     }
 }

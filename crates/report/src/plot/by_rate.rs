@@ -21,8 +21,7 @@ pub fn by_rate(series: &RunSeries) -> Picture {
         let points = bands.iter().filter_map(|band| Some((band.planned_per_s, value(&band.quantiles)?.max(1) as f64)));
         (q, look, points.collect::<Vec<(f64, f64)>>())
     };
-    let lines: Vec<(f64, Look, Vec<(f64, f64)>)> =
-        QUANTILES.into_iter().map(line).filter(|(.., points)| !points.is_empty()).collect();
+    let lines: Vec<_> = QUANTILES.into_iter().map(line).filter(|(.., points)| !points.is_empty()).collect();
     if bands.is_empty() {
         return Sheet::nothing(TITLE, "The planned rate did not move, so there is nothing to set against it.");
     }
