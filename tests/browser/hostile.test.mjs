@@ -25,7 +25,7 @@ after(async () => {
 
 test("hostile names are text", async () => {
     const url = `http://127.0.0.1:${server.address().port}/${encodeURIComponent("<b>")}/</script><script>alert(3)</script>`;
-    await truetail("run", url, "-n", "40", "-r", "200", "--out", files.in("run"), "-H", `X-Mine: ${TEXT}`, "--data", TEXT,
+    await truetail(files.path, "run", url, "-n", "40", "-r", "200", "--out", "run", "-H", `X-Mine: ${TEXT}`, "--data", TEXT,
         "--check", `body contains "never${TEXT.replaceAll('"', "")}"`, "--quiet");
     const context = await chromium.newContext();
     const { page, trouble } = await watched(context);

@@ -20,9 +20,9 @@ export function folder() {
     return { path, in: name => join(path, name), remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** Runs truetail and returns its output. Exit codes that report a finding are no failure. */
-export function truetail(...args) {
-    return new Promise((resolve, reject) => execFile(TRUETAIL, args, (error, stdout, stderr) => {
+/** Runs truetail in the folder `cwd` and returns its output. Exit codes that report a finding are no failure. */
+export function truetail(cwd, ...args) {
+    return new Promise((resolve, reject) => execFile(TRUETAIL, args, { cwd }, (error, stdout, stderr) => {
         if (!error || error.code === 3 || error.code === 4) resolve(stdout);
         else reject(new Error(`truetail ${args.join(" ")} ended with ${error.code}: ${stderr}`));
     }));

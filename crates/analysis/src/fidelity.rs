@@ -177,8 +177,9 @@ pub(crate) fn index(counts: &[u64]) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use truetail_model::arrival::Arrival;
     use truetail_model::random::Random;
-    use truetail_model::time::Rate;
+    use truetail_model::time::{Rate, Timestamp};
 
     /// The distance by its definition, at every point where it can be largest.
     fn by_definition(a: &[u64], b: &[u64], tolerance: u64) -> f64 {
@@ -229,5 +230,16 @@ mod tests {
         assert_eq!(index(&[10, 10, 10]), 0.0);
         assert_eq!(index(&[0, 20, 0, 20]), 400.0 / 3.0 / 10.0);
         assert_eq!(index(&[0, 0]), 0.0);
+    }
+
+    #[test]
+    fn windows_that_no_arrivals_can_fill_are_not_counted() {
+        let record = |index: u64, ns: u64| {
+            let arrival = Arrival { index, intended_start: Timestamp(ns) };
+            RequestRecord::never_issued(arrival, Timestamp(ns))
+        };
+        let evenly: Vec<RequestRecord> = (0..400).map(|i| record(i, i * 10)).collect();
+        assert!(of_records(&evenly, 100).is_some());
+        assert!(of_records(&[record(0, 0), record(1, 1 << 60)], 1).is_none());
     }
 }

@@ -316,4 +316,15 @@ mod tests {
         assert!(all.abs_diff(50_000_000) < 500_000, "{all}");
         assert!(asked.unanswered().abs_diff(all / 10) < all / 100, "{}", asked.unanswered());
     }
+
+    /// One request that takes for ever makes the others look rare: a user would take a thousand steps, and not one.
+    #[test]
+    fn users_who_take_far_more_steps_than_expected_have_no_shadow() {
+        let mut requests: Vec<_> = (0..99).map(|i| (i * 10_000, 1_000, true)).collect();
+        requests.push((999_999, 1 << 50, true));
+        let seen = seen(&requests, 1_000_000);
+        assert_eq!(seen.walked(1_000_000, MOST_STEPS), MOST_STEPS as u32);
+        assert!(seen.ask(1_000_000).is_none());
+        assert!(seen.ask(10).is_some());
+    }
 }

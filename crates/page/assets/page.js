@@ -94,7 +94,11 @@
     /** The time axis that all pictures over time share. A column is a place of the cursor. */
     function timeAxis({ from_s, to_s, column_s, columns }) {
         const edge = i => i === columns ? to_s : from_s + i * column_s;
-        const decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(column_s) - 1e-9)));
+        const decimals = length => Math.min(6, Math.max(0, Math.ceil(-Math.log10(length) - 1e-9)));
+        const text = i => {
+            const digits = decimals(Math.min(column_s, edge(i + 1) - edge(i)));
+            return `${edge(i).toFixed(digits)}…${edge(i + 1).toFixed(digits)}s`;
+        };
         const steps = [60, 120, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
         const units = [["h", 3600], ["min", 60], ["s", 0]];
         const named = (at, step) => {
@@ -105,7 +109,7 @@
             scale: linear, from: from_s, to: to_s, least: 2 * column_s, name: "time since the start",
             stops: Array.from({ length: columns }, (_, i) => (edge(i) + edge(i + 1)) / 2),
             edges: Array.from({ length: columns + 1 }, (_, i) => edge(i)),
-            text: i => `${edge(i).toFixed(decimals)}…${edge(i + 1).toFixed(decimals)}s`,
+            text,
             ticks(from, to, most) {
                 const step = (to - from) / most > 20 ? steps.find(step => (to - from) / step <= most) ?? 86400 : 0;
                 const at = step ? multiples(from, to, step) : linearTicks(from, to, most);
@@ -136,7 +140,9 @@
 
     /** An axis of values, a cursor place at each of `stops`. */
     function valueAxis(scale, stops, edges, text, tick, name) {
-        const [from, to] = edges ? [edges[0], edges.at(-1)] : [0, (stops.at(-1) ?? 1) * 1.08];
+        // A single bin needs something around it to be seen as one.
+        const room = edges ? Math.max(1.2, Math.sqrt(10 / (edges.at(-1) / edges[0]))) : 1;
+        const [from, to] = edges ? [edges[0] / room, edges.at(-1) * room] : [0, (stops.at(-1) ?? 1) * 1.08];
         const ticks = scale === log ? logTicks : linearTicks;
         return {
             scale, from, to, least: 0, stops, edges, text, name,
@@ -505,7 +511,9 @@
                 parts.push(...this.yTicks(panel, range));
             } else {
                 const isRecorded = panel.layers.some(needsValues);
-                const why = !isRecorded ? "Not recorded" : layers.some(needsValues) ? "No values here" : "Switched off";
+                const isZero = layers.some(layer => layer.ys?.some(value => value === 0));
+                const why = !isRecorded ? "Not recorded" : !layers.some(needsValues) ? "Switched off"
+                    : isZero ? "All values are 0" : "No values here";
                 parts.push(svg("text", { x: this.width / 2, y: (top + bottom) / 2, class: "tick middle" }, why));
             }
             parts.push(...this.xTicks(top, bottom, last));
@@ -644,7 +652,8 @@
 
         steps(ys, y) {
             const edges = this.axis.edges.map(edge => px(this.x(edge)));
-            return ys.map((value, i) => `${i === 0 ? "M" : "L"}${edges[i]} ${px(y(value))}H${edges[i + 1]}`).join("");
+            const bars = ys.map((value, i) => `L${edges[i]} ${px(y(value))}H${edges[i + 1]}`).join("");
+            return `M${edges[0]} ${px(y(0))}${bars}V${px(y(0))}`;
         }
 
         /** The areas between two lines, where both are known; one that is not known is the edge of the picture. */

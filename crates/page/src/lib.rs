@@ -9,7 +9,6 @@
 //! | [`text`] | text from outside, made visible |
 //! | `document` | what every page has: head, style, script, footer |
 //! | `figure`, `table` | a picture with its table; a table that screen readers understand |
-//! | [`web`] | the local web server |
 //! | `run` | the sections of the page of a run, a file each |
 //! | [`explore`] | the page to play with |
 //! | [`web`] | the local web server |

@@ -5,14 +5,14 @@
 //! arrivals, so that these are counted there.
 
 use truetail_model::arrival::{Profile, RateProfile};
-use truetail_model::record::{Metric, RequestRecord, SecondCounts};
+use truetail_model::record::{RequestRecord, SecondCounts};
 use truetail_model::workload::LoadModelKind;
 use truetail_run::Run;
 
-use super::columns::{Columns, Values};
+use super::columns::Values;
 use super::data::RateBand;
 use super::load::{counts, six_digits};
-use super::time_axis::TimeAxis;
+use super::time_axis::{Grid, TimeAxis};
 use crate::fidelity::index;
 use crate::support::min_sample_size;
 
@@ -33,16 +33,21 @@ struct Rates {
     end: f64,
 }
 
-/// The bands of a run, in ascending order of rate; empty where the rate did not move, or nobody planned it.
-pub(super) fn by_rate(run: &Run, every: Option<&[RequestRecord]>, columns: &Columns<'_>) -> Vec<RateBand> {
-    let response_times = columns.of(Metric::ResponseTime);
+/// The bands of a run, in ascending order of rate; empty where the rate did not move, or nobody planned it. What is known of
+/// each column are its response times and how many of its arrivals got no answer.
+pub(super) fn by_rate(
+    run: &Run,
+    every: Option<&[RequestRecord]>,
+    grid: &Grid,
+    response_times: &[Values<'_>],
+    unanswered: &[u64],
+) -> Vec<RateBand> {
     if run.facts.offered.model == LoadModelKind::Closed || response_times.is_empty() {
         return Vec::new();
     }
-    let (axis, counted) = (columns.grid().axis(), counts(run, every, columns.grid()));
+    let (axis, counted) = (grid.axis(), counts(run, every, grid));
     let rates = rates(run, &axis, &counted);
     let Some(band_of) = bands(&rates) else { return Vec::new() };
-    let unanswered = columns.unanswered();
     let mut bands: Vec<Band<'_>> = (0..MOST_BANDS).map(|_| Band::default()).collect();
     for (i, rates) in rates.iter().enumerate() {
         if let Some(band) = rates.as_ref().and_then(&band_of) {

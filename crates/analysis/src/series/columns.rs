@@ -10,7 +10,6 @@ use super::time_axis::Grid;
 
 /// The arrivals of a run, by column.
 pub(super) struct Columns<'a> {
-    grid: Grid,
     cut: Cut<'a>,
     snapshot: &'a Snapshot,
 }
@@ -48,12 +47,7 @@ impl<'a> Columns<'a> {
                 Cut::Rows(rows, ranges(&grid, rows.len(), first_of))
             }
         };
-        Columns { grid, cut, snapshot }
-    }
-
-    /// The columns in nanoseconds.
-    pub(super) fn grid(&self) -> &Grid {
-        &self.grid
+        Columns { cut, snapshot }
     }
 
     /// The values of `metric` in each column; none where they are not known by time.

@@ -65,7 +65,7 @@ pub fn series(run: &Run, findings: &Findings) -> RunSeries {
         start_delay: start_delay::start_delay(&columns),
         pauses: pauses::pauses(run, every, &grid),
         gaps: every.and_then(gaps::gaps),
-        by_rate: by_rate::by_rate(run, every, &columns),
+        by_rate: by_rate::by_rate(run, every, &grid, &response_times, &unanswered),
         ..whole
     }
 }

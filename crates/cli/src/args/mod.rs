@@ -81,7 +81,8 @@ impl Command {
             Command::Demo(args) => args.typed.words = words,
             Command::Run(args) => args.typed.words = words,
             Command::Simulate(args) => args.typed.words = words,
-            Command::Serve(_)
+            Command::Explore(_)
+            | Command::Serve(_)
             | Command::Lab(_)
             | Command::Certify(_)
             | Command::Report(_)

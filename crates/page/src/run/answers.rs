@@ -30,9 +30,8 @@ fn content(page: &RunPage<'_>) -> Markup {
     let statuses = statuses(page);
     html! {
         p { (words::answer_shares(run, findings)) "." }
-        @if statuses.is_empty() {
-            (none("No request was answered."))
-        } @else {
+        @if statuses.is_empty() { (none("No request was answered.")) }
+        @if !statuses.is_empty() || !run.snapshot.causes.is_empty() {
             (Figure {
                 name: "answers",
                 picture: pictures::answers(page),

@@ -14,6 +14,9 @@ use crate::figure::Figure;
 use crate::pictures;
 use crate::table::Table;
 
+/// The most pauses in the table; the picture has more.
+const MOST_PAUSES: usize = 20;
+
 pub(super) fn section(page: &RunPage<'_>) -> Section {
     Section { id: "over-time", heading: "The run over time", content: content(page) }
 }
@@ -60,17 +63,19 @@ fn heat_table(series: &RunSeries) -> Table {
     let decade = |row: usize| {
         // The middle of a row, on the logarithmic scale, so that a row on the edge falls to one side.
         let middle_ns = heat.lowest_ns * heat.row_factor.powf(row as f64 + 0.5);
-        middle_ns.max(1.0).log10().floor() as i32
+        middle_ns.max(1.0).log10().floor().min(19.0) as i32
     };
-    let used = heat.cells.iter().flatten().map(|(row, _)| decade(usize::from(*row)));
-    let Some((low, high)) = used.clone().min().zip(used.max()) else {
-        return Table::new("Requests by time and response time", ["due at, s"]);
+    let used = || heat.cells.iter().flatten().map(|(row, _)| decade(usize::from(*row)));
+    let decades: Vec<i32> = match used().min().zip(used().max()) {
+        Some((low, high)) => (low..=high).collect(),
+        None => Vec::new(),
     };
     let span = |power: i32| {
         let edge = |power: i32| number::round_time(10_f64.powi(power).round() as u64);
         format!("{}–{}", edge(power), edge(power + 1))
     };
-    let heads = ["due at, s".to_owned()].into_iter().chain((low..=high).map(span)).chain(["unanswered".to_owned()]);
+    let heads =
+        ["due at, s".to_owned()].into_iter().chain(decades.iter().copied().map(span)).chain(["unanswered".to_owned()]);
     let row = |row: Range<usize>| {
         let cells = || heat.cells.get(row.clone()).unwrap_or_default().iter().flatten();
         let in_decade = |power| {
@@ -78,7 +83,7 @@ fn heat_table(series: &RunSeries) -> Table {
             number::count(counts.map(|(_, n)| n).sum())
         };
         let unanswered = number::count(heat.unanswered.get(row.clone()).unwrap_or_default().iter().sum());
-        let counts = (low..=high).map(in_decade).chain([unanswered]);
+        let counts = decades.iter().copied().map(in_decade).chain([unanswered]);
         std::iter::once(time_rows::start(series, &row)).chain(counts).collect::<Vec<_>>()
     };
     let caption =
@@ -116,5 +121,9 @@ fn pauses(pauses: &[PauseSpan]) -> Table {
     };
     let length = |span: &PauseSpan| number::time(((span.to_s - span.from_s) * 1e9).max(0.0).round() as u64);
     let row = |span: &PauseSpan| [side(span.side).to_owned(), seconds(span.from_s), length(span)];
-    Table::new("Pauses", ["what", "at, s", "length"]).with_rows(pauses.iter().map(row))
+    let mut longest: Vec<&PauseSpan> = pauses.iter().collect();
+    longest.sort_by(|a, b| (b.to_s - b.from_s).total_cmp(&(a.to_s - a.from_s)));
+    let caption = if longest.len() > MOST_PAUSES { "The longest pauses" } else { "Pauses, longest first" };
+    longest.truncate(MOST_PAUSES);
+    Table::new(caption, ["what", "at, s", "length"]).with_rows(longest.into_iter().map(row))
 }

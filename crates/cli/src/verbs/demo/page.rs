@@ -55,7 +55,8 @@ fn html(setup: &DemoSetup, compared: &OmissionComparison, loops: [&LoopResult; 2
         heads: words::COMPARISON_HEADS.map(str::to_owned).into(),
         rows: words::comparison_rows(compared),
         remarks: Vec::new(),
-        runs: loops.into_iter().zip(&drawn).map(run).collect(),
+        // The first one has the colour that response time has everywhere.
+        runs: loops.into_iter().zip(&drawn).map(run).rev().collect(),
         pictures: Vec::new(),
         command: Some(setup.command.clone()),
     })

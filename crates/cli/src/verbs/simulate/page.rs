@@ -3,6 +3,7 @@
 use truetail_analysis::series::{RunSeries, series};
 use truetail_page::{ComparedRun, ComparisonPage, comparison_page};
 use truetail_report::labs::{LabReport, SeriesReport};
+use truetail_report::plot::Role;
 use truetail_run::folder::REPORT;
 
 /// The page, for the folder that holds a folder for each series.
@@ -24,6 +25,15 @@ pub fn of_lab(report: &LabReport<'_>, command: String) -> String {
         page: None,
         measured: false,
     });
+    let mut runs: Vec<(bool, ComparedRun<'_>)> = report
+        .series
+        .iter()
+        .map(|one| one.role != Role::Open)
+        .zip(measured)
+        .chain(truth.map(|one| (true, one)))
+        .collect();
+    // The open loop comes first, because the first one has the colour that response time has everywhere.
+    runs.sort_by_key(|(is_other, _)| *is_other);
     comparison_page(&ComparisonPage {
         title,
         about,
@@ -31,7 +41,7 @@ pub fn of_lab(report: &LabReport<'_>, command: String) -> String {
         heads: report.heads(),
         rows: report.rows(),
         remarks: report.figures().to_vec(),
-        runs: measured.chain(truth).collect(),
+        runs: runs.into_iter().map(|(_, run)| run).collect(),
         pictures: report.plots(),
         command: Some(command),
     })
