@@ -33,10 +33,11 @@ impl Labelled {
 
     /// Adds text, wrapped. Its first word is emphasized, or all of it where `whole` is true.
     pub(crate) fn add(&mut self, label: &str, text: &str, emphasis: Emphasis, whole: bool) {
+        let label = &self.look.printable(label);
         let margin = if self.columns < NARROW { label.chars().count() + 1 } else { self.margin };
         let room = self.columns.saturating_sub(margin as u16).max(8);
         for (number, line) in self.look.wrap(text, room).into_iter().enumerate() {
-            let label = if number == 0 { label } else { "" };
+            let label = if number == 0 { label.as_str() } else { "" };
             let mut spans = vec![self.look.span(Emphasis::Faint, &format!("{label:margin$}"))];
             match line.split_once(' ') {
                 Some((word, rest)) if number == 0 && !whole => {
