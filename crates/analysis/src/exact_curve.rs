@@ -1,11 +1,11 @@
 //! Percentile curves of what is known exactly: of a run in virtual time, and of the truth of a scenario. Unlike the curve
 //! of a measured run they are drawn up to the slowest answer, because nothing about them is estimated.
 
-use truetail_model::record::{Metric, rank_of};
+use truetail_model::record::rank_of;
 use truetail_run::{Quantile, Run};
 
-use crate::metric_distributions::{every_arrival, population};
-use crate::population::Estimate;
+use crate::metric_distributions::response_time_population;
+use crate::population::{Estimate, Population};
 use crate::series::{CurveKind, CurvePoint, PercentileCurve, curve_places};
 use crate::support::QUANTILES;
 use crate::truth::Truth;
@@ -22,8 +22,12 @@ pub struct ExactTimes {
 
 /// The response time of a simulated `run`, over all planned arrivals; `kind` names its curve.
 pub fn exact_times(kind: CurveKind, run: &Run) -> ExactTimes {
-    let every = every_arrival(&run.snapshot);
-    let arrivals = population(&run.snapshot, every.as_deref(), Metric::ResponseTime);
+    let samples = &run.snapshot.samples;
+    let holds_all = samples.is_complete() && samples.even().len() as u64 == run.snapshot.tally.planned;
+    let arrivals = match holds_all {
+        true => Population::unordered(samples.even()),
+        false => response_time_population(&run.snapshot, None),
+    };
     let (count, unanswered) = (arrivals.count(), arrivals.censored() + arrivals.failed());
     let value = |rank| Some(arrivals.at(rank)).filter(|found| !found.at_least).map(|found| found.value);
     let curve = curve(kind, count, unanswered, value);

@@ -94,7 +94,7 @@ pub(crate) fn response_time_population(snapshot: &Snapshot, every: Option<&[Requ
 }
 
 /// The arrivals that `metric` is about; all planned ones for [`Metric::ResponseTime`].
-pub(crate) fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric) -> Population {
+fn population(snapshot: &Snapshot, every: Option<&[RequestRecord]>, metric: Metric) -> Population {
     let rows = snapshot.intervals.rows();
     match (every, metric) {
         (Some(records), Metric::ResponseTime) => Population::of_arrivals(records),

@@ -6,11 +6,9 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
-use truetail_model::record::{Outcome, RequestRecord};
+use truetail_model::record::{Outcome, RequestRecord, Snapshot};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_run::Run;
-
-use crate::metric_distributions::every_arrival;
 
 /// Marks of one kind share a column of the picture with others of about the same time.
 const COLUMNS: f64 = 500.0;
@@ -78,17 +76,15 @@ pub fn request_timeline(
     within: Nanos,
     window: (Timestamp, Timestamp),
 ) -> Option<RequestTimeline> {
-    let (sent, mut planned) = (every_arrival(&closed.snapshot)?, every_arrival(&open.snapshot)?);
-    let ended = sent.iter().map(|record| record.end).max().unwrap_or(Timestamp::ZERO);
-    planned.retain(|record| record.intended_start < ended);
-    let issued = sent.iter().filter(|record| record.outcome != Outcome::NeverIssued);
-    let mut sent_at: Vec<Timestamp> = issued.map(|record| record.actual_start).collect();
+    let (sent, mut planned) = (seen(&closed.snapshot)?, seen(&open.snapshot)?);
+    let ended = sent.iter().map(|request| request.end).max().unwrap_or(Timestamp::ZERO);
+    planned.retain(|request| request.due < ended);
+    let mut sent_at: Vec<Timestamp> = sent.iter().filter_map(|request| request.sent).collect();
     sent_at.sort_unstable();
-    let planned_at: Vec<Timestamp> = planned.iter().map(|record| record.intended_start).collect();
-    let missing = never_sent(&planned_at, &sent_at, within);
-    let ghosts: Vec<RequestRecord> = missing.iter().map(|place| planned[*place]).collect();
-    let ghosts_at: Vec<Timestamp> = ghosts.iter().map(|record| record.intended_start).collect();
-    let picture = Grid::new(window);
+    let planned_at: Vec<Timestamp> = planned.iter().map(|request| request.due).collect();
+    let ghosts: Vec<Seen> = never_sent(&planned_at, &sent_at, within).iter().map(|place| planned[*place]).collect();
+    let ghosts_at: Vec<Timestamp> = ghosts.iter().map(|request| request.due).collect();
+    let picture = Grid { from: window.0, to: window.1 };
     Some(RequestTimeline {
         from_s: window.0.as_secs_f64(),
         to_s: window.1.as_secs_f64(),
@@ -101,6 +97,33 @@ pub fn request_timeline(
     })
 }
 
+/// What is needed of a request.
+#[derive(Clone, Copy)]
+struct Seen {
+    due: Timestamp,
+    /// `None` where it was never issued.
+    sent: Option<Timestamp>,
+    end: Timestamp,
+    is_answered: bool,
+}
+
+/// Every request in the order of its intended start; `None` where not every one was kept.
+fn seen(snapshot: &Snapshot) -> Option<Vec<Seen>> {
+    let samples = &snapshot.samples;
+    let holds_all = samples.is_complete() && samples.even().len() as u64 == snapshot.tally.planned;
+    let of = |record: &RequestRecord| Seen {
+        due: record.intended_start,
+        sent: (record.outcome != Outcome::NeverIssued).then_some(record.actual_start),
+        end: record.end,
+        is_answered: record.outcome.is_response(),
+    };
+    holds_all.then(|| {
+        let mut seen: Vec<Seen> = samples.even().iter().map(of).collect();
+        seen.sort_by_key(|request| request.due);
+        seen
+    })
+}
+
 /// The places at which marks are told apart.
 struct Grid {
     from: Timestamp,
@@ -108,25 +131,20 @@ struct Grid {
 }
 
 impl Grid {
-    fn new((from, to): (Timestamp, Timestamp)) -> Grid {
-        Grid { from, to }
-    }
-
-    fn marks(&self, records: &[RequestRecord]) -> Vec<Mark> {
+    fn marks(&self, requests: &[Seen]) -> Vec<Mark> {
         let mut taken = HashSet::new();
-        let inside = records.iter().filter(|record| (self.from..self.to).contains(&record.intended_start));
-        inside.filter(|record| taken.insert(self.place(record))).map(mark).collect()
+        let first = requests.partition_point(|request| request.due < self.from);
+        let inside = requests[first..].iter().take_while(|request| request.due < self.to);
+        let marks = inside.map(|request| (request, request.end.since(request.due).0));
+        let new = marks.filter(|(request, took)| taken.insert(self.place(request, *took)));
+        new.map(|(request, took)| (request.due.as_secs_f64(), took, request.is_answered)).collect()
     }
 
-    fn place(&self, record: &RequestRecord) -> (u32, i32, bool) {
-        let share = record.intended_start.since(self.from).0 as f64 / self.to.since(self.from).0.max(1) as f64;
-        let row = libm::log10(record.response_time().0.max(1) as f64) * ROWS_A_DECADE;
-        ((share * COLUMNS) as u32, row as i32, record.outcome.is_response())
+    fn place(&self, request: &Seen, took: u64) -> (u32, i32, bool) {
+        let share = request.due.since(self.from).0 as f64 / self.to.since(self.from).0.max(1) as f64;
+        let row = libm::log10(took.max(1) as f64) * ROWS_A_DECADE;
+        ((share * COLUMNS) as u32, row as i32, request.is_answered)
     }
-}
-
-fn mark(record: &RequestRecord) -> Mark {
-    (record.intended_start.as_secs_f64(), record.response_time().0, record.outcome.is_response())
 }
 
 fn rows((from, to): (Timestamp, Timestamp), [planned, sent, missing]: [&[Timestamp]; 3]) -> Vec<TimelineRow> {

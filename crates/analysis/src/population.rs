@@ -77,6 +77,12 @@ impl Population {
         Population::new(answered, SortedValues::each(censored), SortedValues::each(failed), exceedance)
     }
 
+    /// Response times of `records` in any order, without intervals.
+    pub(crate) fn unordered(records: &[RequestRecord]) -> Population {
+        let of = |metric: Metric| SortedValues::each(records.iter().filter_map(metric.reader()).map(|t| t.0).collect());
+        Population::new(of(Metric::ResponseTime), of(Metric::Censored), of(Metric::Failed), None)
+    }
+
     /// Response times of `records` less what the generator added, without intervals.
     pub(crate) fn without_generator(records: &[RequestRecord]) -> Population {
         let of = |metric: Metric| SortedValues::each(records.iter().filter_map(metric.reader()).map(|t| t.0).collect());

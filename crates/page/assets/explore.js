@@ -198,22 +198,30 @@
     let asking = false;
     let waiting = false;
     let addressed = null;
+    // The verdict is asked for when no slider has moved for this time.
+    const JUDGE_MS = 400;
+    let judging = null;
 
     /** A setting changed: the newest settings are simulated as soon as the server is free. */
     function changed() {
         const text = settings();
         clearTimeout(addressed);
         addressed = setTimeout(() => history.replaceState(null, "", link()), ADDRESS_MS);
+        document.body.dataset.wanted = wanted(text);
         byId("copied").textContent = "";
         showPreset(text);
         showMeasured();
+        clearTimeout(judging);
         if (asking) waiting = true;
         else simulate(text);
     }
 
+    /** What the page is to show, for its test. */
+    const wanted = text => `${text}&view=${view.value}`;
+
     async function simulate(text) {
         asking = true;
-        const began = performance.now();
+        const [began, asked] = [performance.now(), wanted(text)];
         try {
             const { ok, answer } = await ask(`/simulate?view=${view.value}`, text);
             problem(ok ? null : answer);
@@ -223,12 +231,20 @@
         }
         // How long a change took until it was drawn, for the test of this page.
         document.body.dataset.shownAfterMs = (performance.now() - began).toFixed(1);
-        document.body.dataset.shown = text;
+        document.body.dataset.shown = asked;
         asking = false;
         if (waiting) {
             waiting = false;
             simulate(settings());
+        } else {
+            judging = setTimeout(() => judge(text), JUDGE_MS);
         }
+    }
+
+    /** The verdict takes longer than the curves, so it comes when no slider moves. */
+    async function judge(text) {
+        const { ok, answer } = await ask("/verdict", text).catch(() => ({ ok: false }));
+        if (ok && text === settings()) byId("verdict").textContent = verdictText("truetail would call the open loop", answer);
     }
 
     function problem(refused) {
@@ -251,7 +267,7 @@
         shown = answer;
         byId("summary").textContent = answer.summary;
         byId("notes").replaceChildren(...answer.notes.map(note => element("p", { class: "faint" }, note)));
-        byId("verdict").textContent = verdictText("truetail would call the open loop", answer.verdict);
+        byId("verdict").textContent = "";
         byId("numbers").replaceChildren(table(answer.table, "Response time of each way of measuring"));
         drawCurves();
         drawRequests();

@@ -1,6 +1,8 @@
 //! One service, measured in three ways: by an open loop, by a closed loop, and by the closed loop with HdrHistogram's
 //! correction.
 
+use std::thread;
+
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
 use truetail_model::workload::Workload;
@@ -8,7 +10,7 @@ use truetail_run::Run;
 
 use crate::labs::CorrectedRecorder;
 use crate::run::facts;
-use crate::{FaultClockStart, SimError, SimOptions, Simulation, simulate};
+use crate::{SimError, SimOptions, Simulation, simulate};
 
 /// What each way of measuring saw.
 #[derive(Clone, Debug)]
@@ -23,21 +25,47 @@ pub struct Loops {
     pub reconstructed: u64,
 }
 
-/// Simulates `scenario` with its own workload and with `closed`. `expected_interval` is what the correction assumes to be
-/// the time between two requests of a user. The fault clock starts at the first request of each loop.
+/// Simulates `scenario` with its own workload and with `closed`, at the same time. `expected_interval` is what the
+/// correction assumes to be the time between two requests of a user. The fault clock starts at the first request of each
+/// loop.
 ///
 /// # Errors
 /// [`SimError`] if a workload has no end, or virtual time cannot advance.
-pub fn loops(scenario: &Scenario, closed: &Workload, expected_interval: Nanos) -> Result<Loops, SimError> {
-    let options = SimOptions::default();
-    let correction = CorrectedRecorder::new(options.recorder(closed), expected_interval);
-    let mut sinks = (options.recorder(closed), correction);
-    let end = Simulation::new(&scenario.service, closed, FaultClockStart::FirstRequest)?.run(&mut sinks)?;
+pub fn loops(
+    scenario: &Scenario,
+    closed: &Workload,
+    expected_interval: Nanos,
+    options: SimOptions,
+) -> Result<Loops, SimError> {
+    let open = || simulate(scenario, options);
+    let (open, ClosedLoops { closed, corrected, reconstructed }) = thread::scope(|scope| {
+        let open = scope.spawn(open);
+        let closed = closed_loops(scenario, closed, expected_interval, options)?;
+        let open = open.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Ok((open, closed))
+    })?;
+    Ok(Loops { open, closed, corrected, reconstructed })
+}
+
+struct ClosedLoops {
+    closed: Run,
+    corrected: Run,
+    reconstructed: u64,
+}
+
+fn closed_loops(
+    scenario: &Scenario,
+    workload: &Workload,
+    expected_interval: Nanos,
+    options: SimOptions,
+) -> Result<ClosedLoops, SimError> {
+    let correction = CorrectedRecorder::new(options.recorder(workload), expected_interval);
+    let mut sinks = (options.recorder(workload), correction);
+    let end = Simulation::new(&scenario.service, workload, options.fault_clock)?.run(&mut sinks)?;
     let (recorder, correction) = sinks;
     let reconstructed = correction.reconstructed();
-    let facts = facts(&scenario.name, closed, end);
-    Ok(Loops {
-        open: simulate(scenario, options)?,
+    let facts = facts(&scenario.name, workload, end);
+    Ok(ClosedLoops {
         closed: Run { facts: facts.clone(), snapshot: recorder.finish(end.schedule_hash) },
         corrected: Run { facts, snapshot: correction.finish() },
         reconstructed,

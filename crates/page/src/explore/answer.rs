@@ -1,5 +1,7 @@
 //! What a change of a slider is answered with: curves, table, timeline and a sentence, as JSON.
 
+use std::thread::{self, ScopedJoinHandle};
+
 use serde::Serialize;
 use truetail_analysis::never_sent::{RequestTimeline, request_timeline};
 use truetail_analysis::series::{CurveKind, PercentileCurve};
@@ -72,6 +74,10 @@ pub(super) struct VerdictText {
 }
 
 impl VerdictText {
+    pub(super) fn json(&self) -> String {
+        serde_json::to_string(self).expect("every key is a text and every value has a JSON form")
+    }
+
     pub(super) fn of(verdict: &Verdict) -> VerdictText {
         let reasons = verdict.reasons.iter().map(|reason| format!("{}: {}", reason.code, reason.message)).collect();
         VerdictText { state: verdict.state.name(), reasons }
@@ -97,8 +103,6 @@ pub(super) struct Answer {
     curves: Vec<NamedCurve>,
     loops: Vec<LoopQuantiles>,
     table: TextTable,
-    /// What truetail would say about the run of the open loop.
-    verdict: VerdictText,
     timeline: Option<Timeline>,
 }
 
@@ -113,21 +117,25 @@ struct Seen {
 impl Answer {
     /// The answer to `settings`, which mean `plan`.
     pub(super) fn new(settings: String, plan: &SimulationPlan, loops: &SimulatedLoops, view: TimelineView) -> Answer {
-        let seen = Seen {
-            open: exact_times(CurveKind::ResponseTime, &loops.open),
-            closed: exact_times(CurveKind::ClosedLoopShadow, &loops.closed),
-            corrected: exact_times(CurveKind::Corrected, &loops.corrected),
-            truth: truth(&plan.scenario).expect("the scenario of the page is an open one, with an end"),
-        };
         let window = window(plan, view);
-        let timeline = request_timeline(&loops.closed, &loops.open, plan.expected_interval, window);
+        let (seen, timeline) = thread::scope(|scope| {
+            // Curves are computed at the same time, since a person waits for them.
+            let closed = scope.spawn(|| {
+                let corrected = exact_times(CurveKind::Corrected, &loops.corrected);
+                (exact_times(CurveKind::ClosedLoopShadow, &loops.closed), corrected)
+            });
+            let timeline = scope.spawn(|| request_timeline(&loops.closed, &loops.open, plan.expected_interval, window));
+            let open = exact_times(CurveKind::ResponseTime, &loops.open);
+            let truth = truth(&plan.scenario).expect("the scenario of the page is an open one, with an end");
+            let (closed, corrected) = joined(closed);
+            (Seen { open, closed, corrected, truth }, joined(timeline))
+        });
         Answer {
             schema: "truetail.explore/1",
             settings,
             summary: summary(&seen, timeline.as_ref()),
             notes: notes(plan, loops),
             table: table(&seen),
-            verdict: VerdictText::of(&truetail_analysis::findings(&loops.open).verdict),
             loops: vec![
                 quantiles("open", &loops.open, &seen.open),
                 quantiles("closed", &loops.closed, &seen.closed),
@@ -146,6 +154,10 @@ impl Answer {
     pub(super) fn json(&self) -> String {
         serde_json::to_string(self).expect("every key is a text and every value has a JSON form")
     }
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn quantiles(name: &'static str, run: &Run, times: &ExactTimes) -> LoopQuantiles {

@@ -91,6 +91,12 @@ pub trait Backend: Send + Sync {
     /// Why it is impossible, in a sentence.
     fn simulate(&self, plan: &SimulationPlan) -> Result<SimulatedLoops, String>;
 
+    /// The run of the open loop alone, with all that a verdict looks at.
+    ///
+    /// # Errors
+    /// As [`Backend::simulate`].
+    fn open_loop(&self, plan: &SimulationPlan) -> Result<Run, String>;
+
     /// Starts a run of `plan`, which follows from `settings`, on real sockets of this machine's loopback interface, and
     /// returns at once.
     ///

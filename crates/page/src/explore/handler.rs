@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `GET /` | the page |
 //! | `POST /simulate?view=whole` | the settings in the body, simulated |
+//! | `POST /verdict` | what truetail would say about the run of the open loop |
 //! | `POST /real?closed=yes` | starts a run on real sockets with the settings in the body |
 //! | `POST /real/state` | where it stands |
 //! | `POST /real/cancel` | ends it |
@@ -13,7 +14,7 @@
 
 use serde::Serialize;
 
-use super::answer::{Answer, TimelineView};
+use super::answer::{Answer, TimelineView, VerdictText};
 use super::backend::Backend;
 use super::document::document;
 use super::measured::RealAnswer;
@@ -56,6 +57,7 @@ impl<B: Backend> ExplorePage<B> {
             "/simulate" => {
                 settings().map_or_else(|error| refused(&error), |settings| self.simulate(&settings, request))
             }
+            "/verdict" => settings().map_or_else(|error| refused(&error), |settings| self.verdict(&settings)),
             "/real" => settings().map_or_else(|error| refused(&error), |settings| self.start(settings, request)),
             "/real/state" => self.real_state(),
             "/real/cancel" => {
@@ -71,6 +73,13 @@ impl<B: Backend> ExplorePage<B> {
         let view = if request.query == "view=whole" { TimelineView::Whole } else { TimelineView::FirstStall };
         match self.backend.simulate(&plan) {
             Ok(loops) => Response::json(Answer::new(settings.to_query(), &plan, &loops, view).json()),
+            Err(error) => refused_because(&error),
+        }
+    }
+
+    fn verdict(&self, settings: &Settings) -> Response {
+        match self.backend.open_loop(&settings.simulation()) {
+            Ok(run) => Response::json(VerdictText::of(&truetail_analysis::findings(&run).verdict).json()),
             Err(error) => refused_because(&error),
         }
     }

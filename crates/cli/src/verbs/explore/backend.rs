@@ -1,8 +1,10 @@
 //! What the page asks of simulator, server and engine.
 
+use truetail_engine::host;
 use truetail_page::explore::backend::SimulatedLoops;
 use truetail_page::explore::{Backend, Preset, RealPlan, RealState, Settings, SimulationPlan};
-use truetail_sim::loops;
+use truetail_run::Run;
+use truetail_sim::{Loops, SimOptions, loops, simulate};
 
 use super::presets::presets;
 use super::real_runs::RealRuns;
@@ -14,6 +16,13 @@ pub struct SimulatorAndEngine {
 }
 
 impl SimulatorAndEngine {
+    /// Lowers the priority of this thread while a run on real sockets goes on, which must not wait for a slider.
+    fn give_way(&self) {
+        if self.runs.is_running() {
+            host::lower_thread_priority();
+        }
+    }
+
     /// Ends a run on real sockets, and waits until it has ended.
     pub fn end(&self) {
         self.runs.end();
@@ -26,9 +35,15 @@ impl Backend for SimulatorAndEngine {
     }
 
     fn simulate(&self, plan: &SimulationPlan) -> Result<SimulatedLoops, String> {
-        let seen = loops(&plan.scenario, &plan.closed, plan.expected_interval).map_err(|error| error.to_string())?;
-        let truetail_sim::Loops { open, closed, corrected, reconstructed } = seen;
+        self.give_way();
+        let seen = loops(&plan.scenario, &plan.closed, plan.expected_interval, quick());
+        let Loops { open, closed, corrected, reconstructed } = seen.map_err(|error| error.to_string())?;
         Ok(SimulatedLoops { open, closed, corrected, reconstructed })
+    }
+
+    fn open_loop(&self, plan: &SimulationPlan) -> Result<Run, String> {
+        self.give_way();
+        simulate(&plan.scenario, SimOptions::default()).map_err(|error| error.to_string())
     }
 
     fn start_real(&self, settings: Settings, plan: RealPlan) -> Result<(), String> {
@@ -42,4 +57,9 @@ impl Backend for SimulatorAndEngine {
     fn cancel_real(&self) {
         self.runs.cancel();
     }
+}
+
+/// What the curves need: every single request, and no distributions of each second.
+fn quick() -> SimOptions {
+    SimOptions { per_second: false, ..SimOptions::default() }
 }

@@ -34,8 +34,7 @@ pub fn explore(args: ExploreArgs) -> Result<ExitCode> {
     let signal = signals::TerminationSignal::capture()
         .map_err(|error| runtime_error(format!("cannot watch for signals: {error}")))?;
     let page = Arc::new(ExplorePage::new(SimulatorAndEngine::default(), token()?));
-    // A run on real sockets shares the machine with the page, and must not wait for it.
-    let server = Server::start_named(listener, Vec::new(), host::lower_thread_priority, Arc::clone(&page) as _)
+    let server = Server::start(listener, Arc::clone(&page) as _)
         .map_err(|error| runtime_error(format!("cannot serve the page: {error}")))?;
     let url = format!("http://{}/", server.address());
     output::print(&format!("{url}\n"))?;

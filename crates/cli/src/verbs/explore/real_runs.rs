@@ -103,6 +103,11 @@ impl RealRuns {
         }
     }
 
+    /// Whether one goes on.
+    pub fn is_running(&self) -> bool {
+        matches!(*self.shared.state(), State::Running(_))
+    }
+
     /// Ends the run that goes on, if there is one.
     pub fn cancel(&self) {
         let mut state = self.shared.state();

@@ -118,8 +118,8 @@ impl Field {
             Field::Duration => number("duration", "Duration", Seconds, (1.0, 120.0), Log, 60.0),
             Field::Users => number("users", "Users", Count, (1.0, 1_000.0), Log, 10.0),
             Field::Baseline => number("baseline", "Service time", Milliseconds, (0.01, 1_000.0), Log, 10.0),
-            Field::Concurrency => number("concurrency", "Requests at a time", Count, (1.0, 2_000.0), Log, 10.0)
-                .switched("Limit how many requests the server processes at a time"),
+            Field::Concurrency => number("concurrency", "Requests at once", Count, (1.0, 2_000.0), Log, 10.0)
+                .switched("Limit how many it processes at once"),
             Field::StallAt => number("stall-at", "First stall at", Seconds, (0.0, 120.0), Linear, 30.0),
             Field::StallFor => number("stall-for", "Length", Milliseconds, (1.0, 20_000.0), Log, 1_000.0),
             Field::StallEvery => number("stall-every", "Every", Seconds, (0.01, 120.0), Log, 10.0).switched("Repeat"),
@@ -128,9 +128,9 @@ impl Field {
             }
             Field::RampFrom => number("ramp-from", "From", Seconds, (0.0, 120.0), Linear, 20.0),
             Field::RampTo => number("ramp-to", "To", Seconds, (0.0, 120.0), Linear, 50.0),
-            Field::RampTarget => number("ramp-target", "Service time then", Milliseconds, (0.01, 10_000.0), Log, 100.0),
-            Field::NthEvery => number("nth", "Every n-th request", Count, (2.0, 100_000.0), Log, 500.0),
-            Field::NthPause => number("nth-pause", "takes", Milliseconds, (0.1, 10_000.0), Log, 200.0),
+            Field::RampTarget => number("ramp-target", "New time", Milliseconds, (0.01, 10_000.0), Log, 100.0),
+            Field::NthEvery => number("nth", "n", Count, (2.0, 100_000.0), Log, 500.0),
+            Field::NthPause => number("nth-pause", "Service time", Milliseconds, (0.1, 10_000.0), Log, 200.0),
             Field::Connections => number("connections", "Connections", Count, (1.0, 5_000.0), Log, 100.0)
                 .switched("Cap the connections of the client"),
             Field::Timeout => {
