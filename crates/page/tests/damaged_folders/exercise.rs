@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use truetail_analysis::gates::{Gate, judge_all};
+use truetail_analysis::series::series;
+use truetail_page::{RunPage, run_page};
 use truetail_report::plot::run_spectrum;
 use truetail_report::{Style, SummaryOptions, junit, markdown_summary, summary};
 use truetail_run::wire::{self, v1};
@@ -53,6 +55,9 @@ fn show(run: &Run) -> Findings {
     }
     assert!(junit(run, &findings).is_ok());
     assert!(!markdown_summary(run, &findings).is_empty());
+    let series = series(run, &findings);
+    let page = run_page(&RunPage::new(run, &findings, &series));
+    assert!(page.ends_with("</html>\n") || page.ends_with("</html>"), "{}", page.len());
     let picture = run_spectrum(run);
     assert!(!picture.svg().contains("NaN") && !picture.svg().contains("inf\""), "{}", picture.svg());
     findings

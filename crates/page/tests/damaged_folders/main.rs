@@ -115,7 +115,7 @@ proptest! {
 
     /// Nothing is wrong with these, however odd they are: they are read.
     #[test]
-    fn a_wild_run_can_be_worked_with(run in wild::runs()) {
+    fn a_wild_run_can_be_worked_with(wild::WildRun(run) in wild::runs()) {
         let folder = tempdir().unwrap();
         save(folder.path(), &run);
         let loaded = folder::load(folder.path()).unwrap_or_else(|error| panic!("{error}"));

@@ -119,8 +119,18 @@ fn stretched(
     records
 }
 
-/// A wild run.
-pub fn runs() -> impl Strategy<Value = Run> {
+/// A wild run. A failure shows what it is made of, and not each of its histograms.
+pub struct WildRun(pub Run);
+
+impl std::fmt::Debug for WildRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let WildRun(Run { facts, snapshot }) = self;
+        write!(f, "{facts:?} {:?} {:?}", snapshot.tally, snapshot.samples.even())
+    }
+}
+
+/// Wild runs.
+pub fn runs() -> impl Strategy<Value = WildRun> {
     // A longer timeline takes its time.
     let length = prop_oneof![Just(0u64), 0u64..20_000_000_000, 0u64..600_000_000_000];
     let long = proptest::collection::vec((any::<proptest::sample::Index>(), 0u64..600_000_000_000), 0..3);
@@ -141,7 +151,7 @@ pub fn runs() -> impl Strategy<Value = Run> {
                 started_at_unix_ns: started,
                 ..run.facts
             };
-            Run { facts, ..run }
+            WildRun(Run { facts, ..run })
         },
     )
 }
