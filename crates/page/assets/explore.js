@@ -204,6 +204,7 @@
         const text = settings();
         clearTimeout(addressed);
         addressed = setTimeout(() => history.replaceState(null, "", link()), ADDRESS_MS);
+        document.body.dataset.wanted = wanted(text);
         byId("copied").textContent = "";
         showPreset(text);
         showMeasured();
@@ -211,9 +212,12 @@
         else simulate(text);
     }
 
+    /** What the page is to show, for its test. */
+    const wanted = text => `${text}&view=${view.value}`;
+
     async function simulate(text) {
         asking = true;
-        const began = performance.now();
+        const [began, asked] = [performance.now(), wanted(text)];
         try {
             const { ok, answer } = await ask(`/simulate?view=${view.value}`, text);
             problem(ok ? null : answer);
@@ -223,7 +227,7 @@
         }
         // How long a change took until it was drawn, for the test of this page.
         document.body.dataset.shownAfterMs = (performance.now() - began).toFixed(1);
-        document.body.dataset.shown = text;
+        document.body.dataset.shown = asked;
         asking = false;
         if (waiting) {
             waiting = false;
