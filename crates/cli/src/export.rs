@@ -47,10 +47,13 @@ impl Export {
     /// # Errors
     /// If a file cannot be written.
     pub fn write(&self, run: &Run, findings: &Findings) -> Result<()> {
-        if let Some(Some(file)) = &self.0.hgrm {
-            let error = |error| runtime_error(format!("cannot write {}: {error}", file.display()));
-            fs::write(file, hgrm(&run.snapshot)).map_err(error)?;
-        }
+        self.write_folders(run, findings)?;
+        let Some(Some(file)) = &self.0.hgrm else { return Ok(()) };
+        let error = |error| runtime_error(format!("cannot write {}: {error}", file.display()));
+        fs::write(file, hgrm(&run.snapshot)).map_err(error)
+    }
+
+    fn write_folders(&self, run: &Run, findings: &Findings) -> Result<()> {
         let csv = self.0.csv.as_ref().and_then(Option::as_deref);
         if self.0.svg.is_none() && csv.is_none() {
             return Ok(());

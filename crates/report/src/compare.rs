@@ -31,7 +31,7 @@ pub struct CompareReport {
 pub fn compare_text(report: &CompareReport, style: Style) -> String {
     let mut text = String::new();
     for (side, runs) in [("A", &report.a), ("B", &report.b)] {
-        push_lines(&mut text, &format!("{side}  {}", runs.join(", ")), style);
+        push_lines(&mut text, &format!("{side}: {}", runs.join(", ")), style);
     }
     for objection in &report.objections {
         let word = if report.anyway { "note:" } else { "Not compared:" };
@@ -49,7 +49,7 @@ pub fn compare_text(report: &CompareReport, style: Style) -> String {
 }
 
 fn push_lines(text: &mut String, words: &str, style: Style) {
-    for line in style.wrap(&style.printable(words), style.columns()) {
+    for line in style.wrap(words, style.columns()) {
         text.push_str(&line);
         text.push('\n');
     }

@@ -20,7 +20,10 @@ fn options(dir: &TestDir, command: &[&str]) -> BTreeSet<String> {
     assert_eq!(help.code, Some(0), "{command:?}: {help:?}");
     let lines = help.stdout.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let names = lines.flat_map(|line| line.split_whitespace().take(2)).filter(|word| word.starts_with('-'));
-    names.map(|word| word.trim_end_matches(',').trim_end_matches("...").to_owned()).collect()
+    let bare = |word: &str| {
+        word.trim_end_matches(',').trim_end_matches("...").split(['[', '=']).next().unwrap_or_default().to_owned()
+    };
+    names.map(bare).collect()
 }
 
 /// The options of a verb and of the verbs inside it.

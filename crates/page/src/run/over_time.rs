@@ -35,8 +35,8 @@ fn content(page: &RunPage<'_>) -> Markup {
             (Figure {
                 name: "heat",
                 picture: pictures::heat_map(page),
-                caption: "Response times over time: the darker, the more requests took that long. Requests without an answer are \
-                          marked at the top.",
+                caption: "Response times over time: the stronger the colour, the more requests took that long. Requests without an \
+                          answer are marked at the top.",
                 table: heat_table(series),
             }.markup())
         } @else {
