@@ -1,7 +1,7 @@
 //! What is simulated, and what is run on real sockets, with their bounds.
 
 use truetail_model::scenario::Scenario;
-use truetail_model::service::Fault;
+use truetail_model::service::{Fault, FaultEffect};
 use truetail_model::time::{Nanos, Rate};
 use truetail_model::workload::{LoadModel, Workload};
 use truetail_report::number;
@@ -111,16 +111,10 @@ impl Settings {
 
 /// When a fault begins; `None` where it is not tied to a time.
 fn begins(fault: &Fault) -> Option<Nanos> {
-    match fault {
-        Fault::Stall { at, .. } => Some(at.since_origin()),
-        Fault::RecurringStall { first, .. } => Some(first.since_origin()),
-        Fault::Ramp { from, .. } => Some(from.since_origin()),
-        Fault::EveryNth { .. } => None,
-        Fault::ErrorStatus { select, .. }
-        | Fault::Reset { select }
-        | Fault::BlackHole { select }
-        | Fault::SlowBody { select, .. }
-        | Fault::ShortBody { select }
-        | Fault::Garbage { select } => select.at.map(|at| at.since_origin()),
+    match fault.effect() {
+        FaultEffect::Stall(schedule) => Some(schedule.first.since_origin()),
+        FaultEffect::Ramp { from, .. } => Some(from.since_origin()),
+        FaultEffect::Pause { .. } => None,
+        FaultEffect::Answer { select, .. } => select.at.map(|at| at.since_origin()),
     }
 }
