@@ -51,19 +51,9 @@ impl DemoSetup {
     /// The set-up of the built-in scenario.
     pub fn new(quiet: bool, command: String) -> DemoSetup {
         let scenario = Scenario::parse(SCENARIO, "demo/scenario.toml").unwrap_or_else(|error| panic!("{error}"));
-        let stalls = scenario.service.faults.iter().find_map(|fault| match fault {
-            Fault::Stall { at, length, .. } => Some((*at, *length)),
-            Fault::RecurringStall { .. }
-            | Fault::Ramp { .. }
-            | Fault::EveryNth { .. }
-            | Fault::ErrorStatus { .. }
-            | Fault::Reset { .. }
-            | Fault::BlackHole { .. }
-            | Fault::SlowBody { .. }
-            | Fault::ShortBody { .. }
-            | Fault::Garbage { .. } => None,
-        });
-        DemoSetup { stall: stalls.expect("the demo is about a stall"), scenario, command, quiet }
+        let stall = scenario.service.faults.iter().find_map(Fault::stall_schedule);
+        let stall = stall.map(|schedule| (schedule.first, schedule.length));
+        DemoSetup { stall: stall.expect("the demo is about a stall"), scenario, command, quiet }
     }
 
     /// The load on a schedule.
