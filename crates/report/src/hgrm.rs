@@ -110,8 +110,11 @@ mod tests {
         let total: Vec<u64> = rows.iter().map(|row| row.2).collect();
         assert_eq!(rows.last().map(|row| (row.0, row.1, row.2)), Some((1_000.0, 1.0, 1_000)));
         assert!(rows.is_sorted_by(|a, b| a.0 <= b.0 && a.1 < b.1), "{rows:?}");
+        // Rounding may place a percentile such as 0.3 one rank higher, which is 1 ms here.
+        let most_apart = |theirs: f64| 1.0 + theirs * 0.002;
         for (ours, theirs) in rows.iter().zip(&expected).take(20) {
-            assert!((ours.1 - theirs.1).abs() < 1e-9 && (ours.0 / theirs.0 - 1.0).abs() < 0.002, "{ours:?} {theirs:?}");
+            let apart = (ours.0 - theirs.0).abs();
+            assert!((ours.1 - theirs.1).abs() < 1e-9 && apart <= most_apart(theirs.0), "{ours:?} {theirs:?}");
         }
         assert!(total.is_sorted());
     }

@@ -9,7 +9,7 @@ use std::fmt::Display;
 use serde::Serialize;
 use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot};
 
-use crate::folder::possible::MOST_ARRIVALS;
+use crate::folder::possible::{MOST_ARRIVALS, MOST_BYTES};
 use crate::wire::v1::IntervalWidth;
 use crate::{Facts, HostInfo, Mix, OfferedLoad, Run, first_failed};
 
@@ -48,6 +48,14 @@ pub enum MergeError {
     TooMany {
         /// How many, warm-up included.
         planned: u128,
+    },
+    /// Together their answers have more bytes than those of a run can have.
+    #[error(
+        "these runs cannot be merged: together their answers have {bytes} bytes, and those of a run have at most {MOST_BYTES}"
+    )]
+    TooManyBytes {
+        /// How many.
+        bytes: u128,
     },
 }
 
@@ -101,12 +109,22 @@ fn check(runs: &[Run]) -> Result<(), MergeError> {
     if planned > u128::from(MOST_ARRIVALS) {
         return Err(MergeError::TooMany { planned });
     }
+    let bytes = runs.iter().map(bytes_of_samples).sum();
+    if bytes > u128::from(MOST_BYTES) {
+        return Err(MergeError::TooManyBytes { bytes });
+    }
     for (second, other) in runs.iter().enumerate() {
         if let Some(first) = runs[..second].iter().position(|run| is_same(run, other)) {
             return Err(MergeError::Twice { first: first + 1, second: second + 1 });
         }
     }
     Ok(())
+}
+
+/// Bytes of the answers that were kept one by one.
+fn bytes_of_samples(run: &Run) -> u128 {
+    let samples = &run.snapshot.samples;
+    samples.even().iter().chain(samples.only_slow()).map(|record| u128::from(record.bytes_in)).sum()
 }
 
 /// Are these one run? Two different runs never begin in the same nanosecond with the same arrivals and outcomes. Runs

@@ -1,5 +1,7 @@
 //! A page as a browser reads it.
 
+use std::collections::BTreeSet;
+
 use scraper::{ElementRef, Html, Selector};
 
 /// The page, which must be valid to the last tag.
@@ -24,14 +26,26 @@ pub fn texts(page: &Html, selector: &str) -> Vec<String> {
     all(page, selector).into_iter().map(text).collect()
 }
 
-/// Every element with the names of its attributes, in order: what is left of a page without its texts.
+/// Every element with the names of its attributes, in order: what is left of a page without its texts. Elements inside of
+/// pictures are in [`drawn`].
 pub fn skeleton(page: &Html) -> Vec<String> {
-    let described = |element: ElementRef<'_>| {
-        let mut attributes: Vec<&str> = element.value().attrs().map(|(name, _)| name).collect();
-        attributes.sort_unstable();
-        format!("{} {}", element.value().name(), attributes.join(" "))
-    };
-    all(page, "*").into_iter().map(described).collect()
+    all(page, "*").into_iter().filter(|element| !is_drawn(element)).map(described).collect()
+}
+
+/// The kinds of elements inside of pictures, with the names of their attributes. How many there are depends on how wide the texts
+/// of legends are, because these leave more or less room for labels of axes.
+pub fn drawn(page: &Html) -> BTreeSet<String> {
+    all(page, "svg *").into_iter().map(described).collect()
+}
+
+fn is_drawn(element: &ElementRef<'_>) -> bool {
+    element.ancestors().filter_map(ElementRef::wrap).any(|above| above.value().name() == "svg")
+}
+
+fn described(element: ElementRef<'_>) -> String {
+    let mut attributes: Vec<&str> = element.value().attrs().map(|(name, _)| name).collect();
+    attributes.sort_unstable();
+    format!("{} {}", element.value().name(), attributes.join(" "))
 }
 
 /// The content of the element `#data`.

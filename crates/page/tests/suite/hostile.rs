@@ -6,7 +6,7 @@ use truetail_page::text::visible;
 use truetail_page::{Overlay, RunPage, run_page};
 use truetail_run::{CheckCounts, GateFinding, GateState, Reason, VerdictState};
 
-use crate::dom::{data, parsed, skeleton, texts, visible_text};
+use crate::dom::{data, drawn, parsed, skeleton, texts, visible_text};
 use crate::fixtures::Fixture;
 use crate::odd_runs;
 
@@ -68,7 +68,9 @@ fn is_shown_as_text(text: &str) {
     let html = page_with(text);
     assert!(!html.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t')), "{text:?}");
     let page = parsed(&html);
-    assert_eq!(skeleton(&page), skeleton(&parsed(&page_with("harmless"))), "{text:?}");
+    let harmless = parsed(&page_with("harmless"));
+    assert_eq!(skeleton(&page), skeleton(&harmless), "{text:?}");
+    assert!(drawn(&page).is_subset(&drawn(&harmless)), "{text:?}");
     let shown = visible(text);
     assert_eq!(texts(&page, "#verdict .notes li"), [shown.clone(), shown.clone()]);
     let first_answer = texts(&page, "details.answer pre code");

@@ -13,7 +13,7 @@ pub(crate) const MOST_ARRIVALS: u64 = 1 << 48;
 /// Longer than a run can be, in nanoseconds: 36 years.
 pub(super) const LONGEST_NS: u64 = 1 << 60;
 /// More bytes than the answers that were kept can have: an exbibyte.
-pub(super) const MOST_BYTES: u64 = 1 << 60;
+pub(crate) const MOST_BYTES: u64 = 1 << 60;
 
 /// What `run.json` says that no run can be.
 pub(super) fn check(run_file: &RunFile) -> Result<(), String> {

@@ -12,7 +12,7 @@ use hdrhistogram::serialization::{Serializer, V2DeflateSerializer, V2Serializer}
 use serde_json::{Value, json};
 use std::io::Write;
 use tempfile::TempDir;
-use truetail_model::record::{RecorderOptions, SamplesOptions};
+use truetail_model::record::{RecorderOptions, Samples, SamplesOptions};
 use truetail_run::{MergeError, folder, merge};
 
 use crate::broken::{complaint, failure};
@@ -294,4 +294,23 @@ fn generators_of_any_size_are_merged() {
     let facts = merge(parts.into()).unwrap().facts;
     assert_eq!((facts.bytes_in, facts.checks[0].answers()), (u64::MAX, u64::MAX));
     assert_eq!(facts.generator.unwrap().threads, u32::MAX);
+}
+
+#[test]
+fn answers_that_are_too_large_together_are_not_merged() {
+    let parts = [1, 2].map(|started| {
+        let mut part = run(RecorderOptions::default(), &steady(1));
+        part.facts.started_at_unix_ns = Some(started);
+        let samples = &part.snapshot.samples;
+        let mut records = samples.even().to_vec();
+        records[0].bytes_in = 1 << 60;
+        part.snapshot.samples = Samples::from_parts(samples.options(), records, 1, &[], samples.seen());
+        part
+    });
+    let error = merge(parts.into()).unwrap_err();
+    assert!(matches!(error, MergeError::TooManyBytes { bytes } if bytes >= 1 << 61), "{error:?}");
+    assert!(
+        error.to_string().starts_with("these runs cannot be merged: together their answers have 2305843009213"),
+        "{error}"
+    );
 }
