@@ -79,13 +79,20 @@ def watch(options):
     return ["--watch"], contextlib.nullcontext
 
 
+def controlling_terminal():
+    """In the new process: makes its standard input the terminal that it can open as its own, which --watch needs."""
+    run.pinned(run.CLIENT_CPU)()
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 def offered(command, terminal):
     """Runs truetail, in a terminal of its own if `terminal`, and gives its involuntary context switches a second."""
     began = time.monotonic()
     if terminal:
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
-        process = subprocess.Popen([str(part) for part in command], stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm-256color"}, preexec_fn=run.pinned(run.CLIENT_CPU))
+        process = subprocess.Popen([str(part) for part in command], stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm-256color"}, preexec_fn=controlling_terminal)
         os.close(theirs)
         # A terminal that is not read would hold the program up.
         with contextlib.suppress(OSError):

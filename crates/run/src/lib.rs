@@ -8,6 +8,7 @@ mod claims;
 mod facts;
 mod findings;
 pub mod folder;
+mod foreign;
 mod merge;
 pub mod wire;
 
@@ -21,6 +22,9 @@ pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,
     GateFinding, GateState, MetricDistributions, Quantile, Reason, Settling, SettlingState, ShadowQuantile, Shift,
     TargetFindings, Uncertainty, Verdict, VerdictState,
+};
+pub use foreign::{
+    Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView, Habit,
 };
 pub use merge::{MergeError, merge};
 

@@ -1,0 +1,36 @@
+//! What is wrong with a file.
+
+use truetail_run::FilePlace;
+
+/// A file of which nothing can be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// It is not what its format says.
+    #[error("line {}: {what}", .place.line)]
+    Content {
+        /// Where.
+        place: FilePlace,
+        /// What is wrong there.
+        what: String,
+    },
+    /// Its format was not recognised.
+    #[error(transparent)]
+    Unrecognised(#[from] Unrecognised),
+}
+
+/// A file that is of no known format.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{looks_like}{}", near_text(.near))]
+pub struct Unrecognised {
+    /// What it looks like: `a CSV table with the columns a, b and c`.
+    pub looks_like: String,
+    /// The formats that come near, with what they lack.
+    pub near: Vec<(&'static str, String)>,
+}
+
+fn near_text(near: &[(&'static str, String)]) -> String {
+    near.iter().map(|(format, why)| format!("; it is no {format}: {why}")).collect()
+}

@@ -1,0 +1,65 @@
+//! The interface of a format.
+
+use std::io::BufRead;
+
+use truetail_model::time::Nanos;
+use truetail_run::{ForeignRequest, ForeignRun};
+
+use crate::ImportError;
+
+/// Takes each request as it is read.
+pub type RequestSink<'a> = dyn FnMut(&ForeignRequest) + 'a;
+
+/// Facts about a format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FormatInfo {
+    /// Its name on the command line, such as `jmeter-csv`: lower-case letters, digits and `-`.
+    pub name: &'static str,
+    /// What such a file is, for lists and errors: `JMeter results as CSV`.
+    pub about: &'static str,
+    /// The tool that writes it; `None` for formats of no tool.
+    pub tool: Option<&'static str>,
+}
+
+/// How much the beginning of a file looks like a format.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Likeness {
+    /// It is this format.
+    Yes,
+    /// It comes near, but for the reason given: `the column 'elapsed' is missing`.
+    Near(String),
+    /// It is something else.
+    No,
+}
+
+/// What the user says of a file beside its format.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct ImportOptions {
+    /// How many requests may have been outstanding, where the file does not say.
+    pub users: Option<u32>,
+    /// How often each user sends, where the file does not say.
+    pub expected_interval: Option<Nanos>,
+    /// Which columns hold what, for tables of no tool: `start`, `duration`, `worker`, `status`.
+    pub columns: Vec<(String, String)>,
+}
+
+/// One kind of file.
+pub trait Format: Sync {
+    /// Facts about it.
+    fn info(&self) -> &'static FormatInfo;
+
+    /// Whether a file that begins with `head` is of this format. `head` holds the whole file if that is short, else at least
+    /// 64 KiB.
+    fn likeness(&self, head: &[u8]) -> Likeness;
+
+    /// Reads a file to its end.
+    ///
+    /// # Errors
+    /// [`ImportError`], if nothing of it can be used, or it cannot be read.
+    fn read(
+        &self,
+        input: &mut dyn BufRead,
+        options: &ImportOptions,
+        sink: &mut RequestSink<'_>,
+    ) -> Result<ForeignRun, ImportError>;
+}
