@@ -29,7 +29,7 @@ const MESSAGES: [(&str, Outcome); 18] = [
 
 /// Finds the outcome of failed requests by their messages, and counts the messages that it does not know.
 #[derive(Default, Debug)]
-pub(crate) struct FailureClassifier {
+pub struct FailureClassifier {
     unknown: u64,
     first: String,
 }
