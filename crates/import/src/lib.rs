@@ -6,13 +6,15 @@
 
 mod error;
 mod format;
+pub mod habits;
+mod whole;
 
 pub use error::{ImportError, Unrecognised};
 pub use format::{Format, FormatInfo, ImportOptions, Likeness, RequestSink};
 
 /// Every format, the most specific first.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[]
+    whole::all()
 }
 
 /// The format of that name.

@@ -24,7 +24,7 @@ pub(super) static PERCENTILES: WholeFile = WholeFile {
 fn report(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
     let report = files::ab(bytes).map_err(|error| refused(bytes, &error))?;
     let clock = ForeignClock { duration_resolution_ns: 1_000_000, ..ForeignClock::default() };
-    let load = ForeignLoad { users: concurrency(&text(bytes)), rate_per_second: None };
+    let load = ForeignLoad { users: concurrency(&text(bytes)), ..ForeignLoad::default() };
     Ok(ForeignRun { clock, load, ..run_of(report, sink) })
 }
 
@@ -41,7 +41,8 @@ fn percentiles_likeness(head: &[u8]) -> Likeness {
 fn percentiles(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
     let times = files::ab_percentiles(bytes).map_err(|error| refused(bytes, &error))?;
     let inner = times.iter().enumerate().take(100).skip(1);
-    let quantiles = inner.map(|(percent, &value_ns)| ClaimedQuantile { q: percent as f64 / 100.0, value_ns, printed: true });
+    let quantiles =
+        inner.map(|(percent, &value_ns)| ClaimedQuantile { q: percent as f64 / 100.0, value_ns, printed: true });
     let max_ns = times.last().copied();
     let claims = Claims { quantiles: quantiles.collect(), max_ns, ..Claims::silent(LatencyFrom::Send) };
     let clock = ForeignClock { duration_resolution_ns: 1_000, ..ForeignClock::default() };

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::io::{BufRead, Read};
 
-use truetail_run::{Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, Habit};
+use truetail_run::{
+    Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, Habit,
+};
 use truetail_tools::{ParseError, ReportedRequest, ToolReport};
 
 use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};

@@ -42,7 +42,6 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
         failed: Some(failed),
         ..Claims::silent(LatencyFrom::Send)
     };
-    let clock =
-        ForeignClock { starts: ForeignStarts::Unix, start_resolution_ns: 1_000, duration_resolution_ns: 1_000 };
+    let clock = ForeignClock { starts: ForeignStarts::Unix, start_resolution_ns: 1_000, duration_resolution_ns: 1_000 };
     Ok(ForeignRun { clock, damage, ..run(claims) })
 }

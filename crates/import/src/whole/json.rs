@@ -1,6 +1,7 @@
 //! JSON documents: recognised by their keys, read into the tool's own words, refused with byte and line.
 
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use truetail_model::time::Nanos;
 use truetail_run::ClaimedQuantile;
 use truetail_tools::units;
@@ -26,7 +27,7 @@ pub(super) fn has_keys(head: &[u8], keys: &[&str]) -> Likeness {
 ///
 /// # Errors
 /// [`ImportError::Content`] with the byte and the line.
-pub(super) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ImportError> {
+pub(super) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ImportError> {
     serde_json::from_slice(bytes).map_err(|error| refused(bytes, &error))
 }
 

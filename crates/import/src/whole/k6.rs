@@ -30,6 +30,6 @@ fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportE
     json::check(bytes)?;
     let (claims, users) = files::k6_summary(bytes).map_err(|error| refused(bytes, &error))?;
     let clock = ForeignClock { duration_resolution_ns: 1, ..ForeignClock::default() };
-    let load = ForeignLoad { users: users.and_then(|users| users.try_into().ok()), rate_per_second: None };
+    let load = ForeignLoad { users: users.and_then(|users| users.try_into().ok()), ..ForeignLoad::default() };
     Ok(ForeignRun { clock, load, ..run(claims) })
 }

@@ -16,12 +16,15 @@ pub(super) static TEXT: WholeFile = WholeFile {
 };
 
 pub(super) static CSV: WholeFile = WholeFile {
-    info: &FormatInfo { name: "oha-csv", about: "a row for each answer, from 'oha --output-format csv'", tool: Some("oha") },
+    info: &FormatInfo {
+        name: "oha-csv",
+        about: "a row for each answer, from 'oha --output-format csv'",
+        tool: Some("oha"),
+    },
     habits: habits::OHA,
     likeness: csv_likeness,
     parse: |bytes, sink| {
-        let clock =
-            ForeignClock { starts: ForeignStarts::Run, start_resolution_ns: 1, duration_resolution_ns: 1 };
+        let clock = ForeignClock { starts: ForeignStarts::Run, start_resolution_ns: 1, duration_resolution_ns: 1 };
         read(bytes, sink, clock)
     },
 };

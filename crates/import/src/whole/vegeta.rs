@@ -8,7 +8,11 @@ use super::json;
 use crate::{FormatInfo, ImportError, RequestSink, habits};
 
 pub(super) static REPORT: WholeFile = WholeFile {
-    info: &FormatInfo { name: "vegeta-report", about: "the result of 'vegeta report -type=json'", tool: Some("vegeta") },
+    info: &FormatInfo {
+        name: "vegeta-report",
+        about: "the result of 'vegeta report -type=json'",
+        tool: Some("vegeta"),
+    },
     habits: habits::VEGETA,
     likeness: |head| json::has_keys(head, &["latencies", "50th", "earliest", "success"]),
     parse: read,

@@ -45,7 +45,7 @@ fn read(
     parse: fn(&[u8]) -> Result<ToolReport, ParseError>,
 ) -> Result<ForeignRun, ImportError> {
     let report = parse(bytes).map_err(|error| refused(bytes, &error))?;
-    let load = ForeignLoad { users: connections(&text(bytes)), rate_per_second: None };
+    let load = ForeignLoad { users: connections(&text(bytes)), ..ForeignLoad::default() };
     let clock = ForeignClock { duration_resolution_ns: RESOLUTION_NS, ..ForeignClock::default() };
     Ok(ForeignRun { load, clock, ..run_of(report, sink) })
 }
