@@ -181,7 +181,7 @@ impl Samples {
         };
         let mut notes = failures.notes();
         if parts > 0 {
-            notes.push(format!("{parts} samples are parts of others and were not read"));
+            notes.push(format!("samples that are parts of others and were not read: {parts}"));
         }
         ForeignRun { clock, load: ForeignLoad { users, ..ForeignLoad::default() }, damage, notes, ..run(claims) }
     }

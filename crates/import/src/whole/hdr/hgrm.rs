@@ -36,6 +36,7 @@ fn likeness(head: &[u8]) -> Likeness {
 /// A line with numbers.
 struct Step {
     value: Nanos,
+    decimals: usize,
     q: f64,
     cumulative: u64,
 }
@@ -47,6 +48,8 @@ struct Steps {
     last: Option<Step>,
     quantiles: Vec<(f64, Nanos)>,
     claims: Footer,
+    /// The most digits after the point that a value has.
+    decimals: usize,
     damage: Damage,
 }
 
@@ -92,12 +95,13 @@ impl Steps {
         }
         self.histogram.record_n(step.value, step.cumulative - before);
         self.quantiles.push((step.q, step.value));
+        self.decimals = self.decimals.max(step.decimals);
         self.last = Some(step);
         Ok(())
     }
 
     fn finish(self, says_unit: bool) -> ForeignRun {
-        let Steps { histogram, quantiles, claims: footer, damage, .. } = self;
+        let Steps { histogram, quantiles, claims: footer, decimals, damage, .. } = self;
         let at = |q: f64| quantiles.iter().find(|(at, _)| (at - q).abs() < 1e-9).map(|(_, value)| value.0);
         let claimed = CLAIMED.into_iter().filter_map(|q| Some(ClaimedQuantile { q, value_ns: at(q)?, printed: true }));
         let claims = Claims {
@@ -115,7 +119,10 @@ impl Steps {
         if !says_unit {
             notes.push("the file does not say its unit; its values are read as milliseconds".to_owned());
         }
-        let clock = ForeignClock { duration_resolution_ns: 1_000, ..ForeignClock::default() };
+        let clock = ForeignClock {
+            duration_resolution_ns: 10u64.pow(6u32.saturating_sub(decimals as u32)),
+            ..ForeignClock::default()
+        };
         let histogram = Some(histogram).filter(|histogram| !histogram.is_empty());
         ForeignRun { clock, histogram, damage, notes, ..run(claims) }
     }
@@ -133,7 +140,8 @@ impl Step {
         };
         let step = step.filter(|((_, q), _)| (0.0..=1.0).contains(q));
         let ((value, q), cumulative) = step.ok_or("not a value, a percentile and a count")?;
-        Ok(Step { value, q, cumulative })
+        let decimals = cells[0].split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        Ok(Step { value, decimals, q, cumulative })
     }
 }
 

@@ -28,7 +28,7 @@ const OURS: &str = "response_time";
 
 /// The beginning of every histogram in version 2: in Base64, the bytes 1c 84 93 14, or 1c 84 93 13 where it is not
 /// compressed.
-const PAYLOADS: [&str; 2] = ["HISTFA", "HISTEw"];
+const PAYLOADS: [&str; 2] = ["HISTF", "HISTE"];
 
 fn likeness(head: &[u8]) -> Likeness {
     let head = text(head);

@@ -216,7 +216,7 @@ impl Handed {
     fn notes(&mut self) -> Vec<String> {
         let mut notes = std::mem::take(&mut self.failures).notes();
         if self.without_times > 0 {
-            notes.push(format!("{} requests have no start or no end in the file", self.without_times));
+            notes.push(format!("requests without a start or an end in the file: {}", self.without_times));
         }
         if self.latest_start > Nanos::ZERO {
             let seconds = self.latest_start.as_secs_f64();

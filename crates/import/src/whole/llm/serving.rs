@@ -40,7 +40,7 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>, latency: &str) -> Result<Forei
     }
     let left_out = requests(&document, sink);
     if left_out > 0 {
-        notes.push(format!("{left_out} requests have no time in the file, because they failed or had no token"));
+        notes.push(format!("requests without a time in the file: {left_out}, which failed or had no token"));
     }
     let starts = if document.start_times.is_empty() { ForeignStarts::None } else { ForeignStarts::Run };
     let clock = ForeignClock { starts, start_resolution_ns: 1_000, duration_resolution_ns: 1_000 };
