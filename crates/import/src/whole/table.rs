@@ -2,7 +2,7 @@
 
 use truetail_run::{Damage, FilePlace};
 
-use super::file::{content, leave_out, text};
+use super::file::{content, leave_out, place_of, text};
 use crate::{ImportError, Likeness};
 
 /// Whether the first line names all of these columns. With one of them it comes near.
@@ -34,21 +34,21 @@ impl Table {
         let (mut rows, mut damage) = (Vec::new(), Damage::default());
         let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
         let header = table.byte_headers().cloned().unwrap_or_default();
-        let mut last = FilePlace { byte: 0, line: 1 };
+        let mut last = 0;
         for record in table.byte_records() {
             // In memory and flexible, a record cannot fail.
             let Ok(record) = record else { break };
-            let place = record.position().map_or(last, |at| FilePlace { byte: at.byte(), line: at.line() });
-            last = place;
+            last = record.position().map_or(last, |at| first_byte(bytes, at.byte() as usize));
             if record.len() != header.len() {
-                leave_out(&mut damage, place, || format!("{} cells in {} columns", record.len(), header.len()));
+                let why = || format!("{} cells in {} columns", record.len(), header.len());
+                leave_out(&mut damage, place_of(bytes, last), why);
                 continue;
             }
             let cells = header.iter().zip(&record);
             rows.push(TableRow(cells.map(|(name, cell)| (text(name).into_owned(), text(cell).into_owned())).collect()));
         }
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
-            damage.truncated_at = Some(last);
+            damage.truncated_at = Some(place_of(bytes, last));
         }
         Table { rows, damage }
     }
@@ -57,6 +57,12 @@ impl Table {
     pub fn lacks(&self, row: &str) -> ImportError {
         content(FilePlace { byte: 0, line: 1 }, format!("no row '{row}' in this table of {} rows", self.rows.len()))
     }
+}
+
+/// The first byte of a row. The reader lets a row begin within the line end before it.
+fn first_byte(bytes: &[u8], at: usize) -> usize {
+    let ends = bytes[at.min(bytes.len())..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    at + ends.count()
 }
 
 impl TableRow {
