@@ -1,5 +1,6 @@
 //! The report that ab prints, and the percentiles of its option `-e`.
 
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ClaimedQuantile, Claims, ForeignClock, ForeignLoad, ForeignRun, LatencyFrom};
 use truetail_tools::files;
 
@@ -9,6 +10,7 @@ use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
 pub(super) static REPORT: WholeFile = WholeFile {
     info: &FormatInfo { name: "ab-report", about: "the report that ab prints", tool: Some("ab") },
     habits: habits::AB,
+    model: Some(LoadModelKind::Closed),
     likeness: |head| all_marks(head, &["This is ApacheBench", "Complete requests:"]),
     parse: report,
 };
@@ -16,6 +18,7 @@ pub(super) static REPORT: WholeFile = WholeFile {
 pub(super) static PERCENTILES: WholeFile = WholeFile {
     info: &FormatInfo { name: "ab-percentiles", about: "the percentiles of 'ab -e'", tool: Some("ab") },
     habits: habits::AB,
+    model: Some(LoadModelKind::Closed),
     likeness: percentiles_likeness,
     parse: percentiles,
 };

@@ -1,6 +1,7 @@
 //! The JSON of `autocannon -j`.
 
 use serde::Deserialize;
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignClock, ForeignLoad, ForeignRun, LatencyFrom};
 use truetail_tools::files;
 
@@ -11,6 +12,7 @@ use crate::{FormatInfo, ImportError, RequestSink, habits};
 pub(super) static JSON: WholeFile = WholeFile {
     info: &FormatInfo { name: "autocannon", about: "the result of 'autocannon -j'", tool: Some("autocannon") },
     habits: habits::AUTOCANNON,
+    model: Some(LoadModelKind::Closed),
     likeness: |head| json::has_keys(head, &["latency", "non2xx", "pipelining", "totalCount"]),
     parse: read,
 };

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use truetail_model::record::{Histogram, Outcome};
 use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{Claims, Damage, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom};
 use truetail_tools::{FailureClassifier, units};
 
@@ -16,6 +17,7 @@ use crate::{FormatInfo, ImportError, RequestSink, habits};
 pub(super) static JSON: WholeFile = WholeFile {
     info: &FormatInfo { name: "fortio-json", about: "the result of 'fortio load -json'", tool: Some("fortio") },
     habits: habits::FORTIO,
+    model: Some(LoadModelKind::Closed),
     likeness: |head| json::has_keys(head, &["RunType", "RequestedQPS", "DurationHistogram", "NumThreads"]),
     parse: result,
 };
@@ -23,6 +25,7 @@ pub(super) static JSON: WholeFile = WholeFile {
 pub(super) static LOG: WholeFile = WholeFile {
     info: &FormatInfo { name: "fortio-log", about: "the file of 'fortio load -access-log-file'", tool: Some("fortio") },
     habits: habits::FORTIO,
+    model: Some(LoadModelKind::Closed),
     likeness: |head| json::has_keys(head, &["latency", "timestamp", "thread", "iter", "ok"]),
     parse: log,
 };
@@ -138,7 +141,7 @@ fn log(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportErr
                 users = users.max(one.worker.map(|worker| worker.saturating_add(1)));
                 sink(&one);
             }
-            Err(why) => leave_out(&mut damage, place, || why),
+            Err(why) => leave_out(&mut damage, || (place, why)),
         }
     });
     let claims = Claims {

@@ -9,6 +9,7 @@ use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
 pub(super) static LOG: WholeFile = WholeFile {
     info: &FormatInfo { name: "gatling-log", about: "Gatling's simulation.log", tool: Some("gatling") },
     habits: habits::GATLING,
+    model: None,
     likeness,
     parse: read,
 };

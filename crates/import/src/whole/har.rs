@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use truetail_model::record::{Cause, Outcome};
-use truetail_run::{Claims, Damage, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom};
+use truetail_run::{Claims, Damage, ForeignClock, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom};
 use truetail_tools::units;
 
 use super::file::{WholeFile, leave_out, place_of, run};
@@ -15,6 +15,7 @@ use crate::{FormatInfo, ImportError, RequestSink, habits};
 pub(super) static HAR: WholeFile = WholeFile {
     info: &FormatInfo { name: "har", about: "an HTTP archive of a browser or a proxy", tool: None },
     habits: habits::HAR,
+    model: None,
     likeness: |head| json::has_keys(head, &["log", "entries", "startedDateTime"]),
     parse: read,
 };
@@ -63,7 +64,7 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
             Err(why) => {
                 // The entry is a part of the bytes.
                 let byte = (raw.get().as_ptr() as usize).saturating_sub(bytes.as_ptr() as usize);
-                leave_out(&mut damage, place_of(bytes, byte), || why);
+                leave_out(&mut damage, || (place_of(bytes, byte), why));
             }
         }
     }
@@ -75,7 +76,7 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
     };
     let clock =
         ForeignClock { starts: ForeignStarts::Unix, start_resolution_ns: 1_000_000, duration_resolution_ns: 1_000 };
-    Ok(ForeignRun { clock, load: ForeignLoad::default(), damage, ..run(claims) })
+    Ok(ForeignRun { clock, damage, ..run(claims) })
 }
 
 fn request(entry: &Entry) -> Result<ForeignRequest, String> {

@@ -16,6 +16,7 @@ use crate::{FormatInfo, ImportError, RequestSink, habits};
 pub(super) static RUN: WholeFile = WholeFile {
     info: &FormatInfo { name: "hyperfoil", about: "a run of Hyperfoil, all.json", tool: Some("hyperfoil") },
     habits: habits::HYPERFOIL,
+    model: None,
     likeness: |head| json::has_keys(head, &["benchmark", "$schema", "stats", "failures"]),
     parse: read_run,
 };
@@ -28,6 +29,7 @@ pub(super) static RESULT: WholeFile = WholeFile {
         tool: Some("hyperfoil"),
     },
     habits: habits::HYPERFOIL,
+    model: None,
     likeness: |head| json::has_keys(head, &["format", "hyperfoil", "buckets_ns"]),
     parse: read_result,
 };

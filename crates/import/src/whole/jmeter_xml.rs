@@ -120,7 +120,7 @@ impl Samples {
         }
         match Sample::read(element).and_then(|sample| self.request(sample)) {
             Ok(request) => sink(&request),
-            Err(why) => leave_out(&mut self.damage, place, || why),
+            Err(why) => leave_out(&mut self.damage, || (place, why)),
         }
     }
 

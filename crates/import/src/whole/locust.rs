@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ClaimedQuantile, Claims, ForeignClock, ForeignLoad, ForeignRun, LatencyFrom};
 use truetail_tools::{files, units};
 
@@ -16,6 +17,7 @@ use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
 pub(super) static STATS: WholeFile = WholeFile {
     info: &FormatInfo { name: "locust-stats", about: "the file _stats.csv of 'locust --csv'", tool: Some("locust") },
     habits: habits::LOCUST,
+    model: Some(LoadModelKind::Closed),
     likeness: |head| table::likeness(head, &["Request Count", "Failure Count", "Median Response Time"]),
     parse: |bytes, _| stats(bytes),
 };
@@ -27,6 +29,7 @@ pub(super) static HISTORY: WholeFile = WholeFile {
         tool: Some("locust"),
     },
     habits: habits::LOCUST,
+    model: Some(LoadModelKind::Closed),
     likeness: |head| table::likeness(head, &["User Count", "Total Request Count", "Total Median Response Time"]),
     parse: |bytes, _| history(bytes),
 };
@@ -34,6 +37,7 @@ pub(super) static HISTORY: WholeFile = WholeFile {
 pub(super) static JSON: WholeFile = WholeFile {
     info: &FormatInfo { name: "locust-json", about: "the statistics of 'locust --json'", tool: Some("locust") },
     habits: habits::LOCUST,
+    model: Some(LoadModelKind::Closed),
     likeness: json_likeness,
     parse: statistics,
 };

@@ -10,6 +10,7 @@ use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
 pub(super) static TEXT: WholeFile = WholeFile {
     info: &FormatInfo { name: "oha-text", about: "the summary that oha prints", tool: Some("oha") },
     habits: habits::OHA,
+    model: None,
     likeness: text_likeness,
     // In milliseconds or seconds with four decimals.
     parse: |bytes, sink| read(bytes, sink, ForeignClock { duration_resolution_ns: 100_000, ..ForeignClock::default() }),
@@ -22,6 +23,7 @@ pub(super) static CSV: WholeFile = WholeFile {
         tool: Some("oha"),
     },
     habits: habits::OHA,
+    model: None,
     likeness: csv_likeness,
     parse: |bytes, sink| {
         let clock = ForeignClock { starts: ForeignStarts::Run, start_resolution_ns: 1, duration_resolution_ns: 1 };
@@ -32,6 +34,7 @@ pub(super) static CSV: WholeFile = WholeFile {
 pub(super) static JSON: WholeFile = WholeFile {
     info: &FormatInfo { name: "oha-json", about: "the result of 'oha --output-format json'", tool: Some("oha") },
     habits: habits::OHA,
+    model: None,
     likeness: |head| json::has_keys(head, &["successRate", "responseTimeHistogram", "latencyPercentiles", "slowest"]),
     parse: |bytes, sink| {
         json::check(bytes)?;

@@ -41,7 +41,7 @@ impl Table {
             last = record.position().map_or(last, |at| first_byte(bytes, at.byte() as usize));
             if record.len() != header.len() {
                 let why = || format!("{} cells in {} columns", record.len(), header.len());
-                leave_out(&mut damage, place_of(bytes, last), why);
+                leave_out(&mut damage, || (place_of(bytes, last), why()));
                 continue;
             }
             let cells = header.iter().zip(&record);

@@ -1,5 +1,6 @@
 //! The report of `vegeta report -type=json`.
 
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignClock, ForeignRun};
 use truetail_tools::files;
 
@@ -14,6 +15,7 @@ pub(super) static REPORT: WholeFile = WholeFile {
         tool: Some("vegeta"),
     },
     habits: habits::VEGETA,
+    model: Some(LoadModelKind::Open),
     likeness: |head| json::has_keys(head, &["latencies", "50th", "earliest", "success"]),
     parse: read,
 };

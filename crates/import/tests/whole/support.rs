@@ -75,6 +75,7 @@ pub(crate) fn said(run: &ForeignRun, requests: &[ForeignRequest]) -> String {
     }
     parts.extend(run.load.users.map(|users| format!("{users} users")));
     parts.extend(run.load.rate_per_second.map(|rate| format!("planned {rate}/s")));
+    parts.extend(run.load.model.map(|model| model.name().to_owned()));
     parts.push(format!("resolution {}", run.clock.duration_resolution_ns));
     if run.damage != truetail_run::Damage::default() {
         parts.push(format!("damage {:?}", run.damage));

@@ -18,6 +18,7 @@ pub(in crate::whole) static HGRM: WholeFile = WholeFile {
         tool: None,
     },
     habits: &[],
+    model: None,
     likeness,
     parse: read,
 };
@@ -80,7 +81,7 @@ impl Steps {
         } else if !line.starts_with("Value") && !line.starts_with('#') {
             match Step::read(line).and_then(|step| self.add(step)) {
                 Ok(()) => {}
-                Err(why) => leave_out(&mut self.damage, row.place, || why),
+                Err(why) => leave_out(&mut self.damage, || (row.place, why)),
             }
         }
     }

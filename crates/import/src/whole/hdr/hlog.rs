@@ -19,6 +19,7 @@ use crate::{FormatInfo, ImportError, Likeness, RequestSink};
 pub(in crate::whole) static HLOG: WholeFile = WholeFile {
     info: &FormatInfo { name: "hlog", about: "a log of HdrHistogram", tool: None },
     habits: &[],
+    model: None,
     likeness,
     parse: read,
 };
@@ -53,7 +54,7 @@ fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportE
     let (mut log, mut damage) = (Log::default(), Damage::default());
     damage.truncated_at = each_row(bytes, |Row { place, line }| {
         if let Err(why) = log.take(line) {
-            leave_out(&mut damage, place, || why);
+            leave_out(&mut damage, || (place, why));
         }
     });
     let tag = log.chosen().ok_or_else(|| match &damage.first {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{
     Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom,
 };
@@ -18,6 +19,7 @@ use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
 pub(in crate::whole) static GUIDELLM: WholeFile = WholeFile {
     info: &FormatInfo { name: "guidellm", about: "GuideLLM's benchmarks.json", tool: Some("guidellm") },
     habits: habits::GUIDELLM,
+    model: None,
     likeness,
     parse: read,
 };
@@ -58,6 +60,7 @@ struct Config {
 
 #[derive(Default, Deserialize)]
 struct Strategy {
+    type_: Option<String>,
     rate: Option<f64>,
     streams: Option<u32>,
     max_concurrency: Option<u32>,
@@ -146,12 +149,21 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
     if count > 1 {
         notes.push(format!("the file holds {count} benchmarks; only the last was read"));
     }
-    let Strategy { rate, streams, max_concurrency } = benchmark.config.strategy;
-    let load = ForeignLoad { users: streams.or(max_concurrency), rate_per_second: rate, ..ForeignLoad::default() };
+    let load = load(&benchmark.config.strategy);
     let starts = if handed.count > 0 { ForeignStarts::Unix } else { ForeignStarts::None };
     let clock = ForeignClock { starts, start_resolution_ns: 1_000, duration_resolution_ns: 1_000 };
     let version = document.metadata.and_then(|metadata| metadata.guidellm_version);
     Ok(ForeignRun { version, clock, load, notes, ..run(claims(&benchmark.metrics)) })
+}
+
+fn load(strategy: &Strategy) -> ForeignLoad {
+    let Strategy { type_, rate, streams, max_concurrency } = strategy;
+    let model = match type_.as_deref() {
+        Some("synchronous" | "concurrent") => Some(LoadModelKind::Closed),
+        Some("constant" | "poisson") => Some(LoadModelKind::Open),
+        _ => None,
+    };
+    ForeignLoad { users: streams.or(*max_concurrency), rate_per_second: *rate, model }
 }
 
 /// Its figures are over successful requests, in seconds.

@@ -2,6 +2,7 @@
 
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{
     Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom,
 };
@@ -15,6 +16,7 @@ use crate::{FormatInfo, ImportError, RequestSink, habits};
 pub(in crate::whole) static VLLM: WholeFile = WholeFile {
     info: &FormatInfo { name: "vllm", about: "the result of 'vllm bench serve --save-result'", tool: Some("vllm") },
     habits: habits::VLLM,
+    model: None,
     likeness: |head| json::has_keys(head, &["model_id", "num_prompts", "request_rate", "tokenizer_id"]),
     parse: |bytes, sink| read(bytes, sink, "e2el_ms"),
 };
@@ -22,6 +24,7 @@ pub(in crate::whole) static VLLM: WholeFile = WholeFile {
 pub(in crate::whole) static SGLANG: WholeFile = WholeFile {
     info: &FormatInfo { name: "sglang", about: "the result of sglang's bench_serving", tool: Some("sglang") },
     habits: habits::SGLANG,
+    model: None,
     likeness: |head| json::has_keys(head, &["backend", "request_rate", "completed", "mean_e2e_latency_ms"]),
     parse: |bytes, sink| read(bytes, sink, "e2e_latency_ms"),
 };
@@ -88,11 +91,18 @@ fn claims(document: &Detailed, latency: &str) -> Claims {
     }
 }
 
-/// A rate of `inf` sends all at once, and is none.
+/// A rate of `inf` is none: all requests are due at once, and the limit on concurrency makes it a closed loop. With a rate and
+/// a limit, it depends on the server.
 fn load(document: &Detailed) -> ForeignLoad {
     let figure = |name: &str| document.figures.get(name).copied().filter(|number| *number > 0.0);
     let users = figure("max_concurrency").filter(|users| *users <= f64::from(u32::MAX)).map(|users| users as u32);
-    ForeignLoad { users, rate_per_second: figure("request_rate"), ..ForeignLoad::default() }
+    let rate_per_second = figure("request_rate");
+    let model = match (users, rate_per_second) {
+        (Some(_), None) => Some(LoadModelKind::Closed),
+        (None, Some(_)) => Some(LoadModelKind::Open),
+        (None, None) | (Some(_), Some(_)) => None,
+    };
+    ForeignLoad { users, rate_per_second, model }
 }
 
 /// Hands over the requests, and returns how many have no time. A request takes as long as its first token and the gaps
