@@ -6,16 +6,68 @@
 
 mod error;
 mod format;
+mod head;
+mod k6;
+mod rows;
+mod tables;
+
+use std::io::{self, BufRead, Cursor, Read};
+
+use truetail_run::ForeignRun;
 
 pub use error::{ImportError, Unrecognised};
 pub use format::{Format, FormatInfo, ImportOptions, Likeness, RequestSink};
 
 /// Every format, the most specific first.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[]
+    &[&tables::JMeterCsv, &tables::K6Csv]
 }
 
 /// The format of that name.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     all().iter().copied().find(|format| format.info().name == name)
+}
+
+/// The format of a file that begins with `head`: the first of [`all`] that says it is. `head` holds the whole file if that is
+/// short, else at least 64 KiB.
+///
+/// # Errors
+/// [`Unrecognised`], with what it looks like, and the formats that come near.
+pub fn recognise(head: &[u8]) -> Result<&'static dyn Format, Unrecognised> {
+    let mut near = Vec::new();
+    for format in all().iter().copied() {
+        match format.likeness(head) {
+            Likeness::Yes => return Ok(format),
+            Likeness::Near(why) => near.push((format.info().name, why)),
+            Likeness::No => {}
+        }
+    }
+    Err(Unrecognised { looks_like: head::looks_like(head), near })
+}
+
+/// Reads a file to its end, from a stream that need not be buffered: as `format`, or as what its beginning looks like.
+///
+/// # Errors
+/// [`ImportError`], if its format is not recognised, if nothing of it can be used, or it cannot be read.
+pub fn read(
+    input: &mut dyn Read,
+    format: Option<&'static dyn Format>,
+    options: &ImportOptions,
+    sink: &mut RequestSink<'_>,
+) -> Result<ForeignRun, ImportError> {
+    let head = read_head(input)?;
+    let format = match format {
+        Some(format) => format,
+        None => recognise(&head)?,
+    };
+    let mut whole = Cursor::new(head).chain(io::BufReader::with_capacity(HEAD, input));
+    format.read(&mut whole as &mut dyn BufRead, options, sink)
+}
+
+use head::HEAD;
+
+fn read_head(input: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(HEAD);
+    input.take(HEAD as u64).read_to_end(&mut head)?;
+    Ok(head)
 }

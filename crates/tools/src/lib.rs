@@ -34,6 +34,7 @@ mod tool;
 pub mod units;
 
 pub use error::{CommandError, ParseError};
+pub use failure_classifier::FailureClassifier;
 pub use load::LoadSpec;
 pub use locate::{InstalledTool, SearchPath, ToolNotFound};
 pub use output::{Invocation, ToolOutput};
