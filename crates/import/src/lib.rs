@@ -7,9 +7,11 @@
 mod error;
 mod format;
 mod head;
+mod json;
 mod k6;
 mod rows;
 mod tables;
+mod vegeta;
 
 use std::io::{self, BufRead, Cursor, Read};
 
@@ -18,9 +20,20 @@ use truetail_run::ForeignRun;
 pub use error::{ImportError, Unrecognised};
 pub use format::{Format, FormatInfo, ImportOptions, Likeness, RequestSink};
 
+static STREAMED: [&dyn Format; 8] = [
+    &tables::JMeterCsv,
+    &tables::K6Csv,
+    &tables::VegetaCsv,
+    &tables::HEY,
+    &tables::AB,
+    &tables::LOCUST,
+    &json::K6Json,
+    &json::VegetaJson,
+];
+
 /// Every format, the most specific first.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[&tables::JMeterCsv, &tables::K6Csv]
+    &STREAMED
 }
 
 /// The format of that name.

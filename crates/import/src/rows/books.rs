@@ -97,6 +97,11 @@ impl<'a, 'b> Books<'a, 'b> {
         }
     }
 
+    /// How many requests there were so far.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
     /// Adds a note.
     pub fn note(&mut self, note: String) {
         self.notes.push(note);

@@ -3,6 +3,7 @@
 pub(crate) mod books;
 pub(crate) mod fields;
 pub(crate) mod instant;
+pub(crate) mod json;
 pub(crate) mod lines;
 pub(crate) mod number;
 pub(crate) mod order;
