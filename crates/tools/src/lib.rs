@@ -24,6 +24,7 @@ mod wrk2;
 
 mod error;
 mod failure_classifier;
+pub mod files;
 mod jars;
 mod load;
 mod locate;
