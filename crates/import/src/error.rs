@@ -16,6 +16,9 @@ pub enum ImportError {
         /// What is wrong there.
         what: String,
     },
+    /// What the user says of its columns is wrong.
+    #[error("{0}")]
+    Options(String),
     /// Its format was not recognised.
     #[error(transparent)]
     Unrecognised(#[from] Unrecognised),

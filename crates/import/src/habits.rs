@@ -85,7 +85,10 @@ pub const VEGETA: &[Habit] = &[
         "with -max-workers the pacer waits for a free worker: the run becomes a closed loop and does not say so",
         "vegeta lib/attack.go lines 474-507",
     ),
-    habit("requests that could not be sent in time disappear and only lower the rate", "vegeta lib/attack.go lines 474-507"),
+    habit(
+        "requests that could not be sent in time disappear and only lower the rate",
+        "vegeta lib/attack.go lines 474-507",
+    ),
     habit("failed requests are among the latencies, so a quick refusal lowers them", "vegeta lib/metrics.go line 58"),
 ];
 
@@ -117,7 +120,10 @@ pub const JMETER: &[Habit] = &[
         "JMeter, jmeter.properties: sampleresult.timestamp.start",
     ),
     habit("the wait in a timer and for a free thread is in no column", "JMeter 5.6.3, its captured results"),
-    habit("requests without an answer are among the latencies, with the time until they failed", "JMeter 5.6.3, its captured results"),
+    habit(
+        "requests without an answer are among the latencies, with the time until they failed",
+        "JMeter 5.6.3, its captured results",
+    ),
 ];
 
 /// Gatling.
@@ -128,7 +134,10 @@ pub const GATLING: &[Habit] = &[
     ),
     habit("users are scheduled in batches of a second, rounded to milliseconds", "Gatling Injector.scala line 33"),
     habit("percentiles of the reports of 3.13 and later are approximate", "Gatling issue 4715, t-digest issue 230"),
-    habit("requests are tried again up to twice after a reset, unseen", "Gatling 3.15.1, testdata/tools/gatling/3.15.1/errors"),
+    habit(
+        "requests are tried again up to twice after a reset, unseen",
+        "Gatling 3.15.1, testdata/tools/gatling/3.15.1/errors",
+    ),
 ];
 
 /// Locust.
@@ -171,7 +180,10 @@ pub const OHA: &[Habit] = &[
         "oha client.rs lines 2150-2195; oha issue 577",
     ),
     habit("errors, timeouts and aborted requests are in no latency", "oha result_data.rs lines 57-66, 99-105"),
-    habit("the success rate leaves out aborted requests and counts every answer as a success", "oha result_data.rs lines 85-97"),
+    habit(
+        "the success rate leaves out aborted requests and counts every answer as a success",
+        "oha result_data.rs lines 85-97",
+    ),
 ];
 
 /// fortio.
@@ -181,7 +193,10 @@ pub const FORTIO: &[Habit] = &[
         "after a stall, a thread sends back to back until it has caught up, or with -nocatchup leaves out what it missed",
         "fortio periodic.go",
     ),
-    habit("percentiles are interpolated within the buckets of -r (1 ms by default)", "fortio 1.68.2, its captured results"),
+    habit(
+        "percentiles are interpolated within the buckets of -r (1 ms by default)",
+        "fortio 1.68.2, its captured results",
+    ),
     habit(
         "the fast client tries again on a new connection after a reset or a timeout, and reports one good answer",
         "fortio 1.68.2, its captured results",
@@ -250,10 +265,8 @@ pub const GUIDELLM: &[Habit] = &[
 ];
 
 /// Browsers and proxies that write HAR files.
-pub const HAR: &[Habit] = &[habit(
-    "the time of an entry includes 'blocked', the wait for a connection",
-    "HAR 1.2 specification, timings",
-)];
+pub const HAR: &[Habit] =
+    &[habit("the time of an entry includes 'blocked', the wait for a connection", "HAR 1.2 specification, timings")];
 
 #[cfg(test)]
 mod tests {
@@ -262,8 +275,8 @@ mod tests {
     #[test]
     fn every_habit_is_a_sentence_with_a_source() {
         let all = [
-            AB, HEY, WRK, WRK2, VEGETA, K6, JMETER, GATLING, LOCUST, HYPERFOIL, OHA, FORTIO, AUTOCANNON, H2LOAD, VLLM, SGLANG,
-            GUIDELLM, HAR,
+            AB, HEY, WRK, WRK2, VEGETA, K6, JMETER, GATLING, LOCUST, HYPERFOIL, OHA, FORTIO, AUTOCANNON, H2LOAD, VLLM,
+            SGLANG, GUIDELLM, HAR,
         ];
         for habit in all.into_iter().flatten() {
             let Habit { what, source } = habit;

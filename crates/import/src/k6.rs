@@ -5,8 +5,9 @@ use truetail_model::time::Nanos;
 use truetail_run::{ForeignLoad, ForeignRequest};
 use truetail_tools::FailureClassifier;
 
+use crate::habits;
 use crate::rows::books::ANSWERED;
-use crate::rows::number::{Measured, whole};
+use crate::rows::number::{Finest, Measured, whole};
 use crate::rows::{RunFacts, Taken, Workers, Wrong};
 
 /// The metric of which each sample is a request.
@@ -36,7 +37,7 @@ pub(crate) struct K6Requests {
     failures: FailureClassifier,
     dropped: u64,
     users: u64,
-    end_resolution_ns: u64,
+    resolution: Finest,
 }
 
 impl K6Requests {
@@ -53,7 +54,7 @@ impl K6Requests {
     pub fn request(&mut self, sample: &Sample<'_>) -> Result<Taken, Wrong> {
         // In whole seconds a request may seem to end before it started, but not before 1970.
         let start_ns = sample.end.ns.checked_sub(sample.duration_ns).ok_or(Wrong::Shape("a request of our days"))?;
-        self.end_resolution_ns = self.end_resolution_ns.max(sample.end.resolution_ns);
+        self.resolution.see(sample.end);
         Ok(Taken::Request(ForeignRequest {
             start_ns: Some(start_ns),
             duration: Nanos(sample.duration_ns),
@@ -81,13 +82,14 @@ impl K6Requests {
 
     /// What was seen, for the run.
     pub fn close(self, facts: &mut RunFacts) {
-        facts.start_resolution_ns = self.end_resolution_ns.max(1);
+        facts.habits = habits::K6;
+        facts.start_resolution_ns = self.resolution.ns();
         facts.dropped = Some(self.dropped).filter(|dropped| *dropped > 0);
         facts.load =
             ForeignLoad { users: u32::try_from(self.users).ok().filter(|users| *users > 0), ..Default::default() };
         facts.notes.extend(self.failures.notes());
         facts.notes.extend(self.workers.note());
-        if self.end_resolution_ns >= 1_000_000_000 {
+        if self.resolution.ns() >= 1_000_000_000 {
             facts.notes.push(
                 "k6 wrote times in whole seconds; K6_CSV_TIME_FORMAT=unix_nano makes it write nanoseconds".to_owned(),
             );

@@ -6,11 +6,14 @@
 
 mod error;
 mod format;
+pub mod habits;
 mod head;
 mod json;
 mod k6;
+mod logs;
 mod rows;
 mod tables;
+mod user;
 mod vegeta;
 
 use std::io::{self, BufRead, Cursor, Read};
@@ -20,7 +23,7 @@ use truetail_run::ForeignRun;
 pub use error::{ImportError, Unrecognised};
 pub use format::{Format, FormatInfo, ImportOptions, Likeness, RequestSink};
 
-static STREAMED: [&dyn Format; 8] = [
+static STREAMED: [&dyn Format; 13] = [
     &tables::JMeterCsv,
     &tables::K6Csv,
     &tables::VegetaCsv,
@@ -29,6 +32,11 @@ static STREAMED: [&dyn Format; 8] = [
     &tables::LOCUST,
     &json::K6Json,
     &json::VegetaJson,
+    &logs::AccessJson,
+    &logs::NGINX,
+    &logs::ENVOY,
+    &user::UserCsv,
+    &user::UserJson,
 ];
 
 /// Every format, the most specific first.
@@ -58,7 +66,8 @@ pub fn recognise(head: &[u8]) -> Result<&'static dyn Format, Unrecognised> {
     Err(Unrecognised { looks_like: head::looks_like(head), near })
 }
 
-/// Reads a file to its end, from a stream that need not be buffered: as `format`, or as what its beginning looks like.
+/// Reads a file to its end, from a stream that need not be buffered: as `format`, or as what its beginning looks
+/// like. Where columns are named, and no format, it is a table or JSON lines of no tool.
 ///
 /// # Errors
 /// [`ImportError`], if its format is not recognised, if nothing of it can be used, or it cannot be read.
@@ -71,7 +80,9 @@ pub fn read(
     let head = read_head(input)?;
     let format = match format {
         Some(format) => format,
-        None => recognise(&head)?,
+        None if options.columns.is_empty() => recognise(&head)?,
+        None if head::first_line(&head).trim_ascii_start().starts_with(b"{") => &user::UserJson,
+        None => &user::UserCsv,
     };
     let mut whole = Cursor::new(head).chain(io::BufReader::with_capacity(HEAD, input));
     format.read(&mut whole as &mut dyn BufRead, options, sink)

@@ -5,7 +5,7 @@ use std::io;
 use truetail_model::record::Outcome;
 use truetail_run::{
     Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView,
-    LatencyFrom,
+    Habit, LatencyFrom,
 };
 
 use super::lines::{Lines, Span};
@@ -39,7 +39,6 @@ pub(crate) struct RunFacts {
     pub version: Option<String>,
     pub latency_from: LatencyFrom,
     pub starts: ForeignStarts,
-    /// The coarsest of its starts.
     pub start_resolution_ns: u64,
     pub duration_resolution_ns: u64,
     pub load: ForeignLoad,
@@ -50,6 +49,7 @@ pub(crate) struct RunFacts {
     /// Every request that was made has a row.
     pub has_all_requests: bool,
     pub notes: Vec<String>,
+    pub habits: &'static [Habit],
 }
 
 impl Default for RunFacts {
@@ -66,6 +66,7 @@ impl Default for RunFacts {
             dropped: None,
             has_all_requests: true,
             notes: Vec::new(),
+            habits: &[],
         }
     }
 }
@@ -174,7 +175,7 @@ impl<'a, 'b> Books<'a, 'b> {
             view: facts.view,
             damage: self.damage,
             notes: self.notes,
-            habits: &[],
+            habits: facts.habits,
         })
     }
 }

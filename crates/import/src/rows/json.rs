@@ -30,6 +30,11 @@ enum Kind {
 }
 
 impl Value {
+    /// What is not there.
+    pub const fn nothing() -> Value {
+        Value { kind: Kind::Absent, text: String::new() }
+    }
+
     /// It is there, and not null.
     pub fn is_there(&self) -> bool {
         self.kind != Kind::Absent
@@ -97,8 +102,13 @@ impl Value {
         match self.kind {
             Kind::Text => instant(self.text.as_bytes()),
             Kind::Whole(number) => instant(Digits::of(number).text()),
-            Kind::Float(number) if number < 1e11 => float(number, Unit::Seconds),
-            Kind::Float(number) => float(number, Unit::Millis),
+            Kind::Float(number) if number < 1e8 => float(number, Unit::Seconds),
+            // A float of our days has no more than microseconds.
+            Kind::Float(number) => {
+                let unit = if number < 1e11 { Unit::Seconds } else { Unit::Millis };
+                let ns = float(number, unit)?.ns;
+                Ok(Measured { ns: ns.saturating_add(500) / 1_000 * 1_000, resolution_ns: 1_000 })
+            }
             Kind::Absent | Kind::Negative(_) | Kind::Bool(_) | Kind::Other => self.time(Unit::Seconds),
         }
     }

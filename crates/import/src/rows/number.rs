@@ -60,6 +60,22 @@ pub(crate) struct Measured {
     pub resolution_ns: u64,
 }
 
+/// The finest of the resolutions that were seen: a time may end in zeros that are not written.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Finest(Option<u64>);
+
+impl Finest {
+    /// Looks at a time.
+    pub fn see(&mut self, time: Measured) {
+        self.0 = Some(self.0.unwrap_or(u64::MAX).min(time.resolution_ns));
+    }
+
+    /// Nanoseconds; 1 where nothing was seen.
+    pub fn ns(self) -> u64 {
+        self.0.unwrap_or(1)
+    }
+}
+
 /// A whole number.
 ///
 /// # Errors

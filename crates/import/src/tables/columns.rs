@@ -7,7 +7,8 @@ use truetail_tools::FailureClassifier;
 
 use crate::rows::books::ANSWERED;
 use crate::rows::instant::instant;
-use crate::rows::number::{Measured, NotUsable, Unit, time, whole};
+use crate::rows::json::Value;
+use crate::rows::number::{Finest, Measured, NotUsable, Unit, time, whole};
 use crate::rows::{Fields, RunFacts, Taken, Workers, Wrong};
 
 /// How a point in time is written.
@@ -69,8 +70,8 @@ pub(crate) struct ColumnReader {
     columns: Columns,
     workers: Workers,
     failures: FailureClassifier,
-    start_resolution_ns: u64,
-    duration_resolution_ns: u64,
+    starts: Finest,
+    durations: Finest,
 }
 
 impl ColumnReader {
@@ -79,8 +80,8 @@ impl ColumnReader {
             columns,
             workers: Workers::default(),
             failures: FailureClassifier::default(),
-            start_resolution_ns: 1,
-            duration_resolution_ns: u64::MAX,
+            starts: Finest::default(),
+            durations: Finest::default(),
         }
     }
 
@@ -105,8 +106,8 @@ impl ColumnReader {
                 Measured { ns, resolution_ns: end.resolution_ns }
             }
         };
-        self.duration_resolution_ns = self.duration_resolution_ns.min(duration.resolution_ns);
-        self.start_resolution_ns = self.start_resolution_ns.max(start.map_or(1, |start| start.resolution_ns));
+        self.durations.see(duration);
+        start.into_iter().for_each(|start| self.starts.see(start));
         let field = |column: Option<usize>| column.map_or(&b""[..], |column| fields.get(row, column));
         Ok(Taken::Request(ForeignRequest {
             start_ns: start.map(|start| start.ns),
@@ -117,12 +118,10 @@ impl ColumnReader {
         }))
     }
 
-    /// What was seen, for the run. Trailing zeros may be missing, so starts are as coarse as the coarsest of them, and
-    /// durations as fine as the finest.
+    /// What was seen, for the run.
     pub fn close(self, facts: &mut RunFacts) {
-        facts.start_resolution_ns = self.start_resolution_ns;
-        facts.duration_resolution_ns =
-            if self.duration_resolution_ns == u64::MAX { 1 } else { self.duration_resolution_ns };
+        facts.start_resolution_ns = self.starts.ns();
+        facts.duration_resolution_ns = self.durations.ns();
         facts.notes.extend(self.failures.notes());
         facts.notes.extend(self.workers.note());
     }
@@ -138,5 +137,16 @@ pub(crate) fn outcome(failures: &mut FailureClassifier, status: &[u8], error: &[
             Ok("" | "OK" | "ok" | "true" | "success") => ANSWERED,
             _ => failures.classify(&String::from_utf8_lossy(status)),
         },
+    }
+}
+
+/// The same for a value of JSON, which may also be true or false.
+pub(crate) fn outcome_of(failures: &mut FailureClassifier, status: &Value) -> Outcome {
+    match (status.whole(), status.truth()) {
+        (Ok(status @ 1..=999), _) => Outcome::Response { status: status as u16 },
+        (_, Some(true)) => ANSWERED,
+        (Ok(_), _) => failures.unknown("status 0"),
+        (_, Some(false)) => failures.unknown("false"),
+        (Err(_), None) => outcome(failures, status.text().as_bytes(), b""),
     }
 }

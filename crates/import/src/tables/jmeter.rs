@@ -9,10 +9,11 @@ use truetail_run::{ForeignLoad, ForeignRequest, ForeignRun};
 use truetail_tools::FailureClassifier;
 
 use super::{Header, Table};
+use crate::habits;
 use crate::head::first_line;
 use crate::rows::books::ANSWERED;
 use crate::rows::instant::instant;
-use crate::rows::number::{Unit, time, whole};
+use crate::rows::number::{Finest, Unit, time, whole};
 use crate::rows::{Books, Fields, Lines, RunFacts, Taken, Workers, Wrong};
 use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
@@ -59,7 +60,8 @@ impl Format for JMeterCsv {
         let mut lines = Lines::new(input);
         lines.skip_byte_order_mark()?;
         let mut books = Books::in_order(sink);
-        let mut facts = RunFacts { duration_resolution_ns: Unit::Millis.nanos(), ..RunFacts::default() };
+        let mut facts =
+            RunFacts { duration_resolution_ns: Unit::Millis.nanos(), habits: habits::JMETER, ..RunFacts::default() };
         if let Some(first) = lines.peek()? {
             let row = lines.bytes(first).to_vec();
             let header = Header::with_columns(&row, &NEEDED);
@@ -146,7 +148,7 @@ struct Samples {
     failed: u64,
     transactions: u64,
     users: u64,
-    start_resolution_ns: u64,
+    resolution: Finest,
     disorder: Disorder,
 }
 
@@ -160,7 +162,7 @@ impl Samples {
             failed: 0,
             transactions: 0,
             users: 0,
-            start_resolution_ns: 1,
+            resolution: Finest::default(),
             disorder: Disorder::default(),
         }
     }
@@ -178,7 +180,7 @@ impl Samples {
         let outcome = self.outcome(field(self.columns.code), field(self.columns.message), succeeded);
         self.failed += u64::from(!succeeded);
         self.users = self.users.max(whole(field(self.columns.threads)).unwrap_or_default());
-        self.start_resolution_ns = self.start_resolution_ns.max(start.resolution_ns);
+        self.resolution.see(start);
         self.disorder.see(start.ns, elapsed.ns);
         Ok(Taken::Request(ForeignRequest {
             start_ns: Some(start.ns),
@@ -206,7 +208,7 @@ impl Samples {
 
     fn close(self, facts: &mut RunFacts) {
         facts.failed = self.columns.success.map(|_| self.failed);
-        facts.start_resolution_ns = self.start_resolution_ns;
+        facts.start_resolution_ns = self.resolution.ns();
         facts.load =
             ForeignLoad { users: u32::try_from(self.users).ok().filter(|users| *users > 0), ..Default::default() };
         facts.notes.extend(self.failures.notes());

@@ -7,6 +7,7 @@ mod k6;
 mod simple;
 mod vegeta;
 
+pub(crate) use columns::{Clock, ColumnReader, Columns, Length, outcome, outcome_of};
 pub(crate) use header::{Header, Table};
 pub(crate) use jmeter::JMeterCsv;
 pub(crate) use k6::K6Csv;

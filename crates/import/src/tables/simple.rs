@@ -2,10 +2,11 @@
 
 use std::io::BufRead;
 
-use truetail_run::{ForeignRun, ForeignStarts, LatencyFrom};
+use truetail_run::{ForeignRun, ForeignStarts, Habit, LatencyFrom};
 
 use super::columns::{Clock, ColumnReader, Columns, Length};
 use super::{Header, Table};
+use crate::habits;
 use crate::head::first_line;
 use crate::rows::number::Unit;
 use crate::rows::{Books, Lines, RunFacts};
@@ -27,6 +28,7 @@ pub(crate) struct SimpleTable {
     in_order: bool,
     /// What every reader of such a file should know.
     notes: &'static [&'static str],
+    habits: &'static [Habit],
     /// Requests without an answer have rows too.
     has_all_requests: bool,
 }
@@ -43,6 +45,7 @@ pub(crate) static HEY: SimpleTable = SimpleTable {
     resolution_ns: (100_000, 100_000),
     in_order: true,
     notes: &["hey's CSV has no rows for requests without an answer"],
+    habits: habits::HEY,
     has_all_requests: false,
 };
 
@@ -60,6 +63,7 @@ pub(crate) static AB: SimpleTable = SimpleTable {
     notes: &[
         "ab's file has starts in whole seconds, is sorted by latency, and does not tell requests that failed from answers",
     ],
+    habits: habits::AB,
     has_all_requests: true,
 };
 
@@ -79,6 +83,7 @@ pub(crate) static LOCUST: SimpleTable = SimpleTable {
     resolution_ns: (1_000, 1_000),
     in_order: true,
     notes: &[],
+    habits: habits::LOCUST,
     has_all_requests: true,
 };
 
@@ -136,6 +141,7 @@ impl Format for SimpleTable {
             starts: self.starts,
             latency_from: LatencyFrom::Send,
             has_all_requests: self.has_all_requests,
+            habits: self.habits,
             ..RunFacts::default()
         };
         if let Some(first) = lines.peek()? {

@@ -69,3 +69,20 @@ fn a_file_that_was_cut_off_is_read_up_to_there() {
     let last = bytes.iter().rposition(|byte| *byte == b'\n').expect("a row") as u64 + 1;
     assert_eq!((run.damage.rows_left_out, run.damage.truncated_at.map(|place| place.byte)), (1, Some(last)));
 }
+
+#[test]
+fn json_lines() {
+    let (run, requests) = import("k6-json", &file("import/k6-json/errors-first-300-lines.json"));
+    assert_eq!((requests.len(), run.damage.rows_left_out, run.load.users), (20, 0, Some(20)));
+    assert_eq!((with_status(&requests, 200), with_status(&requests, 503)), (17, 2));
+    let resets = requests.iter().filter(|request| request.outcome == Outcome::Reset(Cause::ResetByPeer));
+    assert_eq!((resets.count(), run.clock.start_resolution_ns), (1, 1));
+    let first = ForeignRequest {
+        start_ns: Some(1_795_157_771_790_335_619 - 11_505_530),
+        duration: Nanos(11_505_530),
+        outcome: Outcome::Response { status: 200 },
+        worker: None,
+        bytes_in: None,
+    };
+    assert_eq!(requests[0], first);
+}

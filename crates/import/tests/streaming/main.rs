@@ -2,6 +2,9 @@
 
 mod jmeter;
 mod k6;
+mod logs;
+mod tables;
+mod user;
 
 use std::fs;
 use std::path::Path;
