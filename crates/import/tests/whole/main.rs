@@ -2,6 +2,7 @@
 
 mod cases;
 mod damage;
+mod docs;
 mod hdr;
 mod properties;
 mod support;

@@ -105,10 +105,12 @@ struct Requests {
 /// Times in seconds since 1970.
 #[derive(Deserialize)]
 struct Request {
-    #[serde(alias = "start_time")]
     request_start_time: Option<f64>,
-    #[serde(alias = "end_time")]
     request_end_time: Option<f64>,
+    /// As versions before 0.4 name it.
+    start_time: Option<f64>,
+    /// As versions before 0.4 name it.
+    end_time: Option<f64>,
     info: Option<Info>,
 }
 
@@ -211,7 +213,8 @@ impl Handed {
 
     fn one(&mut self, request: &Request, outcome: Outcome, sink: &mut RequestSink<'_>) {
         let seconds = |at: Option<f64>| units::nanos(at?, 1e9);
-        let (start, end) = (seconds(request.request_start_time), seconds(request.request_end_time));
+        let start = seconds(request.request_start_time.or(request.start_time));
+        let end = seconds(request.request_end_time.or(request.end_time));
         let taken = start.zip(end).and_then(|(start, end)| Some((start, end.0.checked_sub(start.0)?)));
         let Some((start, duration)) = taken else {
             self.without_times += 1;
