@@ -4,5 +4,6 @@ mod cases;
 mod damage;
 mod docs;
 mod hdr;
+mod llm;
 mod properties;
 mod support;
