@@ -9,6 +9,32 @@ const fn habit(what: &'static str, source: &'static str) -> Habit {
     Habit { what, source }
 }
 
+/// The habits of a tool, by its name; none where nothing is known of it.
+pub fn of(tool: &str) -> &'static [Habit] {
+    ALL.iter().find(|(name, _)| *name == tool).map_or(&[], |(_, habits)| habits)
+}
+
+/// The habits of every tool, by its name in [`FormatInfo::tool`](crate::FormatInfo::tool).
+const ALL: [(&str, &[Habit]); 17] = [
+    ("ab", AB),
+    ("hey", HEY),
+    ("wrk", WRK),
+    ("wrk2", WRK2),
+    ("vegeta", VEGETA),
+    ("k6", K6),
+    ("jmeter", JMETER),
+    ("gatling", GATLING),
+    ("locust", LOCUST),
+    ("hyperfoil", HYPERFOIL),
+    ("oha", OHA),
+    ("fortio", FORTIO),
+    ("autocannon", AUTOCANNON),
+    ("h2load", H2LOAD),
+    ("vllm", VLLM),
+    ("sglang", SGLANG),
+    ("guidellm", GUIDELLM),
+];
+
 /// ab.
 pub const AB: &[Habit] = &[
     habit(
@@ -274,14 +300,16 @@ mod tests {
 
     #[test]
     fn every_habit_is_a_sentence_with_a_source() {
-        let all = [
-            AB, HEY, WRK, WRK2, VEGETA, K6, JMETER, GATLING, LOCUST, HYPERFOIL, OHA, FORTIO, AUTOCANNON, H2LOAD, VLLM,
-            SGLANG, GUIDELLM, HAR,
-        ];
-        for habit in all.into_iter().flatten() {
-            let Habit { what, source } = habit;
+        for Habit { what, source } in ALL.iter().flat_map(|(_, habits)| *habits).chain(HAR) {
             assert!(what.len() > 30 && !what.ends_with('.') && !what.contains("  "), "{what}");
             assert!(source.len() > 8 && !source.contains("  "), "{source}");
+        }
+    }
+
+    #[test]
+    fn every_tool_of_a_format_has_habits() {
+        for info in crate::all().iter().map(|format| format.info()) {
+            assert!(info.tool.is_none_or(|tool| !of(tool).is_empty()), "{}", info.name);
         }
     }
 }

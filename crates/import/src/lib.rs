@@ -16,8 +16,10 @@ mod rows;
 mod tables;
 mod user;
 mod vegeta;
+mod whole;
 
 use std::io::{self, BufReader, Cursor, Read};
+use std::sync::LazyLock;
 
 use truetail_run::ForeignRun;
 
@@ -44,7 +46,8 @@ static STREAMED: [&dyn Format; 13] = [
 
 /// Every format, the most specific first.
 pub fn all() -> &'static [&'static dyn Format] {
-    &STREAMED
+    static ALL: LazyLock<Vec<&dyn Format>> = LazyLock::new(|| STREAMED.iter().chain(whole::all()).copied().collect());
+    &ALL
 }
 
 /// The format of that name.
@@ -106,7 +109,8 @@ fn read_text(
         None => &user::UserCsv,
     };
     let mut whole = Cursor::new(head).chain(BufReader::with_capacity(HEAD, input));
-    format.read(&mut whole, options, sink)
+    let run = format.read(&mut whole, options, sink)?;
+    Ok(ForeignRun { habits: run.tool.map_or(run.habits, habits::of), ..run })
 }
 
 fn read_head(input: &mut dyn Read) -> io::Result<Vec<u8>> {

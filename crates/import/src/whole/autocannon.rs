@@ -1,6 +1,7 @@
 //! The JSON of `autocannon -j`.
 
 use serde::Deserialize;
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignClock, ForeignLoad, ForeignRun, LatencyFrom};
 use truetail_tools::files;
 
@@ -11,6 +12,7 @@ use crate::{FormatInfo, ImportError, RequestSink, habits};
 pub(super) static JSON: WholeFile = WholeFile {
     info: &FormatInfo { name: "autocannon", about: "the result of 'autocannon -j'", tool: Some("autocannon") },
     habits: habits::AUTOCANNON,
+    model: Some(LoadModelKind::Closed),
     likeness: |head| json::has_keys(head, &["latency", "non2xx", "pipelining", "totalCount"]),
     parse: read,
 };
@@ -42,7 +44,7 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
     let clock = ForeignClock { duration_resolution_ns: 1_000_000, ..ForeignClock::default() };
     // Each connection has `pipelining` requests in flight.
     let users = document.connections.and_then(|connections| connections.checked_mul(document.pipelining.unwrap_or(1)));
-    let mut run = ForeignRun { clock, load: ForeignLoad { users, rate_per_second: None }, ..run_of(report, sink) };
+    let mut run = ForeignRun { clock, load: ForeignLoad { users, ..ForeignLoad::default() }, ..run_of(report, sink) };
     if run.claims.latency_from == LatencyFrom::BackFilled {
         let (latencies, answers) = (document.latency.total_count, document.requests.total);
         run.notes.push(format!("{latencies} latencies for {answers} answers: autocannon added the rest"));

@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 use std::io::{BufRead, Read};
 
-use truetail_run::{Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, Habit};
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{
+    Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, Habit,
+};
 use truetail_tools::{ParseError, ReportedRequest, ToolReport};
 
 use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
@@ -23,6 +26,8 @@ pub(super) struct WholeFile {
     pub info: &'static FormatInfo,
     /// What the tool does by itself.
     pub habits: &'static [Habit],
+    /// What decides when the next request is sent, where the tool leaves no choice.
+    pub model: Option<LoadModelKind>,
     /// Whether a file that begins like this is one.
     pub likeness: fn(&[u8]) -> Likeness,
     /// Reads one.
@@ -46,7 +51,9 @@ impl Format for WholeFile {
     ) -> Result<ForeignRun, ImportError> {
         let bytes = all_bytes(input, MOST_BYTES)?;
         check(self, &bytes)?;
-        counted(self.info, self.habits, sink, |sink| (self.parse)(without_mark(&bytes), sink))
+        let run = counted(self.info, self.habits, sink, |sink| (self.parse)(without_mark(&bytes), sink))?;
+        let model = run.load.model.or(self.model);
+        Ok(ForeignRun { load: ForeignLoad { model, ..run.load }, ..run })
     }
 }
 
@@ -106,7 +113,7 @@ pub(super) fn place_of(bytes: &[u8], byte: usize) -> FilePlace {
 
 /// How many line ends there are.
 pub(super) fn line_ends(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+    memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
 /// The byte at which a line begins, from 1; the end where there is no such line.
@@ -158,9 +165,9 @@ pub(super) fn request(one: &ReportedRequest, worker: Option<u32>) -> ForeignRequ
 }
 
 /// Adds a row that cannot be used.
-pub(super) fn leave_out(damage: &mut Damage, place: FilePlace, why: impl FnOnce() -> String) {
+pub(super) fn leave_out(damage: &mut Damage, what: impl FnOnce() -> (FilePlace, String)) {
     damage.rows_left_out += 1;
-    damage.first.get_or_insert_with(|| (place, why()));
+    damage.first.get_or_insert_with(what);
 }
 
 /// The beginning of a file as text.

@@ -11,6 +11,7 @@ use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
 pub(super) static LOG: WholeFile = WholeFile {
     info: &FormatInfo { name: "h2load-log", about: "the file of 'h2load --log-file'", tool: Some("h2load") },
     habits: habits::H2LOAD,
+    model: None,
     likeness,
     parse: read,
 };
@@ -34,7 +35,7 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
             failed += u64::from(!matches!(one.outcome, Outcome::Response { status: ..=399 }));
             sink(&request(&one, None));
         }
-        None => leave_out(&mut damage, place, || "not a start, a status and a time in microseconds".to_owned()),
+        None => leave_out(&mut damage, || (place, "not a start, a status and a time in microseconds".to_owned())),
     });
     let claims = Claims {
         measured: Some(rows),
@@ -42,7 +43,6 @@ fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportEr
         failed: Some(failed),
         ..Claims::silent(LatencyFrom::Send)
     };
-    let clock =
-        ForeignClock { starts: ForeignStarts::Unix, start_resolution_ns: 1_000, duration_resolution_ns: 1_000 };
+    let clock = ForeignClock { starts: ForeignStarts::Unix, start_resolution_ns: 1_000, duration_resolution_ns: 1_000 };
     Ok(ForeignRun { clock, damage, ..run(claims) })
 }

@@ -1,5 +1,6 @@
 //! The summary that hey prints.
 
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignClock, ForeignRun};
 use truetail_tools::files;
 
@@ -9,6 +10,7 @@ use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
 pub(super) static SUMMARY: WholeFile = WholeFile {
     info: &FormatInfo { name: "hey-summary", about: "the summary that hey prints", tool: Some("hey") },
     habits: habits::HEY,
+    model: Some(LoadModelKind::Closed),
     likeness,
     parse: read,
 };

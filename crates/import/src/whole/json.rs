@@ -1,6 +1,7 @@
 //! JSON documents: recognised by their keys, read into the tool's own words, refused with byte and line.
 
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use truetail_model::time::Nanos;
 use truetail_run::ClaimedQuantile;
 use truetail_tools::units;
@@ -26,7 +27,7 @@ pub(super) fn has_keys(head: &[u8], keys: &[&str]) -> Likeness {
 ///
 /// # Errors
 /// [`ImportError::Content`] with the byte and the line.
-pub(super) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ImportError> {
+pub(super) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ImportError> {
     serde_json::from_slice(bytes).map_err(|error| refused(bytes, &error))
 }
 
@@ -41,7 +42,8 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), ImportError> {
 /// The error of a document that begins at the first of these bytes.
 pub(super) fn refused(bytes: &[u8], error: &serde_json::Error) -> ImportError {
     let column = error.column().saturating_sub(1);
-    let at = place_of(bytes, start_of_line(bytes, error.line() as u64) + column);
+    let byte = if error.is_eof() { bytes.len() } else { start_of_line(bytes, error.line() as u64) + column };
+    let at = place_of(bytes, byte);
     let said = error.to_string();
     let what = said.rsplit_once(" at line ").map_or(&*said, |(what, _)| what);
     let cut_off = if error.is_eof() { "; the file was cut off" } else { "" };
@@ -80,7 +82,7 @@ mod tests {
     #[test]
     fn a_document_that_was_cut_off_says_where() {
         let error = check(b"{\n  \"a\": [1,\n  2").expect_err("cut off").to_string();
-        assert_eq!(error, "line 3: EOF while parsing a list at byte 15; the file was cut off");
+        assert_eq!(error, "line 3: EOF while parsing a list at byte 16; the file was cut off");
         let error = check(b"{\"a\": nope}").expect_err("no JSON").to_string();
         assert!(error.starts_with("line 1: expected") && error.ends_with(" at byte 7"), "{error}");
     }

@@ -1,5 +1,6 @@
 //! k6's summary as JSON: of `--summary-export`, or of a script's `handleSummary`.
 
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignClock, ForeignLoad, ForeignRun};
 use truetail_tools::files;
 
@@ -14,6 +15,7 @@ pub(super) static SUMMARY: WholeFile = WholeFile {
         tool: Some("k6"),
     },
     habits: habits::K6,
+    model: None,
     likeness,
     parse: read,
 };
@@ -30,6 +32,9 @@ fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportE
     json::check(bytes)?;
     let (claims, users) = files::k6_summary(bytes).map_err(|error| refused(bytes, &error))?;
     let clock = ForeignClock { duration_resolution_ns: 1, ..ForeignClock::default() };
-    let load = ForeignLoad { users: users.and_then(|users| users.try_into().ok()), rate_per_second: None };
+    // Only executors with an arrival rate drop iterations.
+    let model = claims.dropped.map(|_| LoadModelKind::Open);
+    let users = users.and_then(|users| users.try_into().ok());
+    let load = ForeignLoad { users, model, ..ForeignLoad::default() };
     Ok(ForeignRun { clock, load, ..run(claims) })
 }

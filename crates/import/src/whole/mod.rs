@@ -3,6 +3,7 @@
 
 mod ab;
 mod autocannon;
+mod bounded;
 mod file;
 mod fortio;
 mod gatling;
@@ -18,6 +19,7 @@ mod llm;
 mod locust;
 mod oha;
 mod rows;
+mod table;
 mod vegeta;
 mod wrk;
 
@@ -26,7 +28,7 @@ use crate::Format;
 /// These formats, the most specific first.
 #[rustfmt::skip]
 pub(crate) fn all() -> &'static [&'static dyn Format] {
-    &[
+    static ALL: &[&dyn Format] = &[
         &wrk::WRK2,
         &wrk::WRK,
         &ab::REPORT,
@@ -54,5 +56,6 @@ pub(crate) fn all() -> &'static [&'static dyn Format] {
         &hdr::HLOG,
         &hdr::HGRM,
         &har::HAR,
-    ]
+    ];
+    ALL
 }

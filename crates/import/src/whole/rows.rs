@@ -35,7 +35,8 @@ mod tests {
     #[test]
     fn a_line_without_an_end_is_told_and_not_taken() {
         let mut taken = Vec::new();
-        let cut = each_row(b"one\r\n\ntwo\nthr", |row| taken.push((row.place.line, row.place.byte, row.line.to_owned())));
+        let cut =
+            each_row(b"one\r\n\ntwo\nthr", |row| taken.push((row.place.line, row.place.byte, row.line.to_owned())));
         assert_eq!(taken, [(1, 0, "one".to_owned()), (3, 6, "two".to_owned())]);
         assert_eq!(cut, Some(FilePlace { byte: 10, line: 4 }));
     }

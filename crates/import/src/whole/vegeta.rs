@@ -1,5 +1,6 @@
 //! The report of `vegeta report -type=json`.
 
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignClock, ForeignRun};
 use truetail_tools::files;
 
@@ -8,8 +9,13 @@ use super::json;
 use crate::{FormatInfo, ImportError, RequestSink, habits};
 
 pub(super) static REPORT: WholeFile = WholeFile {
-    info: &FormatInfo { name: "vegeta-report", about: "the result of 'vegeta report -type=json'", tool: Some("vegeta") },
+    info: &FormatInfo {
+        name: "vegeta-report",
+        about: "the result of 'vegeta report -type=json'",
+        tool: Some("vegeta"),
+    },
     habits: habits::VEGETA,
+    model: Some(LoadModelKind::Open),
     likeness: |head| json::has_keys(head, &["latencies", "50th", "earliest", "success"]),
     parse: read,
 };

@@ -1,5 +1,6 @@
 //! The reports that wrk and wrk2 print.
 
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignClock, ForeignLoad, ForeignRun};
 use truetail_tools::{ParseError, ToolReport, files};
 
@@ -12,6 +13,7 @@ const RESOLUTION_NS: u64 = 1_000;
 pub(super) static WRK: WholeFile = WholeFile {
     info: &FormatInfo { name: "wrk", about: "the report that wrk prints", tool: Some("wrk") },
     habits: habits::WRK,
+    model: Some(LoadModelKind::Closed),
     likeness: |head| likeness(head, false),
     parse: |bytes, sink| read(bytes, sink, files::wrk),
 };
@@ -19,6 +21,7 @@ pub(super) static WRK: WholeFile = WholeFile {
 pub(super) static WRK2: WholeFile = WholeFile {
     info: &FormatInfo { name: "wrk2", about: "the report that wrk2 prints", tool: Some("wrk2") },
     habits: habits::WRK2,
+    model: Some(LoadModelKind::Open),
     likeness: |head| likeness(head, true),
     parse: |bytes, sink| read(bytes, sink, files::wrk2),
 };
@@ -45,7 +48,7 @@ fn read(
     parse: fn(&[u8]) -> Result<ToolReport, ParseError>,
 ) -> Result<ForeignRun, ImportError> {
     let report = parse(bytes).map_err(|error| refused(bytes, &error))?;
-    let load = ForeignLoad { users: connections(&text(bytes)), rate_per_second: None };
+    let load = ForeignLoad { users: connections(&text(bytes)), ..ForeignLoad::default() };
     let clock = ForeignClock { duration_resolution_ns: RESOLUTION_NS, ..ForeignClock::default() };
     Ok(ForeignRun { load, clock, ..run_of(report, sink) })
 }
