@@ -1,5 +1,6 @@
 //! The command line as the user typed it, one file per verb. Only the form of each value is checked here.
 
+pub mod ab;
 pub mod certify;
 pub mod checks;
 pub mod compare;
@@ -15,6 +16,7 @@ pub mod merge;
 pub mod page;
 pub mod report;
 pub mod run;
+pub mod run_options;
 pub mod screen;
 pub mod serve;
 pub mod simulate;
@@ -70,6 +72,7 @@ pub enum Command {
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
     Compare(compare::CompareArgs),
+    Ab(Box<ab::AbArgs>),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -88,6 +91,7 @@ impl Command {
             | Command::Report(_)
             | Command::Merge(_)
             | Command::Compare(_)
+            | Command::Ab(_)
             | Command::Completions(_)
             | Command::Man(_) => {}
         }

@@ -106,14 +106,18 @@ pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool, 
     summary(run, findings, options, output::stdout_style())
 }
 
-fn name_of(target: &Target) -> String {
+/// What a folder for runs against `target` is called.
+pub fn name_of(target: &Target) -> String {
     let origin = target.origin();
     let port = if origin.has_default_port() { String::new() } else { format!("-{}", origin.port) };
     format!("{}{port}", origin.host)
 }
 
 /// Sends one request before the load, and returns notes for the run.
-fn preflight(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> {
+///
+/// # Errors
+/// If there is no answer.
+pub fn preflight(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> {
     let checks = checks.map(CheckRun::before_the_run);
     let observer = checks.as_ref().map(CheckRun::observer_factory);
     let answer = plan.preflight(observer.as_ref()).map_err(|error| preflight_error(&plan.target, &error))?;

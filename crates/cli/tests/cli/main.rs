@@ -1,5 +1,6 @@
 //! The binary as its users meet it: arguments, exit codes, standard output and standard error, files, signals.
 
+mod ab;
 mod bad_input;
 mod checks;
 mod compare;
