@@ -46,6 +46,13 @@ impl FromStr for CompareGate {
     }
 }
 
+impl fmt::Display for CompareGate {
+    /// As it was written.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 impl CompareGate {
     /// The quantile that it is about.
     pub fn q(&self) -> f64 {

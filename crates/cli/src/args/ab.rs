@@ -70,6 +70,10 @@ pub struct OmittedByAb;
 impl Omits for OmittedByAb {
     const NAMES: &'static [&'static str] = &[
         "url",
+        "config",
+        "baseline",
+        "baseline_fail_if",
+        "write_baseline",
         "command",
         "targets",
         "curl",

@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
+use super::clap_error;
 use super::run::RunArgs;
 use crate::error::{Result, usage_error};
 
@@ -85,7 +86,7 @@ pub fn parse_run(words: Vec<OsString>) -> Result<RunArgs> {
     let typed = words.iter().map(|word| word.to_string_lossy().into_owned());
     let typed = std::iter::once("run".to_owned()).chain(typed).collect();
     let read = definition().try_get_matches_from(&words).and_then(|matches| RunArgs::from_arg_matches(&matches));
-    let mut args = read.map_err(|error| usage_error(super::in_one_line(&error)))?;
+    let mut args = read.map_err(|error| usage_error(clap_error::in_one_line(&error)))?;
     args.typed.words = typed;
     Ok(args)
 }

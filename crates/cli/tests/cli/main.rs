@@ -4,6 +4,7 @@ mod ab;
 mod bad_input;
 mod checks;
 mod compare;
+mod config;
 mod credentials;
 mod doc_links;
 mod doc_options;
