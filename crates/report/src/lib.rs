@@ -45,7 +45,7 @@ mod table;
 mod tables_csv;
 pub mod words;
 
-pub use compare::{CompareReport, compare_history, compare_json, compare_text};
+pub use compare::{CompareReport, RoundsEnd, RoundsReport, compare_history, compare_json, compare_text};
 pub use comparison::{comparison_explanation, comparison_table};
 pub use hgrm::hgrm;
 pub use json::pretty_json;
