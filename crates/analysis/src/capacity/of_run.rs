@@ -1,23 +1,56 @@
 //! The bad requests of a run, by stretch.
 
-use truetail_model::record::{Distributions, Metric, RequestRecord};
+use truetail_model::record::{ByInterval, Distributions, IntervalBooks, Metric, RequestRecord, Snapshot};
+use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_run::Run;
 
 use super::objective::{Bad, Objective};
 use super::sample::{Sample, Stretch};
 use crate::confidence_interval::less_rare;
 
+/// What was recorded of a run is known this long afterwards.
+const RECORDED_AFTER: Nanos = Nanos::from_millis(250);
+
 impl Objective {
-    /// What a run, or a run that goes on, says about this objective: every single request where each was kept, else the
-    /// intervals. The requests of a run that goes on have ended; [`Sample::outstanding`] is left to the caller.
+    /// What a run says about this objective: every single request where each was kept, else the intervals.
     pub fn sample(&self, run: &Run) -> Sample {
-        let samples = &run.snapshot.samples;
-        if samples.is_complete() {
-            let mut records = samples.even().to_vec();
+        self.sample_before(&run.snapshot, Timestamp::NEVER)
+    }
+
+    /// Of a run that goes on, the requests that can be judged at `now`: those intended before the result. A later one may be
+    /// slow without being known yet.
+    pub fn judged_before(&self, snapshot: &Snapshot, now: Timestamp) -> Timestamp {
+        let wait = match self.bad() {
+            Bad::Slow { metric: Metric::ResponseTime, from_ns } => from_ns.saturating_add(RECORDED_AFTER.0),
+            Bad::Slow { .. } | Bad::Failed | Bad::Unanswered => RECORDED_AFTER.0,
+        };
+        let before = Timestamp(now.0.saturating_sub(wait));
+        if snapshot.samples.is_complete() {
+            return before;
+        }
+        let width_s = snapshot.intervals.width_s().max(snapshot.books.width_s());
+        Timestamp(before.second() as u64 / width_s * width_s * NANOS_PER_SECOND)
+    }
+
+    /// What a run that goes on says about the requests intended before `before`, of which `due` were. Of the response time, a
+    /// request that has not ended is bad by then; see [`Objective::judged_before`].
+    pub fn sample_so_far(&self, snapshot: &Snapshot, before: Timestamp, due: u64) -> Sample {
+        let outstanding = due.saturating_sub(ended_before(snapshot, before));
+        let overdue = match self.bad() {
+            Bad::Slow { metric: Metric::ResponseTime, .. } => outstanding,
+            Bad::Slow { .. } | Bad::Failed | Bad::Unanswered => 0,
+        };
+        Sample { outstanding, overdue, ..self.sample_before(snapshot, before) }
+    }
+
+    fn sample_before(&self, snapshot: &Snapshot, before: Timestamp) -> Sample {
+        if snapshot.samples.is_complete() {
+            let mut records: Vec<RequestRecord> =
+                snapshot.samples.even().iter().filter(|record| record.intended_start < before).copied().collect();
             records.sort_unstable_by_key(|record| (record.intended_start, record.index));
             self.of_records(&records)
         } else {
-            self.of_intervals(run)
+            self.of_intervals(snapshot, before)
         }
     }
 
@@ -31,25 +64,35 @@ impl Objective {
         Sample::of_times(&times(false), &times(true), self.bad_from(), self.allowed())
     }
 
-    fn of_intervals(&self, run: &Run) -> Sample {
-        let near_from = match self.bad() {
-            Bad::Slow { metric, from_ns } => {
-                let near = run.snapshot.metric(metric).quantile(less_rare(1.0 - self.allowed()));
-                near.map_or(from_ns, |near| near.0.min(from_ns))
-            }
-            Bad::Failed | Bad::Unanswered => u64::MAX,
-        };
+    fn of_intervals(&self, snapshot: &Snapshot, before: Timestamp) -> Sample {
         let rows: Vec<Stretch> = match self.bad() {
             Bad::Slow { metric, from_ns } => {
-                run.snapshot.intervals.rows().iter().map(|row| slow(row, metric, from_ns, near_from)).collect()
+                let near = snapshot.metric(metric).quantile(less_rare(1.0 - self.allowed()));
+                let near_from = near.map_or(from_ns, |near| near.0.min(from_ns));
+                let rows = whole_rows(&snapshot.intervals, before);
+                rows.iter().map(|row| slow(row, metric, from_ns, near_from)).collect()
             }
             Bad::Failed | Bad::Unanswered => {
                 let error_statuses = self.bad() == Bad::Failed;
-                run.snapshot.books.rows().iter().map(|row| failed(row, error_statuses)).collect()
+                whole_rows(&snapshot.books, before).iter().map(|row| failed(row, error_statuses)).collect()
             }
         };
         Sample::of_rows(&rows)
     }
+}
+
+/// The intervals that had ended at `before`.
+fn whole_rows<T>(intervals: &ByInterval<T>, before: Timestamp) -> &[T] {
+    let whole = before.second() / intervals.width_s() as usize;
+    &intervals.rows()[..whole.min(intervals.rows().len())]
+}
+
+/// The requests intended before `before` that have ended.
+fn ended_before(snapshot: &Snapshot, before: Timestamp) -> u64 {
+    if snapshot.samples.is_complete() {
+        return snapshot.samples.even().iter().filter(|record| record.intended_start < before).count() as u64;
+    }
+    whole_rows(&snapshot.books, before).iter().map(|row| row.tally.issued + row.tally.never_issued).sum()
 }
 
 /// The requests of an interval. A bucket that holds the limit counts as bad, but not as surely bad.
@@ -78,7 +121,7 @@ fn below_bucket(value: u64) -> u64 {
     value - value / 1_024
 }
 
-fn failed(row: &truetail_model::record::IntervalBooks, error_statuses: bool) -> Stretch {
+fn failed(row: &IntervalBooks, error_statuses: bool) -> Stretch {
     let errors: u64 = row.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
     // Those that have not ended are planned, and nothing else.
     let requests = row.tally.issued + row.tally.never_issued;

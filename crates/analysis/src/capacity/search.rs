@@ -27,6 +27,8 @@ const FIRST_PART: f64 = 0.6;
 const LONGEST_CONFIRMATION: u64 = 3;
 /// So often is the same rate probed again while the answer stays open.
 const MOST_OPEN: u32 = 2;
+/// The first look at a probe comes when so many bad requests were allowed, and its time is not up before so many.
+const ALLOWED_AT_LEAST: (f64, f64) = (5.0, 25.0);
 /// Probes become longer at most so often: each time twice as long.
 const MOST_DOUBLINGS: u32 = 20;
 
@@ -45,6 +47,8 @@ pub struct SearchLimits {
     pub confidence: f64,
     /// The full length of a probe.
     pub full_length: Nanos,
+    /// The smallest share of bad requests that an objective allows. Probes are long enough to see so rare requests.
+    pub allowed: f64,
 }
 
 /// Why a rate is probed.
@@ -173,7 +177,7 @@ impl Search {
             (None, None) => self.bracket_from_nothing(),
             (Some(lower), None) if lower >= self.limits.max_rate => self.confirm(Some(lower), None, SearchState::AboveRange),
             (Some(_), None) => self.bracket_upwards(),
-            (None, Some(top)) if top <= self.limits.min_rate => match upper {
+            (None, Some(top)) if top <= self.limits.min_rate => match upper.filter(|upper| *upper == top) {
                 Some(_) => self.confirm(None, upper, SearchState::BelowRange),
                 None => Step::Done(SearchState::GeneratorLimit),
             },
@@ -300,14 +304,20 @@ impl Search {
 
     fn search(&self, rate: f64, purpose: Purpose) -> Step {
         let full = self.limits.full_length.0;
+        let rate = rounded(rate).clamp(self.limits.min_rate, self.limits.max_rate);
         let longest = full.saturating_mul(1 << self.doublings);
         Step::Probe(Trial {
-            rate: rounded(rate).clamp(self.limits.min_rate, self.limits.max_rate),
+            rate,
             purpose,
             level: self.one_side(),
-            shortest: Nanos(full / 8),
-            longest: Nanos(longest),
+            shortest: Nanos(full / 8).max(self.time_for(ALLOWED_AT_LEAST.0, rate)),
+            longest: Nanos(longest).max(self.time_for(ALLOWED_AT_LEAST.1, rate)),
         })
+    }
+
+    /// How long it takes at `rate` until so many bad requests are allowed.
+    fn time_for(&self, allowed: f64, rate: f64) -> Nanos {
+        Nanos::from_secs_f64(allowed / self.limits.allowed / rate)
     }
 
     /// The next end to probe again, the upper one first; `state` if all are proven.
@@ -327,8 +337,9 @@ impl Search {
             rate,
             purpose,
             level: self.one_side() * FIRST_PART * (1.0 - FIRST_PART).powi(made as i32),
-            shortest: Nanos(full),
-            longest: Nanos(full.saturating_mul(LONGEST_CONFIRMATION)),
+            shortest: Nanos(full).max(self.time_for(ALLOWED_AT_LEAST.1, rate)),
+            longest: Nanos(full.saturating_mul(LONGEST_CONFIRMATION))
+                .max(self.time_for(ALLOWED_AT_LEAST.1 * LONGEST_CONFIRMATION as f64, rate)),
         }
     }
 

@@ -12,6 +12,7 @@ fn limits() -> SearchLimits {
         resolution: 0.05,
         confidence: 0.95,
         full_length: Nanos::from_secs(60),
+        allowed: 0.01,
     }
 }
 

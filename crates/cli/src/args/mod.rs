@@ -1,5 +1,6 @@
 //! The command line as the user typed it, one file per verb. Only the form of each value is checked here.
 
+pub mod capacity;
 pub mod certify;
 pub mod checks;
 pub mod compare;
@@ -70,6 +71,7 @@ pub enum Command {
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
     Compare(compare::CompareArgs),
+    Capacity(Box<capacity::CapacityArgs>),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -81,6 +83,7 @@ impl Command {
             Command::Demo(args) => args.typed.words = words,
             Command::Run(args) => args.typed.words = words,
             Command::Simulate(args) => args.typed.words = words,
+            Command::Capacity(args) => args.typed.words = words,
             Command::Explore(_)
             | Command::Serve(_)
             | Command::Lab(_)

@@ -1,5 +1,6 @@
 //! What each verb does.
 
+mod capacity;
 mod certify;
 mod compare;
 mod completions;
@@ -39,6 +40,7 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Lab(args) => lab::lab(args),
         Command::Report(args) => report::report(args),
         Command::Merge(args) => merge::merge(args),
+        Command::Capacity(args) => capacity::capacity(*args),
         Command::Compare(args) => compare::compare(args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),

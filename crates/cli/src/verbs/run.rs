@@ -106,10 +106,19 @@ pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool, 
     summary(run, findings, options, output::stdout_style())
 }
 
-fn name_of(target: &Target) -> String {
+/// The host and port of a target, for the name of a folder.
+pub fn name_of(target: &Target) -> String {
     let origin = target.origin();
     let port = if origin.has_default_port() { String::new() } else { format!("-{}", origin.port) };
     format!("{}{port}", origin.host)
+}
+
+/// Sends one request before a search, unless it is not wanted, and returns what there is to say about the answer.
+///
+/// # Errors
+/// If the server does not answer.
+pub fn preflight_notes(plan: &mut Plan, wanted: bool) -> Result<Vec<String>> {
+    if wanted { preflight(plan, None) } else { Ok(Vec::new()) }
 }
 
 /// Sends one request before the load, and returns notes for the run.

@@ -61,30 +61,37 @@ pub fn search(
 ) -> io::Result<Ended> {
     let mut search = Search::new(limits);
     journal.records().iter().for_each(|record| search.record(&record.probed));
+    let mut cooled = None;
     loop {
         let mut trial = match search.next_step() {
             Step::Done(state) => return Ok(Ended { finding: Finding::new(&search, state), stopped: None }),
             Step::Probe(trial) => trial,
         };
-        let stop = |stopped| Ok(Ended { finding: Finding::new(&search, SearchState::OutOfTime), stopped: Some(stopped) });
-        let cooled = match probe.cool_down() {
-            Ok(cooled) => cooled,
-            Err(error) => return stop(stopped(error, probe, most_time)),
+        let stop = |error| {
+            let stopped = Some(stopped(error));
+            Ok(Ended { finding: Finding::new(&search, SearchState::OutOfTime), stopped })
+        };
+        let before = match cooled.map_or_else(|| probe.cool_down(), Ok) {
+            Ok(before) => before,
+            Err(error) => return stop(error),
         };
         let left = most_time.saturating_sub(probe.elapsed());
         if left < trial.shortest {
-            return stop(Stopped::TimeUp);
+            return stop(ProbeError::TimeUp);
         }
         // A probe that the end of the search cuts short spends its level by then.
         trial.longest = trial.longest.min(left);
         let number = journal.records().len();
-        let result = match probe.offer(number, &trial, ProbeJudge::new(objectives, &trial)) {
-            Ok(result) => result,
-            Err(error) => return stop(stopped(error, probe, most_time)),
+        // A service that is gone after a probe says nothing about the rate: who knows what ended it.
+        let made = probe.offer(number, &trial, ProbeJudge::new(objectives, &trial));
+        let (result, after) = match made.and_then(|result| probe.cool_down().map(|after| (result, after))) {
+            Ok(made) => made,
+            Err(error) => return stop(error),
         };
+        cooled = Some(after);
         let mut record = ProbeRecord::new(trial, result);
-        if cooled == CoolDown::StillSlow {
-            let slow = "before it, the service was still slower than without load".to_owned();
+        if before == CoolDown::StillSlow {
+            let slow = "before this probe the service was still slower than without load".to_owned();
             record.note = Some(record.note.map_or(slow.clone(), |note| format!("{note}; {slow}")));
         }
         search.record(&record.probed);
@@ -93,9 +100,9 @@ pub fn search(
     }
 }
 
-fn stopped(error: ProbeError, probe: &impl Probe, most_time: Nanos) -> Stopped {
+fn stopped(error: ProbeError) -> Stopped {
     match error {
-        ProbeError::Interrupted if probe.elapsed() >= most_time => Stopped::TimeUp,
+        ProbeError::TimeUp => Stopped::TimeUp,
         ProbeError::Interrupted => Stopped::Interrupted,
         ProbeError::Gone(why) => Stopped::ServiceGone(why),
         ProbeError::Failed(why) => Stopped::Failed(why),

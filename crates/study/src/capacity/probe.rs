@@ -31,7 +31,9 @@ pub trait Probe {
 /// Why a probe has no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ProbeError {
-    /// The user, or the end of the time of the search, ended it.
+    /// The time of the search is up.
+    TimeUp,
+    /// The user ended it.
     Interrupted,
     /// The service does not answer any more.
     Gone(String),
