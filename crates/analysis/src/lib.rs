@@ -20,6 +20,7 @@
 //! | [`gates`] | conditions under which a run fails, and what a run decides |
 //! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
+//! | [`capacity`] | the rules of a search for capacity |
 //! | [`compare`] | whether something got slower |
 //! | [`omission`] | how far a report is from the truth |
 //! | [`never_sent`] | the requests that a closed loop never sent |
@@ -29,6 +30,7 @@
 
 mod binomial;
 mod bracket;
+pub mod capacity;
 pub mod compare;
 mod confidence_interval;
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! | `table`, `sparkline` | aligned columns, one-line plots |
 //! | `summary` | the screen of a run |
 //! | [`words`] | what the screen says, for the page to say the same |
+//! | `capacity` | a search for capacity |
 //! | `compare` | whether something got slower |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
@@ -22,6 +23,7 @@
 //! | `live_state` | a run that is going on |
 //! | [`metrics`] | the same as metrics for Prometheus and others |
 
+mod capacity;
 mod compare;
 mod comparison;
 mod hgrm;
@@ -45,6 +47,7 @@ mod table;
 mod tables_csv;
 pub mod words;
 
+pub use capacity::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
 pub use compare::{CompareReport, RoundsEnd, RoundsReport, compare_history, compare_json, compare_text};
 pub use comparison::{comparison_explanation, comparison_table};
 pub use hgrm::hgrm;

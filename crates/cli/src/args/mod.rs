@@ -2,6 +2,7 @@
 
 pub mod ab;
 pub mod baseline;
+pub mod capacity;
 pub mod certify;
 pub mod checks;
 pub mod clap_error;
@@ -75,6 +76,7 @@ pub enum Command {
     Merge(merge::MergeArgs),
     Compare(compare::CompareArgs),
     Ab(Box<ab::AbArgs>),
+    Capacity(Box<capacity::CapacityArgs>),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -86,6 +88,7 @@ impl Command {
             Command::Demo(args) => args.typed.words = words,
             Command::Run(args) => args.typed.words = words,
             Command::Simulate(args) => args.typed.words = words,
+            Command::Capacity(args) => args.typed.words = words,
             Command::Explore(_)
             | Command::Serve(_)
             | Command::Lab(_)

@@ -1,6 +1,7 @@
 //! What each verb does.
 
 mod ab;
+mod capacity;
 mod certify;
 mod compare;
 mod completions;
@@ -41,6 +42,7 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Report(args) => report::report(args),
         Command::Merge(args) => merge::merge(args),
         Command::Ab(args) => ab::ab(*args),
+        Command::Capacity(args) => capacity::capacity(*args),
         Command::Compare(args) => compare::compare(args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
