@@ -1,12 +1,15 @@
 //! The command line as the user typed it, one file per verb. Only the form of each value is checked here.
 
+pub mod audit;
 pub mod certify;
 pub mod checks;
 pub mod compare;
 pub mod completions;
+pub mod correct;
 pub mod demo;
 pub mod explore;
 pub mod export;
+pub mod foreign;
 pub mod gates;
 pub mod lab;
 pub mod live;
@@ -70,6 +73,8 @@ pub enum Command {
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
     Compare(compare::CompareArgs),
+    Audit(audit::AuditArgs),
+    Correct(correct::CorrectArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -88,6 +93,8 @@ impl Command {
             | Command::Report(_)
             | Command::Merge(_)
             | Command::Compare(_)
+            | Command::Audit(_)
+            | Command::Correct(_)
             | Command::Completions(_)
             | Command::Man(_) => {}
         }

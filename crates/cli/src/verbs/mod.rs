@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod demo;
 mod explore;
+mod foreign;
 mod lab;
 mod man;
 mod merge;
@@ -40,6 +41,8 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Report(args) => report::report(args),
         Command::Merge(args) => merge::merge(args),
         Command::Compare(args) => compare::compare(args),
+        Command::Audit(args) => foreign::audit(args),
+        Command::Correct(args) => foreign::correct(args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
     }
