@@ -1,6 +1,7 @@
 //! The command line as the user typed it, one file per verb. Only the form of each value is checked here.
 
 pub mod ab;
+pub mod audit;
 pub mod baseline;
 pub mod capacity;
 pub mod certify;
@@ -8,9 +9,11 @@ pub mod checks;
 pub mod clap_error;
 pub mod compare;
 pub mod completions;
+pub mod correct;
 pub mod demo;
 pub mod explore;
 pub mod export;
+pub mod foreign;
 pub mod gates;
 pub mod lab;
 pub mod live;
@@ -77,6 +80,8 @@ pub enum Command {
     Compare(compare::CompareArgs),
     Ab(Box<ab::AbArgs>),
     Capacity(Box<capacity::CapacityArgs>),
+    Audit(audit::AuditArgs),
+    Correct(correct::CorrectArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -97,6 +102,8 @@ impl Command {
             | Command::Merge(_)
             | Command::Compare(_)
             | Command::Ab(_)
+            | Command::Audit(_)
+            | Command::Correct(_)
             | Command::Completions(_)
             | Command::Man(_) => {}
         }

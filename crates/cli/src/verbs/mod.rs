@@ -7,6 +7,7 @@ mod compare;
 mod completions;
 mod demo;
 mod explore;
+mod foreign;
 mod lab;
 mod man;
 mod merge;
@@ -44,6 +45,8 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Ab(args) => ab::ab(*args),
         Command::Capacity(args) => capacity::capacity(*args),
         Command::Compare(args) => compare::compare(args),
+        Command::Audit(args) => foreign::audit(args),
+        Command::Correct(args) => foreign::correct(args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
     }
