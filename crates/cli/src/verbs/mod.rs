@@ -1,10 +1,13 @@
 //! What each verb does.
 
+mod ab;
+mod capacity;
 mod certify;
 mod compare;
 mod completions;
 mod demo;
 mod explore;
+mod foreign;
 mod lab;
 mod man;
 mod merge;
@@ -39,7 +42,11 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Lab(args) => lab::lab(args),
         Command::Report(args) => report::report(args),
         Command::Merge(args) => merge::merge(args),
+        Command::Ab(args) => ab::ab(*args),
+        Command::Capacity(args) => capacity::capacity(*args),
         Command::Compare(args) => compare::compare(args),
+        Command::Audit(args) => foreign::audit(args),
+        Command::Correct(args) => foreign::correct(args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
     }
