@@ -45,7 +45,9 @@ mod table;
 mod tables_csv;
 pub mod words;
 
-pub use compare::{CompareReport, RoundsEnd, RoundsReport, compare_history, compare_json, compare_text};
+pub use compare::{
+    CompareReport, CompareWords, RoundsEnd, RoundsReport, compare_history, compare_json, compare_text, compare_words,
+};
 pub use comparison::{comparison_explanation, comparison_table};
 pub use hgrm::hgrm;
 pub use json::pretty_json;

@@ -3,12 +3,14 @@
 mod ab;
 mod certify;
 mod compare;
+mod compare_page;
 mod completions;
 mod demo;
 mod explore;
 mod lab;
 mod man;
 mod merge;
+mod named_run;
 mod report;
 mod run;
 mod serve;
