@@ -20,15 +20,19 @@
 //! | [`gates`] | conditions under which a run fails, and what a run decides |
 //! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
+//! | [`capacity`] | the rules of a search for capacity |
 //! | [`compare`] | whether something got slower |
+//! | [`audit`] | whether a client stopped sending while something was slow, from its own file |
 //! | [`omission`] | how far a report is from the truth |
 //! | [`never_sent`] | the requests that a closed loop never sent |
 //! | `exact_curve` | percentile curves of what is known exactly |
 //! | [`league`] | load tools compared: what they reported and what the server saw |
 //! | [`series`] | what is drawn of a run |
 
+pub mod audit;
 mod binomial;
 mod bracket;
+pub mod capacity;
 pub mod compare;
 mod confidence_interval;
 #[cfg(test)]

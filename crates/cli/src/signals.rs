@@ -176,6 +176,17 @@ pub fn stop_runs_on_signal(current: &CurrentRun) -> Result<SignalHandler> {
     })
 }
 
+/// Tells `on_signal` of the first two signals, by their number; the third ends this process.
+///
+/// # Errors
+/// If the system does not allow signals to be captured.
+pub fn tell_of_signals(on_signal: impl Fn(u32) + Send + 'static) -> Result<SignalHandler> {
+    SignalHandler::start(move |number| {
+        on_signal(number);
+        number <= 2
+    })
+}
+
 /// Stops a load tool on signals: the first ends the tool that runs, the second does nothing, since a tool that does not
 /// react is killed after 3 s, and the third kills the tool with its children and ends this process.
 ///

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use truetail_model::record::{Histogram, Outcome};
 use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
 
 use crate::Claims;
 
@@ -57,6 +58,8 @@ pub struct ForeignLoad {
     pub users: Option<u32>,
     /// Requests per second.
     pub rate_per_second: Option<f64>,
+    /// What decided when the next request was sent, where the file says so or the tool leaves no choice.
+    pub model: Option<LoadModelKind>,
 }
 
 /// Who wrote the file.

@@ -5,3 +5,4 @@
 //! so that simulator and engine serve the same search. It prints nothing.
 
 pub mod ab;
+pub mod capacity;

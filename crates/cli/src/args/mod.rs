@@ -1,15 +1,19 @@
 //! The command line as the user typed it, one file per verb. Only the form of each value is checked here.
 
 pub mod ab;
+pub mod audit;
 pub mod baseline;
+pub mod capacity;
 pub mod certify;
 pub mod checks;
 pub mod clap_error;
 pub mod compare;
 pub mod completions;
+pub mod correct;
 pub mod demo;
 pub mod explore;
 pub mod export;
+pub mod foreign;
 pub mod gates;
 pub mod lab;
 pub mod live;
@@ -75,6 +79,9 @@ pub enum Command {
     Merge(merge::MergeArgs),
     Compare(compare::CompareArgs),
     Ab(Box<ab::AbArgs>),
+    Capacity(Box<capacity::CapacityArgs>),
+    Audit(audit::AuditArgs),
+    Correct(correct::CorrectArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -88,12 +95,15 @@ impl Command {
             Command::Compare(args) => args.typed.words = words,
             Command::Ab(args) => args.typed.words = words,
             Command::Simulate(args) => args.typed.words = words,
+            Command::Capacity(args) => args.typed.words = words,
             Command::Explore(_)
             | Command::Serve(_)
             | Command::Lab(_)
             | Command::Certify(_)
             | Command::Report(_)
             | Command::Merge(_)
+            | Command::Audit(_)
+            | Command::Correct(_)
             | Command::Completions(_)
             | Command::Man(_) => {}
         }

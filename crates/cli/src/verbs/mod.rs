@@ -1,12 +1,14 @@
 //! What each verb does.
 
 mod ab;
+mod capacity;
 mod certify;
 mod compare;
 mod compare_page;
 mod completions;
 mod demo;
 mod explore;
+mod foreign;
 mod lab;
 mod man;
 mod merge;
@@ -43,7 +45,10 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Report(args) => report::report(args),
         Command::Merge(args) => merge::merge(args),
         Command::Ab(args) => ab::ab(*args),
+        Command::Capacity(args) => capacity::capacity(*args),
         Command::Compare(args) => compare::compare(args),
+        Command::Audit(args) => foreign::audit(args),
+        Command::Correct(args) => foreign::correct(args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
     }

@@ -122,6 +122,14 @@ pub fn name_of(target: &Target) -> String {
     format!("{}{port}", origin.host)
 }
 
+/// Sends one request before a search, unless it is not wanted, and returns what there is to say about the answer.
+///
+/// # Errors
+/// If the server does not answer.
+pub fn preflight_notes(plan: &mut Plan, wanted: bool) -> Result<Vec<String>> {
+    if wanted { preflight(plan, None) } else { Ok(Vec::new()) }
+}
+
 /// Sends one request before the load, and returns notes for the run.
 ///
 /// # Errors

@@ -1,0 +1,99 @@
+//! The fields of a row.
+
+/// Where the fields of a row begin and end. It is used again for each row.
+#[derive(Default, Debug)]
+pub(crate) struct Fields {
+    bounds: Vec<(u32, u32)>,
+}
+
+impl Fields {
+    /// Splits a row of at most [`MAX_ROW`](super::lines::MAX_ROW) bytes, give or take a block. Quotes around a field are taken
+    /// off; doubled quotes inside it stay.
+    pub fn split(&mut self, row: &[u8], delimiter: u8) {
+        self.bounds.clear();
+        if memchr::memchr(b'"', row).is_some() {
+            return self.split_quoted(row, delimiter);
+        }
+        let mut start = 0;
+        for end in memchr::memchr_iter(delimiter, row) {
+            self.bounds.push((start, end as u32));
+            start = end as u32 + 1;
+        }
+        self.bounds.push((start, row.len() as u32));
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.bounds.len()
+    }
+
+    /// One of them; empty where there are not as many.
+    pub fn get<'r>(&self, row: &'r [u8], index: usize) -> &'r [u8] {
+        self.bounds.get(index).map_or(&[], |(start, end)| &row[*start as usize..*end as usize])
+    }
+
+    /// All of them.
+    pub fn iter<'r>(&self, row: &'r [u8]) -> impl Iterator<Item = &'r [u8]> {
+        self.bounds.iter().map(|(start, end)| &row[*start as usize..*end as usize])
+    }
+
+    fn split_quoted(&mut self, row: &[u8], delimiter: u8) {
+        let mut start = 0;
+        loop {
+            let end = field_end(row, start, delimiter);
+            let quoted = end >= start + 2 && row[start] == b'"' && row[end - 1] == b'"';
+            let inside = usize::from(quoted);
+            self.bounds.push(((start + inside) as u32, (end - inside) as u32));
+            if end == row.len() {
+                return;
+            }
+            start = end + 1;
+        }
+    }
+}
+
+/// Where the field that begins at `start` ends: delimiters within quotes do not count.
+fn field_end(row: &[u8], start: usize, delimiter: u8) -> usize {
+    let mut quoted = false;
+    if row.get(start) != Some(&b'"') {
+        return memchr::memchr(delimiter, &row[start..]).map_or(row.len(), |at| start + at);
+    }
+    for (at, byte) in row.iter().enumerate().skip(start) {
+        if *byte == b'"' {
+            quoted = !quoted;
+        } else if *byte == delimiter && !quoted {
+            return at;
+        }
+    }
+    row.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// The crate `csv` writes a row, and it is read as it was.
+        #[test]
+        fn fields_are_those_that_were_written(fields in prop::collection::vec("[a-z \n;]{0,6}|[a-z,\n]{0,6}", 1..9)) {
+            let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
+            writer.write_record(&fields).expect("memory");
+            let written = writer.into_inner().expect("memory");
+            let row = written.strip_suffix(b"\n").expect("a line break");
+            let mut read = Fields::default();
+            read.split(row, b',');
+            let expected: Vec<_> = fields.iter().map(String::as_bytes).collect();
+            prop_assert_eq!(read.iter(row).collect::<Vec<_>>(), expected);
+        }
+
+        #[test]
+        fn any_bytes_have_fields(row in prop::collection::vec(prop::sample::select(b"a,\"\n".to_vec()), 0..40)) {
+            let mut read = Fields::default();
+            read.split(&row, b',');
+            prop_assert!(read.len() >= 1);
+            prop_assert!(read.iter(&row).map(<[u8]>::len).sum::<usize>() <= row.len());
+        }
+    }
+}

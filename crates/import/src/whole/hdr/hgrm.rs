@@ -1,0 +1,163 @@
+//! The percentile distribution as HdrHistogram prints it (`.hgrm`), and as Vegeta does (`report -type=hdrplot`): a line for
+//! each step, with value, percentile and cumulative count.
+
+use truetail_model::record::Histogram;
+use truetail_model::time::Nanos;
+use truetail_run::{ClaimedQuantile, Claims, Damage, ForeignClock, ForeignRun, LatencyFrom};
+use truetail_tools::units;
+
+use super::MOST_VALUES;
+use crate::whole::file::{WholeFile, all_marks, content, leave_out, place_of, run, text};
+use crate::whole::rows::{Row, each_row};
+use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+
+pub(in crate::whole) static HGRM: WholeFile = WholeFile {
+    info: &FormatInfo {
+        name: "hgrm",
+        about: "a percentile distribution of HdrHistogram, or of 'vegeta report -type=hdrplot'",
+        tool: None,
+    },
+    habits: &[],
+    model: None,
+    likeness,
+    parse: read,
+};
+
+/// The quantiles that are claimed, where there is a line for them.
+const CLAIMED: [f64; 6] = [0.5, 0.75, 0.9, 0.99, 0.999, 0.9999];
+
+fn likeness(head: &[u8]) -> Likeness {
+    let first = text(head).lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned).unwrap_or_default();
+    if !first.starts_with("Value") {
+        return Likeness::No;
+    }
+    all_marks(first.as_bytes(), &["Value", "Percentile", "TotalCount"])
+}
+
+/// A line with numbers.
+struct Step {
+    value: Nanos,
+    decimals: usize,
+    q: f64,
+    cumulative: u64,
+}
+
+/// What the lines add up to.
+#[derive(Default)]
+struct Steps {
+    histogram: Histogram,
+    last: Option<Step>,
+    quantiles: Vec<(f64, Nanos)>,
+    claims: Footer,
+    /// The most digits after the point that a value has.
+    decimals: usize,
+    damage: Damage,
+}
+
+/// The lines at the end, which Vegeta does not write.
+#[derive(Default)]
+struct Footer {
+    mean_ns: Option<u64>,
+    max_ns: Option<u64>,
+    total: Option<u64>,
+}
+
+fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
+    let mut steps = Steps::default();
+    let cut_off = each_row(bytes, |row| steps.take(&row));
+    // Without a line end, the last line is whole only if nothing can come after it.
+    steps.damage.truncated_at = cut_off.filter(|_| !text(bytes).trim_end().ends_with(']'));
+    if steps.histogram.is_empty() && steps.claims.total != Some(0) {
+        return Err(content(place_of(bytes, bytes.len()), "no line with a value, a percentile and a count"));
+    }
+    Ok(steps.finish(text(bytes).contains("Value(ms)")))
+}
+
+impl Steps {
+    fn take(&mut self, row: &Row<'_>) {
+        let line = row.line.trim();
+        if let Some(footer) = line.strip_prefix("#[") {
+            self.claims.take(footer.trim_end_matches(']'));
+        } else if !line.starts_with("Value") && !line.starts_with('#') {
+            match Step::read(line).and_then(|step| self.add(step)) {
+                Ok(()) => {}
+                Err(why) => leave_out(&mut self.damage, || (row.place, why)),
+            }
+        }
+    }
+
+    fn add(&mut self, step: Step) -> Result<(), String> {
+        let (value, before) = self.last.as_ref().map_or((Nanos::ZERO, 0), |last| (last.value, last.cumulative));
+        if step.value < value || step.cumulative < before {
+            return Err("less than in the line before".to_owned());
+        }
+        if step.cumulative > MOST_VALUES {
+            return Err(format!("a count of {}, more than a run can have", step.cumulative));
+        }
+        self.histogram.record_n(step.value, step.cumulative - before);
+        self.quantiles.push((step.q, step.value));
+        self.decimals = self.decimals.max(step.decimals);
+        self.last = Some(step);
+        Ok(())
+    }
+
+    fn finish(self, says_unit: bool) -> ForeignRun {
+        let Steps { histogram, quantiles, claims: footer, decimals, damage, .. } = self;
+        let at = |q: f64| quantiles.iter().find(|(at, _)| (at - q).abs() < 1e-9).map(|(_, value)| value.0);
+        let claimed = CLAIMED.into_iter().filter_map(|q| Some(ClaimedQuantile { q, value_ns: at(q)?, printed: true }));
+        let claims = Claims {
+            quantiles: claimed.collect(),
+            mean_ns: footer.mean_ns,
+            max_ns: footer.max_ns,
+            measured: Some(footer.total.unwrap_or(histogram.count())),
+            ..Claims::silent(LatencyFrom::Send)
+        };
+        let mut notes = vec![
+            "the file does not say where its latencies start, or whether they were corrected; they are read as starting when \
+             a request was sent"
+                .to_owned(),
+        ];
+        if !says_unit {
+            notes.push("the file does not say its unit; its values are read as milliseconds".to_owned());
+        }
+        let clock = ForeignClock {
+            duration_resolution_ns: 10u64.pow(6u32.saturating_sub(decimals as u32)),
+            ..ForeignClock::default()
+        };
+        let histogram = Some(histogram).filter(|histogram| !histogram.is_empty());
+        ForeignRun { clock, histogram, damage, notes, ..run(claims) }
+    }
+}
+
+impl Step {
+    /// `  10.29 0.100000000000          1           1.11`: the last column is missing at 100 %.
+    fn read(line: &str) -> Result<Step, String> {
+        let cells: Vec<_> = line.split_whitespace().collect();
+        let step = match cells[..] {
+            [value, q, cumulative] | [value, q, cumulative, _] => {
+                units::millis(value).zip(q.parse().ok()).zip(cumulative.parse().ok())
+            }
+            _ => None,
+        };
+        let step = step.filter(|((_, q), _)| (0.0..=1.0).contains(q));
+        let ((value, q), cumulative) = step.ok_or("not a value, a percentile and a count")?;
+        let decimals = cells[0].split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        Ok(Step { value, decimals, q, cumulative })
+    }
+}
+
+impl Footer {
+    /// `Mean    =       11.219, StdDeviation   =        0.354` and `Max     =       12.136, Total count    =          600`
+    fn take(&mut self, line: &str) {
+        for pair in line.split(',') {
+            let Some((name, value)) = pair.split_once('=') else { continue };
+            let time = units::millis(value).map(|time| time.0);
+            match name.trim() {
+                "Mean" => self.mean_ns = time,
+                "Max" => self.max_ns = time,
+                "Total count" => self.total = value.trim().parse().ok(),
+                _ => {}
+            }
+        }
+    }
+}

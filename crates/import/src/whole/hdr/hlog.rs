@@ -1,0 +1,163 @@
+//! HdrHistogram's log (`.hlog`): a line for each interval, with a histogram, compressed. All intervals are read as one.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use base64::Engine;
+use flate2::read::ZlibDecoder;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogHistogram, IntervalLogIterator, LogEntry};
+use truetail_model::record::Histogram;
+use truetail_model::time::Nanos;
+use truetail_run::{Claims, Damage, ForeignClock, ForeignRun, LatencyFrom};
+
+use super::MOST_VALUES;
+use crate::whole::file::{WholeFile, content, leave_out, place_of, run, text};
+use crate::whole::rows::{Row, each_row};
+use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+
+pub(in crate::whole) static HLOG: WholeFile = WholeFile {
+    info: &FormatInfo { name: "hlog", about: "a log of HdrHistogram", tool: None },
+    habits: &[],
+    model: None,
+    likeness,
+    parse: read,
+};
+
+/// The tag of truetail's own logs that holds what a user felt.
+const OURS: &str = "response_time";
+
+/// The beginning of every histogram in version 2: in Base64, the bytes 1c 84 93 14, or 1c 84 93 13 where it is not
+/// compressed.
+const PAYLOADS: [&str; 2] = ["HISTF", "HISTE"];
+
+fn likeness(head: &[u8]) -> Likeness {
+    let head = text(head);
+    let has_payload = PAYLOADS.iter().any(|payload| head.contains(payload));
+    let has_head =
+        head.contains("#[Histogram log format version") || head.contains("\"StartTimestamp\",\"Interval_Length\"");
+    match (has_head, has_payload) {
+        (_, true) => Likeness::Yes,
+        (true, false) => Likeness::Near("it has the head of a log, but no histogram of version 2".to_owned()),
+        (false, false) => Likeness::No,
+    }
+}
+
+/// The histograms by tag; `""` for lines without one.
+#[derive(Default)]
+struct Log {
+    tags: BTreeMap<String, Histogram>,
+    deserializer: Deserializer,
+}
+
+fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
+    let (mut log, mut damage) = (Log::default(), Damage::default());
+    damage.truncated_at = each_row(bytes, |Row { place, line }| {
+        if let Err(why) = log.take(line) {
+            leave_out(&mut damage, || (place, why));
+        }
+    });
+    let tag = log.chosen().ok_or_else(|| match &damage.first {
+        Some((place, why)) => content(*place, why.clone()),
+        None => content(place_of(bytes, bytes.len()), "no histogram in this log"),
+    })?;
+    let histogram = log.tags.remove(&tag).unwrap_or_default();
+    let from_intended = tag == OURS;
+    let claims = Claims {
+        mean_ns: histogram.mean_ns().map(|mean| mean.round() as u64),
+        max_ns: histogram.max().map(|max| max.0),
+        measured: Some(histogram.count()),
+        ..Claims::silent(if from_intended { LatencyFrom::Intended } else { LatencyFrom::Send })
+    };
+    let clock = ForeignClock { duration_resolution_ns: 1, ..ForeignClock::default() };
+    let notes = notes(&tag, &log.tags);
+    Ok(ForeignRun { clock, histogram: Some(histogram), damage, notes, ..run(claims) })
+}
+
+fn notes(tag: &str, others: &BTreeMap<String, Histogram>) -> Vec<String> {
+    let mut notes = vec!["the log does not say its unit; its values are read as nanoseconds".to_owned()];
+    if tag != OURS {
+        notes.push(
+            "the log does not say where its latencies start; they are read as starting when a request was sent"
+                .to_owned(),
+        );
+    }
+    if !others.is_empty() {
+        let names: Vec<_> = others.keys().map(|name| format!("'{name}'")).collect();
+        notes.push(format!("of its tags, '{tag}' was read; the others are {}", names.join(", ")));
+    }
+    notes
+}
+
+impl Log {
+    /// Lines without a tag; without those, the tag of truetail's response times; without that, the one with most values.
+    fn chosen(&self) -> Option<String> {
+        let named = ["", OURS].into_iter().find(|name| self.tags.contains_key(*name)).map(str::to_owned);
+        let most = || self.tags.iter().max_by_key(|(_, histogram)| histogram.count()).map(|(name, _)| name.clone());
+        named.or_else(most)
+    }
+
+    fn take(&mut self, line: &str) -> Result<(), String> {
+        // The column names of Java's logs, which the reader does not know.
+        if line.starts_with('"') {
+            return Ok(());
+        }
+        match IntervalLogIterator::new(format!("{line}\n").as_bytes()).next() {
+            None | Some(Ok(LogEntry::StartTime(_) | LogEntry::BaseTime(_))) => Ok(()),
+            Some(Ok(LogEntry::Interval(interval))) => self.add(&interval),
+            Some(Err(_)) => Err("neither a comment nor an interval of a log".to_owned()),
+        }
+    }
+
+    fn add(&mut self, interval: &IntervalLogHistogram<'_>) -> Result<(), String> {
+        let decoded = base64::engine::general_purpose::STANDARD.decode(interval.encoded_histogram());
+        let payload = decoded.map_err(|error| format!("the histogram is not valid base64: {error}"))?;
+        let payload = inflated(&payload)?;
+        let counts: hdrhistogram::Histogram<u64> = self
+            .deserializer
+            .deserialize(&mut payload.as_slice())
+            .map_err(|error| format!("the histogram cannot be decoded: {error}"))?;
+        let tag = interval.tag().map(|tag| tag.to_string()).unwrap_or_default();
+        let sum = self.tags.entry(tag).or_default();
+        let values = counts.iter_recorded().fold(0, |sum: u64, one| sum.saturating_add(one.count_at_value()));
+        if sum.count().saturating_add(values) > MOST_VALUES {
+            return Err("with this line, the log has more values than a run can have".to_owned());
+        }
+        for one in counts.iter_recorded() {
+            sum.record_n(Nanos(counts.lowest_equivalent(one.value_iterated_to())), one.count_at_value());
+        }
+        Ok(())
+    }
+}
+
+/// The bytes with which a compressed histogram begins.
+const COMPRESSED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
+/// The bytes with which one that is not compressed begins.
+const PLAIN: [u8; 4] = 0x1c84_9313_u32.to_be_bytes();
+/// Bytes before the counts.
+const HEAD_BYTES: usize = 40;
+/// More than a histogram of five digits over all of `u64` takes.
+const MOST_INFLATED_BYTES: u64 = 64 << 20;
+
+/// The histogram without compression. Its length is checked here, because the deserializer reserves as much memory as the
+/// histogram says that it needs, before it has read as much.
+fn inflated(payload: &[u8]) -> Result<Vec<u8>, String> {
+    let bytes = match payload.split_first_chunk::<4>() {
+        Some((&COMPRESSED, rest)) => {
+            let mut inflated = Vec::new();
+            let read = ZlibDecoder::new(rest.get(4..).unwrap_or_default())
+                .take(MOST_INFLATED_BYTES)
+                .read_to_end(&mut inflated);
+            read.map_err(|error| format!("the histogram cannot be decompressed: {error}"))?;
+            inflated
+        }
+        Some((&PLAIN, _)) => payload.to_vec(),
+        Some(_) | None => return Err("not a histogram of version 2; versions 0 and 1 are not read".to_owned()),
+    };
+    let said = bytes.get(4..8).and_then(|length| length.try_into().ok()).map(u32::from_be_bytes);
+    let there = bytes.len().saturating_sub(HEAD_BYTES);
+    match said {
+        Some(said) if said as usize <= there => Ok(bytes),
+        _ => Err(format!("the histogram says that it has {} bytes of counts, but {there} follow", said.unwrap_or(0))),
+    }
+}

@@ -1,0 +1,7 @@
+//! Formats that are read whole, on stored output of the tools: every figure is the one in the file.
+
+mod cases;
+mod damage;
+mod hdr;
+mod properties;
+mod support;
