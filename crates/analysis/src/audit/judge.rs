@@ -113,7 +113,8 @@ fn look(auditor: &Auditor, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     let longest = auditor.durations.max().unwrap_or_default().0;
     let median = auditor.durations.quantile(0.5).unwrap_or_default().0;
     Seen {
-        dips: dips(axis, resolution),
+        // Where the starts are exact, an irregular schedule shows dips too, so they count only for a client that waits.
+        dips: if is_shown || resolution > COARSE { dips(axis, resolution) } else { Vec::new() },
         by_chance: if is_shown && !silences.waiting.is_empty() { 0.0 } else { by_chance },
         silences,
         workers,

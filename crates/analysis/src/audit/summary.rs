@@ -219,15 +219,20 @@ fn tail(histogram: Option<&Histogram>, run: &ForeignRun, measured: u64) -> Vec<S
     found
 }
 
-/// A histogram that has the quantiles of the file, with even steps between them.
+/// A histogram that has the quantiles of the file. Between two of them each request has the lower value, which is the least
+/// that it can be.
 fn interpolated(run: &ForeignRun, measured: u64) -> Histogram {
     let mut histogram = Histogram::new();
-    let mut below = 0;
+    let mut last: Option<(u64, u64)> = None;
     let top = run.claims.max_ns.map(|max| (1.0, max));
     for (q, value) in run.claims.quantiles.iter().map(|claimed| (claimed.q, claimed.value_ns)).chain(top) {
         let rank = truetail_model::record::rank_of(q, measured);
-        histogram.record_n(Nanos(value), rank.saturating_sub(below));
-        below = rank.max(below);
+        let (below, lower) = last.unwrap_or((0, value));
+        if rank > below {
+            histogram.record_n(Nanos(lower), rank - below - 1);
+            histogram.record(Nanos(value));
+            last = Some((rank, value));
+        }
     }
     histogram
 }
