@@ -120,7 +120,7 @@ impl Format for AccessJson {
         let mut books = Books::in_order(sink);
         let (mut row, mut seen, mut workers) = (Row::new(), ServerSeen::default(), Workers::default());
         let mut failures = FailureClassifier::default();
-        each_row(&mut lines, &mut books, |line| {
+        each_row(&mut lines, &mut books, |line, _| {
             row.0.read(line)?;
             row.request(&mut seen, &mut failures, &mut workers)
         })?;

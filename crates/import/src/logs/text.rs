@@ -75,7 +75,11 @@ impl Format for TextLog {
         let mut books = Books::in_order(sink);
         let (mut words, mut seen) = (Words::default(), ServerSeen::default());
         let mut failures = FailureClassifier::default();
-        each_row(&mut lines, &mut books, |line| {
+        each_row(&mut lines, &mut books, |line, span| {
+            if !span.whole {
+                // Half a number is a number, too.
+                return Err(Wrong::CutOff);
+            }
             words.split(line);
             let fields = self.layout.fields(line, &words)?;
             let request = ForeignRequest {

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::rows::fields::count;
 use crate::rows::{Books, Fields, Lines, Taken, Wrong};
 
 /// What may stand between fields.
@@ -66,6 +67,13 @@ pub(crate) struct Table {
     pub last_used: usize,
     /// The header, where there is one. Where it is seen again, another file begins.
     pub header: Option<Vec<u8>>,
+    /// Whether a row, by how it begins, can be more than [`Taken::Other`]. Others are only counted.
+    pub wanted: fn(&[u8]) -> bool,
+}
+
+/// Every row is wanted.
+pub(crate) fn every_row(_row: &[u8]) -> bool {
+    true
 }
 
 impl Table {
@@ -103,14 +111,20 @@ impl Table {
         fields: &mut Fields,
         take: &mut impl FnMut(&[u8], &Fields) -> Result<Taken, Wrong>,
     ) -> Result<Taken, Wrong> {
-        fields.split(row, self.delimiter);
-        if fields.len() != self.columns {
-            return Err(Wrong::Fields { found: fields.len(), expected: self.columns });
+        let wanted = (self.wanted)(row);
+        let found = if wanted || memchr::memchr(b'"', row).is_some() {
+            fields.split(row, self.delimiter);
+            fields.len()
+        } else {
+            count(row, self.delimiter)
+        };
+        if found != self.columns {
+            return Err(Wrong::Fields { found, expected: self.columns });
         }
         if !whole && self.last_used + 1 >= self.columns {
             return Err(Wrong::CutOff);
         }
-        if self.is_header(row) {
+        if !wanted || self.is_header(row) {
             return Ok(Taken::Other);
         }
         take(row, fields)

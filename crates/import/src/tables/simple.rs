@@ -5,7 +5,7 @@ use std::io::BufRead;
 use truetail_run::{ForeignRun, ForeignStarts, Habit, LatencyFrom};
 
 use super::columns::{Clock, ColumnReader, Columns, Length};
-use super::{Header, Table};
+use super::{Header, Table, every_row};
 use crate::habits;
 use crate::head::first_line;
 use crate::rows::number::Unit;
@@ -151,7 +151,13 @@ impl Format for SimpleTable {
             lines.take(first)?;
             let columns = self.columns(&header);
             let last_used = columns.last();
-            let table = Table { delimiter: header.delimiter, columns: header.len(), last_used, header: Some(row) };
+            let table = Table {
+                delimiter: header.delimiter,
+                columns: header.len(),
+                last_used,
+                header: Some(row),
+                wanted: every_row,
+            };
             let mut reader = ColumnReader::new(columns);
             table.read(&mut lines, &mut books, |row, fields| reader.take(row, fields))?;
             reader.close(&mut facts);
