@@ -20,6 +20,7 @@
 //! | [`gates`] | conditions under which a run fails, and what a run decides |
 //! | `targets` | the response time of each target |
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
+//! | [`capacity`] | the rules of a search for capacity |
 //! | [`compare`] | whether something got slower |
 //! | [`audit`] | whether a client stopped sending while something was slow, from its own file |
 //! | [`omission`] | how far a report is from the truth |
@@ -31,6 +32,7 @@
 pub mod audit;
 mod binomial;
 mod bracket;
+pub mod capacity;
 pub mod compare;
 mod confidence_interval;
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::error::{Result, runtime_error};
 use crate::{output, page};
 
 /// The folder of the runs for which no folder was chosen.
-const PARENT: &str = "truetail-runs";
+pub const PARENT: &str = "truetail-runs";
 /// A folder with this file holds a run.
 const RUN_FILE: &str = "run.json";
 
@@ -74,6 +74,11 @@ impl OutputFolder {
         };
         folder::check_writable(&folder.path).map_err(runtime_error)?;
         Ok(Some(folder))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Writes the run, whose gates were judged, then its page, and returns the folder. A page that cannot be written is no
@@ -145,7 +150,7 @@ pub fn write_files(folder: &Path, files: &[OutputFile]) -> Result<()> {
 }
 
 /// `name` with dashes for what does not belong in a file name.
-fn file_name(name: &str) -> String {
+pub fn file_name(name: &str) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     name.chars().map(fit).take(60).collect::<String>().trim_matches(['-', '.']).to_owned()
 }

@@ -6,6 +6,7 @@
 
 mod error;
 mod format;
+mod gob;
 mod gzip;
 pub mod habits;
 mod head;
@@ -28,7 +29,8 @@ use head::HEAD;
 pub use error::{ImportError, Unrecognised};
 pub use format::{Format, FormatInfo, ImportOptions, Likeness, RequestSink};
 
-static STREAMED: [&dyn Format; 13] = [
+static STREAMED: [&dyn Format; 14] = [
+    &gob::VegetaGob,
     &tables::JMeterCsv,
     &tables::K6Csv,
     &tables::VegetaCsv,

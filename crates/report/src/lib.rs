@@ -9,6 +9,7 @@
 //! | `table`, `sparkline` | aligned columns, one-line plots |
 //! | `summary` | the screen of a run |
 //! | [`words`] | what the screen says, for the page to say the same |
+//! | `capacity` | a search for capacity |
 //! | `audit` | the audit and the correction of somebody else's result file |
 //! | `compare` | whether something got slower |
 //! | `comparison` | closed loop, open loop and truth side by side |
@@ -24,6 +25,7 @@
 //! | [`metrics`] | the same as metrics for Prometheus and others |
 
 mod audit;
+mod capacity;
 mod compare;
 mod comparison;
 mod hgrm;
@@ -48,7 +50,8 @@ mod tables_csv;
 pub mod words;
 
 pub use audit::{AuditReport, CorrectReport, audit_json, audit_text, correct_json, correct_text};
-pub use compare::{CompareReport, compare_history, compare_json, compare_text};
+pub use capacity::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
+pub use compare::{CompareReport, RoundsEnd, RoundsReport, compare_history, compare_json, compare_text};
 pub use comparison::{comparison_explanation, comparison_table};
 pub use hgrm::hgrm;
 pub use json::pretty_json;

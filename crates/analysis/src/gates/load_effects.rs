@@ -5,18 +5,18 @@ use truetail_run::{Reason, Verdict, VerdictState};
 
 /// What a run's verdict says of its load. The reasons are told apart by their codes, which are stable.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct LoadEffects {
+pub(crate) struct LoadEffects {
     /// The generator made requests late: response times are longer than the truth, and a closed loop asked less than it
     /// could.
-    pub(super) late: bool,
+    pub(crate) late: bool,
     /// Requests came in bursts that nobody planned: the service had more to do at once than it should have had.
-    pub(super) bursts: bool,
+    pub(crate) bursts: bool,
     /// The service got a smaller load than was asked for.
-    pub(super) lower_load: bool,
+    pub(crate) lower_load: bool,
     /// The backlog grew without end: times, and failures, only grow with the length of the run.
-    pub(super) saturated: bool,
+    pub(crate) saturated: bool,
     /// Nothing in this run is known: its books do not balance, or its verdict has a reason that this program does not know.
-    pub(super) unknown: bool,
+    pub(crate) unknown: bool,
 }
 
 impl LoadEffects {
@@ -26,7 +26,7 @@ impl LoadEffects {
         self.lower_load || self.bursts || self.late && model == LoadModelKind::Closed
     }
 
-    pub(super) fn of(verdict: &Verdict) -> LoadEffects {
+    pub(crate) fn of(verdict: &Verdict) -> LoadEffects {
         verdict.reasons.iter().map(LoadEffects::of_reason).fold(LoadEffects::default(), LoadEffects::and)
     }
 

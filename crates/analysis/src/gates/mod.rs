@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `gate` | a gate, read and judged |
 //! | `grammar`, `metric` | its form, and what it is about |
+//! | `clause` | the parts of a gate, for others who read the same form |
 //! | `bounds` | what bounds decide |
 //! | `times`, `shares` | the bounds of each metric |
 //! | `load_effects` | what the verdict's reasons mean for them |
@@ -17,6 +18,7 @@
 //! | `outcome` | what all gates and checks make of a run |
 
 mod bounds;
+mod clause;
 mod doubt;
 mod evidence;
 mod gate;
@@ -30,7 +32,9 @@ mod scope;
 mod shares;
 mod times;
 
+pub(crate) use clause::{Clause, Subject};
 pub(crate) use grammar::part_of_one;
+pub(crate) use load_effects::LoadEffects;
 
 pub use gate::{Gate, GateError, judge_all};
 pub use outcome::{RunOutcome, a_check_fails, outcome};

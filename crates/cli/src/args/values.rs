@@ -18,6 +18,23 @@ pub fn length(text: &str) -> Result<Nanos, String> {
     if time.is_zero() { Err(format!("'{text}' is zero; write a time above zero, such as 10s")) } else { Ok(time) }
 }
 
+/// A share such as `5%` or `0.05`, from `LOW` to `HIGH` thousandths.
+pub fn share_in<const LOW: u32, const HIGH: u32>(text: &str) -> Result<f64, String> {
+    let (low, high) = (f64::from(LOW) / 1e3, f64::from(HIGH) / 1e3);
+    let malformed = || format!("'{text}' is not a share; write a number such as {}%", high * 10.0);
+    let number = |text: &str| text.trim().parse::<f64>().map_err(|_| malformed());
+    let share = match text.trim().strip_suffix('%') {
+        Some(percent) => number(percent)? / 100.0,
+        None => number(text)?,
+    };
+    // A hair of tolerance for what percent do not divide evenly.
+    if (low - 1e-12..=high + 1e-12).contains(&share) {
+        Ok(share)
+    } else {
+        Err(format!("'{text}' is out of range; write a share from {}% to {}%", low * 100.0, high * 100.0))
+    }
+}
+
 /// The folder of a saved run, given as the folder or as the run.json in it.
 pub fn run_folder(text: &str) -> Result<PathBuf, String> {
     let path = Path::new(text);
@@ -36,6 +53,18 @@ mod tests {
     fn a_run_is_named_by_its_folder_or_its_file() {
         for (text, folder) in [("a/b", "a/b"), ("a/b/run.json", "a/b"), ("run.json", "."), ("a/b/", "a/b/")] {
             assert_eq!(run_folder(text), Ok(PathBuf::from(folder)), "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_have_a_range() {
+        let share = share_in::<5, 1000>;
+        assert_eq!(
+            (share("5%"), share("0.05"), share("100 %"), share("0.5%")),
+            (Ok(0.05), Ok(0.05), Ok(1.0), Ok(0.005))
+        );
+        for text in ["0", "0.4%", "101%", "-5%", "NaN", "inf", "", "%", "many"] {
+            assert!(share(text).is_err(), "{text}");
         }
     }
 

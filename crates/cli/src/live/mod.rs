@@ -27,6 +27,7 @@ pub mod terminal;
 mod view;
 mod watch;
 
+pub use due::DueArrivals;
 pub use feed::FeedSource;
 pub use so_far::run_so_far;
 pub use states::LiveStates;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use truetail_analysis::compare::{compare as compare_findings, objections};
 use truetail_report::{CompareReport, compare_history, compare_json, compare_text};
-use truetail_run::{Findings, GateState, Run};
+use truetail_run::{Findings, GateState, Run, Verdict};
 
 use super::report::load;
 use crate::args::compare::CompareArgs;
@@ -14,10 +14,10 @@ use crate::error::{ExitCode, Result, runtime_error, usage_error};
 use crate::output;
 
 /// A run, what it is called, and its findings.
-struct Named {
-    name: String,
-    run: Run,
-    findings: Findings,
+pub(super) struct Named {
+    pub(super) name: String,
+    pub(super) run: Run,
+    pub(super) findings: Findings,
 }
 
 /// Compares, prints, and appends to the history.
@@ -31,8 +31,15 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     let compared = (objections.is_empty() || args.anyway).then(|| compare_findings(&of_side(&a), &of_side(&b)));
     let gates = compared.iter().flat_map(|found| args.fail_if.iter().map(|gate| gate.judge(found))).collect();
     let names = |side: &[Named]| side.iter().map(|named| named.name.clone()).collect();
-    let report =
-        CompareReport { a: names(&a), b: names(&b), objections, anyway: args.anyway, comparison: compared, gates };
+    let report = CompareReport {
+        a: names(&a),
+        b: names(&b),
+        objections,
+        anyway: args.anyway,
+        comparison: compared,
+        gates,
+        rounds: None,
+    };
     output::print(&if args.json { compare_json(&report) } else { compare_text(&report, output::stdout_style()) })?;
     if let Some(file) = &args.append {
         append(file, a.iter().chain(&b))?;
@@ -40,7 +47,8 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     Ok(exit_code(&report))
 }
 
-fn exit_code(report: &CompareReport) -> ExitCode {
+/// As its conditions say.
+pub(super) fn exit_code(report: &CompareReport) -> ExitCode {
     let worst = report.gates.iter().map(|gate| gate.state).max();
     match (&report.comparison, worst) {
         (None, _) | (_, Some(GateState::Open)) => ExitCode::Open,
@@ -76,8 +84,8 @@ fn load_all(paths: &[PathBuf]) -> Result<Vec<Named>> {
     paths.iter().map(load_one).collect()
 }
 
-fn with_verdicts(side: &[Named]) -> Vec<(&str, &Run, &truetail_run::Verdict)> {
-    side.iter().map(|named| (named.name.as_str(), &named.run, &named.findings.verdict)).collect()
+pub(super) fn with_verdicts<'a>(side: impl IntoIterator<Item = &'a Named>) -> Vec<(&'a str, &'a Run, &'a Verdict)> {
+    side.into_iter().map(|named| (named.name.as_str(), &named.run, &named.findings.verdict)).collect()
 }
 
 fn of_side(side: &[Named]) -> Vec<&Findings> {
@@ -85,7 +93,7 @@ fn of_side(side: &[Named]) -> Vec<&Findings> {
 }
 
 /// Appends a row a run to the history.
-fn append<'a>(file: &Path, runs: impl Iterator<Item = &'a Named>) -> Result<()> {
+pub(super) fn append<'a>(file: &Path, runs: impl Iterator<Item = &'a Named>) -> Result<()> {
     let cannot = |error: std::io::Error| runtime_error(format!("cannot append to {}: {error}", file.display()));
     let rows: Vec<_> = runs.map(|named| (named.name.as_str(), &named.run, &named.findings)).collect();
     let mut out = OpenOptions::new().append(true).create(true).open(file).map_err(cannot)?;

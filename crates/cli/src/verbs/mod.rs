@@ -1,5 +1,7 @@
 //! What each verb does.
 
+mod ab;
+mod capacity;
 mod certify;
 mod compare;
 mod completions;
@@ -40,6 +42,8 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Lab(args) => lab::lab(args),
         Command::Report(args) => report::report(args),
         Command::Merge(args) => merge::merge(args),
+        Command::Ab(args) => ab::ab(*args),
+        Command::Capacity(args) => capacity::capacity(*args),
         Command::Compare(args) => compare::compare(args),
         Command::Audit(args) => foreign::audit(args),
         Command::Correct(args) => foreign::correct(args),

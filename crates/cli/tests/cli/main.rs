@@ -1,8 +1,10 @@
 //! The binary as its users meet it: arguments, exit codes, standard output and standard error, files, signals.
 
+mod ab;
 mod bad_input;
 mod checks;
 mod compare;
+mod config;
 mod credentials;
 mod doc_links;
 mod doc_options;

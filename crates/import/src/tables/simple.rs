@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignRun, ForeignStarts, Habit, LatencyFrom};
 
 use super::columns::{Clock, ColumnReader, Columns, Length};
@@ -163,6 +164,8 @@ impl Format for SimpleTable {
             reader.close(&mut facts);
         }
         (facts.start_resolution_ns, facts.duration_resolution_ns) = self.resolution_ns;
+        // Each of these tools has a fixed number of workers, who wait for their answers.
+        facts.load.model = Some(LoadModelKind::Closed);
         facts.notes.extend(self.notes(books.requests()));
         books.close(self.info, facts)
     }

@@ -13,15 +13,15 @@ use crate::{file, import, try_import};
 const FILES: [(&str, &str, bool); 11] = [
     ("jmeter-csv", "tools/jmeter-thread-group/5.6.3/errors/samples.csv", true),
     ("k6-csv", "tools/k6-constant-arrival-rate/1.8.1/whole-seconds/samples.csv", false),
-    ("k6-json", "import/k6-json/errors-first-300-lines.json", false),
+    ("k6-json", "import/k6/1.8.1/errors/samples-first-300-lines.json", false),
     ("vegeta-csv", "tools/vegeta/12.13.0/errors/results.csv", true),
-    ("vegeta-json", "import/vegeta-json/errors-first-60-lines.json", true),
+    ("vegeta-json", "import/vegeta/12.13.0/errors/results-first-60-lines.json", true),
     ("hey-csv", "tools/hey/0.1.4/errors/samples.csv", true),
     ("ab-g", "tools/ab/2.3/stall/samples.tsv", true),
     ("locust-samples", "tools/locust/2.47.0/errors/samples.csv", true),
-    ("nginx-log", "import/nginx/timed.log", true),
-    ("nginx-log", "import/nginx/named.log", true),
-    ("access-json", "import/nginx/access.json", true),
+    ("nginx-log", "import/nginx/1.22.1/timed.log", true),
+    ("nginx-log", "import/nginx/1.22.1/named.log", true),
+    ("access-json", "import/nginx/1.22.1/access.json", true),
 ];
 /// Formats that begin with the names of their columns.
 const WITH_HEADER: [&str; 5] = ["jmeter-csv", "k6-csv", "hey-csv", "ab-g", "locust-samples"];
@@ -102,6 +102,22 @@ proptest! {
         let damaged = [&whole[..from], &middle, &whole[to..]].concat();
         let lines = whole[from..to].iter().filter(|byte| **byte == b'\n').count() as u64;
         check(format, every, &whole, &damaged, lines + 2)?;
+    }
+
+    #[test]
+    fn a_damaged_stream_of_gob_is_read_up_to_there_at_least(at in 0.0..1.0, byte in any::<u8>(), cut: bool) {
+        let mut damaged = file("import/vegeta/12.13.0/errors/results-first-12000-bytes.bin");
+        let (_, whole) = try_import("vegeta-gob", &damaged).expect("results");
+        let per_request = damaged.len() / whole.len();
+        let at = (damaged.len() as f64 * at) as usize;
+        damaged[at] = byte;
+        if cut {
+            damaged.truncate(at);
+        }
+        let Ok((run, requests)) = try_import("vegeta-gob", &damaged) else { return Ok(()) };
+        let untouched = (at / (per_request + 20)).saturating_sub(3).min(whole.len());
+        prop_assert_eq!(&requests[..untouched], &whole[..untouched]);
+        prop_assert!(run.damage.truncated_at.is_none_or(|place| place.byte <= damaged.len() as u64));
     }
 
     #[test]

@@ -1,0 +1,104 @@
+//! How likely so few, or so many, bad requests are at the limit.
+//!
+//! A probe is judged as `docs/confidence.md` judges a percentile, with the rank given and the level asked for: the requests
+//! count as an independent sample of the effective size, which is their number divided by the design effect. The design
+//! effect comes from the long-run variance of the counts by stretch ([`crate::long_run_variance`]), and is corrected for
+//! being estimated from few cosines by the ratio of Student's t to the normal, squared, at the level of the look (Korn &
+//! Graubard, *Survey Methodology* 24, 1998). Where bad requests are rare, that of ten times as frequent ones counts if
+//! it is larger. Then the binomial distribution with mid-P decides.
+
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use super::sample::{Sample, Stretch};
+use crate::binomial::mid;
+use crate::long_run_variance::CosineBasis;
+
+/// What a sample says about a share.
+pub(super) struct Evidence<'a> {
+    sample: &'a Sample,
+    allowed: f64,
+    level: f64,
+}
+
+impl<'a> Evidence<'a> {
+    /// Of `sample`, at a one-sided `level` in (0, 0.5), about the share `allowed` in (0, 1).
+    pub(super) fn new(sample: &'a Sample, allowed: f64, level: f64) -> Evidence<'a> {
+        Evidence { sample, allowed, level }
+    }
+
+    /// Fewer requests than allowed are bad. Those that have not ended count as bad.
+    pub(super) fn meets(&self) -> bool {
+        let (bad, n) = self.counts(|stretch| stretch.bad, self.sample.outstanding);
+        self.effective(n, |stretch| stretch.bad)
+            .is_some_and(|part| mid(bad * part, n * part, self.allowed) <= self.level)
+    }
+
+    /// More requests than allowed are bad, even without what the generator added.
+    pub(super) fn misses(&self) -> bool {
+        self.more_than_allowed(|stretch| stretch.surely_bad)
+    }
+
+    /// More requests than allowed are bad, but perhaps because of the generator.
+    pub(super) fn misses_as_measured(&self) -> bool {
+        self.more_than_allowed(|stretch| stretch.bad)
+    }
+
+    fn more_than_allowed(&self, of: impl Fn(&Stretch) -> u64) -> bool {
+        let (bad, n) = self.counts(&of, self.sample.overdue);
+        let beyond = |part: f64| 1.0 - mid(bad * part, n * part, self.allowed) <= self.level;
+        bad > n * self.allowed && self.effective(n, of).is_some_and(beyond)
+    }
+
+    /// Bad requests, with `waiting` that have not ended and count as bad, and all requests.
+    fn counts(&self, of: impl Fn(&Stretch) -> u64, waiting: u64) -> (f64, f64) {
+        let bad: u64 = self.sample.stretches.iter().map(of).sum();
+        ((bad + waiting) as f64, (self.sample.requests() + self.sample.outstanding) as f64)
+    }
+
+    /// The effective sample size as a share of `n`; `None` if there are too few stretches for any.
+    fn effective(&self, n: f64, of: impl Fn(&Stretch) -> u64) -> Option<f64> {
+        let cosines = CosineBasis::over(self.sample.stretches.len())?;
+        let own = self.shrinkage(&cosines, of);
+        let near = self.shrinkage(&cosines, |stretch| stretch.near);
+        (n > 0.0).then(|| 1.0 / own.max(near))
+    }
+
+    /// By how much the sample shrinks, at least 1.
+    fn shrinkage(&self, cosines: &CosineBasis, of: impl Fn(&Stretch) -> u64) -> f64 {
+        let n = self.sample.requests() as f64;
+        let share = self.sample.stretches.iter().map(&of).sum::<u64>() as f64 / n.max(1.0);
+        if share <= 0.0 || share >= 1.0 {
+            return 1.0;
+        }
+        let deviation = |stretch: &Stretch| of(stretch) as f64 - share * stretch.requests as f64;
+        let long_run = cosines.long_run(&self.sample.stretches.iter().map(deviation).collect::<Vec<_>>());
+        let design_effect = long_run.variance / (n * share * (1.0 - share));
+        (design_effect * few_cosines(self.level, long_run.cosines as f64)).max(1.0)
+    }
+}
+
+/// By how much Student's t with `df` degrees of freedom is larger than the normal distribution at the one-sided `level` in
+/// (0, 0.5), squared.
+fn few_cosines(level: f64, df: f64) -> f64 {
+    let student = StudentsT::new(0.0, 1.0, df).map(|student| student.inverse_cdf(1.0 - level));
+    let normal = Normal::standard().inverse_cdf(1.0 - level);
+    student.map_or(f64::INFINITY, |student| (student / normal).powi(2))
+}
+
+#[cfg(test)]
+mod unit {
+    use super::few_cosines;
+
+    #[test]
+    fn student_is_that_of_the_tables() {
+        for (level, df, student, normal) in [
+            (0.025, 4.0, 2.776, 1.960),
+            (0.001, 4.0, 7.173, 3.090),
+            (0.01, 10.0, 2.764, 2.326),
+            (0.001, 30.0, 3.385, 3.090),
+        ] {
+            let ratio = few_cosines(level, df).sqrt();
+            assert!((ratio - student / normal).abs() < 1e-3, "{level} {df}: {ratio}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The answer of a probe.
+
+use serde::{Deserialize, Serialize};
+use truetail_model::time::Nanos;
+use truetail_run::Verdict;
+
+use super::evidence::Evidence;
+use super::looks::Looks;
+use super::objective::Objective;
+use super::sample::Sample;
+use super::search::Trial;
+use crate::gates::LoadEffects;
+
+/// What a probe says of its rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// The service keeps all objectives at this rate.
+    Meets,
+    /// It misses one of them, or its backlog grows.
+    Misses,
+    /// The probe ended before either was shown.
+    Open,
+    /// The generator spoilt the probe, so it says nothing of the service.
+    GeneratorLimit,
+}
+
+/// What is known of a probe at some moment.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Look {
+    /// How long the probe has been.
+    pub elapsed: Nanos,
+    /// One for each objective, in their order.
+    pub samples: Vec<Sample>,
+    /// The backlog grows without end.
+    pub backlog_grows: bool,
+}
+
+/// Judges one probe while it goes on.
+#[derive(Clone, Debug)]
+pub struct ProbeJudge {
+    allowed: Vec<f64>,
+    looks: Looks,
+    last: Option<Look>,
+}
+
+impl ProbeJudge {
+    /// Of the probe `trial`, for these objectives.
+    pub fn new(objectives: &[Objective], trial: &Trial) -> ProbeJudge {
+        ProbeJudge {
+            allowed: objectives.iter().map(Objective::allowed).collect(),
+            looks: Looks::new(trial.shortest, trial.longest, trial.level),
+            last: None,
+        }
+    }
+
+    /// The length of the probe at which to look next; `None` if its time is up.
+    pub fn next_look(&self) -> Option<Nanos> {
+        self.looks.next()
+    }
+
+    /// Looks at the probe. `Some` if it has its answer and may end.
+    pub fn look(&mut self, look: Look) -> Option<Answer> {
+        let answer = self.decide(&look);
+        self.last = Some(look);
+        answer
+    }
+
+    /// The share of bad requests at the last look, divided by the share that is allowed: that of the worst objective.
+    /// `None` before any look.
+    pub fn ratio(&self) -> Option<f64> {
+        let last = self.last.as_ref()?;
+        let ratios = last.samples.iter().zip(&self.allowed).map(|(sample, allowed)| sample.share() / allowed);
+        ratios.max_by(f64::total_cmp)
+    }
+
+    fn decide(&mut self, look: &Look) -> Option<Answer> {
+        if look.backlog_grows {
+            return Some(Answer::Misses);
+        }
+        let level = self.looks.take(look.elapsed);
+        if level <= 0.0 {
+            return None;
+        }
+        let judged = || look.samples.iter().zip(&self.allowed);
+        // Any of several objectives may be missed by chance, so they share the level. To meet all by chance, the one that
+        // is missed would have to pass.
+        let shared = level / self.allowed.len().max(1) as f64;
+        if judged().any(|(sample, allowed)| Evidence::new(sample, *allowed, shared).misses()) {
+            return Some(Answer::Misses);
+        }
+        if judged().all(|(sample, allowed)| Evidence::new(sample, *allowed, level).meets()) {
+            return Some(Answer::Meets);
+        }
+        let by_generator =
+            judged().any(|(sample, allowed)| Evidence::new(sample, *allowed, shared).misses_as_measured());
+        (by_generator && self.looks.next().is_none()).then_some(Answer::GeneratorLimit)
+    }
+}
+
+/// Whether the generator spoilt a probe that would have had this answer. A service that misses under a smaller load than
+/// planned also misses under the whole; one that meets is not proven to meet the whole. Bursts that nobody planned can make
+/// a service miss, and one that meets in spite of them meets.
+pub fn spoilt(answer: Answer, verdict: &Verdict) -> bool {
+    let effects = LoadEffects::of(verdict);
+    match answer {
+        Answer::Meets => effects.unknown || effects.lower_load,
+        Answer::Misses => effects.unknown || effects.bursts,
+        Answer::Open => effects.unknown || effects.lower_load || effects.bursts,
+        Answer::GeneratorLimit => true,
+    }
+}

@@ -1,0 +1,31 @@
+//! The rules of a search for capacity: the highest rate at which a service provably meets its objectives.
+//!
+//! Nothing here sends a request or reads a clock. `truetail-study` drives these rules over real or simulated probes;
+//! `docs/capacity.md` gives the method, its sources, and how often its answers are right.
+//!
+//! | module | content |
+//! |---|---|
+//! | `objective` | an objective such as `p99 < 50ms`: which requests are bad, and how many may be |
+//! | `sample` | the bad requests of a probe, by stretch |
+//! | `of_run` | the same of a run |
+//! | `evidence` | how likely so few or so many bad requests are at the limit |
+//! | `looks` | when a probe is looked at, and the level that each look may spend |
+//! | `judge` | the answer of a probe |
+//! | `search` | the rates to probe, and what the answers prove |
+//! | `aim` | where the limit probably is |
+
+mod aim;
+mod evidence;
+mod judge;
+mod looks;
+mod objective;
+mod of_run;
+mod sample;
+mod search;
+#[cfg(test)]
+mod tests;
+
+pub use judge::{Answer, Look, ProbeJudge, spoilt};
+pub use objective::{Objective, ObjectiveError};
+pub use sample::{Sample, Stretch};
+pub use search::{Probed, Purpose, Search, SearchLimits, SearchState, Step, Trial};

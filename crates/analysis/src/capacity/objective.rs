@@ -1,0 +1,144 @@
+//! An objective: which requests are bad, and what share of them may be.
+
+use std::fmt;
+use std::str::FromStr;
+
+use truetail_model::record::{Metric, Outcome, RequestRecord};
+
+use crate::gates::{Clause, Subject};
+
+/// What a service must keep, such as `p99 < 50ms` or `error-rate < 0.1%`.
+///
+/// A percentile below a limit is the same as a share of requests: p99 is below 50 ms exactly if no more than 1 % of the
+/// requests take 50 ms or longer. So all objectives are shares of bad requests.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Objective {
+    text: String,
+    bad: Bad,
+    allowed: f64,
+}
+
+/// Which requests are bad.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Bad {
+    /// Those that take this many nanoseconds or longer, by this metric. Of the response time, also those without an answer.
+    Slow {
+        /// Which time.
+        metric: Metric,
+        /// Nanoseconds.
+        from_ns: u64,
+    },
+    /// Those without an answer, or with an error status.
+    Failed,
+    /// Those without an answer.
+    Unanswered,
+}
+
+/// Why a text is no objective: one line, which quotes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ObjectiveError(String);
+
+impl fmt::Display for ObjectiveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ObjectiveError {}
+
+impl fmt::Display for Objective {
+    /// As it was written.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl FromStr for Objective {
+    type Err = ObjectiveError;
+
+    /// Reads `METRIC < LIMIT` or `METRIC <= LIMIT`: a percentile of a time, `error-rate` or `unanswered`.
+    fn from_str(text: &str) -> Result<Objective, ObjectiveError> {
+        let quoted = text.trim();
+        let clause = Clause::parse(text).map_err(ObjectiveError)?;
+        let refuse = |why: &str| Err(ObjectiveError(format!("'{quoted}': {why}")));
+        if clause.upward {
+            return refuse("an objective says what the service must keep; write METRIC < LIMIT, such as 'p99 < 50ms'");
+        }
+        if clause.has_target {
+            return refuse("an objective is about all requests; leave {…} out");
+        }
+        // '< 50ms' makes 50 ms bad, '<= 50ms' does not.
+        let first_bad = |limit: f64| (limit as u64).saturating_add(u64::from(clause.or_equal));
+        let (bad, allowed) = match clause.subject {
+            Subject::Quantile(metric, q) if q < 1.0 => {
+                (Bad::Slow { metric, from_ns: first_bad(clause.limit) }, 1.0 - q)
+            }
+            Subject::Quantile(..) => return refuse("the largest time grows with the length of a probe; use p99.9"),
+            Subject::Mean => return refuse("a mean cannot be proven by counting requests; use a percentile"),
+            Subject::ErrorRate => (Bad::Failed, clause.limit),
+            Subject::Unanswered => (Bad::Unanswered, clause.limit),
+            Subject::CheckFailures => return refuse("checks are not part of a search; use error-rate"),
+            Subject::Throughput => return refuse("the search itself finds the throughput; use p99 or error-rate"),
+        };
+        if allowed <= 0.0 || allowed >= 1.0 {
+            return refuse("no number of requests can prove this; write a share between 0 and 100%, such as 0.1%");
+        }
+        Ok(Objective { text: quoted.to_owned(), bad, allowed })
+    }
+}
+
+impl Objective {
+    /// The share of requests that may be bad, in (0, 1).
+    pub fn allowed(&self) -> f64 {
+        self.allowed
+    }
+
+    /// The quantile of a time, in (0, 1), if the objective is about one.
+    pub fn quantile(&self) -> Option<(Metric, f64)> {
+        match self.bad {
+            Bad::Slow { metric, .. } => Some((metric, 1.0 - self.allowed)),
+            Bad::Failed | Bad::Unanswered => None,
+        }
+    }
+
+    /// The limit in nanoseconds, if the objective is about a time: from here on requests are bad.
+    pub fn limit_ns(&self) -> Option<u64> {
+        match self.bad {
+            Bad::Slow { from_ns, .. } => Some(from_ns),
+            Bad::Failed | Bad::Unanswered => None,
+        }
+    }
+
+    pub(super) fn bad(&self) -> Bad {
+        self.bad
+    }
+
+    /// The time that decides whether a request is bad: [`u64::MAX`] if it has none, `None` if it does not count. With
+    /// `without_generator`, less what the generator may have added.
+    pub(super) fn time_of(&self, record: &RequestRecord, without_generator: bool) -> Option<u64> {
+        match self.bad {
+            Bad::Slow { metric: Metric::ResponseTime, .. } if !record.outcome.is_response() => Some(u64::MAX),
+            Bad::Slow { metric: Metric::ResponseTime, .. } if without_generator => Some(record.without_generator().0),
+            Bad::Slow { metric, .. } => metric.value(record).map(|time| time.0),
+            Bad::Failed => Some(if is_error(record.outcome) { u64::MAX } else { 0 }),
+            Bad::Unanswered => Some(if record.outcome.is_response() { 0 } else { u64::MAX }),
+        }
+    }
+
+    /// Requests are bad from this time on.
+    pub(super) fn bad_from(&self) -> u64 {
+        self.limit_ns().unwrap_or(u64::MAX)
+    }
+}
+
+fn is_error(outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::Response { status } => status >= 400,
+        Outcome::ConnectFailed(_)
+        | Outcome::Reset(_)
+        | Outcome::Malformed(_)
+        | Outcome::TimedOut
+        | Outcome::InFlightAtEnd
+        | Outcome::NeverIssued => true,
+    }
+}

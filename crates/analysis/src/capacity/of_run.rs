@@ -1,0 +1,130 @@
+//! The bad requests of a run, by stretch.
+
+use truetail_model::record::{ByInterval, Distributions, IntervalBooks, Metric, RequestRecord, Snapshot};
+use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
+use truetail_run::Run;
+
+use super::objective::{Bad, Objective};
+use super::sample::{Sample, Stretch};
+use crate::confidence_interval::less_rare;
+
+/// What was recorded of a run is known this long afterwards.
+const RECORDED_AFTER: Nanos = Nanos::from_millis(250);
+
+impl Objective {
+    /// What a run says about this objective: every single request where each was kept, else the intervals.
+    pub fn sample(&self, run: &Run) -> Sample {
+        self.sample_before(&run.snapshot, Timestamp::NEVER)
+    }
+
+    /// Of a run that goes on, the requests that can be judged at `now`: those intended before the result. A later one may be
+    /// slow without being known yet.
+    pub fn judged_before(&self, snapshot: &Snapshot, now: Timestamp) -> Timestamp {
+        let wait = match self.bad() {
+            Bad::Slow { metric: Metric::ResponseTime, from_ns } => from_ns.saturating_add(RECORDED_AFTER.0),
+            Bad::Slow { .. } | Bad::Failed | Bad::Unanswered => RECORDED_AFTER.0,
+        };
+        let before = Timestamp(now.0.saturating_sub(wait));
+        if snapshot.samples.is_complete() {
+            return before;
+        }
+        let width_s = snapshot.intervals.width_s().max(snapshot.books.width_s());
+        Timestamp(before.second() as u64 / width_s * width_s * NANOS_PER_SECOND)
+    }
+
+    /// What a run that goes on says about the requests intended before `before`, of which `due` were. Of the response time, a
+    /// request that has not ended is bad by then; see [`Objective::judged_before`].
+    pub fn sample_so_far(&self, snapshot: &Snapshot, before: Timestamp, due: u64) -> Sample {
+        let outstanding = due.saturating_sub(ended_before(snapshot, before));
+        let overdue = match self.bad() {
+            Bad::Slow { metric: Metric::ResponseTime, .. } => outstanding,
+            Bad::Slow { .. } | Bad::Failed | Bad::Unanswered => 0,
+        };
+        Sample { outstanding, overdue, ..self.sample_before(snapshot, before) }
+    }
+
+    fn sample_before(&self, snapshot: &Snapshot, before: Timestamp) -> Sample {
+        if snapshot.samples.is_complete() {
+            let mut records: Vec<RequestRecord> =
+                snapshot.samples.even().iter().filter(|record| record.intended_start < before).copied().collect();
+            records.sort_unstable_by_key(|record| (record.intended_start, record.index));
+            self.of_records(&records)
+        } else {
+            self.of_intervals(snapshot, before)
+        }
+    }
+
+    /// Of times of the simulator, in the order of the intended starts, in nanoseconds.
+    pub fn sample_of_times(&self, times: &[u64]) -> Sample {
+        Sample::of_times(times, times, self.bad_from(), self.allowed())
+    }
+
+    fn of_records(&self, records: &[RequestRecord]) -> Sample {
+        let times = |without| records.iter().filter_map(|record| self.time_of(record, without)).collect::<Vec<u64>>();
+        Sample::of_times(&times(false), &times(true), self.bad_from(), self.allowed())
+    }
+
+    fn of_intervals(&self, snapshot: &Snapshot, before: Timestamp) -> Sample {
+        let rows: Vec<Stretch> = match self.bad() {
+            Bad::Slow { metric, from_ns } => {
+                let near = snapshot.metric(metric).quantile(less_rare(1.0 - self.allowed()));
+                let near_from = near.map_or(from_ns, |near| near.0.min(from_ns));
+                let rows = whole_rows(&snapshot.intervals, before);
+                rows.iter().map(|row| slow(row, metric, from_ns, near_from)).collect()
+            }
+            Bad::Failed | Bad::Unanswered => {
+                let error_statuses = self.bad() == Bad::Failed;
+                whole_rows(&snapshot.books, before).iter().map(|row| failed(row, error_statuses)).collect()
+            }
+        };
+        Sample::of_rows(&rows)
+    }
+}
+
+/// The intervals that had ended at `before`.
+fn whole_rows<T>(intervals: &ByInterval<T>, before: Timestamp) -> &[T] {
+    let whole = before.second() / intervals.width_s() as usize;
+    &intervals.rows()[..whole.min(intervals.rows().len())]
+}
+
+/// The requests intended before `before` that have ended.
+fn ended_before(snapshot: &Snapshot, before: Timestamp) -> u64 {
+    if snapshot.samples.is_complete() {
+        return snapshot.samples.even().iter().filter(|record| record.intended_start < before).count() as u64;
+    }
+    whole_rows(&snapshot.books, before).iter().map(|row| row.tally.issued + row.tally.never_issued).sum()
+}
+
+/// The requests of an interval. A bucket that holds the limit counts as bad, but not as surely bad.
+fn slow(row: &Distributions, metric: Metric, from_ns: u64, near_from: u64) -> Stretch {
+    let counted = row.metric(metric);
+    let unanswered = match metric {
+        Metric::ResponseTime => row.metric(Metric::Censored).count() + row.metric(Metric::Failed).count(),
+        _ => 0,
+    };
+    let beyond = |metric: Metric, from: u64| {
+        let buckets = row.metric(metric).buckets();
+        buckets.filter(|(lowest, _)| lowest.0 >= from).map(|(_, n)| n).sum::<u64>() + unanswered
+    };
+    let without = row.metric(Metric::WithoutGenerator);
+    let bracketed = metric == Metric::ResponseTime && without.count() == counted.count();
+    Stretch {
+        requests: counted.count() + unanswered,
+        bad: beyond(metric, below_bucket(from_ns)),
+        surely_bad: beyond(if bracketed { Metric::WithoutGenerator } else { metric }, from_ns),
+        near: beyond(metric, below_bucket(near_from)),
+    }
+}
+
+/// The lowest value that a bucket with `value` may begin at: buckets are a thousandth wide.
+fn below_bucket(value: u64) -> u64 {
+    value - value / 1_024
+}
+
+fn failed(row: &IntervalBooks, error_statuses: bool) -> Stretch {
+    let errors: u64 = row.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
+    // Those that have not ended are planned, and nothing else.
+    let requests = row.tally.issued + row.tally.never_issued;
+    let bad = row.tally.unanswered() + if error_statuses { errors } else { 0 };
+    Stretch { requests, bad, surely_bad: bad, near: bad }
+}

@@ -1,0 +1,372 @@
+//! The rates to probe, and what the answers prove.
+//!
+//! 1. A geometric bracket: from the first rate on, doubled while the service meets its objectives, halved while it misses
+//!    them.
+//! 2. Refinement of the bracket, between its logarithms, until it is as narrow as asked for ([`super::aim`] chooses the
+//!    rate).
+//! 3. Both ends are probed again at full length: the upper end coming from a higher rate, the lower one from a lower rate.
+//!
+//! Only the third step decides how sure the result is. Its data is new, so it owes nothing to the search before it: whatever
+//! rates the search came up with, each end is wrong with probability (1 − confidence)/2 at most. An end that has to be
+//! proven several times gets a smaller part of that each time, and all parts add up to it.
+//!
+//! The state is a pure function of the probes recorded, so that a search can be continued from its journal.
+
+use serde::{Deserialize, Serialize};
+use truetail_model::time::Nanos;
+
+use super::aim;
+use super::judge::Answer;
+
+/// The bracket grows by this factor.
+const BRACKET_FACTOR: f64 = 2.0;
+/// The part of its error probability that an end may spend the first time it is proven; and of the rest the second time,
+/// and so on.
+const FIRST_PART: f64 = 0.6;
+/// An end that is probed again may take so many times the full length.
+const LONGEST_CONFIRMATION: u64 = 3;
+/// So often is the same rate probed again while the answer stays open.
+const MOST_OPEN: u32 = 2;
+/// The first look at a probe comes when so many bad requests were allowed, and its time is not up before so many.
+const ALLOWED_AT_LEAST: (f64, f64) = (5.0, 25.0);
+/// Probes become longer at most so often: each time twice as long.
+const MOST_DOUBLINGS: u32 = 20;
+
+/// What a search must keep to.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SearchLimits {
+    /// No rate below this is probed. Requests per second.
+    pub min_rate: f64,
+    /// No rate above this is probed. Requests per second.
+    pub max_rate: f64,
+    /// The first rate. Requests per second.
+    pub first_rate: f64,
+    /// The bracket is narrow enough when its ends differ by this share, such as 0.05.
+    pub resolution: f64,
+    /// How sure the result is, such as 0.95.
+    pub confidence: f64,
+    /// The full length of a probe.
+    pub full_length: Nanos,
+    /// The smallest share of bad requests that an objective allows. Probes are long enough to see so rare requests.
+    pub allowed: f64,
+}
+
+/// Why a rate is probed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// To find a bracket.
+    Bracket,
+    /// To narrow it.
+    Refine,
+    /// To prove its upper end, coming from a higher rate.
+    ConfirmUpper,
+    /// To prove its lower end, coming from a lower rate.
+    ConfirmLower,
+}
+
+/// A probe to make.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Trial {
+    /// Requests per second.
+    pub rate: f64,
+    /// Why.
+    pub purpose: Purpose,
+    /// The one-sided error probability of its answer.
+    pub level: f64,
+    /// The length at the first look.
+    pub shortest: Nanos,
+    /// The length at which its time is up.
+    pub longest: Nanos,
+}
+
+/// A probe that was made.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Probed {
+    /// What was asked for.
+    pub trial: Trial,
+    /// What it says.
+    pub answer: Answer,
+    /// The share of bad requests divided by the share that is allowed, if it is known.
+    pub ratio: Option<f64>,
+}
+
+/// How a search ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchState {
+    /// Both ends are proven, and the bracket is as narrow as asked for.
+    Found,
+    /// The service misses its objectives even at the lowest rate.
+    BelowRange,
+    /// It meets them even at the highest rate.
+    AboveRange,
+    /// The generator cannot offer more.
+    GeneratorLimit,
+    /// The time is up, or the search was interrupted.
+    OutOfTime,
+}
+
+/// What comes next.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Step {
+    /// Probe this.
+    Probe(Trial),
+    /// Nothing is left to probe.
+    Done(SearchState),
+}
+
+/// A search for capacity.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Search {
+    limits: SearchLimits,
+    /// Rates that met, in the order of the probes; all below those that missed.
+    met: Vec<f64>,
+    missed: Vec<f64>,
+    /// Rates whose probes stayed open since the probes became longer.
+    open: Vec<f64>,
+    /// The probes, as far as they help to aim.
+    curve: Vec<(f64, f64)>,
+    /// Ends that were probed again.
+    proven: Option<f64>,
+    refuted: Option<f64>,
+    /// The lowest rate that the generator spoilt twice.
+    ceiling: Option<f64>,
+    /// A probe to repeat, and how often it was made.
+    again: Option<(Trial, u32)>,
+    confirmations: [u32; 2],
+    doublings: u32,
+}
+
+impl Search {
+    /// A search that has not begun.
+    pub fn new(limits: SearchLimits) -> Search {
+        Search {
+            limits,
+            met: Vec::new(),
+            missed: Vec::new(),
+            open: Vec::new(),
+            curve: Vec::new(),
+            proven: None,
+            refuted: None,
+            ceiling: None,
+            again: None,
+            confirmations: [0; 2],
+            doublings: 0,
+        }
+    }
+
+    /// The highest rate at which a probe met the objectives, and whether that was proven again at full length.
+    pub fn proven(&self) -> Option<(f64, bool)> {
+        highest(&self.met).map(|rate| (rate, self.proven == Some(rate)))
+    }
+
+    /// The lowest rate at which a probe missed an objective, and whether that was proven again at full length.
+    pub fn refuted(&self) -> Option<(f64, bool)> {
+        lowest(&self.missed).map(|rate| (rate, self.refuted == Some(rate)))
+    }
+
+    /// What to do next.
+    pub fn next_step(&self) -> Step {
+        if let Some((trial, _)) = self.again {
+            return Step::Probe(trial);
+        }
+        let lower = highest(&self.met);
+        let upper = lowest(&self.missed);
+        match (lower, self.top()) {
+            (None, None) => self.bracket_from_nothing(),
+            (Some(lower), None) if lower >= self.limits.max_rate => {
+                self.confirm(Some(lower), None, SearchState::AboveRange)
+            }
+            (Some(_), None) => self.bracket_upwards(),
+            (None, Some(top)) if top <= self.limits.min_rate => match upper.filter(|upper| *upper == top) {
+                Some(_) => self.confirm(None, upper, SearchState::BelowRange),
+                None => Step::Done(SearchState::GeneratorLimit),
+            },
+            (None, Some(_)) => self.bracket_downwards(),
+            (Some(lower), Some(top)) if !self.is_wide(lower, top) => {
+                let state = if upper == Some(top) { SearchState::Found } else { SearchState::GeneratorLimit };
+                self.confirm(Some(lower), upper.filter(|upper| *upper == top), state)
+            }
+            (Some(lower), Some(top)) => self.refine(lower, top),
+        }
+    }
+
+    /// Takes the answer of a probe.
+    pub fn record(&mut self, probed: &Probed) {
+        let Probed { trial, answer, ratio } = *probed;
+        let made = self.again.take().map_or(1, |(_, made)| made + 1);
+        if answer != Answer::GeneratorLimit {
+            self.curve.extend(ratio.map(|ratio| (trial.rate, ratio)));
+        }
+        match answer {
+            Answer::GeneratorLimit if made < MOST_OPEN => self.again = Some((trial, made)),
+            Answer::GeneratorLimit => {
+                let ceiling = self.ceiling.map_or(trial.rate, |ceiling| ceiling.min(trial.rate));
+                self.forget(ceiling);
+                self.ceiling = Some(ceiling);
+            }
+            Answer::Meets | Answer::Misses | Answer::Open => self.record_answer(&trial, answer, made),
+        }
+    }
+
+    fn record_answer(&mut self, trial: &Trial, answer: Answer, made: u32) {
+        let rate = trial.rate;
+        match trial.purpose {
+            Purpose::ConfirmUpper => self.confirmations[0] += 1,
+            Purpose::ConfirmLower => self.confirmations[1] += 1,
+            Purpose::Bracket | Purpose::Refine => {}
+        }
+        match (trial.purpose, answer) {
+            (Purpose::ConfirmUpper, Answer::Misses) => self.refuted = Some(rate),
+            (Purpose::ConfirmLower, Answer::Meets) => self.proven = Some(rate),
+            (Purpose::ConfirmUpper | Purpose::ConfirmLower, Answer::Open) if made < MOST_OPEN => {
+                self.again = Some((self.longer(trial), made));
+            }
+            (Purpose::Bracket | Purpose::Refine, Answer::Meets) => {
+                self.met.push(rate);
+                self.open.retain(|open| *open > rate);
+            }
+            (Purpose::Bracket | Purpose::Refine, Answer::Misses) => {
+                self.missed.push(rate);
+                self.open.retain(|open| *open < rate);
+            }
+            // Also where an end did not hold when it was probed again: the answer depends on chance, or on where the load
+            // comes from, so the rate is no end of the bracket.
+            (_, Answer::Meets | Answer::Misses | Answer::Open | Answer::GeneratorLimit) => {
+                self.forget(rate);
+                self.open.push(rate);
+                self.lengthen_where_stuck();
+            }
+        }
+    }
+
+    /// The rate has no answer any more.
+    fn forget(&mut self, rate: f64) {
+        self.met.retain(|met| *met != rate);
+        self.missed.retain(|missed| *missed != rate);
+    }
+
+    /// The confirmation that stayed open, twice as long, and with the next part of the level.
+    fn longer(&self, trial: &Trial) -> Trial {
+        let again = self.confirmation(trial.rate, trial.purpose);
+        Trial { longest: Nanos(trial.longest.0.saturating_mul(2)), ..again }
+    }
+
+    /// No rate is left that shorter probes can decide: from now on they are twice as long.
+    fn lengthen_where_stuck(&mut self) {
+        let stuck = match (highest(&self.met), self.top()) {
+            (Some(lower), Some(top)) => self.is_wide(lower, top) && self.aim(lower, top).is_none(),
+            (None, None) => self.open.iter().any(|open| *open <= self.limits.min_rate),
+            (Some(_), None) => self.open.iter().any(|open| *open >= self.limits.max_rate),
+            (None, Some(_)) => self.open.iter().any(|open| *open <= self.limits.min_rate),
+        };
+        if stuck {
+            self.open.clear();
+            self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
+        }
+    }
+
+    /// The lowest rate that misses, or that the generator cannot offer.
+    fn top(&self) -> Option<f64> {
+        let upper = lowest(&self.missed);
+        upper.into_iter().chain(self.ceiling).reduce(f64::min)
+    }
+
+    fn is_wide(&self, lower: f64, top: f64) -> bool {
+        top / lower > (1.0 + self.limits.resolution) * (1.0 + 1e-9)
+    }
+
+    fn bracket_from_nothing(&self) -> Step {
+        match (lowest(&self.open), highest(&self.open)) {
+            (Some(_), Some(open)) if open < self.limits.max_rate => {
+                self.search(open * BRACKET_FACTOR, Purpose::Bracket)
+            }
+            (Some(open), _) => self.search(open / BRACKET_FACTOR, Purpose::Bracket),
+            (None, _) => self.search(self.limits.first_rate, Purpose::Bracket),
+        }
+    }
+
+    fn bracket_upwards(&self) -> Step {
+        let from = highest(&self.met).into_iter().chain(highest(&self.open)).fold(self.limits.min_rate, f64::max);
+        self.search(from * BRACKET_FACTOR, Purpose::Bracket)
+    }
+
+    fn bracket_downwards(&self) -> Step {
+        let from = self.top().into_iter().chain(lowest(&self.open)).fold(self.limits.max_rate, f64::min);
+        self.search(from / BRACKET_FACTOR, Purpose::Bracket)
+    }
+
+    fn refine(&self, lower: f64, top: f64) -> Step {
+        let rate = self.aim(lower, top).unwrap_or((lower * top).sqrt());
+        self.search(rate, Purpose::Refine)
+    }
+
+    fn aim(&self, lower: f64, top: f64) -> Option<f64> {
+        aim::rate(lower, top, &self.open, &self.curve, self.limits.resolution)
+    }
+
+    fn search(&self, rate: f64, purpose: Purpose) -> Step {
+        let full = self.limits.full_length.0;
+        let rate = rounded(rate).clamp(self.limits.min_rate, self.limits.max_rate);
+        let longest = full.saturating_mul(1 << self.doublings);
+        Step::Probe(Trial {
+            rate,
+            purpose,
+            level: self.one_side(),
+            shortest: Nanos(full / 8).max(self.time_for(ALLOWED_AT_LEAST.0, rate)),
+            longest: Nanos(longest).max(self.time_for(ALLOWED_AT_LEAST.1, rate)),
+        })
+    }
+
+    /// How long it takes at `rate` until so many bad requests are allowed.
+    fn time_for(&self, allowed: f64, rate: f64) -> Nanos {
+        Nanos::from_secs_f64(allowed / self.limits.allowed / rate)
+    }
+
+    /// The next end to probe again, the upper one first; `state` if all are proven.
+    fn confirm(&self, lower: Option<f64>, upper: Option<f64>, state: SearchState) -> Step {
+        let upper = upper.filter(|rate| self.refuted != Some(*rate)).map(|rate| (rate, Purpose::ConfirmUpper));
+        let lower = lower.filter(|rate| self.proven != Some(*rate)).map(|rate| (rate, Purpose::ConfirmLower));
+        match upper.or(lower) {
+            Some((rate, purpose)) => Step::Probe(self.confirmation(rate, purpose)),
+            None => Step::Done(state),
+        }
+    }
+
+    fn confirmation(&self, rate: f64, purpose: Purpose) -> Trial {
+        let made = self.confirmations[usize::from(purpose == Purpose::ConfirmLower)];
+        let full = self.limits.full_length.0;
+        Trial {
+            rate,
+            purpose,
+            level: self.one_side() * FIRST_PART * (1.0 - FIRST_PART).powi(made as i32),
+            shortest: Nanos(full).max(self.time_for(ALLOWED_AT_LEAST.1, rate)),
+            longest: Nanos(full.saturating_mul(LONGEST_CONFIRMATION))
+                .max(self.time_for(ALLOWED_AT_LEAST.1 * LONGEST_CONFIRMATION as f64, rate)),
+        }
+    }
+
+    fn one_side(&self) -> f64 {
+        (1.0 - self.limits.confidence) / 2.0
+    }
+}
+
+fn highest(rates: &[f64]) -> Option<f64> {
+    rates.iter().copied().reduce(f64::max)
+}
+
+fn lowest(rates: &[f64]) -> Option<f64> {
+    rates.iter().copied().reduce(f64::min)
+}
+
+/// To four digits: a rate that people can read and type.
+fn rounded(rate: f64) -> f64 {
+    let digits = 3 - rate.log10().floor() as i32;
+    let scale = 10f64.powi(digits);
+    if digits >= 0 {
+        (rate * scale).round() / scale
+    } else {
+        (rate / 10f64.powi(-digits)).round() * 10f64.powi(-digits)
+    }
+}

@@ -1,0 +1,75 @@
+//! `truetail capacity`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use truetail_analysis::capacity::Objective;
+use truetail_model::time::{Nanos, Rate};
+
+use super::page::TypedArgs;
+use super::run::SpacingName;
+use super::values::{length, share_in};
+
+const EXAMPLE: &str = "\
+Examples:
+  truetail capacity http://127.0.0.1:8080/api --slo 'p99 < 50ms'
+  truetail capacity http://127.0.0.1:8080/api --slo 'p99 < 50ms' --slo 'error-rate < 0.1%' --max-time 30m
+  truetail capacity http://127.0.0.1:8080/api --slo 'p99.9 < 200ms' --min-rate 500 --max-rate 5k --resolution 2%";
+
+/// Find the highest request rate at which a service meets its objectives
+///
+/// Probes one rate after the other. Each probe goes on until its percentiles prove that the service meets the objectives or
+/// misses one. In the end both sides of the limit are probed again at full length: the result is a rate that is proven and
+/// one, a little higher, that is refuted. The same command goes on with a search that was interrupted.
+#[derive(Args, Debug)]
+#[command(before_help = EXAMPLE)]
+pub struct CapacityArgs {
+    /// URL to request
+    pub url: String,
+    /// Options of 'truetail run' for the requests, after --: such as -- -H 'Accept: text/html' --http2 -c 100
+    #[arg(last = true, value_name = "OPTIONS OF run", allow_hyphen_values = true)]
+    pub run_options: Vec<String>,
+
+    /// What the service must keep, such as 'p99 < 50ms' or 'error-rate < 0.1%'. Repeatable: it must keep them all
+    ///
+    /// Write METRIC < LIMIT or METRIC <= LIMIT. METRIC is p99 or any other percentile of response time, the same after
+    /// service-time or first-byte, error-rate, or unanswered.
+    #[arg(long, value_name = "OBJECTIVE", required = true, help_heading = "Search")]
+    pub slo: Vec<Objective>,
+    /// Lowest rate to probe [default: 1/s]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, help_heading = "Search")]
+    pub min_rate: Option<Rate>,
+    /// Highest rate to probe [default: 100k/s]
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, help_heading = "Search")]
+    pub max_rate: Option<Rate>,
+    /// Stop when the refuted rate is at most this much above the proven one, from 0.5% to 100% [default: 5%]
+    #[arg(long, value_name = "SHARE", value_parser = share_in::<5, 1000>, help_heading = "Search")]
+    pub resolution: Option<f64>,
+    /// How sure the result must be, from 50% to 99.9% [default: 95%]
+    #[arg(long, value_name = "SHARE", value_parser = share_in::<500, 999>, help_heading = "Search")]
+    pub confidence: Option<f64>,
+    /// How long this command may search. Probes take up to a twentieth of it, and longer where that is not enough
+    /// [default: 20m]
+    #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "Search")]
+    pub max_time: Option<Nanos>,
+    /// Spacing of requests: poisson (random, like independent users) or even. Even spacing hides queues: a service meets its
+    /// objectives up to a higher rate [default: poisson]
+    #[arg(long, help_heading = "Search")]
+    pub spacing: Option<SpacingName>,
+    /// Seed of the spacing [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Search")]
+    pub seed: Option<u64>,
+
+    /// Folder of the search, with a run folder for each probe. A search in it goes on [default: a folder under
+    /// truetail-runs, named after the server and the question]
+    #[arg(long, value_name = "DIR", help_heading = "Result")]
+    pub out: Option<PathBuf>,
+    /// Print the result as JSON on standard output, and nothing else
+    #[arg(long, help_heading = "Result")]
+    pub json: bool,
+    /// Show no progress
+    #[arg(long, help_heading = "Result")]
+    pub quiet: bool,
+    #[command(flatten)]
+    pub typed: TypedArgs,
+}

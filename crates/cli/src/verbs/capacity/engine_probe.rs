@@ -1,0 +1,241 @@
+//! Probes of a real server, by the engine.
+
+use std::path::PathBuf;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use truetail_analysis::capacity::{Answer, Objective, ProbeJudge, Purpose, Trial, spoilt};
+use truetail_engine::{Control, Plan, host};
+use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
+use truetail_model::record::Metric;
+use truetail_model::time::{Nanos, Rate};
+use truetail_model::workload::{LoadModel, Workload};
+use truetail_run::{Findings, Run, RunSource, VerdictState};
+use truetail_study::capacity::{CoolDown, Figures, Probe, ProbeError, ProbeResult};
+
+use super::looking::Looking;
+use super::question::Asked;
+use super::stop::SearchStop;
+use crate::output_folder::{OutputFolder, SaveTo};
+use crate::progress::ProgressReporter;
+
+/// Requests that find out how fast the server is without load, and their rate per second.
+const UNLOADED: (u64, f64) = (10, 20.0);
+/// How long the answers to these are waited for.
+const UNLOADED_WAIT: Nanos = Nanos::from_secs(2);
+/// The server is back at its unloaded level when its median is at most this many times the first one, and this much more:
+/// the noise of ten requests.
+const BACK_WITHIN: (f64, Nanos) = (1.25, Nanos::from_millis(1));
+/// A cool-down takes at most this long.
+const LONGEST_COOL_DOWN: Duration = Duration::from_secs(30);
+/// A server that answers nothing for this long is gone.
+const GONE_AFTER: Duration = Duration::from_secs(10);
+/// The rate from which an end of the bracket is approached, as a part of it: from above it is divided by this.
+const APPROACH: f64 = 0.8;
+/// The approach takes this part of the shortest probe of the end, and at most so long.
+const APPROACH_PART: u64 = 10;
+const LONGEST_APPROACH: Nanos = Nanos::from_secs(10);
+/// How long after a probe its last answers are waited for, beyond the limits of its objectives.
+const DRAIN: Nanos = Nanos::from_secs(2);
+
+/// Probes of a real server.
+pub struct EngineProbe<'a> {
+    asked: &'a Asked,
+    folder: PathBuf,
+    stop: SearchStop,
+    quiet: bool,
+    began: Instant,
+    /// The median response time without load.
+    unloaded: Option<Nanos>,
+}
+
+impl<'a> EngineProbe<'a> {
+    /// Of the server that was `asked` about, from now on. The runs are saved in `folder`.
+    pub fn new(asked: &'a Asked, folder: PathBuf, stop: SearchStop, quiet: bool) -> EngineProbe<'a> {
+        EngineProbe { asked, folder, stop, quiet, began: Instant::now(), unloaded: None }
+    }
+
+    /// The plan of a run at `rate` per second.
+    fn plan(&self, rate: f64, horizon: Horizon, seed: u64) -> Result<Plan, ProbeError> {
+        let rate = Rate::per_second(rate).map_err(|error| ProbeError::Failed(error.to_string()))?;
+        let schedule = Schedule { profile: Profile::constant(rate), spacing: self.spacing(), seed, horizon };
+        let mut plan = self.asked.plan.clone();
+        plan.workload = Workload { model: LoadModel::Open(schedule), warmup: Nanos::ZERO, ..plan.workload };
+        plan.workload.limits.drain = plan.workload.limits.drain.min(self.drain());
+        Ok(plan)
+    }
+
+    fn spacing(&self) -> Spacing {
+        match &self.asked.plan.workload.model {
+            LoadModel::Open(schedule) => schedule.spacing,
+            LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. } => Spacing::Poisson,
+        }
+    }
+
+    /// A request that takes longer than every limit is bad, and needs not be waited for. What fails has to be waited for until
+    /// it times out.
+    fn drain(&self) -> Nanos {
+        let limits: Option<Vec<u64>> = self.asked.objectives.iter().map(Objective::limit_ns).collect();
+        let longest = limits.and_then(|limits| limits.into_iter().max());
+        longest.map_or(Nanos::MAX, |limit| Nanos(limit.saturating_mul(2)) + DRAIN)
+    }
+
+    fn seed(&self, number: usize) -> u64 {
+        self.asked.plan.workload.model.seed().unwrap_or(1).wrapping_add(number as u64)
+    }
+
+    /// A run that nobody judges.
+    fn run(&self, plan: &Plan) -> Result<Run, ProbeError> {
+        let control = self.stop.begin_run();
+        let measured = truetail_engine::run(plan, &control);
+        self.finish(plan, measured, &control)
+    }
+
+    fn finish(
+        &self,
+        plan: &Plan,
+        measured: Result<truetail_engine::RunOutput, truetail_engine::EngineError>,
+        control: &Control,
+    ) -> Result<Run, ProbeError> {
+        if self.stop.was_stopped() {
+            return Err(ProbeError::Interrupted);
+        }
+        let measured = measured.map_err(|error| ProbeError::Failed(error.to_string()))?;
+        measured.snapshot.tally.check().map_err(|error| ProbeError::Failed(error.to_string()))?;
+        let mut run = measured.into_run(RunSource::Sockets, plan.offered());
+        run.facts.interrupted = control.was_stopped();
+        run.facts.command = Some(self.asked.command.clone());
+        Ok(run)
+    }
+
+    /// The median of some requests without load; `None` if none was answered.
+    fn median_without_load(&self) -> Result<Option<Nanos>, ProbeError> {
+        let horizon = Horizon { duration: None, requests: Some(UNLOADED.0) };
+        let mut plan = self.plan(UNLOADED.1, horizon, 1)?;
+        plan.workload.limits.drain = UNLOADED_WAIT;
+        plan.workload.limits.timeout = Some(UNLOADED_WAIT);
+        let run = self.run(&plan)?;
+        Ok(run.snapshot.metric(Metric::ResponseTime).quantile(0.5))
+    }
+
+    fn is_back(&self, median: Nanos, unloaded: Nanos) -> bool {
+        median.0 as f64 <= unloaded.0 as f64 * BACK_WITHIN.0 + BACK_WITHIN.1.0 as f64
+    }
+
+    /// Comes to the end of a bracket from the other side of it.
+    fn approach(&self, trial: &Trial) -> Result<u64, ProbeError> {
+        let rate = match trial.purpose {
+            Purpose::Bracket | Purpose::Refine => return Ok(0),
+            Purpose::ConfirmUpper => trial.rate / APPROACH,
+            Purpose::ConfirmLower => trial.rate * APPROACH,
+        };
+        let duration = Nanos(trial.shortest.0 / APPROACH_PART).min(LONGEST_APPROACH);
+        let plan = self.plan(rate, Horizon { duration: Some(duration), requests: None }, self.seed(0))?;
+        Ok(self.run(&plan)?.snapshot.tally.planned)
+    }
+
+    /// The run of a probe, and its answer.
+    fn look_at(&self, plan: &Plan, trial: &Trial, judge: ProbeJudge) -> Result<(Run, Answer, Option<f64>), ProbeError> {
+        let control = self.stop.begin_run();
+        let mut looking = Looking::new(plan, &self.asked.objectives, control.clone(), judge, trial.longest);
+        let (end, ended) = channel();
+        let reporter = (!self.quiet).then(|| ProgressReporter::start(plan.workload.model.clone(), control.clone()));
+        let (measured, answer) = thread::scope(|scope| {
+            let looking = &mut looking;
+            let looks = scope.spawn(move || {
+                host::lower_thread_priority();
+                looking.until(&ended)
+            });
+            let measured = truetail_engine::run(plan, &control);
+            drop(end);
+            (measured, looks.join().unwrap_or(None))
+        });
+        drop(reporter);
+        let run = self.finish(plan, measured, &control)?;
+        let answer = answer.unwrap_or_else(|| looking.at_the_end(&run));
+        Ok((run, answer, looking.ratio()))
+    }
+
+    fn figures(&self, run: &Run) -> Figures {
+        let (metric, q) = self.asked.percentile();
+        let quantile = truetail_analysis::quantile(run, metric, q);
+        if !quantile.supported {
+            return Figures::default();
+        }
+        Figures { value_ns: quantile.value_ns, low_ns: quantile.low_ns, high_ns: quantile.high_ns }
+    }
+
+    fn save(&self, number: usize, trial: &Trial, run: &Run, findings: &Findings) -> Result<String, ProbeError> {
+        let name = format!("probe-{:03}-{}", number + 1, trial.rate);
+        // What a search left that was killed in this probe is replaced.
+        let place = SaveTo::Replace(self.folder.join(name));
+        let folder = OutputFolder::prepare(&place, "probe").and_then(|folder| match folder {
+            Some(folder) => folder.save(run, findings),
+            None => Ok(PathBuf::new()),
+        });
+        folder.map(|folder| folder.display().to_string()).map_err(|error| ProbeError::Failed(error.message))
+    }
+}
+
+impl Probe for EngineProbe<'_> {
+    fn elapsed(&self) -> Nanos {
+        Nanos::from(self.began.elapsed())
+    }
+
+    fn cool_down(&mut self) -> Result<CoolDown, ProbeError> {
+        let began = Instant::now();
+        let mut last_answer = began;
+        loop {
+            match self.median_without_load()? {
+                Some(median) => {
+                    let unloaded = *self.unloaded.get_or_insert(median);
+                    if self.is_back(median, unloaded) {
+                        // A level that was learnt while the server was busy may only fall.
+                        self.unloaded = Some(unloaded.min(median));
+                        return Ok(CoolDown::Done);
+                    }
+                    last_answer = Instant::now();
+                }
+                None if last_answer.elapsed() >= GONE_AFTER => {
+                    return Err(ProbeError::Gone("the server does not answer any more".to_owned()));
+                }
+                None => {}
+            }
+            if began.elapsed() >= LONGEST_COOL_DOWN {
+                return Ok(CoolDown::StillSlow);
+            }
+        }
+    }
+
+    fn offer(&mut self, number: usize, trial: &Trial, judge: ProbeJudge) -> Result<ProbeResult, ProbeError> {
+        let before = self.approach(trial)?;
+        let horizon = Horizon { duration: Some(trial.longest), requests: None };
+        let plan = self.plan(trial.rate, horizon, self.seed(number))?;
+        let (run, answer, ratio) = self.look_at(&plan, trial, judge)?;
+        let findings = truetail_analysis::findings(&run);
+        let is_spoilt = spoilt(answer, &findings.verdict);
+        Ok(ProbeResult {
+            answer: if is_spoilt { Answer::GeneratorLimit } else { answer },
+            ratio,
+            length: offered_for(&run),
+            requests: run.snapshot.tally.planned + before,
+            figures: self.figures(&run),
+            run: Some(self.save(number, trial, &run, &findings)?),
+            note: is_spoilt.then(|| reasons(&findings)),
+        })
+    }
+}
+
+/// From the origin to the last intended start, to the second in which it was.
+fn offered_for(run: &Run) -> Nanos {
+    let seconds = run.snapshot.seconds.iter().rposition(|row| row.planned > 0).map_or(0, |last| last + 1);
+    Nanos::from_secs(seconds as u64).min(Nanos(run.facts.elapsed_ns))
+}
+
+/// Why a run is not to be trusted.
+fn reasons(findings: &Findings) -> String {
+    let invalid = findings.verdict.reasons.iter().filter(|reason| reason.state == VerdictState::Invalid);
+    let messages: Vec<&str> = invalid.map(|reason| reason.message.as_str()).collect();
+    if messages.is_empty() { "truetail itself may have made the requests slow".to_owned() } else { messages.join("; ") }
+}

@@ -1,0 +1,66 @@
+//! The folder of a search.
+
+use std::path::{Path, PathBuf};
+
+use truetail_study::capacity::{Journal, JournalError};
+
+use super::question::Asked;
+use crate::error::{CliError, Result, runtime_error};
+use crate::output_folder::{PARENT, file_name};
+
+/// Opens the search of this question: one that was interrupted goes on, one that has ended stays as it is.
+///
+/// # Errors
+/// If the folder holds another search, or cannot be written.
+pub fn open(out: Option<PathBuf>, asked: &Asked) -> Result<Journal> {
+    let folder = match out {
+        Some(folder) => folder,
+        None => free(asked),
+    };
+    if has_ended(&folder) {
+        return Err(runtime_error(format!(
+            "{} holds a search that has its answer; choose another folder with --out, or remove this one",
+            folder.display()
+        )));
+    }
+    Journal::open(&folder, &asked.question).map_err(|error| refused(&folder, &error))
+}
+
+/// The default folder of the question: that of the search that was interrupted, or a new one.
+fn free(asked: &Asked) -> PathBuf {
+    let name =
+        format!("capacity-{}-{:08x}", asked.server, hash(&serde_json::to_string(&asked.question).unwrap_or_default()));
+    let name = file_name(&name);
+    let numbered = |number: u32| match number {
+        1 => Path::new(PARENT).join(&name),
+        number => Path::new(PARENT).join(format!("{name}-{number}")),
+    };
+    (1..).map(numbered).find(|folder| !has_ended(folder)).expect("folders do not run out")
+}
+
+/// The search in the folder has its answer, so that there is nothing to go on with.
+fn has_ended(folder: &Path) -> bool {
+    let text = std::fs::read_to_string(folder.join("capacity.json")).unwrap_or_default();
+    let result: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    result["state"].as_str().is_some_and(|state| state != "out_of_time")
+}
+
+fn refused(folder: &Path, error: &JournalError) -> CliError {
+    let folder = folder.display();
+    runtime_error(match error {
+        JournalError::AnotherQuestion(other) => format!(
+            "{folder} holds the search of another question: {} for '{}'; choose another folder with --out",
+            other.objectives.join(" and "),
+            other.target
+        ),
+        JournalError::Damaged { line, problem } => {
+            format!("{folder}/probes.jsonl:{line} cannot be read: {problem}; choose another folder with --out")
+        }
+        JournalError::Io(error) => format!("cannot use {folder}: {error}; choose another folder with --out"),
+    })
+}
+
+/// FNV-1a, to 32 bits: names need no more.
+fn hash(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}

@@ -1,0 +1,126 @@
+//! Looks at a probe while it goes on.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use truetail_analysis::capacity::{Answer, Look, Objective, ProbeJudge};
+use truetail_analysis::saturation_detector::{RunCounts, SaturationDetector};
+use truetail_engine::{Control, Plan};
+use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
+use truetail_run::Run;
+
+use crate::live::DueArrivals;
+
+/// From one question whether a look is due to the next.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Looks at a probe, and ends it as soon as it has its answer.
+pub struct Looking<'a> {
+    objectives: &'a [Objective],
+    control: Control,
+    judge: ProbeJudge,
+    due: DueArrivals,
+    due_now: DueArrivals,
+    longest: Nanos,
+    saturation: SaturationDetector,
+    seconds: u64,
+}
+
+impl<'a> Looking<'a> {
+    /// At the run of `plan`, which ends after `longest`.
+    pub fn new(
+        plan: &Plan,
+        objectives: &'a [Objective],
+        control: Control,
+        judge: ProbeJudge,
+        longest: Nanos,
+    ) -> Looking<'a> {
+        Looking {
+            objectives,
+            control,
+            judge,
+            due: DueArrivals::new(plan),
+            due_now: DueArrivals::new(plan),
+            longest,
+            saturation: SaturationDetector::with_timeout(plan.workload.limits.timeout),
+            seconds: 0,
+        }
+    }
+
+    /// Looks until there is an answer or the run has `ended`.
+    pub fn until(&mut self, ended: &Receiver<()>) -> Option<Answer> {
+        while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            let Some(elapsed) = self.control.elapsed().filter(|_| !self.control.was_stopped()) else { continue };
+            // The last look has all answers, after the run.
+            if elapsed >= self.longest {
+                continue;
+            }
+            let answer = self.look(elapsed);
+            if answer.is_some() {
+                self.end_run(answer);
+                return answer;
+            }
+        }
+        None
+    }
+
+    /// A run that misses has a backlog that nobody waits for.
+    fn end_run(&self, answer: Option<Answer>) {
+        match answer {
+            Some(Answer::Misses) => self.control.stop_now(),
+            _ => self.control.stop(),
+        }
+    }
+
+    fn look(&mut self, elapsed: Nanos) -> Option<Answer> {
+        let backlog_grows = self.backlog_grows(elapsed);
+        let due = self.judge.next_look().is_some_and(|look| elapsed >= look);
+        if !due && !backlog_grows {
+            return None;
+        }
+        let snapshot = self.control.recorded_so_far()?;
+        let judged = self.objectives.iter().map(|objective| objective.judged_before(&snapshot, Timestamp(elapsed.0)));
+        let before = judged.min().unwrap_or_default();
+        let due = walked(&mut self.due, before);
+        let sample = |objective: &Objective| objective.sample_so_far(&snapshot, before, due);
+        let samples = self.objectives.iter().map(sample).collect();
+        self.judge.look(Look { elapsed, samples, backlog_grows })
+    }
+
+    /// Once a second.
+    fn backlog_grows(&mut self, elapsed: Nanos) -> bool {
+        let second = elapsed.0 / NANOS_PER_SECOND;
+        if second <= self.seconds {
+            return false;
+        }
+        self.seconds = second;
+        let seen = self.control.progress();
+        let ended = seen.responses + seen.unanswered;
+        let planned = walked(&mut self.due_now, Timestamp(elapsed.0)).max(ended);
+        let counts = RunCounts { planned, ended, answered: seen.responses, median: seen.p50 };
+        self.saturation.observe(counts).is_some()
+    }
+
+    /// The last look, at the whole run, if it has no answer before.
+    pub fn at_the_end(&mut self, run: &Run) -> Answer {
+        let samples = self.objectives.iter().map(|objective| objective.sample(run)).collect();
+        let look = Look { elapsed: self.longest, samples, backlog_grows: false };
+        self.judge.look(look).unwrap_or(Answer::Open)
+    }
+
+    /// See [`ProbeJudge::ratio`].
+    pub fn ratio(&self) -> Option<f64> {
+        self.judge.ratio()
+    }
+}
+
+/// How many arrivals were due before `before`.
+fn walked(due: &mut DueArrivals, before: Timestamp) -> u64 {
+    loop {
+        let count = due.count();
+        due.advance(before);
+        if due.count() == count {
+            return count;
+        }
+    }
+}

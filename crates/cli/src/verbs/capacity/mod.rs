@@ -1,0 +1,113 @@
+//! `truetail capacity`: the highest rate at which a service provably meets its objectives.
+
+mod engine_probe;
+mod folder;
+mod looking;
+mod question;
+mod stop;
+
+use std::fs;
+
+use truetail_analysis::capacity::SearchState;
+use truetail_report::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
+use truetail_study::capacity::{Ended, Journal, ProbeRecord, Stopped, search};
+
+use crate::args::capacity::CapacityArgs;
+use crate::error::{ExitCode, Result, runtime_error};
+use crate::output;
+use engine_probe::EngineProbe;
+use question::Asked;
+use stop::SearchStop;
+
+/// Searches, saves and prints.
+///
+/// # Errors
+/// If the server does not answer at the beginning, or something cannot be written.
+pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
+    let (json, quiet, out) = (args.json, args.quiet, args.out.clone());
+    let mut asked = Asked::resolve(args)?;
+    super::run::preflight_notes(&mut asked.plan, asked.preflight)?.iter().for_each(|note| output::note(note));
+    let mut journal = folder::open(out, &asked)?;
+    if !quiet {
+        output::note(&begins(&journal));
+    }
+    let stop = SearchStop::new();
+    let signals = stop.on_signals()?;
+    let mut probe = EngineProbe::new(&asked, journal.folder().to_owned(), stop, quiet);
+    let style = output::stdout_style();
+    let told = |record: &ProbeRecord| {
+        if !quiet {
+            output::note(&capacity_line(&line(record), style));
+        }
+    };
+    let ended = search(&mut probe, &asked.objectives, asked.question.limits, &mut journal, asked.max_time, told);
+    let ended =
+        ended.map_err(|error| runtime_error(format!("cannot write to {}: {error}", journal.folder().display())))?;
+    let signal = signals.first_signal();
+    drop(signals);
+    let report = report(&asked, &ended, &journal);
+    let as_json = capacity_json(&report);
+    let file = journal.folder().join("capacity.json");
+    fs::write(&file, &as_json).map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))?;
+    output::print(&if json { as_json } else { capacity_text(&report, style) })?;
+    exit_code(&report, &ended, signal)
+}
+
+fn begins(journal: &Journal) -> String {
+    let folder = journal.folder().display();
+    match journal.records().len() {
+        0 => format!("searching; the search and its runs are saved in {folder}"),
+        probes => format!("going on with the search in {folder}, which has {probes} probes"),
+    }
+}
+
+fn exit_code(report: &CapacityReport, ended: &Ended, signal: Option<i32>) -> Result<ExitCode> {
+    match &ended.stopped {
+        Some(Stopped::ServiceGone(why) | Stopped::Failed(why)) => Err(runtime_error(format!(
+            "the search stopped: {why}; {}; the same command goes on with it",
+            report.so_far()
+        ))),
+        Some(Stopped::Interrupted) => Ok(signal.map_or(ExitCode::Open, ExitCode::Signal)),
+        Some(Stopped::TimeUp) => Ok(ExitCode::Open),
+        None => Ok(match ended.finding.state {
+            SearchState::Found => ExitCode::Success,
+            SearchState::BelowRange => ExitCode::GateFailed,
+            SearchState::AboveRange | SearchState::GeneratorLimit | SearchState::OutOfTime => ExitCode::Open,
+        }),
+    }
+}
+
+fn report(asked: &Asked, ended: &Ended, journal: &Journal) -> CapacityReport {
+    CapacityReport {
+        slo: asked.question.objectives.clone(),
+        state: ended.finding.state,
+        stopped_by: ended.stopped.as_ref().map(|stopped| match stopped {
+            Stopped::TimeUp => "time",
+            Stopped::Interrupted => "user",
+            Stopped::ServiceGone(_) => "service_gone",
+            Stopped::Failed(_) => "error",
+        }),
+        proven: ended.finding.proven,
+        refuted: ended.finding.refuted,
+        resolution: asked.question.limits.resolution,
+        confidence: asked.question.limits.confidence,
+        time_name: asked.time_name(),
+        folder: journal.folder().display().to_string(),
+        probes: journal.records().iter().map(line).collect(),
+    }
+}
+
+fn line(record: &ProbeRecord) -> ProbeLine {
+    ProbeLine {
+        rate: record.probed.trial.rate,
+        purpose: record.probed.trial.purpose,
+        answer: record.probed.answer,
+        seconds: record.length.as_secs_f64(),
+        requests: record.requests,
+        value_ns: record.figures.value_ns,
+        low_ns: record.figures.low_ns,
+        high_ns: record.figures.high_ns,
+        run: record.run.clone(),
+        note: record.note.clone(),
+    }
+}

@@ -1,0 +1,146 @@
+//! What a search asks: the arguments of `truetail capacity`, checked, with defaults.
+
+use truetail_analysis::capacity::{Objective, SearchLimits};
+use truetail_analysis::figures::quantile_name;
+use truetail_engine::Plan;
+use truetail_model::record::Metric;
+use truetail_model::time::{Nanos, Rate};
+use truetail_study::capacity::Question;
+
+use crate::args::capacity::CapacityArgs;
+use crate::args::run::{RunArgs, SpacingName};
+use crate::args::{CliAction, Command, parse};
+use crate::error::{Result, usage_error};
+use crate::resolve::load::DEFAULT_SEED;
+use crate::resolve::run::{ResolvedRun, resolve};
+use crate::{command_line, output};
+
+/// Rates that are probed unless others are asked for, requests per second.
+const DEFAULT_RATES: (f64, f64) = (1.0, 100_000.0);
+/// The first rate, where it is within the range.
+const FIRST_RATE: f64 = 100.0;
+/// The default resolution and confidence.
+const DEFAULT_RESOLUTION: f64 = 0.05;
+const DEFAULT_CONFIDENCE: f64 = 0.95;
+/// How long a search may take.
+const DEFAULT_MAX_TIME: Nanos = Nanos::from_secs(20 * 60);
+/// A search has room for about so many probes of full length.
+const PROBES: u64 = 20;
+/// The full length of a probe stays within these limits.
+const FULL_LENGTH: (Nanos, Nanos) = (Nanos::from_secs(1), Nanos::from_secs(120));
+
+/// What a search asks.
+pub struct Asked {
+    /// The objectives.
+    pub objectives: Vec<Objective>,
+    /// The requests, and how they are sent; each probe has a load of its own.
+    pub plan: Plan,
+    /// Send one request before the search.
+    pub preflight: bool,
+    /// What makes two searches the same.
+    pub question: Question,
+    /// How long this command may search.
+    pub max_time: Nanos,
+    /// A name for the folder.
+    pub server: String,
+    /// The options after the URL, without secrets.
+    pub command: String,
+}
+
+impl Asked {
+    /// Checks the arguments, reads the files that they name, and resolves the host.
+    ///
+    /// # Errors
+    /// What is wrong, in one line.
+    pub fn resolve(args: CapacityArgs) -> Result<Asked> {
+        let max_time = args.max_time.unwrap_or(DEFAULT_MAX_TIME);
+        let limits = limits(&args, max_time)?;
+        let run_args = run_args(&args)?;
+        let target = command_line::of_run(&run_args);
+        let resolved: ResolvedRun = resolve(run_args)?;
+        resolved.notes.iter().for_each(|note| output::note(note));
+        let texts = args.slo.iter().map(ToString::to_string).collect();
+        Ok(Asked {
+            server: super::super::run::name_of(&resolved.plan.target),
+            objectives: args.slo,
+            plan: resolved.plan,
+            preflight: resolved.preflight,
+            question: Question::new(texts, target.clone(), limits),
+            max_time,
+            command: target,
+        })
+    }
+
+    /// The first objective that is a percentile of a time.
+    pub fn percentile(&self) -> (Metric, f64) {
+        self.objectives.iter().find_map(Objective::quantile).unwrap_or((Metric::ResponseTime, 0.99))
+    }
+
+    /// What the figures of the probes are.
+    pub fn time_name(&self) -> String {
+        quantile_name(self.percentile().1)
+    }
+}
+
+fn limits(args: &CapacityArgs, max_time: Nanos) -> Result<SearchLimits> {
+    let rate = |rate: Option<Rate>, default: f64| rate.map_or(default, Rate::as_per_second);
+    let (min_rate, max_rate) = (rate(args.min_rate, DEFAULT_RATES.0), rate(args.max_rate, DEFAULT_RATES.1));
+    if min_rate >= max_rate {
+        return Err(usage_error(format!(
+            "--min-rate {min_rate}/s is not below --max-rate {max_rate}/s; there is nothing to search"
+        )));
+    }
+    Ok(SearchLimits {
+        min_rate,
+        max_rate,
+        first_rate: FIRST_RATE.clamp(min_rate, max_rate),
+        resolution: args.resolution.unwrap_or(DEFAULT_RESOLUTION),
+        confidence: args.confidence.unwrap_or(DEFAULT_CONFIDENCE),
+        allowed: args.slo.iter().map(Objective::allowed).fold(1.0, f64::min),
+        full_length: Nanos(max_time.0 / PROBES).clamp(FULL_LENGTH.0, FULL_LENGTH.1),
+    })
+}
+
+/// The requests as a command line of `truetail run`, whose load each probe replaces.
+fn run_args(args: &CapacityArgs) -> Result<RunArgs> {
+    let spacing = match args.spacing {
+        None | Some(SpacingName::Poisson) => "poisson",
+        Some(SpacingName::Even) => "even",
+    };
+    let seed = args.seed.unwrap_or(DEFAULT_SEED).to_string();
+    let own = ["truetail", "run", &args.url, "--rate", "1", "--spacing", spacing, "--seed", &seed, "--no-save"];
+    let words = own.into_iter().chain(args.run_options.iter().map(String::as_str));
+    let parsed = match parse(words.map(Into::into))? {
+        CliAction::Execute(command) => match *command {
+            Command::Run(run) => Some(*run),
+            _ => None,
+        },
+        CliAction::Show(_) => None,
+    };
+    let run = parsed
+        .ok_or_else(|| usage_error("after --, write options of 'truetail run', such as -H 'Accept: text/html'"))?;
+    refuse_load(&run)?;
+    Ok(run)
+}
+
+/// Refuses options that the search sets itself, or that have no place in it.
+fn refuse_load(run: &RunArgs) -> Result<()> {
+    let refused = [
+        ("--profile", run.profile.is_some()),
+        ("--model", run.model.is_some()),
+        ("--duration", run.duration.is_some()),
+        ("--requests", run.requests.is_some()),
+        ("--warmup", run.warmup.is_some()),
+        ("--until", run.until.is_some()),
+        ("--stop-when-saturated", run.stop_when_saturated),
+        ("--fail-if", !run.gates.fail_if.is_empty()),
+        ("--html", run.page.html.is_some()),
+        ("--json", run.json),
+    ];
+    match refused.iter().find(|(_, given)| *given) {
+        Some((flag, _)) => {
+            Err(usage_error(format!("{flag} has no meaning in a search, which sets its load itself; leave it out")))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,261 @@
+//! A search for capacity, as text and JSON.
+
+use serde::Serialize;
+use truetail_analysis::capacity::{Answer, Purpose, SearchState};
+
+use crate::json::pretty_json;
+use crate::number;
+use crate::style::{Emphasis, Style};
+use crate::table::{Align, TextTable};
+
+/// Everything that is said of a search.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CapacityReport {
+    /// The objectives.
+    pub slo: Vec<String>,
+    /// How the search ended.
+    pub state: SearchState,
+    /// What ended it early, if something did.
+    pub stopped_by: Option<&'static str>,
+    /// The highest rate that meets the objectives, and whether it was probed again at full length.
+    pub proven: Option<(f64, bool)>,
+    /// The lowest rate that misses one, and whether it was probed again at full length.
+    pub refuted: Option<(f64, bool)>,
+    /// By how much the two may differ.
+    pub resolution: f64,
+    /// How sure the result is.
+    pub confidence: f64,
+    /// What the figures of the probes are, such as `p99`.
+    pub time_name: String,
+    /// Where the search is saved.
+    pub folder: String,
+    /// The probes in their order.
+    pub probes: Vec<ProbeLine>,
+}
+
+/// A probe.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ProbeLine {
+    /// Requests per second.
+    pub rate: f64,
+    /// Why this rate was probed.
+    pub purpose: Purpose,
+    /// What it says of the rate.
+    pub answer: Answer,
+    /// How long the rate was offered.
+    pub seconds: f64,
+    /// How many requests that took.
+    pub requests: u64,
+    /// The percentile of the first objective that has one, nanoseconds.
+    pub value_ns: Option<u64>,
+    /// The lower end of its 95 % confidence interval.
+    pub low_ns: Option<u64>,
+    /// The upper end.
+    pub high_ns: Option<u64>,
+    /// The folder of the run.
+    pub run: Option<String>,
+    /// Something to say about the probe.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+impl CapacityReport {
+    /// What is proven and what is refuted, in a few words.
+    pub fn so_far(&self) -> String {
+        let rate = |end: Option<(f64, bool)>| end.map_or("nothing".to_owned(), |(rate, _)| number::rate(rate));
+        format!("proven so far: {}, refuted: {}", rate(self.proven), rate(self.refuted))
+    }
+
+    fn requests(&self) -> u64 {
+        self.probes.iter().map(|probe| probe.requests).sum()
+    }
+
+    fn seconds(&self) -> f64 {
+        self.probes.iter().map(|probe| probe.seconds).sum()
+    }
+}
+
+/// The screen.
+pub fn capacity_text(report: &CapacityReport, style: Style) -> String {
+    let mut text = String::new();
+    push_lines(&mut text, &headline(report), style);
+    for sentence in [ends(report), doubt(report)].into_iter().flatten() {
+        push_lines(&mut text, &sentence, style);
+    }
+    if !report.probes.is_empty() {
+        text.push('\n');
+        text.push_str(&table(report, style));
+        text.push('\n');
+    }
+    let cost = format!(
+        "{} probes, {} requests, {} of load. Saved in {}",
+        report.probes.len(),
+        number::count(report.requests()),
+        number::time((report.seconds() * 1e9) as u64),
+        report.folder
+    );
+    push_lines(&mut text, &cost, style);
+    text
+}
+
+/// A probe in one line, as it ends.
+pub fn capacity_line(probe: &ProbeLine, style: Style) -> String {
+    let value = probe.value_ns.map_or(String::new(), |ns| format!(", {}", number::time(ns)));
+    let note = probe.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
+    let line = format!(
+        "{} {}{value} after {}{note}",
+        number::rate(probe.rate),
+        answer_word(probe.answer),
+        number::time((probe.seconds * 1e9) as u64)
+    );
+    style.printable(&line)
+}
+
+fn push_lines(text: &mut String, words: &str, style: Style) {
+    for line in style.wrap(words, style.columns()) {
+        text.push_str(&line);
+        text.push('\n');
+    }
+}
+
+fn headline(report: &CapacityReport) -> String {
+    let slo = report.slo.join(" and ");
+    match (report.state, report.proven, report.refuted) {
+        (SearchState::Found, Some((proven, _)), Some((refuted, _))) => format!(
+            "{slo}: proven at {}, refuted at {} ({:.0} % confidence)",
+            number::rate(proven),
+            number::rate(refuted),
+            report.confidence * 100.0
+        ),
+        (SearchState::BelowRange, ..) => format!("{slo}: refuted even at the lowest rate; lower it with --min-rate"),
+        (SearchState::AboveRange, ..) => format!("{slo}: proven even at the highest rate; raise it with --max-rate"),
+        (SearchState::GeneratorLimit, ..) => {
+            format!("{slo}: truetail is the limit on this machine, so the capacity of the server is not known")
+        }
+        (SearchState::OutOfTime | SearchState::Found, ..) => format!("{slo}: not found yet ({})", why_not(report)),
+    }
+}
+
+fn why_not(report: &CapacityReport) -> &'static str {
+    match report.stopped_by {
+        Some("user") => "the search was stopped; the same command goes on",
+        Some("service_gone") => "the server does not answer any more; the same command goes on",
+        Some("error") => "a probe could not be made",
+        _ => "the time is up; the same command goes on, or give it more with --max-time",
+    }
+}
+
+/// The ends, where the headline does not name both.
+fn ends(report: &CapacityReport) -> Option<String> {
+    if report.state == SearchState::Found || (report.proven.is_none() && report.refuted.is_none()) {
+        return None;
+    }
+    let mut sentences = Vec::new();
+    if let Some((rate, again)) = report.proven {
+        let how = if again { "" } else { ", not probed again yet" };
+        sentences.push(format!("The highest rate that met: {}{how}.", number::rate(rate)));
+    }
+    if let Some((rate, again)) = report.refuted {
+        let how = if again { "" } else { ", not probed again yet" };
+        sentences.push(format!("The lowest rate that missed: {}{how}.", number::rate(rate)));
+    }
+    Some(sentences.join(" "))
+}
+
+/// Rates whose answer changed when they were probed again.
+fn doubt(report: &CapacityReport) -> Option<String> {
+    let changed = |probe: &&ProbeLine| match (probe.purpose, probe.answer) {
+        (Purpose::ConfirmUpper, Answer::Meets) | (Purpose::ConfirmLower, Answer::Misses) => true,
+        (Purpose::ConfirmUpper | Purpose::ConfirmLower | Purpose::Bracket | Purpose::Refine, _) => false,
+    };
+    let rates: Vec<String> = report.probes.iter().filter(changed).map(|probe| number::rate(probe.rate)).collect();
+    let rates = rates.join(", ");
+    (!rates.is_empty()).then(|| {
+        format!(
+            "{rates} had another answer when probed again: by chance, or because it matters where the load comes from."
+        )
+    })
+}
+
+fn table(report: &CapacityReport, style: Style) -> String {
+    let heads = [
+        ("rate", Align::Right),
+        ("", Align::Left),
+        (report.time_name.as_str(), Align::Right),
+        ("95 % interval", Align::Right),
+        ("requests", Align::Right),
+        ("", Align::Left),
+    ];
+    let mut table = TextTable::new(&heads);
+    let mut probes: Vec<&ProbeLine> = report.probes.iter().collect();
+    probes.sort_by(|a, b| a.rate.total_cmp(&b.rate));
+    probes.into_iter().for_each(|probe| table.row(row(probe, style)));
+    table.lines(0, style).into_iter().map(|line| line + "\n").collect()
+}
+
+fn row(probe: &ProbeLine, style: Style) -> Vec<String> {
+    let emphasis = match probe.answer {
+        Answer::Meets => Emphasis::Good,
+        Answer::Misses => Emphasis::Bad,
+        Answer::Open | Answer::GeneratorLimit => Emphasis::Doubt,
+    };
+    let again = match probe.purpose {
+        Purpose::Bracket | Purpose::Refine => "",
+        Purpose::ConfirmUpper => "again, from above",
+        Purpose::ConfirmLower => "again, from below",
+    };
+    vec![
+        number::rate(probe.rate),
+        style.emphasize(emphasis, answer_word(probe.answer)),
+        probe.value_ns.map_or("–".to_owned(), number::time),
+        number::time_range(probe.low_ns, probe.high_ns),
+        number::count(probe.requests),
+        again.to_owned(),
+    ]
+}
+
+fn answer_word(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Meets => "meets",
+        Answer::Misses => "misses",
+        Answer::Open => "open",
+        Answer::GeneratorLimit => "generator limit",
+    }
+}
+
+/// The schema of the JSON.
+const SCHEMA: &str = "truetail.capacity/1";
+
+#[derive(Serialize)]
+struct CapacityFile<'a> {
+    schema: &'static str,
+    slo: &'a [String],
+    state: SearchState,
+    stopped_by: Option<&'static str>,
+    proven_rate: Option<f64>,
+    proven_again: bool,
+    refuted_rate: Option<f64>,
+    refuted_again: bool,
+    resolution: f64,
+    confidence: f64,
+    requests: u64,
+    probes: &'a [ProbeLine],
+}
+
+/// JSON, version 1.
+pub fn capacity_json(report: &CapacityReport) -> String {
+    pretty_json(&CapacityFile {
+        schema: SCHEMA,
+        slo: &report.slo,
+        state: report.state,
+        stopped_by: report.stopped_by,
+        proven_rate: report.proven.map(|(rate, _)| rate),
+        proven_again: report.proven.is_some_and(|(_, again)| again),
+        refuted_rate: report.refuted.map(|(rate, _)| rate),
+        refuted_again: report.refuted.is_some_and(|(_, again)| again),
+        resolution: report.resolution,
+        confidence: report.confidence,
+        requests: report.requests(),
+        probes: &report.probes,
+    })
+}

@@ -1,0 +1,303 @@
+//! Simulated services whose capacity is known, as probes of a search.
+
+use std::time::Duration;
+
+use truetail_analysis::capacity::{Answer, Look, Objective, ProbeJudge, Purpose, SearchLimits, SearchState, Trial};
+use truetail_model::random::Random;
+use truetail_model::time::{NANOS_PER_SECOND, Nanos};
+use truetail_study::capacity::{CoolDown, Ended, Figures, Journal, Probe, ProbeError, ProbeResult, Question, search};
+
+/// How long a search may take, in virtual time: the default of `truetail capacity`.
+const MAX_TIME: Nanos = Nanos::from_secs(1_200);
+/// The full length of a probe that follows from it.
+pub const FULL_LENGTH: Nanos = Nanos::from_secs(60);
+
+/// A service. Requests arrive at random (Poisson) and wait in one queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Server {
+    /// One at a time, exponential with a mean of 2 ms.
+    MM1,
+    /// Five at a time, 10 ms each.
+    MD5,
+    /// Four at a time, 8 ms each. Now and then, every 10 s on average, nothing begins for 80 ms.
+    Pauses,
+    /// A pool of 20 threads, exponential with a mean of 20 ms: flat until shortly before its limit.
+    Cliff,
+    /// Four at a time, exponential with a mean of 8 ms. When 150 requests wait it becomes 1.6 times slower, until 20 s
+    /// after the queue was empty.
+    Hysteresis,
+}
+
+impl Server {
+    pub fn all() -> [Server; 5] {
+        [Server::MM1, Server::MD5, Server::Pauses, Server::Cliff, Server::Hysteresis]
+    }
+
+    /// The objective, which is missed from [`Server::truth`] on.
+    pub fn objective(self) -> Objective {
+        let text = match self {
+            Server::MM1 | Server::MD5 | Server::Pauses | Server::Hysteresis => "p99 < 50ms",
+            Server::Cliff => "p99 < 150ms",
+        };
+        text.parse().expect("an objective")
+    }
+
+    /// The rate per second at which exactly 1 % of the requests are bad. Of the M/M/1 queue by theory: the response time
+    /// is exponential with the rate μ − λ. Of the others by bisection over 40 million requests a rate:
+    /// `cargo run --release -p truetail-study --example capacity_study truth`.
+    pub fn truth(self) -> f64 {
+        match self {
+            Server::MM1 => 500.0 - 100f64.ln() / 0.05,
+            Server::MD5 => 0.0,
+            Server::Pauses => 0.0,
+            Server::Cliff => 0.0,
+            Server::Hysteresis => 0.0,
+        }
+    }
+
+    /// How many requests at once, the mean time of one in seconds, and whether it varies.
+    fn pool(self) -> (usize, f64, bool) {
+        match self {
+            Server::MM1 => (1, 0.002, true),
+            Server::MD5 => (5, 0.010, false),
+            Server::Pauses => (4, 0.008, false),
+            Server::Cliff => (20, 0.020, true),
+            Server::Hysteresis => (4, 0.008, true),
+        }
+    }
+}
+
+/// The state of a service, and its random numbers. Times are seconds since the beginning.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    server: Server,
+    free_at: Vec<f64>,
+    /// Starts of requests that wait.
+    starts: std::collections::VecDeque<f64>,
+    slow_until: f64,
+    pause: (f64, f64),
+    random: Random,
+}
+
+impl Queue {
+    pub fn new(server: Server, seed: u64) -> Queue {
+        let mut queue = Queue {
+            server,
+            free_at: vec![0.0; server.pool().0],
+            starts: std::collections::VecDeque::new(),
+            slow_until: 0.0,
+            pause: (0.0, 0.0),
+            random: Random::new(seed, 0x5155),
+        };
+        queue.next_pause();
+        queue
+    }
+
+    fn next_pause(&mut self) {
+        let from = match self.server {
+            Server::Pauses => self.pause.1 + 10.0 * self.random.exponential(),
+            Server::MM1 | Server::MD5 | Server::Cliff | Server::Hysteresis => f64::INFINITY,
+        };
+        self.pause = (from, from + 0.080);
+    }
+
+    /// The response time of a request that arrives at `now`, in nanoseconds. Requests arrive in order.
+    pub fn serve(&mut self, now: f64) -> u64 {
+        let (_, mean, varies) = self.server.pool();
+        let first = (0..self.free_at.len()).min_by(|a, b| self.free_at[*a].total_cmp(&self.free_at[*b])).unwrap_or(0);
+        let mut start = self.free_at[first].max(now);
+        while start >= self.pause.1 {
+            self.next_pause();
+        }
+        if start >= self.pause.0 {
+            start = self.pause.1;
+        }
+        let time = mean * if varies { self.random.exponential() } else { 1.0 } * self.slowness(now, start);
+        self.free_at[first] = start + time;
+        ((start + time - now) * 1e9) as u64
+    }
+
+    fn slowness(&mut self, now: f64, start: f64) -> f64 {
+        if self.server != Server::Hysteresis {
+            return 1.0;
+        }
+        while self.starts.front().is_some_and(|start| *start <= now) {
+            self.starts.pop_front();
+        }
+        self.starts.push_back(start);
+        // Still slow while the queue has not been empty for 20 s.
+        if self.starts.len() >= 150 || (now < self.slow_until && self.starts.len() > 1) {
+            self.slow_until = now + 20.0;
+        }
+        if now < self.slow_until { 1.6 } else { 1.0 }
+    }
+}
+
+/// A simulated service in virtual time, as a probe.
+#[derive(Clone, Debug)]
+pub struct SimProbe {
+    queue: Queue,
+    objective: Objective,
+    seed: u64,
+    /// Seconds since the beginning.
+    now: f64,
+    unloaded: Option<u64>,
+    dies_after: usize,
+    made: usize,
+    pub requests: u64,
+}
+
+impl SimProbe {
+    pub fn new(server: Server, seed: u64) -> SimProbe {
+        SimProbe {
+            queue: Queue::new(server, seed),
+            objective: server.objective(),
+            seed,
+            now: 0.0,
+            unloaded: None,
+            dies_after: usize::MAX,
+            made: 0,
+            requests: 0,
+        }
+    }
+
+    /// The same, and the service dies after so many probes.
+    #[allow(dead_code, reason = "the example has no use for it")]
+    pub fn dying_after(self, probes: usize) -> SimProbe {
+        SimProbe { dies_after: probes, ..self }
+    }
+
+    /// Offers Poisson arrivals for `length`, and adds the response times to `times`.
+    fn load(&mut self, rate: f64, length: f64, random: &mut Random, times: &mut Vec<u64>) {
+        let end = self.now + length;
+        loop {
+            let next = self.now + random.exponential() / rate;
+            // Gaps of a Poisson process have no memory, so the one that is cut off here may begin anew.
+            if next >= end {
+                self.now = end;
+                return;
+            }
+            self.now = next;
+            times.push(self.queue.serve(next));
+        }
+    }
+}
+
+impl Probe for SimProbe {
+    fn elapsed(&self) -> Nanos {
+        Nanos((self.now * 1e9) as u64)
+    }
+
+    fn cool_down(&mut self) -> Result<CoolDown, ProbeError> {
+        if self.made >= self.dies_after {
+            return Err(ProbeError::Gone("the service died".to_owned()));
+        }
+        for _ in 0..60 {
+            let mut times: Vec<u64> = (0..10)
+                .map(|_| {
+                    self.now += 0.05;
+                    self.queue.serve(self.now)
+                })
+                .collect();
+            self.requests += 10;
+            times.sort_unstable();
+            let unloaded = *self.unloaded.get_or_insert(times[5].max(self.queue.server.pool().1 as u64));
+            // Ten exponential times vary much more than the answers of a real server without load.
+            if times[5] <= unloaded.saturating_mul(2) + Duration::from_millis(4).as_nanos() as u64 {
+                return Ok(CoolDown::Done);
+            }
+        }
+        Ok(CoolDown::StillSlow)
+    }
+
+    fn offer(&mut self, number: usize, trial: &Trial, mut judge: ProbeJudge) -> Result<ProbeResult, ProbeError> {
+        let mut random = Random::new(self.seed, 1_000 + number as u64);
+        let (mut times, mut before) = (Vec::new(), Vec::new());
+        let approach = match trial.purpose {
+            Purpose::Bracket | Purpose::Refine => None,
+            Purpose::ConfirmUpper => Some(trial.rate / 0.8),
+            Purpose::ConfirmLower => Some(trial.rate * 0.8),
+        };
+        if let Some(rate) = approach {
+            self.load(rate, trial.shortest.as_secs_f64() / 10.0, &mut random, &mut before);
+            // The engine waits for the last answers before the probe begins.
+            self.now += before.last().map_or(0.0, |last| *last as f64 / 1e9);
+        }
+        let began = self.now;
+        let mut answer = None;
+        while let (None, Some(next)) = (answer, judge.next_look()) {
+            let length = next.as_secs_f64() - (self.now - began);
+            self.load(trial.rate, length, &mut random, &mut times);
+            let samples = vec![self.objective.sample_of_times(&times)];
+            answer = judge.look(Look { elapsed: next, samples, backlog_grows: false });
+        }
+        self.made += 1;
+        let requests = (times.len() + before.len()) as u64;
+        self.requests += requests;
+        Ok(ProbeResult {
+            answer: answer.unwrap_or(Answer::Open),
+            ratio: judge.ratio(),
+            length: Nanos(((self.now - began) * NANOS_PER_SECOND as f64) as u64),
+            requests,
+            figures: Figures::default(),
+            run: None,
+            note: None,
+        })
+    }
+}
+
+/// What a search found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Found {
+    pub state: SearchState,
+    pub proven: Option<(f64, bool)>,
+    pub refuted: Option<(f64, bool)>,
+    pub probes: usize,
+    pub requests: u64,
+    pub seconds: f64,
+}
+
+impl Found {
+    /// The truth lies between what is proven and what is refuted.
+    pub fn holds(&self, truth: f64) -> bool {
+        self.proven.is_none_or(|(rate, _)| rate <= truth) && self.refuted.is_none_or(|(rate, _)| rate >= truth)
+    }
+}
+
+pub fn limits(server: Server, resolution: f64) -> SearchLimits {
+    SearchLimits {
+        min_rate: 1.0,
+        max_rate: 100_000.0,
+        first_rate: 100.0,
+        resolution,
+        confidence: 0.95,
+        full_length: FULL_LENGTH,
+        allowed: server.objective().allowed(),
+    }
+}
+
+/// Searches the capacity of a simulated service, with a journal in `folder`.
+pub fn search_in(folder: &std::path::Path, probe: &mut SimProbe, resolution: f64) -> (Ended, usize) {
+    let limits = limits(probe.queue.server, resolution);
+    let question = Question::new(vec![probe.objective.to_string()], format!("{:?}", probe.queue.server), limits);
+    let mut journal = Journal::open(folder, &question).expect("a journal");
+    let objectives = [probe.objective.clone()];
+    let ended = search(probe, &objectives, limits, &mut journal, MAX_TIME, |_| ()).expect("a folder to write in");
+    (ended, journal.records().len())
+}
+
+/// The whole search of a seed.
+pub fn seeded_search(server: Server, seed: u64, resolution: f64) -> Found {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut probe = SimProbe::new(server, seed);
+    let (ended, probes) = search_in(folder.path(), &mut probe, resolution);
+    let finding = ended.finding;
+    Found {
+        state: finding.state,
+        proven: finding.proven,
+        refuted: finding.refuted,
+        probes,
+        requests: probe.requests,
+        seconds: probe.now,
+    }
+}

@@ -1,0 +1,110 @@
+//! The loop of a search.
+
+use std::io;
+
+use truetail_analysis::capacity::{Objective, ProbeJudge, Search, SearchLimits, SearchState, Step};
+use truetail_model::time::Nanos;
+
+use super::journal::Journal;
+use super::probe::{CoolDown, Probe, ProbeError, ProbeRecord};
+
+/// Why a search ended before it had its answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stopped {
+    /// Its time was up.
+    TimeUp,
+    /// The user ended it.
+    Interrupted,
+    /// The service does not answer any more.
+    ServiceGone(String),
+    /// A probe could not be made.
+    Failed(String),
+}
+
+/// How a search ended.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ended {
+    /// What was found.
+    pub finding: Finding,
+    /// Why it ended early, if it did.
+    pub stopped: Option<Stopped>,
+}
+
+/// What a search has found so far.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Finding {
+    /// Its state.
+    pub state: SearchState,
+    /// The highest rate that meets the objectives, requests per second, and whether it was probed again at full length.
+    pub proven: Option<(f64, bool)>,
+    /// The lowest rate that misses one, and whether it was probed again at full length.
+    pub refuted: Option<(f64, bool)>,
+}
+
+impl Finding {
+    fn new(search: &Search, state: SearchState) -> Finding {
+        Finding { state, proven: search.proven(), refuted: search.refuted() }
+    }
+}
+
+/// Searches until there is an answer, `most_time` has passed, or the search cannot go on. `told` hears of each probe.
+///
+/// # Errors
+/// If the journal cannot be written.
+pub fn search(
+    probe: &mut impl Probe,
+    objectives: &[Objective],
+    limits: SearchLimits,
+    journal: &mut Journal,
+    most_time: Nanos,
+    mut told: impl FnMut(&ProbeRecord),
+) -> io::Result<Ended> {
+    let mut search = Search::new(limits);
+    journal.records().iter().for_each(|record| search.record(&record.probed));
+    let mut cooled = None;
+    loop {
+        let mut trial = match search.next_step() {
+            Step::Done(state) => return Ok(Ended { finding: Finding::new(&search, state), stopped: None }),
+            Step::Probe(trial) => trial,
+        };
+        let stop = |error| {
+            let stopped = Some(stopped(error));
+            Ok(Ended { finding: Finding::new(&search, SearchState::OutOfTime), stopped })
+        };
+        let before = match cooled.map_or_else(|| probe.cool_down(), Ok) {
+            Ok(before) => before,
+            Err(error) => return stop(error),
+        };
+        let left = most_time.saturating_sub(probe.elapsed());
+        if left < trial.shortest {
+            return stop(ProbeError::TimeUp);
+        }
+        // A probe that the end of the search cuts short spends its level by then.
+        trial.longest = trial.longest.min(left);
+        let number = journal.records().len();
+        // A service that is gone after a probe says nothing about the rate: who knows what ended it.
+        let made = probe.offer(number, &trial, ProbeJudge::new(objectives, &trial));
+        let (result, after) = match made.and_then(|result| probe.cool_down().map(|after| (result, after))) {
+            Ok(made) => made,
+            Err(error) => return stop(error),
+        };
+        cooled = Some(after);
+        let mut record = ProbeRecord::new(trial, result);
+        if before == CoolDown::StillSlow {
+            let slow = "before this probe the service was still slower than without load".to_owned();
+            record.note = Some(record.note.map_or(slow.clone(), |note| format!("{note}; {slow}")));
+        }
+        search.record(&record.probed);
+        told(&record);
+        journal.append(record)?;
+    }
+}
+
+fn stopped(error: ProbeError) -> Stopped {
+    match error {
+        ProbeError::TimeUp => Stopped::TimeUp,
+        ProbeError::Interrupted => Stopped::Interrupted,
+        ProbeError::Gone(why) => Stopped::ServiceGone(why),
+        ProbeError::Failed(why) => Stopped::Failed(why),
+    }
+}
