@@ -9,7 +9,7 @@ pub enum ImportError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// It is not what its format says.
-    #[error("line {}: {what}", .place.line)]
+    #[error("{}: {what}", place_text(.place))]
     Content {
         /// Where.
         place: FilePlace,
@@ -42,4 +42,9 @@ impl ImportError {
     pub(crate) fn content(place: FilePlace, what: String) -> ImportError {
         ImportError::Content { place, what }
     }
+}
+
+/// A binary file has no lines.
+fn place_text(place: &FilePlace) -> String {
+    if place.line == 0 { format!("byte {}", place.byte) } else { format!("line {}", place.line) }
 }

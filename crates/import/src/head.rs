@@ -18,7 +18,6 @@ pub(crate) fn looks_like(head: &[u8]) -> String {
     let line = first_line(head);
     match line.first() {
         None => "the file is empty".to_owned(),
-        _ if head.starts_with(b"\x1f\x8b") => "it is compressed with gzip".to_owned(),
         _ if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") => {
             "it is text in UTF-16; convert it, for example with 'iconv -f UTF-16 -t UTF-8'".to_owned()
         }

@@ -2,6 +2,7 @@
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignLoad, ForeignRequest};
 use truetail_tools::FailureClassifier;
 
@@ -87,6 +88,8 @@ impl K6Requests {
         facts.dropped = Some(self.dropped).filter(|dropped| *dropped > 0);
         facts.load =
             ForeignLoad { users: u32::try_from(self.users).ok().filter(|users| *users > 0), ..Default::default() };
+        // Only executors with a rate of arrivals drop iterations.
+        facts.load.model = facts.dropped.map(|_| LoadModelKind::Open);
         facts.notes.extend(self.failures.notes());
         facts.notes.extend(self.workers.note());
         if self.resolution.ns() >= 1_000_000_000 {

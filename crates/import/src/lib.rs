@@ -6,6 +6,8 @@
 
 mod error;
 mod format;
+mod gob;
+mod gzip;
 pub mod habits;
 mod head;
 mod json;
@@ -17,15 +19,18 @@ mod user;
 mod vegeta;
 mod whole;
 
-use std::io::{self, BufRead, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::sync::LazyLock;
 
 use truetail_run::ForeignRun;
 
+use head::HEAD;
+
 pub use error::{ImportError, Unrecognised};
 pub use format::{Format, FormatInfo, ImportOptions, Likeness, RequestSink};
 
-static STREAMED: [&dyn Format; 13] = [
+static STREAMED: [&dyn Format; 14] = [
+    &gob::VegetaGob,
     &tables::JMeterCsv,
     &tables::K6Csv,
     &tables::VegetaCsv,
@@ -70,11 +75,29 @@ pub fn recognise(head: &[u8]) -> Result<&'static dyn Format, Unrecognised> {
 }
 
 /// Reads a file to its end, from a stream that need not be buffered: as `format`, or as what its beginning looks
-/// like. Where columns are named, and no format, it is a table or JSON lines of no tool.
+/// like. What is compressed with gzip is unpacked. Where columns are named, and no format, it is a table or JSON lines of no tool.
 ///
 /// # Errors
 /// [`ImportError`], if its format is not recognised, if nothing of it can be used, or it cannot be read.
 pub fn read(
+    input: &mut dyn Read,
+    format: Option<&'static dyn Format>,
+    options: &ImportOptions,
+    sink: &mut RequestSink<'_>,
+) -> Result<ForeignRun, ImportError> {
+    let head = read_head(input)?;
+    let packed = head.starts_with(gzip::MAGIC);
+    let mut whole = Cursor::new(head).chain(BufReader::with_capacity(HEAD, input));
+    if !packed {
+        return read_text(&mut whole, format, options, sink);
+    }
+    let mut unpacked = gzip::Unpacked::new(whole);
+    let mut run = read_text(&mut unpacked, format, options, sink)?;
+    unpacked.report(&mut run);
+    Ok(run)
+}
+
+fn read_text(
     input: &mut dyn Read,
     format: Option<&'static dyn Format>,
     options: &ImportOptions,
@@ -87,12 +110,10 @@ pub fn read(
         None if head::first_line(&head).trim_ascii_start().starts_with(b"{") => &user::UserJson,
         None => &user::UserCsv,
     };
-    let mut whole = Cursor::new(head).chain(io::BufReader::with_capacity(HEAD, input));
-    let run = format.read(&mut whole as &mut dyn BufRead, options, sink)?;
+    let mut whole = Cursor::new(head).chain(BufReader::with_capacity(HEAD, input));
+    let run = format.read(&mut whole, options, sink)?;
     Ok(ForeignRun { habits: run.tool.map_or(run.habits, habits::of), ..run })
 }
-
-use head::HEAD;
 
 fn read_head(input: &mut dyn Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(HEAD);

@@ -87,7 +87,7 @@ pub struct Habit {
 pub struct FilePlace {
     /// The byte at which it begins, from 0.
     pub byte: u64,
-    /// The line, from 1.
+    /// The line, from 1; 0 in a binary file, which has none.
     pub line: u64,
 }
 

@@ -66,7 +66,7 @@ impl Format for K6Json {
         let mut facts = RunFacts::default();
         let mut requests = K6Requests::default();
         let mut samples = Samples::new();
-        each_row(&mut lines, &mut books, |text| samples.take(text, &mut requests))?;
+        each_row(&mut lines, &mut books, |text, _| samples.take(text, &mut requests))?;
         requests.close(&mut facts);
         books.close(&INFO, facts)
     }

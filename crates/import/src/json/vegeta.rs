@@ -48,7 +48,7 @@ impl Format for VegetaJson {
         let mut books = Books::in_order(sink);
         let mut results = VegetaResults::default();
         let mut row = JsonRow::new(&PATHS);
-        each_row(&mut lines, &mut books, |text| {
+        each_row(&mut lines, &mut books, |text, _| {
             row.read(text)?;
             take(&row, &mut results)
         })?;

@@ -72,10 +72,14 @@ impl Format for TextLog {
     ) -> Result<ForeignRun, ImportError> {
         let mut lines = Lines::new(input);
         lines.skip_byte_order_mark()?;
-        let mut books = Books::in_order(sink);
+        let mut books = Books::in_any_order(sink);
         let (mut words, mut seen) = (Words::default(), ServerSeen::default());
         let mut failures = FailureClassifier::default();
-        each_row(&mut lines, &mut books, |line| {
+        each_row(&mut lines, &mut books, |line, span| {
+            if !span.whole {
+                // Half a number is a number, too.
+                return Err(Wrong::CutOff);
+            }
             words.split(line);
             let fields = self.layout.fields(line, &words)?;
             let request = ForeignRequest {

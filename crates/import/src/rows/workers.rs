@@ -1,7 +1,7 @@
 //! Numbers for the names of threads, virtual users and connections.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hasher};
 
 /// Names beyond it get no number: more of them are no users but, for example, an identifier of each request.
 const MOST: usize = 1 << 20;
@@ -10,7 +10,7 @@ const MOST: usize = 1 << 20;
 /// a probability of 3 in 10⁸.
 #[derive(Default, Debug)]
 pub(crate) struct Workers {
-    numbers: HashMap<u64, u32>,
+    numbers: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
     too_many: bool,
 }
 
@@ -21,12 +21,13 @@ impl Workers {
             return None;
         }
         let mut hasher = DefaultHasher::new();
-        name.hash(&mut hasher);
+        hasher.write(name);
+        let hash = hasher.finish();
         let next = self.numbers.len();
-        match self.numbers.get(&hasher.finish()) {
+        match self.numbers.get(&hash) {
             Some(number) => Some(*number),
             None if next < MOST => {
-                self.numbers.insert(hasher.finish(), next as u32);
+                self.numbers.insert(hash, next as u32);
                 Some(next as u32)
             }
             None => {
@@ -39,6 +40,24 @@ impl Workers {
     /// A note, where there were too many names.
     pub fn note(&self) -> Option<String> {
         self.too_many.then(|| format!("more than {MOST} workers are named; requests of further ones have no worker"))
+    }
+}
+
+/// The hash of what is a hash already.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(self.0.rotate_left(8) ^ u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
     }
 }
 

@@ -8,7 +8,7 @@ use truetail_model::time::Nanos;
 use truetail_run::{ForeignLoad, ForeignRequest, ForeignRun};
 use truetail_tools::FailureClassifier;
 
-use super::{Header, Table};
+use super::{Header, Table, every_row};
 use crate::habits;
 use crate::head::first_line;
 use crate::rows::books::ANSWERED;
@@ -90,7 +90,13 @@ impl Format for JMeterCsv {
 }
 
 fn table(header: &Header, columns: usize, row: Option<Vec<u8>>) -> Table {
-    Table { delimiter: header.delimiter, columns, last_used: Columns::of(header).last(), header: row }
+    Table {
+        delimiter: header.delimiter,
+        columns,
+        last_used: Columns::of(header).last(),
+        header: row,
+        wanted: every_row,
+    }
 }
 
 /// The number of columns of a row as JMeter usually writes it.

@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use truetail_run::ForeignRun;
 
-use super::{Header, Table};
+use super::{Header, Table, every_row};
 use crate::head::first_line;
 use crate::k6::{DROPPED, DURATION, K6Requests, Sample, VUS_MAX};
 use crate::rows::instant::instant;
@@ -56,6 +56,7 @@ impl Format for K6Csv {
                 columns: header.len(),
                 last_used: columns.last(),
                 header: Some(row),
+                wanted: if columns.metric == 0 { is_wanted } else { every_row },
             };
             let mut requests = K6Requests::default();
             table.read(&mut lines, &mut books, |row, fields| columns.take(row, fields, &mut requests))?;
@@ -63,6 +64,13 @@ impl Format for K6Csv {
         }
         books.close(&INFO, facts)
     }
+}
+
+/// A row of a request, or of another metric that is read.
+fn is_wanted(row: &[u8]) -> bool {
+    [DURATION, DROPPED, VUS_MAX]
+        .iter()
+        .any(|metric| row.strip_prefix(*metric).is_some_and(|rest| rest.starts_with(b",")))
 }
 
 /// Where the columns are.

@@ -8,7 +8,7 @@ mod simple;
 mod vegeta;
 
 pub(crate) use columns::{Clock, ColumnReader, Columns, Length, outcome, outcome_of};
-pub(crate) use header::{Header, Table};
+pub(crate) use header::{Header, Table, every_row};
 pub(crate) use jmeter::JMeterCsv;
 pub(crate) use k6::K6Csv;
 pub(crate) use simple::{AB, HEY, LOCUST};

@@ -2,10 +2,11 @@
 
 use std::io::BufRead;
 
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignRun, ForeignStarts, Habit, LatencyFrom};
 
 use super::columns::{Clock, ColumnReader, Columns, Length};
-use super::{Header, Table};
+use super::{Header, Table, every_row};
 use crate::habits;
 use crate::head::first_line;
 use crate::rows::number::Unit;
@@ -151,12 +152,20 @@ impl Format for SimpleTable {
             lines.take(first)?;
             let columns = self.columns(&header);
             let last_used = columns.last();
-            let table = Table { delimiter: header.delimiter, columns: header.len(), last_used, header: Some(row) };
+            let table = Table {
+                delimiter: header.delimiter,
+                columns: header.len(),
+                last_used,
+                header: Some(row),
+                wanted: every_row,
+            };
             let mut reader = ColumnReader::new(columns);
             table.read(&mut lines, &mut books, |row, fields| reader.take(row, fields))?;
             reader.close(&mut facts);
         }
         (facts.start_resolution_ns, facts.duration_resolution_ns) = self.resolution_ns;
+        // Each of these tools has a fixed number of workers, who wait for their answers.
+        facts.load.model = Some(LoadModelKind::Closed);
         facts.notes.extend(self.notes(books.requests()));
         books.close(self.info, facts)
     }

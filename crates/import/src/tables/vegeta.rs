@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use truetail_run::ForeignRun;
 
-use super::Table;
+use super::{Table, every_row};
 use crate::head::first_line;
 use crate::rows::number::whole;
 use crate::rows::{Books, Fields, Lines, RunFacts, Taken, Wrong};
@@ -47,7 +47,7 @@ impl Format for VegetaCsv {
         let mut results = VegetaResults::default();
         if let Some(first) = lines.peek()? {
             let columns = columns(lines.bytes(first)).unwrap_or(COUNTS[1]);
-            let table = Table { delimiter: b',', columns, last_used: SEQUENCE, header: None };
+            let table = Table { delimiter: b',', columns, last_used: SEQUENCE, header: None, wanted: every_row };
             table.read(&mut lines, &mut books, |row, fields| take(row, fields, &mut results))?;
         }
         let mut facts = RunFacts::default();

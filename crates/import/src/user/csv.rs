@@ -6,7 +6,7 @@ use truetail_run::{ForeignRun, ForeignStarts};
 
 use super::{OF_OUR_DAYS_NS, Wanted, wrong};
 use crate::rows::{Books, Lines, RunFacts, Taken};
-use crate::tables::{ColumnReader, Columns, Header, Table};
+use crate::tables::{ColumnReader, Columns, Header, Table, every_row};
 use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
 static INFO: FormatInfo =
@@ -42,7 +42,8 @@ impl Format for UserCsv {
             let (columns, has_header) = columns(&wanted, &header)?;
             let last_used = columns.last();
             let (delimiter, count) = (header.delimiter, header.len());
-            let table = Table { delimiter, columns: count, last_used, header: has_header.then_some(row) };
+            let table =
+                Table { delimiter, columns: count, last_used, header: has_header.then_some(row), wanted: every_row };
             if has_header {
                 lines.take(first)?;
             }

@@ -42,7 +42,7 @@ impl Format for UserJson {
         let mut lines = Lines::new(input);
         lines.skip_byte_order_mark()?;
         let mut books = Books::in_any_order(sink);
-        each_row(&mut lines, &mut books, |text| {
+        each_row(&mut lines, &mut books, |text, _| {
             objects.row.read(text)?;
             objects.request()
         })?;

@@ -72,7 +72,7 @@ fn a_file_that_was_cut_off_is_read_up_to_there() {
 
 #[test]
 fn json_lines() {
-    let (run, requests) = import("k6-json", &file("import/k6-json/errors-first-300-lines.json"));
+    let (run, requests) = import("k6-json", &file("import/k6/1.8.1/errors/samples-first-300-lines.json"));
     assert_eq!((requests.len(), run.damage.rows_left_out, run.load.users), (20, 0, Some(20)));
     assert_eq!((with_status(&requests, 200), with_status(&requests, 503)), (17, 2));
     let resets = requests.iter().filter(|request| request.outcome == Outcome::Reset(Cause::ResetByPeer));

@@ -9,8 +9,8 @@ use crate::{file, import, with_status, workers};
 
 #[test]
 fn nginx_in_three_formats_says_the_same() {
-    let (_, named) = import("nginx-log", &file("import/nginx/named.log"));
-    let (run, timed) = import("nginx-log", &file("import/nginx/timed.log"));
+    let (_, named) = import("nginx-log", &file("import/nginx/1.22.1/named.log"));
+    let (run, timed) = import("nginx-log", &file("import/nginx/1.22.1/timed.log"));
     assert_eq!(timed, named);
     assert_eq!((timed.len(), with_status(&timed, 503), run.view), (116, 6, ForeignView::Server));
     assert_eq!((run.clock.start_resolution_ns, run.clock.duration_resolution_ns), (1_000_000_000, 1_000_000));
@@ -24,7 +24,7 @@ fn nginx_in_three_formats_says_the_same() {
     };
     assert_eq!(timed[0], first);
 
-    let (run, json) = import("access-json", &file("import/nginx/access.json"));
+    let (run, json) = import("access-json", &file("import/nginx/1.22.1/access.json"));
     assert_eq!((run.view, run.clock.start_resolution_ns, workers(&json)), (ForeignView::Server, 1_000_000, 3));
     assert_eq!(json[0], ForeignRequest { start_ns: Some(1_795_348_105_368_000_000), worker: Some(0), ..first });
     let durations = |requests: &[ForeignRequest]| requests.iter().map(|request| request.duration).collect::<Vec<_>>();
@@ -33,7 +33,7 @@ fn nginx_in_three_formats_says_the_same() {
 
 #[test]
 fn a_log_without_request_time_is_told_what_it_lacks() {
-    let error = recognise(&file("import/nginx/combined.log")).err().expect("it has no request time");
+    let error = recognise(&file("import/nginx/1.22.1/combined.log")).err().expect("it has no request time");
     assert!(error.near.iter().any(|(format, why)| *format == "nginx-log" && why.contains("$request_time")), "{error}");
     let json = by_name("access-json").expect("a format").likeness(br#"{"time_iso8601":"x","body_bytes_sent":3}"#);
     assert_eq!(json, Likeness::Near("the key 'request_time' is missing".to_owned()));

@@ -1,5 +1,6 @@
 //! Each streaming format on files that tools wrote.
 
+mod damage;
 mod jmeter;
 mod k6;
 mod logs;

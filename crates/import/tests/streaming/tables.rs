@@ -81,13 +81,27 @@ fn vegeta() {
     };
     assert_eq!(requests[0], first);
     // The same run, as JSON.
-    let (run, lines) = import("vegeta-json", &file("import/vegeta-json/errors-first-60-lines.json"));
+    let (run, lines) = import("vegeta-json", &file("import/vegeta/12.13.0/errors/results-first-60-lines.json"));
     assert_eq!((&lines[..], run.claims.failed), (&requests[..60], Some(4)));
-    let (_, refused) = import("vegeta-json", &file("import/vegeta-json/refused-first-20-lines.json"));
+    let (_, refused) = import("vegeta-json", &file("import/vegeta/12.13.0/refused/results-first-20-lines.json"));
     assert!(refused.iter().all(|request| request.outcome == Outcome::ConnectFailed(Cause::Refused)));
     let (run, cut) = import("vegeta-csv", &file("tools/vegeta/12.13.0/cut-off/results.csv"));
     assert_eq!(
         (cut.len(), run.damage.rows_left_out, run.damage.truncated_at.map(|place| place.line)),
         (142, 1, Some(143))
     );
+}
+
+#[test]
+fn vegeta_without_vegeta() {
+    for case in ["errors", "refused"] {
+        let (run, requests) =
+            import("vegeta-gob", &file(&format!("import/vegeta/12.13.0/{case}/results-first-12000-bytes.bin")));
+        let (_, rows) = import("vegeta-csv", &file(&format!("tools/vegeta/12.13.0/{case}/results.csv")));
+        assert!(requests.len() > 60, "{case}: {}", requests.len());
+        assert_eq!(requests, rows[..requests.len()], "{case}");
+        let place = run.damage.truncated_at.expect("the file was cut off");
+        assert!((11_500..12_000).contains(&place.byte), "{place:?}");
+        assert_eq!((run.damage.rows_left_out, run.claims.requests), (1, None), "{case}");
+    }
 }

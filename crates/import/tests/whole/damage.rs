@@ -1,8 +1,11 @@
 //! Files that are not whole: what is whole is used, and what is not is told with its place.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use truetail_import::{Likeness, all};
 
-use crate::support::{bytes_of, format, read, said};
+use crate::support::{bytes_of, format, read, recognised, said};
 
 /// The error of a file that is of no use.
 fn refused(name: &str, bytes: &[u8]) -> String {
@@ -154,4 +157,32 @@ fn nothing_is_no_format_and_no_format_is_two() {
     let mut names: Vec<_> = all().iter().map(|format| format.info().name).collect();
     names.sort_unstable();
     assert!(names.windows(2).all(|two| two[0] != two[1]), "{names:?}");
+}
+
+/// The files below a folder.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn no_stored_file_is_of_two_formats_and_commands_are_of_none() {
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    for path in ["tools", "import"].iter().flat_map(|folder| files_below(&testdata.join(folder))) {
+        let found = recognised(&fs::read(&path).expect("a file"));
+        assert!(found.len() <= 1, "{}: {found:?}", path.display());
+        let is_command = path.file_name().is_some_and(|name| name == "cmd.txt" || name == "README.md");
+        assert!(!is_command || found.is_empty(), "{}: {found:?}", path.display());
+    }
+}
+
+#[test]
+fn rows_of_oha_are_left_out_and_counted() {
+    let whole = String::from_utf8(bytes_of("tools/oha/1.16.0/errors/samples.csv")).expect("text");
+    let mut lines: Vec<&str> = whole.lines().collect();
+    lines[5] = "0.1,0,0,0,-0.01,3,200";
+    let (run, requests) = read("oha-csv", lines.join("\n").as_bytes()).expect("rows");
+    assert_eq!((requests.len(), run.damage.rows_left_out), (558, 1));
+    assert_eq!(run.damage.first.map(|(place, _)| place.line), Some(6));
+    assert_eq!(run.damage.truncated_at.map(|place| place.line), Some(561));
 }

@@ -2,6 +2,8 @@
 
 mod cases;
 mod damage;
+mod docs;
 mod hdr;
+mod llm;
 mod properties;
 mod support;

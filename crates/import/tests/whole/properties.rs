@@ -53,7 +53,7 @@ fn check(name: &str, bytes: &[u8]) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn a_file_that_was_cut_off((name, file) in prop::sample::select(FILES), at in any::<prop::sample::Index>()) {

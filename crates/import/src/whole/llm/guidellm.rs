@@ -105,10 +105,12 @@ struct Requests {
 /// Times in seconds since 1970.
 #[derive(Deserialize)]
 struct Request {
-    #[serde(alias = "start_time")]
     request_start_time: Option<f64>,
-    #[serde(alias = "end_time")]
     request_end_time: Option<f64>,
+    /// As versions before 0.4 name it.
+    start_time: Option<f64>,
+    /// As versions before 0.4 name it.
+    end_time: Option<f64>,
     info: Option<Info>,
 }
 
@@ -185,6 +187,15 @@ fn claims(metrics: &Metrics) -> Claims {
     }
 }
 
+fn seconds(seconds: f64) -> Option<Nanos> {
+    units::nanos(seconds, 1e9)
+}
+
+/// Exact, where the product with the nanoseconds of a second would be rounded.
+fn since_1970(at: f64) -> Option<Nanos> {
+    Some(Nanos(seconds(at.trunc())?.0.checked_add(seconds(at.fract())?.0)?))
+}
+
 /// What was handed over.
 #[derive(Default)]
 struct Handed {
@@ -210,19 +221,19 @@ impl Handed {
     }
 
     fn one(&mut self, request: &Request, outcome: Outcome, sink: &mut RequestSink<'_>) {
-        let seconds = |at: Option<f64>| units::nanos(at?, 1e9);
-        let (start, end) = (seconds(request.request_start_time), seconds(request.request_end_time));
-        let taken = start.zip(end).and_then(|(start, end)| Some((start, end.0.checked_sub(start.0)?)));
-        let Some((start, duration)) = taken else {
+        let start = request.request_start_time.or(request.start_time);
+        let end = request.request_end_time.or(request.end_time);
+        let taken = start.zip(end).and_then(|(start, end)| Some((start, since_1970(start)?, seconds(end - start)?)));
+        let Some((began, start, duration)) = taken else {
             self.without_times += 1;
             return;
         };
-        let target = request.info.as_ref().and_then(|info| seconds(info.timings.as_ref()?.targeted_start));
-        let late = target.map_or(Nanos::ZERO, |target| Nanos(start.0.saturating_sub(target.0)));
+        let target = request.info.as_ref().and_then(|info| info.timings.as_ref()?.targeted_start);
+        let late = target.and_then(|target| seconds(began - target)).unwrap_or(Nanos::ZERO);
         self.latest_start = self.latest_start.max(late);
         self.count += 1;
         let start_ns = Some(start.0);
-        sink(&ForeignRequest { start_ns, duration: Nanos(duration), outcome, worker: None, bytes_in: None });
+        sink(&ForeignRequest { start_ns, duration, outcome, worker: None, bytes_in: None });
     }
 
     fn notes(&mut self) -> Vec<String> {
