@@ -1,5 +1,5 @@
 //! How often `ab` calls two services different that are not, how often it finds a difference that is there, and what that
-//! takes: `cargo run --release -p truetail-study --example ab_study [PAIRS]`. Prints the tables of `docs/verbs/ab.md`.
+//! takes: `cargo run --release -p truetail-study --example ab_study [PAIRS]`.
 
 #[path = "../tests/ab/sides.rs"]
 mod sides;

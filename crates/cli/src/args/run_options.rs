@@ -75,7 +75,12 @@ impl<O: Omits> FromArgMatches for RunOptions<O> {
 
 /// The definition of the arguments of `run`.
 pub fn definition() -> Command {
-    RunArgs::augment_args(Command::new("run").no_binary_name(true))
+    definition_of::<RunArgs>()
+}
+
+/// The definition of the arguments of a verb.
+pub fn definition_of<A: Args>() -> Command {
+    A::augment_args(Command::new("truetail").no_binary_name(true))
 }
 
 /// Reads the words that follow `truetail run`.
@@ -83,12 +88,25 @@ pub fn definition() -> Command {
 /// # Errors
 /// What is wrong with them, in one line.
 pub fn parse_run(words: Vec<OsString>) -> Result<RunArgs> {
-    let typed = words.iter().map(|word| word.to_string_lossy().into_owned());
-    let typed = std::iter::once("run".to_owned()).chain(typed).collect();
-    let read = definition().try_get_matches_from(&words).and_then(|matches| RunArgs::from_arg_matches(&matches));
-    let mut args = read.map_err(|error| usage_error(clap_error::in_one_line(&error)))?;
+    let typed = typed("run", &words);
+    let mut args: RunArgs = parse_as(words)?;
     args.typed.words = typed;
     Ok(args)
+}
+
+/// Reads the words that follow a verb with these arguments.
+///
+/// # Errors
+/// What is wrong with them, in one line.
+pub fn parse_as<A: Args>(words: Vec<OsString>) -> Result<A> {
+    let read = definition_of::<A>().try_get_matches_from(words).and_then(|matches| A::from_arg_matches(&matches));
+    read.map_err(|error| usage_error(clap_error::in_one_line(&error)))
+}
+
+/// The words of a command line, as they would have been typed.
+pub fn typed(verb: &str, words: &[OsString]) -> Vec<String> {
+    let words = words.iter().map(|word| word.to_string_lossy().into_owned());
+    std::iter::once(verb.to_owned()).chain(words).collect()
 }
 
 /// The options among `args` that were given on the command line.

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction};
+use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::layers::{URL, over};
 use super::place::{Source, suggestion};
+use crate::args::capacity::CapacityArgs;
 use crate::args::clap_error::in_one_line;
-use crate::args::run_options::{Given, definition, flag, words_of};
+use crate::args::run_options::{Given, definition, definition_of, flag, words_of};
 
 /// Options that a file does not have: they say where the file is, and help.
 const NOT_IN_FILES: [&str; 3] = ["config", "help", "version"];
@@ -19,13 +20,15 @@ const NOT_IN_FILES: [&str; 3] = ["config", "help", "version"];
 type Result<T> = std::result::Result<T, String>;
 
 /// Runs by name.
-#[derive(Debug)]
+#[derive(Default, Debug)]
 pub(super) struct ConfigFile {
     file: String,
     default: Option<String>,
     /// Options of every run.
     shared: Given,
     runs: BTreeMap<String, Given>,
+    /// Searches for the capacity of a service.
+    searches: BTreeMap<String, Given>,
 }
 
 impl ConfigFile {
@@ -34,9 +37,9 @@ impl ConfigFile {
         let source = Source { file, text };
         let document = DeTable::parse(text)
             .map_err(|error| source.error(error.span().map_or(0, |span| span.start), error.message()))?;
-        let known = ["default", "run", "shared"].map(str::to_owned);
-        let options = Options::new();
-        let mut read = ConfigFile { file: file.to_owned(), default: None, shared: Given::new(), runs: BTreeMap::new() };
+        let known = ["capacity", "default", "run", "shared"].map(str::to_owned);
+        let options = Options::of_run();
+        let mut read = ConfigFile { file: file.to_owned(), ..ConfigFile::default() };
         for (key, value) in in_order(document.get_ref()) {
             let place = key.span().start;
             match key.get_ref().as_ref() {
@@ -47,7 +50,10 @@ impl ConfigFile {
                     read.default = Some(name.to_owned());
                 }
                 "shared" => read.shared = options.read(source, "[shared]", place, value)?,
-                "run" => read.runs = runs(source, place, value, &options)?,
+                "run" => read.runs = tables(source, "run", place, value, &options)?,
+                "capacity" => {
+                    read.searches = tables(source, "capacity", place, value, &Options::of_capacity())?;
+                }
                 other => {
                     let message = format!("unknown key '{other}'; {}", suggestion(other, &known));
                     return Err(source.error(place, message));
@@ -77,6 +83,19 @@ impl ConfigFile {
         }
     }
 
+    /// The options of a search.
+    pub(super) fn search(&self, name: &str) -> Result<Given> {
+        self.searches.get(name).cloned().ok_or_else(|| {
+            let names: Vec<_> = self.searches.keys().cloned().collect();
+            let help = if names.is_empty() {
+                format!("write [capacity.{name}] with url and slo")
+            } else {
+                suggestion(name, &names)
+            };
+            format!("{}: there is no search '{name}'; {help}", self.file)
+        })
+    }
+
     fn names(&self) -> Vec<String> {
         self.runs.keys().cloned().collect()
     }
@@ -86,27 +105,28 @@ impl ConfigFile {
     }
 }
 
-/// The tables `[run.NAME]`.
-fn runs(
+/// The tables `[KIND.NAME]`.
+fn tables(
     source: Source<'_>,
+    kind: &str,
     place: usize,
     value: &Spanned<DeValue<'_>>,
     options: &Options,
 ) -> Result<BTreeMap<String, Given>> {
     let table = value.get_ref().as_table();
-    let table = table.ok_or_else(|| source.error(place, "'run': name the run, such as [run.api]"))?;
-    let mut runs = BTreeMap::new();
+    let table = table.ok_or_else(|| source.error(place, format!("'{kind}': write a name, such as [{kind}.api]")))?;
+    let mut tables = BTreeMap::new();
     for (key, value) in in_order(table) {
         let (name, place) = (key.get_ref(), key.span().start);
         if value.get_ref().as_table().is_none() {
-            return Err(source.error(place, format!("'{name}' in [run]: name the run, such as [run.api]")));
+            return Err(source.error(place, format!("'{name}' in [{kind}]: write a name, such as [{kind}.api]")));
         }
         if !is_name(name) {
             return Err(source.error(place, format!("'{name}': names have letters, digits, '-' and '_' only")));
         }
-        runs.insert(name.to_string(), options.read(source, &format!("[run.{name}]"), place, value)?);
+        tables.insert(name.to_string(), options.read(source, &format!("[{kind}.{name}]"), place, value)?);
     }
-    Ok(runs)
+    Ok(tables)
 }
 
 /// Names have letters, digits, '-' and '_' only, and so look like no URL.
@@ -121,14 +141,18 @@ fn in_order<'a, 't>(table: &'a DeTable<'t>) -> Vec<(&'a Spanned<std::borrow::Cow
     entries
 }
 
-/// The options that a table may have.
-struct Options(BTreeMap<String, Arg>);
+/// The options that a table may have, each with the command that checks its values.
+struct Options(BTreeMap<String, (Arg, Command)>);
 
 impl Options {
-    fn new() -> Options {
-        let named = |arg: &Arg| Some((arg.get_long()?.to_owned(), arg.clone()));
-        let mut options: BTreeMap<_, _> = definition().get_arguments().filter_map(named).collect();
-        NOT_IN_FILES.iter().for_each(|name| drop(options.remove(*name)));
+    fn of_run() -> Options {
+        Options(named(&definition()))
+    }
+
+    /// Those of the search itself, and those of its requests.
+    fn of_capacity() -> Options {
+        let mut options = named(&definition());
+        options.extend(named(&definition_of::<CapacityArgs>().mut_arg("url", |url| url.required(false))));
         Options(options)
     }
 
@@ -150,7 +174,7 @@ impl Options {
         if name == URL {
             return text(value).map(|url| vec![url.into()]).ok_or_else(|| of_key("write a URL in quotes"));
         }
-        let Some(arg) = self.0.get(name) else {
+        let Some((arg, definition)) = self.0.get(name) else {
             let known: Vec<_> = std::iter::once(URL.to_owned()).chain(self.0.keys().cloned()).collect();
             return Err(format!("unknown key '{name}' in {title}; {}", suggestion(name, &known)));
         };
@@ -167,7 +191,7 @@ impl Options {
             if many { "write text in quotes, or a list of texts" } else { "write text in quotes, or a number" };
         let texts = texts.ok_or_else(|| of_key(wanted))?;
         let words = words_of(name, texts.into_iter().map(Into::into));
-        check(&words).map_err(|problem| of_key(&problem))?;
+        check(definition, &words).map_err(|problem| of_key(&problem))?;
         Ok(words)
     }
 }
@@ -182,9 +206,17 @@ fn text(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-/// Whether `run` takes this value. What options need of each other shows only when all of them are known.
-fn check(words: &[std::ffi::OsString]) -> Result<()> {
-    match definition().try_get_matches_from(words) {
+/// The options of a command that a file may have.
+fn named(definition: &Command) -> BTreeMap<String, (Arg, Command)> {
+    let named = |arg: &Arg| Some((arg.get_long()?.to_owned(), (arg.clone(), definition.clone())));
+    let mut options: BTreeMap<_, _> = definition.get_arguments().filter_map(named).collect();
+    NOT_IN_FILES.iter().for_each(|name| drop(options.remove(*name)));
+    options
+}
+
+/// Whether the command takes this value. What options need of each other shows only when all of them are known.
+fn check(definition: &Command, words: &[std::ffi::OsString]) -> Result<()> {
+    match definition.clone().try_get_matches_from(words) {
         Err(error) if matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue) => {
             let line = in_one_line(&error);
             let problem = line.split_once(": ").filter(|(option, _)| option.starts_with("--"));
@@ -229,7 +261,7 @@ mod tests {
         for (text, line) in [
             ("[run.a]\nrat = 5\n", "f:2:1: unknown key 'rat' in [run.a]; did you mean 'rate'?"),
             ("[runs.a]\n", "f:1:2: unknown key 'runs'; did you mean 'run'?"),
-            ("[run]\nrate = 5\n", "f:2:1: 'rate' in [run]: name the run, such as [run.api]"),
+            ("[run]\nrate = 5\n", "f:2:1: 'rate' in [run]: write a name, such as [run.api]"),
             ("[run.a]\n\n  rate = \"x\"\n", "f:3:3: 'rate' in [run.a]: 'x' is not a rate"),
             ("[shared]\nhttp2 = \"yes\"\n", "f:2:1: 'http2' in [shared]: write true or false"),
             ("[shared]\nrate = [1, 2]\n", "f:2:1: 'rate' in [shared]: write text in quotes, or a number"),
@@ -243,6 +275,23 @@ mod tests {
             let found = error(text);
             assert!(found.starts_with(line) && !found.contains('\n'), "{text:?}: {found}");
         }
+    }
+
+    #[test]
+    fn a_search_has_options_of_its_own_and_those_of_its_requests() {
+        let text = "[capacity.a]\nurl = \"u\"\nslo = \"p99 < 5ms\"\nmax-time = \"10m\"\nhttp2 = true\n";
+        let words: Vec<_> =
+            ConfigFile::parse(text, "f").unwrap().search("a").unwrap().into_values().flatten().collect();
+        assert_eq!(words, ["--http2", "--max-time", "10m", "--slo", "p99 < 5ms", "u"]);
+        assert!(error("[capacity.a]\nslo = \"p99\"\n").starts_with("f:2:1: 'slo' in [capacity.a]: "));
+        assert!(error("[capacity.a]\nslow = 1\n").contains("did you mean 'slo'?"));
+        assert!(
+            ConfigFile::parse("", "f")
+                .unwrap()
+                .search("a")
+                .unwrap_err()
+                .contains("write [capacity.a] with url and slo")
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `truetail.toml`: runs by name. Its keys are the long names of the options of `truetail run`, and mean the same.
+//! `truetail.toml`: runs and searches by name. Its keys are the long names of the options of `truetail run`, and mean the same.
 //!
 //! | module | content |
 //! |---|---|
@@ -16,9 +16,10 @@ use std::path::Path;
 
 use clap::ArgMatches;
 
+use crate::args::capacity::CapacityArgs;
 use crate::args::run::RunArgs;
-use crate::args::run_options::{Given, definition, given, parse_run};
-use crate::error::{Result, runtime_error, usage_error};
+use crate::args::run_options::{Given, definition, definition_of, given, parse_as, parse_run, typed as as_typed};
+use crate::error::{CliError, Result, runtime_error, usage_error};
 use file::{ConfigFile, is_name};
 use layers::{URL, over};
 
@@ -58,7 +59,7 @@ fn has_target(args: &RunArgs) -> bool {
     args.url.is_some() || args.targets.is_some() || args.curl.is_some() || !args.command.is_empty()
 }
 
-fn missing(name: Option<&str>) -> crate::error::CliError {
+fn missing(name: Option<&str>) -> CliError {
     usage_error(match name {
         Some(name) => format!(
             "'{name}' is not a URL, and there is no {NAME} in this folder with a run of that name; write a URL, such as \
@@ -83,6 +84,43 @@ fn typed(args: &RunArgs, is_named: bool) -> Result<(Given, Vec<OsString>)> {
         options.insert(URL.to_owned(), vec![url.into()]);
     }
     Ok((options, args.command.iter().map(OsString::from).collect()))
+}
+
+/// The arguments of `capacity`, with what `truetail.toml` adds to them where a name stands in place of a URL.
+///
+/// # Errors
+/// If there is no such file or search, or something in it is wrong.
+pub fn complete_capacity(args: CapacityArgs) -> Result<CapacityArgs> {
+    let name = args.url.as_str();
+    if !is_name(name) {
+        return Ok(args);
+    }
+    let text = match fs::read_to_string(NAME) {
+        Ok(text) => text,
+        Err(_) if !Path::new(NAME).exists() => return Err(missing(Some(name))),
+        Err(error) => return Err(runtime_error(format!("cannot read {NAME}: {error}"))),
+    };
+    let mut options = ConfigFile::parse(&text, NAME).and_then(|file| file.search(name)).map_err(usage_error)?;
+    let definition = definition_of::<CapacityArgs>();
+    let own: Vec<_> = definition.get_arguments().cloned().collect();
+    let matches = definition.try_get_matches_from(args.typed.words.iter().skip(1)).map_err(usage_error)?;
+    options = over(options, given(&own, &matches));
+    let url = options.remove(URL).unwrap_or_default();
+    if url.is_empty() {
+        return Err(usage_error(format!(
+            "[capacity.{name}] of {NAME} has no URL; add url = \"http://HOST:PORT/PATH\""
+        )));
+    }
+    let is_own = |option: &String| own.iter().any(|arg| arg.get_long() == Some(option.as_str()));
+    let (own, requests): (Given, Given) = options.into_iter().partition(|(option, _)| is_own(option));
+    let requests = requests.into_values().flatten().chain(args.run_options.iter().map(OsString::from));
+    let words: Vec<_> =
+        url.into_iter().chain(own.into_values().flatten()).chain(["--".into()]).chain(requests).collect();
+    let typed = as_typed("capacity", &words);
+    let mut read: CapacityArgs = parse_as(words)
+        .map_err(|error: CliError| usage_error(format!("[capacity.{name}] of {NAME}: {}", error.message)))?;
+    read.typed.words = typed;
+    Ok(read)
 }
 
 /// The words of a command line.

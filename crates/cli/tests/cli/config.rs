@@ -29,9 +29,10 @@ fn api(more: &str) -> String {
     format!("[run.api]\nurl = \"{ORIGIN}/api\"\nrate = 200\nduration = \"300ms\"\nquiet = true\n{more}")
 }
 
-/// The names in the headings `[run.NAME]`.
-fn names(text: &str) -> Vec<&str> {
-    text.lines().filter_map(|line| line.strip_prefix("[run.")?.strip_suffix(']')).collect()
+/// The names in the headings `[KIND.NAME]`.
+fn names<'a>(text: &'a str, kind: &str) -> Vec<&'a str> {
+    let name = |line: &'a str| line.strip_prefix(&format!("[{kind}."))?.strip_suffix(']');
+    text.lines().filter_map(name).collect()
 }
 
 /// Gates may fail or stay open on a busy machine.
@@ -43,13 +44,19 @@ fn assert_ran(output: &CommandOutput) {
 fn every_example_of_the_page_runs() {
     let page = page();
     let examples: Vec<_> = page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert!(examples.len() >= 3);
+    assert!(examples.len() >= 4);
     // The gates of the page would be refused for so short a run.
     let short = ["-d", "300ms", "--quiet", "--no-save", "--fail-if", "max > 100s"];
     for example in examples {
         let (dir, _server) = stage(example);
-        assert_ran(&dir.truetail(&[&["run"], &short[..]].concat()));
-        for name in names(example) {
+        for name in names(example, "capacity") {
+            assert_ran(&dir.truetail(&["capacity", name, "--max-time", "2s", "--max-rate", "50", "--quiet"]));
+        }
+        let runs = names(example, "run");
+        if !runs.is_empty() {
+            assert_ran(&dir.truetail(&[&["run"], &short[..]].concat()));
+        }
+        for name in runs {
             assert_ran(&dir.truetail(&[&["run", name], &short[..]].concat()));
         }
     }
@@ -113,6 +120,20 @@ fn what_is_wrong_is_one_line_with_its_place() {
             &["run"],
             2,
             "add --baseline",
+        ),
+        (None, &["capacity", "api"], 2, "'api' is not a URL, and there is no truetail.toml"),
+        (None, &["capacity", "http://127.0.0.1:9/"], 2, "no objective given; add --slo"),
+        (
+            Some("[run.api]\n"),
+            &["capacity", "api"],
+            2,
+            "there is no search 'api'; write [capacity.api] with url and slo",
+        ),
+        (
+            Some("[capacity.api]\nslo = \"p99 < 5ms\"\n"),
+            &["capacity", "api"],
+            2,
+            "[capacity.api] of truetail.toml has no URL",
         ),
     ] {
         let _ = fs::remove_file(dir.path().join("truetail.toml"));

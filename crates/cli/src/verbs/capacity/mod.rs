@@ -14,7 +14,7 @@ use truetail_study::capacity::{Ended, Journal, ProbeRecord, Stopped, search};
 
 use crate::args::capacity::CapacityArgs;
 use crate::error::{ExitCode, Result, runtime_error};
-use crate::output;
+use crate::{config, output};
 use engine_probe::EngineProbe;
 use question::Asked;
 use stop::SearchStop;
@@ -24,6 +24,7 @@ use stop::SearchStop;
 /// # Errors
 /// If the server does not answer at the beginning, or something cannot be written.
 pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
+    let args = config::complete_capacity(args)?;
     let (json, quiet, out) = (args.json, args.quiet, args.out.clone());
     let mut asked = Asked::resolve(args)?;
     super::run::preflight_notes(&mut asked.plan, asked.preflight)?.iter().for_each(|note| output::note(note));
