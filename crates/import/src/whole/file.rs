@@ -49,12 +49,21 @@ impl Format for WholeFile {
         _options: &ImportOptions,
         sink: &mut RequestSink<'_>,
     ) -> Result<ForeignRun, ImportError> {
-        let bytes = all_bytes(input, MOST_BYTES)?;
-        check(self, &bytes)?;
+        let bytes = checked_bytes(self, input)?;
         let run = counted(self.info, self.habits, sink, |sink| (self.parse)(without_mark(&bytes), sink))?;
         let model = run.load.model.or(self.model);
         Ok(ForeignRun { load: ForeignLoad { model, ..run.load }, ..run })
     }
+}
+
+/// Reads a file that begins like one of the format.
+///
+/// # Errors
+/// [`ImportError`], if it does not, if it is too long, or cannot be read.
+pub(super) fn checked_bytes(format: &dyn Format, input: &mut dyn BufRead) -> Result<Vec<u8>, ImportError> {
+    let bytes = all_bytes(input, MOST_BYTES)?;
+    check(format, &bytes)?;
+    Ok(bytes)
 }
 
 /// Reads a run and fills in what is the same for every file of the format, and the number of requests.
@@ -74,9 +83,9 @@ pub(super) fn counted(
 }
 
 /// Refuses a file that does not begin like one of the format, which happens only where the user named the format.
-fn check(format: &WholeFile, bytes: &[u8]) -> Result<(), ImportError> {
+fn check(format: &dyn Format, bytes: &[u8]) -> Result<(), ImportError> {
     let refused = |why: &str| {
-        let what = format!("this does not begin like {}{why}", format.info.about);
+        let what = format!("this does not begin like {}{why}", format.info().about);
         Err(ImportError::Content { place: FilePlace { byte: 0, line: 1 }, what })
     };
     if UTF_16_MARKS.iter().any(|mark| bytes.starts_with(mark)) {
@@ -101,7 +110,7 @@ fn all_bytes(input: &mut dyn BufRead, most: u64) -> Result<Vec<u8>, ImportError>
 }
 
 /// The bytes after the mark of UTF-8, if there is one.
-fn without_mark(bytes: &[u8]) -> &[u8] {
+pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(UTF_8_MARK).unwrap_or(bytes)
 }
 

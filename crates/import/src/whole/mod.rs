@@ -53,8 +53,8 @@ pub(crate) fn all() -> &'static [&'static dyn Format] {
         &llm::VLLM,
         &llm::SGLANG,
         &llm::GUIDELLM,
-        &hdr::HLOG,
-        &hdr::HGRM,
+        &hdr::Hlog,
+        &hdr::Hgrm,
         &har::HAR,
     ];
     ALL

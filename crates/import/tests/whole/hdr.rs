@@ -5,9 +5,10 @@ use std::time::{Duration, UNIX_EPOCH};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use hdrhistogram::serialization::{V2DeflateSerializer, V2Serializer};
+use truetail_import::ImportOptions;
 use truetail_run::LatencyFrom;
 
-use crate::support::{bytes_of, read, recognised};
+use crate::support::{bytes_of, format, read, recognised};
 
 /// The values of an interval, milliseconds.
 fn histogram(digits: u8, millis: impl IntoIterator<Item = u64>) -> Histogram<u64> {
@@ -124,4 +125,22 @@ fn our_own_text_is_read_back() {
     assert_eq!((run.claims.measured, run.histogram.map(|histogram| histogram.count())), (Some(25), Some(20)));
     assert_eq!(run.claims.mean_ns, Some(2_000_000));
     assert!(run.damage.first.is_none() && run.damage.truncated_at.is_none());
+}
+
+#[test]
+fn the_unit_that_the_user_says_counts() {
+    let in_unit =
+        |unit: &str| ImportOptions { units: vec![("duration".to_owned(), unit.to_owned())], ..Default::default() };
+    let max = |name: &str, bytes: &[u8], options: &ImportOptions| {
+        let mut input = bytes;
+        let run = format(name).read(&mut input, options, &mut |_| {});
+        run.map(|run| (run.claims.max_ns, run.notes.iter().filter(|note| note.contains("unit")).count()))
+    };
+    let bytes = bytes_of("import/hyperfoil/0.25.2/stall.hgrm");
+    assert_eq!(max("hgrm", &bytes, &ImportOptions::default()).expect("ms"), (Some(973_080_000), 1));
+    assert_eq!(max("hgrm", &bytes, &in_unit("us")).expect("us"), (Some(973_080), 0));
+    let (ns, notes) = max("hlog", &log(3, &[None]), &in_unit("us")).expect("a log");
+    assert!(ns.is_some_and(|ns| ns >= 1_000_000_000_000) && notes == 0, "{ns:?}");
+    let error = max("hlog", &bytes, &in_unit("days")).expect_err("no unit").to_string();
+    assert_eq!(error, "the unit of 'duration' must be ns, us, ms or s, not 'days'");
 }

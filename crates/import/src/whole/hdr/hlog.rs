@@ -1,7 +1,7 @@
 //! HdrHistogram's log (`.hlog`): a line for each interval, with a histogram, compressed. All intervals are read as one.
 
 use std::collections::BTreeMap;
-use std::io::Read;
+use std::io::{BufRead, Read};
 
 use base64::Engine;
 use flate2::read::ZlibDecoder;
@@ -11,18 +11,39 @@ use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 use truetail_run::{Claims, Damage, ForeignClock, ForeignRun, LatencyFrom};
 
-use super::MOST_VALUES;
-use crate::whole::file::{WholeFile, content, leave_out, place_of, run, text};
+use super::{MOST_VALUES, said_unit_ns};
+use crate::whole::file::{checked_bytes, content, counted, leave_out, place_of, run, text, without_mark};
 use crate::whole::rows::{Row, each_row};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink};
+use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
-pub(in crate::whole) static HLOG: WholeFile = WholeFile {
-    info: &FormatInfo { name: "hlog", about: "a log of HdrHistogram", tool: None },
-    habits: &[],
-    model: None,
-    likeness,
-    parse: read,
-};
+/// The log.
+pub(in crate::whole) struct Hlog;
+
+const INFO: &FormatInfo = &FormatInfo { name: "hlog", about: "a log of HdrHistogram", tool: None };
+
+/// What truetail and most Java programs record.
+const USUAL_UNIT_NS: u64 = 1;
+
+impl Format for Hlog {
+    fn info(&self) -> &'static FormatInfo {
+        INFO
+    }
+
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        likeness(without_mark(head))
+    }
+
+    fn read(
+        &self,
+        input: &mut dyn BufRead,
+        options: &ImportOptions,
+        sink: &mut RequestSink<'_>,
+    ) -> Result<ForeignRun, ImportError> {
+        let said = said_unit_ns(options)?;
+        let bytes = checked_bytes(self, input)?;
+        counted(INFO, &[], sink, |_| read(without_mark(&bytes), said))
+    }
+}
 
 /// The tag of truetail's own logs that holds what a user felt.
 const OURS: &str = "response_time";
@@ -44,14 +65,16 @@ fn likeness(head: &[u8]) -> Likeness {
 }
 
 /// The histograms by tag; `""` for lines without one.
-#[derive(Default)]
 struct Log {
+    unit_ns: u64,
     tags: BTreeMap<String, Histogram>,
     deserializer: Deserializer,
 }
 
-fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
-    let (mut log, mut damage) = (Log::default(), Damage::default());
+fn read(bytes: &[u8], said_unit_ns: Option<u64>) -> Result<ForeignRun, ImportError> {
+    let unit_ns = said_unit_ns.unwrap_or(USUAL_UNIT_NS);
+    let mut log = Log { unit_ns, tags: BTreeMap::new(), deserializer: Deserializer::new() };
+    let mut damage = Damage::default();
     damage.truncated_at = each_row(bytes, |Row { place, line }| {
         if let Err(why) = log.take(line) {
             leave_out(&mut damage, || (place, why));
@@ -69,13 +92,18 @@ fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportE
         measured: Some(histogram.count()),
         ..Claims::silent(if from_intended { LatencyFrom::Intended } else { LatencyFrom::Send })
     };
-    let clock = ForeignClock { duration_resolution_ns: 1, ..ForeignClock::default() };
-    let notes = notes(&tag, &log.tags);
+    let clock = ForeignClock { duration_resolution_ns: unit_ns, ..ForeignClock::default() };
+    let mut notes = notes(&tag, &log.tags);
+    if said_unit_ns.is_none() {
+        let note =
+            "the log does not say its unit; its values are read as nanoseconds; --units duration=us says otherwise";
+        notes.push(note.to_owned());
+    }
     Ok(ForeignRun { clock, histogram: Some(histogram), damage, notes, ..run(claims) })
 }
 
 fn notes(tag: &str, others: &BTreeMap<String, Histogram>) -> Vec<String> {
-    let mut notes = vec!["the log does not say its unit; its values are read as nanoseconds".to_owned()];
+    let mut notes = Vec::new();
     if tag != OURS {
         notes.push(
             "the log does not say where its latencies start; they are read as starting when a request was sent"
@@ -124,7 +152,8 @@ impl Log {
             return Err("with this line, the log has more values than a run can have".to_owned());
         }
         for one in counts.iter_recorded() {
-            sum.record_n(Nanos(counts.lowest_equivalent(one.value_iterated_to())), one.count_at_value());
+            let lowest = counts.lowest_equivalent(one.value_iterated_to());
+            sum.record_n(Nanos(lowest.saturating_mul(self.unit_ns)), one.count_at_value());
         }
         Ok(())
     }
