@@ -35,13 +35,12 @@ pub fn file(resolution_ns: u64) -> ForeignRun {
     }
 }
 
-/// Writes each request into the file, as it would be rounded there.
-struct Rows {
-    auditor: Auditor,
-    resolution: u64,
+/// Writes each request into files of several resolutions, nanoseconds.
+struct Rows<'a> {
+    files: Vec<(Auditor, &'a u64)>,
 }
 
-impl Sink for Rows {
+impl Sink for Rows<'_> {
     fn planned(&mut self, _: Timestamp) {}
 
     fn ended(&mut self, record: &RequestRecord) {
@@ -49,14 +48,17 @@ impl Sink for Rows {
             return;
         }
         let duration = record.end.since(record.actual_start).0;
-        let fine = self.resolution.min(1_000_000);
-        self.auditor.request(&ForeignRequest {
-            start_ns: Some(EPOCH + record.actual_start.0 / self.resolution * self.resolution),
-            duration: Nanos(duration / fine * fine),
-            outcome: record.outcome,
-            worker: None,
-            bytes_in: None,
-        });
+        for (auditor, resolution) in &mut self.files {
+            let resolution = **resolution;
+            let fine = resolution.min(1_000_000);
+            auditor.request(&ForeignRequest {
+                start_ns: Some(EPOCH + record.actual_start.0 / resolution * resolution),
+                duration: Nanos(duration / fine * fine),
+                outcome: record.outcome,
+                worker: None,
+                bytes_in: None,
+            });
+        }
     }
 }
 
@@ -73,10 +75,15 @@ pub struct Case {
 impl Case {
     /// What the audit says of the file of this load.
     pub fn audit(&self, resolution: u64) -> Audit {
-        let mut rows = Rows { auditor: Auditor::new(), resolution };
+        self.audits(&[resolution]).remove(0)
+    }
+
+    /// What the audit says of files with starts of these resolutions, nanoseconds.
+    pub fn audits(&self, resolutions: &[u64]) -> Vec<Audit> {
+        let mut rows = Rows { files: resolutions.iter().map(|resolution| (Auditor::new(), resolution)).collect() };
         let simulation = Simulation::new(&self.service, &self.workload, FaultClockStart::FirstRequest);
         simulation.and_then(|simulation| simulation.run(&mut rows)).expect("a load with an end");
-        rows.auditor.finish(&file(resolution), None, None)
+        rows.files.into_iter().map(|(auditor, resolution)| auditor.finish(&file(*resolution), None, None)).collect()
     }
 }
 

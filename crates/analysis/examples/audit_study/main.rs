@@ -1,5 +1,5 @@
 //! How often an audit finds a stall that a closed loop hides, and how often it calls a schedule a closed loop:
-//! `cargo run --release -p truetail-analysis --example audit_study [RUNS]`. Prints the tables of `docs/audit.md`.
+//! `cargo run --release -p truetail-analysis --example audit_study [RUNS [scenarios|alarms|power]]`. Prints the tables of `docs/audit.md`.
 
 #[allow(dead_code, reason = "shared with the tests")]
 mod loads;
@@ -12,14 +12,26 @@ use truetail_model::time::Nanos;
 const USERS: [u32; 8] = [1, 2, 5, 10, 20, 50, 100, 200];
 const RESOLUTIONS: [(&str, u64); 3] = [("1 ns", 1), ("0.1 ms", 100_000), ("1 ms", 1_000_000)];
 
+/// 0.1 ms, and so on: the resolutions of a file, nanoseconds.
+const ALL_RESOLUTIONS: [u64; 4] = [1, 100_000, 1_000_000, 1_000_000_000];
+
 fn main() {
-    let runs: u64 = std::env::args().nth(1).map_or(100, |runs| runs.parse().expect("a number of runs"));
-    println!("## Scenarios\n");
-    scenarios();
-    println!("\n## False alarms\n");
-    false_alarms(runs.div_ceil(2));
-    println!("\n## Power\n");
-    power(runs);
+    let mut arguments = std::env::args().skip(1);
+    let runs: u64 = arguments.next().map_or(100, |runs| runs.parse().expect("a number of runs"));
+    let part = arguments.next();
+    let is_asked = |name: &str| part.as_deref().is_none_or(|part| part == name);
+    if is_asked("scenarios") {
+        println!("## Scenarios\n");
+        scenarios();
+    }
+    if is_asked("alarms") {
+        println!("\n## False alarms\n");
+        false_alarms(runs);
+    }
+    if is_asked("power") {
+        println!("\n## Power\n");
+        power(runs);
+    }
 }
 
 fn is_alarm(audit: &Audit) -> bool {
@@ -57,10 +69,8 @@ fn false_alarms(runs: u64) {
     for (kind, name) in OPEN_LOADS.iter().enumerate() {
         let mut alarms = [0; 4];
         for seed in 0..runs {
-            let case = open_load(kind, seed);
-            for (index, resolution) in [1, 100_000, 1_000_000, 1_000_000_000].into_iter().enumerate() {
-                alarms[index] += u64::from(is_alarm(&case.audit(resolution)));
-            }
+            let audits = open_load(kind, seed).audits(&ALL_RESOLUTIONS);
+            alarms.iter_mut().zip(&audits).for_each(|(count, audit)| *count += u64::from(is_alarm(audit)));
         }
         println!("| {name} | {runs} | {} | {} | {} | {} |", alarms[0], alarms[1], alarms[2], alarms[3]);
         all.iter_mut().zip(alarms).for_each(|(all, alarms)| *all += alarms);
@@ -83,15 +93,17 @@ fn power(runs: u64) {
         ("10 ms, exponential", Nanos::ZERO, Variation::Exponential, Nanos::from_secs(20)),
     ];
     for (name, think, variation, duration) in loads {
-        for (resolution_name, resolution) in RESOLUTIONS {
-            let found = USERS.map(|users| {
-                let is_found = |seed: &u64| {
-                    is_alarm(&stalled_loop(users, think, variation, duration, 0.005, *seed).audit(resolution))
-                };
-                (0..runs).filter(is_found).count()
-            });
-            let cells = found.map(|found| format!("{found}/{runs}")).join(" | ");
-            println!("| {name} | {} | {resolution_name} | {cells} |", duration.as_secs_f64());
+        let mut found = [[0; USERS.len()]; RESOLUTIONS.len()];
+        for (column, users) in USERS.into_iter().enumerate() {
+            for seed in 0..runs {
+                let audits =
+                    stalled_loop(users, think, variation, duration, 0.005, seed).audits(&RESOLUTIONS.map(|(_, ns)| ns));
+                found.iter_mut().zip(&audits).for_each(|(row, audit)| row[column] += u64::from(is_alarm(audit)));
+            }
+        }
+        for ((resolution, _), row) in RESOLUTIONS.iter().zip(found) {
+            let cells = row.map(|found| format!("{found}/{runs}")).join(" | ");
+            println!("| {name} | {} s | {resolution} | {cells} |", duration.as_secs_f64());
         }
     }
 }

@@ -64,23 +64,27 @@ struct Steps {
     steps: Vec<Step>,
 }
 
-/// Finds the dips of a run. `resolution` is that of the starts, nanoseconds.
+/// Finds the dips of a run. `resolution` is that of the starts, nanoseconds. None are found where as many have another reason:
+/// then the client makes pauses of its own.
 pub(super) fn dips(axis: &Axis<'_>, resolution: u64) -> Vec<Dip> {
     let Some(steps) = steps(axis, resolution) else { return Vec::new() };
     let usual: Vec<Option<Usual>> = (0..steps.steps.len()).map(|index| usual(&steps.steps, index)).collect();
     let is_low = |index: usize| usual[index].is_some_and(|usual| usual.is_low(&steps.steps[index]));
-    let mut found = Vec::new();
+    let (mut found, mut others) = (Vec::new(), 0);
     let mut at = 0;
     while at < steps.steps.len() {
         let end = (at..steps.steps.len()).find(|index| !is_low(*index)).unwrap_or(steps.steps.len());
         if end > at
             && let Some(usual) = usual[at]
         {
-            found.extend(dip(axis, &steps, (at, end), &usual));
+            match dip(axis, &steps, (at, end), &usual) {
+                Some(dip) => found.push(dip),
+                None => others += 1,
+            }
         }
         at = end.max(at) + 1;
     }
-    found
+    if found.len() > others { found } else { Vec::new() }
 }
 
 fn steps(axis: &Axis<'_>, resolution: u64) -> Option<Steps> {

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignRun, ForeignView};
 
 use super::axis::Axis;
@@ -9,6 +10,7 @@ use super::dips::{Dip, dips};
 use super::estimate::{Missing, reported, with_bounds};
 use super::finding::{Audit, AuditFinding, Evidence};
 use super::silence::{Precision, Silence, Silences, silences};
+use super::summary;
 use super::test::{probability_by_chance, waits_for_answers};
 use super::workers::WorkerFacts;
 use super::{Auditor, Given};
@@ -46,6 +48,9 @@ struct Seen {
 
 pub(super) fn judge(auditor: &Auditor, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
     let seen = look(auditor, &mut axis, run);
+    if let Some(audit) = by_tool(auditor, &seen, run, given) {
+        return audit;
+    }
     let by_silence: Vec<Missing> = seen.silences.waiting.iter().map(Missing::of_silence).collect();
     let by_dip: Vec<Missing> = seen.dips.iter().map(Missing::of_dip).collect();
     let (from_silences, from_dips) = (from_silences(&seen, &by_silence), from_dips(&seen, &by_dip));
@@ -74,6 +79,23 @@ pub(super) fn judge(auditor: &Auditor, mut axis: Axis<'_>, run: &ForeignRun, giv
     }
 }
 
+/// Where the starts are too coarse to show anything, but the tool leaves no doubt that its users wait for answers, the
+/// durations tell. Little's law gives the users where the file does not.
+fn by_tool(auditor: &Auditor, seen: &Seen, run: &ForeignRun, given: Given) -> Option<Audit> {
+    let is_coarse = seen.resolution > COARSE && seen.starts >= FEWEST_REQUESTS;
+    if !is_coarse || cannot_tell(seen) == AuditFinding::NoneSeen || run.load.model != Some(LoadModelKind::Closed) {
+        return None;
+    }
+    let seconds = seen.time as f64 / 1e9;
+    let mut run = run.clone();
+    run.claims.rate_per_second = Some(seen.starts as f64 / seconds);
+    let busy = auditor.durations.sum_ns() as f64 / seen.time as f64;
+    let users = given.users.or(Some((busy.round() as u32).max(1)));
+    let mut audit = summary::judge(Some(&auditor.durations), auditor, &run, Given { users, ..given });
+    audit.evidence.push(coarse(seen));
+    Some(audit)
+}
+
 fn look(auditor: &Auditor, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     let resolution = run.clock.start_resolution_ns.max(1);
     let workers = auditor.workers.facts();
@@ -91,7 +113,8 @@ fn look(auditor: &Auditor, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     let longest = auditor.durations.max().unwrap_or_default().0;
     let median = auditor.durations.quantile(0.5).unwrap_or_default().0;
     Seen {
-        dips: dips(axis, resolution),
+        // Where the starts are exact, an irregular schedule shows dips too, so they count only for a client that waits.
+        dips: if is_shown || resolution > COARSE { dips(axis, resolution) } else { Vec::new() },
         by_chance: if is_shown && !silences.waiting.is_empty() { 0.0 } else { by_chance },
         silences,
         workers,
@@ -176,11 +199,7 @@ fn evidence(seen: &Seen, run: &ForeignRun, finding: AuditFinding, by_silence: bo
         found.push(coarse(seen));
     }
     if seen.nothing_slow && !omits {
-        found.push(Evidence::new(
-            "nothing_slow",
-            "no request was so slow that it could have hidden others".to_owned(),
-            &[],
-        ));
+        found.push(summary::too_fast());
     }
     if run.view == ForeignView::Server {
         found.push(server_view());

@@ -13,6 +13,8 @@ use super::{Auditor, Given};
 
 /// A request is slow if it takes so many of the intervals at which its user sends.
 const SLOW_INTERVALS: f64 = 3.0;
+/// Where only the longest request is known, it must have taken so many of them to let suppose that it held up all users.
+const LONG_INTERVALS: f64 = 10.0;
 /// A tool on a schedule that sent this share of its rate left nothing out that mattered.
 const KEPT_UP: f64 = 0.99;
 
@@ -63,6 +65,9 @@ fn told(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told {
         LatencyFrom::BackFilled => Told::only(AuditFinding::CannotTell, back_filled(), given.interval),
         LatencyFrom::Send => match run.load.model {
             Some(LoadModelKind::Closed) => closed(histogram, run, given),
+            Some(LoadModelKind::Open | LoadModelKind::PartlyOpen) | None if nothing_slow(histogram, run) => {
+                Told { missing: Some(0.0), ..Told::only(AuditFinding::NoneSeen, too_fast(), given.interval) }
+            }
             Some(LoadModelKind::Open) => open(run, given),
             Some(LoadModelKind::PartlyOpen) | None => Told::only(AuditFinding::CannotTell, no_starts(), given.interval),
         },
@@ -112,7 +117,8 @@ fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told
     let low = sum(|one| one.at_least);
     // At most all users were held up as long as the longest request took, where the file does not count its slow ones.
     let longest = slow.iter().map(|one| one.value).max().unwrap_or(0);
-    let high = if histogram.is_some() { low } else { low.max(users * hidden(longest)) };
+    let may_hold_all = histogram.is_none() && longest as f64 >= LONG_INTERVALS * interval;
+    let high = if may_hold_all { low.max(users * hidden(longest)) } else { low };
     let share = |missing: f64| missing / (measured as f64 + missing).max(1.0);
     let finding = match (share(low) >= MATERIAL, share(high) >= MATERIAL) {
         (true, _) => AuditFinding::Certain,
@@ -121,7 +127,8 @@ fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told
     };
     let interval = Nanos(interval as u64);
     let base = histogram.cloned().unwrap_or_else(|| interpolated(run, measured));
-    let missing = missing(&slow, interval, low, high);
+    let omits = finding != AuditFinding::NoneSeen;
+    let missing = if omits { missing(&slow, interval, low, high) } else { Vec::new() };
     let corrected = with_bounds(&base, &missing, None);
     Told {
         finding,
@@ -212,15 +219,20 @@ fn tail(histogram: Option<&Histogram>, run: &ForeignRun, measured: u64) -> Vec<S
     found
 }
 
-/// A histogram that has the quantiles of the file, with even steps between them.
+/// A histogram that has the quantiles of the file. Between two of them each request has the lower value, which is the least
+/// that it can be.
 fn interpolated(run: &ForeignRun, measured: u64) -> Histogram {
     let mut histogram = Histogram::new();
-    let mut below = 0;
+    let mut last: Option<(u64, u64)> = None;
     let top = run.claims.max_ns.map(|max| (1.0, max));
     for (q, value) in run.claims.quantiles.iter().map(|claimed| (claimed.q, claimed.value_ns)).chain(top) {
         let rank = truetail_model::record::rank_of(q, measured);
-        histogram.record_n(Nanos(value), rank.saturating_sub(below));
-        below = rank.max(below);
+        let (below, lower) = last.unwrap_or((0, value));
+        if rank > below {
+            histogram.record_n(Nanos(lower), rank - below - 1);
+            histogram.record(Nanos(value));
+            last = Some((rank, value));
+        }
     }
     histogram
 }
@@ -235,6 +247,20 @@ fn reported_by(histogram: Option<&Histogram>, run: &ForeignRun) -> Vec<ReportedQ
         Some(ReportedQuantile { q, value_ns: value_ns? })
     };
     QUANTILES.into_iter().filter_map(claimed).collect()
+}
+
+/// The longest request took so small a share of the run that it cannot have hidden much.
+fn nothing_slow(histogram: Option<&Histogram>, run: &ForeignRun) -> bool {
+    let longest = histogram.and_then(|histogram| histogram.max().map(|max| max.0)).or(run.claims.max_ns);
+    let Some((longest, rate)) = longest.zip(run.claims.rate_per_second.filter(|rate| *rate > 0.0)) else {
+        return false;
+    };
+    let whole = measured(histogram, run) as f64 / rate * 1e9;
+    (longest as f64) < MATERIAL * whole
+}
+
+pub(super) fn too_fast() -> Evidence {
+    Evidence::new("nothing_slow", "no request was so slow that it could have hidden others".to_owned(), &[])
 }
 
 fn intended() -> Evidence {
