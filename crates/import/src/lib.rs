@@ -16,6 +16,7 @@ mod logs;
 mod rows;
 mod tables;
 mod user;
+mod utf16;
 mod vegeta;
 mod whole;
 
@@ -75,7 +76,7 @@ pub fn recognise(head: &[u8]) -> Result<&'static dyn Format, Unrecognised> {
 }
 
 /// Reads a file to its end, from a stream that need not be buffered: as `format`, or as what its beginning looks
-/// like. What is compressed with gzip is unpacked. Where columns are named, and no format, it is a table or JSON lines of no tool.
+/// like. What is compressed with gzip is unpacked, and UTF-16 is converted. Where columns are named, and no format, it is a table or JSON lines of no tool.
 ///
 /// # Errors
 /// [`ImportError`], if its format is not recognised, if nothing of it can be used, or it cannot be read.
@@ -87,13 +88,19 @@ pub fn read(
 ) -> Result<ForeignRun, ImportError> {
     let head = read_head(input)?;
     let packed = head.starts_with(gzip::MAGIC);
+    // A binary format may begin with the same two bytes.
+    let utf16 = utf16::order(&head).filter(|_| recognise(&head).is_err());
     let mut whole = Cursor::new(head).chain(BufReader::with_capacity(HEAD, input));
-    if !packed {
-        return read_text(&mut whole, format, options, sink);
+    if packed {
+        let mut unpacked = gzip::Unpacked::new(whole);
+        let mut run = read_text(&mut unpacked, format, options, sink)?;
+        unpacked.report(&mut run);
+        return Ok(run);
     }
-    let mut unpacked = gzip::Unpacked::new(whole);
-    let mut run = read_text(&mut unpacked, format, options, sink)?;
-    unpacked.report(&mut run);
+    let Some(from_bytes) = utf16 else { return read_text(&mut whole, format, options, sink) };
+    let mut converted = utf16::Converted::new(whole, from_bytes);
+    let mut run = read_text(&mut converted, format, options, sink)?;
+    converted.report(&mut run);
     Ok(run)
 }
 

@@ -156,9 +156,14 @@ fn windows_line_breaks_and_bytes_that_are_no_utf_8_do_no_harm() {
 }
 
 #[test]
-fn utf_16_is_told() {
+fn utf_16_is_converted() {
     let text = "timeStamp,elapsed\n1795157951005,10\n";
     let bytes: Vec<u8> = "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let mut requests = Vec::new();
+    let run = read(&mut &bytes[..], None, &ImportOptions::default(), &mut |request| requests.push(*request))
+        .expect("samples");
+    assert_eq!(requests, import("jmeter-csv", text.as_bytes()).1);
+    assert!(run.notes.iter().any(|note| note.contains("UTF-16")), "{:?}", run.notes);
     let error = recognise(&bytes).err().expect("it is UTF-16");
     assert!(error.looks_like.contains("UTF-16"), "{error}");
 }

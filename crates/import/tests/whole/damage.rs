@@ -108,6 +108,9 @@ fn logs_of_gatling_are_used_as_far_as_they_are_whole() {
     let (run, requests) = read("gatling-log", &bytes[..bytes.len() - 3]).expect("a beginning");
     assert!(requests.len() >= whole.len() - 1 && run.damage.truncated_at.is_some(), "{:?}", run.damage);
     assert_eq!(requests, whole[..requests.len()]);
+    assert_eq!(run.damage.truncated_at.map(|place| place.line), Some(0), "a binary file has no lines");
+    let error = refused("gatling-log", &bytes[..30]);
+    assert!(error.starts_with("byte ") && error.ends_with("the log ends within a record; it was cut off"), "{error}");
     let text = String::from_utf8(bytes_of("tools/gatling/3.11.5/stall/simulation.log")).expect("text");
     let row = text.lines().position(|line| line.starts_with("REQUEST")).expect("a request");
     let damaged: Vec<String> = text

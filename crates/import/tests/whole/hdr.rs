@@ -53,6 +53,9 @@ fn of_several_tags_the_response_times_are_read() {
     let run = read("hlog", &log(3, &[Some("service_time"), Some("response_time")])).expect("a log").0;
     assert_eq!((run.claims.measured, run.claims.latency_from), (Some(200), LatencyFrom::Intended));
     assert!(run.notes.iter().any(|note| note.contains("'response_time' was read; the others are 'service_time'")));
+    assert!(run.notes.iter().all(|note| !note.contains("unit")), "truetail's own unit is known");
+    let run = read("hlog", &log(3, &[Some("failed"), Some("response_time")])).expect("a log").0;
+    assert!(run.notes.iter().any(|note| note.ends_with("slower than all of these: 200")), "{:?}", run.notes);
     let run = read("hlog", &log(3, &[Some("a"), None])).expect("a log").0;
     assert!(run.notes.iter().any(|note| note.contains("the others are 'a'")), "{:?}", run.notes);
 }

@@ -45,8 +45,10 @@ impl Format for Hlog {
     }
 }
 
-/// The tag of truetail's own logs that holds what a user felt.
+/// The tag of truetail's own logs, in nanoseconds, that holds what a user felt.
 const OURS: &str = "response_time";
+/// The tags of truetail's own logs that hold the arrivals without an answer.
+const UNANSWERED: [&str; 2] = ["censored", "failed"];
 
 /// The beginning of every histogram in version 2: in Base64, the bytes 1c 84 93 14, or 1c 84 93 13 where it is not
 /// compressed.
@@ -94,7 +96,7 @@ fn read(bytes: &[u8], said_unit_ns: Option<u64>) -> Result<ForeignRun, ImportErr
     };
     let clock = ForeignClock { duration_resolution_ns: unit_ns, ..ForeignClock::default() };
     let mut notes = notes(&tag, &log.tags);
-    if said_unit_ns.is_none() {
+    if said_unit_ns.is_none() && tag != OURS {
         let note =
             "the log does not say its unit; its values are read as nanoseconds; --units duration=us says otherwise";
         notes.push(note.to_owned());
@@ -109,6 +111,10 @@ fn notes(tag: &str, others: &BTreeMap<String, Histogram>) -> Vec<String> {
             "the log does not say where its latencies start; they are read as starting when a request was sent"
                 .to_owned(),
         );
+    }
+    let unanswered: u64 = UNANSWERED.iter().filter_map(|tag| others.get(*tag)).map(Histogram::count).sum();
+    if tag == OURS && unanswered > 0 {
+        notes.push(format!("arrivals without an answer, which are slower than all of these: {unanswered}"));
     }
     if !others.is_empty() {
         let names: Vec<_> = others.keys().map(|name| format!("'{name}'")).collect();
