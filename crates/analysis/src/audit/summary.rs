@@ -8,8 +8,7 @@ use truetail_run::{ForeignRun, LatencyFrom};
 
 use super::estimate::{Missing, reported, with_bounds};
 use super::finding::{Audit, AuditFinding, CorrectedQuantile, Evidence, QUANTILES, ReportedQuantile};
-use super::judge::MATERIAL;
-use super::{Auditor, Given};
+use super::rows::{Given, MATERIAL, Rows};
 
 /// A request is slow if it takes so many of the intervals at which its user sends.
 const SLOW_INTERVALS: f64 = 3.0;
@@ -18,20 +17,17 @@ const LONG_INTERVALS: f64 = 10.0;
 /// A tool on a schedule that sent this share of its rate left nothing out that mattered.
 const KEPT_UP: f64 = 0.99;
 
-pub(super) fn judge(histogram: Option<&Histogram>, auditor: &Auditor, run: &ForeignRun, given: Given) -> Audit {
+pub(super) fn judge(histogram: Option<&Histogram>, rows: &Rows, run: &ForeignRun, given: Given) -> Audit {
     let told = told(histogram, run, given);
     let measured = measured(histogram, run);
-    let requests = if auditor.requests > 0 {
-        auditor.requests
-    } else {
-        run.claims.requests.or(run.claims.measured).unwrap_or(measured)
-    };
+    let requests =
+        if rows.requests > 0 { rows.requests } else { run.claims.requests.or(run.claims.measured).unwrap_or(measured) };
     Audit {
         finding: told.finding,
         missing_arrivals: told.missing.map(|missing| missing.round() as u64),
         evidence: told.evidence,
         requests,
-        failed: if auditor.requests > 0 { Some(auditor.failed) } else { run.claims.failed },
+        failed: if rows.requests > 0 { Some(rows.failed) } else { run.claims.failed },
         users: given.users,
         expected_interval: told.interval,
         reported: reported_by(histogram, run),
