@@ -46,12 +46,14 @@ struct Seen {
 
 pub(super) fn judge(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
     let seen = look(rows, &mut axis, run);
-    if let Some(audit) = by_tool(rows, &seen, run, given) {
-        return audit;
-    }
     let by_silence: Vec<Missing> = seen.silences.waiting.iter().map(Missing::of_silence).collect();
     let by_dip: Vec<Missing> = seen.dips.iter().map(Missing::of_dip).collect();
     let (from_silences, from_dips) = (from_silences(&seen, &by_silence), from_dips(&seen, &by_dip));
+    if from_silences.max(from_dips) == AuditFinding::NoneSeen
+        && let Some(audit) = by_tool(rows, &seen, run, given)
+    {
+        return audit;
+    }
     let finding = from_silences.max(from_dips).max(cannot_tell(&seen));
     let missing = match finding {
         AuditFinding::NoneSeen | AuditFinding::CannotTell => &[],
@@ -81,7 +83,7 @@ pub(super) fn judge(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Gi
 /// durations tell. Little's law gives the users where the file does not.
 fn by_tool(rows: &Rows, seen: &Seen, run: &ForeignRun, given: Given) -> Option<Audit> {
     let is_coarse = seen.resolution > COARSE && seen.starts >= FEWEST_REQUESTS;
-    if !is_coarse || cannot_tell(seen) == AuditFinding::NoneSeen || run.load.model != Some(LoadModelKind::Closed) {
+    if !is_coarse || seen.nothing_slow || run.load.model != Some(LoadModelKind::Closed) {
         return None;
     }
     let seconds = seen.time as f64 / 1e9;

@@ -132,8 +132,9 @@ fn a_correction_adds_what_a_client_would_have_sent() {
     let json = dir.truetail(&arguments).json();
     assert_eq!((json["schema"].as_str(), json["added"].as_u64()), (Some("truetail.correct/1"), Some(100)));
     assert_eq!((json["before"]["count"].as_u64(), json["after"]["count"].as_u64()), (Some(1_000), Some(1_100)));
+    // 1,010, 1,000, 990 … 10 ms were added or measured; 11 of 1,100 values are beyond p99.
     let p99 = |when: &str| json[when]["quantiles"][3]["value_ns"].as_f64().expect("nanoseconds") / 1e6;
-    assert!((p99("before") - 10.0).abs() < 0.1 && (p99("after") / 910.0 - 1.0).abs() < 0.001, "{json}");
+    assert!((p99("before") - 10.0).abs() < 0.1 && (p99("after") / 900.0 - 1.0).abs() < 0.001, "{json}");
 }
 
 #[test]
