@@ -117,18 +117,42 @@ fn push_lines(text: &mut String, words: &str, style: Style) {
 }
 
 fn table(comparison: &Comparison, style: Style) -> String {
-    let interval = format!("{} interval", confidence(comparison));
-    let heads = [
-        ("", Align::Left),
-        ("A", Align::Right),
-        ("B", Align::Right),
-        ("B/A", Align::Right),
-        (interval.as_str(), Align::Right),
-        ("", Align::Left),
-    ];
+    let aligned = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left];
+    let heads = heads(comparison);
+    let heads: Vec<(&str, Align)> = heads.iter().map(String::as_str).zip(aligned).collect();
     let mut table = TextTable::new(&heads);
     comparison.quantiles.iter().for_each(|quantile| table.row(row(quantile)));
     table.lines(0, style).into_iter().map(|line| line + "\n").collect()
+}
+
+fn heads(comparison: &Comparison) -> [String; 6] {
+    let interval = format!("{} interval", confidence(comparison));
+    [String::new(), "A".to_owned(), "B".to_owned(), "B/A".to_owned(), interval, String::new()]
+}
+
+/// What a page says of a comparison.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CompareWords {
+    /// The heads of its table.
+    pub heads: Vec<String>,
+    /// The rows of its table, one a percentile; none where nothing was compared.
+    pub rows: Vec<Vec<String>>,
+    /// Sentences: what becomes of the conditions, what the intervals include, why nothing was compared.
+    pub remarks: Vec<String>,
+}
+
+/// The same as the screen says, for a page.
+pub fn compare_words(report: &CompareReport) -> CompareWords {
+    let gates = report.gates.iter().map(|gate| format!("{} {}: {}", gate_word(gate.state), gate.text, gate.message));
+    let word = if report.anyway { "Compared anyway:" } else { "Not compared:" };
+    let objections = report.objections.iter().map(|objection| format!("{word} {objection}."));
+    let rounds = report.rounds.iter().map(|rounds| format!("{}.", rounds_line(rounds)));
+    let basis = report.comparison.iter().map(|comparison| basis(comparison).to_owned());
+    CompareWords {
+        heads: report.comparison.as_ref().map_or(Vec::new(), |comparison| heads(comparison).into()),
+        rows: report.comparison.iter().flat_map(|comparison| comparison.quantiles.iter().map(row)).collect(),
+        remarks: gates.chain(objections).chain(basis).chain(rounds).collect(),
+    }
 }
 
 /// `95 %`, or `98.75 %` where several looks are paid for.
@@ -172,12 +196,24 @@ fn basis(comparison: &Comparison) -> &'static str {
 }
 
 fn gate_line(gate: &GateFinding, style: Style) -> String {
-    let (word, emphasis) = match gate.state {
-        GateState::Holds => ("PASSED", Emphasis::Good),
-        GateState::Fails => ("FAILED", Emphasis::Bad),
-        GateState::Open => ("OPEN", Emphasis::Doubt),
+    let emphasis = match gate.state {
+        GateState::Holds => Emphasis::Good,
+        GateState::Fails => Emphasis::Bad,
+        GateState::Open => Emphasis::Doubt,
     };
-    format!("{} {}\n", style.emphasize(emphasis, word), style.printable(&format!("{}: {}", gate.text, gate.message)))
+    format!(
+        "{} {}\n",
+        style.emphasize(emphasis, gate_word(gate.state)),
+        style.printable(&format!("{}: {}", gate.text, gate.message))
+    )
+}
+
+fn gate_word(state: GateState) -> &'static str {
+    match state {
+        GateState::Holds => "PASSED",
+        GateState::Fails => "FAILED",
+        GateState::Open => "OPEN",
+    }
 }
 
 /// The schema of the JSON.

@@ -51,7 +51,9 @@ pub mod words;
 
 pub use audit::{AuditReport, CorrectReport, audit_json, audit_text, correct_json, correct_text};
 pub use capacity::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
-pub use compare::{CompareReport, RoundsEnd, RoundsReport, compare_history, compare_json, compare_text};
+pub use compare::{
+    CompareReport, CompareWords, RoundsEnd, RoundsReport, compare_history, compare_json, compare_text, compare_words,
+};
 pub use comparison::{comparison_explanation, comparison_table};
 pub use hgrm::hgrm;
 pub use json::pretty_json;

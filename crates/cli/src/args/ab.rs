@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use truetail_analysis::compare::CompareGate;
 
+use super::page::TypedArgs;
 use super::run_options::{Omits, RunOptions};
 use super::values::count;
 
@@ -28,17 +29,8 @@ pub struct AbArgs {
     /// URL of B
     #[arg(value_name = "URL_B")]
     pub b: String,
-    /// Number of rounds; a round is one run of A and one of B [default: 5]
-    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Rounds")]
-    pub rounds: Option<u32>,
-    /// Stop as soon as every condition of --fail-if is decided. The intervals are wider for that, because each look at the
-    /// result is another chance to be wrong
-    #[arg(long, conflicts_with = "rounds", requires = "fail_if", help_heading = "Rounds")]
-    pub until_decided: bool,
-    /// Maximum number of rounds with --until-decided [default: 12]
-    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, requires = "until_decided")]
-    #[arg(help_heading = "Rounds")]
-    pub max_rounds: Option<u32>,
+    #[command(flatten)]
+    pub rounds: RoundsArgs,
     #[command(flatten)]
     pub run: RunOptions<OmittedByAb>,
     /// Fail the comparison (exit code 3) on this condition, such as 'p99 worse than 5%'. Repeatable. The exit code is 4 if the
@@ -54,12 +46,33 @@ pub struct AbArgs {
     /// Print the result as JSON on standard output, and nothing else
     #[arg(long, help_heading = "Result")]
     pub json: bool,
+    /// Write a page with the curves, heat maps and ratios to this file: one HTML file that loads nothing
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    pub html: Option<PathBuf>,
     /// Append one row per run to this CSV file, for a spreadsheet or a change-point detector. A new file gets a header
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub append: Option<PathBuf>,
     /// Show no progress
     #[arg(long, help_heading = "Result")]
     pub quiet: bool,
+    #[command(flatten)]
+    pub typed: TypedArgs,
+}
+
+/// When the rounds end.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct RoundsArgs {
+    /// Number of rounds; a round is one run of A and one of B [default: 5]
+    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, help_heading = "Rounds")]
+    pub rounds: Option<u32>,
+    /// Stop as soon as every condition of --fail-if is decided. The intervals are wider for that, because each look at the
+    /// result is another chance to be wrong
+    #[arg(long, conflicts_with = "rounds", requires = "fail_if", help_heading = "Rounds")]
+    pub until_decided: bool,
+    /// Maximum number of rounds with --until-decided [default: 12]
+    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true, requires = "until_decided")]
+    #[arg(help_heading = "Rounds")]
+    pub max_rounds: Option<u32>,
 }
 
 /// What `ab` leaves out of the options of `run`: what names requests in another way than by a URL, what ends runs at different

@@ -92,6 +92,8 @@ impl Command {
         match self {
             Command::Demo(args) => args.typed.words = words,
             Command::Run(args) => args.typed.words = words,
+            Command::Compare(args) => args.typed.words = words,
+            Command::Ab(args) => args.typed.words = words,
             Command::Simulate(args) => args.typed.words = words,
             Command::Capacity(args) => args.typed.words = words,
             Command::Explore(_)
@@ -100,8 +102,6 @@ impl Command {
             | Command::Certify(_)
             | Command::Report(_)
             | Command::Merge(_)
-            | Command::Compare(_)
-            | Command::Ab(_)
             | Command::Audit(_)
             | Command::Correct(_)
             | Command::Completions(_)

@@ -6,25 +6,22 @@ use std::path::{Path, PathBuf};
 
 use truetail_analysis::compare::{compare as compare_findings, objections};
 use truetail_report::{CompareReport, compare_history, compare_json, compare_text};
-use truetail_run::{Findings, GateState, Run, Verdict};
+use truetail_run::{Findings, GateState};
 
+use super::compare_page;
+use super::named_run::{Named, with_verdicts};
 use super::report::load;
 use crate::args::compare::CompareArgs;
 use crate::error::{ExitCode, Result, runtime_error, usage_error};
-use crate::output;
-
-/// A run, what it is called, and its findings.
-pub(super) struct Named {
-    pub(super) name: String,
-    pub(super) run: Run,
-    pub(super) findings: Findings,
-}
+use crate::gating::check_place;
+use crate::{command_line, output};
 
 /// Compares, prints, and appends to the history.
 ///
 /// # Errors
 /// If a folder is no run, or something cannot be written.
 pub fn compare(args: CompareArgs) -> Result<ExitCode> {
+    args.html.as_deref().map_or(Ok(()), |file| check_place("--html", file))?;
     let (a, b) = sides(args.runs, args.against)?;
     let (a, b) = (load_all(&a)?, load_all(&b)?);
     let objections = objections(&with_verdicts(&a), &with_verdicts(&b));
@@ -41,6 +38,9 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
         rounds: None,
     };
     output::print(&if args.json { compare_json(&report) } else { compare_text(&report, output::stdout_style()) })?;
+    if let Some(file) = &args.html {
+        compare_page::write(file, &report, [&a, &b], &command_line::of_words(&args.typed.words))?;
+    }
     if let Some(file) = &args.append {
         append(file, a.iter().chain(&b))?;
     }
@@ -82,10 +82,6 @@ fn load_all(paths: &[PathBuf]) -> Result<Vec<Named>> {
         Ok(Named { name: path.display().to_string(), run, findings })
     };
     paths.iter().map(load_one).collect()
-}
-
-pub(super) fn with_verdicts<'a>(side: impl IntoIterator<Item = &'a Named>) -> Vec<(&'a str, &'a Run, &'a Verdict)> {
-    side.into_iter().map(|named| (named.name.as_str(), &named.run, &named.findings.verdict)).collect()
 }
 
 fn of_side(side: &[Named]) -> Vec<&Findings> {

@@ -30,7 +30,7 @@ fn code_of(json: &Value) -> i32 {
 #[test]
 fn sides_run_in_turns_and_each_run_is_kept() {
     let (dir, _other, a, b) = servers();
-    let load = ["-r", "200", "-d", "300ms", "--rounds", "2", "--out", "out", "--anyway", "--json"];
+    let load = ["-r", "200", "-d", "300ms", "--rounds", "2", "--out", "out", "--anyway", "--json", "--html", "ab.html"];
     let output = dir.truetail(&[&["ab", &a.api(), &b.api()], &load[..]].concat());
     let json = output.json();
     assert_eq!(output.code, Some(code_of(&json)), "{output:?}");
@@ -38,6 +38,8 @@ fn sides_run_in_turns_and_each_run_is_kept() {
     let rounds = &json["rounds"];
     assert_eq!((rounds["done"].as_u64(), rounds["ended"].as_str()), (Some(2), Some("all_done")), "{json}");
     assert_eq!(rounds["folder"], "out");
+    let page = std::fs::read_to_string(dir.path().join("ab.html")).expect("a page");
+    assert!(page.contains("href=\"out/round-2-b/report.html\"") && page.contains("Rounds: 2 rounds"));
     let times = ["round-1-a", "round-1-b", "round-2-b", "round-2-a"].map(|name| started(&dir, name));
     assert!(times.is_sorted(), "A B B A: {times:?}");
     let run = |name: &str| assert_complete(&dir.path().join("out").join(name));

@@ -117,7 +117,7 @@ impl Format for AccessJson {
     ) -> Result<ForeignRun, ImportError> {
         let mut lines = Lines::new(input);
         lines.skip_byte_order_mark()?;
-        let mut books = Books::in_order(sink);
+        let mut books = Books::in_any_order(sink);
         let (mut row, mut seen, mut workers) = (Row::new(), ServerSeen::default(), Workers::default());
         let mut failures = FailureClassifier::default();
         each_row(&mut lines, &mut books, |line, _| {

@@ -1,5 +1,5 @@
 //! Access logs of servers and proxies, which say how long each request took *there*. They know nothing of requests that had not
-//! reached the server.
+//! reached the server. Workers of a server may write their lines in blocks, so the order of the lines says nothing.
 
 mod json;
 mod text;

@@ -72,7 +72,7 @@ impl Format for TextLog {
     ) -> Result<ForeignRun, ImportError> {
         let mut lines = Lines::new(input);
         lines.skip_byte_order_mark()?;
-        let mut books = Books::in_order(sink);
+        let mut books = Books::in_any_order(sink);
         let (mut words, mut seen) = (Words::default(), ServerSeen::default());
         let mut failures = FailureClassifier::default();
         each_row(&mut lines, &mut books, |line, span| {

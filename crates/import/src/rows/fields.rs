@@ -4,6 +4,7 @@
 #[derive(Default, Debug)]
 pub(crate) struct Fields {
     bounds: Vec<(u32, u32)>,
+    loose_quote: bool,
 }
 
 impl Fields {
@@ -11,6 +12,7 @@ impl Fields {
     /// off; doubled quotes inside it stay.
     pub fn split(&mut self, row: &[u8], delimiter: u8) {
         self.bounds.clear();
+        self.loose_quote = false;
         if memchr::memchr(b'"', row).is_some() {
             return self.split_quoted(row, delimiter);
         }
@@ -25,6 +27,11 @@ impl Fields {
     /// How many.
     pub fn len(&self) -> usize {
         self.bounds.len()
+    }
+
+    /// Whether a field that begins with a quote does not end with one, or has a single one inside.
+    pub fn has_loose_quote(&self) -> bool {
+        self.loose_quote
     }
 
     /// One of them; empty where there are not as many.
@@ -43,6 +50,7 @@ impl Fields {
             let end = field_end(row, start, delimiter);
             let quoted = end >= start + 2 && row[start] == b'"' && row[end - 1] == b'"';
             let inside = usize::from(quoted);
+            self.loose_quote |= row.get(start) == Some(&b'"') && !(quoted && has_pairs(&row[start + 1..end - 1]));
             self.bounds.push(((start + inside) as u32, (end - inside) as u32));
             if end == row.len() {
                 return;
@@ -50,6 +58,12 @@ impl Fields {
             start = end + 1;
         }
     }
+}
+
+/// Whether all quotes within a field are doubled.
+fn has_pairs(field: &[u8]) -> bool {
+    let mut quotes = memchr::memchr_iter(b'"', field);
+    std::iter::from_fn(|| quotes.next().map(|at| quotes.next() == Some(at + 1))).all(|pair| pair)
 }
 
 /// The number of fields of a row without quotes.
@@ -110,6 +124,7 @@ mod tests {
             read.split(row, b',');
             let expected: Vec<_> = fields.iter().map(String::as_bytes).collect();
             prop_assert_eq!(read.iter(row).collect::<Vec<_>>(), expected);
+            prop_assert!(!read.has_loose_quote());
         }
 
         #[test]

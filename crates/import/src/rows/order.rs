@@ -2,8 +2,8 @@
 
 use truetail_run::{FilePlace, ForeignRequest};
 
-/// Rows of concurrent writers may overtake each other by less.
-const STEP_BACK_NS: u64 = 1_000_000_000;
+/// Rows of concurrent writers overtake each other by less, also where times are whole seconds.
+const STEP_BACK_NS: u64 = 2_000_000_000;
 /// A pause as long as this, with nothing outstanding, may be one between two runs.
 const PAUSE_NS: u64 = 60_000_000_000;
 

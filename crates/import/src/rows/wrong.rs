@@ -19,6 +19,8 @@ pub(crate) enum Wrong {
     Shape(&'static str),
     /// It ends before it starts.
     EndsBeforeStart,
+    /// A field begins with a quote and does not end.
+    OpenQuote,
     /// It is longer than any row may be.
     TooLong,
     /// The file ends within it.
@@ -38,6 +40,7 @@ impl fmt::Display for Wrong {
             Wrong::Json => f.write_str("it is not a JSON object"),
             Wrong::Shape(expected) => write!(f, "it is not {expected}"),
             Wrong::EndsBeforeStart => f.write_str("it ends before it starts"),
+            Wrong::OpenQuote => f.write_str("a quote in it is not closed"),
             Wrong::TooLong => f.write_str("it is longer than 1 MiB"),
             Wrong::CutOff => f.write_str("the file ends within it"),
         }

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::rows::fields::count;
+use crate::rows::lines::Span;
 use crate::rows::{Books, Fields, Lines, Taken, Wrong};
 
 /// What may stand between fields.
@@ -88,18 +89,25 @@ impl Table {
         mut take: impl FnMut(&[u8], &Fields) -> Result<Taken, Wrong>,
     ) -> io::Result<()> {
         let mut fields = Fields::default();
+        let mut headers = 0u64;
+        let mut first = lines.place();
         while let Some(span) = lines.peek()? {
-            let taken = self.row(lines.bytes(span), span.whole, &mut fields, &mut take);
-            if span.lines > 1 && taken.is_err() {
-                // More likely a lost quote than a row over several lines.
+            let taken = self.row(lines.bytes(span), span, &mut fields, &mut take);
+            if span.lines > 1 && matches!(taken, Err(Wrong::Fields { .. } | Wrong::OpenQuote)) {
+                // Lines that make no row together: the first of them has lost a quote, but may be whole without it.
                 let line = lines.peek_line()?.unwrap_or(span);
-                books.take(lines, line, taken)?;
+                let taken = self.row(lines.bytes(line), line, &mut fields, &mut take);
+                books.take(lines, line, taken.map_err(|_| Wrong::OpenQuote))?;
                 continue;
             }
             if taken == Ok(Taken::Other) && self.is_header(lines.bytes(span)) {
-                books.note(format!("the header comes again at line {}: the file holds two runs", lines.place().line));
+                first = if headers == 0 { lines.place() } else { first };
+                headers += 1;
             }
             books.take(lines, span, taken)?;
+        }
+        if headers > 0 {
+            books.note(format!("the header comes again at line {}: the file holds {} runs", first.line, headers + 1));
         }
         Ok(())
     }
@@ -107,7 +115,7 @@ impl Table {
     fn row(
         &self,
         row: &[u8],
-        whole: bool,
+        span: Span,
         fields: &mut Fields,
         take: &mut impl FnMut(&[u8], &Fields) -> Result<Taken, Wrong>,
     ) -> Result<Taken, Wrong> {
@@ -118,10 +126,13 @@ impl Table {
         } else {
             count(row, self.delimiter)
         };
+        if span.lines > 1 && fields.has_loose_quote() {
+            return Err(Wrong::OpenQuote);
+        }
         if found != self.columns {
             return Err(Wrong::Fields { found, expected: self.columns });
         }
-        if !whole && self.last_used + 1 >= self.columns {
+        if !span.whole && self.last_used + 1 >= self.columns {
             return Err(Wrong::CutOff);
         }
         if !wanted || self.is_header(row) {

@@ -73,10 +73,12 @@ fn a_file_without_header_and_one_with_other_columns() {
 #[test]
 fn two_runs_in_one_file_are_told() {
     let bytes = file(&format!("{CLOSED}/healthy/samples.csv"));
+    let thrice = [&bytes[..], &bytes[..], &bytes[..]].concat();
+    assert_eq!(import("jmeter-csv", &thrice).0.notes[0], "the header comes again at line 567: the file holds 3 runs");
     let twice = [&bytes[..], &bytes[..]].concat();
     let (run, _) = import("jmeter-csv", &twice);
     assert_eq!((run.requests, run.damage.rows_left_out), (2 * 565, 0));
-    assert_eq!(run.notes[0], "the header comes again at line 567: the file holds two runs");
+    assert_eq!(run.notes[0], "the header comes again at line 567: the file holds 2 runs");
     assert!(run.notes[1].starts_with("the clock steps back once, first by"), "{:?}", run.notes);
     assert!(run.notes[1].contains("at line 568"), "{:?}", run.notes);
 
@@ -101,6 +103,16 @@ fn wrong_rows_are_left_out_and_the_first_is_named() {
     assert_eq!((requests.len(), run.damage.rows_left_out, run.claims.failed), (3, 4, Some(1)));
     let (place, what) = run.damage.first.expect("a place");
     assert_eq!((place.byte, place.line, &what[..]), (56, 3, "'elapsed' is negative"));
+
+    let lost = "timeStamp,elapsed,label\n1795157951005,\"10,a\n1795157951006,11,\"b\"\n1795157951007,12,\"c\n";
+    let (run, requests) = import("jmeter-csv", lost.as_bytes());
+    let durations: Vec<_> = requests.iter().map(|request| request.duration).collect();
+    assert_eq!(durations, [Nanos(11_000_000), Nanos(12_000_000)]);
+    assert_eq!(run.damage.rows_left_out, 1);
+    assert_eq!(
+        run.damage.first.map(|(place, what)| (place.line, what)),
+        Some((2, "a quote in it is not closed".to_owned()))
+    );
 }
 
 #[test]

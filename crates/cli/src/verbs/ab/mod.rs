@@ -11,11 +11,13 @@ use truetail_report::{CompareReport, RoundsEnd, RoundsReport, compare_json, comp
 use truetail_requests::redacted_url;
 use truetail_study::ab::{AbPlan, AbResult, Ended, Ending, run_rounds};
 
-use super::compare::{append, exit_code, with_verdicts};
-use crate::args::ab::AbArgs;
+use super::compare::{append, exit_code};
+use super::compare_page;
+use super::named_run::with_verdicts;
+use crate::args::ab::{AbArgs, RoundsArgs};
 use crate::error::{CliError, ExitCode, Result};
 use crate::gating::check_place;
-use crate::output;
+use crate::{command_line, output};
 use runner::Runner;
 
 /// Rounds, unless a number is given.
@@ -28,12 +30,17 @@ const MOST_ROUNDS: u32 = 12;
 /// # Errors
 /// If a run cannot be made; what was measured until then is printed first. If something cannot be written.
 pub fn ab(args: AbArgs) -> Result<ExitCode> {
+    args.html.as_deref().map_or(Ok(()), |file| check_place("--html", file))?;
     args.append.as_deref().map_or(Ok(()), |file| check_place("--append", file))?;
-    let plan = AbPlan { ending: ending(&args), gates: args.fail_if.clone() };
+    let plan = AbPlan { ending: ending(args.rounds), gates: args.fail_if.clone() };
     let mut runner = Runner::start(&args, plan.ending.most())?;
     let result = run_rounds(&plan, &mut runner);
     let report = report(&args, &plan, &result, &runner);
     output::print(&if args.json { compare_json(&report) } else { compare_text(&report, output::stdout_style()) })?;
+    if let Some(file) = &args.html {
+        let (a, b) = runner.sides();
+        compare_page::write(file, &report, [a, b], &command_line::of_ab(&args)?)?;
+    }
     if let Some(file) = &args.append {
         append(file, runner.runs())?;
     }
@@ -45,11 +52,11 @@ pub fn ab(args: AbArgs) -> Result<ExitCode> {
     }
 }
 
-fn ending(args: &AbArgs) -> Ending {
-    if args.until_decided {
-        Ending::Decided { most: args.max_rounds.unwrap_or(MOST_ROUNDS) }
+fn ending(rounds: RoundsArgs) -> Ending {
+    if rounds.until_decided {
+        Ending::Decided { most: rounds.max_rounds.unwrap_or(MOST_ROUNDS) }
     } else {
-        Ending::After(args.rounds.unwrap_or(ROUNDS))
+        Ending::After(rounds.rounds.unwrap_or(ROUNDS))
     }
 }
 

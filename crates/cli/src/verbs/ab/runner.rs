@@ -16,7 +16,7 @@ use crate::output_folder::{OutputFolder, SaveTo};
 use crate::resolve::load::DEFAULT_SEED;
 use crate::resolve::run::{ResolvedRun, resolve};
 use crate::signals::{CurrentRun, SignalHandler, stop_runs_on_signal};
-use crate::verbs::compare::Named;
+use crate::verbs::named_run::Named;
 use crate::verbs::run::{name_of, preflight};
 
 /// Runs sides, and keeps what they gave.
