@@ -44,7 +44,29 @@ struct Seen {
     starts: u64,
 }
 
-pub(super) fn judge(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
+pub(super) fn judge(rows: &Rows, axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
+    let audit = by_times(rows, axis, run, given);
+    let matters = |dropped: &u64| summary::dropping_matters(*dropped, rows.requests);
+    match run.claims.dropped.filter(matters) {
+        None => audit,
+        Some(dropped) => with_dropped(audit, dropped),
+    }
+}
+
+/// The tool itself counts requests that it did not send, whether or not the times show it.
+fn with_dropped(mut audit: Audit, dropped: u64) -> Audit {
+    let is_estimated = matches!(audit.finding, AuditFinding::Likely | AuditFinding::Certain);
+    if !is_estimated {
+        // How long they would have taken is not known.
+        audit.corrected.clear();
+    }
+    audit.finding = AuditFinding::Certain;
+    audit.missing_arrivals = audit.missing_arrivals.max(Some(dropped));
+    audit.evidence.insert(0, summary::dropping(dropped));
+    audit
+}
+
+fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
     let seen = look(rows, &mut axis, run);
     let by_silence: Vec<Missing> = seen.silences.waiting.iter().map(Missing::of_silence).collect();
     let by_dip: Vec<Missing> = seen.dips.iter().map(Missing::of_dip).collect();

@@ -71,14 +71,21 @@ fn told(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told {
 
 fn of_dropped(dropped: u64, run: &ForeignRun, given: Given) -> Told {
     let sent = run.claims.requests.or(run.claims.measured).unwrap_or(0);
-    let matters = dropped as f64 >= MATERIAL * (sent + dropped) as f64;
-    let evidence = Evidence::new(
+    let finding = if dropping_matters(dropped, sent) { AuditFinding::Certain } else { AuditFinding::NoneSeen };
+    Told { missing: Some(dropped as f64), ..Told::only(finding, dropping(dropped), given.interval) }
+}
+
+/// Whether that many requests which were due and not sent matter among those that were.
+pub(super) fn dropping_matters(dropped: u64, sent: u64) -> bool {
+    dropped > 0 && dropped as f64 >= MATERIAL * (sent as f64 + dropped as f64)
+}
+
+pub(super) fn dropping(dropped: u64) -> Evidence {
+    Evidence::new(
         "dropped",
         format!("the tool says itself that it did not send {dropped} requests that were due"),
         &[("dropped", json!(dropped))],
-    );
-    let finding = if matters { AuditFinding::Certain } else { AuditFinding::NoneSeen };
-    Told { missing: Some(dropped as f64), ..Told::only(finding, evidence, given.interval) }
+    )
 }
 
 fn open(run: &ForeignRun, given: Given) -> Told {
