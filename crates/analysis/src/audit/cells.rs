@@ -72,7 +72,7 @@ fn bucket_of(duration: u64) -> usize {
 /// The geometric middle of a bucket, nanoseconds.
 fn middle_of(bucket: usize) -> u64 {
     let low = (1u64 << (bucket / 2)) as f64;
-    (if bucket % 2 == 0 { low * 1.2247 } else { low * 1.7321 }) as u64
+    (if bucket.is_multiple_of(2) { low * 1.2247 } else { low * 1.7321 }) as u64
 }
 
 /// The durations of the requests that started in a longer bin, in coarse buckets.

@@ -107,7 +107,7 @@ fn steps(axis: &Axis<'_>, resolution: u64) -> Option<Steps> {
         in_flight = axis.in_flight_after(index);
     }
     // The first and the last step are not whole.
-    (steps.len() > 2 * SIDE / 2).then(|| Steps { first, width, steps })
+    (steps.len() > SIDE).then_some(Steps { first, width, steps })
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -6,18 +6,16 @@ use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignRun, ForeignView};
 
 use super::axis::Axis;
+use super::chance::{probability_by_chance, waits_for_answers};
 use super::dips::{Dip, dips};
 use super::estimate::{Missing, reported, with_bounds};
 use super::finding::{Audit, AuditFinding, Evidence};
+use super::rows::{Given, MATERIAL, Rows};
 use super::silence::{Precision, Silence, Silences, silences};
 use super::summary;
-use super::test::{probability_by_chance, waits_for_answers};
 use super::workers::WorkerFacts;
-use super::{Auditor, Given};
 use crate::figures;
 
-/// Fewer missing arrivals than this share of all do not matter: half of what a stall of 0.5 % of the run hides.
-pub(super) const MATERIAL: f64 = 0.0025;
 /// So often does chance show as much where a finding is likely, and where it is certain.
 const LIKELY: f64 = 0.01;
 const CERTAIN: f64 = 1e-4;
@@ -46,14 +44,38 @@ struct Seen {
     starts: u64,
 }
 
-pub(super) fn judge(auditor: &Auditor, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
-    let seen = look(auditor, &mut axis, run);
-    if let Some(audit) = by_tool(auditor, &seen, run, given) {
-        return audit;
+pub(super) fn judge(rows: &Rows, axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
+    let audit = by_times(rows, axis, run, given);
+    let matters = |dropped: &u64| summary::dropping_matters(*dropped, rows.requests);
+    match run.claims.dropped.filter(matters) {
+        None => audit,
+        Some(dropped) => with_dropped(audit, dropped),
     }
+}
+
+/// The tool itself counts requests that it did not send, whether or not the times show it.
+fn with_dropped(mut audit: Audit, dropped: u64) -> Audit {
+    let is_estimated = matches!(audit.finding, AuditFinding::Likely | AuditFinding::Certain);
+    if !is_estimated {
+        // How long they would have taken is not known.
+        audit.corrected.clear();
+    }
+    audit.finding = AuditFinding::Certain;
+    audit.missing_arrivals = audit.missing_arrivals.max(Some(dropped));
+    audit.evidence.insert(0, summary::dropping(dropped));
+    audit
+}
+
+fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
+    let seen = look(rows, &mut axis, run);
     let by_silence: Vec<Missing> = seen.silences.waiting.iter().map(Missing::of_silence).collect();
     let by_dip: Vec<Missing> = seen.dips.iter().map(Missing::of_dip).collect();
     let (from_silences, from_dips) = (from_silences(&seen, &by_silence), from_dips(&seen, &by_dip));
+    if from_silences.max(from_dips) == AuditFinding::NoneSeen
+        && let Some(audit) = by_tool(rows, &seen, run, given)
+    {
+        return audit;
+    }
     let finding = from_silences.max(from_dips).max(cannot_tell(&seen));
     let missing = match finding {
         AuditFinding::NoneSeen | AuditFinding::CannotTell => &[],
@@ -63,42 +85,42 @@ pub(super) fn judge(auditor: &Auditor, mut axis: Axis<'_>, run: &ForeignRun, giv
     let (users, interval) = load(&seen, given);
     let corrected = match finding {
         AuditFinding::CannotTell => Vec::new(),
-        AuditFinding::NoneSeen => with_bounds(&auditor.durations, &[], None),
-        AuditFinding::Likely | AuditFinding::Certain => with_bounds(&auditor.durations, missing, given.interval),
+        AuditFinding::NoneSeen => with_bounds(&rows.durations, &[], None),
+        AuditFinding::Likely | AuditFinding::Certain => with_bounds(&rows.durations, missing, given.interval),
     };
     Audit {
         finding,
         evidence: evidence(&seen, run, finding, from_silences >= from_dips),
-        requests: auditor.requests,
-        failed: Some(auditor.failed),
+        requests: rows.requests,
+        failed: Some(rows.failed),
         missing_arrivals: (finding != AuditFinding::CannotTell).then(|| total(missing).round() as u64),
         users,
         expected_interval: interval,
-        reported: reported(&auditor.durations),
+        reported: reported(&rows.durations),
         corrected,
     }
 }
 
 /// Where the starts are too coarse to show anything, but the tool leaves no doubt that its users wait for answers, the
 /// durations tell. Little's law gives the users where the file does not.
-fn by_tool(auditor: &Auditor, seen: &Seen, run: &ForeignRun, given: Given) -> Option<Audit> {
+fn by_tool(rows: &Rows, seen: &Seen, run: &ForeignRun, given: Given) -> Option<Audit> {
     let is_coarse = seen.resolution > COARSE && seen.starts >= FEWEST_REQUESTS;
-    if !is_coarse || cannot_tell(seen) == AuditFinding::NoneSeen || run.load.model != Some(LoadModelKind::Closed) {
+    if !is_coarse || seen.nothing_slow || run.load.model != Some(LoadModelKind::Closed) {
         return None;
     }
     let seconds = seen.time as f64 / 1e9;
     let mut run = run.clone();
     run.claims.rate_per_second = Some(seen.starts as f64 / seconds);
-    let busy = auditor.durations.sum_ns() as f64 / seen.time as f64;
+    let busy = rows.durations.sum_ns() as f64 / seen.time as f64;
     let users = given.users.or(Some((busy.round() as u32).max(1)));
-    let mut audit = summary::judge(Some(&auditor.durations), auditor, &run, Given { users, ..given });
+    let mut audit = summary::judge(Some(&rows.durations), rows, &run, Given { users, ..given });
     audit.evidence.push(coarse(seen));
     Some(audit)
 }
 
-fn look(auditor: &Auditor, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
+fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     let resolution = run.clock.start_resolution_ns.max(1);
-    let workers = auditor.workers.facts();
+    let workers = rows.workers.facts();
     let users = workers.filter(WorkerFacts::are_users);
     let precision = Precision {
         end: if resolution == 1 { 0 } else { resolution + run.clock.duration_resolution_ns },
@@ -110,8 +132,8 @@ fn look(auditor: &Auditor, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     let waits = waits_for_answers(&silences);
     let is_shown = waits || users.is_some();
     axis.leave_out(&[]);
-    let longest = auditor.durations.max().unwrap_or_default().0;
-    let median = auditor.durations.quantile(0.5).unwrap_or_default().0;
+    let longest = rows.durations.max().unwrap_or_default().0;
+    let median = rows.durations.quantile(0.5).unwrap_or_default().0;
     Seen {
         // Where the starts are exact, an irregular schedule shows dips too, so they count only for a client that waits.
         dips: if is_shown || resolution > COARSE { dips(axis, resolution) } else { Vec::new() },

@@ -8,30 +8,25 @@ use truetail_run::{ForeignRun, LatencyFrom};
 
 use super::estimate::{Missing, reported, with_bounds};
 use super::finding::{Audit, AuditFinding, CorrectedQuantile, Evidence, QUANTILES, ReportedQuantile};
-use super::judge::MATERIAL;
-use super::{Auditor, Given};
+use super::rows::{Given, MATERIAL, Rows};
 
-/// A request is slow if it takes so many of the intervals at which its user sends.
-const SLOW_INTERVALS: f64 = 3.0;
-/// Where only the longest request is known, it must have taken so many of them to let suppose that it held up all users.
-const LONG_INTERVALS: f64 = 10.0;
+/// A request holds its user up if it takes so many of the intervals at which the user sends. Fewer come up in any service whose
+/// times vary: exponential times exceed 3 means in 5 % of all cases, and 10 means in 1 of 22,000.
+const SLOW_INTERVALS: f64 = 10.0;
 /// A tool on a schedule that sent this share of its rate left nothing out that mattered.
 const KEPT_UP: f64 = 0.99;
 
-pub(super) fn judge(histogram: Option<&Histogram>, auditor: &Auditor, run: &ForeignRun, given: Given) -> Audit {
+pub(super) fn judge(histogram: Option<&Histogram>, rows: &Rows, run: &ForeignRun, given: Given) -> Audit {
     let told = told(histogram, run, given);
     let measured = measured(histogram, run);
-    let requests = if auditor.requests > 0 {
-        auditor.requests
-    } else {
-        run.claims.requests.or(run.claims.measured).unwrap_or(measured)
-    };
+    let requests =
+        if rows.requests > 0 { rows.requests } else { run.claims.requests.or(run.claims.measured).unwrap_or(measured) };
     Audit {
         finding: told.finding,
         missing_arrivals: told.missing.map(|missing| missing.round() as u64),
         evidence: told.evidence,
         requests,
-        failed: if auditor.requests > 0 { Some(auditor.failed) } else { run.claims.failed },
+        failed: if rows.requests > 0 { Some(rows.failed) } else { run.claims.failed },
         users: given.users,
         expected_interval: told.interval,
         reported: reported_by(histogram, run),
@@ -76,14 +71,21 @@ fn told(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told {
 
 fn of_dropped(dropped: u64, run: &ForeignRun, given: Given) -> Told {
     let sent = run.claims.requests.or(run.claims.measured).unwrap_or(0);
-    let matters = dropped as f64 >= MATERIAL * (sent + dropped) as f64;
-    let evidence = Evidence::new(
+    let finding = if dropping_matters(dropped, sent) { AuditFinding::Certain } else { AuditFinding::NoneSeen };
+    Told { missing: Some(dropped as f64), ..Told::only(finding, dropping(dropped), given.interval) }
+}
+
+/// Whether that many requests which were due and not sent matter among those that were.
+pub(super) fn dropping_matters(dropped: u64, sent: u64) -> bool {
+    dropped > 0 && dropped as f64 >= MATERIAL * (sent as f64 + dropped as f64)
+}
+
+pub(super) fn dropping(dropped: u64) -> Evidence {
+    Evidence::new(
         "dropped",
         format!("the tool says itself that it did not send {dropped} requests that were due"),
         &[("dropped", json!(dropped))],
-    );
-    let finding = if matters { AuditFinding::Certain } else { AuditFinding::NoneSeen };
-    Told { missing: Some(dropped as f64), ..Told::only(finding, evidence, given.interval) }
+    )
 }
 
 fn open(run: &ForeignRun, given: Given) -> Told {
@@ -117,8 +119,7 @@ fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told
     let low = sum(|one| one.at_least);
     // At most all users were held up as long as the longest request took, where the file does not count its slow ones.
     let longest = slow.iter().map(|one| one.value).max().unwrap_or(0);
-    let may_hold_all = histogram.is_none() && longest as f64 >= LONG_INTERVALS * interval;
-    let high = if may_hold_all { low.max(users * hidden(longest)) } else { low };
+    let high = if histogram.is_some() { low } else { low.max(users * hidden(longest)) };
     let share = |missing: f64| missing / (measured as f64 + missing).max(1.0);
     let finding = match (share(low) >= MATERIAL, share(high) >= MATERIAL) {
         (true, _) => AuditFinding::Certain,

@@ -192,6 +192,11 @@ fn what_a_summary_cannot_tell_is_said() {
     unknown.claims.dropped = Some(1_000);
     let audit = audit_of(&[], &unknown);
     assert_eq!((audit.finding, audit.missing_arrivals), (AuditFinding::Certain, Some(1_000)));
+    let mut with_rows = file(1);
+    with_rows.claims.dropped = Some(1_000);
+    let rows = rows(&Service::healthy(Nanos::from_millis(10)), 2, 5);
+    let audit = audit_of(&rows, &with_rows);
+    assert_eq!((audit.finding, audit.missing_arrivals, audit.corrected.len()), (AuditFinding::Certain, Some(1_000), 0));
     let nothing = audit_of(&[], &file(1));
     assert_eq!((nothing.finding, nothing.requests), (AuditFinding::CannotTell, 0));
 }
