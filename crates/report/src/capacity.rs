@@ -171,7 +171,9 @@ fn doubt(report: &CapacityReport) -> Option<String> {
     let rates: Vec<String> = report.probes.iter().filter(changed).map(|probe| number::rate(probe.rate)).collect();
     let rates = rates.join(", ");
     (!rates.is_empty()).then(|| {
-        format!("{rates} had another answer when probed again: by chance, or because it matters where the load comes from.")
+        format!(
+            "{rates} had another answer when probed again: by chance, or because it matters where the load comes from."
+        )
     })
 }
 

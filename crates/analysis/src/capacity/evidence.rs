@@ -29,7 +29,8 @@ impl<'a> Evidence<'a> {
     /// Fewer requests than allowed are bad. Those that have not ended count as bad.
     pub(super) fn meets(&self) -> bool {
         let (bad, n) = self.counts(|stretch| stretch.bad, self.sample.outstanding);
-        self.effective(n, |stretch| stretch.bad).is_some_and(|part| mid(bad * part, n * part, self.allowed) <= self.level)
+        self.effective(n, |stretch| stretch.bad)
+            .is_some_and(|part| mid(bad * part, n * part, self.allowed) <= self.level)
     }
 
     /// More requests than allowed are bad, even without what the generator added.
@@ -90,9 +91,12 @@ mod unit {
 
     #[test]
     fn student_is_that_of_the_tables() {
-        for (level, df, student, normal) in
-            [(0.025, 4.0, 2.776, 1.960), (0.001, 4.0, 7.173, 3.090), (0.01, 10.0, 2.764, 2.326), (0.001, 30.0, 3.385, 3.090)]
-        {
+        for (level, df, student, normal) in [
+            (0.025, 4.0, 2.776, 1.960),
+            (0.001, 4.0, 7.173, 3.090),
+            (0.01, 10.0, 2.764, 2.326),
+            (0.001, 30.0, 3.385, 3.090),
+        ] {
             let ratio = few_cosines(level, df).sqrt();
             assert!((ratio - student / normal).abs() < 1e-3, "{level} {df}: {ratio}");
         }

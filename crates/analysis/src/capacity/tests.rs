@@ -112,7 +112,10 @@ fn an_end_that_does_not_hold_moves() {
         search.record(&Probed { trial, answer, ratio: None });
         assert!(search.proven().is_none_or(|(rate, proven)| !proven || rate < 400.0), "{search:?}");
     }
-    assert!(levels.len() > 1 && levels.windows(2).all(|pair| pair[1] < pair[0]), "each time a smaller part: {levels:?}");
+    assert!(
+        levels.len() > 1 && levels.windows(2).all(|pair| pair[1] < pair[0]),
+        "each time a smaller part: {levels:?}"
+    );
     assert!(levels.iter().sum::<f64>() <= 0.025, "{levels:?}");
 }
 

@@ -59,7 +59,10 @@ mod tests {
     #[test]
     fn shares_have_a_range() {
         let share = share_in::<5, 1000>;
-        assert_eq!((share("5%"), share("0.05"), share("100 %"), share("0.5%")), (Ok(0.05), Ok(0.05), Ok(1.0), Ok(0.005)));
+        assert_eq!(
+            (share("5%"), share("0.05"), share("100 %"), share("0.5%")),
+            (Ok(0.05), Ok(0.05), Ok(1.0), Ok(0.005))
+        );
         for text in ["0", "0.4%", "101%", "-5%", "NaN", "inf", "", "%", "many"] {
             assert!(share(text).is_err(), "{text}");
         }

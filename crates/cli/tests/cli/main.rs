@@ -1,6 +1,7 @@
 //! The binary as its users meet it: arguments, exit codes, standard output and standard error, files, signals.
 
 mod bad_input;
+mod capacity;
 mod checks;
 mod compare;
 mod credentials;

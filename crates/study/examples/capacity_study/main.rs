@@ -27,7 +27,10 @@ fn main() {
         return;
     }
     let searches: u64 = arguments.first().and_then(|text| text.parse().ok()).unwrap_or(100);
-    println!("| service | truth | within | at most {:.0} % wide | median gap | requests, median | minutes, median |", RESOLUTION * 100.0);
+    println!(
+        "| service | truth | within | at most {:.0} % wide | median gap | requests, median | minutes, median |",
+        RESOLUTION * 100.0
+    );
     println!("|---|---|---|---|---|---|---|");
     for server in Server::all() {
         if arguments.get(1).is_none_or(|name| *name == format!("{server:?}")) {

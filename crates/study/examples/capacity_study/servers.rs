@@ -5,14 +5,12 @@ use std::time::Duration;
 use truetail_analysis::capacity::{Answer, Look, Objective, ProbeJudge, Purpose, SearchLimits, SearchState, Trial};
 use truetail_model::random::Random;
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
-use truetail_study::capacity::{
-    CoolDown, Ended, Figures, Journal, Probe, ProbeError, ProbeResult, Question, search,
-};
+use truetail_study::capacity::{CoolDown, Ended, Figures, Journal, Probe, ProbeError, ProbeResult, Question, search};
 
-/// How long a search may take, in virtual time: the default of `truetail capacity`.
-const MAX_TIME: Nanos = Nanos::from_secs(1_200);
+/// How long a search may take, in virtual time: `truetail capacity --max-time 60m`.
+const MAX_TIME: Nanos = Nanos::from_secs(3_600);
 /// The full length of a probe that follows from it.
-pub const FULL_LENGTH: Nanos = Nanos::from_secs(60);
+pub const FULL_LENGTH: Nanos = Nanos::from_secs(120);
 
 /// A service. Requests arrive at random (Poisson) and wait in one queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -284,7 +282,12 @@ pub fn search_in(folder: &std::path::Path, probe: &mut SimProbe, resolution: f64
     let question = Question::new(vec![probe.objective.to_string()], format!("{:?}", probe.queue.server), limits);
     let mut journal = Journal::open(folder, &question).expect("a journal");
     let objectives = [probe.objective.clone()];
-    let ended = search(probe, &objectives, limits, &mut journal, MAX_TIME, |_| ()).expect("a folder to write in");
+    let ended = search(probe, &objectives, limits, &mut journal, MAX_TIME, |record| {
+        if std::env::var_os("CAPACITY_STUDY_PROBES").is_some() {
+            eprintln!("{record:?}");
+        }
+    })
+    .expect("a folder to write in");
     (ended, journal.records().len())
 }
 

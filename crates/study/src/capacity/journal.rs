@@ -123,7 +123,8 @@ fn read(path: &Path, question: &Question) -> Result<(Vec<ProbeRecord>, u64), Jou
     let text = fs::read(path)?;
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     let mut lines = text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).enumerate();
-    let damaged = |line: usize, error: serde_json::Error| JournalError::Damaged { line: line + 1, problem: error.to_string() };
+    let damaged =
+        |line: usize, error: serde_json::Error| JournalError::Damaged { line: line + 1, problem: error.to_string() };
     if let Some((line, first)) = lines.next() {
         let asked: Question = serde_json::from_slice(first).map_err(|error| damaged(line, error))?;
         if asked != *question {

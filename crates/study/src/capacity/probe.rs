@@ -1,7 +1,7 @@
 //! The seam between a search and what it probes.
 
 use serde::{Deserialize, Serialize};
-use truetail_analysis::capacity::{Answer, Probed, ProbeJudge, Trial};
+use truetail_analysis::capacity::{Answer, ProbeJudge, Probed, Trial};
 use truetail_model::time::Nanos;
 
 /// A service that can be probed: the engine in front of a server, or a simulator.

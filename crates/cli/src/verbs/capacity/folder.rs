@@ -28,7 +28,8 @@ pub fn open(out: Option<PathBuf>, asked: &Asked) -> Result<Journal> {
 
 /// The default folder of the question: that of the search that was interrupted, or a new one.
 fn free(asked: &Asked) -> PathBuf {
-    let name = format!("capacity-{}-{:08x}", asked.server, hash(&serde_json::to_string(&asked.question).unwrap_or_default()));
+    let name =
+        format!("capacity-{}-{:08x}", asked.server, hash(&serde_json::to_string(&asked.question).unwrap_or_default()));
     let name = file_name(&name);
     let numbered = |number: u32| match number {
         1 => Path::new(PARENT).join(&name),

@@ -28,7 +28,13 @@ pub struct Looking<'a> {
 
 impl<'a> Looking<'a> {
     /// At the run of `plan`, which ends after `longest`.
-    pub fn new(plan: &Plan, objectives: &'a [Objective], control: Control, judge: ProbeJudge, longest: Nanos) -> Looking<'a> {
+    pub fn new(
+        plan: &Plan,
+        objectives: &'a [Objective],
+        control: Control,
+        judge: ProbeJudge,
+        longest: Nanos,
+    ) -> Looking<'a> {
         Looking {
             objectives,
             control,

@@ -41,7 +41,8 @@ pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
         }
     };
     let ended = search(&mut probe, &asked.objectives, asked.question.limits, &mut journal, asked.max_time, told);
-    let ended = ended.map_err(|error| runtime_error(format!("cannot write to {}: {error}", journal.folder().display())))?;
+    let ended =
+        ended.map_err(|error| runtime_error(format!("cannot write to {}: {error}", journal.folder().display())))?;
     let signal = signals.first_signal();
     drop(signals);
     let report = report(&asked, &ended, &journal);
@@ -62,9 +63,10 @@ fn begins(journal: &Journal) -> String {
 
 fn exit_code(report: &CapacityReport, ended: &Ended, signal: Option<i32>) -> Result<ExitCode> {
     match &ended.stopped {
-        Some(Stopped::ServiceGone(why) | Stopped::Failed(why)) => {
-            Err(runtime_error(format!("the search stopped: {why}; {}; the same command goes on with it", report.so_far())))
-        }
+        Some(Stopped::ServiceGone(why) | Stopped::Failed(why)) => Err(runtime_error(format!(
+            "the search stopped: {why}; {}; the same command goes on with it",
+            report.so_far()
+        ))),
         Some(Stopped::Interrupted) => Ok(signal.map_or(ExitCode::Open, ExitCode::Signal)),
         Some(Stopped::TimeUp) => Ok(ExitCode::Open),
         None => Ok(match ended.finding.state {

@@ -117,7 +117,8 @@ fn run_args(args: &CapacityArgs) -> Result<RunArgs> {
         },
         CliAction::Show(_) => None,
     };
-    let run = parsed.ok_or_else(|| usage_error("after --, write options of 'truetail run', such as -H 'Accept: text/html'"))?;
+    let run = parsed
+        .ok_or_else(|| usage_error("after --, write options of 'truetail run', such as -H 'Accept: text/html'"))?;
     refuse_load(&run)?;
     Ok(run)
 }
@@ -137,7 +138,9 @@ fn refuse_load(run: &RunArgs) -> Result<()> {
         ("--json", run.json),
     ];
     match refused.iter().find(|(_, given)| *given) {
-        Some((flag, _)) => Err(usage_error(format!("{flag} has no meaning in a search, which sets its load itself; leave it out"))),
+        Some((flag, _)) => {
+            Err(usage_error(format!("{flag} has no meaning in a search, which sets its load itself; leave it out")))
+        }
         None => Ok(()),
     }
 }
