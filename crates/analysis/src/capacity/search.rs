@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use truetail_model::time::Nanos;
 
 use super::aim;
-use super::judge::Answer;
+use super::answer::Answer;
 
 /// The bracket grows by this factor.
 const BRACKET_FACTOR: f64 = 2.0;
