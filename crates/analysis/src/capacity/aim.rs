@@ -2,8 +2,8 @@
 //!
 //! A probe at the limit itself stays open, however long it is. So once it is known about where the limit is, the probes go
 //! to either side of it, about half of the resolution away: there they are decided soonest, and their answers make a bracket
-//! that is narrow enough. Where it is: on a line between the nearest probes on either side, the logarithm of the share of
-//! bad requests against that of the rate. Without such probes, in the middle of the bracket (bisection), or around the probes
+//! that is narrow enough. Where it is: on the line of least squares through the probes, the logarithm of the share of
+//! bad requests against that of the rate. Without probes on either side of the limit, in the middle of the bracket (bisection), or around the probes
 //! that stayed open.
 //!
 //! Where to probe is never a matter of trust: a bad choice costs time, and no more.
@@ -15,9 +15,6 @@ const OFFSET: f64 = 0.47;
 const FARTHEST_RATIO: f64 = 30.0;
 /// A probe within this part of the offset of another is the same one.
 const SAME: f64 = 0.3;
-/// At most so many offsets from the limit.
-const FARTHEST_OFFSET: u32 = 3;
-
 /// The next rate between `lower` and `top`, of which the rates `open` could not be decided. `curve` holds rates and their
 /// shares of bad requests, divided by what is allowed. `None` if all sensible rates are in `open`.
 pub(super) fn rate(lower: f64, top: f64, open: &[f64], curve: &[(f64, f64)], resolution: f64) -> Option<f64> {
@@ -32,23 +29,24 @@ pub(super) fn rate(lower: f64, top: f64, open: &[f64], curve: &[(f64, f64)], res
     };
     // The side on which the bracket is wider comes first.
     let signs = if center - low > high - center { [-1.0, 1.0] } else { [1.0, -1.0] };
-    let around = (1..=FARTHEST_OFFSET).flat_map(|times| signs.map(|sign| center + sign * offset * f64::from(times)));
+    let around = signs.map(|sign| center + sign * offset);
     let inside = |x: &f64| *x > low + SAME * offset && *x < high - SAME * offset;
     let untried = |x: &f64| open.iter().all(|open| (open - x).abs() > SAME * offset);
     around.into_iter().find(|x| inside(x) && untried(x)).map(f64::exp)
 }
 
-/// The logarithm of the rate at which the ratio is probably 1, kept away from the ends of the bracket.
+/// The logarithm of the rate at which the ratio is probably 1, kept away from the ends of the bracket: where the line of least
+/// squares through the useful probes crosses.
 fn crossing(low: f64, high: f64, curve: &[(f64, f64)]) -> Option<f64> {
     let useful = curve.iter().filter(|(_, ratio)| (1.0 / FARTHEST_RATIO..FARTHEST_RATIO).contains(ratio));
     let points: Vec<(f64, f64)> = useful.map(|(rate, ratio)| (rate.ln(), ratio.ln())).collect();
-    let below = points.iter().filter(|(_, y)| *y <= 0.0).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let above = points.iter().filter(|(_, y)| *y > 0.0).min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let x = if above.0 > below.0 {
-        below.0 + (above.0 - below.0) * -below.1 / (above.1 - below.1)
-    } else {
-        (above.0 + below.0) / 2.0
-    };
+    let n = points.len() as f64;
+    let x = points.iter().map(|point| point.0).sum::<f64>() / n;
+    let y = points.iter().map(|point| point.1).sum::<f64>() / n;
+    let slope = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>()
+        / points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>();
+    let crosses = points.iter().any(|point| point.1 <= 0.0) && points.iter().any(|point| point.1 > 0.0);
     let margin = (high - low) * 0.02;
-    Some(x.clamp(low + margin, high - margin))
+    let found = if slope > 0.0 && slope.is_finite() { x - y / slope } else { x };
+    crosses.then(|| found.clamp(low + margin, high - margin))
 }

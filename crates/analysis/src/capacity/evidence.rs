@@ -13,6 +13,9 @@ use super::sample::{Sample, Stretch};
 use crate::binomial::mid;
 use crate::long_run_variance::CosineBasis;
 
+/// Fewer separate events than this never show that a service misses its objective, unless half of the probe is bad.
+const FEWEST_EVENTS: usize = 8;
+
 /// What a sample says about a share.
 pub(super) struct Evidence<'a> {
     sample: &'a Sample,
@@ -46,7 +49,17 @@ impl<'a> Evidence<'a> {
     fn more_than_allowed(&self, of: impl Fn(&Stretch) -> u64) -> bool {
         let (bad, n) = self.counts(&of, self.sample.overdue);
         let beyond = |part: f64| 1.0 - mid(bad * part, n * part, self.allowed) <= self.level;
-        bad > n * self.allowed && self.effective(n, of).is_some_and(beyond)
+        bad > n * self.allowed && self.has_events(&of) && self.effective(n, of).is_some_and(beyond)
+    }
+
+    /// The bad requests are not just a few events that came close to each other by chance: from few, their variance cannot be
+    /// estimated.
+    fn has_events(&self, of: impl Fn(&Stretch) -> u64) -> bool {
+        let is_bad: Vec<bool> = self.sample.stretches.iter().map(|stretch| of(stretch) > 0).collect();
+        let begins =
+            is_bad.iter().zip(std::iter::once(&false).chain(&is_bad)).filter(|(bad, before)| **bad && !**before);
+        let bad = is_bad.iter().filter(|bad| **bad).count();
+        begins.count() >= FEWEST_EVENTS || bad * 2 >= is_bad.len()
     }
 
     /// Bad requests, with `waiting` that have not ended and count as bad, and all requests.

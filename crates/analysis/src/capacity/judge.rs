@@ -1,29 +1,15 @@
 //! The answer of a probe.
 
-use serde::{Deserialize, Serialize};
 use truetail_model::time::Nanos;
 use truetail_run::Verdict;
 
+use super::answer::Answer;
 use super::evidence::Evidence;
 use super::looks::Looks;
 use super::objective::Objective;
 use super::sample::Sample;
 use super::search::Trial;
 use crate::gates::LoadEffects;
-
-/// What a probe says of its rate.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Answer {
-    /// The service keeps all objectives at this rate.
-    Meets,
-    /// It misses one of them, or its backlog grows.
-    Misses,
-    /// The probe ended before either was shown.
-    Open,
-    /// The generator spoilt the probe, so it says nothing of the service.
-    GeneratorLimit,
-}
 
 /// What is known of a probe at some moment.
 #[derive(Clone, PartialEq, Debug)]

@@ -10,11 +10,12 @@
 //! | `of_run` | the same of a run |
 //! | `evidence` | how likely so few or so many bad requests are at the limit |
 //! | `looks` | when a probe is looked at, and the level that each look may spend |
-//! | `judge` | the answer of a probe |
+//! | `judge`, `answer` | the answer of a probe |
 //! | `search` | the rates to probe, and what the answers prove |
 //! | `aim` | where the limit probably is |
 
 mod aim;
+mod answer;
 mod evidence;
 mod judge;
 mod looks;
@@ -25,7 +26,8 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub use judge::{Answer, Look, ProbeJudge, spoilt};
+pub use answer::Answer;
+pub use judge::{Look, ProbeJudge, spoilt};
 pub use objective::{Objective, ObjectiveError};
 pub use sample::{Sample, Stretch};
 pub use search::{Probed, Purpose, Search, SearchLimits, SearchState, Step, Trial};

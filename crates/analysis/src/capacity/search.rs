@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use truetail_model::time::Nanos;
 
 use super::aim;
-use super::judge::Answer;
+use super::answer::Answer;
 
 /// The bracket grows by this factor.
 const BRACKET_FACTOR: f64 = 2.0;
@@ -29,8 +29,8 @@ const LONGEST_CONFIRMATION: u64 = 3;
 const MOST_OPEN: u32 = 2;
 /// The first look at a probe comes when so many bad requests were allowed, and its time is not up before so many.
 const ALLOWED_AT_LEAST: (f64, f64) = (5.0, 25.0);
-/// Probes become longer at most so often: each time twice as long.
-const MOST_DOUBLINGS: u32 = 20;
+/// Probes become longer at most so often: each time four times as long, because twice as long would rarely be enough.
+const MOST_LENGTHENED: u32 = 10;
 
 /// What a search must keep to.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -135,7 +135,7 @@ pub struct Search {
     /// A probe to repeat, and how often it was made.
     again: Option<(Trial, u32)>,
     confirmations: [u32; 2],
-    doublings: u32,
+    lengthened: u32,
 }
 
 impl Search {
@@ -152,7 +152,7 @@ impl Search {
             ceiling: None,
             again: None,
             confirmations: [0; 2],
-            doublings: 0,
+            lengthened: 0,
         }
     }
 
@@ -253,7 +253,7 @@ impl Search {
         Trial { longest: Nanos(trial.longest.0.saturating_mul(2)), ..again }
     }
 
-    /// No rate is left that shorter probes can decide: from now on they are twice as long.
+    /// No rate is left that shorter probes can decide: from now on they are longer.
     fn lengthen_where_stuck(&mut self) {
         let stuck = match (highest(&self.met), self.top()) {
             (Some(lower), Some(top)) => self.is_wide(lower, top) && self.aim(lower, top).is_none(),
@@ -263,7 +263,7 @@ impl Search {
         };
         if stuck {
             self.open.clear();
-            self.doublings = (self.doublings + 1).min(MOST_DOUBLINGS);
+            self.lengthened = (self.lengthened + 1).min(MOST_LENGTHENED);
         }
     }
 
@@ -309,7 +309,7 @@ impl Search {
     fn search(&self, rate: f64, purpose: Purpose) -> Step {
         let full = self.limits.full_length.0;
         let rate = rounded(rate).clamp(self.limits.min_rate, self.limits.max_rate);
-        let longest = full.saturating_mul(1 << self.doublings);
+        let longest = full.saturating_mul(1 << (2 * self.lengthened));
         Step::Probe(Trial {
             rate,
             purpose,

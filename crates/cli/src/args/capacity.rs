@@ -61,6 +61,15 @@ pub struct CapacityArgs {
     #[arg(long, value_name = "N", help_heading = "Search")]
     pub seed: Option<u64>,
 
+    #[command(flatten)]
+    pub result: CapacityResultArgs,
+    #[command(flatten)]
+    pub typed: TypedArgs,
+}
+
+/// Where the result goes.
+#[derive(Args, Debug)]
+pub struct CapacityResultArgs {
     /// Folder of the search, with a run folder for each probe. A search in it goes on [default: a folder under
     /// truetail-runs, named after the server and the question]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
@@ -71,6 +80,4 @@ pub struct CapacityArgs {
     /// Show no progress
     #[arg(long, help_heading = "Result")]
     pub quiet: bool,
-    #[command(flatten)]
-    pub typed: TypedArgs,
 }

@@ -3,6 +3,7 @@
 mod ab;
 mod audit;
 mod bad_input;
+mod capacity;
 mod checks;
 mod compare;
 mod config;

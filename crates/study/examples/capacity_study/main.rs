@@ -1,9 +1,10 @@
 //! How often a search for capacity is right, and what it costs.
 //!
-//!     cargo run --release -p truetail-study --example capacity_study -- [SEARCHES] [SERVER]
+//!     cargo run --release -p truetail-study --example capacity_study -- [SEARCHES] [PERCENT] [SERVER]
 //!     cargo run --release -p truetail-study --example capacity_study -- truth
 //!
-//! The first one searches the capacity of simulated services, with as many seeds as asked for (100), and prints the tables of
+//! The first one searches the capacity of simulated services, with as many seeds as asked for (100) and this
+//! resolution (10), and prints the tables of
 //! docs/capacity.md. The second one prints the truth of those services that have none in theory.
 
 mod fixed;
@@ -15,8 +16,6 @@ use servers::{Found, Queue, Server, seeded_search};
 use truetail_analysis::capacity::SearchState;
 use truetail_model::random::Random;
 
-/// The default of `truetail capacity`.
-const RESOLUTION: f64 = 0.05;
 /// Requests for each rate whose share of bad ones is measured.
 const TRUTH_REQUESTS: usize = 40_000_000;
 
@@ -27,33 +26,35 @@ fn main() {
         return;
     }
     let searches: u64 = arguments.first().and_then(|text| text.parse().ok()).unwrap_or(100);
+    let resolution = arguments.get(1).and_then(|text| text.parse::<f64>().ok()).unwrap_or(10.0) / 100.0;
     println!(
-        "| service | truth | within | at most {:.0} % wide | median gap | requests, median | minutes, median |",
-        RESOLUTION * 100.0
+        "| service | truth | within | within, with ends that were not probed again | at most {:.0} % wide | median gap | requests, median | minutes, median |",
+        resolution * 100.0
     );
-    println!("|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|");
     for server in Server::all() {
-        if arguments.get(1).is_none_or(|name| *name == format!("{server:?}")) {
-            study(server, searches);
+        if arguments.get(2).is_none_or(|name| *name == format!("{server:?}")) {
+            study(server, searches, resolution);
         }
     }
 }
 
-fn study(server: Server, searches: u64) {
-    let found: Vec<Found> = (1..=searches).map(|seed| seeded_search(server, seed, RESOLUTION)).collect();
+fn study(server: Server, searches: u64, resolution: f64) {
+    let found: Vec<Found> = (1..=searches).map(|seed| seeded_search(server, seed, resolution)).collect();
     let truth = server.truth();
     let share = |is: &dyn Fn(&Found) -> bool| found.iter().filter(|found| is(found)).count();
     let within = share(&|found| found.holds(truth));
+    let so_far = share(&|found| found.holds_so_far(truth));
     let narrow = share(&|found| found.state == SearchState::Found);
     let requests = median(found.iter().map(|found| found.requests as f64).collect());
     println!(
-        "| {server:?} | {truth:.1}/s | {within} of {searches} | {narrow} of {searches} | {:.1} % | {:.0} | {:.1} |",
+        "| {server:?} | {truth:.1}/s | {within} of {searches} | {so_far} of {searches} | {narrow} of {searches} | {:.1} % | {:.0} | {:.1} |",
         median(found.iter().map(gap).collect()) * 100.0,
         requests,
         median(found.iter().map(|found| found.seconds / 60.0).collect()),
     );
     let error = 1.0 - within as f64 / searches as f64;
-    println!("{}", fixed::compare(server, searches, error.max(0.05), RESOLUTION, requests));
+    println!("{}", fixed::compare(server, searches, error.max(0.05), resolution, requests));
 }
 
 fn gap(found: &Found) -> f64 {

@@ -1,16 +1,14 @@
 //! Simulated services whose capacity is known, as probes of a search.
 
-use std::time::Duration;
-
 use truetail_analysis::capacity::{Answer, Look, Objective, ProbeJudge, Purpose, SearchLimits, SearchState, Trial};
 use truetail_model::random::Random;
 use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_study::capacity::{CoolDown, Ended, Figures, Journal, Probe, ProbeError, ProbeResult, Question, search};
 
-/// How long a search may take, in virtual time: the default of `truetail capacity`.
-const MAX_TIME: Nanos = Nanos::from_secs(1_200);
+/// How long a search may take, in virtual time: `truetail capacity --max-time 60m`.
+const MAX_TIME: Nanos = Nanos::from_secs(3_600);
 /// The full length of a probe that follows from it.
-pub const FULL_LENGTH: Nanos = Nanos::from_secs(60);
+pub const FULL_LENGTH: Nanos = Nanos::from_secs(120);
 
 /// A service. Requests arrive at random (Poisson) and wait in one queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,15 +41,16 @@ impl Server {
     }
 
     /// The rate per second at which exactly 1 % of the requests are bad. Of the M/M/1 queue by theory: the response time
-    /// is exponential with the rate μ − λ. Of the others by bisection over 40 million requests a rate:
+    /// is exponential with the rate μ − λ. Of the one with hysteresis the same of a load that comes from below: it is an
+    /// M/M/4 queue until 150 requests wait, which happens above its capacity only (Erlang C). Of the others by bisection over 40 million requests a rate:
     /// `cargo run --release -p truetail-study --example capacity_study truth`.
     pub fn truth(self) -> f64 {
         match self {
             Server::MM1 => 500.0 - 100f64.ln() / 0.05,
-            Server::MD5 => 0.0,
-            Server::Pauses => 0.0,
-            Server::Cliff => 0.0,
-            Server::Hysteresis => 0.0,
+            Server::MD5 => 447.4,
+            Server::Pauses => 311.8,
+            Server::Cliff => 961.9,
+            Server::Hysteresis => 383.4,
         }
     }
 
@@ -193,17 +192,17 @@ impl Probe for SimProbe {
             return Err(ProbeError::Gone("the service died".to_owned()));
         }
         for _ in 0..60 {
-            let mut times: Vec<u64> = (0..10)
+            let mut times: Vec<u64> = (0..100)
                 .map(|_| {
-                    self.now += 0.05;
+                    self.now += 0.02;
                     self.queue.serve(self.now)
                 })
                 .collect();
-            self.requests += 10;
+            self.requests += 100;
             times.sort_unstable();
-            let unloaded = *self.unloaded.get_or_insert(times[5].max(self.queue.server.pool().1 as u64));
-            // Ten exponential times vary much more than the answers of a real server without load.
-            if times[5] <= unloaded.saturating_mul(2) + Duration::from_millis(4).as_nanos() as u64 {
+            let unloaded = *self.unloaded.get_or_insert(times[50]);
+            // The median of 100 exponential times is within 30 % almost always; 1.6 times is more.
+            if times[50] <= unloaded.saturating_mul(13) / 10 {
                 return Ok(CoolDown::Done);
             }
         }
@@ -258,8 +257,15 @@ pub struct Found {
 }
 
 impl Found {
-    /// The truth lies between what is proven and what is refuted.
+    /// The truth is not below what was proven, nor above what was refuted, among the ends that were probed again: of these
+    /// the search is sure.
     pub fn holds(&self, truth: f64) -> bool {
+        self.proven.is_none_or(|(rate, again)| !again || rate <= truth)
+            && self.refuted.is_none_or(|(rate, again)| !again || rate >= truth)
+    }
+
+    /// The same with the ends that were not probed again yet, because the time was up.
+    pub fn holds_so_far(&self, truth: f64) -> bool {
         self.proven.is_none_or(|(rate, _)| rate <= truth) && self.refuted.is_none_or(|(rate, _)| rate >= truth)
     }
 }

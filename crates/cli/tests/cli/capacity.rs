@@ -1,0 +1,138 @@
+//! `truetail capacity`, against the server of truetail.
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use super::support::{CommandOutput, ServeProcess, TestDir, TestProcess};
+
+/// Five at a time, 10 ms each: 500/s and no more.
+const POOL: &str = "name = \"pool\"\nabout = \"five at a time\"\n\n[service]\nbaseline = \"10ms\"\nconcurrency = 5\n\n\
+                    [workload]\nrate = \"100/s\"\nduration = \"10s\"\n";
+
+fn pool(dir: &TestDir) -> ServeProcess {
+    ServeProcess::start(dir, dir.file("pool.toml", POOL))
+}
+
+/// A search that needs seconds: half of the requests may be slow, and the ends may differ by a factor of two.
+fn arguments<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let search = ["capacity", url, "--slo", "p50 < 40ms", "--resolution", "100%", "--max-time", "40s", "--json"];
+    [&search[..], more].concat()
+}
+
+/// A noisy machine may leave the answer open, and the exit code says so.
+fn assert_code(output: &CommandOutput) -> Value {
+    let result = output.json();
+    assert_eq!(result["schema"], "truetail.capacity/1");
+    let code = match result["state"].as_str().expect("a state") {
+        "found" => 0,
+        "below_range" => 3,
+        "above_range" | "generator_limit" | "out_of_time" => 4,
+        other => panic!("{other}: {output:?}"),
+    };
+    assert_eq!(output.code, Some(code), "{output:?}");
+    if let (Some(proven), Some(refuted)) = (result["proven_rate"].as_f64(), result["refuted_rate"].as_f64()) {
+        assert!(proven < refuted, "{result}");
+    }
+    result
+}
+
+#[test]
+fn a_search_ends_with_rates_and_a_run_for_each_probe() {
+    let dir = TestDir::new();
+    let served = pool(&dir);
+    let output = dir.truetail(&arguments(&served.api(), &["--out", "search"]));
+    let result = assert_code(&output);
+    let probes = result["probes"].as_array().expect("probes");
+    assert!(!probes.is_empty(), "{output:?}");
+    for probe in probes {
+        assert!(dir.path().join(probe["run"].as_str().expect("a folder")).join("run.json").is_file(), "{probe}");
+        assert!(probe["rate"].as_f64().is_some_and(|rate| (1.0..=100_000.0).contains(&rate)), "{probe}");
+        let bounds = ["low_ns", "value_ns", "high_ns"].map(|name| probe[name].as_f64());
+        assert!(bounds.iter().flatten().is_sorted(), "{probe}");
+    }
+    // More than 500/s is never proven: nobody answers them.
+    assert!(result["proven_rate"].as_f64().is_none_or(|rate| rate < 800.0), "{result}");
+    if result["state"] == "found" {
+        let again = dir.truetail(&arguments(&served.api(), &["--out", "search"]));
+        assert_eq!(again.code, Some(1), "{again:?}");
+        assert!(again.stderr.contains("holds a search that has its answer; choose another folder"), "{again:?}");
+    }
+}
+
+#[test]
+fn a_search_that_was_killed_goes_on() {
+    let dir = TestDir::new();
+    let served = pool(&dir);
+    let url = served.api();
+    let mut killed = TestProcess::start(dir.command(&arguments(&url, &[])));
+    killed.wait_for_stderr("truetail: 100/s ");
+    killed.wait_for_stderr("truetail: ");
+    killed.signal(Signal::SIGKILL);
+    assert_eq!(killed.end().code, None);
+    let folders = dir.runs();
+    assert_eq!(folders.len(), 1, "{folders:?}");
+    let journal = std::fs::read_to_string(folders[0].join("probes.jsonl")).expect("a journal");
+    let kept = journal.lines().count() - 1;
+    let output = dir.truetail(&arguments(&url, &[]));
+    assert!(output.stderr.contains("going on with the search in "), "{output:?}");
+    let result = assert_code(&output);
+    let probes = result["probes"].as_array().expect("probes");
+    assert!(kept >= 1 && probes.len() >= kept, "{kept} {output:?}");
+    for (line, probe) in journal.lines().skip(1).zip(probes) {
+        let line: Value = serde_json::from_str(line).expect("a line of JSON");
+        assert_eq!((&line["trial"]["rate"], &line["requests"]), (&probe["rate"], &probe["requests"]));
+    }
+    let other = dir.truetail(&["capacity", &url, "--slo", "p50 < 1ms", "--out", &folders[0].display().to_string()]);
+    assert_eq!(other.code, Some(1), "{other:?}");
+}
+
+#[test]
+fn a_server_that_dies_leaves_what_is_proven() {
+    let dir = TestDir::new();
+    let served = pool(&dir);
+    let url = served.api();
+    let mut search = TestProcess::start(dir.command(&arguments(&url, &[])));
+    search.wait_for_stderr("truetail: 100/s ");
+    drop(served);
+    let output = search.end();
+    assert_eq!(output.code, Some(1), "{output:?}");
+    let line = output.stderr.lines().last().unwrap_or_default();
+    assert!(line.contains("the search stopped: the server does not answer any more; proven so far: "), "{line}");
+    let result = output.json();
+    assert_eq!((&result["state"], &result["stopped_by"]), (&"out_of_time".into(), &"service_gone".into()));
+    assert!(!result["probes"].as_array().expect("probes").is_empty(), "{result}");
+}
+
+#[test]
+fn ctrl_c_gives_what_is_known_so_far() {
+    let dir = TestDir::new();
+    let served = pool(&dir);
+    let mut search = TestProcess::start(dir.command(&arguments(&served.api(), &[])));
+    search.wait_for_stderr("truetail: 100/s ");
+    search.signal(Signal::SIGINT);
+    let output = search.end();
+    assert_eq!(output.code, Some(130), "{output:?}");
+    let result = output.json();
+    assert_eq!((&result["state"], &result["stopped_by"]), (&"out_of_time".into(), &"user".into()));
+}
+
+#[test]
+fn what_makes_no_search_is_refused_in_one_line() {
+    let dir = TestDir::new();
+    let url = "http://127.0.0.1:1/";
+    for (more, why) in [
+        (&["--slo", "p99 > 50ms"][..], "write METRIC < LIMIT"),
+        (&["--slo", "max < 50ms"], "p99.9"),
+        (&["--slo", "p99 < 50ms", "--min-rate", "10", "--max-rate", "5"], "--min-rate 10/s is not below"),
+        (&["--slo", "p99 < 50ms", "--resolution", "0.1%"], "from 0.5% to 100%"),
+        (&["--slo", "p99 < 50ms", "--", "--duration", "3s"], "--duration has no meaning in a search"),
+        (&["--slo", "p99 < 50ms", "--", "--nonsense"], "--nonsense"),
+    ] {
+        let output = dir.truetail(&[&["capacity", url], more].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(2), 1), "{output:?}");
+        assert!(output.stderr.contains(why), "{output:?}");
+    }
+    let output = dir.truetail(&["capacity", url, "--slo", "p99 < 50ms"]);
+    assert_eq!(output.code, Some(1), "nobody listens there: {output:?}");
+    assert!(dir.runs().is_empty(), "nothing was created");
+}
