@@ -75,7 +75,7 @@ fn explained(name: &str, error: &ImportError) -> CliError {
     match error {
         ImportError::Options(what) => CliError { exit_code: ExitCode::Usage, message: format!("--columns: {what}") },
         ImportError::Unrecognised(_) => runtime_error(format!(
-            "the format of '{name}' is not known: it looks like {error}; name the format with --format, or what its columns \
+            "the format of '{name}' is not known: {error}; name the format with --format, or what its columns \
              are with --columns"
         )),
         ImportError::Io(_) | ImportError::Content { .. } => runtime_error(format!("cannot read '{name}': {error}")),
