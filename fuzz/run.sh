@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes everything that truetail reads: fuzz/run.sh [NAME …]. Without names it fuzzes all targets, FUZZ_SECONDS each (600). A
-# name is one of our targets or a load tool, for the parser of its output.
+# name is one of our targets, a load tool, for the parser of its output, or import-FORMAT.
 # Interesting inputs stay in fuzz/corpus, inputs that broke something in fuzz/artifacts.
 #
 # libFuzzer runs without a sanitizer: the parsers have no unsafe code, and this way the stable compiler suffices.
@@ -17,12 +17,13 @@ cargo build --quiet --release --bin seeds
 readonly seeds="${CARGO_TARGET_DIR:-target}/release/seeds"
 names=("$@")
 # shellcheck disable=SC2207
-if [[ $# == 0 ]]; then names=("${targets[@]}" $("$seeds" --tools)); fi
+if [[ $# == 0 ]]; then names=("${targets[@]}" $("$seeds" --tools) $("$seeds" --formats)); fi
 for name in "${names[@]}"; do
     target=parse
     if [[ " ${targets[*]} " == *" $name "* ]]; then target="$name"; fi
+    if [[ "$name" == import-* ]]; then target=import; fi
     "$seeds" "$name" "corpus/$name"
     mkdir -p "artifacts/$name"
-    TRUETAIL_FUZZ_TOOL="$name" cargo fuzz run --sanitizer none "$target" "corpus/$name" -- \
+    TRUETAIL_FUZZ_TOOL="$name" TRUETAIL_FUZZ_FORMAT="${name#import-}" cargo fuzz run --sanitizer none "$target" "corpus/$name" -- \
         "-max_total_time=$seconds" -timeout=10 -rss_limit_mb=2048 "-artifact_prefix=artifacts/$name/" -print_final_stats=1
 done

@@ -1,10 +1,12 @@
 //! How long the series of a large run take, and how long their text is.
 //!
-//! `cargo run --release -p truetail-analysis --example large_run [REQUESTS] [SECONDS]`: so many requests in so many seconds of
-//! virtual time, 60 million in an hour unless given. A day: `… 60000000 86400`.
+//! `cargo run --release -p truetail-analysis --example large_run [REQUESTS] [SECONDS] [FOLDER]`: so many requests in so many
+//! seconds of virtual time, 60 million in an hour unless given. A day: `… 60000000 86400`. Saves the run where a folder is given,
+//! so that `truetail report FOLDER -o page.html` can be timed.
 
 use std::env;
 use std::hint::black_box;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use truetail_analysis::findings;
@@ -14,6 +16,7 @@ use truetail_model::scenario::Scenario;
 use truetail_model::service::{Fault, Gate, Service, Variation};
 use truetail_model::time::{Nanos, Rate, Timestamp};
 use truetail_model::workload::{Limits, LoadModel, Workload};
+use truetail_run::folder::save;
 use truetail_sim::{SimOptions, simulate};
 
 /// Exponential service times, and a stall of a second in the middle.
@@ -39,8 +42,9 @@ fn fastest<T>(mut make: impl FnMut() -> T) -> Duration {
 }
 
 fn main() {
-    let mut numbers = env::args().skip(1).map(|text| text.parse::<u64>().expect("a whole number above 0").max(1));
-    let (requests, seconds) = (numbers.next().unwrap_or(60_000_000), numbers.next().unwrap_or(3_600));
+    let mut args = env::args().skip(1);
+    let mut number = |default| args.next().map_or(default, |text| text.parse::<u64>().expect("a whole number").max(1));
+    let (requests, seconds) = (number(60_000_000), number(3_600));
     let began = Instant::now();
     let run = simulate(&scenario(requests, seconds), SimOptions::default()).expect("it has an end");
     println!("simulated {} requests over {seconds} s in {:.1?}", run.snapshot.tally.planned, began.elapsed());
@@ -49,5 +53,8 @@ fn main() {
     println!("findings {:.3?}", fastest(|| findings(&run)));
     println!("series {:.3?}, {} columns", fastest(|| series(&run, &found)), drawn.time.columns);
     let text = serde_json::to_string(&drawn).expect("series are plain data");
+    if let Some(folder) = args.next() {
+        save(Path::new(&folder), &run, &found).expect("a folder that can be written");
+    }
     println!("JSON {:.3?}, {} bytes", fastest(|| serde_json::to_string(&drawn)), text.len());
 }

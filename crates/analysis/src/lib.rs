@@ -22,12 +22,14 @@
 //! | [`truth`] | the exact answer of a scenario for an ideal open-loop client |
 //! | [`capacity`] | the rules of a search for capacity |
 //! | [`compare`] | whether something got slower |
+//! | [`audit`] | whether a client stopped sending while something was slow, from its own file |
 //! | [`omission`] | how far a report is from the truth |
 //! | [`never_sent`] | the requests that a closed loop never sent |
 //! | `exact_curve` | percentile curves of what is known exactly |
 //! | [`league`] | load tools compared: what they reported and what the server saw |
 //! | [`series`] | what is drawn of a run |
 
+pub mod audit;
 mod binomial;
 mod bracket;
 pub mod capacity;

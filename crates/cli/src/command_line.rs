@@ -2,7 +2,9 @@
 
 use truetail_requests::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url, split_words};
 
+use crate::args::ab::AbArgs;
 use crate::args::run::RunArgs;
+use crate::error::Result;
 
 /// The command line of `truetail run`, quoted for a shell. User names and passwords, header values that may grant access
 /// and long bodies are left out of it.
@@ -17,6 +19,17 @@ pub fn of_run(args: &RunArgs) -> String {
         None => Vec::new(),
     };
     quoted(own.chain(curl))
+}
+
+/// The command line of `truetail ab`, in the same way.
+///
+/// # Errors
+/// If its options contradict each other.
+pub fn of_ab(args: &AbArgs) -> Result<String> {
+    let urls = [&args.a, &args.b].map(|url| (url.clone(), redacted_url(url)));
+    let mut hidden = secrets(&args.run.run_args(&args.a, &[])?);
+    hidden.extend(urls.into_iter().filter(|(value, shown)| value != shown));
+    Ok(quoted(args.typed.words.iter().map(|word| shown(word, &hidden))))
 }
 
 /// A command line without secrets, quoted for a shell.
@@ -106,5 +119,16 @@ mod tests {
         }
         let long = "x".repeat(3_000);
         assert!(command(&["http://127.0.0.1/", "-r1", "--data", &long]).ends_with("'[3000 bytes left out]'"));
+    }
+
+    #[test]
+    fn the_page_of_two_sides_has_no_secrets_either() {
+        let words = ["ab", "http://me:hunter2@127.0.0.1/", "http://127.0.0.1:81/", "-r1", "-H", "Cookie: hunter2"];
+        let all = ["truetail"].iter().chain(&words).map(Into::into);
+        let Ok(CliAction::Execute(command)) = parse(all) else { panic!("{words:?}") };
+        let Command::Ab(args) = *command else { panic!("{words:?}") };
+        let text = of_ab(&args).unwrap();
+        assert!(!text.contains("hunter2") && text.matches("[redacted]").count() == 2, "{text}");
+        assert!(text.starts_with("truetail ab ") && text.contains(":81/ -r1"), "{text}");
     }
 }

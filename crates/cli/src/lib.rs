@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `args` | what the user typed, one file per verb |
+//! | `config` | `truetail.toml`: runs by name |
 //! | `resolve` | what that means: checked, with defaults, and with files read |
 //! | `verbs` | what each verb does |
 //! | `measure` | a run on real sockets, with progress and Ctrl-C |
@@ -12,12 +13,15 @@
 //! | `judging` | what is made of the result of a run |
 //! | `page`, `command_line` | the page of a run, and the command that made it, without secrets |
 //! | `gating` | `--fail-if`: gates, the files they are written to, and the exit code that they make |
+//! | `baseline` | the run that a run is compared with |
 //! | `export` | a saved run in other forms: pictures, CSV, HdrHistogram's text |
 //! | `output`, `progress`, `signals` | standard output, standard error, Ctrl-C |
 //! | `error` | exit codes, and the one line that says why |
 
 mod args;
+mod baseline;
 mod command_line;
+mod config;
 mod error;
 mod export;
 mod gating;

@@ -6,7 +6,7 @@ use truetail_run::{OfferedLoad, Run, RunSource};
 use crate::error::{Result, runtime_error};
 use crate::live::{LiveStates, Watch};
 use crate::progress::{Figures, ProgressReporter};
-use crate::signals;
+use crate::signals::{self, SignalHandler};
 use crate::supervisor::{StopConditions, Supervisor};
 
 /// What belongs to a run besides its plan.
@@ -43,8 +43,16 @@ pub struct MeasuredRun {
 /// # Errors
 /// If the load could not be offered at all, or the books do not balance, which is a bug.
 pub fn measure(plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
+    let signals = signals::stop_run_on_signal(&context.control)?;
+    measure_under(&signals, plan, context)
+}
+
+/// The same as one of several runs that end on the same signals.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_under(signals: &SignalHandler, plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
     let control = context.control;
-    let signals = signals::stop_run_on_signal(&control)?;
     let model = plan.workload.model.clone();
     let watch = context
         .watched
@@ -58,7 +66,6 @@ pub fn measure(plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
     let signal = signals.first_signal();
     let by_key = watch.as_ref().is_some_and(Watch::stopped_by_key);
     drop(watch);
-    drop(signals);
     let measured = measured.map_err(runtime_error)?;
     measured.snapshot.tally.check().map_err(runtime_error)?;
     let offered = OfferedLoad { name: context.scenario, ..plan.offered() };

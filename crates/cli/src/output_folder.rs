@@ -76,6 +76,11 @@ impl OutputFolder {
         Ok(Some(folder))
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Writes the run, whose gates were judged, then its page, and returns the folder. A page that cannot be written is no
     /// error: the run is there, and a note says what is missing.
     ///

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -124,9 +124,39 @@ impl Drop for SignalHandler {
 /// # Errors
 /// If the system does not allow signals to be captured.
 pub fn stop_run_on_signal(control: &Control) -> Result<SignalHandler> {
-    let control = control.clone();
+    stop_runs_on_signal(&CurrentRun::of(control.clone()))
+}
+
+/// The run that goes on, of several that come one after another.
+#[derive(Clone, Default)]
+pub struct CurrentRun(Arc<Mutex<Control>>);
+
+impl CurrentRun {
+    /// This one.
+    pub fn of(control: Control) -> CurrentRun {
+        CurrentRun(Arc::new(Mutex::new(control)))
+    }
+
+    /// From now on, this one.
+    pub fn set(&self, control: Control) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = control;
+    }
+
+    fn control(&self) -> Control {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The same for the run that goes on, of several. Those after it are for the caller to leave out, who asks
+/// [`SignalHandler::first_signal`].
+///
+/// # Errors
+/// If the system does not allow signals to be captured.
+pub fn stop_runs_on_signal(current: &CurrentRun) -> Result<SignalHandler> {
+    let current = current.clone();
     SignalHandler::start(move |number| {
         progress::clear_line();
+        let control = current.control();
         match number {
             1 => {
                 output::note("stopping: no more requests, waiting for answers; Ctrl-C again to stop at once");

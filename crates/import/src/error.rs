@@ -9,13 +9,16 @@ pub enum ImportError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// It is not what its format says.
-    #[error("line {}: {what}", .place.line)]
+    #[error("{}: {what}", place_text(.place))]
     Content {
         /// Where.
         place: FilePlace,
         /// What is wrong there.
         what: String,
     },
+    /// What the user says of its columns is wrong.
+    #[error("{0}")]
+    Options(String),
     /// Its format was not recognised.
     #[error(transparent)]
     Unrecognised(#[from] Unrecognised),
@@ -27,10 +30,21 @@ pub enum ImportError {
 pub struct Unrecognised {
     /// What it looks like: `a CSV table with the columns a, b and c`.
     pub looks_like: String,
-    /// The formats that come near, with what they lack.
+    /// The names of the formats that come near, with the reason why it is none of them.
     pub near: Vec<(&'static str, String)>,
 }
 
 fn near_text(near: &[(&'static str, String)]) -> String {
-    near.iter().map(|(format, why)| format!("; it is no {format}: {why}")).collect()
+    near.iter().map(|(format, why)| format!("; it is not {format}, because {why}")).collect()
+}
+
+impl ImportError {
+    pub(crate) fn content(place: FilePlace, what: String) -> ImportError {
+        ImportError::Content { place, what }
+    }
+}
+
+/// A binary file has no lines.
+fn place_text(place: &FilePlace) -> String {
+    if place.line == 0 { format!("byte {}", place.byte) } else { format!("line {}", place.line) }
 }

@@ -39,8 +39,12 @@ pub struct ImportOptions {
     pub users: Option<u32>,
     /// How often each user sends, where the file does not say.
     pub expected_interval: Option<Nanos>,
-    /// Which columns hold what, for tables of no tool: `start`, `duration`, `worker`, `status`.
+    /// Which columns hold what, for tables of no tool: `start`, `end`, `duration`, `worker`, `status`, `error`, `bytes`, each
+    /// with the name of its column; in JSON lines with the path to it, and in a table without header with its number from 1.
     pub columns: Vec<(String, String)>,
+    /// The units (`ns`, `us`, `ms`, `s`) of `start`, `end` and `duration`, for tables of no tool. Without one, a point in time is
+    /// a date or a Unix time of as many digits as it has, and a duration has the unit at the end of its column's name.
+    pub units: Vec<(String, String)>,
 }
 
 /// One kind of file.

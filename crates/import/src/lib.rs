@@ -6,16 +6,124 @@
 
 mod error;
 mod format;
+mod gob;
+mod gzip;
+pub mod habits;
+mod head;
+mod json;
+mod k6;
+mod logs;
+mod rows;
+mod tables;
+mod user;
+mod utf16;
+mod vegeta;
+mod whole;
+
+use std::io::{self, BufReader, Cursor, Read};
+use std::sync::LazyLock;
+
+use truetail_run::ForeignRun;
+
+use head::HEAD;
 
 pub use error::{ImportError, Unrecognised};
 pub use format::{Format, FormatInfo, ImportOptions, Likeness, RequestSink};
 
+static STREAMED: [&dyn Format; 14] = [
+    &gob::VegetaGob,
+    &tables::JMeterCsv,
+    &tables::K6Csv,
+    &tables::VegetaCsv,
+    &tables::HEY,
+    &tables::AB,
+    &tables::LOCUST,
+    &json::K6Json,
+    &json::VegetaJson,
+    &logs::AccessJson,
+    &logs::NGINX,
+    &logs::ENVOY,
+    &user::UserCsv,
+    &user::UserJson,
+];
+
 /// Every format, the most specific first.
 pub fn all() -> &'static [&'static dyn Format] {
-    &[]
+    static ALL: LazyLock<Vec<&dyn Format>> = LazyLock::new(|| STREAMED.iter().chain(whole::all()).copied().collect());
+    &ALL
 }
 
 /// The format of that name.
 pub fn by_name(name: &str) -> Option<&'static dyn Format> {
     all().iter().copied().find(|format| format.info().name == name)
+}
+
+/// The format of a file that begins with `head`: the first of [`all`] that says it is. `head` holds the whole file if that is
+/// short, else at least 64 KiB.
+///
+/// # Errors
+/// [`Unrecognised`], with what it looks like, and the formats that come near.
+pub fn recognise(head: &[u8]) -> Result<&'static dyn Format, Unrecognised> {
+    let mut near = Vec::new();
+    for format in all().iter().copied() {
+        match format.likeness(head) {
+            Likeness::Yes => return Ok(format),
+            Likeness::Near(why) => near.push((format.info().name, why)),
+            Likeness::No => {}
+        }
+    }
+    Err(Unrecognised { looks_like: head::looks_like(head), near })
+}
+
+/// Reads a file to its end, from a stream that need not be buffered: as `format`, or as what its beginning looks
+/// like. What is compressed with gzip is unpacked, and UTF-16 is converted. Where columns are named, and no format, it is a table or JSON lines of no tool.
+///
+/// # Errors
+/// [`ImportError`], if its format is not recognised, if nothing of it can be used, or it cannot be read.
+pub fn read(
+    input: &mut dyn Read,
+    format: Option<&'static dyn Format>,
+    options: &ImportOptions,
+    sink: &mut RequestSink<'_>,
+) -> Result<ForeignRun, ImportError> {
+    let head = read_head(input)?;
+    let packed = head.starts_with(gzip::MAGIC);
+    // A binary format may begin with the same two bytes.
+    let utf16 = utf16::order(&head).filter(|_| recognise(&head).is_err());
+    let mut whole = Cursor::new(head).chain(BufReader::with_capacity(HEAD, input));
+    if packed {
+        let mut unpacked = gzip::Unpacked::new(whole);
+        let mut run = read_text(&mut unpacked, format, options, sink)?;
+        unpacked.report(&mut run);
+        return Ok(run);
+    }
+    let Some(from_bytes) = utf16 else { return read_text(&mut whole, format, options, sink) };
+    let mut converted = utf16::Converted::new(whole, from_bytes);
+    let mut run = read_text(&mut converted, format, options, sink)?;
+    converted.report(&mut run);
+    Ok(run)
+}
+
+fn read_text(
+    input: &mut dyn Read,
+    format: Option<&'static dyn Format>,
+    options: &ImportOptions,
+    sink: &mut RequestSink<'_>,
+) -> Result<ForeignRun, ImportError> {
+    let head = read_head(input)?;
+    let format = match format {
+        Some(format) => format,
+        None if options.columns.is_empty() => recognise(&head)?,
+        None if head::first_line(&head).trim_ascii_start().starts_with(b"{") => &user::UserJson,
+        None => &user::UserCsv,
+    };
+    let mut whole = Cursor::new(head).chain(BufReader::with_capacity(HEAD, input));
+    let run = format.read(&mut whole, options, sink)?;
+    Ok(ForeignRun { habits: run.tool.map_or(run.habits, habits::of), ..run })
+}
+
+fn read_head(input: &mut dyn Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(HEAD);
+    input.take(HEAD as u64).read_to_end(&mut head)?;
+    Ok(head)
 }

@@ -30,6 +30,8 @@ pub struct ComparisonPage<'a> {
     pub runs: Vec<ComparedRun<'a>>,
     /// Further pictures, each with its caption.
     pub pictures: Vec<(Picture, String)>,
+    /// These pictures belong beside each other, where the window is wide enough.
+    pub side_by_side: bool,
     /// The command that made it, without secrets.
     pub command: Option<String>,
 }
@@ -95,10 +97,12 @@ fn percentiles(page: &ComparisonPage<'_>) -> Section {
 
 fn more_pictures(page: &ComparisonPage<'_>) -> Option<Section> {
     let content = html! {
-        @for (picture, caption) in &page.pictures {
-            figure {
-                div.picture { (maud::PreEscaped(picture.svg())) }
-                figcaption { (caption) }
+        div.beside[page.side_by_side] {
+            @for (picture, caption) in &page.pictures {
+                figure {
+                    div.picture { (maud::PreEscaped(picture.svg())) }
+                    figcaption { (caption) }
+                }
             }
         }
     };

@@ -25,6 +25,43 @@ pub struct CompareReport {
     pub comparison: Option<Comparison>,
     /// What becomes of the conditions.
     pub gates: Vec<GateFinding>,
+    /// The runs were made for this comparison, in turns.
+    pub rounds: Option<RoundsReport>,
+}
+
+/// How runs were made in turns.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct RoundsReport {
+    /// Complete rounds: one run of A and one of B each.
+    pub done: u32,
+    /// The most that there could be.
+    pub most: u32,
+    /// Times at which the result could have ended the rounds.
+    pub looks: u32,
+    /// Why there were no more.
+    pub ended: RoundsEnd,
+    /// Runs that the generator spoilt: they were repeated, and are not compared.
+    pub spoilt: u32,
+    /// What holds the folders of the runs.
+    pub folder: String,
+}
+
+/// Why there were no more rounds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoundsEnd {
+    /// All of them were done.
+    AllDone,
+    /// Every condition was decided.
+    Decided,
+    /// A run is INVALID, and not because of the generator.
+    Invalid,
+    /// A signal.
+    Interrupted,
+    /// Too many runs were spoilt by the generator.
+    GeneratorLimit,
+    /// A run could not be made.
+    Failed,
 }
 
 /// The screen.
@@ -32,6 +69,9 @@ pub fn compare_text(report: &CompareReport, style: Style) -> String {
     let mut text = String::new();
     for (side, runs) in [("A", &report.a), ("B", &report.b)] {
         push_lines(&mut text, &format!("{side}: {}", runs.join(", ")), style);
+    }
+    if let Some(rounds) = &report.rounds {
+        push_lines(&mut text, &rounds_line(rounds), style);
     }
     for objection in &report.objections {
         let word = if report.anyway { "note:" } else { "Not compared:" };
@@ -48,6 +88,27 @@ pub fn compare_text(report: &CompareReport, style: Style) -> String {
     text
 }
 
+fn rounds_line(rounds: &RoundsReport) -> String {
+    let RoundsReport { done, most, looks, ended, spoilt, folder } = rounds;
+    let number = match ended {
+        RoundsEnd::AllDone => format!("{done} rounds"),
+        RoundsEnd::Decided => format!("{done} rounds of at most {most}, until decided"),
+        RoundsEnd::Invalid => format!("{done} of {most} rounds, then a run was INVALID"),
+        RoundsEnd::Interrupted => format!("{done} of {most} rounds, then interrupted"),
+        RoundsEnd::GeneratorLimit => {
+            format!("{done} of {most} rounds, then too many runs were spoilt by the generator")
+        }
+        RoundsEnd::Failed => format!("{done} of {most} rounds, then a run failed"),
+    };
+    let looks = if *looks > 1 { format!(", up to {looks} looks paid for") } else { String::new() };
+    let repeated = match spoilt {
+        0 => String::new(),
+        1 => ", 1 run repeated because of the generator".to_owned(),
+        n => format!(", {n} runs repeated because of the generator"),
+    };
+    format!("Rounds: {number}{looks}{repeated}; runs in {folder}")
+}
+
 fn push_lines(text: &mut String, words: &str, style: Style) {
     for line in style.wrap(words, style.columns()) {
         text.push_str(&line);
@@ -56,17 +117,47 @@ fn push_lines(text: &mut String, words: &str, style: Style) {
 }
 
 fn table(comparison: &Comparison, style: Style) -> String {
-    let heads = [
-        ("", Align::Left),
-        ("A", Align::Right),
-        ("B", Align::Right),
-        ("B/A", Align::Right),
-        ("95 % interval", Align::Right),
-        ("", Align::Left),
-    ];
+    let aligned = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left];
+    let heads = heads(comparison);
+    let heads: Vec<(&str, Align)> = heads.iter().map(String::as_str).zip(aligned).collect();
     let mut table = TextTable::new(&heads);
     comparison.quantiles.iter().for_each(|quantile| table.row(row(quantile)));
     table.lines(0, style).into_iter().map(|line| line + "\n").collect()
+}
+
+fn heads(comparison: &Comparison) -> [String; 6] {
+    let interval = format!("{} interval", confidence(comparison));
+    [String::new(), "A".to_owned(), "B".to_owned(), "B/A".to_owned(), interval, String::new()]
+}
+
+/// What a page says of a comparison.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CompareWords {
+    /// The heads of its table.
+    pub heads: Vec<String>,
+    /// The rows of its table, one a percentile; none where nothing was compared.
+    pub rows: Vec<Vec<String>>,
+    /// Sentences: what becomes of the conditions, what the intervals include, why nothing was compared.
+    pub remarks: Vec<String>,
+}
+
+/// The same as the screen says, for a page.
+pub fn compare_words(report: &CompareReport) -> CompareWords {
+    let gates = report.gates.iter().map(|gate| format!("{} {}: {}", gate_word(gate.state), gate.text, gate.message));
+    let word = if report.anyway { "Compared anyway:" } else { "Not compared:" };
+    let objections = report.objections.iter().map(|objection| format!("{word} {objection}."));
+    let rounds = report.rounds.iter().map(|rounds| format!("{}.", rounds_line(rounds)));
+    let basis = report.comparison.iter().map(|comparison| basis(comparison).to_owned());
+    CompareWords {
+        heads: report.comparison.as_ref().map_or(Vec::new(), |comparison| heads(comparison).into()),
+        rows: report.comparison.iter().flat_map(|comparison| comparison.quantiles.iter().map(row)).collect(),
+        remarks: gates.chain(objections).chain(basis).chain(rounds).collect(),
+    }
+}
+
+/// `95 %`, or `98.75 %` where several looks are paid for.
+fn confidence(comparison: &Comparison) -> String {
+    format!("{} %", (comparison.confidence * 1e4).round() / 100.0)
 }
 
 fn row(quantile: &QuantileComparison) -> Vec<String> {
@@ -105,12 +196,24 @@ fn basis(comparison: &Comparison) -> &'static str {
 }
 
 fn gate_line(gate: &GateFinding, style: Style) -> String {
-    let (word, emphasis) = match gate.state {
-        GateState::Holds => ("PASSED", Emphasis::Good),
-        GateState::Fails => ("FAILED", Emphasis::Bad),
-        GateState::Open => ("OPEN", Emphasis::Doubt),
+    let emphasis = match gate.state {
+        GateState::Holds => Emphasis::Good,
+        GateState::Fails => Emphasis::Bad,
+        GateState::Open => Emphasis::Doubt,
     };
-    format!("{} {}\n", style.emphasize(emphasis, word), style.printable(&format!("{}: {}", gate.text, gate.message)))
+    format!(
+        "{} {}\n",
+        style.emphasize(emphasis, gate_word(gate.state)),
+        style.printable(&format!("{}: {}", gate.text, gate.message))
+    )
+}
+
+fn gate_word(state: GateState) -> &'static str {
+    match state {
+        GateState::Holds => "PASSED",
+        GateState::Fails => "FAILED",
+        GateState::Open => "OPEN",
+    }
 }
 
 /// The schema of the JSON.
@@ -123,8 +226,11 @@ struct CompareFile<'a> {
     reasons: &'a [String],
     runs: RunCounts,
     between_runs_known: bool,
+    confidence: Option<f64>,
     quantiles: &'a [QuantileComparison],
     gates: &'a [GateFinding],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounds: Option<&'a RoundsReport>,
 }
 
 #[derive(Serialize)]
@@ -140,11 +246,20 @@ pub fn compare_json(report: &CompareReport) -> String {
         schema: SCHEMA,
         comparable: report.objections.is_empty(),
         reasons: &report.objections,
-        runs: RunCounts { a: report.a.len(), b: report.b.len() },
+        runs: counts(report),
         between_runs_known: report.comparison.as_ref().is_some_and(Comparison::between_runs_known),
+        confidence: report.comparison.as_ref().map(|comparison| comparison.confidence),
         quantiles: report.comparison.as_ref().map_or(&[], |comparison| &comparison.quantiles),
         gates: &report.gates,
+        rounds: report.rounds.as_ref(),
     })
+}
+
+fn counts(report: &CompareReport) -> RunCounts {
+    match &report.comparison {
+        Some(comparison) => RunCounts { a: comparison.runs_a, b: comparison.runs_b },
+        None => RunCounts { a: report.a.len(), b: report.b.len() },
+    }
 }
 
 /// The columns of the history that are quantiles.

@@ -10,6 +10,7 @@
 //! | `summary` | the screen of a run |
 //! | [`words`] | what the screen says, for the page to say the same |
 //! | `capacity` | a search for capacity |
+//! | `audit` | the audit and the correction of somebody else's result file |
 //! | `compare` | whether something got slower |
 //! | `comparison` | closed loop, open loop and truth side by side |
 //! | [`league`] | load tools compared |
@@ -23,6 +24,7 @@
 //! | `live_state` | a run that is going on |
 //! | [`metrics`] | the same as metrics for Prometheus and others |
 
+mod audit;
 mod capacity;
 mod compare;
 mod comparison;
@@ -47,8 +49,11 @@ mod table;
 mod tables_csv;
 pub mod words;
 
+pub use audit::{AuditReport, CorrectReport, audit_json, audit_text, correct_json, correct_text};
 pub use capacity::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
-pub use compare::{CompareReport, compare_history, compare_json, compare_text};
+pub use compare::{
+    CompareReport, CompareWords, RoundsEnd, RoundsReport, compare_history, compare_json, compare_text, compare_words,
+};
 pub use comparison::{comparison_explanation, comparison_table};
 pub use hgrm::hgrm;
 pub use json::pretty_json;

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use truetail_model::record::{Histogram, Outcome};
 use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
 
 use crate::Claims;
 
@@ -57,6 +58,8 @@ pub struct ForeignLoad {
     pub users: Option<u32>,
     /// Requests per second.
     pub rate_per_second: Option<f64>,
+    /// What decided when the next request was sent, where the file says so or the tool leaves no choice.
+    pub model: Option<LoadModelKind>,
 }
 
 /// Who wrote the file.
@@ -84,7 +87,7 @@ pub struct Habit {
 pub struct FilePlace {
     /// The byte at which it begins, from 0.
     pub byte: u64,
-    /// The line, from 1.
+    /// The line, from 1; 0 in a binary file, which has none.
     pub line: u64,
 }
 

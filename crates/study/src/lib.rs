@@ -4,4 +4,5 @@
 //! The rules of a search are pure and live in `truetail-analysis`. This crate drives them over a trait that runs one probe,
 //! so that simulator and engine serve the same search. It prints nothing.
 
+pub mod ab;
 pub mod capacity;

@@ -29,16 +29,20 @@ const MESSAGES: [(&str, Outcome); 18] = [
 
 /// Finds the outcome of failed requests by their messages, and counts the messages that it does not know.
 #[derive(Default, Debug)]
-pub(crate) struct FailureClassifier {
+pub struct FailureClassifier {
     unknown: u64,
     first: String,
+    /// The message in lower case; kept so that a message costs no allocation.
+    lower_case: String,
 }
 
 impl FailureClassifier {
     /// The outcome that a message stands for. An unknown one counts as closed before an answer, and leads to a note.
     pub fn classify(&mut self, message: &str) -> Outcome {
-        let small = message.to_ascii_lowercase();
-        let known = MESSAGES.iter().find(|(piece, _)| small.contains(piece));
+        self.lower_case.clear();
+        self.lower_case.push_str(message);
+        self.lower_case.make_ascii_lowercase();
+        let known = MESSAGES.iter().find(|(piece, _)| self.lower_case.contains(piece));
         known.map_or_else(|| self.unknown(message), |(_, outcome)| *outcome)
     }
 
@@ -53,7 +57,7 @@ impl FailureClassifier {
 
     /// A note about unknown failures, if there were any.
     pub fn notes(self) -> Vec<String> {
-        let FailureClassifier { unknown, first } = self;
+        let FailureClassifier { unknown, first, .. } = self;
         let note = || {
             format!(
                 "{unknown} requests failed in a way that is not known here, the first with '{first}'; they count as closed \

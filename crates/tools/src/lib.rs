@@ -24,6 +24,7 @@ mod wrk2;
 
 mod error;
 mod failure_classifier;
+pub mod files;
 mod jars;
 mod load;
 mod locate;
@@ -34,6 +35,7 @@ mod tool;
 pub mod units;
 
 pub use error::{CommandError, ParseError};
+pub use failure_classifier::FailureClassifier;
 pub use load::LoadSpec;
 pub use locate::{InstalledTool, SearchPath, ToolNotFound};
 pub use output::{Invocation, ToolOutput};

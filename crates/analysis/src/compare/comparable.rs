@@ -7,6 +7,24 @@ use truetail_run::{Facts, Run, Verdict, VerdictState};
 /// Every reason not to compare these runs, a sentence each; empty where there is none. Seeds and lengths may differ. Each run
 /// comes with what it is called.
 pub fn objections(a: &[(&str, &Run, &Verdict)], b: &[(&str, &Run, &Verdict)]) -> Vec<String> {
+    objections_beyond(Expected::Nothing, a, b)
+}
+
+/// What is meant to differ between the sides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Expected {
+    /// Nothing.
+    Nothing,
+    /// Where the requests go: two builds of a service run side by side.
+    Target,
+}
+
+/// The same, without what is meant to differ.
+pub fn objections_beyond(
+    expected: Expected,
+    a: &[(&str, &Run, &Verdict)],
+    b: &[(&str, &Run, &Verdict)],
+) -> Vec<String> {
     let all: Vec<_> = a.iter().chain(b).collect();
     let invalid =
         all.iter().filter(|(.., verdict)| verdict.state == VerdictState::Invalid).map(|(name, _, verdict)| {
@@ -15,7 +33,7 @@ pub fn objections(a: &[(&str, &Run, &Verdict)], b: &[(&str, &Run, &Verdict)]) ->
         });
     let Some((first_name, first, _)) = all.first() else { return Vec::new() };
     let differing = all.iter().skip(1).flat_map(|(name, run, _)| {
-        differences(&first.facts, &run.facts)
+        differences(&first.facts, &run.facts, expected)
             .into_iter()
             .map(move |(what, first, other)| format!("{what} is {first} in {first_name} and {other} in {name}"))
     });
@@ -38,7 +56,7 @@ fn is_same(a: &Run, b: &Run) -> bool {
 }
 
 /// What differs so that response times need not be the same for the same service: its name, and both values.
-fn differences(a: &Facts, b: &Facts) -> Vec<(&'static str, String, String)> {
+fn differences(a: &Facts, b: &Facts, expected: Expected) -> Vec<(&'static str, String, String)> {
     let (x, y) = (&a.offered, &b.offered);
     let generator = |facts: &Facts| facts.generator.clone();
     let clock = |facts: &Facts| generator(facts).map(|generator| generator.end_clock);
@@ -53,9 +71,9 @@ fn differences(a: &Facts, b: &Facts) -> Vec<(&'static str, String, String)> {
         differ("the think time", &x.think_time_ns, &y.think_time_ns),
         differ("the limit on connections", &x.connections, &y.connections),
         differ("the timeout", &x.timeout_ns, &y.timeout_ns),
-        differ("the URL", &x.url, &y.url),
+        differ("the URL", &x.url, &y.url).filter(|_| expected == Expected::Nothing),
         differ("the method", &x.method, &y.method),
-        differ("the set of requests", &hash(a), &hash(b)),
+        differ("the set of requests", &hash(a), &hash(b)).filter(|_| expected == Expected::Nothing),
         differ("HTTP/2", &x.http2, &y.http2),
         differ("the source", &a.source, &b.source),
         differ("--timing", &timing(a), &timing(b)),

@@ -46,6 +46,13 @@ impl FromStr for CompareGate {
     }
 }
 
+impl fmt::Display for CompareGate {
+    /// As it was written.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 impl CompareGate {
     /// The quantile that it is about.
     pub fn q(&self) -> f64 {
@@ -68,21 +75,26 @@ impl CompareGate {
             limit_ns: None,
             value: compared.and_then(|found| found.ratio).map(|ratio| ratio - 1.0),
             limit: Some(self.share),
-            message: message(compared, state),
+            message: message(compared, comparison.confidence, state),
         }
     }
 }
 
-fn message(compared: Option<&QuantileComparison>, state: GateState) -> String {
+fn message(compared: Option<&QuantileComparison>, confidence: f64, state: GateState) -> String {
     let Some(QuantileComparison { ratio: Some(ratio), ratio_low: Some(low), ratio_high, .. }) = compared else {
         return "no interval: every run needs this percentile, and an answer at it".to_owned();
     };
     let high = ratio_high.map_or("unknown".to_owned(), change);
-    let measured = format!("measured {}, 95 % interval {} … {high}", change(*ratio), change(*low));
+    let measured = format!("measured {}, {} interval {} … {high}", change(*ratio), percent(confidence), change(*low));
     match state {
         GateState::Holds | GateState::Fails => measured,
         GateState::Open => format!("{measured}; more or longer runs narrow it"),
     }
+}
+
+/// `95 %` for 0.95, and `98.75 %` for 0.9875.
+fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e4).round() / 100.0)
 }
 
 /// `+4.2 %` for a ratio of 1.042.

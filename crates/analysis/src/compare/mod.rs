@@ -18,7 +18,9 @@ mod gate;
 mod quantiles;
 mod ratio;
 
-pub use comparable::objections;
+pub use comparable::{Expected, objections, objections_beyond};
 pub use estimate::RunEstimate;
 pub use gate::{CompareGate, CompareGateError};
-pub use quantiles::{Comparison, Difference, QuantileComparison, compare, compare_estimates};
+pub use quantiles::{
+    Comparison, Difference, QuantileComparison, compare, compare_at, compare_estimates, compare_estimates_at,
+};

@@ -4,7 +4,7 @@ use serde::Serialize;
 use truetail_run::{Findings, Quantile};
 
 use super::estimate::RunEstimate;
-use super::ratio::difference;
+use super::ratio::{CONFIDENCE, difference};
 
 /// What can be said of B against A.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -31,7 +31,7 @@ pub struct QuantileComparison {
     pub b_ns: Option<u64>,
     /// B divided by A.
     pub ratio: Option<f64>,
-    /// The lower end of its 95 % confidence interval, which takes in what the generators added.
+    /// The lower end of its confidence interval, which takes in what the generators added.
     pub ratio_low: Option<f64>,
     /// The upper end. `None` also where B is only known from below.
     pub ratio_high: Option<f64>,
@@ -47,6 +47,8 @@ pub struct Comparison {
     pub runs_a: usize,
     /// How many runs B has.
     pub runs_b: usize,
+    /// The confidence of the intervals: 0.95 unless several looks are paid for.
+    pub confidence: f64,
     /// In ascending order.
     pub quantiles: Vec<QuantileComparison>,
 }
@@ -65,14 +67,30 @@ impl Comparison {
 
 /// Compares the quantiles of the response time that the findings of runs have; the largest value is none.
 pub fn compare(a: &[&Findings], b: &[&Findings]) -> Comparison {
+    compare_at(a, b, CONFIDENCE)
+}
+
+/// The same with intervals of this confidence, for one of several looks at runs that come one after another. At 95 % only, two
+/// single runs have an interval.
+pub fn compare_at(a: &[&Findings], b: &[&Findings], confidence: f64) -> Comparison {
     let quantiles = a.first().map_or(&[][..], |findings| &findings.response_time.quantiles);
     let compared = quantiles.iter().map(|quantile| quantile.q).filter(|q| *q < 1.0);
-    let quantiles = compared.map(|q| compare_estimates(q, &estimates(a, q), &estimates(b, q))).collect();
-    Comparison { runs_a: a.len(), runs_b: b.len(), quantiles }
+    let quantiles = compared.map(|q| compare_estimates_at(q, &estimates(a, q), &estimates(b, q), confidence)).collect();
+    Comparison { runs_a: a.len(), runs_b: b.len(), confidence, quantiles }
 }
 
 /// Compares a quantile, given that of each run; `None` for a run that has none.
 pub fn compare_estimates(q: f64, a: &[Option<RunEstimate>], b: &[Option<RunEstimate>]) -> QuantileComparison {
+    compare_estimates_at(q, a, b, CONFIDENCE)
+}
+
+/// The same with an interval of this confidence.
+pub fn compare_estimates_at(
+    q: f64,
+    a: &[Option<RunEstimate>],
+    b: &[Option<RunEstimate>],
+    confidence: f64,
+) -> QuantileComparison {
     let all = |side: &[Option<RunEstimate>]| side.iter().copied().collect::<Option<Vec<_>>>();
     let (all_a, all_b) = (all(a), all(b));
     let typical = |side: &Option<Vec<RunEstimate>>| side.as_deref().and_then(typical_ns);
@@ -90,9 +108,9 @@ pub fn compare_estimates(q: f64, a: &[Option<RunEstimate>], b: &[Option<RunEstim
     if a.iter().any(|run| run.at_least) {
         return nothing;
     }
-    let measured = difference(&values(&a), &values(&b));
-    let lowest = difference(&values(&a), &without_generator(&b));
-    let highest = difference(&without_generator(&a), &values(&b));
+    let measured = difference(&values(&a), &values(&b), confidence);
+    let lowest = difference(&values(&a), &without_generator(&b), confidence);
+    let highest = difference(&without_generator(&a), &values(&b), confidence);
     let (Some(measured), Some(lowest), Some(highest)) = (measured, lowest, highest) else { return nothing };
     let low = measured.low.min(lowest.low);
     let high = (!b.iter().any(|run| run.at_least)).then_some(measured.high.max(highest.high));

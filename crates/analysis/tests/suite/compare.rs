@@ -112,7 +112,7 @@ fn what_has_no_answer_is_not_compared() {
 fn a_gate_is_decided_by_the_interval() {
     let judged = |text: &str, b_ns: f64| {
         let compared = compare_estimates(0.99, &[estimate(1e7)], &[estimate(b_ns)]);
-        let comparison = Comparison { runs_a: 1, runs_b: 1, quantiles: vec![compared] };
+        let comparison = Comparison { runs_a: 1, runs_b: 1, confidence: 0.95, quantiles: vec![compared] };
         let gate: CompareGate = text.parse().unwrap();
         gate.judge(&comparison)
     };

@@ -1,6 +1,7 @@
 //! Findings from the outside: simulated runs in, findings out.
 
 mod arrivals;
+mod audit;
 mod bracket;
 mod compare;
 mod gates;

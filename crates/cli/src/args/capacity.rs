@@ -24,7 +24,8 @@ Examples:
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct CapacityArgs {
-    /// URL to request
+    /// URL to request, or the name of a search in truetail.toml
+    #[arg(value_name = "URL|NAME")]
     pub url: String,
     /// Options of 'truetail run' for the requests, after --: such as -- -H 'Accept: text/html' --http2 -c 100
     #[arg(last = true, value_name = "OPTIONS OF run", allow_hyphen_values = true)]
@@ -34,7 +35,7 @@ pub struct CapacityArgs {
     ///
     /// Write METRIC < LIMIT or METRIC <= LIMIT. METRIC is p99 or any other percentile of response time, the same after
     /// service-time or first-byte, error-rate, or unanswered.
-    #[arg(long, value_name = "OBJECTIVE", required = true, help_heading = "Search")]
+    #[arg(long, value_name = "OBJECTIVE", help_heading = "Search")]
     pub slo: Vec<Objective>,
     /// Lowest rate to probe [default: 1/s]
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, help_heading = "Search")]

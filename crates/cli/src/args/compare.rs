@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use truetail_analysis::compare::CompareGate;
 
+use super::page::TypedArgs;
 use super::values::run_folder;
 
 const EXAMPLE: &str = "\
@@ -36,7 +37,12 @@ pub struct CompareArgs {
     /// Print the result as JSON on standard output, and nothing else
     #[arg(long, help_heading = "Result")]
     pub json: bool,
+    /// Write a page with the curves, heat maps and ratios to this file: one HTML file that loads nothing
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    pub html: Option<PathBuf>,
     /// Append one row per run to this CSV file, for a spreadsheet or a change-point detector. A new file gets a header
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     pub append: Option<PathBuf>,
+    #[command(flatten)]
+    pub typed: TypedArgs,
 }

@@ -1,13 +1,19 @@
 //! The command line as the user typed it, one file per verb. Only the form of each value is checked here.
 
+pub mod ab;
+pub mod audit;
+pub mod baseline;
 pub mod capacity;
 pub mod certify;
 pub mod checks;
+pub mod clap_error;
 pub mod compare;
 pub mod completions;
+pub mod correct;
 pub mod demo;
 pub mod explore;
 pub mod export;
+pub mod foreign;
 pub mod gates;
 pub mod lab;
 pub mod live;
@@ -16,6 +22,7 @@ pub mod merge;
 pub mod page;
 pub mod report;
 pub mod run;
+pub mod run_options;
 pub mod screen;
 pub mod serve;
 pub mod simulate;
@@ -25,7 +32,7 @@ pub mod watch;
 use std::ffi::OsString;
 
 use clap::builder::StyledStr;
-use clap::error::{ContextKind, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::error::{Result, usage_error};
@@ -71,7 +78,10 @@ pub enum Command {
     Report(report::ReportArgs),
     Merge(merge::MergeArgs),
     Compare(compare::CompareArgs),
+    Ab(Box<ab::AbArgs>),
     Capacity(Box<capacity::CapacityArgs>),
+    Audit(audit::AuditArgs),
+    Correct(correct::CorrectArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -82,6 +92,8 @@ impl Command {
         match self {
             Command::Demo(args) => args.typed.words = words,
             Command::Run(args) => args.typed.words = words,
+            Command::Compare(args) => args.typed.words = words,
+            Command::Ab(args) => args.typed.words = words,
             Command::Simulate(args) => args.typed.words = words,
             Command::Capacity(args) => args.typed.words = words,
             Command::Explore(_)
@@ -90,7 +102,8 @@ impl Command {
             | Command::Certify(_)
             | Command::Report(_)
             | Command::Merge(_)
-            | Command::Compare(_)
+            | Command::Audit(_)
+            | Command::Correct(_)
             | Command::Completions(_)
             | Command::Man(_) => {}
         }
@@ -123,7 +136,7 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<CliAction> {
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(usage_error(
                 "no verb given; truetail --help lists the verbs, and truetail demo shows what truetail is for",
             )),
-            _ => Err(usage_error(in_one_line(&error))),
+            _ => Err(usage_error(clap_error::in_one_line(&error))),
         },
     }
 }
@@ -135,27 +148,6 @@ pub fn definition() -> clap::Command {
 
 fn shown(text: &StyledStr) -> String {
     if output::stdout_style().color { text.ansi().to_string() } else { text.to_string() }
-}
-
-/// An error of clap in one line.
-fn in_one_line(error: &clap::Error) -> String {
-    if let (ErrorKind::ValueValidation, Some(flag), Some(problem)) =
-        (error.kind(), error.get(ContextKind::InvalidArg), std::error::Error::source(error))
-    {
-        return format!("{}: {problem}", name_of(&flag.to_string()));
-    }
-    let text = error.render().to_string();
-    let told = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more information"));
-    // clap suggests that an unknown flag might be meant as a value, which is never so here.
-    let helps = |line: &&str| !line.contains("as a value, use");
-    let words = told.filter(helps).map(|line| line.trim().trim_start_matches("error: ").replacen("tip: ", "; ", 1));
-    let line = words.collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ").replace(" ;", ";");
-    format!("{line}; see --help")
-}
-
-/// `--rate` of `--rate <RATE>`.
-fn name_of(argument: &str) -> &str {
-    argument.split_once(' ').map_or(argument, |(name, _)| name)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use truetail_analysis::stopping_rule::StoppingRule;
 use truetail_engine::Resolve;
 use truetail_model::time::{DurationError, Nanos, Rate};
 
+use super::baseline::BaselineArgs;
 use super::checks::CheckArgs;
 use super::gates::GateArgs;
 use super::live::LiveArgs;
@@ -25,7 +26,8 @@ Examples:
   truetail run http://127.0.0.1:8080/items -r 50 --data '{\"n\":1}' --body-type application/json
   truetail run 'http://127.0.0.1:8080/items/{{id}}' -r 500 --data-from ids.csv
   truetail run -r 500 --targets targets.txt
-  truetail run -r 50 -- curl http://127.0.0.1:8080/items -H 'Accept: text/html'";
+  truetail run -r 50 -- curl http://127.0.0.1:8080/items -H 'Accept: text/html'
+  truetail run checkout --config truetail.toml";
 
 /// Send requests on a schedule and report the response times
 ///
@@ -36,8 +38,9 @@ Examples:
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct RunArgs {
-    /// URL to request, such as http://127.0.0.1:8080/api. USER:PASSWORD@ before the host becomes basic authentication
-    #[arg(required_unless_present_any = ["targets", "curl", "command"])]
+    /// URL to request, such as http://127.0.0.1:8080/api. USER:PASSWORD@ before the host becomes basic authentication. Or the
+    /// name of a run in truetail.toml; without either, the only run there, or its default
+    #[arg(value_name = "URL|NAME")]
     pub url: Option<String>,
     /// A curl command, in place of a URL
     #[arg(last = true, value_name = "curl …")]
@@ -182,8 +185,13 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub key: Option<PathBuf>,
 
+    /// Read runs from this file [default: truetail.toml in this folder, unless a URL is given]
+    #[arg(long, value_name = "FILE", help_heading = "Runs by name")]
+    pub config: Option<PathBuf>,
     #[command(flatten)]
     pub gates: GateArgs,
+    #[command(flatten)]
+    pub baseline: BaselineArgs,
     #[command(flatten)]
     pub checks: CheckArgs,
     #[command(flatten)]
@@ -194,7 +202,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     pub out: Option<PathBuf>,
     /// Replace the run that the folder of --out holds
-    #[arg(long, requires = "out", help_heading = "Result")]
+    #[arg(long, help_heading = "Result")]
     pub force: bool,
     /// Do not save the run
     #[arg(long, help_heading = "Result")]

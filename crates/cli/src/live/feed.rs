@@ -63,16 +63,18 @@ impl Feed {
         self.states.clone()
     }
 
-    /// The run has ended with this result, which is the last state.
-    pub fn finish(mut self, run: &Run, findings: &Findings) {
+    /// The run has ended with this result, which is the last state. `before` sees it first.
+    pub fn finish(mut self, run: &Run, findings: &Findings, before: impl FnOnce(&LiveState)) {
         self.join();
-        self.states.publish(LiveState {
+        let state = LiveState {
             series: series(run, findings),
             progress: progress_at_end(run),
             run: run.clone(),
             findings: findings.clone(),
             ended: true,
-        });
+        };
+        before(&state);
+        self.states.publish(state);
     }
 
     fn join(&mut self) {

@@ -1,6 +1,6 @@
 //! What the live page, its events and `/metrics` answer.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use truetail_engine::host;
@@ -24,6 +24,7 @@ pub struct Site(Arc<Shared>);
 struct Shared {
     states: LiveStates,
     drawn: Mutex<Drawn>,
+    end: OnceLock<Event>,
 }
 
 /// What was drawn of the state of that number.
@@ -38,7 +39,7 @@ struct Drawn {
 
 impl Site {
     pub fn new(states: LiveStates) -> Site {
-        Site(Arc::new(Shared { states, drawn: Mutex::default() }))
+        Site(Arc::new(Shared { states, drawn: Mutex::default(), end: OnceLock::new() }))
     }
 
     /// The part of what is drawn of a state: from the last time, or drawn now. Others who ask wait for it.
@@ -74,7 +75,16 @@ impl Site {
         }
     }
 
+    /// Draws the last event in this thread. Those that serve the page have a low priority, and the process does not wait long
+    /// for them.
+    pub fn draw_end(&self, last: &LiveState) {
+        self.0.end.get_or_init(|| event_of(last));
+    }
+
     fn event(&self, version: u64, state: &LiveState) -> Event {
+        if let Some(end) = self.0.end.get().filter(|_| state.ended) {
+            return end.clone();
+        }
         self.drawn(version, |drawn| &mut drawn.event, || event_of(state))
     }
 

@@ -18,7 +18,7 @@ use crate::error::{Result, runtime_error};
 use crate::output;
 
 /// How long the process waits, at the end of the run, for clients that are still reading.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// What the user wants to see, checked before the load begins.
 #[derive(Debug)]
@@ -57,15 +57,15 @@ impl LiveView {
             return Ok(RunningView::default());
         }
         let feed = Feed::start(source);
-        let server = self.listener.map(|listener| serve(listener, &feed)).transpose()?;
+        let site = Site::new(feed.states());
+        let server = self.listener.map(|listener| serve(listener, &site)).transpose()?;
         let otlp = self.otlp.map(|endpoint| OtlpSender::start(endpoint, feed.states()));
-        Ok(RunningView { watched: self.watch.then(|| feed.states()), feed: Some(feed), server, otlp })
+        Ok(RunningView { watched: self.watch.then(|| feed.states()), feed: Some(feed), server, site: Some(site), otlp })
     }
 }
 
-fn serve(LiveListener { listener, names }: LiveListener, feed: &Feed) -> Result<Server> {
-    let site = Arc::new(Site::new(feed.states()));
-    let server = Server::start_named(listener, names, host::lower_thread_priority, site)
+fn serve(LiveListener { listener, names }: LiveListener, site: &Site) -> Result<Server> {
+    let server = Server::start_named(listener, names, host::lower_thread_priority, Arc::new(site.clone()))
         .map_err(|error| runtime_error(format!("cannot serve the live page: {error}")))?;
     output::note(&format!("live page on {}", url_of(server.address())));
     Ok(server)
@@ -76,6 +76,7 @@ fn serve(LiveListener { listener, names }: LiveListener, feed: &Feed) -> Result<
 pub struct RunningView {
     feed: Option<Feed>,
     server: Option<Server>,
+    site: Option<Site>,
     otlp: Option<OtlpSender>,
     watched: Option<LiveStates>,
 }
@@ -88,12 +89,13 @@ impl RunningView {
 
     /// The run has ended with this result.
     pub fn finish(&mut self, run: &Run, findings: &Findings) {
-        if let Some(feed) = self.feed.take() {
-            feed.finish(run, findings);
-        }
+        let Some(feed) = self.feed.take() else { return };
+        let is_visited = self.server.as_ref().is_some_and(Server::has_connections);
+        let site = self.site.take().filter(|_| is_visited);
+        feed.finish(run, findings, |last| site.iter().for_each(|site| site.draw_end(last)));
     }
 
-    /// Waits until everyone who watches has the result, for at most 2 s each.
+    /// Waits until everyone who watches has the result, for at most 5 s each.
     pub fn end(self) {
         if let Some(server) = self.server {
             server.end(LAST_WORDS);

@@ -112,6 +112,7 @@ fn save_to(args: &RunArgs) -> Result<SaveTo> {
     match (&args.out, args.no_save) {
         (Some(_), true) => Err(usage_error("--out and --no-save contradict each other; give one of them")),
         (Some(folder), false) => Ok(SaveTo::folder(folder.clone(), args.force)),
+        (None, _) if args.force => Err(usage_error("--force replaces the run in the folder of --out; add --out DIR")),
         (None, true) => Ok(SaveTo::Nowhere),
         (None, false) => Ok(SaveTo::NewFolder),
     }

@@ -1,14 +1,18 @@
 //! What each verb does.
 
+mod ab;
 mod capacity;
 mod certify;
 mod compare;
+mod compare_page;
 mod completions;
 mod demo;
 mod explore;
+mod foreign;
 mod lab;
 mod man;
 mod merge;
+mod named_run;
 mod report;
 mod run;
 mod serve;
@@ -40,8 +44,11 @@ fn carry_out(command: Command) -> Result<ExitCode> {
         Command::Lab(args) => lab::lab(args),
         Command::Report(args) => report::report(args),
         Command::Merge(args) => merge::merge(args),
+        Command::Ab(args) => ab::ab(*args),
         Command::Capacity(args) => capacity::capacity(*args),
         Command::Compare(args) => compare::compare(args),
+        Command::Audit(args) => foreign::audit(args),
+        Command::Correct(args) => foreign::correct(args),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
     }

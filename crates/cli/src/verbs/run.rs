@@ -5,11 +5,13 @@ use std::path::Path;
 use truetail_checks::CheckRun;
 use truetail_engine::{Control, Plan, PreflightError, Target, TlsFault};
 use truetail_model::record::Cause;
-use truetail_report::{SummaryOptions, summary};
+use truetail_report::{SummaryOptions, compare_text, summary};
 use truetail_run::{Findings, Run, wire};
 
 use crate::args::run::RunArgs;
 use crate::args::screen::ScreenArgs;
+use crate::baseline::Baseline;
+use crate::config;
 use crate::error::{CliError, ExitCode, Result, runtime_error};
 use crate::gating::{self, Gating};
 use crate::judging::Judge;
@@ -26,7 +28,9 @@ use crate::supervisor::not_reached;
 /// # Errors
 /// If the load cannot be offered, or the result cannot be saved or printed.
 pub fn run(args: RunArgs) -> Result<ExitCode> {
+    let mut args = config::complete(args)?;
     let screen = args.screen;
+    let baseline = Baseline::resolve(std::mem::take(&mut args.baseline))?;
     let mut resolved = resolve(args)?;
     OutputFolder::check(&resolved.save_to)?;
     let view = LiveView::prepare(&resolved.live)?;
@@ -67,9 +71,14 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         run.facts.notes.push(note);
     }
     resolved.gating.judge(&run, &mut findings, &[]);
+    let compared = baseline.as_ref().and_then(|baseline| baseline.judge(&mut run, &mut findings));
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     view.finish(&run, &findings);
     show(&run, &findings, saved.as_deref(), resolved.json, screen, &resolved.gating)?;
+    if let Some(compared) = compared.filter(|_| !resolved.json) {
+        output::print(&format!("\n{}", compare_text(&compared, output::stdout_style())))?;
+    }
+    baseline.map_or(Ok(()), |baseline| baseline.write(&run, &findings))?;
     if let Some(file) = &resolved.html {
         page::write(file, &page::page_of(&run, &findings))?;
     }
@@ -106,7 +115,7 @@ pub fn result(run: &Run, findings: &Findings, saved: Option<&Path>, json: bool, 
     summary(run, findings, options, output::stdout_style())
 }
 
-/// The host and port of a target, for the name of a folder.
+/// What a folder for runs against `target` is called.
 pub fn name_of(target: &Target) -> String {
     let origin = target.origin();
     let port = if origin.has_default_port() { String::new() } else { format!("-{}", origin.port) };
@@ -122,7 +131,10 @@ pub fn preflight_notes(plan: &mut Plan, wanted: bool) -> Result<Vec<String>> {
 }
 
 /// Sends one request before the load, and returns notes for the run.
-fn preflight(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> {
+///
+/// # Errors
+/// If there is no answer.
+pub fn preflight(plan: &mut Plan, checks: Option<&CheckRun>) -> Result<Vec<String>> {
     let checks = checks.map(CheckRun::before_the_run);
     let observer = checks.as_ref().map(CheckRun::observer_factory);
     let answer = plan.preflight(observer.as_ref()).map_err(|error| preflight_error(&plan.target, &error))?;

@@ -33,7 +33,7 @@ fn verbs_and_flags() {
         &[
             (&[], 2, &["--help", "demo"]),
             (&["nonsense"], 2, &["nonsense"]),
-            (&["run"], 2, &["<URL>"]),
+            (&["run"], 2, &["no URL given", "truetail.toml"]),
             (&["run", URL, "-r", "1", "--rat", "3"], 2, &["'--rat'", "'--rate'"]),
             (&["run", URL, "-r", "1", "--http3"], 2, &["'--http3'"]),
             (&["run", URL, "-r", "1", "--http2", "--no-keepalive"], 2, &["--http2 and --no-keepalive contradict"]),

@@ -40,6 +40,30 @@ fn two_runs_are_a_and_b() {
 }
 
 #[test]
+fn a_page_lays_the_sides_over_and_beside_each_other() {
+    let dir = TestDir::new();
+    save(&dir, "before", "2ms", 1);
+    save(&dir, "after", "4ms", 2);
+    let output = dir.truetail(&["compare", "before", "after", "--fail-if", "p50 worse than 5%", "--html", "page.html"]);
+    assert_eq!(output.code, Some(3), "{output:?}");
+    let page = std::fs::read_to_string(dir.path().join("page.html")).expect("a page");
+    for part in [
+        "A: before. B: after.",
+        "B is slower",
+        "95 % interval",
+        "FAILED p50 worse than 5%",
+        "One run on each side",
+        "href=\"after/report.html\"",
+        "truetail compare before after",
+    ] {
+        assert!(page.contains(part), "no {part:?}");
+    }
+    assert_eq!(page.matches("<svg").count(), 3, "the curves, and a heat map of each side");
+    let nowhere = dir.truetail(&["compare", "before", "after", "--html", "no/such/page.html"]);
+    assert_eq!((nowhere.code, nowhere.stdout.as_str()), (Some(2), ""), "{nowhere:?}");
+}
+
+#[test]
 fn several_runs_are_repetitions_and_gates_decide() {
     let dir = TestDir::new();
     for seed in 1..=3 {

@@ -130,6 +130,7 @@ impl Stage {
             dir.file(name, &text);
         }
         dir.file("item.json", "{\"n\":1}");
+        dir.file("truetail.toml", &format!("[run.checkout]\nurl = \"{}/items\"\nrate = 100\n", plain.url));
         dir.file("targets.txt", &format!("GET {}/items\n", plain.url));
         for rows in ["items.csv", "ids.csv", "rows.csv"] {
             dir.file(rows, "id,name\n1,one\n2,two\n");
@@ -142,8 +143,18 @@ impl Stage {
     fn shortened(&self, arguments: &str) -> Option<String> {
         // A gate may be refused for so few requests.
         let gates = ["--fail-if", "--until"];
-        let elsewhere =
-            ["--unix-socket", "--out", "--watch", "--live", "--otlp", "--start-at", "--stripe", "--resolve", "trace:"];
+        let elsewhere = [
+            "--unix-socket",
+            "--out",
+            "--watch",
+            "--live",
+            "--otlp",
+            "--start-at",
+            "--stripe",
+            "--resolve",
+            "--config",
+            "trace:",
+        ];
         if !arguments.starts_with("run ") || elsewhere.iter().chain(&gates).any(|option| arguments.contains(option)) {
             return None;
         }
@@ -164,7 +175,8 @@ impl Stage {
 
     /// Runs the command, or a shorter one, or asks it for help only, and says which.
     fn try_out(&self, arguments: &str) -> (bool, String, CommandOutput) {
-        for scenario in arguments.split(' ').filter(|word| word.ends_with(".toml")) {
+        for scenario in arguments.split(' ').filter(|word| word.ends_with(".toml") && !word.ends_with("truetail.toml"))
+        {
             self.dir.file(scenario, "[workload]\nrate = 100\nduration = \"1s\"\n[service]\nbaseline = \"1ms\"\n");
         }
         let as_it_is = ["simulate ", "lab tools", "completions ", "help "];

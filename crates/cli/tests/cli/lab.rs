@@ -264,6 +264,7 @@ fn a_generator_that_keeps_its_schedule_is_certified() {
     assert!(trials.iter().all(|trial| trial["row"]["error_p99_pct"].is_number()), "its output was read: {certificate}");
 }
 
+/// On a busy machine its arrivals may also come in bursts, which the certificate says first. It never calls them open.
 #[test]
 fn a_generator_that_waits_for_answers_is_not() {
     let dir = TestDir::new();
@@ -272,10 +273,10 @@ fn a_generator_that_waits_for_answers_is_not() {
     let output =
         certified(&dir, &["--duration", "6s"], &[&[us, "run", "{url}", "-d", "{duration}"], &users[..]].concat());
     let certificate = output.json();
-    assert_eq!((output.code, &certificate["kind"]), (Some(4), &Value::from("closed")), "{certificate}");
-    assert_eq!(certificate["kept_schedule"], false);
-    let evidence = certificate["evidence"].to_string();
-    assert!(evidence.contains("100 requests were due"), "{evidence}");
+    assert_eq!((output.code, &certificate["kept_schedule"]), (Some(4), &Value::from(false)), "{certificate}");
+    let (kind, evidence) = (certificate["kind"].as_str().expect("a kind"), certificate["evidence"].to_string());
+    assert!(["closed", "bursts"].contains(&kind), "{certificate}");
+    assert!(kind != "closed" || evidence.contains("100 requests were due"), "{evidence}");
 }
 
 #[test]

@@ -1,9 +1,12 @@
 //! The binary as its users meet it: arguments, exit codes, standard output and standard error, files, signals.
 
+mod ab;
+mod audit;
 mod bad_input;
 mod capacity;
 mod checks;
 mod compare;
+mod config;
 mod credentials;
 mod doc_links;
 mod doc_options;

@@ -81,7 +81,6 @@ impl Connections {
         open.by_number.values().for_each(|connection| shut(&connection.stream));
     }
 
-    #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.open().by_number.is_empty()
     }

@@ -76,6 +76,11 @@ impl Server {
         self.address
     }
 
+    /// Whether anyone is connected.
+    pub fn has_connections(&self) -> bool {
+        !self.connections.is_empty()
+    }
+
     /// Ends it: no connection is accepted and no request is begun any more. Responses under way, event streams among
     /// them, are finished if that takes no longer than `patience`.
     pub fn end(mut self, patience: Duration) {

@@ -86,9 +86,16 @@ fn users(users: u32) -> String {
 }
 
 fn schedule(offered: &OfferedLoad) -> String {
-    let profile = offered.profile.as_deref().unwrap_or("an unknown rate");
+    let profile = offered.profile.as_deref().map_or("an unknown rate".to_owned(), readable);
     let spacing = if offered.spacing.as_deref() == Some("poisson") { " (poisson)" } else { "" };
     format!("{profile}{spacing}")
+}
+
+/// A constant rate with many digits, such as a third of something, is rounded for reading.
+fn readable(profile: &str) -> String {
+    const MOST_DIGITS: usize = 8;
+    let constant = profile.strip_suffix("/s").filter(|digits| digits.len() > MOST_DIGITS);
+    constant.and_then(|digits| digits.parse().ok()).map_or_else(|| profile.to_owned(), number::rate)
 }
 
 /// The cap on connections and on requests at once, where there is one, and HTTP/2.
@@ -102,5 +109,18 @@ fn connections(offered: &OfferedLoad) -> Option<String> {
         (Some(_), None) => Some(format!("HTTP/2{streams}")),
         (Some(_), Some(1)) => Some(format!("HTTP/2 on one connection{streams}")),
         (Some(_), Some(n)) => Some(format!("HTTP/2 on at most {} connections{streams}", number::count(n.into()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::readable;
+
+    #[test]
+    fn only_rates_with_many_digits_are_rounded() {
+        assert_eq!(readable("694.4444444444445/s"), "694.4/s");
+        assert_eq!(readable("0.3333333333333333/s"), "0.333/s");
+        assert_eq!(readable("12345.5/s"), "12345.5/s");
+        assert_eq!(readable("steps:10/60s,20/60s"), "steps:10/60s,20/60s");
     }
 }

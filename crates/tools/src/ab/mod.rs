@@ -13,6 +13,8 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
+pub(crate) use parse::{parse as parse_output, percentiles};
+
 /// ab with `users` kept-alive connections for the duration.
 pub struct Ab;
 

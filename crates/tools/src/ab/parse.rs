@@ -172,7 +172,7 @@ struct Percentile {
 }
 
 /// The latencies in nanoseconds at 0 %, 1 %, … 100 %.
-fn percentiles(bytes: &[u8]) -> Result<Vec<u64>, ParseError> {
+pub(crate) fn percentiles(bytes: &[u8]) -> Result<Vec<u64>, ParseError> {
     let rows = PERCENTILES_FILE.table::<Percentile>(bytes, b',')?;
     let in_order = |(at, (line, row)): (usize, &(u64, Percentile))| {
         let time = units::nanos(row.time_ms, 1e6).filter(|_| row.percent as usize == at);

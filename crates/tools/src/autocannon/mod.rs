@@ -13,6 +13,8 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
+pub(crate) use parse::result_file;
+
 /// autocannon with `users` connections and no rate: a closed loop. Its rate (`-R`) does not make it open: it sends the
 /// requests of each second in one burst, over the same connections, which still wait for their answers, and back-fills
 /// the histogram with a wrong interval.

@@ -51,13 +51,28 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
         return Err(STDOUT.no_result(output, "result of autocannon"));
     }
     let document: Document = STDOUT.json(&output.stdout)?;
-    refuse_back_filled(&document)?;
+    if document.is_back_filled() {
+        return Err(refused(&document));
+    }
+    read(&document)
+}
+
+/// Parses the JSON of any run, also of one whose histogram autocannon has filled up.
+///
+/// # Errors
+/// [`ParseError`] for anything else.
+pub(crate) fn result_file(bytes: &[u8]) -> Result<ToolReport, ParseError> {
+    read(&STDOUT.json(bytes)?)
+}
+
+fn read(document: &Document) -> Result<ToolReport, ParseError> {
+    let latency_from = if document.is_back_filled() { LatencyFrom::BackFilled } else { LatencyFrom::Send };
     let mut claims = Claims {
         measured: Some(document.latency.total_count),
         requests: Some(document.requests.sent),
         failed: Some(document.errors.saturating_add(document.non2xx)),
         rate_per_second: Some(document.requests.average).filter(|rate| rate.is_finite()),
-        ..Claims::silent(LatencyFrom::Send)
+        ..Claims::silent(latency_from)
     };
     let mut notes = Vec::new();
     let broken = document.errors.saturating_sub(document.timeouts);
@@ -74,17 +89,20 @@ pub fn parse(output: &ToolOutput) -> Result<ToolReport, ParseError> {
     Ok(ToolReport { notes, ..ToolReport::from_claims(claims) })
 }
 
-/// With a rate and without `-C` autocannon records each sample again at 1 ms less, 2 ms less and so on, whatever the rate.
-fn refuse_back_filled(document: &Document) -> Result<(), ParseError> {
-    let (latencies, answers) = (document.latency.total_count, document.requests.total);
-    if latencies <= answers {
-        return Ok(());
+impl Document {
+    /// With a rate and without `-C` autocannon records each sample again at 1 ms less, 2 ms less and so on, whatever the rate.
+    fn is_back_filled(&self) -> bool {
+        self.latency.total_count > self.requests.total
     }
+}
+
+fn refused(document: &Document) -> ParseError {
+    let (latencies, answers) = (document.latency.total_count, document.requests.total);
     let what = format!(
         "{latencies} latencies for {answers} answers: autocannon added some with a wrong interval, as it does with -R; \
          add --ignoreCoordinatedOmission"
     );
-    Err(STDOUT.error(1, what))
+    STDOUT.error(1, what)
 }
 
 fn quantiles(latency: &Latency) -> Result<Vec<ClaimedQuantile>, ParseError> {

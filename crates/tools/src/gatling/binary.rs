@@ -29,6 +29,16 @@ const UTF_16: u8 = 1;
 /// # Errors
 /// [`ParseError`] for an unknown kind of record, one that is cut off, or an impossible number.
 pub(super) fn read(bytes: &[u8]) -> Result<RequestLog, ParseError> {
+    let (log, broken) = read_beginning(bytes)?;
+    broken.map_or(Ok(log), |broken| Err(broken.error))
+}
+
+/// Parses the log up to the first record that is broken. Nothing after that can be read, because a record does not say how
+/// long it is.
+///
+/// # Errors
+/// [`ParseError`] if the run record is broken.
+pub(super) fn read_beginning(bytes: &[u8]) -> Result<(RequestLog, Option<BrokenRecord>), ParseError> {
     let mut records = Records { bytes, at: 0, texts: HashMap::new() };
     if records.byte()? != RUN {
         return Err(records.error("no run record, with which logs of Gatling 3.13 and later begin"));
@@ -36,21 +46,20 @@ pub(super) fn read(bytes: &[u8]) -> Result<RequestLog, ParseError> {
     let run = records.run()?;
     let mut log = RequestLog::new(run.version);
     while records.at < bytes.len() {
-        match records.byte()? {
-            REQUEST => records.request(run.start_ms, &mut log)?,
-            USER => records.skip(4 + 1 + 4)?,
-            GROUP => {
-                records.names()?;
-                records.skip(3 * 4 + 1)?;
-            }
-            ERROR => {
-                records.cached_text()?;
-                records.skip(4)?;
-            }
-            kind => return Err(records.error(&format!("a record of the unknown kind {kind}"))),
+        let at = records.at;
+        if let Err(error) = records.record(run.start_ms, &mut log) {
+            return Ok((log, Some(BrokenRecord { at, error })));
         }
     }
-    Ok(log)
+    Ok((log, None))
+}
+
+/// A record that is no record of Gatling, or that is cut off.
+pub(super) struct BrokenRecord {
+    /// The byte at which it begins.
+    pub at: usize,
+    /// What is wrong with it.
+    pub error: ParseError,
 }
 
 struct Run {
@@ -65,6 +74,22 @@ struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
+    fn record(&mut self, run_start_ms: u64, log: &mut RequestLog) -> Result<(), ParseError> {
+        match self.byte()? {
+            REQUEST => self.request(run_start_ms, log),
+            USER => self.skip(4 + 1 + 4),
+            GROUP => {
+                self.names()?;
+                self.skip(3 * 4 + 1)
+            }
+            ERROR => {
+                self.cached_text()?;
+                self.skip(4)
+            }
+            kind => Err(self.error(&format!("a record of the unknown kind {kind}"))),
+        }
+    }
+
     /// Reads version, class, start, description, scenarios and assertions.
     fn run(&mut self) -> Result<Run, ParseError> {
         let version = self.text()?;

@@ -1,5 +1,6 @@
 //! Gatling: one simulated user for each arrival.
 
+mod beginning;
 mod binary;
 mod log;
 mod parse;
@@ -15,6 +16,8 @@ use crate::{
     CommandError, InstallHint, InstalledTool, Invocation, LoadSpec, ParseError, SearchPath, Tool, ToolInfo,
     ToolNotFound, ToolOutput, ToolReport,
 };
+
+pub use beginning::{GatlingLog, read_log};
 
 /// Gatling with users that arrive at `rate`, send one request each, and share as many connections as necessary.
 pub struct Gatling;

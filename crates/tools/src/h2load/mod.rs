@@ -13,6 +13,8 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
+pub(crate) use parse::log_row;
+
 /// h2load with `users` clients that have one request each in flight.
 pub struct H2load;
 

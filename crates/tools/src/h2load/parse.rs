@@ -122,12 +122,12 @@ fn log(bytes: &[u8]) -> Result<Vec<ReportedRequest>, ParseError> {
     LOG.check_last_line(bytes)?;
     let text = std::str::from_utf8(bytes).map_err(|error| LOG.error(None, error.to_string()))?;
     numbered_lines(text)
-        .map(|(line, row)| LOG.require(line, "start, status and time in microseconds", request(row)))
+        .map(|(line, row)| LOG.require(line, "start, status and time in microseconds", log_row(row)))
         .collect()
 }
 
-/// Status -1 is an HTTP/2 stream that was closed without an answer.
-fn request(row: &str) -> Option<ReportedRequest> {
+/// A row of the log; `None` if it is none. Status -1 is an HTTP/2 stream that was closed without an answer.
+pub(crate) fn log_row(row: &str) -> Option<ReportedRequest> {
     let mut cells = row.split('\t');
     let (start, status, time) = (cells.next()?, cells.next()?, cells.next()?);
     let outcome = match status {

@@ -12,6 +12,8 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
+pub(crate) use parse::parse as parse_output;
+
 /// hey with `users` workers and no cap: a closed loop.
 pub struct Hey;
 

@@ -13,6 +13,8 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
+pub(crate) use parse::result_file;
+
 /// Hyperfoil with sessions that arrive at `rate`, evenly, over `connections` connections and as many sessions.
 pub struct Hyperfoil;
 

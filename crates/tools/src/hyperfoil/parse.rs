@@ -37,6 +37,14 @@ struct Counts {
 /// [`ParseError`] if there is no result, or for another format.
 pub fn parse(output: &ToolOutput, load: &LoadSpec) -> Result<ToolReport, ParseError> {
     let bytes = output.file(RESULT).ok_or_else(|| LOG_FILE.no_result(output, "result of Hyperfoil"))?;
+    result_file(bytes, Some(load))
+}
+
+/// Parses the result file. Without the load that it was asked for, nothing is said of requests that were due and not sent.
+///
+/// # Errors
+/// [`ParseError`] for another format.
+pub(crate) fn result_file(bytes: &[u8], load: Option<&LoadSpec>) -> Result<ToolReport, ParseError> {
     let counts: Counts = LOG_FILE.json(bytes)?;
     if counts.format != FORMAT {
         return Err(LOG_FILE.error(1, format!("the format '{}' is not {FORMAT}", counts.format)));
@@ -65,9 +73,9 @@ fn histogram(buckets: &[(u64, u64)]) -> Histogram {
 }
 
 impl Counts {
-    fn notes(&self, load: &LoadSpec) -> Vec<String> {
+    fn notes(&self, load: Option<&LoadSpec>) -> Vec<String> {
         let Counts { requests, responses, connection_errors, timeouts, internal_errors, .. } = self;
-        let mut notes: Vec<_> = load.shortfall("Hyperfoil", *requests).into_iter().collect();
+        let mut notes: Vec<_> = load.and_then(|load| load.shortfall("Hyperfoil", *requests)).into_iter().collect();
         if responses < requests {
             notes.push(format!(
                 "{responses} answers to {requests} requests ({connection_errors} connection errors, including {timeouts} \

@@ -14,6 +14,8 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
+pub(crate) use parse::summary_file;
+
 /// k6 with one of two executors.
 pub enum K6 {
     /// `users` virtual users, each in a closed loop.

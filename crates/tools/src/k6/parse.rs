@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
 use truetail_run::{ClaimedQuantile, Claims, LatencyFrom};
@@ -146,16 +146,22 @@ fn epoch_ns(reader: OutputReader, line: u64, text: &str) -> Result<Option<u64>, 
 
 #[derive(Deserialize)]
 struct Summary {
-    metrics: BTreeMap<String, BTreeMap<String, Value>>,
+    metrics: BTreeMap<String, Value>,
 }
 
 impl Summary {
+    /// The figures of a metric: in the data of `handleSummary` they are under `values`, in `--summary-export` they are not.
+    fn metric(&self, metric: &str) -> Option<&Map<String, Value>> {
+        let metric = self.metrics.get(metric)?;
+        metric.get("values").unwrap_or(metric).as_object()
+    }
+
     fn number(&self, metric: &str, key: &str) -> Option<f64> {
-        self.metrics.get(metric)?.get(key)?.as_f64()
+        self.metric(metric)?.get(key)?.as_f64()
     }
 
     fn count(&self, metric: &str, key: &str) -> Option<u64> {
-        self.metrics.get(metric)?.get(key)?.as_u64()
+        self.metric(metric)?.get(key)?.as_u64()
     }
 
     fn nanos(&self, key: &str) -> Option<Nanos> {
@@ -163,13 +169,25 @@ impl Summary {
     }
 }
 
-/// `http_req_failed` is a rate metric: its `passes` are the requests that failed.
 fn summary(reader: OutputReader, bytes: &[u8]) -> Result<Claims, ParseError> {
-    let summary: Summary = reader.json(bytes)?;
+    Ok(claims(&reader.json(bytes)?))
+}
+
+/// The figures of a summary, and the most virtual users that there were.
+///
+/// # Errors
+/// [`ParseError`] for anything that k6 does not write.
+pub(crate) fn summary_file(bytes: &[u8]) -> Result<(Claims, Option<u64>), ParseError> {
+    let summary: Summary = OutputReader::stdout("k6", TESTED).file(SUMMARY).json(bytes)?;
+    Ok((claims(&summary), summary.count("vus_max", "max")))
+}
+
+/// `http_req_failed` is a rate metric: its `passes` are the requests that failed.
+fn claims(summary: &Summary) -> Claims {
     let requests = summary.count("http_reqs", "count").unwrap_or(0);
     let some = |key| summary.nanos(key).map(|time| time.0).filter(|_| requests > 0);
-    Ok(Claims {
-        quantiles: if requests > 0 { quantiles(&summary) } else { Vec::new() },
+    Claims {
+        quantiles: if requests > 0 { quantiles(summary) } else { Vec::new() },
         mean_ns: some("avg"),
         max_ns: some("max"),
         measured: Some(requests),
@@ -178,12 +196,12 @@ fn summary(reader: OutputReader, bytes: &[u8]) -> Result<Claims, ParseError> {
         dropped: summary.count("dropped_iterations", "count"),
         rate_per_second: summary.number("http_reqs", "rate"),
         ..Claims::silent(LatencyFrom::Send)
-    })
+    }
 }
 
 /// `med`, and `p(99.9)`.
 fn quantiles(summary: &Summary) -> Vec<ClaimedQuantile> {
-    let keys = summary.metrics.get("http_req_duration").into_iter().flat_map(BTreeMap::keys);
+    let keys = summary.metric("http_req_duration").into_iter().flat_map(Map::keys);
     let claimed = keys.filter_map(|key| {
         let percent = if key == "med" { "50" } else { key.strip_prefix("p(")?.strip_suffix(')')? };
         Some(ClaimedQuantile { q: units::quantile(percent)?, value_ns: summary.nanos(key)?.0, printed: true })

@@ -13,6 +13,8 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
+pub(crate) use parse::statistics;
+
 /// Locust with `users` users that do not wait between requests. It can also limit the rate of each user, which by its
 /// documentation is still a closed loop and never catches up.
 pub struct Locust;

@@ -78,7 +78,11 @@ struct RequestStats {
     response_times: BTreeMap<String, u64>,
 }
 
-fn statistics(bytes: &[u8]) -> Result<Claims, ParseError> {
+/// The figures of the statistics as JSON.
+///
+/// # Errors
+/// [`ParseError`] for anything that Locust does not write.
+pub(crate) fn statistics(bytes: &[u8]) -> Result<Claims, ParseError> {
     let entries: Vec<RequestStats> = STATISTICS.json(bytes)?;
     let sum = |of: fn(&RequestStats) -> u64| entries.iter().map(of).fold(0, u64::saturating_add);
     let requests = sum(|entry| entry.num_requests);

@@ -13,6 +13,8 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
+pub(crate) use parse::{Correction, parse as parse_output};
+
 /// oha with `rate`, at most `connections` connections, and its latency correction, as its documentation advises for a
 /// rate. It writes one format a run; CSV is the one with single requests.
 pub struct Oha;

@@ -19,8 +19,10 @@ pub enum Correction {
     On,
     /// The command line does not have it.
     Off,
-    /// The command line is unknown.
+    /// The command line is unknown, but likely one of the laboratory's.
     Unknown,
+    /// The command line is unknown, and may be anybody's.
+    Unstated,
 }
 
 /// Parses any of the three formats. None of them says whether `--latency-correction` was on. If the command line is
@@ -36,7 +38,11 @@ pub fn parse(output: &ToolOutput, correction: Correction) -> Result<ToolReport, 
         start if start.starts_with("Summary:") => (page::parse(&text)?, false),
         _ => return Err(STDOUT.no_result(output, "CSV, JSON or summary of oha")),
     };
-    let corrected = if correction == Correction::Unknown { usual } else { correction == Correction::On };
+    let corrected = match correction {
+        Correction::On => true,
+        Correction::Off | Correction::Unstated => false,
+        Correction::Unknown => usual,
+    };
     report.claims.latency_from = if corrected { LatencyFrom::Intended } else { LatencyFrom::Send };
     report.notes.push(note(correction, corrected).to_owned());
     Ok(report)
@@ -51,7 +57,7 @@ fn note(correction: Correction, corrected: bool) -> &'static str {
         (Correction::Unknown, true) => {
             "oha's output does not say whether --latency-correction was on; read as corrected, which is how the laboratory runs it"
         }
-        (Correction::Unknown, false) => {
+        (Correction::Unstated, _) | (Correction::Unknown, false) => {
             "oha's output does not say whether --latency-correction was on; read as not corrected, the default"
         }
     }

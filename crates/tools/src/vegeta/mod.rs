@@ -13,6 +13,8 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
+pub(crate) use parse::report_file;
+
 /// `vegeta attack` with `rate` over at most `connections` workers.
 pub struct Vegeta;
 

@@ -55,6 +55,14 @@ fn succeeded(request: &ReportedRequest) -> bool {
     matches!(request.outcome, Outcome::Response { status: 200..=399 })
 }
 
+/// The figures of `vegeta report -type=json`.
+///
+/// # Errors
+/// [`ParseError`] for anything that Vegeta does not write.
+pub(crate) fn report_file(bytes: &[u8]) -> Result<Claims, ParseError> {
+    Ok(claims(&SUMMARY.json(bytes)?))
+}
+
 /// The fields of `vegeta report -type=json` that are used.
 #[derive(Deserialize)]
 struct Summary {

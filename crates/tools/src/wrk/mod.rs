@@ -13,7 +13,7 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
-pub(crate) use parse::{WrkReport, quantiles};
+pub(crate) use parse::{WrkReport, parse as parse_output, quantiles};
 
 /// wrk with `users` connections.
 pub struct Wrk;

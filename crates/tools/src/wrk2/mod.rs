@@ -14,6 +14,8 @@ use crate::{
     ToolNotFound, ToolOutput, ToolReport,
 };
 
+pub(crate) use parse::parse as parse_output;
+
 /// wrk2 with `rate` over at most `connections` connections.
 pub struct Wrk2;
 

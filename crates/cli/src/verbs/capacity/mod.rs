@@ -14,7 +14,7 @@ use truetail_study::capacity::{Ended, Journal, ProbeRecord, Stopped, search};
 
 use crate::args::capacity::CapacityArgs;
 use crate::error::{ExitCode, Result, runtime_error};
-use crate::output;
+use crate::{config, output};
 use engine_probe::EngineProbe;
 use question::Asked;
 use stop::SearchStop;
@@ -24,7 +24,12 @@ use stop::SearchStop;
 /// # Errors
 /// If the server does not answer at the beginning, or something cannot be written.
 pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
+<<<<<<< HEAD
     let (json, quiet, out) = (args.result.json, args.result.quiet, args.result.out.clone());
+=======
+    let args = config::complete_capacity(args)?;
+    let (json, quiet, out) = (args.json, args.quiet, args.out.clone());
+>>>>>>> main
     let mut asked = Asked::resolve(args)?;
     super::run::preflight_notes(&mut asked.plan, asked.preflight)?.iter().for_each(|note| output::note(note));
     let mut journal = folder::open(out, &asked)?;

@@ -53,6 +53,9 @@ impl Asked {
     /// # Errors
     /// What is wrong, in one line.
     pub fn resolve(args: CapacityArgs) -> Result<Asked> {
+        if args.slo.is_empty() {
+            return Err(usage_error("no objective given; add --slo, such as --slo 'p99 < 50ms'"));
+        }
         let max_time = args.max_time.unwrap_or(DEFAULT_MAX_TIME);
         let limits = limits(&args, max_time)?;
         let run_args = run_args(&args)?;

@@ -58,6 +58,7 @@ fn html(setup: &DemoSetup, compared: &OmissionComparison, loops: [&LoopResult; 2
         // The first one has the colour that response time has everywhere.
         runs: loops.into_iter().zip(&drawn).map(run).rev().collect(),
         pictures: Vec::new(),
+        side_by_side: false,
         command: Some(setup.command.clone()),
     })
 }

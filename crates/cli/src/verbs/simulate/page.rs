@@ -43,6 +43,7 @@ pub fn of_lab(report: &LabReport<'_>, command: String) -> String {
         remarks: report.figures().to_vec(),
         runs: runs.into_iter().map(|(_, run)| run).collect(),
         pictures: report.plots(),
+        side_by_side: false,
         command: Some(command),
     })
 }

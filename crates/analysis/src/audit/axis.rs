@@ -1,0 +1,130 @@
+//! The bins of a run as sums, so that rates over any stretch cost two look-ups.
+
+use super::bins::Bins;
+use super::cells::{Durations, Events};
+
+/// A stretch of time, nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Span {
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+impl Span {
+    pub(super) fn length(self) -> u64 {
+        self.to.saturating_sub(self.from)
+    }
+}
+
+/// Starts and concurrency of a run over time.
+pub(super) struct Axis<'a> {
+    pub(super) events: &'a Bins<Events>,
+    pub(super) blocks: &'a Bins<Durations>,
+    /// Starts before each bin, and one more for the end.
+    starts: Vec<u64>,
+    /// Requests in flight after each bin.
+    in_flight: Vec<i64>,
+    /// The time of the stretches that are left out, before each bin, nanoseconds.
+    left_out: Vec<u64>,
+}
+
+impl<'a> Axis<'a> {
+    pub(super) fn new(events: &'a Bins<Events>, blocks: &'a Bins<Durations>) -> Axis<'a> {
+        let cells = events.cells();
+        let mut starts = Vec::with_capacity(cells.len() + 1);
+        starts.push(0);
+        let mut in_flight = Vec::with_capacity(cells.len());
+        let (mut begun, mut open) = (0, 0);
+        for cell in cells {
+            begun += u64::from(cell.starts);
+            open += i64::from(cell.starts) - i64::from(cell.ends);
+            starts.push(begun);
+            in_flight.push(open);
+        }
+        Axis { events, blocks, starts, in_flight, left_out: vec![0; cells.len() + 1] }
+    }
+
+    /// Leaves these stretches out of what is usual. They are in order and do not overlap.
+    pub(super) fn leave_out(&mut self, spans: &[Span]) {
+        let mut spans = spans.iter().peekable();
+        let mut done = 0;
+        for index in 0..self.left_out.len() {
+            let boundary = self.events.begins(index);
+            while let Some(span) = spans.next_if(|span| span.to <= boundary) {
+                done += span.length();
+            }
+            let part = spans.peek().map_or(0, |span| boundary.saturating_sub(span.from));
+            self.left_out[index] = done + part;
+        }
+    }
+
+    /// How many requests started.
+    pub(super) fn total(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// How many bins there are.
+    pub(super) fn bins(&self) -> usize {
+        self.events.cells().len()
+    }
+
+    /// Requests in flight when bin `index` was over.
+    pub(super) fn in_flight_after(&self, index: usize) -> i64 {
+        self.in_flight[index]
+    }
+
+    /// The share of these bins at whose ends more than `in_flight` requests were in flight.
+    pub(super) fn share_busier(&self, (from, to): (usize, usize), in_flight: i64) -> f64 {
+        let busier = self.in_flight[from..to].iter().filter(|open| **open > in_flight).count();
+        busier as f64 / to.saturating_sub(from).max(1) as f64
+    }
+
+    /// Starts from the beginning of bin `from` to the beginning of bin `to`.
+    pub(super) fn starts_between(&self, from: usize, to: usize) -> u64 {
+        self.starts[to] - self.starts[from]
+    }
+
+    /// The time between the beginnings of two bins less what is left out, nanoseconds.
+    pub(super) fn time_between(&self, from: usize, to: usize) -> u64 {
+        let whole = self.events.begins(to) - self.events.begins(from);
+        whole.saturating_sub(self.left_out[to] - self.left_out[from])
+    }
+
+    /// The time of the whole run less what is left out, nanoseconds.
+    pub(super) fn total_time(&self) -> u64 {
+        self.time_between(0, self.bins())
+    }
+
+    /// The bin from which on `length` of time pass before bin `to` begins; the first one where there is less.
+    pub(super) fn back(&self, to: usize, length: u64) -> usize {
+        partition(0, to, |index| self.time_between(index, to) > length)
+    }
+
+    /// The bin before which `length` of time pass after bin `from` begins; the end where there is less.
+    pub(super) fn forward(&self, from: usize, length: u64) -> usize {
+        partition(from, self.bins(), |index| self.time_between(from, index) < length)
+    }
+
+    /// The median duration of the requests that started in these bins, nanoseconds.
+    pub(super) fn typical_duration(&self, stretches: [(usize, usize); 2]) -> Option<u64> {
+        let mut sum = Durations::default();
+        for (from, to) in stretches.into_iter().filter(|(from, to)| from < to) {
+            let first = self.blocks.index_of(self.events.begins(from));
+            let last = self.blocks.index_of(self.events.begins(to) - 1);
+            for block in &self.blocks.cells()[first..=last] {
+                super::bins::Cell::absorb(&mut sum, block);
+            }
+        }
+        sum.median()
+    }
+}
+
+/// The first index in `from..to` for which `before` is false; `to` if there is none.
+fn partition(from: usize, to: usize, before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (from, to);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
+}

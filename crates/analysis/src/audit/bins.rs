@@ -1,0 +1,135 @@
+//! Time divided into bins of equal width, which doubles whenever there would be too many of them.
+
+/// What a bin counts.
+pub(super) trait Cell: Clone + Default {
+    /// Adds what the bin after this one counted: the two become one.
+    fn absorb(&mut self, later: &Self);
+}
+
+/// Bins over the time that was seen so far, in bounded memory. Times may come in any order.
+#[derive(Clone, Debug)]
+pub(super) struct Bins<C> {
+    cells: Vec<C>,
+    /// The number of the first bin, counted from time 0.
+    first: u64,
+    /// log2 of the width, nanoseconds.
+    shift: u32,
+    most: usize,
+}
+
+impl<C: Cell> Bins<C> {
+    /// No bins yet, and never more than `most`, which is a power of two.
+    pub(super) fn new(most: usize, shift: u32) -> Bins<C> {
+        Bins { cells: Vec::new(), first: 0, shift, most }
+    }
+
+    /// The bin of that time.
+    #[inline]
+    pub(super) fn at(&mut self, time: u64) -> &mut C {
+        let index = (time >> self.shift).wrapping_sub(self.first);
+        if index < self.cells.len() as u64 {
+            return &mut self.cells[index as usize];
+        }
+        self.grow(time)
+    }
+
+    #[cold]
+    fn grow(&mut self, time: u64) -> &mut C {
+        if self.cells.is_empty() {
+            self.first = time >> self.shift;
+        }
+        while self.span_with(time) > self.most as u64 {
+            self.double();
+        }
+        let bin = time >> self.shift;
+        if bin < self.first {
+            let missing = (self.first - bin) as usize;
+            // Some more, so that times that run backwards do not move everything each time.
+            let spare = (self.cells.len() / 4).min(self.most - self.cells.len() - missing).min(bin as usize);
+            let added = missing + spare;
+            self.cells.splice(0..0, std::iter::repeat_n(C::default(), added));
+            self.first -= added as u64;
+        }
+        let index = (bin - self.first) as usize;
+        if index >= self.cells.len() {
+            self.cells.resize(index + 1, C::default());
+        }
+        &mut self.cells[index]
+    }
+
+    /// How many bins there would be with that time among them.
+    fn span_with(&self, time: u64) -> u64 {
+        let bin = time >> self.shift;
+        let last = self.first + (self.cells.len() as u64).saturating_sub(1);
+        (last.max(bin) - self.first.min(bin)).saturating_add(1)
+    }
+
+    fn double(&mut self) {
+        let old = std::mem::take(&mut self.cells);
+        let first = self.first >> 1;
+        for (bin, cell) in (self.first..).zip(&old) {
+            let index = ((bin >> 1) - first) as usize;
+            if index == self.cells.len() {
+                self.cells.push(cell.clone());
+            } else {
+                self.cells[index].absorb(cell);
+            }
+        }
+        self.first = first;
+        self.shift += 1;
+    }
+
+    /// The width of a bin, nanoseconds.
+    pub(super) fn width(&self) -> u64 {
+        1 << self.shift
+    }
+
+    /// All bins, the earliest first.
+    pub(super) fn cells(&self) -> &[C] {
+        &self.cells
+    }
+
+    /// When bin `index` begins, nanoseconds.
+    pub(super) fn begins(&self, index: usize) -> u64 {
+        (self.first + index as u64) << self.shift
+    }
+
+    /// The bin of that time, or the nearest one.
+    pub(super) fn index_of(&self, time: u64) -> usize {
+        let bin = (time >> self.shift).saturating_sub(self.first);
+        (bin as usize).min(self.cells.len().saturating_sub(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[derive(Clone, Default, Debug)]
+    struct Count(u64);
+
+    impl Cell for Count {
+        fn absorb(&mut self, later: &Count) {
+            self.0 += later.0;
+        }
+    }
+
+    proptest! {
+        /// Whatever the order, nothing is lost, and each time is found in a bin that holds it.
+        #[test]
+        fn nothing_is_lost(times in proptest::collection::vec((0u32..64, any::<u64>()).prop_map(|(shift, bits)| (bits >> 1) >> shift), 1..300)) {
+            let mut bins: Bins<Count> = Bins::new(64, 4);
+            for time in &times {
+                bins.at(*time).0 += 1;
+            }
+            prop_assert!(bins.cells().len() <= 64);
+            prop_assert_eq!(bins.cells().iter().map(|cell| cell.0).sum::<u64>(), times.len() as u64);
+            for time in &times {
+                let index = bins.index_of(*time);
+                prop_assert!(bins.begins(index) <= *time && *time - bins.begins(index) < bins.width());
+                prop_assert!(bins.cells()[index].0 > 0);
+            }
+        }
+    }
+}

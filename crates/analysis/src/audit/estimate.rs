@@ -1,0 +1,93 @@
+//! Quantiles with the requests that are missing.
+
+use truetail_model::record::Histogram;
+use truetail_model::time::Nanos;
+
+use super::correction::corrected;
+use super::dips::Dip;
+use super::finding::{CorrectedQuantile, QUANTILES, ReportedQuantile};
+use super::silence::Silence;
+
+/// Requests that are missing: so many, whose times lie evenly from `shortest` to `longest`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Missing {
+    pub(super) shortest: u64,
+    pub(super) longest: u64,
+    /// The fewest, the best estimate, and the most.
+    pub(super) counts: [f64; 3],
+}
+
+impl Missing {
+    /// Of a silence: whoever had come would have waited until its end, and then been served.
+    pub(super) fn of_silence(silence: &Silence) -> Missing {
+        let served = silence.usual_duration.min(silence.span.length());
+        let spread = silence.expected.sqrt() * silence.dispersion.sqrt();
+        Missing {
+            shortest: 0,
+            longest: silence.span.length(),
+            counts: [
+                (silence.expected - 2.0 * spread).max(silence.expected / 2.0),
+                silence.expected,
+                silence.expected_high * (1.0 + served as f64 / silence.span.length().max(1) as f64),
+            ],
+        }
+    }
+
+    /// Of a dip.
+    pub(super) fn of_dip(dip: &Dip) -> Missing {
+        let spread = dip.missing / dip.sigma.max(1.0);
+        Missing {
+            shortest: 0,
+            longest: dip.longest,
+            counts: [(dip.missing - 2.0 * spread).max(dip.missing / 2.0), dip.missing, dip.missing + 2.0 * spread],
+        }
+    }
+}
+
+/// So many values stand for the requests of one stretch at most.
+const MOST_VALUES: u64 = 1_000;
+
+/// `histogram` with the missing requests, in the variant `which` of their counts.
+fn with_missing(histogram: &Histogram, missing: &[Missing], which: usize) -> Histogram {
+    let mut all = histogram.clone();
+    for one in missing {
+        let count = one.counts[which].round() as u64;
+        let values = count.min(MOST_VALUES);
+        for index in 0..values {
+            // Value i stands for the requests count·i/values … count·(i + 1)/values.
+            let copies = count * (index + 1) / values - count * index / values;
+            let share = (index as f64 + 0.5) / values as f64;
+            let value = one.shortest as f64 + share * (one.longest - one.shortest) as f64;
+            all.record_n(Nanos(value as u64), copies);
+        }
+    }
+    all
+}
+
+/// The quantiles of a histogram.
+pub(super) fn reported(histogram: &Histogram) -> Vec<ReportedQuantile> {
+    let quantile = |q: f64| Some(ReportedQuantile { q, value_ns: histogram.quantile(q)?.0 });
+    QUANTILES.into_iter().filter_map(quantile).collect()
+}
+
+/// The quantiles with what is missing. `interval` is how often each user sends, where it was given: then the upper bound
+/// includes HdrHistogram's correction for each single request.
+pub(super) fn with_bounds(
+    histogram: &Histogram,
+    missing: &[Missing],
+    interval: Option<Nanos>,
+) -> Vec<CorrectedQuantile> {
+    let [low, best, mut high] = [0, 1, 2].map(|which| with_missing(histogram, missing, which));
+    if let Some(interval) = interval {
+        let (filled, _) = corrected(histogram, interval);
+        if filled.quantile(0.99) > high.quantile(0.99) {
+            high = filled;
+        }
+    }
+    let at = |histogram: &Histogram, q: f64| histogram.quantile(q).unwrap_or_default().0;
+    let quantile = |q: f64| {
+        let value_ns = at(&best, q);
+        CorrectedQuantile { q, value_ns, low_ns: at(&low, q).min(value_ns), high_ns: at(&high, q).max(value_ns) }
+    };
+    if histogram.is_empty() { Vec::new() } else { QUANTILES.into_iter().map(quantile).collect() }
+}

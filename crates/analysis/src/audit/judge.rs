@@ -1,0 +1,351 @@
+//! The finding from single requests with their starts.
+
+use serde_json::json;
+use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{ForeignRun, ForeignView};
+
+use super::axis::Axis;
+use super::chance::{probability_by_chance, waits_for_answers};
+use super::dips::{Dip, dips};
+use super::estimate::{Missing, reported, with_bounds};
+use super::finding::{Audit, AuditFinding, Evidence};
+use super::rows::{Given, MATERIAL, Rows};
+use super::silence::{Precision, Silence, Silences, silences};
+use super::summary;
+use super::workers::WorkerFacts;
+use crate::figures;
+
+/// So often does chance show as much where a finding is likely, and where it is certain.
+const LIKELY: f64 = 0.01;
+const CERTAIN: f64 = 1e-4;
+/// Fewer requests show nothing.
+const FEWEST_REQUESTS: u64 = 50;
+/// Starts that are coarser show no single silence, nanoseconds.
+const COARSE: u64 = 50_000_000;
+/// So many steps of the resolution a run needs.
+const FEWEST_STEPS: u64 = 20;
+/// A dip of so many standard deviations is likely to be one, or certain, where it is as long as the slow requests.
+const SIGMA_LIKELY: f64 = 6.0;
+const SIGMA_CERTAIN: f64 = 10.0;
+const COVER: std::ops::RangeInclusive<f64> = 0.65..=1.35;
+
+/// All that the bins show.
+struct Seen {
+    silences: Silences,
+    dips: Vec<Dip>,
+    workers: Option<WorkerFacts>,
+    by_chance: f64,
+    waits: bool,
+    /// Nothing was so slow that it could have hidden much.
+    nothing_slow: bool,
+    resolution: u64,
+    time: u64,
+    starts: u64,
+}
+
+pub(super) fn judge(rows: &Rows, axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
+    let audit = by_times(rows, axis, run, given);
+    let matters = |dropped: &u64| summary::dropping_matters(*dropped, rows.requests);
+    match run.claims.dropped.filter(matters) {
+        None => audit,
+        Some(dropped) => with_dropped(audit, dropped),
+    }
+}
+
+/// The tool itself counts requests that it did not send, whether or not the times show it.
+fn with_dropped(mut audit: Audit, dropped: u64) -> Audit {
+    let is_estimated = matches!(audit.finding, AuditFinding::Likely | AuditFinding::Certain);
+    if !is_estimated {
+        // How long they would have taken is not known.
+        audit.corrected.clear();
+    }
+    audit.finding = AuditFinding::Certain;
+    audit.missing_arrivals = audit.missing_arrivals.max(Some(dropped));
+    audit.evidence.insert(0, summary::dropping(dropped));
+    audit
+}
+
+fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
+    let seen = look(rows, &mut axis, run);
+    let by_silence: Vec<Missing> = seen.silences.waiting.iter().map(Missing::of_silence).collect();
+    let by_dip: Vec<Missing> = seen.dips.iter().map(Missing::of_dip).collect();
+    let (from_silences, from_dips) = (from_silences(&seen, &by_silence), from_dips(&seen, &by_dip));
+    if from_silences.max(from_dips) == AuditFinding::NoneSeen
+        && let Some(audit) = by_tool(rows, &seen, run, given)
+    {
+        return audit;
+    }
+    let finding = from_silences.max(from_dips).max(cannot_tell(&seen));
+    let missing = match finding {
+        AuditFinding::NoneSeen | AuditFinding::CannotTell => &[],
+        AuditFinding::Likely | AuditFinding::Certain if from_silences >= from_dips => by_silence.as_slice(),
+        AuditFinding::Likely | AuditFinding::Certain => by_dip.as_slice(),
+    };
+    let (users, interval) = load(&seen, given);
+    let corrected = match finding {
+        AuditFinding::CannotTell => Vec::new(),
+        AuditFinding::NoneSeen => with_bounds(&rows.durations, &[], None),
+        AuditFinding::Likely | AuditFinding::Certain => with_bounds(&rows.durations, missing, given.interval),
+    };
+    Audit {
+        finding,
+        evidence: evidence(&seen, run, finding, from_silences >= from_dips),
+        requests: rows.requests,
+        failed: Some(rows.failed),
+        missing_arrivals: (finding != AuditFinding::CannotTell).then(|| total(missing).round() as u64),
+        users,
+        expected_interval: interval,
+        reported: reported(&rows.durations),
+        corrected,
+    }
+}
+
+/// Where the starts are too coarse to show anything, but the tool leaves no doubt that its users wait for answers, the
+/// durations tell. Little's law gives the users where the file does not.
+fn by_tool(rows: &Rows, seen: &Seen, run: &ForeignRun, given: Given) -> Option<Audit> {
+    let is_coarse = seen.resolution > COARSE && seen.starts >= FEWEST_REQUESTS;
+    if !is_coarse || seen.nothing_slow || run.load.model != Some(LoadModelKind::Closed) {
+        return None;
+    }
+    let seconds = seen.time as f64 / 1e9;
+    let mut run = run.clone();
+    run.claims.rate_per_second = Some(seen.starts as f64 / seconds);
+    let busy = rows.durations.sum_ns() as f64 / seen.time as f64;
+    let users = given.users.or(Some((busy.round() as u32).max(1)));
+    let mut audit = summary::judge(Some(&rows.durations), rows, &run, Given { users, ..given });
+    audit.evidence.push(coarse(seen));
+    Some(audit)
+}
+
+fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
+    let resolution = run.clock.start_resolution_ns.max(1);
+    let workers = rows.workers.facts();
+    let users = workers.filter(WorkerFacts::are_users);
+    let precision = Precision {
+        end: if resolution == 1 { 0 } else { resolution + run.clock.duration_resolution_ns },
+        think: users.map_or(0, |users| users.think.0),
+    };
+    let time = axis.total_time();
+    let silences = if resolution <= COARSE { silences(axis, precision) } else { Silences::default() };
+    let by_chance = probability_by_chance(&silences, axis.total(), precision);
+    let waits = waits_for_answers(&silences);
+    let is_shown = waits || users.is_some();
+    axis.leave_out(&[]);
+    let longest = rows.durations.max().unwrap_or_default().0;
+    let median = rows.durations.quantile(0.5).unwrap_or_default().0;
+    Seen {
+        // Where the starts are exact, an irregular schedule shows dips too, so they count only for a client that waits.
+        dips: if is_shown || resolution > COARSE { dips(axis, resolution) } else { Vec::new() },
+        by_chance: if is_shown && !silences.waiting.is_empty() { 0.0 } else { by_chance },
+        silences,
+        workers,
+        waits,
+        nothing_slow: (longest as f64) < (2.0 * median as f64).max(MATERIAL * time as f64),
+        resolution,
+        time,
+        starts: axis.total(),
+    }
+}
+
+fn time(length: Nanos) -> String {
+    figures::time(length.0 as f64)
+}
+
+fn total(missing: &[Missing]) -> f64 {
+    missing.iter().map(|one| one.counts[1]).sum()
+}
+
+fn matters(seen: &Seen, missing: &[Missing]) -> bool {
+    let missing = total(missing);
+    missing >= MATERIAL * (seen.starts as f64 + missing)
+}
+
+fn from_silences(seen: &Seen, missing: &[Missing]) -> AuditFinding {
+    if !matters(seen, missing) || seen.by_chance > LIKELY {
+        AuditFinding::NoneSeen
+    } else if seen.by_chance <= CERTAIN {
+        AuditFinding::Certain
+    } else {
+        AuditFinding::Likely
+    }
+}
+
+fn from_dips(seen: &Seen, missing: &[Missing]) -> AuditFinding {
+    let clear = |dip: &Dip| dip.sigma >= SIGMA_CERTAIN && COVER.contains(&dip.cover());
+    if !matters(seen, missing) || seen.dips.iter().all(|dip| dip.sigma < SIGMA_LIKELY) {
+        AuditFinding::NoneSeen
+    } else if seen.dips.iter().any(clear) {
+        AuditFinding::Certain
+    } else {
+        AuditFinding::Likely
+    }
+}
+
+fn cannot_tell(seen: &Seen) -> AuditFinding {
+    let too_coarse = seen.resolution > COARSE && seen.time / seen.resolution < FEWEST_STEPS && !seen.nothing_slow;
+    if seen.starts < FEWEST_REQUESTS || too_coarse { AuditFinding::CannotTell } else { AuditFinding::NoneSeen }
+}
+
+/// Users and interval, as given or inferred.
+fn load(seen: &Seen, given: Given) -> (Option<u32>, Option<Nanos>) {
+    let waiting = seen.workers.filter(WorkerFacts::are_users);
+    let largest = seen.silences.waiting.iter().max_by(|a, b| a.expected.total_cmp(&b.expected));
+    let blocked = largest.and_then(|silence| u32::try_from(silence.in_flight).ok());
+    let users = given.users.or(waiting.map(|users| users.workers)).or(blocked);
+    let rate = largest.map(|silence| silence.expected / (silence.span.length() as f64 / 1e9));
+    let inferred = users.zip(rate).map(|(users, rate)| Nanos((f64::from(users) / rate * 1e9) as u64));
+    (users, given.interval.or(inferred))
+}
+
+fn evidence(seen: &Seen, run: &ForeignRun, finding: AuditFinding, by_silence: bool) -> Vec<Evidence> {
+    let mut found = Vec::new();
+    let omits = matches!(finding, AuditFinding::Likely | AuditFinding::Certain);
+    if omits && by_silence {
+        found.push(of_silences(seen));
+        found.push(of_limit(seen));
+    } else if omits {
+        found.extend(of_dips(seen));
+    } else if !seen.silences.waiting.is_empty() && seen.by_chance <= LIKELY {
+        found.push(too_little(seen));
+    }
+    found.extend(waiting(seen));
+    if seen.starts < FEWEST_REQUESTS {
+        found.push(Evidence::new(
+            "too_few_requests",
+            format!("{} requests with a start are too few; it takes {FEWEST_REQUESTS}", seen.starts),
+            &[("requests", json!(seen.starts))],
+        ));
+    }
+    if seen.resolution > COARSE {
+        found.push(coarse(seen));
+    }
+    if seen.nothing_slow && !omits {
+        found.push(summary::too_fast());
+    }
+    if run.view == ForeignView::Server {
+        found.push(server_view());
+    }
+    found
+}
+
+fn longest(seen: &Seen) -> Option<&Silence> {
+    seen.silences.waiting.iter().max_by_key(|silence| silence.span.length())
+}
+
+fn of_silences(seen: &Seen) -> Evidence {
+    let silences = &seen.silences.waiting;
+    let longest = longest(seen).map_or(Nanos::ZERO, |silence| Nanos(silence.span.length()));
+    let at = longest_at(seen);
+    let missing: f64 = silences.iter().map(|silence| silence.expected).sum();
+    let count = silences.len();
+    let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    Evidence::new(
+        "sends_stop_while_slow",
+        format!(
+            "{times} nothing was sent and nothing came back while requests were in flight, for up to {}, and sending \
+             went on with the next answer; {missing:.0} requests were to be expected in that time at the rate before and after",
+            time(longest)
+        ),
+        &[
+            ("silences", json!(count)),
+            ("longest_ns", json!(longest.0)),
+            ("longest_at_ns", json!(at)),
+            ("expected_starts", json!(missing.round())),
+            ("probability_by_chance", json!(seen.by_chance)),
+        ],
+    )
+}
+
+fn longest_at(seen: &Seen) -> u64 {
+    longest(seen).map_or(0, |silence| silence.span.from)
+}
+
+fn of_limit(seen: &Seen) -> Evidence {
+    let limit = longest(seen).map_or(0, |silence| silence.in_flight);
+    let requests = if limit == 1 { "request was" } else { "requests were" };
+    Evidence::new(
+        "stops_at_limit",
+        format!("sending stopped when {limit} {requests} in flight"),
+        &[("in_flight", json!(limit))],
+    )
+}
+
+fn of_dips(seen: &Seen) -> Option<Evidence> {
+    let deepest = seen.dips.iter().max_by(|a, b| a.sigma.total_cmp(&b.sigma))?;
+    let missing: f64 = seen.dips.iter().map(|dip| dip.missing).sum();
+    Some(Evidence::new(
+        "rate_dips_while_slow",
+        format!(
+            "{:.0} requests are missing in {} against {} before and after, while the slowest took {} \
+             and no more requests than usual were in flight",
+            missing,
+            time(deepest.length),
+            figures::rate(deepest.rate),
+            time(Nanos(deepest.longest))
+        ),
+        &[
+            ("dips", json!(seen.dips.len())),
+            ("from_ns", json!(deepest.from)),
+            ("length_ns", json!(deepest.length.0)),
+            ("expected_starts", json!(missing.round())),
+            ("sigma", json!(deepest.sigma)),
+            ("longest_ns", json!(deepest.longest)),
+        ],
+    ))
+}
+
+fn too_little(seen: &Seen) -> Evidence {
+    let missing: f64 = seen.silences.waiting.iter().map(|silence| silence.expected).sum();
+    Evidence::new(
+        "too_little_to_matter",
+        format!(
+            "sending stopped while something was slow, but only {missing:.0} requests are missing, which is less than \
+             {} % of all",
+            MATERIAL * 100.0
+        ),
+        &[("expected_starts", json!(missing.round()))],
+    )
+}
+
+fn waiting(seen: &Seen) -> Vec<Evidence> {
+    let mut found = Vec::new();
+    let gaps = &seen.silences;
+    if seen.waits {
+        let all = gaps.followed + gaps.not_followed;
+        found.push(Evidence::new(
+            "waits_for_answers",
+            format!("the client sends when an answer comes: after {} of {all} gaps the next request followed an answer at once", gaps.followed),
+            &[("gaps", json!(all)), ("followed", json!(gaps.followed))],
+        ));
+    }
+    if let Some(workers) = seen.workers.filter(WorkerFacts::are_users) {
+        found.push(Evidence::new(
+            "workers_wait",
+            format!(
+                "each of {} workers sends its next request {} after its last answer, and never before",
+                workers.workers,
+                time(workers.think)
+            ),
+            &[("workers", json!(workers.workers)), ("think_ns", json!(workers.think.0))],
+        ));
+    }
+    found
+}
+
+fn coarse(seen: &Seen) -> Evidence {
+    Evidence::new(
+        "coarse_starts",
+        format!("the file gives starts to {} only, so that shorter stops do not show", time(Nanos(seen.resolution))),
+        &[("resolution_ns", json!(seen.resolution))],
+    )
+}
+
+fn server_view() -> Evidence {
+    Evidence::new(
+        "server_view",
+        "the file was written by the server: it holds what reached the server, and no time that a request waited before"
+            .to_owned(),
+        &[],
+    )
+}

@@ -1,0 +1,61 @@
+//! Did the client of a result file stop sending while something was slow? Found from the file alone, in bounded memory.
+//!
+//! [`Auditor`] takes the requests of a file in any order and counts their starts and ends in bins of time that double in
+//! width. A client that waits for answers shows [silences](Evidence): something is slow, nothing starts and nothing ends,
+//! and the next request follows the first answer at once. A client on a schedule goes on sending. The method, its thresholds
+//! and its measured error rates are in `docs/audit.md`.
+
+mod axis;
+mod bins;
+mod cells;
+mod chance;
+mod correction;
+mod dips;
+mod estimate;
+mod finding;
+mod judge;
+mod rows;
+mod silence;
+mod summary;
+mod usual;
+mod workers;
+
+pub use correction::{Corrector, corrected};
+pub use finding::{Audit, AuditFinding, CorrectedQuantile, Evidence, QUANTILES, ReportedQuantile};
+
+use truetail_model::time::Nanos;
+use truetail_run::{ForeignRequest, ForeignRun, LatencyFrom};
+
+use axis::Axis;
+use rows::{Given, Rows};
+
+/// Looks at the requests of a file one by one. Its memory does not grow with their number: at most 5 MB, and 30 bytes a
+/// worker.
+#[derive(Clone, Debug, Default)]
+pub struct Auditor {
+    rows: Rows,
+}
+
+impl Auditor {
+    /// Nothing was seen yet.
+    pub fn new() -> Auditor {
+        Auditor::default()
+    }
+
+    /// Takes the next request. They may come in any order; those of one worker in the order of their starts.
+    #[inline]
+    pub fn request(&mut self, request: &ForeignRequest) {
+        self.rows.add(request);
+    }
+
+    /// Judges. `users` is how many requests may have been outstanding and `expected_interval` how often each user sends,
+    /// where the caller knows them.
+    pub fn finish(self, run: &ForeignRun, users: Option<u32>, expected_interval: Option<Nanos>) -> Audit {
+        let given = Given { users: users.or(run.load.users), interval: expected_interval };
+        let rows = &self.rows;
+        if run.claims.latency_from != LatencyFrom::Send || !rows.have_starts() {
+            return summary::judge(rows.histogram(run), rows, run, given);
+        }
+        judge::judge(rows, Axis::new(&rows.events, &rows.blocks), run, given)
+    }
+}

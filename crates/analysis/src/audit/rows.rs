@@ -1,0 +1,84 @@
+//! What is counted of the requests of a file, and what is known beside them.
+
+use truetail_model::record::{Histogram, Outcome};
+use truetail_model::time::Nanos;
+use truetail_run::{ForeignRequest, ForeignRun};
+
+use super::bins::Bins;
+use super::cells::{Durations, Events};
+use super::workers::Workers;
+
+/// Fewer missing arrivals than this share of all do not matter: half of what a stall of 0.5 % of the run hides.
+pub(super) const MATERIAL: f64 = 0.0025;
+
+/// The most bins for starts and ends.
+const MOST_BINS: usize = 1 << 15;
+/// The most bins for durations.
+const MOST_BLOCKS: usize = 1 << 9;
+/// log2 of the first width of a bin: 65.5 µs.
+const FIRST_SHIFT: u32 = 16;
+
+/// What is known of the load beside the requests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given {
+    pub(super) users: Option<u32>,
+    pub(super) interval: Option<Nanos>,
+}
+
+/// The requests of a file, in bins.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    pub(super) events: Bins<Events>,
+    pub(super) blocks: Bins<Durations>,
+    pub(super) durations: Histogram,
+    pub(super) workers: Workers,
+    pub(super) requests: u64,
+    /// Those without an answer, or with an error status.
+    pub(super) failed: u64,
+    with_start: u64,
+}
+
+impl Default for Rows {
+    fn default() -> Rows {
+        Rows {
+            events: Bins::new(MOST_BINS, FIRST_SHIFT),
+            blocks: Bins::new(MOST_BLOCKS, FIRST_SHIFT + 6),
+            durations: Histogram::new(),
+            workers: Workers::default(),
+            requests: 0,
+            failed: 0,
+            with_start: 0,
+        }
+    }
+}
+
+impl Rows {
+    #[inline]
+    pub(super) fn add(&mut self, request: &ForeignRequest) {
+        if request.outcome == Outcome::NeverIssued {
+            return;
+        }
+        self.requests += 1;
+        self.failed += u64::from(request.outcome.status().is_none_or(|status| status >= 400));
+        self.durations.record(request.duration);
+        let Some(start) = request.start_ns else { return };
+        self.with_start += 1;
+        self.events.at(start).start(start);
+        let end = start.saturating_add(request.duration.0);
+        self.events.at(end).end(end);
+        self.blocks.at(start).record(request.duration.0);
+        if let Some(worker) = request.worker {
+            self.workers.request(worker, start, request);
+        }
+    }
+
+    /// At least half of the requests say when they were sent.
+    pub(super) fn have_starts(&self) -> bool {
+        self.with_start > 0 && self.with_start >= self.requests.div_ceil(2)
+    }
+
+    /// The latencies: of single requests, or as the file gives them.
+    pub(super) fn histogram<'a>(&'a self, run: &'a ForeignRun) -> Option<&'a Histogram> {
+        if self.durations.is_empty() { run.histogram.as_ref() } else { Some(&self.durations) }
+    }
+}

@@ -1,0 +1,299 @@
+//! The finding where the file gives no starts, or latencies that are no plain service times.
+
+use serde_json::json;
+use truetail_model::record::Histogram;
+use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{ForeignRun, LatencyFrom};
+
+use super::estimate::{Missing, reported, with_bounds};
+use super::finding::{Audit, AuditFinding, CorrectedQuantile, Evidence, QUANTILES, ReportedQuantile};
+use super::rows::{Given, MATERIAL, Rows};
+
+/// A request holds its user up if it takes so many of the intervals at which the user sends. Fewer come up in any service whose
+/// times vary: exponential times exceed 3 means in 5 % of all cases, and 10 means in 1 of 22,000.
+const SLOW_INTERVALS: f64 = 10.0;
+/// A tool on a schedule that sent this share of its rate left nothing out that mattered.
+const KEPT_UP: f64 = 0.99;
+
+pub(super) fn judge(histogram: Option<&Histogram>, rows: &Rows, run: &ForeignRun, given: Given) -> Audit {
+    let told = told(histogram, run, given);
+    let measured = measured(histogram, run);
+    let requests =
+        if rows.requests > 0 { rows.requests } else { run.claims.requests.or(run.claims.measured).unwrap_or(measured) };
+    Audit {
+        finding: told.finding,
+        missing_arrivals: told.missing.map(|missing| missing.round() as u64),
+        evidence: told.evidence,
+        requests,
+        failed: if rows.requests > 0 { Some(rows.failed) } else { run.claims.failed },
+        users: given.users,
+        expected_interval: told.interval,
+        reported: reported_by(histogram, run),
+        corrected: told.corrected,
+    }
+}
+
+/// What can be told without starts.
+struct Told {
+    finding: AuditFinding,
+    evidence: Vec<Evidence>,
+    missing: Option<f64>,
+    interval: Option<Nanos>,
+    corrected: Vec<CorrectedQuantile>,
+}
+
+impl Told {
+    fn only(finding: AuditFinding, evidence: Evidence, interval: Option<Nanos>) -> Told {
+        Told { finding, evidence: vec![evidence], missing: None, interval, corrected: Vec::new() }
+    }
+}
+
+fn told(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told {
+    if let Some(dropped) = run.claims.dropped.filter(|dropped| *dropped > 0) {
+        return of_dropped(dropped, run, given);
+    }
+    match run.claims.latency_from {
+        LatencyFrom::Intended => {
+            Told { missing: Some(0.0), ..Told::only(AuditFinding::NoneSeen, intended(), given.interval) }
+        }
+        LatencyFrom::BackFilled => Told::only(AuditFinding::CannotTell, back_filled(), given.interval),
+        LatencyFrom::Send => match run.load.model {
+            Some(LoadModelKind::Closed) => closed(histogram, run, given),
+            Some(LoadModelKind::Open | LoadModelKind::PartlyOpen) | None if nothing_slow(histogram, run) => {
+                Told { missing: Some(0.0), ..Told::only(AuditFinding::NoneSeen, too_fast(), given.interval) }
+            }
+            Some(LoadModelKind::Open) => open(run, given),
+            Some(LoadModelKind::PartlyOpen) | None => Told::only(AuditFinding::CannotTell, no_starts(), given.interval),
+        },
+    }
+}
+
+fn of_dropped(dropped: u64, run: &ForeignRun, given: Given) -> Told {
+    let sent = run.claims.requests.or(run.claims.measured).unwrap_or(0);
+    let finding = if dropping_matters(dropped, sent) { AuditFinding::Certain } else { AuditFinding::NoneSeen };
+    Told { missing: Some(dropped as f64), ..Told::only(finding, dropping(dropped), given.interval) }
+}
+
+/// Whether that many requests which were due and not sent matter among those that were.
+pub(super) fn dropping_matters(dropped: u64, sent: u64) -> bool {
+    dropped > 0 && dropped as f64 >= MATERIAL * (sent as f64 + dropped as f64)
+}
+
+pub(super) fn dropping(dropped: u64) -> Evidence {
+    Evidence::new(
+        "dropped",
+        format!("the tool says itself that it did not send {dropped} requests that were due"),
+        &[("dropped", json!(dropped))],
+    )
+}
+
+fn open(run: &ForeignRun, given: Given) -> Told {
+    let rates = run.claims.rate_per_second.zip(run.load.rate_per_second);
+    let Some((sent, asked)) = rates else { return Told::only(AuditFinding::CannotTell, no_starts(), given.interval) };
+    let numbers = [("rate_per_second", json!(sent)), ("asked_per_second", json!(asked))];
+    if sent >= KEPT_UP * asked {
+        let message =
+            format!("the tool sends on a schedule, and sent {sent:.1} of the {asked:.1} requests per second asked for");
+        let evidence = Evidence::new("kept_its_rate", message, &numbers);
+        return Told { missing: Some(0.0), ..Told::only(AuditFinding::NoneSeen, evidence, given.interval) };
+    }
+    let message = format!(
+        "the tool sends on a schedule, but sent only {sent:.1} of the {asked:.1} requests per second asked for; without the \
+         starts of single requests nobody can tell when the others were missing"
+    );
+    Told::only(AuditFinding::CannotTell, Evidence::new("below_its_rate", message, &numbers), given.interval)
+}
+
+/// A tool whose users wait for their answers: while a request took v, its user did not send v / interval − 1 others.
+fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told {
+    let Some((interval, measured)) = interval(histogram, run, given) else {
+        return Told::only(AuditFinding::CannotTell, no_interval(), given.interval);
+    };
+    let tail = tail(histogram, run, measured);
+    let users = given.users.map_or(1.0, f64::from);
+    let hidden = |value: u64| (value as f64 / interval - 1.0).max(0.0);
+    let is_slow = |value: u64| value as f64 >= SLOW_INTERVALS * interval;
+    let slow: Vec<Slow> = tail.into_iter().filter(|slow| is_slow(slow.value)).collect();
+    let sum = |count: fn(&Slow) -> f64| -> f64 { slow.iter().map(|one| count(one) * hidden(one.value)).sum() };
+    let low = sum(|one| one.at_least);
+    // At most all users were held up as long as the longest request took, where the file does not count its slow ones.
+    let longest = slow.iter().map(|one| one.value).max().unwrap_or(0);
+    let high = if histogram.is_some() { low } else { low.max(users * hidden(longest)) };
+    let share = |missing: f64| missing / (measured as f64 + missing).max(1.0);
+    let finding = match (share(low) >= MATERIAL, share(high) >= MATERIAL) {
+        (true, _) => AuditFinding::Certain,
+        (false, true) => AuditFinding::Likely,
+        (false, false) => AuditFinding::NoneSeen,
+    };
+    let interval = Nanos(interval as u64);
+    let base = histogram.cloned().unwrap_or_else(|| interpolated(run, measured));
+    let omits = finding != AuditFinding::NoneSeen;
+    let missing = if omits { missing(&slow, interval, low, high) } else { Vec::new() };
+    let corrected = with_bounds(&base, &missing, None);
+    Told {
+        finding,
+        evidence: vec![held_up(finding, longest, interval, low, high)],
+        missing: Some(missing.iter().map(|one| one.counts[1]).sum()),
+        interval: Some(interval),
+        corrected,
+    }
+}
+
+fn missing(slow: &[Slow], interval: Nanos, low: f64, high: f64) -> Vec<Missing> {
+    let scale = if low > 0.0 { high / low } else { 1.0 };
+    let of = |one: &Slow| {
+        let count = one.at_least * (one.value as f64 / interval.0.max(1) as f64 - 1.0).max(0.0);
+        // The users that the file does not count were most likely held up too: one stall holds up all of them.
+        Missing { shortest: interval.0, longest: one.value, counts: [count, count * scale, count * scale] }
+    };
+    slow.iter().map(of).collect()
+}
+
+fn held_up(finding: AuditFinding, longest: u64, interval: Nanos, low: f64, high: f64) -> Evidence {
+    let message = if finding == AuditFinding::NoneSeen {
+        format!(
+            "the users of the tool wait for their answers, but no request held them up for long, against {} between the requests of one user",
+            time(interval)
+        )
+    } else {
+        format!(
+            "the users of the tool wait for their answers and send every {}; requests of up to {} kept them from \
+             sending {low:.0} to {high:.0} others",
+            time(interval),
+            time(Nanos(longest))
+        )
+    };
+    Evidence::new(
+        "users_held_up",
+        message,
+        &[
+            ("longest_ns", json!(longest)),
+            ("interval_ns", json!(interval.0)),
+            ("missing_low", json!(low.round())),
+            ("missing_high", json!(high.round())),
+        ],
+    )
+}
+
+/// How often each user sends, nanoseconds, and how many requests were measured.
+fn interval(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Option<(f64, u64)> {
+    let measured = measured(histogram, run);
+    let by_rate = || Some(f64::from(given.users?) / run.claims.rate_per_second.filter(|rate| *rate > 0.0)? * 1e9);
+    let interval = given.interval.map(|interval| interval.0 as f64).or_else(by_rate)?;
+    (measured > 0 && interval > 0.0).then_some((interval, measured))
+}
+
+fn time(length: Nanos) -> String {
+    crate::figures::time(length.0 as f64)
+}
+
+fn measured(histogram: Option<&Histogram>, run: &ForeignRun) -> u64 {
+    histogram.map(Histogram::count).or(run.claims.measured).or(run.claims.requests).unwrap_or(0)
+}
+
+/// Requests of which at least so many took about that long.
+#[derive(Clone, Copy, Debug)]
+struct Slow {
+    value: u64,
+    at_least: f64,
+}
+
+/// The tail, the slowest first: from the histogram, or from the quantiles and the maximum.
+fn tail(histogram: Option<&Histogram>, run: &ForeignRun, measured: u64) -> Vec<Slow> {
+    if let Some(histogram) = histogram {
+        return histogram.buckets().map(|(low, _, count)| Slow { value: low.0, at_least: count as f64 }).collect();
+    }
+    let mut found = Vec::new();
+    let mut above = 0.0;
+    if let Some(max) = run.claims.max_ns {
+        found.push(Slow { value: max, at_least: 1.0 });
+        above = 1.0;
+    }
+    for claimed in run.claims.quantiles.iter().rev() {
+        let at_least = (measured as f64 * (1.0 - claimed.q)).floor();
+        if at_least > above {
+            found.push(Slow { value: claimed.value_ns, at_least: at_least - above });
+            above = at_least;
+        }
+    }
+    found
+}
+
+/// A histogram that has the quantiles of the file. Between two of them each request has the lower value, which is the least
+/// that it can be.
+fn interpolated(run: &ForeignRun, measured: u64) -> Histogram {
+    let mut histogram = Histogram::new();
+    let mut last: Option<(u64, u64)> = None;
+    let top = run.claims.max_ns.map(|max| (1.0, max));
+    for (q, value) in run.claims.quantiles.iter().map(|claimed| (claimed.q, claimed.value_ns)).chain(top) {
+        let rank = truetail_model::record::rank_of(q, measured);
+        let (below, lower) = last.unwrap_or((0, value));
+        if rank > below {
+            histogram.record_n(Nanos(lower), rank - below - 1);
+            histogram.record(Nanos(value));
+            last = Some((rank, value));
+        }
+    }
+    histogram
+}
+
+fn reported_by(histogram: Option<&Histogram>, run: &ForeignRun) -> Vec<ReportedQuantile> {
+    if let Some(histogram) = histogram {
+        return reported(histogram);
+    }
+    let claimed = |q: f64| {
+        let value_ns =
+            if q == 1.0 { run.claims.max_ns } else { run.claims.quantile(q).map(|claimed| claimed.value_ns) };
+        Some(ReportedQuantile { q, value_ns: value_ns? })
+    };
+    QUANTILES.into_iter().filter_map(claimed).collect()
+}
+
+/// The longest request took so small a share of the run that it cannot have hidden much.
+fn nothing_slow(histogram: Option<&Histogram>, run: &ForeignRun) -> bool {
+    let longest = histogram.and_then(|histogram| histogram.max().map(|max| max.0)).or(run.claims.max_ns);
+    let Some((longest, rate)) = longest.zip(run.claims.rate_per_second.filter(|rate| *rate > 0.0)) else {
+        return false;
+    };
+    let whole = measured(histogram, run) as f64 / rate * 1e9;
+    (longest as f64) < MATERIAL * whole
+}
+
+pub(super) fn too_fast() -> Evidence {
+    Evidence::new("nothing_slow", "no request was so slow that it could have hidden others".to_owned(), &[])
+}
+
+fn intended() -> Evidence {
+    Evidence::new(
+        "from_intended_start",
+        "the latencies count from when each request was to be sent, so that waiting to be sent is part of them"
+            .to_owned(),
+        &[],
+    )
+}
+
+fn back_filled() -> Evidence {
+    Evidence::new(
+        "back_filled",
+        "the tool added requests to its histogram that it never sent, so that nobody can tell what was measured"
+            .to_owned(),
+        &[],
+    )
+}
+
+fn no_starts() -> Evidence {
+    Evidence::new(
+        "no_starts",
+        "the file does not say when requests were sent, so that nobody can tell whether sending stopped".to_owned(),
+        &[],
+    )
+}
+
+fn no_interval() -> Evidence {
+    Evidence::new(
+        "no_interval",
+        "the file does not say how often a user sends; give --users or --expected-interval".to_owned(),
+        &[],
+    )
+}

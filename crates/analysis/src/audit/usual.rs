@@ -1,0 +1,70 @@
+//! What is usual around a stretch of time: the rate of starts before and after it, how much that varies, and how long
+//! requests take.
+
+use super::axis::{Axis, Span};
+
+/// On each side, at least so many starts show what is usual.
+const FEWEST_STARTS: u64 = 8;
+/// On each side one looks as far as it takes for so many starts at the mean rate of the run.
+const USUAL_STARTS: u64 = 64;
+/// And at least so many times as far as the stretch is long.
+const USUAL_LENGTHS: u64 = 4;
+/// Each side is divided into so many parts, to see how much the number of starts varies.
+const PARTS: usize = 8;
+
+/// What is usual around a stretch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usual {
+    /// Starts a second, on the side where there are fewer.
+    pub(super) rate: f64,
+    /// Starts a second, on the side where there are more.
+    pub(super) high_rate: f64,
+    /// Variance of the number of starts over its mean, at least 1. A Poisson process has 1.
+    pub(super) dispersion: f64,
+    /// The median duration, nanoseconds.
+    pub(super) duration: u64,
+    /// The bins that show what is usual before it.
+    pub(super) before: (usize, usize),
+}
+
+/// What is usual before bin `before` and from bin `after` on, around `span`. `None` where one side shows too little.
+pub(super) fn usual(axis: &Axis<'_>, span: Span, before: usize, after: usize) -> Option<Usual> {
+    let mean_rate = axis.total() as f64 / axis.total_time().max(1) as f64;
+    let reach = (USUAL_STARTS as f64 / mean_rate).max(span.length() as f64 * USUAL_LENGTHS as f64) as u64;
+    let from = axis.back(before, reach);
+    let to = axis.forward(after, reach);
+    let (left, right) = (side(axis, from, before)?, side(axis, after, to)?);
+    Some(Usual {
+        rate: left.rate.min(right.rate),
+        high_rate: left.rate.max(right.rate),
+        dispersion: left.dispersion.min(right.dispersion).max(1.0),
+        duration: axis.typical_duration([(from, before), (after, to)])?,
+        before: (from, before),
+    })
+}
+
+struct Side {
+    rate: f64,
+    dispersion: f64,
+}
+
+fn side(axis: &Axis<'_>, from: usize, to: usize) -> Option<Side> {
+    let count = axis.starts_between(from, to);
+    let time = axis.time_between(from, to);
+    if count < FEWEST_STARTS || time == 0 {
+        return None;
+    }
+    let part = (time / PARTS as u64).max(1);
+    let (mut at, mut squares, mut parts) = (from, 0.0, 0.0);
+    while at < to {
+        let next = axis.forward(at, part).clamp(at + 1, to);
+        let expected = count as f64 * axis.time_between(at, next) as f64 / time as f64;
+        if expected > 0.0 {
+            squares += (axis.starts_between(at, next) as f64 - expected).powi(2) / expected;
+            parts += 1.0;
+        }
+        at = next;
+    }
+    let dispersion = if parts > 1.0 { squares / (parts - 1.0) } else { 1.0 };
+    Some(Side { rate: count as f64 / time as f64 * 1e9, dispersion })
+}

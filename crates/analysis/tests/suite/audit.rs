@@ -1,0 +1,202 @@
+//! Audits of simulated clients, whose truth is known: small, seeded parts of the study of `docs/audit.md`.
+
+#[allow(dead_code, reason = "shared with the study")]
+#[path = "../../examples/audit_study/loads.rs"]
+mod loads;
+
+use loads::{OPEN_LOADS, closed, file, open_load, scenario, stalled_loop};
+use truetail_analysis::audit::{Audit, AuditFinding, Auditor, Corrector};
+use truetail_model::record::{Outcome, RequestRecord};
+use truetail_model::service::{Fault, Gate, Service, Variation};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{ClaimedQuantile, Claims, ForeignLoad, ForeignRequest, ForeignRun, LatencyFrom};
+use truetail_sim::{FaultClockStart, Simulation, Sink};
+
+fn is_alarm(audit: &Audit) -> bool {
+    matches!(audit.finding, AuditFinding::Likely | AuditFinding::Certain)
+}
+
+fn codes(audit: &Audit) -> Vec<&str> {
+    audit.evidence.iter().map(|evidence| evidence.code).collect()
+}
+
+/// Scenario 02: the truth at p99 is 410 ms, and the closed loop reports 10 ms.
+#[test]
+fn a_stall_that_ten_users_hide_is_certain_and_corrected() {
+    for resolution in [1, 100_000, 1_000_000, 1_000_000_000] {
+        let audit = scenario("02", Some(10)).audit(resolution);
+        assert_eq!(audit.finding, AuditFinding::Certain, "{resolution}: {audit:?}");
+        let reported = audit.reported.iter().find(|one| one.q == 0.99).unwrap();
+        assert!(reported.value_ns < 11_000_000, "{reported:?}");
+        let corrected = audit.corrected.iter().find(|one| one.q == 0.99).unwrap();
+        assert!((corrected.value_ns as f64 / 410e6 - 1.0).abs() < 0.15, "{resolution}: {corrected:?}");
+        assert!(corrected.low_ns <= corrected.value_ns && corrected.value_ns <= corrected.high_ns);
+        let missing = audit.missing_arrivals.unwrap();
+        assert!((900..=1_100).contains(&missing), "{missing}");
+        assert_eq!(audit.users, (resolution <= 1_000_000).then_some(10));
+    }
+}
+
+#[test]
+fn a_schedule_a_healthy_service_and_a_lasting_slowdown_raise_no_alarm() {
+    for (name, users) in [("01", Some(10)), ("03", Some(10)), ("02", None), ("04", None)] {
+        for audit in scenario(name, users).audits(&[1, 1_000_000_000]) {
+            assert_eq!(audit.finding, AuditFinding::NoneSeen, "{name}, {users:?}: {audit:?}");
+            assert_eq!(audit.missing_arrivals, Some(0));
+        }
+    }
+}
+
+#[test]
+fn schedules_raise_no_alarm_however_irregular() {
+    for (kind, name) in OPEN_LOADS.iter().enumerate() {
+        for audit in open_load(kind, kind as u64).audits(&[1, 1_000_000]) {
+            assert!(!is_alarm(&audit), "{name}: {audit:?}");
+        }
+    }
+}
+
+#[test]
+fn a_stall_of_a_200th_of_the_run_is_found() {
+    for users in [1, 3, 20] {
+        for seed in 1..=2 {
+            let run = stalled_loop(users, Nanos::ZERO, Variation::Exponential, Nanos::from_secs(20), 0.005, seed);
+            for audit in run.audits(&[1, 1_000_000]) {
+                assert!(is_alarm(&audit), "{users} users, seed {seed}: {audit:?}");
+            }
+        }
+    }
+}
+
+/// Keeps the rows of a simulated file.
+#[derive(Default)]
+struct Rows(Vec<ForeignRequest>);
+
+impl Sink for Rows {
+    fn planned(&mut self, _: Timestamp) {}
+
+    fn ended(&mut self, record: &RequestRecord) {
+        if record.outcome != Outcome::NeverIssued {
+            self.0.push(ForeignRequest {
+                start_ns: Some(record.actual_start.0),
+                duration: record.end.since(record.actual_start),
+                outcome: record.outcome,
+                worker: None,
+                bytes_in: None,
+            });
+        }
+    }
+}
+
+fn rows(service: &Service, users: u32, seconds: u64) -> Vec<ForeignRequest> {
+    let mut rows = Rows::default();
+    let load = closed(users, Nanos::ZERO, Nanos::from_secs(seconds));
+    Simulation::new(service, &load, FaultClockStart::FirstRequest).unwrap().run(&mut rows).unwrap();
+    rows.0
+}
+
+fn audit_of(rows: &[ForeignRequest], run: &ForeignRun) -> Audit {
+    let mut auditor = Auditor::new();
+    rows.iter().for_each(|row| auditor.request(row));
+    auditor.finish(run, None, None)
+}
+
+/// Files are ordered by start, by end, by duration (ab), or not at all.
+#[test]
+fn the_order_of_the_rows_does_not_matter() {
+    let case = stalled_loop(7, Nanos::ZERO, Variation::Exponential, Nanos::from_secs(10), 0.03, 5);
+    let by_end = rows(&case.service, 7, 10);
+    let expected = audit_of(&by_end, &file(1));
+    assert_eq!(expected.finding, AuditFinding::Certain);
+    let sorted = |key: fn(&ForeignRequest) -> u64| {
+        let mut rows = by_end.clone();
+        rows.sort_by_key(key);
+        rows
+    };
+    let backwards: Vec<ForeignRequest> = by_end.iter().rev().copied().collect();
+    for rows in [sorted(|row| row.start_ns.unwrap()), sorted(|row| row.duration.0), backwards] {
+        let audit = audit_of(&rows, &file(1));
+        assert_eq!((audit.finding, audit.missing_arrivals), (expected.finding, expected.missing_arrivals));
+    }
+}
+
+/// The freeze of the laboratory: 10 ms, a pause from 2.5 to 3 s, 450 requests of one user. HdrHistogram's correction with an
+/// expected interval of 10 ms, a snapshot of 1 s at a time, gives 460 ms at p99 of the whole run.
+#[test]
+fn the_freeze_of_the_laboratory_is_corrected_to_460_ms() {
+    let stall = Fault::Stall { at: Timestamp(2_500_000_000), length: Nanos::from_millis(500), gate: Gate::Arrivals };
+    let service = Service { faults: vec![stall], ..Service::healthy(Nanos::from_millis(10)) };
+    let rows = rows(&service, 1, 5);
+    assert_eq!(rows.len(), 450);
+    let mut whole = truetail_model::record::Histogram::new();
+    let mut added = 0;
+    for second in 0..5 {
+        let mut corrector = Corrector::new(Nanos::from_millis(10));
+        let end = |row: &ForeignRequest| row.start_ns.unwrap() + row.duration.0;
+        let within = rows.iter().filter(|row| (end(row) - 1) / 1_000_000_000 == second);
+        within.for_each(|row| corrector.record(row.duration));
+        let (_, after, extra) = corrector.finish();
+        whole.merge(&after);
+        added += extra;
+    }
+    let p99 = whole.quantile(0.99).unwrap().as_millis_f64();
+    assert!((p99 / 460.0 - 1.0).abs() < 0.001, "{p99}");
+    assert_eq!((added, whole.count()), (50, 500));
+}
+
+/// What ab prints of scenario 02: 10 users, p99 11 ms, longest 1010 ms.
+fn summary(latency_from: LatencyFrom) -> ForeignRun {
+    let quantile = |q: f64, ms: u64| ClaimedQuantile { q, value_ns: ms * 1_000_000, printed: true };
+    let claims = Claims {
+        quantiles: vec![quantile(0.5, 10), quantile(0.9, 11), quantile(0.99, 11)],
+        max_ns: Some(1_010_000_000),
+        measured: Some(58_000),
+        rate_per_second: Some(970.0),
+        ..Claims::silent(latency_from)
+    };
+    let load = ForeignLoad { users: Some(10), model: Some(LoadModelKind::Closed), ..ForeignLoad::default() };
+    ForeignRun { claims, load, ..file(1) }
+}
+
+#[test]
+fn a_summary_of_users_who_wait_tells_some_of_it() {
+    let audit = audit_of(&[], &summary(LatencyFrom::Send));
+    assert_eq!((audit.finding, codes(&audit)), (AuditFinding::Likely, vec!["users_held_up"]), "{audit:?}");
+    let p99 = audit.corrected.iter().find(|one| one.q == 0.99).unwrap();
+    assert!(p99.low_ns < 20_000_000 && (p99.value_ns as f64 / 410e6 - 1.0).abs() < 0.15, "{p99:?}");
+
+    let mut detailed = summary(LatencyFrom::Send);
+    detailed.claims.quantiles.push(ClaimedQuantile { q: 0.9999, value_ns: 1_009_000_000, printed: true });
+    assert_eq!(audit_of(&[], &detailed).finding, AuditFinding::Certain, "five requests or more were slow");
+
+    let mut healthy = summary(LatencyFrom::Send);
+    healthy.claims.max_ns = Some(30_000_000);
+    assert_eq!(audit_of(&[], &healthy).finding, AuditFinding::NoneSeen);
+}
+
+#[test]
+fn what_a_summary_cannot_tell_is_said() {
+    for (latency_from, finding, code) in [
+        (LatencyFrom::Intended, AuditFinding::NoneSeen, "from_intended_start"),
+        (LatencyFrom::BackFilled, AuditFinding::CannotTell, "back_filled"),
+    ] {
+        let audit = audit_of(&[], &summary(latency_from));
+        assert_eq!((audit.finding, codes(&audit)), (finding, vec![code]));
+    }
+    let mut unknown = summary(LatencyFrom::Send);
+    unknown.load.model = None;
+    let audit = audit_of(&[], &unknown);
+    assert_eq!((audit.finding, codes(&audit)), (AuditFinding::CannotTell, vec!["no_starts"]));
+    assert_eq!((audit.missing_arrivals, audit.corrected.len()), (None, 0));
+    unknown.claims.dropped = Some(1_000);
+    let audit = audit_of(&[], &unknown);
+    assert_eq!((audit.finding, audit.missing_arrivals), (AuditFinding::Certain, Some(1_000)));
+    let mut with_rows = file(1);
+    with_rows.claims.dropped = Some(1_000);
+    let rows = rows(&Service::healthy(Nanos::from_millis(10)), 2, 5);
+    let audit = audit_of(&rows, &with_rows);
+    assert_eq!((audit.finding, audit.missing_arrivals, audit.corrected.len()), (AuditFinding::Certain, Some(1_000), 0));
+    let nothing = audit_of(&[], &file(1));
+    assert_eq!((nothing.finding, nothing.requests), (AuditFinding::CannotTell, 0));
+}

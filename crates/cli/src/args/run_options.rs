@@ -1,0 +1,143 @@
+//! Options of `truetail run` for verbs that make runs of their own, and for files that hold them: both are words that `run`
+//! itself reads, so that they mean the same everywhere.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::marker::PhantomData;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+
+use super::clap_error;
+use super::run::RunArgs;
+use crate::error::{Result, usage_error};
+
+/// What a verb leaves out of the options of `run`.
+pub trait Omits {
+    /// The names of the omitted options and arguments, in the spelling of [`RunArgs`].
+    const NAMES: &'static [&'static str];
+}
+
+/// Options that were given, by their long names, each as the words that give it again.
+pub type Given = BTreeMap<String, Vec<OsString>>;
+
+/// The options of `run` that a verb takes too, as words for it.
+#[derive(Clone, Debug)]
+pub struct RunOptions<O> {
+    given: Given,
+    omits: PhantomData<O>,
+}
+
+impl<O> RunOptions<O> {
+    /// Those of `run` for this URL, and with these further options, (name, value): they replace what the user gave.
+    ///
+    /// # Errors
+    /// If the options contradict each other.
+    pub fn run_args(&self, url: &str, more: &[(&str, String)]) -> Result<RunArgs> {
+        let mut given = self.given.clone();
+        given.extend(more.iter().map(|(name, value)| ((*name).to_owned(), words_of(name, [OsString::from(value)]))));
+        parse_run(std::iter::once(OsString::from(url)).chain(given.into_values().flatten()).collect())
+    }
+
+    /// The value of an option that takes one, as it was given.
+    pub fn value_of(&self, option: &str) -> Option<String> {
+        let words: Vec<_> = self.given.get(option)?.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let after_equals = words[0].strip_prefix(&format!("--{option}=")).map(str::to_owned);
+        after_equals.or_else(|| words.get(1).cloned())
+    }
+}
+
+fn shared<O: Omits>() -> Vec<Arg> {
+    let omitted = |arg: &&Arg| O::NAMES.contains(&arg.get_id().as_str());
+    definition().get_arguments().filter(|arg| !omitted(arg)).cloned().collect()
+}
+
+impl<O: Omits> Args for RunOptions<O> {
+    fn augment_args(command: Command) -> Command {
+        command.args(shared::<O>())
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<O: Omits> FromArgMatches for RunOptions<O> {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        Ok(RunOptions { given: given(&shared::<O>(), matches), omits: PhantomData })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The definition of the arguments of `run`.
+pub fn definition() -> Command {
+    definition_of::<RunArgs>()
+}
+
+/// The definition of the arguments of a verb.
+pub fn definition_of<A: Args>() -> Command {
+    A::augment_args(Command::new("truetail").no_binary_name(true))
+}
+
+/// Reads the words that follow `truetail run`.
+///
+/// # Errors
+/// What is wrong with them, in one line.
+pub fn parse_run(words: Vec<OsString>) -> Result<RunArgs> {
+    let typed = typed("run", &words);
+    let mut args: RunArgs = parse_as(words)?;
+    args.typed.words = typed;
+    Ok(args)
+}
+
+/// Reads the words that follow a verb with these arguments.
+///
+/// # Errors
+/// What is wrong with them, in one line.
+pub fn parse_as<A: Args>(words: Vec<OsString>) -> Result<A> {
+    let read = definition_of::<A>().try_get_matches_from(words).and_then(|matches| A::from_arg_matches(&matches));
+    read.map_err(|error| usage_error(clap_error::in_one_line(&error)))
+}
+
+/// The words of a command line, as they would have been typed.
+pub fn typed(verb: &str, words: &[OsString]) -> Vec<String> {
+    let words = words.iter().map(|word| word.to_string_lossy().into_owned());
+    std::iter::once(verb.to_owned()).chain(words).collect()
+}
+
+/// The options among `args` that were given on the command line.
+pub fn given(args: &[Arg], matches: &ArgMatches) -> Given {
+    let words = |arg: &Arg| {
+        let (id, long) = (arg.get_id().as_str(), arg.get_long()?);
+        let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);
+        let values = matches.get_raw(id).into_iter().flatten().map(OsString::from);
+        let words = if arg.get_action().takes_values() { words_of(long, values) } else { vec![flag(long)] };
+        is_given.then(|| (long.to_owned(), words))
+    };
+    args.iter().filter_map(words).collect()
+}
+
+/// The words that give an option these values, one after another.
+pub fn words_of(long: &str, values: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    values.into_iter().flat_map(|value| of_value(long, value)).collect()
+}
+
+/// The word that gives an option without a value.
+pub fn flag(long: &str) -> OsString {
+    format!("--{long}").into()
+}
+
+/// Two words, or one if the value would be taken for an option.
+fn of_value(long: &str, value: OsString) -> Vec<OsString> {
+    if !value.to_string_lossy().starts_with('-') {
+        return vec![flag(long), value];
+    }
+    let mut word = flag(long);
+    word.push("=");
+    word.push(value);
+    vec![word]
+}

@@ -1,0 +1,148 @@
+//! The run that a run is compared with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use truetail_analysis::compare::{CompareGate, compare, objections};
+use truetail_analysis::gates::{self, RunOutcome};
+use truetail_report::CompareReport;
+use truetail_run::{Findings, GateFinding, GateState, Run, folder};
+
+use crate::args::baseline::BaselineArgs;
+use crate::error::{Result, runtime_error, usage_error};
+use crate::output;
+use crate::output_folder::{OutputFolder, SaveTo};
+
+/// What the report calls the run that is compared.
+const THIS_RUN: &str = "this run";
+
+/// The baseline of a run.
+pub struct Baseline {
+    path: PathBuf,
+    /// Empty where there is none yet.
+    runs: Vec<BaselineRun>,
+    gates: Vec<CompareGate>,
+    write: bool,
+}
+
+struct BaselineRun {
+    name: String,
+    run: Run,
+    findings: Findings,
+}
+
+impl Baseline {
+    /// Loads it, so that what is wrong with it is said before anything is sent. `None` where none is named.
+    ///
+    /// # Errors
+    /// If something is there that is no run, or cannot be read, or if no baseline is named and an option needs one.
+    pub fn resolve(args: BaselineArgs) -> Result<Option<Baseline>> {
+        let Some(path) = args.baseline else {
+            let lost =
+                [("--baseline-fail-if", !args.baseline_fail_if.is_empty()), ("--write-baseline", args.write_baseline)];
+            return match lost.iter().find(|(_, given)| *given) {
+                Some((option, _)) => Err(usage_error(format!("{option} needs a baseline; add --baseline DIR"))),
+                None => Ok(None),
+            };
+        };
+        let runs = folders(&path)?.iter().map(|folder| load(folder)).collect::<Result<Vec<_>>>()?;
+        if runs.is_empty() {
+            OutputFolder::check(&SaveTo::Folder(path.clone()))?;
+        }
+        Ok(Some(Baseline { path, runs, gates: args.baseline_fail_if, write: args.write_baseline }))
+    }
+
+    /// Compares a run with it, and adds what becomes of the conditions to the gates of the run. `None` where there is nothing to
+    /// compare with, which the run then notes.
+    pub fn judge(&self, run: &mut Run, findings: &mut Findings) -> Option<CompareReport> {
+        if self.runs.is_empty() {
+            let how = if self.write { "" } else { "; --write-baseline saves this run there" };
+            let note = format!("there is no baseline in {} yet, so nothing was compared{how}", self.path.display());
+            output::note(&note);
+            run.facts.notes.push(note);
+            return None;
+        }
+        let a: Vec<_> = self.runs.iter().map(|old| (old.name.as_str(), &old.run, &old.findings.verdict)).collect();
+        let objections = objections(&a, &[(THIS_RUN, run, &findings.verdict)]);
+        let old: Vec<_> = self.runs.iter().map(|old| &old.findings).collect();
+        let comparison = objections.is_empty().then(|| compare(&old, &[&*findings]));
+        let judged = |gate: &CompareGate| match &comparison {
+            Some(found) => gate.judge(found),
+            None => not_compared(gate, &objections),
+        };
+        let judged: Vec<_> = self.gates.iter().map(judged).collect();
+        findings.gates.extend(judged);
+        Some(CompareReport {
+            a: self.runs.iter().map(|old| old.name.clone()).collect(),
+            b: vec![THIS_RUN.to_owned()],
+            objections,
+            anyway: false,
+            comparison,
+            gates: Vec::new(),
+            rounds: None,
+        })
+    }
+
+    /// Saves the run as the baseline if there is none yet, that was asked for, and the run is fit for it.
+    ///
+    /// # Errors
+    /// If it cannot be saved.
+    pub fn write(&self, run: &Run, findings: &Findings) -> Result<()> {
+        if !self.write || !self.runs.is_empty() {
+            return Ok(());
+        }
+        let path = self.path.display();
+        if let Some(why) = unfit(run, findings) {
+            output::note(&format!("this run is not saved as the baseline in {path}: {why}"));
+            return Ok(());
+        }
+        let folder = OutputFolder::prepare(&SaveTo::Folder(self.path.clone()), "")?;
+        folder.map(|folder| folder.save(run, findings)).transpose()?;
+        output::note(&format!("this run is the baseline now, in {path}"));
+        Ok(())
+    }
+}
+
+/// Why a run should be no baseline.
+fn unfit(run: &Run, findings: &Findings) -> Option<&'static str> {
+    match gates::outcome(run, findings) {
+        _ if run.facts.interrupted || run.facts.cut_short == Some(true) => Some("it was stopped early"),
+        RunOutcome::Failed => Some("a gate or a check failed"),
+        RunOutcome::Open => Some("it is INVALID, or a gate is open"),
+        RunOutcome::Passed => None,
+    }
+}
+
+fn not_compared(gate: &CompareGate, objections: &[String]) -> GateFinding {
+    GateFinding {
+        text: gate.to_string(),
+        state: GateState::Open,
+        value_ns: None,
+        limit_ns: None,
+        value: None,
+        limit: None,
+        message: format!("not compared with the baseline: {}", objections.join("; ")),
+    }
+}
+
+fn load(folder: &Path) -> Result<BaselineRun> {
+    let run = folder::load(folder).map_err(runtime_error)?.run;
+    let findings = truetail_analysis::findings(&run);
+    Ok(BaselineRun { name: folder.display().to_string(), run, findings })
+}
+
+/// The folder itself if it holds a run, or those in it that do; none where there is nothing yet.
+fn folders(path: &Path) -> Result<Vec<PathBuf>> {
+    let cannot = |error| runtime_error(format!("--baseline {}: {error}", path.display()));
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let holds_run = |folder: &Path| folder.join(folder::RUN).is_file();
+    if holds_run(path) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries = fs::read_dir(path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>).map_err(cannot)?;
+    let mut found: Vec<_> = entries.iter().map(fs::DirEntry::path).filter(|folder| holds_run(folder)).collect();
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,132 @@
+//! `truetail.toml`: runs and searches by name. Its keys are the long names of the options of `truetail run`, and mean the same.
+//!
+//! | module | content |
+//! |---|---|
+//! | `place` | errors, with their place in the file |
+//! | `file` | the file as it is written: which runs it names, and their options |
+//! | `layers` | what becomes of options that are given in several places |
+
+mod file;
+mod layers;
+mod place;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use clap::ArgMatches;
+
+use crate::args::capacity::CapacityArgs;
+use crate::args::run::RunArgs;
+use crate::args::run_options::{Given, definition, definition_of, given, parse_as, parse_run, typed as as_typed};
+use crate::error::{CliError, Result, runtime_error, usage_error};
+use file::{ConfigFile, is_name};
+use layers::{URL, over};
+
+/// The file that is read where no other is named.
+const NAME: &str = "truetail.toml";
+
+/// The arguments of `run`, with what `truetail.toml` adds to them. It is not read if the command line says where requests go,
+/// unless `--config` names it.
+///
+/// # Errors
+/// If it is needed and cannot be read, something in it is wrong, or it has no such run.
+pub fn complete(args: RunArgs) -> Result<RunArgs> {
+    let name = args.url.clone().filter(|url| is_name(url));
+    if name.is_none() && has_target(&args) && args.config.is_none() {
+        return Ok(args);
+    }
+    let path = args.config.as_deref().unwrap_or(Path::new(NAME));
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(_) if args.config.is_none() && !path.exists() => return Err(missing(name.as_deref())),
+        Err(error) => return Err(runtime_error(format!("cannot read {}: {error}", path.display()))),
+    };
+    let shown = path.display().to_string();
+    let file = ConfigFile::parse(&text, &shown).map_err(usage_error)?;
+    let (run, options) = file.run(name.as_deref()).map_err(usage_error)?;
+    let (typed, command) = typed(&args, name.is_some())?;
+    let words = words(over(options, typed), command);
+    let args = parse_run(words).map_err(|error| usage_error(format!("[run.{run}] of {shown}: {}", error.message)))?;
+    if !has_target(&args) {
+        return Err(usage_error(format!("[run.{run}] of {shown} has no URL; add url = \"http://HOST:PORT/PATH\"")));
+    }
+    Ok(args)
+}
+
+/// Whether they say where requests go.
+fn has_target(args: &RunArgs) -> bool {
+    args.url.is_some() || args.targets.is_some() || args.curl.is_some() || !args.command.is_empty()
+}
+
+fn missing(name: Option<&str>) -> CliError {
+    usage_error(match name {
+        Some(name) => format!(
+            "'{name}' is not a URL, and there is no {NAME} in this folder with a run of that name; write a URL, such as \
+             http://127.0.0.1:8080/"
+        ),
+        None => format!(
+            "no URL given, and there is no {NAME} in this folder; write truetail run URL -r RATE, such as truetail run \
+             http://127.0.0.1:8080/ -r 100"
+        ),
+    })
+}
+
+/// What the command line gives: options, and a curl command. A name says where to look, and is no option.
+fn typed(args: &RunArgs, is_named: bool) -> Result<(Given, Vec<OsString>)> {
+    let definition = definition();
+    let arguments: Vec<_> = definition.get_arguments().cloned().collect();
+    let words = args.typed.words.iter().skip(1);
+    let matches: ArgMatches = definition.try_get_matches_from(words).map_err(usage_error)?;
+    let mut options = given(&arguments, &matches);
+    options.remove("config");
+    if let Some(url) = args.url.as_ref().filter(|_| !is_named) {
+        options.insert(URL.to_owned(), vec![url.into()]);
+    }
+    Ok((options, args.command.iter().map(OsString::from).collect()))
+}
+
+/// The arguments of `capacity`, with what `truetail.toml` adds to them where a name stands in place of a URL.
+///
+/// # Errors
+/// If there is no such file or search, or something in it is wrong.
+pub fn complete_capacity(args: CapacityArgs) -> Result<CapacityArgs> {
+    let name = args.url.as_str();
+    if !is_name(name) {
+        return Ok(args);
+    }
+    let text = match fs::read_to_string(NAME) {
+        Ok(text) => text,
+        Err(_) if !Path::new(NAME).exists() => return Err(missing(Some(name))),
+        Err(error) => return Err(runtime_error(format!("cannot read {NAME}: {error}"))),
+    };
+    let mut options = ConfigFile::parse(&text, NAME).and_then(|file| file.search(name)).map_err(usage_error)?;
+    let definition = definition_of::<CapacityArgs>();
+    let own: Vec<_> = definition.get_arguments().cloned().collect();
+    let matches = definition.try_get_matches_from(args.typed.words.iter().skip(1)).map_err(usage_error)?;
+    options = over(options, given(&own, &matches));
+    let url = options.remove(URL).unwrap_or_default();
+    if url.is_empty() {
+        return Err(usage_error(format!(
+            "[capacity.{name}] of {NAME} has no URL; add url = \"http://HOST:PORT/PATH\""
+        )));
+    }
+    let is_own = |option: &String| own.iter().any(|arg| arg.get_long() == Some(option.as_str()));
+    let (own, requests): (Given, Given) = options.into_iter().partition(|(option, _)| is_own(option));
+    let requests = requests.into_values().flatten().chain(args.run_options.iter().map(OsString::from));
+    let words: Vec<_> =
+        url.into_iter().chain(own.into_values().flatten()).chain(["--".into()]).chain(requests).collect();
+    let typed = as_typed("capacity", &words);
+    let mut read: CapacityArgs = parse_as(words)
+        .map_err(|error: CliError| usage_error(format!("[capacity.{name}] of {NAME}: {}", error.message)))?;
+    read.typed.words = typed;
+    Ok(read)
+}
+
+/// The words of a command line.
+fn words(mut options: Given, command: Vec<OsString>) -> Vec<OsString> {
+    // A curl command says where requests go.
+    let url = options.remove(URL).filter(|_| command.is_empty()).unwrap_or_default();
+    let command = if command.is_empty() { command } else { [vec!["--".into()], command].concat() };
+    url.into_iter().chain(options.into_values().flatten()).chain(command).collect()
+}

@@ -1,0 +1,98 @@
+//! `truetail ab`: is B slower than A? Runs in turns.
+//!
+//! | module | content |
+//! |---|---|
+//! | `runner` | runs a side once, on sockets, and saves it |
+
+mod runner;
+
+use truetail_analysis::compare::{Expected, objections_beyond};
+use truetail_report::{CompareReport, RoundsEnd, RoundsReport, compare_json, compare_text};
+use truetail_requests::redacted_url;
+use truetail_study::ab::{AbPlan, AbResult, Ended, Ending, run_rounds};
+
+use super::compare::{append, exit_code};
+use super::compare_page;
+use super::named_run::with_verdicts;
+use crate::args::ab::{AbArgs, RoundsArgs};
+use crate::error::{CliError, ExitCode, Result};
+use crate::gating::check_place;
+use crate::{command_line, output};
+use runner::Runner;
+
+/// Rounds, unless a number is given.
+const ROUNDS: u32 = 5;
+/// The most rounds until decided, unless a number is given. There are four looks at them.
+const MOST_ROUNDS: u32 = 12;
+
+/// Runs A and B in turns, compares, prints, and appends to the history.
+///
+/// # Errors
+/// If a run cannot be made; what was measured until then is printed first. If something cannot be written.
+pub fn ab(args: AbArgs) -> Result<ExitCode> {
+    args.html.as_deref().map_or(Ok(()), |file| check_place("--html", file))?;
+    args.append.as_deref().map_or(Ok(()), |file| check_place("--append", file))?;
+    let plan = AbPlan { ending: ending(args.rounds), gates: args.fail_if.clone() };
+    let mut runner = Runner::start(&args, plan.ending.most())?;
+    let result = run_rounds(&plan, &mut runner);
+    let report = report(&args, &plan, &result, &runner);
+    output::print(&if args.json { compare_json(&report) } else { compare_text(&report, output::stdout_style()) })?;
+    if let Some(file) = &args.html {
+        let (a, b) = runner.sides();
+        compare_page::write(file, &report, [a, b], &command_line::of_ab(&args)?)?;
+    }
+    if let Some(file) = &args.append {
+        append(file, runner.runs())?;
+    }
+    match result.ended {
+        Ended::Failed(error) => Err(error),
+        Ended::Stopped => Ok(after_signal(exit_code(&report), runner.signal())),
+        Ended::Spoilt | Ended::Invalid if exit_code(&report) == ExitCode::Success => Ok(ExitCode::Open),
+        Ended::AllDone | Ended::Decided | Ended::Spoilt | Ended::Invalid => Ok(exit_code(&report)),
+    }
+}
+
+fn ending(rounds: RoundsArgs) -> Ending {
+    if rounds.until_decided {
+        Ending::Decided { most: rounds.max_rounds.unwrap_or(MOST_ROUNDS) }
+    } else {
+        Ending::After(rounds.rounds.unwrap_or(ROUNDS))
+    }
+}
+
+/// A gate that failed stays failed. Anything else is what the signal says.
+fn after_signal(code: ExitCode, signal: Option<i32>) -> ExitCode {
+    match signal {
+        Some(signal) if code != ExitCode::GateFailed => ExitCode::Signal(signal),
+        _ => code,
+    }
+}
+
+fn report(args: &AbArgs, plan: &AbPlan, result: &AbResult<CliError>, runner: &Runner<'_>) -> CompareReport {
+    let (a, b) = runner.sides();
+    let objections = objections_beyond(Expected::Target, &with_verdicts(a), &with_verdicts(b));
+    let is_compared = objections.is_empty() || args.anyway;
+    CompareReport {
+        a: vec![redacted_url(&args.a)],
+        b: vec![redacted_url(&args.b)],
+        objections,
+        anyway: args.anyway,
+        comparison: result.comparison.clone().filter(|_| is_compared),
+        gates: if is_compared { result.gates.clone() } else { Vec::new() },
+        rounds: Some(RoundsReport {
+            done: result.rounds,
+            most: plan.ending.most(),
+            looks: plan.ending.looks().len() as u32,
+            ended: match result.ended {
+                Ended::AllDone => RoundsEnd::AllDone,
+                Ended::Decided => RoundsEnd::Decided,
+                Ended::Stopped => RoundsEnd::Interrupted,
+                Ended::Invalid => RoundsEnd::Invalid,
+                Ended::Spoilt => RoundsEnd::GeneratorLimit,
+                Ended::Failed(_) => RoundsEnd::Failed,
+            },
+            spoilt: result.spoilt,
+            folder: runner.folder().display().to_string(),
+        }),
+    }
+}

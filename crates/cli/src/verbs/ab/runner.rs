@@ -1,0 +1,170 @@
+//! Runs a side once, on sockets, and saves it.
+
+use std::path::Path;
+
+use truetail_engine::Control;
+use truetail_run::{GateFinding, GateState};
+use truetail_study::ab::{RunSide, Side, Turn};
+
+use crate::args::ab::AbArgs;
+use crate::args::run::RunArgs;
+use crate::error::{CliError, Result, usage_error};
+use crate::judging::Judge;
+use crate::measure::{MeasuredRun, RunContext, measure_under};
+use crate::output;
+use crate::output_folder::{OutputFolder, SaveTo};
+use crate::resolve::load::DEFAULT_SEED;
+use crate::resolve::run::{ResolvedRun, resolve};
+use crate::signals::{CurrentRun, SignalHandler, stop_runs_on_signal};
+use crate::verbs::named_run::Named;
+use crate::verbs::run::{name_of, preflight};
+
+/// Runs sides, and keeps what they gave.
+pub(super) struct Runner<'a> {
+    args: &'a AbArgs,
+    most: u32,
+    seed: u64,
+    folder: OutputFolder,
+    signals: SignalHandler,
+    current: CurrentRun,
+    a: Vec<Named>,
+    b: Vec<Named>,
+    /// Runs that were begun, and the name of the latest: a side that is run again in its round has a name of its own.
+    begun: (u32, String),
+}
+
+impl<'a> Runner<'a> {
+    /// Checks both sides, so that what is wrong is said before anything is sent, and makes the folder for their runs.
+    pub(super) fn start(args: &'a AbArgs, most: u32) -> Result<Runner<'a>> {
+        if args.run.value_of("data-file").is_some_and(|file| file == "-") {
+            return Err(usage_error("--data-file - can be read once only, and every run needs it; write it to a file"));
+        }
+        let given = args.run.value_of("seed").map(|seed| seed.parse());
+        let seed = given.transpose().map_err(usage_error)?.unwrap_or(DEFAULT_SEED);
+        resolve(args.run.run_args(&args.b, &[])?)?;
+        let first = resolve(args.run.run_args(&args.a, &[])?)?;
+        let save_to = args.out.clone().map_or(SaveTo::NewFolder, SaveTo::Folder);
+        let name = format!("ab-{}", name_of(&first.plan.target));
+        let folder = OutputFolder::prepare(&save_to, &name)?.expect("runs of ab are saved");
+        let current = CurrentRun::default();
+        let signals = stop_runs_on_signal(&current)?;
+        let begun = (0, String::new());
+        Ok(Runner { args, most, seed, folder, signals, current, a: Vec::new(), b: Vec::new(), begun })
+    }
+
+    /// The runs of each side that count, and those that nothing can be compared with.
+    pub(super) fn sides(&self) -> (&[Named], &[Named]) {
+        (&self.a, &self.b)
+    }
+
+    /// The same, one side after the other.
+    pub(super) fn runs(&self) -> impl Iterator<Item = &Named> {
+        self.a.iter().chain(&self.b)
+    }
+
+    /// What holds the folders of the runs.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The first signal that came.
+    pub(super) fn signal(&self) -> Option<i32> {
+        self.signals.first_signal()
+    }
+
+    /// Each round has a seed of its own, which both sides share.
+    fn run_args(&self, side: Side, round: u32, folder: &Path) -> Result<RunArgs> {
+        let seed = self.seed.wrapping_add(u64::from(round)).to_string();
+        let more = [("seed", seed), ("out", folder.display().to_string())];
+        self.args.run.run_args(self.url(side), &more)
+    }
+
+    fn url(&self, side: Side) -> &str {
+        match side {
+            Side::A => &self.args.a,
+            Side::B => &self.args.b,
+        }
+    }
+
+    fn tell(&self, message: &str) {
+        if !self.args.quiet {
+            output::note(message);
+        }
+    }
+
+    /// `round-2-b`, or `round-2-b-again-1` for a side that runs once more in its round.
+    fn name(&mut self, side: Side, round: u32) -> String {
+        let letter = if side == Side::A { "a" } else { "b" };
+        let name = format!("round-{}-{letter}", round + 1);
+        self.begun = if self.begun.1 == name { (self.begun.0 + 1, name.clone()) } else { (0, name.clone()) };
+        if self.begun.0 == 0 { name } else { format!("{name}-again-{}", self.begun.0) }
+    }
+
+    /// Offers the load of a side, and saves what comes of it.
+    fn measure(&self, mut resolved: ResolvedRun, saved: &Path) -> Result<Measured> {
+        let mut notes = if resolved.preflight { preflight(&mut resolved.plan, None)? } else { Vec::new() };
+        let folder = OutputFolder::prepare(&resolved.save_to, "")?;
+        notes.append(&mut resolved.notes);
+        let control = Control::new();
+        self.current.set(control.clone());
+        // A signal that came before this did not stop the run, because there was none.
+        if self.signal().is_some() {
+            return Ok(Measured::Stopped);
+        }
+        let context = RunContext {
+            notes,
+            stop_conditions: resolved.stop_conditions,
+            quiet: self.args.quiet,
+            command: Some(resolved.command),
+            control,
+            ..RunContext::default()
+        };
+        let MeasuredRun { run, signal } = measure_under(&self.signals, &resolved.plan, context)?;
+        let cut_warmup = resolved.stop_conditions.cut_warmup;
+        let (run, findings) = Judge { gating: resolved.gating, checks: None, cut_warmup }.findings(run);
+        folder.map(|folder| folder.save(&run, &findings)).transpose()?;
+        let named = Named { name: saved.display().to_string(), run, findings };
+        Ok(if signal.is_some() { Measured::Stopped } else { Measured::Whole(Box::new(named)) })
+    }
+}
+
+enum Measured {
+    Whole(Box<Named>),
+    Stopped,
+}
+
+impl RunSide for Runner<'_> {
+    type Error = CliError;
+
+    fn run(&mut self, side: Side, round: u32) -> Result<Turn> {
+        if self.signal().is_some() {
+            return Ok(Turn::Stopped);
+        }
+        let name = self.name(side, round);
+        let saved = self.folder.path().join(&name);
+        let resolved = resolve(self.run_args(side, round, &saved)?)?;
+        self.tell(&format!("round {} of at most {}: {name}", round + 1, self.most));
+        let Measured::Whole(named) = self.measure(resolved, &saved)? else { return Ok(Turn::Stopped) };
+        let turn = match Turn::of(named.findings.clone()) {
+            Turn::Spoilt | Turn::Invalid if self.args.anyway => Turn::Done(Box::new(named.findings.clone())),
+            turn => turn,
+        };
+        if matches!(turn, Turn::Spoilt) {
+            let why = named.findings.verdict.reasons.first().map_or("", |reason| reason.message.as_str());
+            self.tell(&format!("{name} is INVALID because of the generator, and is repeated: {why}"));
+            return Ok(turn);
+        }
+        match side {
+            Side::A => self.a.push(*named),
+            Side::B => self.b.push(*named),
+        }
+        Ok(turn)
+    }
+
+    fn looked(&mut self, rounds: u32, gates: &[GateFinding]) {
+        let open = gates.iter().filter(|gate| gate.state == GateState::Open);
+        for gate in open {
+            self.tell(&format!("after {rounds} rounds, open: {}: {}", gate.text, gate.message));
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The page of a comparison: curves laid over each other, heat maps side by side, and the ratios.
+
+use std::fs;
+use std::path::Path;
+
+use truetail_analysis::series::{RunSeries, series};
+use truetail_page::{ComparedRun, ComparisonPage, comparison_page};
+use truetail_report::plot::heat_map;
+use truetail_report::{CompareReport, CompareWords, compare_words};
+use truetail_run::folder::REPORT;
+
+use super::named_run::Named;
+use crate::error::Result;
+use crate::page;
+
+/// Runs of each side that are drawn. More could not be told from each other.
+const DRAWN: usize = 3;
+
+/// Writes the page of a comparison of A and B.
+///
+/// # Errors
+/// If it cannot be written.
+pub(super) fn write(file: &Path, report: &CompareReport, sides: [&[Named]; 2], command: &str) -> Result<()> {
+    let drawn: Vec<(char, &Named, RunSeries)> = ['A', 'B']
+        .into_iter()
+        .zip(sides)
+        .flat_map(|(side, runs)| runs.iter().take(DRAWN).map(move |named| (side, named)))
+        .map(|(side, named)| (side, named, series(&named.run, &named.findings)))
+        .collect();
+    page::write(file, &html(file, report, &drawn, sides, command))
+}
+
+fn html(
+    file: &Path,
+    report: &CompareReport,
+    drawn: &[(char, &Named, RunSeries)],
+    sides: [&[Named]; 2],
+    command: &str,
+) -> String {
+    let CompareWords { heads, rows, mut remarks } = compare_words(report);
+    if sides.iter().any(|runs| runs.len() > DRAWN) {
+        remarks.push(format!("The first {DRAWN} runs of each side are drawn; all of them are in the table."));
+    }
+    let first_of = |side: char| drawn.iter().find(|(of, ..)| *of == side);
+    let picture = |(side, named, series): &(char, &Named, RunSeries)| {
+        (heat_map(series), format!("{side}: {}. Compare the axes: each picture has its own.", named.name))
+    };
+    let run = |(side, named, series)| {
+        let (named, series): (&&Named, _) = (named, series);
+        let name = format!("{side}: {}", named.name);
+        ComparedRun {
+            name,
+            findings: &named.findings,
+            series,
+            page: link(file, Path::new(&named.name)),
+            measured: true,
+        }
+    };
+    comparison_page(&ComparisonPage {
+        title: "Is B slower than A?",
+        about: &format!("A: {}. B: {}.", report.a.join(", "), report.b.join(", ")),
+        result: "",
+        heads,
+        rows,
+        remarks,
+        runs: drawn.iter().map(|(side, named, series)| run((side, named, series))).collect(),
+        pictures: ['A', 'B'].into_iter().filter_map(first_of).map(picture).collect(),
+        side_by_side: true,
+        command: Some(command.to_owned()),
+    })
+}
+
+/// The page of a run, as a path from this page; `None` where it has none, or lies elsewhere.
+fn link(file: &Path, run: &Path) -> Option<String> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let page = fs::canonicalize(run.join(REPORT)).ok()?;
+    let path = page.strip_prefix(fs::canonicalize(folder).ok()?).ok()?;
+    Some(path.to_str()?.to_owned())
+}

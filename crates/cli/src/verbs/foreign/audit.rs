@@ -1,0 +1,63 @@
+//! `truetail audit`: did the client leave requests out?
+
+use std::path::Path;
+
+use truetail_analysis::audit::{AuditFinding, Auditor};
+use truetail_import::Format;
+use truetail_report::{AuditReport, audit_json, audit_text};
+
+use super::reading::{format_of, import_options, read};
+use crate::args::audit::AuditArgs;
+use crate::error::{CliError, ExitCode, Result};
+use crate::output;
+
+/// Audits each file and prints what was found. A file that cannot be read does not keep the others from being audited.
+///
+/// # Errors
+/// If a format is not known, or one of the files could not be read.
+pub fn audit(args: AuditArgs) -> Result<ExitCode> {
+    let format = format_of(&args.reading)?;
+    let audited: Vec<Result<AuditReport>> = args.files.iter().map(|file| audit_file(file, format, &args)).collect();
+    let mut failed: Option<CliError> = None;
+    let mut reports = Vec::new();
+    for result in audited {
+        match result {
+            Ok(report) => reports.push(report),
+            Err(error) => {
+                if let Some(earlier) = failed.replace(error) {
+                    output::note(&earlier.message);
+                }
+            }
+        }
+    }
+    if !reports.is_empty() {
+        output::print(&text(&reports, args.json))?;
+    }
+    failed.map_or(Ok(exit_code(&reports)), Err)
+}
+
+fn audit_file(file: &Path, format: Option<&'static dyn Format>, args: &AuditArgs) -> Result<AuditReport> {
+    let mut auditor = Auditor::new();
+    let options = import_options(&args.reading, args.expected_interval);
+    let run = read(file, format, &options, &mut |request| auditor.request(request))?;
+    let audit = auditor.finish(&run, args.reading.users, args.expected_interval);
+    Ok(AuditReport { file: file.display().to_string(), run, audit })
+}
+
+fn text(reports: &[AuditReport], json: bool) -> String {
+    if json {
+        return audit_json(reports);
+    }
+    let style = output::stdout_style();
+    reports.iter().map(|report| audit_text(report, style)).collect::<Vec<_>>().join("\n")
+}
+
+fn exit_code(reports: &[AuditReport]) -> ExitCode {
+    let code = |finding| match finding {
+        AuditFinding::NoneSeen => ExitCode::Success,
+        AuditFinding::Likely | AuditFinding::Certain => ExitCode::GateFailed,
+        AuditFinding::CannotTell => ExitCode::Open,
+    };
+    // The order of findings is that of their weight.
+    reports.iter().map(|report| report.audit.finding).max().map_or(ExitCode::Success, code)
+}

@@ -1,0 +1,93 @@
+//! Vegeta's results as Vegeta writes them: a stream of values in the encoding gob of Go.
+
+mod decode;
+mod messages;
+
+use std::io::BufRead;
+
+use truetail_run::ForeignRun;
+
+use self::decode::{Layout, ResultFields};
+use self::messages::{Messages, Next};
+use crate::rows::{Books, RunFacts, Taken, Wrong};
+use crate::vegeta::{Attempt, VegetaResults};
+use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+
+static INFO: FormatInfo =
+    FormatInfo { name: "vegeta-gob", about: "Vegeta's results as 'vegeta attack' writes them", tool: Some("vegeta") };
+
+/// Vegeta's results as it writes them.
+pub(crate) struct VegetaGob;
+
+impl Format for VegetaGob {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        let mut input = head;
+        let mut messages = Messages::new(&mut input);
+        let first = messages.next().ok().filter(|next| *next == Next::Message);
+        match first.and_then(|_| Layout::of_definition(messages.bytes())) {
+            Some(_) => Likeness::Yes,
+            None => Likeness::No,
+        }
+    }
+
+    fn read(
+        &self,
+        input: &mut dyn BufRead,
+        _options: &ImportOptions,
+        sink: &mut RequestSink<'_>,
+    ) -> Result<ForeignRun, ImportError> {
+        let mut messages = Messages::new(input);
+        let mut books = Books::in_order(sink);
+        let (mut layout, mut results) = (None, VegetaResults::default());
+        loop {
+            let place = messages.place();
+            match messages.next()? {
+                Next::End => break,
+                Next::CutOff => {
+                    books.row(place, Err(Wrong::CutOff));
+                    break;
+                }
+                Next::Message => {}
+            }
+            match message(messages.bytes(), &mut layout) {
+                Some(Message::Definition) => {}
+                Some(Message::Result(fields)) => books.row(place, Ok(take(&fields, &mut results))),
+                None => books.row(place, Err(Wrong::Shape("a result of Vegeta"))),
+            }
+        }
+        let mut facts = RunFacts::default();
+        results.close(&mut facts);
+        books.close(&INFO, facts)
+    }
+}
+
+enum Message<'m> {
+    /// What the fields of a type are. Those of the type of a result go into the layout.
+    Definition,
+    Result(ResultFields<'m>),
+}
+
+/// Reads a message; `None` if it is damaged.
+fn message<'m>(bytes: &'m [u8], layout: &mut Option<Layout>) -> Option<Message<'m>> {
+    if decode::is_definition(bytes)? {
+        if let Some(found) = Layout::of_definition(bytes) {
+            *layout = Some(found);
+        }
+        return Some(Message::Definition);
+    }
+    layout.as_ref()?.result(bytes).map(Message::Result)
+}
+
+fn take(fields: &ResultFields<'_>, results: &mut VegetaResults) -> Taken {
+    results.request(&Attempt {
+        start_ns: fields.start_ns,
+        latency_ns: fields.latency_ns,
+        code: fields.code,
+        bytes_in: Some(fields.bytes_in),
+        error: fields.error,
+    })
+}

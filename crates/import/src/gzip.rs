@@ -1,0 +1,55 @@
+//! Files that are compressed with gzip, which k6 writes by itself.
+
+use std::io::{self, BufRead, Read};
+
+use flate2::bufread::MultiGzDecoder;
+use truetail_run::{FilePlace, ForeignRun};
+
+/// How such a file begins.
+pub(crate) const MAGIC: &[u8] = b"\x1f\x8b";
+
+/// Reads what was compressed. Where the file is damaged or cut off, what comes before that is used.
+pub(crate) struct Unpacked<R> {
+    decoder: MultiGzDecoder<R>,
+    bytes: u64,
+    wrong: Option<String>,
+}
+
+impl<R: BufRead> Unpacked<R> {
+    pub fn new(input: R) -> Unpacked<R> {
+        Unpacked { decoder: MultiGzDecoder::new(input), bytes: 0, wrong: None }
+    }
+
+    /// Says in the run where the file was damaged.
+    pub fn report(&self, run: &mut ForeignRun) {
+        if let Some(wrong) = &self.wrong {
+            run.notes
+                .push(format!("the compressed file is damaged or cut off after {} bytes of text: {wrong}", self.bytes));
+            run.damage.truncated_at.get_or_insert(FilePlace { byte: self.bytes, line: 0 });
+            run.claims.requests = None;
+        }
+    }
+}
+
+impl<R: BufRead> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.wrong.is_some() {
+            return Ok(0);
+        }
+        match self.decoder.read(buffer) {
+            Ok(read) => {
+                self.bytes += read as u64;
+                Ok(read)
+            }
+            Err(error) if is_damage(error.kind()) => {
+                self.wrong = Some(error.to_string());
+                Ok(0)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn is_damage(kind: io::ErrorKind) -> bool {
+    matches!(kind, io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput)
+}

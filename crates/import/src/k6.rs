@@ -1,0 +1,101 @@
+//! What k6's samples mean, as CSV and as JSON.
+
+use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{ForeignLoad, ForeignRequest};
+use truetail_tools::FailureClassifier;
+
+use crate::habits;
+use crate::rows::books::ANSWERED;
+use crate::rows::number::{Finest, Measured, whole};
+use crate::rows::{RunFacts, Taken, Workers, Wrong};
+
+/// The metric of which each sample is a request.
+pub(crate) const DURATION: &[u8] = b"http_req_duration";
+/// The metric that counts iterations for which no virtual user was free.
+pub(crate) const DROPPED: &[u8] = b"dropped_iterations";
+/// The metric that says how many virtual users there are, at work or not.
+pub(crate) const VUS_MAX: &[u8] = b"vus_max";
+
+/// A sample of [`DURATION`]. What it has no tag for is empty.
+pub(crate) struct Sample<'r> {
+    /// k6 stamps the end of a request.
+    pub end: Measured,
+    /// It begins once the connection is open.
+    pub duration_ns: u64,
+    /// `None` where no sample has one.
+    pub status: Option<&'r [u8]>,
+    pub error_code: &'r [u8],
+    pub error: &'r [u8],
+    pub user: &'r [u8],
+}
+
+/// What was seen so far.
+#[derive(Default)]
+pub(crate) struct K6Requests {
+    workers: Workers,
+    failures: FailureClassifier,
+    dropped: u64,
+    users: u64,
+    resolution: Finest,
+}
+
+impl K6Requests {
+    /// Counts a sample of [`DROPPED`] or [`VUS_MAX`].
+    pub fn count(&mut self, metric: &[u8], value: u64) {
+        if metric == DROPPED {
+            self.dropped = self.dropped.saturating_add(value);
+        } else {
+            self.users = self.users.max(value);
+        }
+    }
+
+    /// The request of a sample.
+    pub fn request(&mut self, sample: &Sample<'_>) -> Result<Taken, Wrong> {
+        // In whole seconds a request may seem to end before it started, but not before 1970.
+        let start_ns = sample.end.ns.checked_sub(sample.duration_ns).ok_or(Wrong::Shape("a request of our days"))?;
+        self.resolution.see(sample.end);
+        Ok(Taken::Request(ForeignRequest {
+            start_ns: Some(start_ns),
+            duration: Nanos(sample.duration_ns),
+            outcome: self.outcome(sample),
+            worker: self.workers.number(sample.user),
+            bytes_in: None,
+        }))
+    }
+
+    /// Error codes are listed in k6's documentation.
+    fn outcome(&mut self, sample: &Sample<'_>) -> Outcome {
+        let code = whole(sample.error_code).unwrap_or_default();
+        match (whole(sample.status.unwrap_or_default()), code) {
+            (Ok(status @ 1..=999), _) => Outcome::Response { status: status as u16 },
+            (_, 1050 | 1211) => Outcome::TimedOut,
+            (_, 1212) => Outcome::ConnectFailed(Cause::Refused),
+            (_, 1010..=1020 | 1100..=1199 | 1210..=1219) => Outcome::ConnectFailed(Cause::ConnectOther),
+            (_, 1300..=1399) => Outcome::ConnectFailed(Cause::Tls),
+            (_, 1220) => Outcome::Reset(Cause::ResetByPeer),
+            (_, 0) if sample.status.is_none() && sample.error.is_empty() => ANSWERED,
+            (_, code) if sample.error.is_empty() => self.failures.unknown(&format!("error code {code}")),
+            _ => self.failures.classify(&String::from_utf8_lossy(sample.error)),
+        }
+    }
+
+    /// What was seen, for the run.
+    pub fn close(self, facts: &mut RunFacts) {
+        facts.habits = habits::K6;
+        facts.start_resolution_ns = self.resolution.ns();
+        facts.dropped = Some(self.dropped).filter(|dropped| *dropped > 0);
+        facts.load =
+            ForeignLoad { users: u32::try_from(self.users).ok().filter(|users| *users > 0), ..Default::default() };
+        // Only executors with a rate of arrivals drop iterations.
+        facts.load.model = facts.dropped.map(|_| LoadModelKind::Open);
+        facts.notes.extend(self.failures.notes());
+        facts.notes.extend(self.workers.note());
+        if self.resolution.ns() >= 1_000_000_000 {
+            facts.notes.push(
+                "k6 wrote times in whole seconds; K6_CSV_TIME_FORMAT=unix_nano makes it write nanoseconds".to_owned(),
+            );
+        }
+    }
+}

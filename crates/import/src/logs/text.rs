@@ -1,0 +1,165 @@
+//! Access logs as lines of text: nginx's with a request time, and Envoy's default format, also as Istio has it.
+
+use std::io::BufRead;
+
+use truetail_model::time::Nanos;
+use truetail_run::{ForeignRequest, ForeignRun};
+use truetail_tools::FailureClassifier;
+
+use super::ServerSeen;
+use super::words::{Kind, Words};
+use crate::head::first_line;
+use crate::json::each_row;
+use crate::rows::instant::instant;
+use crate::rows::number::{Measured, NotUsable, Unit, time, whole};
+use crate::rows::{Books, Lines, RunFacts, Wrong};
+use crate::tables::outcome;
+use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+
+/// How a word with the time of the request may begin; else it is the first one with three decimals.
+const TIME_NAMES: [&[u8]; 4] = [b"rt=", b"request_time=", b"req_time=", b"reqtime="];
+
+/// A log of lines of text.
+pub(crate) struct TextLog {
+    info: &'static FormatInfo,
+    layout: Layout,
+}
+
+/// Where things are in a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// `… [20/Nov/2026:06:55:45 +0000] "GET / HTTP/1.1" 200 3 … 0.010`: the time is that of the end.
+    Nginx,
+    /// `[2026-11-20T06:55:45.123Z] "GET / HTTP/1.1" 200 - 0 3 10 …`: the time is that of the start.
+    Envoy,
+}
+
+/// nginx: `$time_local`, `$request`, `$status`, `$body_bytes_sent`, and somewhere behind them `$request_time`.
+pub(crate) static NGINX: TextLog = TextLog {
+    info: &FormatInfo { name: "nginx-log", about: "nginx's access log with a request time", tool: None },
+    layout: Layout::Nginx,
+};
+
+/// Envoy's default format.
+pub(crate) static ENVOY: TextLog = TextLog {
+    info: &FormatInfo { name: "envoy-log", about: "Envoy's access log in its default format", tool: None },
+    layout: Layout::Envoy,
+};
+
+impl Format for TextLog {
+    fn info(&self) -> &'static FormatInfo {
+        self.info
+    }
+
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        let line = first_line(head);
+        let mut words = Words::default();
+        words.split(line);
+        match (self.layout.fields(line, &words), self.layout) {
+            (Ok(_), _) => Likeness::Yes,
+            (Err(Wrong::Missing(what)), Layout::Nginx) => {
+                Likeness::Near(format!("a line has no {what}; add $request_time to its log_format"))
+            }
+            (Err(_), _) => Likeness::No,
+        }
+    }
+
+    fn read(
+        &self,
+        input: &mut dyn BufRead,
+        _options: &ImportOptions,
+        sink: &mut RequestSink<'_>,
+    ) -> Result<ForeignRun, ImportError> {
+        let mut lines = Lines::new(input);
+        lines.skip_byte_order_mark()?;
+        let mut books = Books::in_any_order(sink);
+        let (mut words, mut seen) = (Words::default(), ServerSeen::default());
+        let mut failures = FailureClassifier::default();
+        each_row(&mut lines, &mut books, |line, span| {
+            if !span.whole {
+                // Half a number is a number, too.
+                return Err(Wrong::CutOff);
+            }
+            words.split(line);
+            let fields = self.layout.fields(line, &words)?;
+            let request = ForeignRequest {
+                start_ns: Some(fields.start_ns()?),
+                duration: Nanos(fields.duration.ns),
+                outcome: outcome(&mut failures, fields.status, b""),
+                worker: None,
+                bytes_in: whole(fields.bytes).ok(),
+            };
+            Ok(seen.take(request, fields.time, fields.duration))
+        })?;
+        let mut facts = RunFacts { notes: failures.notes(), ..RunFacts::default() };
+        seen.close(&mut facts);
+        books.close(self.info, facts)
+    }
+}
+
+/// What is used of a line.
+struct LogFields<'l> {
+    time: Measured,
+    time_is_end: bool,
+    duration: Measured,
+    status: &'l [u8],
+    bytes: &'l [u8],
+}
+
+impl LogFields<'_> {
+    fn start_ns(&self) -> Result<u64, Wrong> {
+        if !self.time_is_end {
+            return Ok(self.time.ns);
+        }
+        self.time.ns.checked_sub(self.duration.ns).ok_or(Wrong::Number("request time", NotUsable::TooLarge))
+    }
+}
+
+impl Layout {
+    fn fields<'l>(self, line: &'l [u8], words: &Words) -> Result<LogFields<'l>, Wrong> {
+        let expected = Wrong::Shape("a line of such a log");
+        let at = words.first(Kind::Bracketed, 0).ok_or(expected)?;
+        let time = instant(words.get(line, at)).map_err(|why| Wrong::Number("time", why))?;
+        let request = words.first(Kind::Quoted, at).ok_or(expected)?;
+        let status = words.get(line, request + 1);
+        if whole(status).is_err() {
+            return Err(Wrong::Number("status", NotUsable::NoNumber));
+        }
+        match self {
+            Layout::Nginx => {
+                let duration = request_time(line, words, request + 3)?;
+                Ok(LogFields { time, time_is_end: true, duration, status, bytes: words.get(line, request + 2) })
+            }
+            Layout::Envoy => {
+                // Istio has three words more before the bytes received.
+                let received = if whole(words.get(line, request + 3)).is_ok() { request + 3 } else { request + 6 };
+                let duration = words.get(line, received + 2);
+                whole(words.get(line, received)).map_err(|_| expected)?;
+                let duration = time_in_millis(duration)?;
+                Ok(LogFields { time, time_is_end: at > 0, duration, status, bytes: words.get(line, received + 1) })
+            }
+        }
+    }
+}
+
+fn time_in_millis(text: &[u8]) -> Result<Measured, Wrong> {
+    time(text, Unit::Millis).map_err(|why| Wrong::Number("duration", why))
+}
+
+fn request_time(line: &[u8], words: &Words, from: usize) -> Result<Measured, Wrong> {
+    let named = |word: &'_ [u8]| TIME_NAMES.iter().find_map(|name| word.strip_prefix(*name)).map(<[u8]>::len);
+    let named = words.from(line, from).find_map(|word| named(word).map(|length| &word[word.len() - length..]));
+    let found = named.or_else(|| words.from(line, from).find(|word| has_three_decimals(word)));
+    let text = found.ok_or(Wrong::Missing("request time"))?.trim_ascii();
+    time(text, Unit::Seconds).map_err(|why| Wrong::Number("request time", why))
+}
+
+fn has_three_decimals(word: &[u8]) -> bool {
+    let number = word.split_last_chunk::<4>();
+    number.is_some_and(|(whole, rest)| {
+        !whole.is_empty()
+            && whole.iter().all(u8::is_ascii_digit)
+            && rest[0] == b'.'
+            && rest[1..].iter().all(u8::is_ascii_digit)
+    })
+}

@@ -1,0 +1,95 @@
+//! The words of a log line: between spaces, in quotes, or in square brackets.
+
+/// Where the words of a line are. It is used again for each line.
+#[derive(Default, Debug)]
+pub(crate) struct Words {
+    bounds: Vec<Word>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    start: usize,
+    end: usize,
+    kind: Kind,
+}
+
+/// How a word is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Plain,
+    Quoted,
+    Bracketed,
+}
+
+impl Words {
+    /// Splits a line. A backslash within quotes keeps the quote behind it.
+    pub fn split(&mut self, line: &[u8]) {
+        self.bounds.clear();
+        let mut at = 0;
+        while at < line.len() {
+            let (start, kind) = match line[at] {
+                b' ' | b'\t' => {
+                    at += 1;
+                    continue;
+                }
+                b'"' => (at + 1, Kind::Quoted),
+                b'[' => (at + 1, Kind::Bracketed),
+                _ => (at, Kind::Plain),
+            };
+            let end = end_of(line, start, kind);
+            self.bounds.push(Word { start, end, kind });
+            at = end + usize::from(kind != Kind::Plain);
+        }
+    }
+
+    /// The word with that index; empty where there are not as many.
+    pub fn get<'l>(&self, line: &'l [u8], index: usize) -> &'l [u8] {
+        self.bounds.get(index).map_or(&[], |word| &line[word.start..word.end])
+    }
+
+    /// The first word of a kind, from an index on.
+    pub fn first(&self, kind: Kind, from: usize) -> Option<usize> {
+        (from..self.bounds.len()).find(|index| self.bounds[*index].kind == kind)
+    }
+
+    /// All words from an index on.
+    pub fn from<'l>(&self, line: &'l [u8], from: usize) -> impl Iterator<Item = &'l [u8]> {
+        self.bounds.get(from..).unwrap_or_default().iter().map(|word| &line[word.start..word.end])
+    }
+}
+
+fn end_of(line: &[u8], start: usize, kind: Kind) -> usize {
+    let rest = &line[start..];
+    let length = match kind {
+        Kind::Plain => memchr::memchr2(b' ', b'\t', rest),
+        Kind::Bracketed => memchr::memchr(b']', rest),
+        Kind::Quoted => memchr::memchr_iter(b'"', rest).find(|at| *at == 0 || rest[at - 1] != b'\\'),
+    };
+    length.map_or(line.len(), |length| start + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_line_has_words() {
+        let line = br#"1.2.3.4 - [a b] "GET /\"x HTTP/1.1" 200 "" rt=0.1"#;
+        let mut words = Words::default();
+        words.split(line);
+        let all: Vec<_> = words.from(line, 0).map(String::from_utf8_lossy).collect();
+        assert_eq!(all, ["1.2.3.4", "-", "a b", "GET /\\\"x HTTP/1.1", "200", "", "rt=0.1"]);
+        assert_eq!((words.first(Kind::Bracketed, 0), words.first(Kind::Quoted, 3)), (Some(2), Some(3)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_has_words(line in prop::collection::vec(prop::sample::select(b"a \"[]\\".to_vec()), 0..30)) {
+            let mut words = Words::default();
+            words.split(&line);
+            prop_assert!(words.from(&line, 0).map(<[u8]>::len).sum::<usize>() <= line.len());
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The books of reading a file: each row is a request, something else, or left out.
+
+use std::io;
+
+use truetail_model::record::Outcome;
+use truetail_run::{
+    Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView,
+    Habit, LatencyFrom,
+};
+
+use super::lines::{Lines, Span};
+use super::order::OrderWatch;
+use super::wrong::Wrong;
+use crate::{FormatInfo, ImportError, RequestSink};
+
+/// What a row is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Taken {
+    /// A request.
+    Request(ForeignRequest),
+    /// A row as it should be, which is no request: a header, another metric.
+    Other,
+}
+
+/// Hands requests on, and counts rows.
+pub(crate) struct Books<'a, 'b> {
+    sink: &'a mut RequestSink<'b>,
+    rows: u64,
+    requests: u64,
+    others: u64,
+    damage: Damage,
+    order: Option<OrderWatch>,
+    notes: Vec<String>,
+}
+
+/// What a format says of a run that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct RunFacts {
+    pub version: Option<String>,
+    pub latency_from: LatencyFrom,
+    pub starts: ForeignStarts,
+    pub start_resolution_ns: u64,
+    pub duration_resolution_ns: u64,
+    pub load: ForeignLoad,
+    pub view: ForeignView,
+    /// How many requests the tool counts as failed, where the file says so.
+    pub failed: Option<u64>,
+    pub dropped: Option<u64>,
+    /// Every request that was made has a row.
+    pub has_all_requests: bool,
+    pub notes: Vec<String>,
+    pub habits: &'static [Habit],
+}
+
+impl Default for RunFacts {
+    fn default() -> RunFacts {
+        RunFacts {
+            version: None,
+            latency_from: LatencyFrom::Send,
+            starts: ForeignStarts::Unix,
+            start_resolution_ns: 1,
+            duration_resolution_ns: 1,
+            load: ForeignLoad::default(),
+            view: ForeignView::Client,
+            failed: None,
+            dropped: None,
+            has_all_requests: true,
+            notes: Vec::new(),
+            habits: &[],
+        }
+    }
+}
+
+impl<'a, 'b> Books<'a, 'b> {
+    /// Books for a file whose rows are in the order in which requests ended.
+    pub fn in_order(sink: &'a mut RequestSink<'b>) -> Books<'a, 'b> {
+        Books { order: Some(OrderWatch::default()), ..Books::in_any_order(sink) }
+    }
+
+    /// Books for a file whose rows are in another order.
+    pub fn in_any_order(sink: &'a mut RequestSink<'b>) -> Books<'a, 'b> {
+        Books { sink, rows: 0, requests: 0, others: 0, damage: Damage::default(), order: None, notes: Vec::new() }
+    }
+
+    /// Puts down what became of a row.
+    pub fn row(&mut self, place: FilePlace, taken: Result<Taken, Wrong>) {
+        self.rows += 1;
+        match taken {
+            Ok(Taken::Request(request)) => {
+                self.requests += 1;
+                if let Some(order) = &mut self.order {
+                    order.see(&request, place);
+                }
+                (self.sink)(&request);
+            }
+            Ok(Taken::Other) => self.others += 1,
+            Err(wrong) => self.leave_out(place, wrong),
+        }
+    }
+
+    /// How many requests there were so far.
+    pub fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// Adds a note.
+    pub fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    /// Takes a row and goes on behind it. An empty line is no row. A wrong last row without a line break was cut off.
+    ///
+    /// # Errors
+    /// What reading returned.
+    pub fn take(&mut self, lines: &mut Lines<'_>, span: Span, taken: Result<Taken, Wrong>) -> io::Result<()> {
+        let place = lines.place();
+        if span.too_long {
+            self.row(place, Err(Wrong::TooLong));
+        } else if !lines.bytes(span).trim_ascii().is_empty() {
+            let cut = !span.whole && taken.is_err();
+            self.row(place, if cut { Err(Wrong::CutOff) } else { taken });
+        }
+        lines.take(span)
+    }
+
+    fn leave_out(&mut self, place: FilePlace, wrong: Wrong) {
+        self.damage.rows_left_out += 1;
+        if wrong == Wrong::CutOff {
+            self.damage.truncated_at = Some(place);
+        }
+        if self.damage.first.is_none() {
+            self.damage.first = Some((place, wrong.to_string()));
+        }
+    }
+
+    /// Closes the books.
+    ///
+    /// # Errors
+    /// [`ImportError::Content`], if there are rows and none of them could be used.
+    pub fn close(mut self, info: &FormatInfo, facts: RunFacts) -> Result<ForeignRun, ImportError> {
+        debug_assert_eq!(
+            self.rows,
+            self.requests + self.others + self.damage.rows_left_out,
+            "the books of {}",
+            info.name
+        );
+        if let (0, Some((place, what))) = (self.requests, &self.damage.first) {
+            return Err(ImportError::Content { place: *place, what: what.clone() });
+        }
+        self.notes.extend(self.order.iter().flat_map(OrderWatch::notes));
+        self.notes.extend(facts.notes);
+        let whole = facts.has_all_requests && self.damage.rows_left_out == 0;
+        let claims = Claims {
+            measured: Some(self.requests),
+            requests: whole.then_some(self.requests),
+            failed: facts.failed,
+            dropped: facts.dropped,
+            ..Claims::silent(facts.latency_from)
+        };
+        let has_starts = facts.starts != ForeignStarts::None;
+        let clock = ForeignClock {
+            starts: facts.starts,
+            start_resolution_ns: if has_starts { facts.start_resolution_ns } else { 0 },
+            duration_resolution_ns: facts.duration_resolution_ns,
+        };
+        Ok(ForeignRun {
+            format: info.name,
+            tool: info.tool,
+            version: facts.version,
+            claims,
+            histogram: None,
+            requests: self.requests,
+            clock,
+            load: facts.load,
+            view: facts.view,
+            damage: self.damage,
+            notes: self.notes,
+            habits: facts.habits,
+        })
+    }
+}
+
+/// The outcome of an answer whose status the file does not have.
+pub(crate) const ANSWERED: Outcome = Outcome::Response { status: 0 };

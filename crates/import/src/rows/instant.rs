@@ -1,0 +1,204 @@
+//! Points in time as files write them: Unix times of any unit, RFC 3339, and the forms of log files.
+
+use super::number::{Measured, NotUsable, Unit, time};
+
+const NANOS_PER_SECOND: u64 = Unit::Seconds.nanos();
+const MONTHS: [&[u8]; 12] =
+    [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
+
+/// A point in time in nanoseconds since 1970: a number, whose count of digits tells its unit (10 are seconds, 13 milliseconds,
+/// 16 microseconds, 19 nanoseconds), or a date with a time of day. One without a zone is taken as UTC.
+///
+/// # Errors
+/// [`NotUsable`], if it is neither, or lies before 1970 or after 2554.
+pub(crate) fn instant(text: &[u8]) -> Result<Measured, NotUsable> {
+    let text = text.trim_ascii();
+    match text.iter().position(|byte| !byte.is_ascii_digit()) {
+        None => time(text, unit_of(text.len())),
+        Some(digits) if text[digits] == b'.' => time(text, unit_of(digits)),
+        Some(0) => Err(time(text, Unit::Seconds).err().unwrap_or(NotUsable::NoTime)),
+        Some(_) => date(text).ok_or(NotUsable::NoTime),
+    }
+}
+
+/// The unit of a Unix time of our days with that many digits before the point.
+fn unit_of(digits: usize) -> Unit {
+    match digits {
+        0..=11 => Unit::Seconds,
+        12..=14 => Unit::Millis,
+        15..=17 => Unit::Micros,
+        _ => Unit::Nanos,
+    }
+}
+
+/// `2026-11-20T06:56:03.037549531+01:00`, `2026/11/20 06:56:03,037`, `20/Nov/2026:06:55:45 +0000`.
+fn date(text: &[u8]) -> Option<Measured> {
+    let mut scan = Scan { rest: text };
+    let (year, month, day) = scan.day()?;
+    scan.one_of(b"T: ")?;
+    let (hour, minute, second) = scan.time_of_day()?;
+    let (fraction_ns, resolution_ns) = scan.fraction()?;
+    let offset = scan.offset()?;
+    if !scan.rest.is_empty() {
+        return None;
+    }
+    let seconds = days_since_1970(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset;
+    let ns = u64::try_from(seconds).ok()?.checked_mul(NANOS_PER_SECOND)?.checked_add(fraction_ns)?;
+    Some(Measured { ns, resolution_ns })
+}
+
+struct Scan<'t> {
+    rest: &'t [u8],
+}
+
+impl Scan<'_> {
+    fn day(&mut self) -> Option<(i64, i64, i64)> {
+        if self.rest.get(2) == Some(&b'/') {
+            let day = self.number(2)?;
+            self.one_of(b"/")?;
+            let month = MONTHS.iter().position(|month| self.rest.starts_with(month))? as i64 + 1;
+            self.rest = &self.rest[3..];
+            self.one_of(b"/")?;
+            return Some((self.number(4)?, month, in_range(day, 1, 31)?));
+        }
+        let year = self.number(4)?;
+        self.one_of(b"-/")?;
+        let month = in_range(self.number(2)?, 1, 12)?;
+        self.one_of(b"-/")?;
+        Some((year, month, in_range(self.number(2)?, 1, 31)?))
+    }
+
+    fn time_of_day(&mut self) -> Option<(i64, i64, i64)> {
+        let hour = in_range(self.number(2)?, 0, 23)?;
+        self.one_of(b":")?;
+        let minute = in_range(self.number(2)?, 0, 59)?;
+        self.one_of(b":")?;
+        Some((hour, minute, in_range(self.number(2)?, 0, 60)?))
+    }
+
+    /// Nanoseconds, and what its last digit is worth.
+    fn fraction(&mut self) -> Option<(u64, u64)> {
+        if self.one_of(b".,").is_none() {
+            return Some((0, NANOS_PER_SECOND));
+        }
+        let (mut ns, mut worth) = (0, NANOS_PER_SECOND);
+        while let [digit @ b'0'..=b'9', rest @ ..] = self.rest {
+            worth /= 10;
+            ns += u64::from(digit - b'0') * worth;
+            self.rest = rest;
+        }
+        (worth < NANOS_PER_SECOND).then_some((ns, worth.max(1)))
+    }
+
+    /// Seconds east of Greenwich: `Z`, `+01:00`, ` +0100` or nothing.
+    fn offset(&mut self) -> Option<i64> {
+        if self.rest.first() == Some(&b' ') {
+            self.rest = &self.rest[1..];
+        }
+        let sign = match self.one_of(b"Zz+-") {
+            None | Some(b'Z' | b'z') => return Some(0),
+            Some(b'-') => -1,
+            Some(_) => 1,
+        };
+        let hours = in_range(self.number(2)?, 0, 23)?;
+        let _ = self.one_of(b":");
+        Some(sign * (hours * 3_600 + in_range(self.number(2)?, 0, 59)? * 60))
+    }
+
+    fn number(&mut self, digits: usize) -> Option<i64> {
+        let (number, rest) = self.rest.split_at_checked(digits)?;
+        self.rest = rest;
+        number.iter().try_fold(0, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + i64::from(digit - b'0')))
+    }
+
+    fn one_of(&mut self, any: &[u8]) -> Option<u8> {
+        let (first, rest) = self.rest.split_first()?;
+        any.contains(first).then(|| {
+            self.rest = rest;
+            *first
+        })
+    }
+}
+
+fn in_range(number: i64, least: i64, most: i64) -> Option<i64> {
+    (least..=most).contains(&number).then_some(number)
+}
+
+/// Days from 1970-01-01 to a day of the Gregorian calendar: years begin in March here, so that the day that leap years add is
+/// the last one.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    year * 365 + leap_days + (153 * month + 2) / 5 + day - 719_469
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn times_as_tools_write_them() {
+        let base = 1_795_157_763_000_000_000;
+        for (text, ns, resolution_ns) in [
+            ("1795157763", base, 1_000_000_000),
+            ("1795157763.037", base + 37_000_000, 1_000_000),
+            ("1795157763037", base + 37_000_000, 1_000_000),
+            ("1795157763037549", base + 37_549_000, 1_000),
+            ("1795157763037549531", base + 37_549_531, 1),
+            ("2026-11-20T06:56:03.037549531Z", base + 37_549_531, 1),
+            ("2026-11-20T07:56:03.037+01:00", base + 37_000_000, 1_000_000),
+            ("2026-11-20T06:56:03Z", base, 1_000_000_000),
+            ("2026/11/20 06:56:03.037", base + 37_000_000, 1_000_000),
+            ("2026-11-20 06:56:03,037", base + 37_000_000, 1_000_000),
+            ("20/Nov/2026:01:56:03 -0500", base, 1_000_000_000),
+            ("0.05", 50_000_000, 10_000_000),
+            ("1970-01-01T00:00:00Z", 0, 1_000_000_000),
+        ] {
+            assert_eq!(instant(text.as_bytes()), Ok(Measured { ns, resolution_ns }), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_says_why() {
+        for (text, why) in [
+            ("", NotUsable::Absent),
+            ("-5", NotUsable::Negative),
+            ("soon", NotUsable::NoNumber),
+            ("2026-13-20T06:56:03Z", NotUsable::NoTime),
+            ("2026-11-20", NotUsable::NoTime),
+            ("2026-11-20T06:56:03.Z", NotUsable::NoTime),
+            ("1969-12-31T23:59:59Z", NotUsable::NoTime),
+            ("9999-12-31T23:59:59Z", NotUsable::NoTime),
+            ("2026-11-20T06:56:03Zand more", NotUsable::NoTime),
+        ] {
+            assert_eq!(instant(text.as_bytes()), Err(why), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn each_day_follows_the_one_before(days in 0i64..80_000) {
+            // A calendar made by counting.
+            let (mut year, mut left) = (1970, days);
+            let leap = |year: i64| (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+            while left >= 365 + i64::from(leap(year)) {
+                left -= 365 + i64::from(leap(year));
+                year += 1;
+            }
+            let lengths = [31, 28 + i64::from(leap(year)), 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+            let mut month = 0;
+            while left >= lengths[month] {
+                left -= lengths[month];
+                month += 1;
+            }
+            prop_assert_eq!(days_since_1970(year, month as i64 + 1, left + 1), days);
+        }
+
+        #[test]
+        fn any_bytes_are_a_time_or_not(text in prop::collection::vec(prop::sample::select(b"0123456789-+:/TZ. Nov".to_vec()), 0..40)) {
+            let _ = instant(&text);
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Rows that are JSON objects: of each, the values at a few paths, and nothing else is kept.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::instant::instant;
+use super::number::{Measured, NotUsable, Unit, float, time, whole};
+use super::wrong::Wrong;
+
+/// A value at a path. It is used again for each row.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub(crate) struct Value {
+    kind: Kind,
+    text: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+enum Kind {
+    /// There is none, or null.
+    #[default]
+    Absent,
+    Text,
+    Whole(u64),
+    Negative(i64),
+    Float(f64),
+    Bool(bool),
+    /// An object or an array.
+    Other,
+}
+
+impl Value {
+    /// What is not there.
+    pub const fn nothing() -> Value {
+        Value { kind: Kind::Absent, text: String::new() }
+    }
+
+    /// It is there, and not null.
+    pub fn is_there(&self) -> bool {
+        self.kind != Kind::Absent
+    }
+
+    /// Its text, where it is one; else empty.
+    pub fn text(&self) -> &str {
+        if self.kind == Kind::Text { &self.text } else { "" }
+    }
+
+    /// Whether it is true, where it is true or false.
+    pub fn truth(&self) -> Option<bool> {
+        if let Kind::Bool(truth) = self.kind { Some(truth) } else { None }
+    }
+
+    /// Bytes that tell it from others, for [`Workers`](super::Workers). A whole number keeps its digits in `scratch`.
+    pub fn name<'v>(&'v self, scratch: &'v mut [u8; 8]) -> &'v [u8] {
+        match self.kind {
+            Kind::Text => self.text.as_bytes(),
+            Kind::Whole(number) => {
+                *scratch = number.to_be_bytes();
+                scratch
+            }
+            Kind::Absent | Kind::Negative(_) | Kind::Float(_) | Kind::Bool(_) | Kind::Other => &[],
+        }
+    }
+
+    /// A whole number, also as text.
+    ///
+    /// # Errors
+    /// [`NotUsable`], if it is none.
+    pub fn whole(&self) -> Result<u64, NotUsable> {
+        match self.kind {
+            Kind::Absent => Err(NotUsable::Absent),
+            Kind::Text => whole(self.text.as_bytes()),
+            Kind::Whole(number) => Ok(number),
+            Kind::Negative(_) => Err(NotUsable::Negative),
+            Kind::Float(_) | Kind::Bool(_) | Kind::Other => Err(NotUsable::NoNumber),
+        }
+    }
+
+    /// A number of `unit`s, also as text.
+    ///
+    /// # Errors
+    /// [`NotUsable`], if it is none, is negative, or does not fit.
+    pub fn time(&self, unit: Unit) -> Result<Measured, NotUsable> {
+        match self.kind {
+            Kind::Absent => Err(NotUsable::Absent),
+            Kind::Text => time(self.text.as_bytes(), unit),
+            Kind::Whole(number) => {
+                let ns = number.checked_mul(unit.nanos()).ok_or(NotUsable::TooLarge)?;
+                Ok(Measured { ns, resolution_ns: unit.nanos() })
+            }
+            Kind::Negative(_) => Err(NotUsable::Negative),
+            Kind::Float(number) => float(number, unit),
+            Kind::Bool(_) | Kind::Other => Err(NotUsable::NoNumber),
+        }
+    }
+
+    /// A point in time, as [`instant`] reads it.
+    ///
+    /// # Errors
+    /// [`NotUsable`], if it is none.
+    pub fn instant(&self) -> Result<Measured, NotUsable> {
+        match self.kind {
+            Kind::Text => instant(self.text.as_bytes()),
+            Kind::Whole(number) => instant(Digits::of(number).text()),
+            Kind::Float(number) if number < 1e8 => float(number, Unit::Seconds),
+            // A float of our days has no more than microseconds.
+            Kind::Float(number) => {
+                let unit = if number < 1e11 { Unit::Seconds } else { Unit::Millis };
+                let ns = float(number, unit)?.ns;
+                Ok(Measured { ns: ns.saturating_add(500) / 1_000 * 1_000, resolution_ns: 1_000 })
+            }
+            Kind::Absent | Kind::Negative(_) | Kind::Bool(_) | Kind::Other => self.time(Unit::Seconds),
+        }
+    }
+
+    fn set(&mut self, kind: Kind) {
+        self.kind = kind;
+    }
+}
+
+/// The digits of a number, without allocation.
+struct Digits {
+    digits: [u8; 20],
+    from: usize,
+}
+
+impl Digits {
+    fn of(mut number: u64) -> Digits {
+        let mut made = Digits { digits: [b'0'; 20], from: 19 };
+        made.digits[19] = b'0' + (number % 10) as u8;
+        while number >= 10 {
+            number /= 10;
+            made.from -= 1;
+            made.digits[made.from] = b'0' + (number % 10) as u8;
+        }
+        made
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.digits[self.from..]
+    }
+}
+
+/// The values at some paths of a row.
+#[derive(Clone, Debug)]
+pub(crate) struct JsonRow {
+    nodes: Vec<Node>,
+    values: Vec<Value>,
+}
+
+/// A place in the tree of paths.
+#[derive(Clone, Default, Debug)]
+struct Node {
+    children: Vec<(String, usize)>,
+    value: Option<usize>,
+}
+
+impl JsonRow {
+    /// Takes the values at these paths: names of keys, with a dot between those of nested objects. A key that holds a dot is
+    /// found by its whole name.
+    pub fn new<P: AsRef<str>>(paths: &[P]) -> JsonRow {
+        let mut row = JsonRow { nodes: vec![Node::default()], values: vec![Value::default(); paths.len()] };
+        for (value, path) in paths.iter().map(AsRef::as_ref).enumerate() {
+            let keys: Vec<&str> = path.split('.').collect();
+            row.add(&keys, value);
+            if keys.len() > 1 {
+                row.add(&[path], value);
+            }
+        }
+        row
+    }
+
+    /// Reads a row.
+    ///
+    /// # Errors
+    /// [`Wrong::Json`], if it is no JSON object.
+    pub fn read(&mut self, row: &[u8]) -> Result<(), Wrong> {
+        self.values.iter_mut().for_each(|value| value.set(Kind::Absent));
+        if row.trim_ascii_start().first() != Some(&b'{') {
+            return Err(Wrong::Json);
+        }
+        let mut json = serde_json::Deserializer::from_slice(row);
+        let at = At { nodes: &self.nodes, node: 0, values: &mut self.values };
+        at.deserialize(&mut json).and_then(|()| json.end()).map_err(|_| Wrong::Json)
+    }
+
+    /// The value at the path with that index.
+    pub fn value(&self, index: usize) -> &Value {
+        &self.values[index]
+    }
+
+    fn add(&mut self, keys: &[&str], value: usize) {
+        let mut at = 0;
+        for key in keys {
+            let found = self.nodes[at].children.iter().find(|(name, _)| name == key).map(|(_, node)| *node);
+            at = found.unwrap_or_else(|| {
+                self.nodes.push(Node::default());
+                let node = self.nodes.len() - 1;
+                self.nodes[at].children.push(((*key).to_owned(), node));
+                node
+            });
+        }
+        self.nodes[at].value = Some(value);
+    }
+}
+
+/// Reads a value below a place in the tree.
+struct At<'n> {
+    nodes: &'n [Node],
+    node: usize,
+    values: &'n mut [Value],
+}
+
+impl At<'_> {
+    fn set(self, kind: Kind) {
+        if let Some(value) = self.nodes[self.node].value {
+            self.values[value].set(kind);
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for At<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for At<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        self.set(Kind::Bool(value));
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
+        self.set(Kind::Whole(value));
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
+        self.set(Kind::Negative(value));
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
+        self.set(Kind::Float(value));
+        Ok(())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        if let Some(value) = self.nodes[self.node].value {
+            let value = &mut self.values[value];
+            value.set(Kind::Text);
+            value.text.clear();
+            value.text.push_str(text);
+        }
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.set(Kind::Absent);
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        self.set(Kind::Other);
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let At { nodes, node, values } = self;
+        while let Some(child) = map.next_key_seed(Child { node: &nodes[node] })? {
+            match child {
+                Some(node) => map.next_value_seed(At { nodes, node, values: &mut *values })?,
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        At { nodes, node, values }.set(Kind::Other);
+        Ok(())
+    }
+}
+
+/// Finds the place of a key.
+struct Child<'n> {
+    node: &'n Node,
+}
+
+impl<'de> DeserializeSeed<'de> for Child<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Child<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Option<usize>, E> {
+        Ok(self.node.children.iter().find(|(name, _)| name == key).map(|(_, node)| *node))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_found_at_their_paths() {
+        let mut row = JsonRow::new(&["a", "data.time", "data.value", "x.y", "none", "data"]);
+        let text = br#" {"a":7,"b":[1,{"a":2}],"data":{"time":"2026-11-20T06:56:03Z","value":1.5},"x.y":true,"z":"\ud83d\ude00"} "#;
+        assert_eq!(row.read(text), Ok(()));
+        assert_eq!(row.value(0).whole(), Ok(7));
+        assert_eq!(row.value(1).instant().map(|time| time.ns), Ok(1_795_157_763_000_000_000));
+        assert_eq!(row.value(2).time(Unit::Millis).map(|time| time.ns), Ok(1_500_000));
+        assert_eq!(row.value(3).truth(), Some(true));
+        assert!(!row.value(4).is_there());
+        assert_eq!(row.value(5).kind, Kind::Other);
+    }
+
+    #[test]
+    fn nothing_stays_from_the_row_before() {
+        let mut row = JsonRow::new(&["a"]);
+        row.read(br#"{"a":"text"}"#).expect("JSON");
+        row.read(br#"{"b":1}"#).expect("JSON");
+        assert_eq!((row.value(0).is_there(), row.value(0).text()), (false, ""));
+    }
+
+    #[test]
+    fn what_is_no_object_is_wrong() {
+        for text in [&b"[1]"[..], b"7", b"", b"{\"a\":1", b"{\"a\":1}}", b"{\"a\":1} {}", b"{\"\xff\":1}"] {
+            assert_eq!(JsonRow::new(&["a"]).read(text), Err(Wrong::Json), "{}", String::from_utf8_lossy(text));
+        }
+    }
+
+    #[test]
+    fn numbers_keep_their_digits() {
+        for number in [0, 9, 10, 1_795_157_763_037, u64::MAX] {
+            assert_eq!(Digits::of(number).text(), number.to_string().as_bytes());
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The lines of a stream, in one buffer that is reused.
+
+use std::io::{self, BufRead};
+
+use truetail_run::FilePlace;
+
+/// No row is longer: what is would be a damaged file.
+pub(crate) const MAX_ROW: usize = 1 << 20;
+/// A field in quotes may hold line breaks, as messages of exceptions do. A row of more lines has lost a quote.
+const MAX_LINES: usize = 512;
+const BLOCK: usize = 256 << 10;
+
+/// Reads lines and rows. A row is looked at ([`peek`](Lines::peek)), and then taken ([`take`](Lines::take)).
+pub(crate) struct Lines<'a> {
+    input: &'a mut dyn BufRead,
+    buffer: Vec<u8>,
+    /// What was read and not yet taken.
+    start: usize,
+    end: usize,
+    at_end: bool,
+    place: FilePlace,
+}
+
+/// A row that was looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Span {
+    /// Bytes, without the line break.
+    len: usize,
+    /// Bytes, with it.
+    with_break: usize,
+    /// How many lines.
+    pub lines: u64,
+    /// It is longer than [`MAX_ROW`]; without a line break only its beginning is there.
+    pub too_long: bool,
+    /// A line break follows.
+    pub whole: bool,
+}
+
+impl<'a> Lines<'a> {
+    pub fn new(input: &'a mut dyn BufRead) -> Lines<'a> {
+        let place = FilePlace { byte: 0, line: 1 };
+        Lines { input, buffer: vec![0; BLOCK], start: 0, end: 0, at_end: false, place }
+    }
+
+    /// Where the next row begins.
+    pub fn place(&self) -> FilePlace {
+        self.place
+    }
+
+    /// Skips the mark of UTF-8 at the beginning of a file.
+    ///
+    /// # Errors
+    /// What reading returned.
+    pub fn skip_byte_order_mark(&mut self) -> io::Result<()> {
+        while self.end - self.start < 3 && !self.at_end {
+            self.fill()?;
+        }
+        if self.rest().starts_with(b"\xef\xbb\xbf") {
+            self.start += 3;
+            self.place.byte += 3;
+        }
+        Ok(())
+    }
+
+    /// The next line; `None` at the end of the file.
+    ///
+    /// # Errors
+    /// What reading returned.
+    pub fn peek_line(&mut self) -> io::Result<Option<Span>> {
+        let mut searched = 0;
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', &self.rest()[searched..]) {
+                return Ok(Some(self.span(searched + at, 1)));
+            }
+            searched = self.end - self.start;
+            if let Some(span) = self.unbroken(searched) {
+                return Ok(span);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// The next row of a table, in which fields in quotes may hold line breaks; `None` at the end of the file. A row that
+    /// never closes its quote is its first line only.
+    ///
+    /// # Errors
+    /// What reading returned.
+    pub fn peek(&mut self) -> io::Result<Option<Span>> {
+        let (mut searched, mut lines, mut quoted) = (0, 1, false);
+        loop {
+            let rest = &self.buffer[self.start..self.end];
+            while let Some(at) = memchr::memchr2(b'\n', b'"', &rest[searched..]) {
+                let found = searched + at;
+                searched = found + 1;
+                match (rest[found], quoted) {
+                    (b'"', _) => quoted = !quoted,
+                    (_, false) => return Ok(Some(self.span(found, lines))),
+                    (_, true) => lines += 1,
+                }
+            }
+            searched = rest.len();
+            if quoted && (lines as usize > MAX_LINES || searched > MAX_ROW || self.at_end) {
+                return self.peek_line();
+            }
+            if let Some(span) = self.unbroken(searched) {
+                return Ok(span);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// The bytes of a row that was looked at.
+    pub fn bytes(&self, span: Span) -> &[u8] {
+        &self.rest()[..span.len]
+    }
+
+    /// Goes on behind a row that was looked at.
+    ///
+    /// # Errors
+    /// What reading returned.
+    pub fn take(&mut self, span: Span) -> io::Result<()> {
+        self.forward(span.with_break);
+        if span.too_long && !span.whole {
+            self.skip_to_break()?;
+        }
+        self.place.line += span.lines;
+        Ok(())
+    }
+
+    fn rest(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    fn forward(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.place.byte += bytes as u64;
+    }
+
+    fn span(&self, len: usize, lines: u64) -> Span {
+        let returns = usize::from(len > 0 && self.buffer[self.start + len - 1] == b'\r');
+        Span { len: len - returns, with_break: len + 1, lines, too_long: len > MAX_ROW, whole: true }
+    }
+
+    /// What is there without a line break: nothing to say yet (outer `None`), the end of the file, or the last row.
+    fn unbroken(&self, len: usize) -> Option<Option<Span>> {
+        let span = Span { len, with_break: len, lines: 1, too_long: len > MAX_ROW, whole: false };
+        match (self.at_end, len) {
+            (true, 0) => Some(None),
+            (true, _) => Some(Some(span)),
+            (false, _) => span.too_long.then_some(Some(span)),
+        }
+    }
+
+    fn skip_to_break(&mut self) -> io::Result<()> {
+        loop {
+            if let Some(at) = memchr::memchr(b'\n', self.rest()) {
+                self.forward(at + 1);
+                return Ok(());
+            }
+            self.forward(self.end - self.start);
+            if self.at_end {
+                return Ok(());
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Reads more, behind what is there already.
+    fn fill(&mut self) -> io::Result<()> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.buffer.len() - self.end < BLOCK / 2 {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+        let read = loop {
+            match self.input.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        self.end += read;
+        self.at_end = read == 0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Every row with its place.
+    fn rows(text: &[u8], capacity: usize) -> Vec<(Vec<u8>, u64, u64, bool)> {
+        let mut input = BufReader::with_capacity(capacity, text);
+        let mut lines = Lines::new(&mut input);
+        let mut rows = Vec::new();
+        while let Some(span) = lines.peek().expect("memory") {
+            let FilePlace { byte, line } = lines.place();
+            rows.push((lines.bytes(span).to_vec(), byte, line, span.whole));
+            lines.take(span).expect("memory");
+        }
+        rows
+    }
+
+    #[test]
+    fn rows_have_places_and_breaks_within_quotes_belong_to_them() {
+        let read = rows(b"a,b\r\n\n1,\"x\ny\",3\nlast", 2);
+        let expected: Vec<(&[u8], u64, u64, bool)> =
+            vec![(b"a,b", 0, 1, true), (b"", 5, 2, true), (b"1,\"x\ny\",3", 6, 3, true), (b"last", 16, 5, false)];
+        assert_eq!(read.iter().map(|row| (&row.0[..], row.1, row.2, row.3)).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_quote_that_never_closes_costs_its_line_only() {
+        let read = rows(b"a,\"b\n1,2\n3,4\n", 64);
+        assert_eq!(read.iter().map(|row| &row.0[..]).collect::<Vec<_>>(), [&b"a,\"b"[..], b"1,2", b"3,4"]);
+    }
+
+    #[test]
+    fn a_row_without_end_is_not_kept() {
+        let mut text = vec![b'x'; 3 * MAX_ROW];
+        text.extend(b"\nnext\n");
+        let read = rows(&text, 4096);
+        assert_eq!(read.len(), 2);
+        assert!(read[0].0.len() <= 2 * MAX_ROW && !read[0].3, "{}", read[0].0.len());
+        assert_eq!((&read[1].0[..], read[1].1, read[1].2), (&b"next"[..], text.len() as u64 - 5, 2));
+    }
+
+    proptest! {
+        #[test]
+        fn every_byte_is_in_one_row(text in "[ab\"\n\r,]{0,200}", capacity in 1usize..40) {
+            let read = rows(text.as_bytes(), capacity);
+            let mut next = 0;
+            for (bytes, byte, line, _) in &read {
+                prop_assert_eq!(*byte, next);
+                let breaks = text.as_bytes()[..*byte as usize].iter().filter(|byte| **byte == b'\n').count();
+                prop_assert_eq!(*line, 1 + breaks as u64);
+                let behind = &text.as_bytes()[*byte as usize + bytes.len()..];
+                next = byte + bytes.len() as u64 + behind.iter().take_while(|byte| **byte == b'\r').count().min(1) as u64;
+                next += u64::from(text.as_bytes().get(next as usize) == Some(&b'\n'));
+                if behind.first() == Some(&b'\r') && behind.get(1) != Some(&b'\n') {
+                    next = byte + bytes.len() as u64;
+                }
+            }
+            prop_assert_eq!(next, text.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Numbers and durations from bytes, without allocation and exact to the nanosecond.
+
+/// Why a field gives no number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum NotUsable {
+    /// It is empty, or `-`.
+    Absent,
+    /// It is something else.
+    NoNumber,
+    /// It is no time.
+    NoTime,
+    /// It is below zero.
+    Negative,
+    /// It does not fit into 64 bits of nanoseconds.
+    TooLarge,
+}
+
+/// A unit of time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unit {
+    /// Nanoseconds.
+    Nanos,
+    /// Microseconds.
+    Micros,
+    /// Milliseconds.
+    Millis,
+    /// Seconds.
+    Seconds,
+}
+
+impl Unit {
+    /// Nanoseconds in it.
+    pub const fn nanos(self) -> u64 {
+        match self {
+            Unit::Nanos => 1,
+            Unit::Micros => 1_000,
+            Unit::Millis => 1_000_000,
+            Unit::Seconds => 1_000_000_000,
+        }
+    }
+
+    /// The unit of that name: `ns`, `us`, `ms` or `s`.
+    pub fn by_name(name: &str) -> Option<Unit> {
+        match name {
+            "ns" => Some(Unit::Nanos),
+            "us" | "µs" => Some(Unit::Micros),
+            "ms" => Some(Unit::Millis),
+            "s" => Some(Unit::Seconds),
+            _ => None,
+        }
+    }
+}
+
+/// A time, and the smallest step that its digits can show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Measured {
+    /// Nanoseconds.
+    pub ns: u64,
+    /// Nanoseconds; at least 1.
+    pub resolution_ns: u64,
+}
+
+/// The finest of the resolutions that were seen: a time may end in zeros that are not written.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Finest(Option<u64>);
+
+impl Finest {
+    /// Looks at a time.
+    pub fn see(&mut self, time: Measured) {
+        self.0 = Some(self.0.unwrap_or(u64::MAX).min(time.resolution_ns));
+    }
+
+    /// Nanoseconds; 1 where nothing was seen.
+    pub fn ns(self) -> u64 {
+        self.0.unwrap_or(1)
+    }
+}
+
+/// A whole number.
+///
+/// # Errors
+/// [`NotUsable`], if it is none, is negative, or does not fit.
+pub(crate) fn whole(text: &[u8]) -> Result<u64, NotUsable> {
+    let text = text.trim_ascii();
+    if text.is_empty() {
+        return Err(NotUsable::Absent);
+    }
+    let mut sum = 0u64;
+    for byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return Err(odd(text));
+        }
+        sum = sum.checked_mul(10).and_then(|sum| sum.checked_add(u64::from(digit))).ok_or(NotUsable::TooLarge)?;
+    }
+    Ok(sum)
+}
+
+/// A number of `unit`s with or without decimals, in nanoseconds. Decimals below a nanosecond are dropped.
+///
+/// # Errors
+/// [`NotUsable`], if it is none, is negative, or does not fit.
+pub(crate) fn time(text: &[u8], unit: Unit) -> Result<Measured, NotUsable> {
+    let text = text.trim_ascii();
+    if matches!(text, b"" | b"-") {
+        return Err(NotUsable::Absent);
+    }
+    let mut digits = text.iter();
+    let mut per_step = unit.nanos();
+    let mut sum = 0u64;
+    let mut seen = false;
+    for byte in digits.by_ref() {
+        let digit = byte.wrapping_sub(b'0');
+        match (digit, byte) {
+            (0..=9, _) => {
+                seen = true;
+                sum =
+                    sum.checked_mul(10).and_then(|sum| sum.checked_add(u64::from(digit))).ok_or(NotUsable::TooLarge)?;
+            }
+            (_, b'.') => break,
+            _ => return by_float(text, unit),
+        }
+    }
+    let mut ns = sum.checked_mul(per_step).ok_or(NotUsable::TooLarge)?;
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return by_float(text, unit);
+        }
+        seen = true;
+        per_step /= 10;
+        ns = ns.checked_add(u64::from(digit) * per_step).ok_or(NotUsable::TooLarge)?;
+    }
+    if seen { Ok(Measured { ns, resolution_ns: per_step.max(1) }) } else { Err(NotUsable::NoNumber) }
+}
+
+/// What has an exponent, such as Python's `9e-05`, which is rare.
+fn by_float(text: &[u8], unit: Unit) -> Result<Measured, NotUsable> {
+    let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
+    let number = number.filter(|number| number.is_finite()).ok_or(NotUsable::NoNumber)?;
+    float(number, unit)
+}
+
+/// A time of JSON.
+///
+/// # Errors
+/// [`NotUsable`], if it is negative or does not fit.
+pub(crate) fn float(number: f64, unit: Unit) -> Result<Measured, NotUsable> {
+    let ns = number * unit.nanos() as f64;
+    match ns {
+        _ if ns < 0.0 => Err(NotUsable::Negative),
+        _ if ns < 1.8e19 => Ok(Measured { ns: ns.round() as u64, resolution_ns: 1 }),
+        _ => Err(NotUsable::TooLarge),
+    }
+}
+
+/// Why a text is no whole number.
+fn odd(text: &[u8]) -> NotUsable {
+    match text {
+        b"-" => NotUsable::Absent,
+        [b'-', digits @ ..] if digits.iter().all(u8::is_ascii_digit) => NotUsable::Negative,
+        _ => NotUsable::NoNumber,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn times_keep_every_digit_and_say_how_fine_they_are() {
+        for (text, unit, ns, resolution_ns) in [
+            ("1795157978.127368", Unit::Seconds, 1_795_157_978_127_368_000, 1_000),
+            ("102", Unit::Millis, 102_000_000, 1_000_000),
+            ("11.443003", Unit::Millis, 11_443_003, 1),
+            ("0.0108", Unit::Seconds, 10_800_000, 100_000),
+            ("5.", Unit::Seconds, 5_000_000_000, 1_000_000_000),
+            (".5", Unit::Seconds, 500_000_000, 100_000_000),
+            ("9e-05", Unit::Seconds, 90_000, 1),
+            (" 7 ", Unit::Nanos, 7, 1),
+            ("7.9", Unit::Nanos, 7, 1),
+        ] {
+            assert_eq!(time(text.as_bytes(), unit), Ok(Measured { ns, resolution_ns }), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_says_why() {
+        for (text, why) in [
+            ("", NotUsable::Absent),
+            ("-", NotUsable::Absent),
+            ("-3", NotUsable::Negative),
+            ("-0.5", NotUsable::Negative),
+            (".", NotUsable::NoNumber),
+            ("1.2.3", NotUsable::NoNumber),
+            ("NaN", NotUsable::NoNumber),
+            ("inf", NotUsable::NoNumber),
+            ("0x10", NotUsable::NoNumber),
+            ("99999999999999999999", NotUsable::TooLarge),
+            ("18446744073709551615", NotUsable::TooLarge),
+        ] {
+            assert_eq!(time(text.as_bytes(), Unit::Seconds), Err(why), "{text}");
+        }
+        assert_eq!(whole(b"-7"), Err(NotUsable::Negative));
+        assert_eq!(whole(b"7x"), Err(NotUsable::NoNumber));
+        assert_eq!(whole(b"18446744073709551616"), Err(NotUsable::TooLarge));
+    }
+
+    proptest! {
+        #[test]
+        fn any_number_of_nanoseconds_survives_being_printed(ns in 0u64..=u64::MAX / 2) {
+            let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+            prop_assert_eq!(time(text.as_bytes(), Unit::Seconds), Ok(Measured { ns, resolution_ns: 1 }));
+            prop_assert_eq!(whole(ns.to_string().as_bytes()), Ok(ns));
+        }
+    }
+}

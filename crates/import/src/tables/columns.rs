@@ -1,0 +1,152 @@
+//! Tables whose columns need no more than a unit.
+
+use truetail_model::record::Outcome;
+use truetail_model::time::Nanos;
+use truetail_run::ForeignRequest;
+use truetail_tools::FailureClassifier;
+
+use crate::rows::books::ANSWERED;
+use crate::rows::instant::instant;
+use crate::rows::json::Value;
+use crate::rows::number::{Finest, Measured, NotUsable, Unit, time, whole};
+use crate::rows::{Fields, RunFacts, Taken, Workers, Wrong};
+
+/// How a point in time is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Clock {
+    /// As a number of a unit.
+    In(Unit),
+    /// As [`instant`] reads it.
+    Any,
+}
+
+impl Clock {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// [`NotUsable`], if it is none.
+    pub fn read(self, text: &[u8]) -> Result<Measured, NotUsable> {
+        match self {
+            Clock::In(unit) => time(text, unit),
+            Clock::Any => instant(text),
+        }
+    }
+}
+
+/// How the length of a request is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Length {
+    /// In a column of its own.
+    Duration(usize, Unit),
+    /// From its end.
+    UntilEnd(usize, Clock),
+}
+
+/// Where the columns are. What a table does not have is `None`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Columns {
+    pub start: Option<(usize, Clock)>,
+    pub length: Length,
+    pub worker: Option<usize>,
+    pub status: Option<usize>,
+    /// What went wrong, where there was no answer.
+    pub error: Option<usize>,
+    pub bytes: Option<usize>,
+}
+
+impl Columns {
+    /// The last one of them.
+    pub fn last(&self) -> usize {
+        let length = match self.length {
+            Length::Duration(column, _) | Length::UntilEnd(column, _) => column,
+        };
+        let optional = [self.start.map(|(column, _)| column), self.worker, self.status, self.error, self.bytes];
+        optional.into_iter().flatten().fold(length, usize::max)
+    }
+}
+
+/// Makes requests of rows.
+pub(crate) struct ColumnReader {
+    columns: Columns,
+    workers: Workers,
+    failures: FailureClassifier,
+    starts: Finest,
+    durations: Finest,
+}
+
+impl ColumnReader {
+    pub fn new(columns: Columns) -> ColumnReader {
+        ColumnReader {
+            columns,
+            workers: Workers::default(),
+            failures: FailureClassifier::default(),
+            starts: Finest::default(),
+            durations: Finest::default(),
+        }
+    }
+
+    /// The request of a row.
+    ///
+    /// # Errors
+    /// [`Wrong`], if a time is none.
+    pub fn take(&mut self, row: &[u8], fields: &Fields) -> Result<Taken, Wrong> {
+        let start = match self.columns.start {
+            Some((column, clock)) => {
+                Some(clock.read(fields.get(row, column)).map_err(|why| Wrong::Number("start", why))?)
+            }
+            None => None,
+        };
+        let duration = match self.columns.length {
+            Length::Duration(column, unit) => {
+                time(fields.get(row, column), unit).map_err(|why| Wrong::Number("duration", why))?
+            }
+            Length::UntilEnd(column, clock) => {
+                let end = clock.read(fields.get(row, column)).map_err(|why| Wrong::Number("end", why))?;
+                let ns = end.ns.checked_sub(start.map_or(0, |start| start.ns)).ok_or(Wrong::EndsBeforeStart)?;
+                Measured { ns, resolution_ns: end.resolution_ns }
+            }
+        };
+        self.durations.see(duration);
+        start.into_iter().for_each(|start| self.starts.see(start));
+        let field = |column: Option<usize>| column.map_or(&b""[..], |column| fields.get(row, column));
+        Ok(Taken::Request(ForeignRequest {
+            start_ns: start.map(|start| start.ns),
+            duration: Nanos(duration.ns),
+            outcome: outcome(&mut self.failures, field(self.columns.status), field(self.columns.error)),
+            worker: self.workers.number(field(self.columns.worker)),
+            bytes_in: whole(field(self.columns.bytes)).ok(),
+        }))
+    }
+
+    /// What was seen, for the run.
+    pub fn close(self, facts: &mut RunFacts) {
+        facts.start_resolution_ns = self.starts.ns();
+        facts.duration_resolution_ns = self.durations.ns();
+        facts.notes.extend(self.failures.notes());
+        facts.notes.extend(self.workers.note());
+    }
+}
+
+/// What a status and a message stand for.
+pub(crate) fn outcome(failures: &mut FailureClassifier, status: &[u8], error: &[u8]) -> Outcome {
+    match whole(status) {
+        Ok(status @ 1..=999) => Outcome::Response { status: status as u16 },
+        _ if !error.is_empty() => failures.classify(&String::from_utf8_lossy(error)),
+        Ok(_) => failures.unknown("status 0"),
+        Err(_) => match std::str::from_utf8(status) {
+            Ok("" | "OK" | "ok" | "true" | "success") => ANSWERED,
+            _ => failures.classify(&String::from_utf8_lossy(status)),
+        },
+    }
+}
+
+/// The same for a value of JSON, which may also be true or false.
+pub(crate) fn outcome_of(failures: &mut FailureClassifier, status: &Value) -> Outcome {
+    match (status.whole(), status.truth()) {
+        (Ok(status @ 1..=999), _) => Outcome::Response { status: status as u16 },
+        (_, Some(true)) => ANSWERED,
+        (Ok(_), _) => failures.unknown("status 0"),
+        (_, Some(false)) => failures.unknown("false"),
+        (Err(_), None) => outcome(failures, status.text().as_bytes(), b""),
+    }
+}

@@ -1,0 +1,147 @@
+//! The header of a table, and the loop over its rows.
+
+use std::io;
+
+use crate::rows::fields::count;
+use crate::rows::lines::Span;
+use crate::rows::{Books, Fields, Lines, Taken, Wrong};
+
+/// What may stand between fields.
+const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
+
+/// The names of columns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Header {
+    pub delimiter: u8,
+    names: Vec<Vec<u8>>,
+}
+
+impl Header {
+    /// Reads a header that has all these columns, whatever stands between them.
+    ///
+    /// # Errors
+    /// The first column that is missing, by the delimiter that comes nearest.
+    pub fn with_columns<'c>(row: &[u8], columns: &[&'c str]) -> Result<Header, &'c str> {
+        let headers = DELIMITERS.map(|delimiter| Header::split(row, delimiter));
+        let missing = |header: &Header| columns.iter().position(|column| header.index(column).is_none());
+        if let Some(header) = headers.iter().find(|header| missing(header).is_none()) {
+            return Ok(header.clone());
+        }
+        Err(columns[headers.iter().filter_map(missing).max().unwrap_or_default()])
+    }
+
+    /// Reads a header by the delimiter that makes most columns of it.
+    pub fn guess(row: &[u8]) -> Header {
+        let headers = DELIMITERS.map(|delimiter| Header::split(row, delimiter));
+        headers.into_iter().rev().max_by_key(Header::len).expect("four delimiters")
+    }
+
+    fn split(row: &[u8], delimiter: u8) -> Header {
+        let mut fields = Fields::default();
+        fields.split(row, delimiter);
+        let names = fields.iter(row).map(|name| name.trim_ascii().to_vec());
+        Header { delimiter, names: names.collect() }
+    }
+
+    /// How many columns.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Where a column is.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|column| column == name.as_bytes())
+    }
+
+    /// The names, as text.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.names.iter().map(|name| String::from_utf8_lossy(name).into_owned())
+    }
+}
+
+/// The shape of a table.
+pub(crate) struct Table {
+    pub delimiter: u8,
+    /// How many columns.
+    pub columns: usize,
+    /// The last column that is used. A last row without a line break is whole when this column is.
+    pub last_used: usize,
+    /// The header, where there is one. Where it is seen again, another file begins.
+    pub header: Option<Vec<u8>>,
+    /// Whether a row, by how it begins, can be more than [`Taken::Other`]. Others are only counted.
+    pub wanted: fn(&[u8]) -> bool,
+}
+
+/// Every row is wanted.
+pub(crate) fn every_row(_row: &[u8]) -> bool {
+    true
+}
+
+impl Table {
+    /// Puts each row into the books: what `take` makes of one with the right number of fields.
+    ///
+    /// # Errors
+    /// What reading returned.
+    pub fn read(
+        &self,
+        lines: &mut Lines<'_>,
+        books: &mut Books<'_, '_>,
+        mut take: impl FnMut(&[u8], &Fields) -> Result<Taken, Wrong>,
+    ) -> io::Result<()> {
+        let mut fields = Fields::default();
+        let mut headers = 0u64;
+        let mut first = lines.place();
+        while let Some(span) = lines.peek()? {
+            let taken = self.row(lines.bytes(span), span, &mut fields, &mut take);
+            if span.lines > 1 && matches!(taken, Err(Wrong::Fields { .. } | Wrong::OpenQuote)) {
+                // Lines that make no row together: the first of them has lost a quote, but may be whole without it.
+                let line = lines.peek_line()?.unwrap_or(span);
+                let taken = self.row(lines.bytes(line), line, &mut fields, &mut take);
+                books.take(lines, line, taken.map_err(|_| Wrong::OpenQuote))?;
+                continue;
+            }
+            if taken == Ok(Taken::Other) && self.is_header(lines.bytes(span)) {
+                first = if headers == 0 { lines.place() } else { first };
+                headers += 1;
+            }
+            books.take(lines, span, taken)?;
+        }
+        if headers > 0 {
+            books.note(format!("the header comes again at line {}: the file holds {} runs", first.line, headers + 1));
+        }
+        Ok(())
+    }
+
+    fn row(
+        &self,
+        row: &[u8],
+        span: Span,
+        fields: &mut Fields,
+        take: &mut impl FnMut(&[u8], &Fields) -> Result<Taken, Wrong>,
+    ) -> Result<Taken, Wrong> {
+        let wanted = (self.wanted)(row);
+        let found = if wanted || memchr::memchr(b'"', row).is_some() {
+            fields.split(row, self.delimiter);
+            fields.len()
+        } else {
+            count(row, self.delimiter)
+        };
+        if span.lines > 1 && fields.has_loose_quote() {
+            return Err(Wrong::OpenQuote);
+        }
+        if found != self.columns {
+            return Err(Wrong::Fields { found, expected: self.columns });
+        }
+        if !span.whole && self.last_used + 1 >= self.columns {
+            return Err(Wrong::CutOff);
+        }
+        if !wanted || self.is_header(row) {
+            return Ok(Taken::Other);
+        }
+        take(row, fields)
+    }
+
+    fn is_header(&self, row: &[u8]) -> bool {
+        self.header.as_deref() == Some(row)
+    }
+}

@@ -1,0 +1,98 @@
+//! Any table with delimiters.
+
+use std::io::BufRead;
+
+use truetail_run::{ForeignRun, ForeignStarts};
+
+use super::{OF_OUR_DAYS_NS, Wanted, wrong};
+use crate::rows::{Books, Lines, RunFacts, Taken};
+use crate::tables::{ColumnReader, Columns, Header, Table, every_row};
+use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+
+static INFO: FormatInfo =
+    FormatInfo { name: "csv", about: "any table with delimiters, with columns named by --columns", tool: None };
+
+/// Any table with delimiters.
+pub(crate) struct UserCsv;
+
+impl Format for UserCsv {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    /// It is read only where the user asks for it.
+    fn likeness(&self, _head: &[u8]) -> Likeness {
+        Likeness::No
+    }
+
+    fn read(
+        &self,
+        input: &mut dyn BufRead,
+        options: &ImportOptions,
+        sink: &mut RequestSink<'_>,
+    ) -> Result<ForeignRun, ImportError> {
+        let wanted = Wanted::new(options)?;
+        let mut lines = Lines::new(input);
+        lines.skip_byte_order_mark()?;
+        let mut books = Books::in_any_order(sink);
+        let mut facts = RunFacts::default();
+        if let Some(first) = lines.peek()? {
+            let row = lines.bytes(first).to_vec();
+            let header = Header::guess(&row);
+            let (columns, has_header) = columns(&wanted, &header)?;
+            let last_used = columns.last();
+            let (delimiter, count) = (header.delimiter, header.len());
+            let table =
+                Table { delimiter, columns: count, last_used, header: has_header.then_some(row), wanted: every_row };
+            if has_header {
+                lines.take(first)?;
+            }
+            let mut reader = ColumnReader::new(columns);
+            let mut earliest_ns = None;
+            table.read(&mut lines, &mut books, |row, fields| {
+                let taken = reader.take(row, fields)?;
+                if let Taken::Request(request) = taken {
+                    earliest_ns = earliest_ns.into_iter().chain(request.start_ns).min();
+                }
+                Ok(taken)
+            })?;
+            reader.close(&mut facts);
+            facts.starts = starts(earliest_ns);
+        }
+        books.close(&INFO, facts)
+    }
+}
+
+/// What times count from, by the first of them.
+pub(super) fn starts(earliest_ns: Option<u64>) -> ForeignStarts {
+    match earliest_ns {
+        None => ForeignStarts::None,
+        Some(0..OF_OUR_DAYS_NS) => ForeignStarts::Run,
+        Some(_) => ForeignStarts::Unix,
+    }
+}
+
+/// The columns, by their names or, in a table without header, by their numbers from 1; and whether there is a header.
+fn columns(wanted: &Wanted<'_>, header: &Header) -> Result<(Columns, bool), ImportError> {
+    let has_header = wanted.columns().any(|(_, column)| header.index(column).is_some());
+    let index = |role: &str| {
+        let column = wanted.column(role).unwrap_or_default();
+        let found = if has_header { header.index(column) } else { number(column, header.len()) };
+        let names = || header.names().take(30).collect::<Vec<_>>().join(", ");
+        found.ok_or_else(|| wrong(format!("the table has no column '{column}'; it has {}", names())))
+    };
+    let optional = |role| wanted.column(role).map(|_| index(role)).transpose();
+    let columns = Columns {
+        start: optional("start")?.map(|column| Ok::<_, ImportError>((column, wanted.clock("start")?))).transpose()?,
+        length: wanted.length(index)?,
+        worker: optional("worker")?,
+        status: optional("status")?,
+        error: optional("error")?,
+        bytes: optional("bytes")?,
+    };
+    Ok((columns, has_header))
+}
+
+fn number(column: &str, columns: usize) -> Option<usize> {
+    column.parse::<usize>().ok()?.checked_sub(1).filter(|index| *index < columns)
+}

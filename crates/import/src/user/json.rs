@@ -1,0 +1,133 @@
+//! Any JSON lines.
+
+use std::io::BufRead;
+
+use truetail_model::time::Nanos;
+use truetail_run::{ForeignRequest, ForeignRun};
+use truetail_tools::FailureClassifier;
+
+use super::Wanted;
+use super::csv::starts;
+use crate::json::each_row;
+use crate::rows::json::{JsonRow, Value};
+use crate::rows::number::{Finest, Measured, NotUsable};
+use crate::rows::{Books, Lines, RunFacts, Taken, Workers, Wrong};
+use crate::tables::{Clock, Length, outcome_of};
+use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+
+static INFO: FormatInfo =
+    FormatInfo { name: "jsonl", about: "any JSON lines, with keys named by --columns", tool: None };
+
+/// Any JSON lines.
+pub(crate) struct UserJson;
+
+impl Format for UserJson {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    /// It is read only where the user asks for it.
+    fn likeness(&self, _head: &[u8]) -> Likeness {
+        Likeness::No
+    }
+
+    fn read(
+        &self,
+        input: &mut dyn BufRead,
+        options: &ImportOptions,
+        sink: &mut RequestSink<'_>,
+    ) -> Result<ForeignRun, ImportError> {
+        let wanted = Wanted::new(options)?;
+        let mut objects = Objects::new(&wanted)?;
+        let mut lines = Lines::new(input);
+        lines.skip_byte_order_mark()?;
+        let mut books = Books::in_any_order(sink);
+        each_row(&mut lines, &mut books, |text, _| {
+            objects.row.read(text)?;
+            objects.request()
+        })?;
+        books.close(&INFO, objects.close())
+    }
+}
+
+/// What was seen so far.
+struct Objects {
+    row: JsonRow,
+    start: Option<(usize, Clock)>,
+    length: Length,
+    /// Worker, status, error and bytes.
+    others: [Option<usize>; 4],
+    workers: Workers,
+    failures: FailureClassifier,
+    starts: Finest,
+    durations: Finest,
+    earliest_ns: Option<u64>,
+}
+
+static NOTHING: Value = Value::nothing();
+
+impl Objects {
+    fn new(wanted: &Wanted<'_>) -> Result<Objects, ImportError> {
+        let columns: Vec<_> = wanted.columns().collect();
+        let paths: Vec<_> = columns.iter().map(|(_, path)| *path).collect();
+        let index = |role: &str| columns.iter().position(|(name, _)| *name == role);
+        let clock = wanted.clock("start")?;
+        Ok(Objects {
+            row: JsonRow::new(&paths),
+            start: index("start").map(|column| (column, clock)),
+            length: wanted.length(|role| Ok(index(role).unwrap_or_default()))?,
+            others: ["worker", "status", "error", "bytes"].map(index),
+            workers: Workers::default(),
+            failures: FailureClassifier::default(),
+            starts: Finest::default(),
+            durations: Finest::default(),
+            earliest_ns: None,
+        })
+    }
+
+    fn request(&mut self) -> Result<Taken, Wrong> {
+        let start = match self.start {
+            Some((path, clock)) => Some(read(self.row.value(path), clock).map_err(|why| Wrong::Number("start", why))?),
+            None => None,
+        };
+        let duration = match self.length {
+            Length::Duration(path, unit) => {
+                self.row.value(path).time(unit).map_err(|why| Wrong::Number("duration", why))?
+            }
+            Length::UntilEnd(path, clock) => {
+                let end = read(self.row.value(path), clock).map_err(|why| Wrong::Number("end", why))?;
+                let ns = end.ns.checked_sub(start.map_or(0, |start| start.ns)).ok_or(Wrong::EndsBeforeStart)?;
+                Measured { ns, resolution_ns: end.resolution_ns }
+            }
+        };
+        self.durations.see(duration);
+        start.into_iter().for_each(|start| self.starts.see(start));
+        self.earliest_ns = self.earliest_ns.into_iter().chain(start.map(|start| start.ns)).min();
+        let [worker, status, error, bytes] = self.others.map(|path| path.map_or(&NOTHING, |path| self.row.value(path)));
+        let failed = error.is_there() && !error.text().is_empty() && !matches!(status.whole(), Ok(1..));
+        Ok(Taken::Request(ForeignRequest {
+            start_ns: start.map(|start| start.ns),
+            duration: Nanos(duration.ns),
+            outcome: outcome_of(&mut self.failures, if failed { error } else { status }),
+            worker: self.workers.number(worker.name(&mut [0; 8])),
+            bytes_in: bytes.whole().ok(),
+        }))
+    }
+
+    fn close(self) -> RunFacts {
+        RunFacts {
+            starts: starts(self.earliest_ns),
+            start_resolution_ns: self.starts.ns(),
+            duration_resolution_ns: self.durations.ns(),
+            notes: self.failures.notes().into_iter().chain(self.workers.note()).collect(),
+            ..RunFacts::default()
+        }
+    }
+}
+
+fn read(value: &Value, clock: Clock) -> Result<Measured, NotUsable> {
+    match clock {
+        Clock::In(unit) => value.time(unit),
+        Clock::Any => value.instant(),
+    }
+}

@@ -1,0 +1,132 @@
+//! Tables of no tool: the user says which columns hold what.
+
+mod csv;
+mod json;
+
+use crate::rows::number::Unit;
+use crate::tables::{Clock, Length};
+use crate::{ImportError, ImportOptions};
+
+pub(crate) use csv::UserCsv;
+pub(crate) use json::UserJson;
+
+/// A time before this many nanoseconds after 1970 counts from the start of a run: it would be one of 1973.
+const OF_OUR_DAYS_NS: u64 = 100_000_000 * Unit::Seconds.nanos();
+
+const ROLES: [&str; 7] = ["start", "end", "duration", "worker", "status", "error", "bytes"];
+/// Roles that have a unit.
+const TIMES: [&str; 3] = ["start", "end", "duration"];
+
+/// What the columns are, as the user said it.
+struct Wanted<'o> {
+    options: &'o ImportOptions,
+}
+
+impl<'o> Wanted<'o> {
+    /// Checks what the user said.
+    ///
+    /// # Errors
+    /// [`ImportError::Options`], for anything that is unknown or missing.
+    fn new(options: &'o ImportOptions) -> Result<Wanted<'o>, ImportError> {
+        let wanted = Wanted { options };
+        let unknown = |pairs: &[(String, String)], known: &[&str]| {
+            pairs.iter().map(|(role, _)| role).find(|role| !known.contains(&role.as_str())).cloned()
+        };
+        if let Some(role) = unknown(&options.columns, &ROLES) {
+            return Err(wrong(format!("'{role}' is no column that is read; name {}", ROLES.join(", "))));
+        }
+        if let Some(role) = unknown(&options.units, &TIMES) {
+            return Err(wrong(format!("'{role}' has no unit; name units of {}", TIMES.join(", "))));
+        }
+        if wanted.column("duration").is_none() && (wanted.column("start").is_none() || wanted.column("end").is_none()) {
+            return Err(wrong("name the column 'duration', or 'start' and 'end'".to_owned()));
+        }
+        if wanted.column("end").is_some() && wanted.column("start").is_some() && wanted.column("duration").is_some() {
+            return Err(wrong("name two of the columns 'start', 'end' and 'duration', not all three".to_owned()));
+        }
+        if wanted.column("end").is_some() && wanted.column("start").is_none() {
+            return Err(wrong("a table with 'end' needs the column 'start' too".to_owned()));
+        }
+        Ok(wanted)
+    }
+
+    /// The columns that were named, each with its role.
+    fn columns(&self) -> impl Iterator<Item = (&'static str, &'o str)> {
+        ROLES.into_iter().filter_map(|role| Some((role, self.column(role)?)))
+    }
+
+    /// The column of a role.
+    fn column(&self, role: &str) -> Option<&'o str> {
+        self.options.columns.iter().find(|(name, _)| name == role).map(|(_, column)| column.as_str())
+    }
+
+    fn unit(&self, role: &str) -> Result<Option<Unit>, ImportError> {
+        let Some((_, unit)) = self.options.units.iter().find(|(name, _)| name == role) else { return Ok(None) };
+        let known = Unit::by_name(unit);
+        known.map(Some).ok_or_else(|| wrong(format!("the unit of '{role}' must be ns, us, ms or s, not '{unit}'")))
+    }
+
+    /// How a point in time is written: as the user says, else as its digits tell.
+    fn clock(&self, role: &str) -> Result<Clock, ImportError> {
+        Ok(self.unit(role)?.map_or(Clock::Any, Clock::In))
+    }
+
+    /// How long requests are: `index` finds a column.
+    ///
+    /// # Errors
+    /// [`ImportError::Options`], if the unit is not known.
+    fn length(&self, index: impl Fn(&str) -> Result<usize, ImportError>) -> Result<Length, ImportError> {
+        let Some(column) = self.column("duration") else {
+            return Ok(Length::UntilEnd(index("end")?, self.clock("end")?));
+        };
+        let unit = match self.unit("duration")? {
+            Some(unit) => unit,
+            None => unit_in_name(column).ok_or_else(|| {
+                wrong(format!("the unit of '{column}' is not known; add --units duration=ms, us, ns or s"))
+            })?,
+        };
+        Ok(Length::Duration(index("duration")?, unit))
+    }
+}
+
+fn wrong(what: String) -> ImportError {
+    ImportError::Options(what)
+}
+
+/// The unit at the end of a name: `latency_ms`, `latency (us)`, `duration.ns`.
+fn unit_in_name(name: &str) -> Option<Unit> {
+    let name = name.to_ascii_lowercase();
+    let name = name.trim_end_matches([')', ']']);
+    let last = name.rsplit(|char: char| !char.is_alphanumeric() && char != 'µ').next()?;
+    if last.len() == name.len() {
+        // A whole name such as `s` says nothing.
+        return None;
+    }
+    match last {
+        "millis" | "milliseconds" => Some(Unit::Millis),
+        "micros" | "microseconds" => Some(Unit::Micros),
+        "nanos" | "nanoseconds" => Some(Unit::Nanos),
+        "sec" | "secs" | "seconds" => Some(Unit::Seconds),
+        last => Unit::by_name(last),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_may_have_a_unit() {
+        for (name, unit) in [
+            ("latency_ms", Some(Unit::Millis)),
+            ("Latency (us)", Some(Unit::Micros)),
+            ("data.duration-ns", Some(Unit::Nanos)),
+            ("time.seconds", Some(Unit::Seconds)),
+            ("items", None),
+            ("s", None),
+            ("", None),
+        ] {
+            assert_eq!(unit_in_name(name), unit, "{name}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What Vegeta's results mean, in each of its formats.
+
+use truetail_model::record::Outcome;
+use truetail_model::time::Nanos;
+use truetail_run::ForeignRequest;
+use truetail_tools::FailureClassifier;
+
+use crate::habits;
+use crate::rows::{RunFacts, Taken};
+
+/// A row.
+pub(crate) struct Attempt<'r> {
+    pub start_ns: u64,
+    pub latency_ns: u64,
+    /// The status; 0 without an answer.
+    pub code: u64,
+    pub bytes_in: Option<u64>,
+    pub error: &'r [u8],
+}
+
+/// What was seen so far.
+#[derive(Default)]
+pub(crate) struct VegetaResults {
+    failures: FailureClassifier,
+    failed: u64,
+}
+
+impl VegetaResults {
+    /// The request of a row.
+    pub fn request(&mut self, result: &Attempt<'_>) -> Taken {
+        let outcome = match u16::try_from(result.code) {
+            Ok(status @ 1..) => Outcome::Response { status },
+            _ => self.failures.classify(&String::from_utf8_lossy(result.error)),
+        };
+        // As Vegeta counts success.
+        self.failed += u64::from(!matches!(outcome, Outcome::Response { status: 200..=399 }));
+        Taken::Request(ForeignRequest {
+            start_ns: Some(result.start_ns),
+            duration: Nanos(result.latency_ns),
+            outcome,
+            worker: None,
+            bytes_in: result.bytes_in,
+        })
+    }
+
+    /// What was seen, for the run.
+    pub fn close(self, facts: &mut RunFacts) {
+        facts.habits = habits::VEGETA;
+        facts.failed = Some(self.failed);
+        facts.notes.extend(self.failures.notes());
+    }
+}

@@ -1,0 +1,218 @@
+//! What all formats share that are read whole.
+
+use std::borrow::Cow;
+use std::io::{BufRead, Read};
+
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{
+    Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, Habit,
+};
+use truetail_tools::{ParseError, ReportedRequest, ToolReport};
+
+use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+
+/// The longest file that is read whole, bytes.
+pub const MOST_BYTES: u64 = 512 << 20;
+
+const UTF_8_MARK: &[u8] = b"\xef\xbb\xbf";
+const UTF_16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
+
+/// Reads the bytes of a file, and hands its requests to the sink.
+pub(super) type Parse = fn(&[u8], &mut RequestSink<'_>) -> Result<ForeignRun, ImportError>;
+
+/// A format of small files, or of files that make sense only as a whole.
+pub(super) struct WholeFile {
+    /// Facts about it.
+    pub info: &'static FormatInfo,
+    /// What the tool does by itself.
+    pub habits: &'static [Habit],
+    /// What decides when the next request is sent, where the tool leaves no choice.
+    pub model: Option<LoadModelKind>,
+    /// Whether a file that begins like this is one.
+    pub likeness: fn(&[u8]) -> Likeness,
+    /// Reads one.
+    pub parse: Parse,
+}
+
+impl Format for WholeFile {
+    fn info(&self) -> &'static FormatInfo {
+        self.info
+    }
+
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        (self.likeness)(without_mark(head))
+    }
+
+    fn read(
+        &self,
+        input: &mut dyn BufRead,
+        _options: &ImportOptions,
+        sink: &mut RequestSink<'_>,
+    ) -> Result<ForeignRun, ImportError> {
+        let bytes = checked_bytes(self, input)?;
+        let run = counted(self.info, self.habits, sink, |sink| (self.parse)(without_mark(&bytes), sink))?;
+        let model = run.load.model.or(self.model);
+        Ok(ForeignRun { load: ForeignLoad { model, ..run.load }, ..run })
+    }
+}
+
+/// Reads a file that begins like one of the format.
+///
+/// # Errors
+/// [`ImportError`], if it does not, if it is too long, or cannot be read.
+pub(super) fn checked_bytes(format: &dyn Format, input: &mut dyn BufRead) -> Result<Vec<u8>, ImportError> {
+    let bytes = all_bytes(input, MOST_BYTES)?;
+    check(format, &bytes)?;
+    Ok(bytes)
+}
+
+/// Reads a run and fills in what is the same for every file of the format, and the number of requests.
+pub(super) fn counted(
+    info: &'static FormatInfo,
+    habits: &'static [Habit],
+    sink: &mut RequestSink<'_>,
+    read: impl FnOnce(&mut RequestSink<'_>) -> Result<ForeignRun, ImportError>,
+) -> Result<ForeignRun, ImportError> {
+    let mut requests = 0;
+    let mut counting = |request: &ForeignRequest| {
+        requests += 1;
+        sink(request);
+    };
+    let run = read(&mut counting)?;
+    Ok(ForeignRun { format: info.name, tool: info.tool, habits, requests, ..run })
+}
+
+/// Refuses a file that does not begin like one of the format, which happens only where the user named the format.
+fn check(format: &dyn Format, bytes: &[u8]) -> Result<(), ImportError> {
+    let refused = |why: &str| {
+        let what = format!("this does not begin like {}{why}", format.info().about);
+        Err(ImportError::Content { place: FilePlace { byte: 0, line: 1 }, what })
+    };
+    if UTF_16_MARKS.iter().any(|mark| bytes.starts_with(mark)) {
+        return refused(": it is in UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'");
+    }
+    match format.likeness(bytes) {
+        Likeness::Yes => Ok(()),
+        Likeness::Near(why) => refused(&format!(": {why}")),
+        Likeness::No => refused(""),
+    }
+}
+
+/// Reads a file of at most `most` bytes.
+fn all_bytes(input: &mut dyn BufRead, most: u64) -> Result<Vec<u8>, ImportError> {
+    let mut bytes = Vec::new();
+    input.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 <= most {
+        return Ok(bytes);
+    }
+    let what = format!("the file goes on here, but of this format at most {} MiB are read", most >> 20);
+    Err(ImportError::Content { place: place_of(&bytes, most as usize), what })
+}
+
+/// The bytes after the mark of UTF-8, if there is one.
+pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(UTF_8_MARK).unwrap_or(bytes)
+}
+
+/// The place of a byte. Line ends are counted before it.
+pub(super) fn place_of(bytes: &[u8], byte: usize) -> FilePlace {
+    let before = &bytes[..byte.min(bytes.len())];
+    FilePlace { byte: before.len() as u64, line: 1 + line_ends(before) }
+}
+
+/// How many line ends there are.
+pub(super) fn line_ends(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// The byte at which a line begins, from 1; the end where there is no such line.
+pub(super) fn start_of_line(bytes: &[u8], line: u64) -> usize {
+    bytes.split_inclusive(|byte| *byte == b'\n').take(line.saturating_sub(1) as usize).map(<[u8]>::len).sum()
+}
+
+/// An error at a place.
+pub(super) fn content(place: FilePlace, what: impl Into<String>) -> ImportError {
+    ImportError::Content { place, what: what.into() }
+}
+
+/// The error of a tool's parser. Without a line, the parser looked for something up to the end.
+pub(super) fn refused(bytes: &[u8], error: &ParseError) -> ImportError {
+    let byte = error.line.map_or(bytes.len(), |line| start_of_line(bytes, line));
+    let ParseError { tool, tested, what, .. } = error;
+    content(place_of(bytes, byte), format!("{what} (this importer was tested with {tool} {tested})"))
+}
+
+/// A run of which nothing is known but its figures.
+pub(super) fn run(claims: Claims) -> ForeignRun {
+    ForeignRun {
+        format: "",
+        tool: None,
+        version: None,
+        claims,
+        histogram: None,
+        requests: 0,
+        clock: ForeignClock::default(),
+        load: ForeignLoad::default(),
+        view: ForeignView::Client,
+        damage: Damage::default(),
+        notes: Vec::new(),
+        habits: &[],
+    }
+}
+
+/// What a tool's parser read.
+pub(super) fn run_of(report: ToolReport, sink: &mut RequestSink<'_>) -> ForeignRun {
+    let ToolReport { version, claims, requests, histogram, notes } = report;
+    requests.iter().for_each(|one| sink(&request(one, None)));
+    ForeignRun { version, histogram, notes, ..run(claims) }
+}
+
+/// A request as a tool's parser gives it.
+pub(super) fn request(one: &ReportedRequest, worker: Option<u32>) -> ForeignRequest {
+    let ReportedRequest { start_ns, latency, outcome } = *one;
+    ForeignRequest { start_ns, duration: latency, outcome, worker, bytes_in: None }
+}
+
+/// Adds a row that cannot be used.
+pub(super) fn leave_out(damage: &mut Damage, what: impl FnOnce() -> (FilePlace, String)) {
+    damage.rows_left_out += 1;
+    damage.first.get_or_insert_with(what);
+}
+
+/// The beginning of a file as text.
+pub(super) fn text(head: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(head)
+}
+
+/// Whether each of `marks` is somewhere in the beginning. With the first, it comes near.
+pub(super) fn all_marks(head: &[u8], marks: &[&str]) -> Likeness {
+    let head = text(head);
+    let Some(first) = marks.first().filter(|mark| head.contains(*mark)) else { return Likeness::No };
+    match marks.iter().find(|mark| !head.contains(*mark)) {
+        None => Likeness::Yes,
+        Some(missing) => Likeness::Near(format!("it has '{}', but '{}' is missing", first.trim(), missing.trim())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_too_long_is_refused_where_it_goes_on() {
+        let mut input: &[u8] = b"one\ntwo\nthree";
+        assert!(all_bytes(&mut input, 13).is_ok());
+        let mut input: &[u8] = b"one\ntwo\nthree";
+        let error = all_bytes(&mut input, 9).expect_err("too long");
+        assert_eq!(error.to_string(), "line 3: the file goes on here, but of this format at most 0 MiB are read");
+    }
+
+    #[test]
+    fn places_and_lines_are_the_same() {
+        let bytes = b"a\nbc\n\nd";
+        for (byte, line) in [(0, 1), (2, 2), (5, 3), (6, 4)] {
+            assert_eq!((place_of(bytes, byte).line, start_of_line(bytes, line)), (line, byte));
+        }
+        assert_eq!(start_of_line(bytes, 99), bytes.len());
+    }
+}

@@ -1,0 +1,40 @@
+//! k6's summary as JSON: of `--summary-export`, or of a script's `handleSummary`.
+
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{ForeignClock, ForeignLoad, ForeignRun};
+use truetail_tools::files;
+
+use super::file::{WholeFile, refused, run, text};
+use super::json;
+use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
+
+pub(super) static SUMMARY: WholeFile = WholeFile {
+    info: &FormatInfo {
+        name: "k6-summary",
+        about: "k6's summary, from --summary-export or handleSummary",
+        tool: Some("k6"),
+    },
+    habits: habits::K6,
+    model: None,
+    likeness,
+    parse: read,
+};
+
+fn likeness(head: &[u8]) -> Likeness {
+    // Lines of samples name the same metrics.
+    if text(head).contains("\"type\":\"Metric\"") {
+        return Likeness::No;
+    }
+    json::has_keys(head, &["metrics", "http_req_duration", "http_reqs"])
+}
+
+fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
+    json::check(bytes)?;
+    let (claims, users) = files::k6_summary(bytes).map_err(|error| refused(bytes, &error))?;
+    let clock = ForeignClock { duration_resolution_ns: 1, ..ForeignClock::default() };
+    // Only executors with an arrival rate drop iterations.
+    let model = claims.dropped.map(|_| LoadModelKind::Open);
+    let users = users.and_then(|users| users.try_into().ok());
+    let load = ForeignLoad { users, model, ..ForeignLoad::default() };
+    Ok(ForeignRun { clock, load, ..run(claims) })
+}

@@ -1,0 +1,250 @@
+//! GuideLLM's `benchmarks.json`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use truetail_model::record::Outcome;
+use truetail_model::time::Nanos;
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{
+    Claims, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, LatencyFrom,
+};
+use truetail_tools::{FailureClassifier, units};
+
+use super::detailed::without_python_numbers;
+use crate::whole::file::{WholeFile, content, run};
+use crate::whole::json;
+use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
+
+pub(in crate::whole) static GUIDELLM: WholeFile = WholeFile {
+    info: &FormatInfo { name: "guidellm", about: "GuideLLM's benchmarks.json", tool: Some("guidellm") },
+    habits: habits::GUIDELLM,
+    model: None,
+    likeness,
+    parse: read,
+};
+
+fn likeness(head: &[u8]) -> Likeness {
+    // The first version of the format names itself only in each benchmark.
+    match json::has_keys(head, &["benchmarks", "guidellm_version"]) {
+        Likeness::Near(_) if json::has_keys(head, &["benchmarks", "request_loader"]) == Likeness::Yes => Likeness::Yes,
+        likeness => likeness,
+    }
+}
+
+#[derive(Deserialize)]
+struct Document {
+    metadata: Option<Metadata>,
+    benchmarks: Vec<Benchmark>,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    guidellm_version: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Benchmark {
+    #[serde(default)]
+    config: Config,
+    metrics: Metrics,
+    #[serde(default)]
+    requests: Requests,
+}
+
+#[derive(Default, Deserialize)]
+struct Config {
+    #[serde(default)]
+    strategy: Strategy,
+}
+
+#[derive(Default, Deserialize)]
+struct Strategy {
+    type_: Option<String>,
+    rate: Option<f64>,
+    streams: Option<u32>,
+    max_concurrency: Option<u32>,
+}
+
+#[derive(Deserialize)]
+struct Metrics {
+    request_totals: Option<Totals>,
+    request_latency: Option<ByStatus>,
+    requests_per_second: Option<ByStatus>,
+}
+
+#[derive(Deserialize)]
+struct Totals {
+    successful: u64,
+    total: u64,
+}
+
+#[derive(Deserialize)]
+struct ByStatus {
+    successful: Option<Summary>,
+}
+
+#[derive(Deserialize)]
+struct Summary {
+    mean: Option<f64>,
+    max: Option<f64>,
+    #[serde(default)]
+    percentiles: BTreeMap<String, Option<f64>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Requests {
+    #[serde(default)]
+    successful: Vec<Request>,
+    #[serde(default)]
+    incomplete: Vec<Request>,
+    #[serde(default)]
+    errored: Vec<Request>,
+}
+
+/// Times in seconds since 1970.
+#[derive(Deserialize)]
+struct Request {
+    request_start_time: Option<f64>,
+    request_end_time: Option<f64>,
+    /// As versions before 0.4 name it.
+    start_time: Option<f64>,
+    /// As versions before 0.4 name it.
+    end_time: Option<f64>,
+    info: Option<Info>,
+}
+
+#[derive(Deserialize)]
+struct Info {
+    timings: Option<Timings>,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Timings {
+    targeted_start: Option<f64>,
+}
+
+/// GuideLLM's names of percentiles, and the quantiles.
+const PERCENTILES: [(&str, f64); 11] = [
+    ("p001", 0.001),
+    ("p01", 0.01),
+    ("p05", 0.05),
+    ("p10", 0.1),
+    ("p25", 0.25),
+    ("p50", 0.5),
+    ("p75", 0.75),
+    ("p90", 0.9),
+    ("p95", 0.95),
+    ("p99", 0.99),
+    ("p999", 0.999),
+];
+
+fn read(bytes: &[u8], sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
+    let mut document: Document = json::read(&without_python_numbers(bytes))?;
+    let count = document.benchmarks.len();
+    let nothing = || content(FilePlace { byte: 0, line: 1 }, "the list of benchmarks is empty");
+    let benchmark = document.benchmarks.pop().ok_or_else(nothing)?;
+    let mut handed = Handed::default();
+    handed.all(&benchmark.requests, sink);
+    let mut notes = handed.notes();
+    if count > 1 {
+        notes.push(format!("the file holds {count} benchmarks; only the last was read"));
+    }
+    let load = load(&benchmark.config.strategy);
+    let starts = if handed.count > 0 { ForeignStarts::Unix } else { ForeignStarts::None };
+    let clock = ForeignClock { starts, start_resolution_ns: 1_000, duration_resolution_ns: 1_000 };
+    let version = document.metadata.and_then(|metadata| metadata.guidellm_version);
+    Ok(ForeignRun { version, clock, load, notes, ..run(claims(&benchmark.metrics)) })
+}
+
+fn load(strategy: &Strategy) -> ForeignLoad {
+    let Strategy { type_, rate, streams, max_concurrency } = strategy;
+    let model = match type_.as_deref() {
+        Some("synchronous" | "concurrent") => Some(LoadModelKind::Closed),
+        Some("constant" | "poisson") => Some(LoadModelKind::Open),
+        _ => None,
+    };
+    ForeignLoad { users: streams.or(*max_concurrency), rate_per_second: *rate, model }
+}
+
+/// Its figures are over successful requests, in seconds.
+fn claims(metrics: &Metrics) -> Claims {
+    let latency = metrics.request_latency.as_ref().and_then(|times| times.successful.as_ref());
+    let time = |of: fn(&Summary) -> Option<f64>| json::time(latency.and_then(of), 1e9);
+    let at = |name| latency.and_then(|times| *times.percentiles.get(name)?);
+    let totals = metrics.request_totals.as_ref();
+    let rate = metrics.requests_per_second.as_ref().and_then(|rate| rate.successful.as_ref()?.mean);
+    Claims {
+        quantiles: json::quantiles(PERCENTILES.into_iter().map(|(name, q)| (Some(q), json::time(at(name), 1e9)))),
+        mean_ns: time(|times| times.mean),
+        max_ns: time(|times| times.max),
+        measured: totals.map(|totals| totals.successful),
+        requests: totals.map(|totals| totals.total),
+        failed: totals.and_then(|totals| totals.total.checked_sub(totals.successful)),
+        rate_per_second: rate.filter(|rate| rate.is_finite()),
+        ..Claims::silent(LatencyFrom::Send)
+    }
+}
+
+fn seconds(seconds: f64) -> Option<Nanos> {
+    units::nanos(seconds, 1e9)
+}
+
+/// Exact, where the product with the nanoseconds of a second would be rounded.
+fn since_1970(at: f64) -> Option<Nanos> {
+    Some(Nanos(seconds(at.trunc())?.0.checked_add(seconds(at.fract())?.0)?))
+}
+
+/// What was handed over.
+#[derive(Default)]
+struct Handed {
+    count: u64,
+    without_times: u64,
+    latest_start: Nanos,
+    failures: FailureClassifier,
+}
+
+impl Handed {
+    fn all(&mut self, requests: &Requests, sink: &mut RequestSink<'_>) {
+        for request in &requests.successful {
+            self.one(request, Outcome::Response { status: 0 }, sink);
+        }
+        for request in &requests.incomplete {
+            self.one(request, Outcome::InFlightAtEnd, sink);
+        }
+        for request in &requests.errored {
+            let said = request.info.as_ref().and_then(|info| info.error.as_deref());
+            let outcome = self.failures.classify(said.unwrap_or("no reason given"));
+            self.one(request, outcome, sink);
+        }
+    }
+
+    fn one(&mut self, request: &Request, outcome: Outcome, sink: &mut RequestSink<'_>) {
+        let start = request.request_start_time.or(request.start_time);
+        let end = request.request_end_time.or(request.end_time);
+        let taken = start.zip(end).and_then(|(start, end)| Some((start, since_1970(start)?, seconds(end - start)?)));
+        let Some((began, start, duration)) = taken else {
+            self.without_times += 1;
+            return;
+        };
+        let target = request.info.as_ref().and_then(|info| info.timings.as_ref()?.targeted_start);
+        let late = target.and_then(|target| seconds(began - target)).unwrap_or(Nanos::ZERO);
+        self.latest_start = self.latest_start.max(late);
+        self.count += 1;
+        let start_ns = Some(start.0);
+        sink(&ForeignRequest { start_ns, duration, outcome, worker: None, bytes_in: None });
+    }
+
+    fn notes(&mut self) -> Vec<String> {
+        let mut notes = std::mem::take(&mut self.failures).notes();
+        if self.without_times > 0 {
+            notes.push(format!("requests without a start or an end in the file: {}", self.without_times));
+        }
+        if self.latest_start > Nanos::ZERO {
+            let seconds = self.latest_start.as_secs_f64();
+            notes.push(format!("the latest request began {seconds:.3} s after it was due, which is in no latency"));
+        }
+        notes
+    }
+}

@@ -1,0 +1,61 @@
+//! Formats that are read whole, because they are small or because a part of them makes no sense: at most
+//! [`file::MOST_BYTES`]. The XML of JMeter, which can be as long as its CSV, is streamed.
+
+mod ab;
+mod autocannon;
+mod bounded;
+mod file;
+mod fortio;
+mod gatling;
+mod h2load;
+mod har;
+mod hdr;
+mod hey;
+mod hyperfoil;
+mod jmeter_xml;
+mod json;
+mod k6;
+mod llm;
+mod locust;
+mod oha;
+mod rows;
+mod table;
+mod vegeta;
+mod wrk;
+
+use crate::Format;
+
+/// These formats, the most specific first.
+#[rustfmt::skip]
+pub(crate) fn all() -> &'static [&'static dyn Format] {
+    static ALL: &[&dyn Format] = &[
+        &wrk::WRK2,
+        &wrk::WRK,
+        &ab::REPORT,
+        &ab::PERCENTILES,
+        &hey::SUMMARY,
+        &oha::TEXT,
+        &oha::CSV,
+        &oha::JSON,
+        &k6::SUMMARY,
+        &vegeta::REPORT,
+        &jmeter_xml::JMeterXml,
+        &gatling::LOG,
+        &locust::STATS,
+        &locust::HISTORY,
+        &locust::JSON,
+        &hyperfoil::RESULT,
+        &hyperfoil::RUN,
+        &fortio::JSON,
+        &fortio::LOG,
+        &autocannon::JSON,
+        &h2load::LOG,
+        &llm::VLLM,
+        &llm::SGLANG,
+        &llm::GUIDELLM,
+        &hdr::Hlog,
+        &hdr::Hgrm,
+        &har::HAR,
+    ];
+    ALL
+}

@@ -1,0 +1,28 @@
+//! The report of `vegeta report -type=json`.
+
+use truetail_model::workload::LoadModelKind;
+use truetail_run::{ForeignClock, ForeignRun};
+use truetail_tools::files;
+
+use super::file::{WholeFile, refused, run};
+use super::json;
+use crate::{FormatInfo, ImportError, RequestSink, habits};
+
+pub(super) static REPORT: WholeFile = WholeFile {
+    info: &FormatInfo {
+        name: "vegeta-report",
+        about: "the result of 'vegeta report -type=json'",
+        tool: Some("vegeta"),
+    },
+    habits: habits::VEGETA,
+    model: Some(LoadModelKind::Open),
+    likeness: |head| json::has_keys(head, &["latencies", "50th", "earliest", "success"]),
+    parse: read,
+};
+
+fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportError> {
+    json::check(bytes)?;
+    let claims = files::vegeta_report(bytes).map_err(|error| refused(bytes, &error))?;
+    let clock = ForeignClock { duration_resolution_ns: 1, ..ForeignClock::default() };
+    Ok(ForeignRun { clock, ..run(claims) })
+}

@@ -1,0 +1,92 @@
+//! Tables of no tool.
+
+use truetail_import::{ImportError, ImportOptions, by_name, read};
+use truetail_model::record::Outcome;
+use truetail_model::time::Nanos;
+use truetail_run::{ForeignRequest, ForeignRun, ForeignStarts};
+
+fn import(columns: &str, units: &str, text: &str) -> Result<(ForeignRun, Vec<ForeignRequest>), ImportError> {
+    let pairs = |text: &str| {
+        let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
+        pairs.map(|(role, column)| (role.to_owned(), column.to_owned())).collect()
+    };
+    let options = ImportOptions { columns: pairs(columns), units: pairs(units), ..ImportOptions::default() };
+    let mut requests = Vec::new();
+    let run = read(&mut text.as_bytes(), None, &options, &mut |request| requests.push(*request))?;
+    Ok((run, requests))
+}
+
+const REQUEST: ForeignRequest = ForeignRequest {
+    start_ns: Some(1_795_157_763_037_000_000),
+    duration: Nanos(12_500_000),
+    outcome: Outcome::Response { status: 200 },
+    worker: Some(0),
+    bytes_in: None,
+};
+
+#[test]
+fn a_table_with_a_header() {
+    let text = "when;took_ms;who;code\n2026-11-20T06:56:03.037Z;12.5;a;200\n1795157763.037;12.5;b;503\n";
+    let (run, requests) = import("start=when,duration=took_ms,worker=who,status=code", "", text).expect("a table");
+    let second = ForeignRequest { outcome: Outcome::Response { status: 503 }, worker: Some(1), ..REQUEST };
+    assert_eq!(requests, [REQUEST, second]);
+    assert_eq!((run.format, run.clock.starts), ("csv", ForeignStarts::Unix));
+    assert_eq!((run.clock.start_resolution_ns, run.clock.duration_resolution_ns), (1_000_000, 100_000));
+}
+
+#[test]
+fn a_table_without_header_has_numbers_of_columns() {
+    let text = "1795157763037,a,12500,200\n1795157763037,a,12500,200\n";
+    let (_, requests) = import("start=1,worker=2,duration=3,status=4", "duration=us", text).expect("a table");
+    assert_eq!(requests, [REQUEST, REQUEST]);
+}
+
+#[test]
+fn json_lines() {
+    let text = "{\"at\":1795157763.037,\"t\":{\"d\":12.5},\"who\":7,\"status\":200}\n\
+                {\"at\":\"2026-11-20T06:56:03.037Z\",\"t\":{\"d\":\"12.5\"},\"who\":8,\"status\":\"200\"}\n\
+                {\"at\":1795157763.037,\"t\":{}}\n";
+    let (run, requests) =
+        import("start=at,duration=t.d,worker=who,status=status", "duration=ms", text).expect("JSON lines");
+    assert_eq!(requests, [REQUEST, ForeignRequest { worker: Some(1), ..REQUEST }]);
+    assert_eq!((run.format, run.damage.rows_left_out), ("jsonl", 1));
+    assert_eq!(run.damage.first.map(|(place, what)| (place.line, what)), Some((3, "'duration' is empty".to_owned())));
+}
+
+#[test]
+fn starts_may_count_from_the_run_or_be_missing_and_ends_may_stand_for_durations() {
+    let text = "from,to\n0.5,0.75\n1.5,1.25\n2.0,2.1\n";
+    let (run, requests) = import("start=from,end=to", "start=s,end=s", text).expect("a table");
+    assert_eq!(
+        (run.clock.starts, requests[0].duration, requests[0].start_ns),
+        (ForeignStarts::Run, Nanos(250_000_000), Some(500_000_000))
+    );
+    assert_eq!(
+        (requests.len(), run.damage.first.map(|(_, what)| what)),
+        (2, Some("it ends before it starts".to_owned()))
+    );
+    let (run, requests) = import("duration=ms_total", "duration=ms", "ms_total,x\n5,\n6,\n").expect("a table");
+    assert_eq!((run.clock.starts, run.clock.start_resolution_ns), (ForeignStarts::None, 0));
+    assert_eq!((requests[0].start_ns, requests[1].duration), (None, Nanos(6_000_000)));
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    for (columns, units, what) in [
+        ("duration=took", "", "the unit of 'took' is not known; add --units duration=ms, us, ns or s"),
+        ("duration=took", "duration=h", "the unit of 'duration' must be ns, us, ms or s, not 'h'"),
+        ("duration=gone,start=when", "duration=ms", "the table has no column 'gone'; it has when, took"),
+        ("start=when", "", "name the column 'duration', or 'start' and 'end'"),
+        (
+            "length=took",
+            "",
+            "'length' is no column that is read; name start, end, duration, worker, status, error, bytes",
+        ),
+    ] {
+        let error = import(columns, units, "when,took\n1,2\n").expect_err(what);
+        assert_eq!(error.to_string(), what);
+    }
+    let csv = by_name("csv").expect("a format");
+    let error = read(&mut &b"a,b\n"[..], Some(csv), &ImportOptions::default(), &mut |_| ()).expect_err("no columns");
+    assert!(matches!(error, ImportError::Options(_)), "{error}");
+}

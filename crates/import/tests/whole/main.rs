@@ -1,0 +1,9 @@
+//! Formats that are read whole, on stored output of the tools: every figure is the one in the file.
+
+mod cases;
+mod damage;
+mod docs;
+mod hdr;
+mod llm;
+mod properties;
+mod support;

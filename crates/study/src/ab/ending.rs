@@ -1,0 +1,72 @@
+//! How many rounds there are, when the result is looked at, and what the looks cost.
+
+/// The share of comparisons that may be called different where there is no difference, over all looks together.
+const ERROR: f64 = 0.05;
+/// The first look: with fewer runs a side, the variance between runs is hardly known.
+const FIRST_LOOK: u32 = 3;
+
+/// When the rounds end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// After this many rounds.
+    After(u32),
+    /// As soon as every condition is decided, after at most this many.
+    Decided {
+        /// The most rounds.
+        most: u32,
+    },
+}
+
+impl Ending {
+    /// The most rounds there can be.
+    pub fn most(self) -> u32 {
+        match self {
+            Ending::After(rounds) => rounds,
+            Ending::Decided { most } => most,
+        }
+    }
+
+    /// The rounds after which the result is looked at, in ascending order: the last one always, and with
+    /// [`Ending::Decided`] also 3, 5, 8, 12, … rounds, each half as many again as the one before.
+    pub fn looks(self) -> Vec<u32> {
+        let most = self.most();
+        let early = match self {
+            Ending::After(_) => Vec::new(),
+            Ending::Decided { .. } => {
+                let next = |rounds: &u32| Some(rounds + rounds.div_ceil(2));
+                std::iter::successors(Some(FIRST_LOOK), next).take_while(|rounds| *rounds < most).collect()
+            }
+        };
+        early.into_iter().chain([most]).collect()
+    }
+
+    /// The confidence of every interval: 95 % for a single look. Several looks share the 5 % equally, so that all of them
+    /// together are wrong in at most 5 % of comparisons (Bonferroni).
+    pub fn confidence(self) -> f64 {
+        match self.looks().len() {
+            1 => 1.0 - ERROR,
+            looks => 1.0 - ERROR / looks as f64,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_come_ever_more_rarely_and_one_at_the_end() {
+        assert_eq!(Ending::Decided { most: 20 }.looks(), [3, 5, 8, 12, 18, 20]);
+        assert_eq!(Ending::Decided { most: 12 }.looks(), [3, 5, 8, 12]);
+        assert_eq!(Ending::Decided { most: 3 }.looks(), [3]);
+        assert_eq!(Ending::Decided { most: 2 }.looks(), [2]);
+        assert_eq!(Ending::After(5).looks(), [5]);
+    }
+
+    #[test]
+    fn looks_share_the_error() {
+        assert_eq!(Ending::After(5).confidence(), 0.95);
+        assert_eq!(Ending::Decided { most: 12 }.confidence(), 0.9875);
+        assert_eq!(Ending::Decided { most: 3 }.confidence(), 0.95);
+    }
+}

@@ -1,0 +1,67 @@
+//! A log of Gatling as far as it is whole, for importers.
+
+use super::log::RequestLog;
+use super::{binary, text};
+use crate::{ParseError, ReportedRequest};
+
+/// The first bytes of a text log; a binary log begins with a zero.
+const TEXT: &[u8] = b"RUN\t";
+
+/// What could be read of a log.
+#[derive(Clone, Debug)]
+pub struct GatlingLog {
+    /// The version of Gatling.
+    pub version: String,
+    /// Its requests, in order of completion.
+    pub requests: Vec<ReportedRequest>,
+    /// How many of them Gatling counts as failed.
+    pub failed: u64,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+    /// Lines that are none of Gatling's: (byte, what is wrong).
+    pub broken: Vec<(u64, ParseError)>,
+    /// Where reading ended, if it did before the end: the byte at which a line or a record begins that is not whole.
+    pub ends_at: Option<u64>,
+}
+
+/// Reads a log, in text or binary, as far as it is whole. Of a text log, lines that make no sense are left out; of a binary
+/// log, everything from the first record on that makes none.
+///
+/// # Errors
+/// [`ParseError`] if its beginning is not that of a log.
+pub fn read_log(bytes: &[u8]) -> Result<GatlingLog, ParseError> {
+    if bytes.starts_with(TEXT) { text_log(bytes) } else { binary_log(bytes) }
+}
+
+impl GatlingLog {
+    fn new(log: RequestLog) -> GatlingLog {
+        let RequestLog { version, requests, failures, failed } = log;
+        GatlingLog { version, requests, failed, notes: failures.notes(), broken: Vec::new(), ends_at: None }
+    }
+}
+
+fn text_log(bytes: &[u8]) -> Result<GatlingLog, ParseError> {
+    let mut lines = (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n'));
+    let first = lines.next().map_or(&[][..], |(_, line)| line);
+    let mut log = text::begin(String::from_utf8_lossy(first).trim_end())?;
+    let (mut at, mut broken, mut ends_at) = (first.len() as u64, Vec::new(), None);
+    for (number, line) in lines {
+        let Some(whole) = line.strip_suffix(b"\n") else {
+            ends_at = Some(at);
+            break;
+        };
+        let event = String::from_utf8_lossy(whole);
+        if let Err(error) = text::add(&mut log, number, event.trim_end_matches('\r')) {
+            broken.push((at, error));
+        }
+        at += line.len() as u64;
+    }
+    Ok(GatlingLog { broken, ends_at, ..GatlingLog::new(log) })
+}
+
+fn binary_log(bytes: &[u8]) -> Result<GatlingLog, ParseError> {
+    let (log, broken) = binary::read_beginning(bytes)?;
+    let ends_at = broken.as_ref().map(|broken| broken.at as u64);
+    let broken = broken.map(|broken| (broken.at as u64, broken.error)).into_iter().collect();
+    Ok(GatlingLog { broken, ends_at, ..GatlingLog::new(log) })
+}
