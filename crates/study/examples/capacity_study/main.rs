@@ -26,20 +26,12 @@ fn main() {
         return;
     }
     let searches: u64 = arguments.first().and_then(|text| text.parse().ok()).unwrap_or(100);
-<<<<<<< HEAD
     let resolution = arguments.get(1).and_then(|text| text.parse::<f64>().ok()).unwrap_or(10.0) / 100.0;
     println!(
         "| service | truth | within | within, with ends that were not probed again | at most {:.0} % wide | median gap | requests, median | minutes, median |",
         resolution * 100.0
     );
     println!("|---|---|---|---|---|---|---|---|");
-=======
-    println!(
-        "| service | truth | within | at most {:.0} % wide | median gap | requests, median | minutes, median |",
-        RESOLUTION * 100.0
-    );
-    println!("|---|---|---|---|---|---|---|");
->>>>>>> main
     for server in Server::all() {
         if arguments.get(2).is_none_or(|name| *name == format!("{server:?}")) {
             study(server, searches, resolution);

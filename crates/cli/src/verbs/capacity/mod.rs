@@ -24,12 +24,8 @@ use stop::SearchStop;
 /// # Errors
 /// If the server does not answer at the beginning, or something cannot be written.
 pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
-<<<<<<< HEAD
-    let (json, quiet, out) = (args.result.json, args.result.quiet, args.result.out.clone());
-=======
     let args = config::complete_capacity(args)?;
-    let (json, quiet, out) = (args.json, args.quiet, args.out.clone());
->>>>>>> main
+    let (json, quiet, out) = (args.result.json, args.result.quiet, args.result.out.clone());
     let mut asked = Asked::resolve(args)?;
     super::run::preflight_notes(&mut asked.plan, asked.preflight)?.iter().for_each(|note| output::note(note));
     let mut journal = folder::open(out, &asked)?;
