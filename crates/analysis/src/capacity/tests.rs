@@ -45,7 +45,8 @@ fn a_sharp_limit_is_found_and_both_ends_are_probed_again() {
         assert_eq!(state, SearchState::Found, "{truth}");
         let ((lower, proven), (upper, refuted)) = (search.proven().unwrap(), search.refuted().unwrap());
         assert!(proven && refuted && lower < truth && truth <= upper && upper / lower <= 1.05 + 1e-6, "{truth}");
-        let confirmations = probes.iter().filter(|probe| probe.trial.shortest >= limits().full_length).count();
+        let again = |probe: &&Probed| matches!(probe.trial.purpose, Purpose::ConfirmUpper | Purpose::ConfirmLower);
+        let confirmations = probes.iter().filter(again).count();
         assert_eq!(confirmations, 2, "{probes:?}");
         assert!(probes.len() < 20, "{}", probes.len());
     }
