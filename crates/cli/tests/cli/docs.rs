@@ -54,7 +54,7 @@ fn the_readme_lists_flags_that_exist() {
     let flags: Vec<_> = words.filter(|word| word.starts_with("--") && word.len() > 3).collect();
     assert!(flags.contains(&"--fail-if"), "{flags:?}");
     for flag in flags {
-        let elsewhere = ["--release", "--scenario", "--truth", "--path", "--locked"].contains(&flag);
+        let elsewhere = ["--release", "--scenario", "--truth", "--path", "--locked", "--slo"].contains(&flag);
         assert!(elsewhere || help.contains(flag), "README.md shows {flag}, which truetail run does not have");
     }
 }
