@@ -60,10 +60,14 @@ pub struct ProbeLine {
 }
 
 impl CapacityReport {
-    /// What is proven and what is refuted, in a few words.
+    /// The rates that met and missed so far, in a few words. What one probe showed is not proven.
     pub fn so_far(&self) -> String {
-        let rate = |end: Option<(f64, bool)>| end.map_or("nothing".to_owned(), |(rate, _)| number::rate(rate));
-        format!("proven so far: {}, refuted: {}", rate(self.proven), rate(self.refuted))
+        let rate = |end: Option<(f64, bool)>| match end {
+            None => "nothing".to_owned(),
+            Some((rate, true)) => number::rate(rate),
+            Some((rate, false)) => format!("{} (not probed again)", number::rate(rate)),
+        };
+        format!("met so far: {}, missed: {}", rate(self.proven), rate(self.refuted))
     }
 
     fn requests(&self) -> u64 {
@@ -233,13 +237,18 @@ struct CapacityFile<'a> {
     state: SearchState,
     stopped_by: Option<&'static str>,
     proven_rate: Option<f64>,
-    proven_again: bool,
     refuted_rate: Option<f64>,
-    refuted_again: bool,
+    met_rate: Option<f64>,
+    missed_rate: Option<f64>,
     resolution: f64,
     confidence: f64,
     requests: u64,
     probes: &'a [ProbeLine],
+}
+
+/// An end, if it was probed again at full length.
+fn probed_again(end: Option<(f64, bool)>) -> Option<f64> {
+    end.filter(|(_, again)| *again).map(|(rate, _)| rate)
 }
 
 /// JSON, version 1.
@@ -249,13 +258,41 @@ pub fn capacity_json(report: &CapacityReport) -> String {
         slo: &report.slo,
         state: report.state,
         stopped_by: report.stopped_by,
-        proven_rate: report.proven.map(|(rate, _)| rate),
-        proven_again: report.proven.is_some_and(|(_, again)| again),
-        refuted_rate: report.refuted.map(|(rate, _)| rate),
-        refuted_again: report.refuted.is_some_and(|(_, again)| again),
+        proven_rate: probed_again(report.proven),
+        refuted_rate: probed_again(report.refuted),
+        met_rate: report.proven.map(|(rate, _)| rate),
+        missed_rate: report.refuted.map(|(rate, _)| rate),
         resolution: report.resolution,
         confidence: report.confidence,
         requests: report.requests(),
         probes: &report.probes,
     })
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn report() -> CapacityReport {
+        CapacityReport {
+            slo: vec!["p99 < 50ms".to_owned()],
+            state: SearchState::OutOfTime,
+            stopped_by: Some("time"),
+            proven: Some((200.0, false)),
+            refuted: Some((400.0, true)),
+            resolution: 0.05,
+            confidence: 0.95,
+            time_name: "p99".to_owned(),
+            folder: "search".to_owned(),
+            probes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_one_probe_showed_is_not_proven() {
+        assert_eq!(report().so_far(), "met so far: 200/s (not probed again), missed: 400/s");
+        let json: serde_json::Value = serde_json::from_str(&capacity_json(&report())).expect("JSON");
+        let ends = ["proven_rate", "refuted_rate", "met_rate", "missed_rate"].map(|name| json[name].as_f64());
+        assert_eq!(ends, [None, Some(400.0), Some(200.0), Some(400.0)]);
+    }
 }

@@ -51,7 +51,7 @@ fn a_search_ends_with_rates_and_a_run_for_each_probe() {
         assert!(bounds.iter().flatten().is_sorted(), "{probe}");
     }
     // More than 500/s is never proven: nobody answers them.
-    assert!(result["proven_rate"].as_f64().is_none_or(|rate| rate < 800.0), "{result}");
+    assert!(result["met_rate"].as_f64().is_none_or(|rate| rate < 800.0), "{result}");
     if result["state"] == "found" {
         let again = dir.truetail(&arguments(&served.api(), &["--out", "search"]));
         assert_eq!(again.code, Some(1), "{again:?}");
@@ -87,7 +87,7 @@ fn a_search_that_was_killed_goes_on() {
 }
 
 #[test]
-fn a_server_that_dies_leaves_what_is_proven() {
+fn a_server_that_dies_leaves_what_was_found() {
     let dir = TestDir::new();
     let served = pool(&dir);
     let url = served.api();
@@ -97,7 +97,7 @@ fn a_server_that_dies_leaves_what_is_proven() {
     let output = search.end();
     assert_eq!(output.code, Some(1), "{output:?}");
     let line = output.stderr.lines().last().unwrap_or_default();
-    assert!(line.contains("the search stopped: the server does not answer any more; proven so far: "), "{line}");
+    assert!(line.contains("the search stopped: the server does not answer any more; met so far: "), "{line}");
     let result = output.json();
     assert_eq!((&result["state"], &result["stopped_by"]), (&"out_of_time".into(), &"service_gone".into()));
     assert!(!result["probes"].as_array().expect("probes").is_empty(), "{result}");

@@ -25,7 +25,7 @@ impl SearchStop {
         SearchStop::default()
     }
 
-    /// Ctrl-C stops it; what was proven by then is kept.
+    /// Ctrl-C stops it; what was found by then is kept.
     ///
     /// # Errors
     /// If the system does not allow signals to be captured.
@@ -34,7 +34,7 @@ impl SearchStop {
         signals::tell_of_signals(move |number| {
             if number == 1 {
                 progress::clear_line();
-                output::note("stopping the search; what was proven is kept, and the same command goes on");
+                output::note("stopping the search; what was found is kept, and the same command goes on");
             }
             stop.stop();
         })
