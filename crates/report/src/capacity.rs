@@ -29,6 +29,8 @@ pub struct CapacityReport {
     pub time_name: String,
     /// Where the search is saved.
     pub folder: String,
+    /// An objective says how many requests may have an error status.
+    pub counts_errors: bool,
     /// The probes in their order.
     pub probes: Vec<ProbeLine>,
 }
@@ -46,6 +48,8 @@ pub struct ProbeLine {
     pub seconds: f64,
     /// How many requests that took.
     pub requests: u64,
+    /// How many of them had no answer, or an error status.
+    pub errors: u64,
     /// The percentile of the first objective that has one, nanoseconds.
     pub value_ns: Option<u64>,
     /// The lower end of its 95 % confidence interval.
@@ -70,6 +74,23 @@ impl CapacityReport {
         format!("met so far: {}, missed: {}", rate(self.proven), rate(self.refuted))
     }
 
+    /// What a reader has to know of the result.
+    fn notes(&self) -> Vec<String> {
+        let fails = |probe: &&ProbeLine| probe.answer == Answer::Meets && probe.errors > 0;
+        let share = |probe: &ProbeLine| probe.errors as f64 / probe.requests.max(1) as f64;
+        let met_with_errors = self.probes.iter().filter(fails).filter(|_| !self.counts_errors);
+        let worst = met_with_errors.max_by(|a, b| share(a).total_cmp(&share(b)));
+        let said = worst.map(|probe| {
+            format!(
+                "At {}, where the objective was met, {} of the requests had an error status or no answer: add --slo \
+                 'error-rate < 0.1%' if these shall count.",
+                number::rate(probe.rate),
+                number::share(share(probe))
+            )
+        });
+        said.into_iter().collect()
+    }
+
     fn requests(&self) -> u64 {
         self.probes.iter().map(|probe| probe.requests).sum()
     }
@@ -83,7 +104,7 @@ impl CapacityReport {
 pub fn capacity_text(report: &CapacityReport, style: Style) -> String {
     let mut text = String::new();
     push_lines(&mut text, &headline(report), style);
-    for sentence in [ends(report), doubt(report)].into_iter().flatten() {
+    for sentence in [ends(report), doubt(report)].into_iter().flatten().chain(report.notes()) {
         push_lines(&mut text, &sentence, style);
     }
     if !report.probes.is_empty() {
@@ -236,14 +257,21 @@ struct CapacityFile<'a> {
     slo: &'a [String],
     state: SearchState,
     stopped_by: Option<&'static str>,
+    #[serde(flatten)]
+    ends: Ends,
+    resolution: f64,
+    confidence: f64,
+    requests: u64,
+    notes: Vec<String>,
+    probes: &'a [ProbeLine],
+}
+
+#[derive(Serialize)]
+struct Ends {
     proven_rate: Option<f64>,
     refuted_rate: Option<f64>,
     met_rate: Option<f64>,
     missed_rate: Option<f64>,
-    resolution: f64,
-    confidence: f64,
-    requests: u64,
-    probes: &'a [ProbeLine],
 }
 
 /// An end, if it was probed again at full length.
@@ -258,13 +286,16 @@ pub fn capacity_json(report: &CapacityReport) -> String {
         slo: &report.slo,
         state: report.state,
         stopped_by: report.stopped_by,
-        proven_rate: probed_again(report.proven),
-        refuted_rate: probed_again(report.refuted),
-        met_rate: report.proven.map(|(rate, _)| rate),
-        missed_rate: report.refuted.map(|(rate, _)| rate),
+        ends: Ends {
+            proven_rate: probed_again(report.proven),
+            refuted_rate: probed_again(report.refuted),
+            met_rate: report.proven.map(|(rate, _)| rate),
+            missed_rate: report.refuted.map(|(rate, _)| rate),
+        },
         resolution: report.resolution,
         confidence: report.confidence,
         requests: report.requests(),
+        notes: report.notes(),
         probes: &report.probes,
     })
 }
@@ -284,8 +315,32 @@ mod unit {
             confidence: 0.95,
             time_name: "p99".to_owned(),
             folder: "search".to_owned(),
+            counts_errors: false,
             probes: Vec::new(),
         }
+    }
+
+    #[test]
+    fn errors_where_the_objective_was_met_are_told() {
+        let probe = ProbeLine {
+            rate: 200.0,
+            purpose: Purpose::Bracket,
+            answer: Answer::Meets,
+            seconds: 10.0,
+            requests: 2_000,
+            errors: 900,
+            value_ns: None,
+            low_ns: None,
+            high_ns: None,
+            run: None,
+            note: None,
+        };
+        let told = CapacityReport { probes: vec![probe], ..report() };
+        let text = capacity_text(&told, Style::default());
+        assert!(text.contains("45% of the requests had an error status"), "{text}");
+        assert!(capacity_json(&told).contains("45% of the requests"));
+        let counted = CapacityReport { counts_errors: true, ..told };
+        assert_eq!(counted.notes(), Vec::<String>::new());
     }
 
     #[test]

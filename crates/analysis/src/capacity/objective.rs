@@ -21,7 +21,7 @@ pub struct Objective {
 /// Which requests are bad.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Bad {
-    /// Those that take this many nanoseconds or longer, by this metric. Of the response time, also those without an answer.
+    /// Those that take this many nanoseconds or longer, by this metric, and those without an answer.
     Slow {
         /// Which time.
         metric: Metric,
@@ -109,6 +109,11 @@ impl Objective {
         }
     }
 
+    /// Whether an answer with an error status is bad, however fast it is.
+    pub fn counts_error_statuses(&self) -> bool {
+        self.bad == Bad::Failed
+    }
+
     pub(super) fn bad(&self) -> Bad {
         self.bad
     }
@@ -117,7 +122,7 @@ impl Objective {
     /// `without_generator`, less what the generator may have added.
     pub(super) fn time_of(&self, record: &RequestRecord, without_generator: bool) -> Option<u64> {
         match self.bad {
-            Bad::Slow { metric: Metric::ResponseTime, .. } if !record.outcome.is_response() => Some(u64::MAX),
+            Bad::Slow { .. } if !record.outcome.is_response() => Some(u64::MAX),
             Bad::Slow { metric: Metric::ResponseTime, .. } if without_generator => Some(record.without_generator().0),
             Bad::Slow { metric, .. } => metric.value(record).map(|time| time.0),
             Bad::Failed => Some(if is_error(record.outcome) { u64::MAX } else { 0 }),
@@ -140,5 +145,25 @@ fn is_error(outcome: Outcome) -> bool {
         | Outcome::TimedOut
         | Outcome::InFlightAtEnd
         | Outcome::NeverIssued => true,
+    }
+}
+
+#[cfg(test)]
+mod unit {
+    use truetail_model::arrival::Arrival;
+    use truetail_model::time::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_request_without_an_answer_is_bad_for_every_time() {
+        let arrival = Arrival { index: 0, intended_start: Timestamp(0) };
+        for outcome in [Outcome::TimedOut, Outcome::NeverIssued, Outcome::InFlightAtEnd] {
+            let record = RequestRecord::new(arrival, Timestamp(0), Timestamp(1_000), outcome);
+            for text in ["p99 < 50ms", "service-time p99 < 50ms", "first-byte p99 < 50ms"] {
+                let objective: Objective = text.parse().expect(text);
+                assert_eq!(objective.time_of(&record, false), Some(u64::MAX), "{text} {outcome:?}");
+            }
+        }
     }
 }

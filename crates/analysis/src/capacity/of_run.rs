@@ -98,10 +98,7 @@ fn ended_before(snapshot: &Snapshot, before: Timestamp) -> u64 {
 /// The requests of an interval. A bucket that holds the limit counts as bad, but not as surely bad.
 fn slow(row: &Distributions, metric: Metric, from_ns: u64, near_from: u64) -> Stretch {
     let counted = row.metric(metric);
-    let unanswered = match metric {
-        Metric::ResponseTime => row.metric(Metric::Censored).count() + row.metric(Metric::Failed).count(),
-        _ => 0,
-    };
+    let unanswered = row.metric(Metric::Censored).count() + row.metric(Metric::Failed).count();
     let beyond = |metric: Metric, from: u64| {
         let buckets = row.metric(metric).buckets();
         buckets.filter(|(lowest, _)| lowest.0 >= from).map(|(_, n)| n).sum::<u64>() + unanswered

@@ -187,6 +187,13 @@ impl Probe for SimProbe {
         Nanos((self.now * 1e9) as u64)
     }
 
+    fn approach_time(&self, trial: &Trial) -> Nanos {
+        match trial.purpose {
+            Purpose::Bracket | Purpose::Refine => Nanos::ZERO,
+            Purpose::ConfirmUpper | Purpose::ConfirmLower => Nanos(trial.shortest.0 / 10),
+        }
+    }
+
     fn cool_down(&mut self) -> Result<CoolDown, ProbeError> {
         if self.made >= self.dies_after {
             return Err(ProbeError::Gone("the service died".to_owned()));
@@ -218,7 +225,7 @@ impl Probe for SimProbe {
             Purpose::ConfirmLower => Some(trial.rate * 0.8),
         };
         if let Some(rate) = approach {
-            self.load(rate, trial.shortest.as_secs_f64() / 10.0, &mut random, &mut before);
+            self.load(rate, self.approach_time(trial).as_secs_f64(), &mut random, &mut before);
             // The engine waits for the last answers before the probe begins.
             self.now += before.last().map_or(0.0, |last| *last as f64 / 1e9);
         }
@@ -231,13 +238,13 @@ impl Probe for SimProbe {
             answer = judge.look(Look { elapsed: next, samples, backlog_grows: false });
         }
         self.made += 1;
-        let requests = (times.len() + before.len()) as u64;
-        self.requests += requests;
+        self.requests += (times.len() + before.len()) as u64;
         Ok(ProbeResult {
             answer: answer.unwrap_or(Answer::Open),
             ratio: judge.ratio(),
             length: Nanos(((self.now - began) * NANOS_PER_SECOND as f64) as u64),
-            requests,
+            requests: times.len() as u64,
+            errors: 0,
             figures: Figures::default(),
             run: None,
             note: None,

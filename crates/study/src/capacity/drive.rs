@@ -75,7 +75,7 @@ pub fn search(
             Ok(before) => before,
             Err(error) => return stop(error),
         };
-        let left = most_time.saturating_sub(probe.elapsed());
+        let left = most_time.saturating_sub(probe.elapsed() + probe.approach_time(&trial));
         if left < trial.shortest {
             return stop(ProbeError::TimeUp);
         }

@@ -9,6 +9,9 @@ pub trait Probe {
     /// The time since the search began.
     fn elapsed(&self) -> Nanos;
 
+    /// How long [`Probe::offer`] offers another rate before that of `trial`.
+    fn approach_time(&self, trial: &Trial) -> Nanos;
+
     /// Waits until the service answers as fast as without load. The first call learns how fast that is.
     ///
     /// # Errors
@@ -70,8 +73,10 @@ pub struct ProbeResult {
     pub ratio: Option<f64>,
     /// How long the rate was offered.
     pub length: Nanos,
-    /// How many requests that took, with those that came before it to approach the rate.
+    /// How many requests that took, without those that came before it to approach the rate.
     pub requests: u64,
+    /// How many of them had no answer, or an error status.
+    pub errors: u64,
     /// Its figures.
     pub figures: Figures,
     /// Where the run is saved, if it is.
@@ -90,6 +95,9 @@ pub struct ProbeRecord {
     pub length: Nanos,
     /// How many requests that took.
     pub requests: u64,
+    /// How many of them had no answer, or an error status.
+    #[serde(default)]
+    pub errors: u64,
     /// Its figures.
     pub figures: Figures,
     /// Where the run is saved, if it is.
@@ -101,7 +109,7 @@ pub struct ProbeRecord {
 impl ProbeRecord {
     /// What is written down of a probe.
     pub fn new(trial: Trial, result: ProbeResult) -> ProbeRecord {
-        let ProbeResult { answer, ratio, length, requests, figures, run, note } = result;
-        ProbeRecord { probed: Probed { trial, answer, ratio }, length, requests, figures, run, note }
+        let ProbeResult { answer, ratio, length, requests, errors, figures, run, note } = result;
+        ProbeRecord { probed: Probed { trial, answer, ratio }, length, requests, errors, figures, run, note }
     }
 }

@@ -124,15 +124,11 @@ impl<'a> EngineProbe<'a> {
     }
 
     /// Comes to the end of a bracket from the other side of it.
-    fn approach(&self, trial: &Trial) -> Result<u64, ProbeError> {
-        let rate = match trial.purpose {
-            Purpose::Bracket | Purpose::Refine => return Ok(0),
-            Purpose::ConfirmUpper => trial.rate / APPROACH,
-            Purpose::ConfirmLower => trial.rate * APPROACH,
-        };
-        let duration = Nanos(trial.shortest.0 / APPROACH_PART).min(LONGEST_APPROACH);
-        let plan = self.plan(rate, Horizon { duration: Some(duration), requests: None }, self.seed(0))?;
-        Ok(self.run(&plan)?.snapshot.tally.planned)
+    fn approach(&self, trial: &Trial) -> Result<(), ProbeError> {
+        let Some(rate) = approach_rate(trial, self.asked.question.limits.max_rate) else { return Ok(()) };
+        let horizon = Horizon { duration: Some(self.approach_time(trial)), requests: None };
+        self.run(&self.plan(rate, horizon, self.seed(0))?)?;
+        Ok(())
     }
 
     /// The run of a probe, and its answer.
@@ -183,6 +179,15 @@ impl Probe for EngineProbe<'_> {
         Nanos::from(self.began.elapsed())
     }
 
+    fn approach_time(&self, trial: &Trial) -> Nanos {
+        match trial.purpose {
+            Purpose::Bracket | Purpose::Refine => Nanos::ZERO,
+            Purpose::ConfirmUpper | Purpose::ConfirmLower => {
+                Nanos(trial.shortest.0 / APPROACH_PART).min(LONGEST_APPROACH)
+            }
+        }
+    }
+
     fn cool_down(&mut self) -> Result<CoolDown, ProbeError> {
         let began = Instant::now();
         let mut last_answer = began;
@@ -209,7 +214,7 @@ impl Probe for EngineProbe<'_> {
     }
 
     fn offer(&mut self, number: usize, trial: &Trial, judge: ProbeJudge) -> Result<ProbeResult, ProbeError> {
-        let before = self.approach(trial)?;
+        self.approach(trial)?;
         let horizon = Horizon { duration: Some(trial.longest), requests: None };
         let plan = self.plan(trial.rate, horizon, self.seed(number))?;
         let (run, answer, ratio) = self.look_at(&plan, trial, judge)?;
@@ -219,12 +224,28 @@ impl Probe for EngineProbe<'_> {
             answer: if is_spoilt { Answer::GeneratorLimit } else { answer },
             ratio,
             length: offered_for(&run),
-            requests: run.snapshot.tally.planned + before,
+            requests: run.snapshot.tally.planned,
+            errors: errors(&run),
             figures: self.figures(&run),
             run: Some(self.save(number, trial, &run, &findings)?),
             note: is_spoilt.then(|| reasons(&findings)),
         })
     }
+}
+
+/// The rate from which the rate of a trial is approached, if it is: `max_rate` at most, which nobody may exceed.
+fn approach_rate(trial: &Trial, max_rate: f64) -> Option<f64> {
+    match trial.purpose {
+        Purpose::Bracket | Purpose::Refine => None,
+        Purpose::ConfirmUpper => Some((trial.rate / APPROACH).min(max_rate)),
+        Purpose::ConfirmLower => Some(trial.rate * APPROACH),
+    }
+}
+
+/// Requests without an answer, or with an error status.
+fn errors(run: &Run) -> u64 {
+    let statuses: u64 = run.snapshot.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
+    run.snapshot.tally.unanswered() + statuses
 }
 
 /// From the origin to the last intended start, to the second in which it was.
@@ -238,4 +259,18 @@ fn reasons(findings: &Findings) -> String {
     let invalid = findings.verdict.reasons.iter().filter(|reason| reason.state == VerdictState::Invalid);
     let messages: Vec<&str> = invalid.map(|reason| reason.message.as_str()).collect();
     if messages.is_empty() { "truetail itself may have made the requests slow".to_owned() } else { messages.join("; ") }
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    #[test]
+    fn the_approach_does_not_exceed_the_highest_rate() {
+        let trial = |purpose| Trial { rate: 900.0, purpose, level: 0.01, shortest: Nanos(1), longest: Nanos(1) };
+        let from = |purpose| approach_rate(&trial(purpose), 1_000.0);
+        assert_eq!(from(Purpose::ConfirmUpper), Some(1_000.0));
+        assert_eq!(from(Purpose::ConfirmLower), Some(720.0));
+        assert_eq!(from(Purpose::Refine), None);
+    }
 }

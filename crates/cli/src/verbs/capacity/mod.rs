@@ -8,7 +8,7 @@ mod stop;
 
 use std::fs;
 
-use truetail_analysis::capacity::SearchState;
+use truetail_analysis::capacity::{Objective, SearchState};
 use truetail_report::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
 use truetail_study::capacity::{Ended, Journal, ProbeRecord, Stopped, search};
 
@@ -94,6 +94,7 @@ fn report(asked: &Asked, ended: &Ended, journal: &Journal) -> CapacityReport {
         confidence: asked.question.limits.confidence,
         time_name: asked.time_name(),
         folder: journal.folder().display().to_string(),
+        counts_errors: asked.objectives.iter().any(Objective::counts_error_statuses),
         probes: journal.records().iter().map(line).collect(),
     }
 }
@@ -105,6 +106,7 @@ fn line(record: &ProbeRecord) -> ProbeLine {
         answer: record.probed.answer,
         seconds: record.length.as_secs_f64(),
         requests: record.requests,
+        errors: record.errors,
         value_ns: record.figures.value_ns,
         low_ns: record.figures.low_ns,
         high_ns: record.figures.high_ns,
