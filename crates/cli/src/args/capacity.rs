@@ -49,8 +49,8 @@ pub struct CapacityArgs {
     /// How sure the result must be, from 50% to 99.9% [default: 95%]
     #[arg(long, value_name = "SHARE", value_parser = share_in::<500, 999>, help_heading = "Search")]
     pub confidence: Option<f64>,
-    /// How long this command may search. Probes take up to a twentieth of it, and longer where that is not enough
-    /// [default: 20m]
+    /// How long this command may offer load. Probes take up to a twentieth of it, and longer where that is not enough. The
+    /// last answers and the last cool-down come on top [default: 20m]
     #[arg(long, value_name = "TIME", value_parser = length, allow_hyphen_values = true, help_heading = "Search")]
     pub max_time: Option<Nanos>,
     /// Spacing of requests: poisson (random, like independent users) or even. Even spacing hides queues: a service meets its

@@ -104,7 +104,8 @@ pub fn complete_capacity(args: CapacityArgs) -> Result<CapacityArgs> {
     let definition = definition_of::<CapacityArgs>();
     let own: Vec<_> = definition.get_arguments().cloned().collect();
     let matches = definition.try_get_matches_from(args.typed.words.iter().skip(1)).map_err(usage_error)?;
-    options = over(options, given(&own, &matches));
+    // The rivals among the options of a run are none here: --max-time is the time of the search.
+    options.extend(given(&own, &matches));
     let url = options.remove(URL).unwrap_or_default();
     if url.is_empty() {
         return Err(usage_error(format!(

@@ -104,6 +104,32 @@ fn a_server_that_dies_leaves_what_was_found() {
 }
 
 #[test]
+fn one_search_at_a_time_in_a_folder() {
+    let dir = TestDir::new();
+    let served = pool(&dir);
+    let url = served.api();
+    let mut first = TestProcess::start(dir.command(&arguments(&url, &[])));
+    first.wait_for_stderr("truetail: searching");
+    let second = dir.truetail(&arguments(&url, &[]));
+    first.signal(Signal::SIGKILL);
+    first.end();
+    assert_eq!((second.code, second.stderr.lines().count()), (Some(1), 1), "{second:?}");
+    assert!(second.stderr.contains("another truetail is at the search in "), "{second:?}");
+}
+
+#[test]
+fn the_time_of_a_search_leaves_the_timeout_of_its_requests() {
+    let dir = TestDir::new();
+    let served = pool(&dir);
+    let text = format!("[capacity.api]\nurl = \"{}\"\nslo = \"p50 < 40ms\"\ntimeout = \"2s\"\n", served.api());
+    dir.file("truetail.toml", &text);
+    let output = dir.truetail(&["capacity", "api", "--max-time", "1s", "--out", "search", "--quiet"]);
+    assert!(matches!(output.code, Some(0 | 4)), "{output:?}");
+    let journal = std::fs::read_to_string(dir.path().join("search/probes.jsonl")).expect("a journal");
+    assert!(journal.lines().next().is_some_and(|question| question.contains("--timeout 2s")), "{journal}");
+}
+
+#[test]
 fn ctrl_c_gives_what_is_known_so_far() {
     let dir = TestDir::new();
     let served = pool(&dir);
@@ -125,7 +151,9 @@ fn what_makes_no_search_is_refused_in_one_line() {
         (&["--slo", "max < 50ms"], "p99.9"),
         (&["--slo", "p99 < 50ms", "--min-rate", "10", "--max-rate", "5"], "--min-rate 10/s is not below"),
         (&["--slo", "p99 < 50ms", "--resolution", "0.1%"], "from 0.5% to 100%"),
-        (&["--slo", "p99 < 50ms", "--", "--duration", "3s"], "--duration has no meaning in a search"),
+        (&["--slo", "p99 < 50ms", "--", "--duration", "3s"], "--duration has no meaning in the requests"),
+        (&["--slo", "p99 < 50ms", "--", "--check", "status == 200"], "--check has no meaning in the requests"),
+        (&["--slo", "p99 < 50ms", "--", "--junit", "a.xml"], "--junit has no meaning in the requests"),
         (&["--slo", "p99 < 50ms", "--", "--nonsense"], "--nonsense"),
     ] {
         let output = dir.truetail(&[&["capacity", url], more].concat());

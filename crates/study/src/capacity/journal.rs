@@ -5,8 +5,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use truetail_analysis::capacity::SearchLimits;
+use truetail_model::time::Nanos;
 
 use super::probe::ProbeRecord;
 
@@ -33,6 +36,12 @@ impl Question {
     pub fn new(objectives: Vec<String>, target: String, limits: SearchLimits) -> Question {
         Question { schema: SCHEMA.to_owned(), objectives, target, limits }
     }
+
+    /// The same, but for the length of its probes: that follows from the time that a search may take, and with more time the
+    /// same search goes on.
+    pub fn of_any_length(&self) -> Question {
+        Question { limits: SearchLimits { full_length: Nanos::ZERO, ..self.limits }, ..self.clone() }
+    }
 }
 
 /// The journal of a search, open for more.
@@ -40,6 +49,7 @@ impl Question {
 pub struct Journal {
     folder: PathBuf,
     file: File,
+    limits: SearchLimits,
     records: Vec<ProbeRecord>,
 }
 
@@ -48,6 +58,8 @@ pub struct Journal {
 pub enum JournalError {
     /// The folder holds the search of another question.
     AnotherQuestion(Box<Question>),
+    /// Another process is at the same search.
+    Busy,
     /// A line before the last one is damaged. Lines count from 1.
     Damaged {
         /// The line.
@@ -69,18 +81,22 @@ impl Journal {
     /// Opens the journal in `folder`, and makes both where they do not exist.
     ///
     /// # Errors
-    /// If it belongs to another question, is damaged, or cannot be read or written.
+    /// If it belongs to another question, is in use, is damaged, or cannot be read or written.
     pub fn open(folder: &Path, question: &Question) -> Result<Journal, JournalError> {
         fs::create_dir_all(folder)?;
         let path = folder.join(FILE);
-        let (records, whole_bytes) = if path.exists() { read(&path, question)? } else { (Vec::new(), 0) };
         let mut file = OpenOptions::new().create(true).read(true).append(true).open(&path)?;
+        // Where a file system has no locks, there is none.
+        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+            return Err(JournalError::Busy);
+        }
+        let Read { asked, records, whole_bytes } = read(&path, question)?;
         // A process that was killed while it wrote leaves half a line.
         file.set_len(whole_bytes)?;
         if whole_bytes == 0 {
             write_line(&mut file, question)?;
         }
-        Ok(Journal { folder: folder.to_owned(), file, records })
+        Ok(Journal { folder: folder.to_owned(), file, limits: asked.unwrap_or(question.limits), records })
     }
 
     /// The question of the search in `folder`, if there is one that can be read.
@@ -93,6 +109,11 @@ impl Journal {
     /// The probes so far.
     pub fn records(&self) -> &[ProbeRecord] {
         &self.records
+    }
+
+    /// The limits of the search: its probes stay as long as they were when it began.
+    pub fn limits(&self) -> SearchLimits {
+        self.limits
     }
 
     /// The folder.
@@ -118,19 +139,69 @@ fn write_line(file: &mut File, value: &impl Serialize) -> io::Result<()> {
     file.sync_data()
 }
 
-/// The records, and how many bytes of the file are whole lines.
-fn read(path: &Path, question: &Question) -> Result<(Vec<ProbeRecord>, u64), JournalError> {
+/// What a journal holds.
+struct Read {
+    /// The limits of its search; `None` if it is empty.
+    asked: Option<SearchLimits>,
+    records: Vec<ProbeRecord>,
+    /// How many bytes of the file are whole lines.
+    whole_bytes: u64,
+}
+
+fn read(path: &Path, question: &Question) -> Result<Read, JournalError> {
     let text = fs::read(path)?;
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
     let mut lines = text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).enumerate();
     let damaged =
         |line: usize, error: serde_json::Error| JournalError::Damaged { line: line + 1, problem: error.to_string() };
+    let mut limits = None;
     if let Some((line, first)) = lines.next() {
         let asked: Question = serde_json::from_slice(first).map_err(|error| damaged(line, error))?;
-        if asked != *question {
+        if asked.of_any_length() != question.of_any_length() {
             return Err(JournalError::AnotherQuestion(Box::new(asked)));
         }
+        limits = Some(asked.limits);
     }
     let record = |(line, bytes): (usize, &[u8])| serde_json::from_slice(bytes).map_err(|error| damaged(line, error));
-    Ok((lines.map(record).collect::<Result<_, _>>()?, whole as u64))
+    let records = lines.map(record).collect::<Result<_, _>>()?;
+    Ok(Read { asked: limits, records, whole_bytes: whole as u64 })
+}
+
+#[cfg(test)]
+mod unit {
+    use super::*;
+
+    fn question(seconds: u64, target: &str) -> Question {
+        let limits = SearchLimits {
+            min_rate: 1.0,
+            max_rate: 1_000.0,
+            first_rate: 100.0,
+            resolution: 0.05,
+            confidence: 0.95,
+            full_length: Nanos::from_secs(seconds),
+            allowed: 0.01,
+        };
+        Question::new(vec!["p99 < 50ms".to_owned()], target.to_owned(), limits)
+    }
+
+    #[test]
+    fn more_time_goes_on_with_the_same_search() {
+        let folder = tempfile::tempdir().expect("a folder");
+        drop(Journal::open(folder.path(), &question(2, "a")).expect("a new search"));
+        let again = Journal::open(folder.path(), &question(60, "a")).expect("the same search");
+        assert_eq!(again.limits().full_length, Nanos::from_secs(2));
+        drop(again);
+        let other = Journal::open(folder.path(), &question(2, "b"));
+        assert!(matches!(other, Err(JournalError::AnotherQuestion(_))), "{other:?}");
+    }
+
+    #[test]
+    fn two_searches_do_not_share_a_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let first = Journal::open(folder.path(), &question(2, "a")).expect("a new search");
+        let second = Journal::open(folder.path(), &question(2, "a"));
+        assert!(matches!(second, Err(JournalError::Busy)), "{second:?}");
+        drop(first);
+        assert!(Journal::open(folder.path(), &question(2, "a")).is_ok(), "the lock ends with the search");
+    }
 }

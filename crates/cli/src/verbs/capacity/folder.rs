@@ -28,9 +28,8 @@ pub fn open(out: Option<PathBuf>, asked: &Asked) -> Result<Journal> {
 
 /// The default folder of the question: that of the search that was interrupted, or a new one.
 fn free(asked: &Asked) -> PathBuf {
-    let name =
-        format!("capacity-{}-{:08x}", asked.server, hash(&serde_json::to_string(&asked.question).unwrap_or_default()));
-    let name = file_name(&name);
+    let question = serde_json::to_string(&asked.question.of_any_length()).unwrap_or_default();
+    let name = file_name(&format!("capacity-{}-{:08x}", asked.server, hash(&question)));
     let numbered = |number: u32| match number {
         1 => Path::new(PARENT).join(&name),
         number => Path::new(PARENT).join(format!("{name}-{number}")),
@@ -53,6 +52,9 @@ fn refused(folder: &Path, error: &JournalError) -> CliError {
             other.objectives.join(" and "),
             other.target
         ),
+        JournalError::Busy => {
+            format!("another truetail is at the search in {folder}; wait for it, or choose another folder with --out")
+        }
         JournalError::Damaged { line, problem } => {
             format!("{folder}/probes.jsonl:{line} cannot be read: {problem}; choose another folder with --out")
         }

@@ -41,7 +41,7 @@ pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
             output::note(&capacity_line(&line(record), style));
         }
     };
-    let ended = search(&mut probe, &asked.objectives, asked.question.limits, &mut journal, asked.max_time, told);
+    let ended = search(&mut probe, &asked.objectives, journal.limits(), &mut journal, asked.max_time, told);
     let ended =
         ended.map_err(|error| runtime_error(format!("cannot write to {}: {error}", journal.folder().display())))?;
     let signal = signals.first_signal();

@@ -126,7 +126,7 @@ fn run_args(args: &CapacityArgs) -> Result<RunArgs> {
     Ok(run)
 }
 
-/// Refuses options that the search sets itself, or that have no place in it.
+/// Refuses options that the search sets itself, or that would have no effect in it.
 fn refuse_load(run: &RunArgs) -> Result<()> {
     let refused = [
         ("--profile", run.profile.is_some()),
@@ -137,13 +137,26 @@ fn refuse_load(run: &RunArgs) -> Result<()> {
         ("--until", run.until.is_some()),
         ("--stop-when-saturated", run.stop_when_saturated),
         ("--fail-if", !run.gates.fail_if.is_empty()),
+        ("--baseline", run.baseline.baseline.is_some()),
+        ("--baseline-fail-if", !run.baseline.baseline_fail_if.is_empty()),
+        ("--write-baseline", run.baseline.write_baseline),
+        ("--check", !run.checks.checks.is_empty()),
+        ("--live", run.live.live.is_some()),
+        ("--otlp", run.live.otlp.is_some()),
+        ("--watch", run.live.watch.watch),
+        ("--junit", run.gates.junit.is_some()),
+        ("--markdown", run.gates.markdown.is_some()),
+        ("--github", run.gates.github),
         ("--html", run.page.html.is_some()),
+        ("--details", run.screen.details),
+        ("--config", run.config.is_some()),
+        ("--out", run.out.is_some()),
+        ("--force", run.force),
+        ("--quiet", run.quiet),
         ("--json", run.json),
     ];
     match refused.iter().find(|(_, given)| *given) {
-        Some((flag, _)) => {
-            Err(usage_error(format!("{flag} has no meaning in a search, which sets its load itself; leave it out")))
-        }
+        Some((flag, _)) => Err(usage_error(format!("{flag} has no meaning in the requests of a search; leave it out"))),
         None => Ok(()),
     }
 }
