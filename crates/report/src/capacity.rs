@@ -113,9 +113,9 @@ pub fn capacity_text(report: &CapacityReport, style: Style) -> String {
         text.push('\n');
     }
     let cost = format!(
-        "{} probes, {} requests, {} of load. Saved in {}",
-        report.probes.len(),
-        number::count(report.requests()),
+        "{}, {}, {} of load. Saved in {}",
+        counted(report.probes.len() as u64, "probe"),
+        counted(report.requests(), "request"),
         number::time((report.seconds() * 1e9) as u64),
         report.folder
     );
@@ -134,6 +134,11 @@ pub fn capacity_line(probe: &ProbeLine, style: Style) -> String {
         number::time((probe.seconds * 1e9) as u64)
     );
     style.printable(&line)
+}
+
+/// `1 probe`, `2 probes`.
+fn counted(n: u64, one: &str) -> String {
+    format!("{} {one}{}", number::count(n), if n == 1 { "" } else { "s" })
 }
 
 fn push_lines(text: &mut String, words: &str, style: Style) {
@@ -337,6 +342,7 @@ mod unit {
         };
         let told = CapacityReport { probes: vec![probe], ..report() };
         let text = capacity_text(&told, Style::default());
+        assert!(text.contains("\n1 probe, 2000 requests, 10.00s of load."), "{text}");
         assert!(text.contains("45% of the requests had an error status"), "{text}");
         assert!(capacity_json(&told).contains("45% of the requests"));
         let counted = CapacityReport { counts_errors: true, ..told };

@@ -58,6 +58,7 @@ fn begins(journal: &Journal) -> String {
     let folder = journal.folder().display();
     match journal.records().len() {
         0 => format!("searching; the search and its runs are saved in {folder}"),
+        1 => format!("going on with the search in {folder}, which has 1 probe"),
         probes => format!("going on with the search in {folder}, which has {probes} probes"),
     }
 }
