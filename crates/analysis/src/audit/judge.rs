@@ -10,6 +10,7 @@ use super::chance::{probability_by_chance, waits_for_answers};
 use super::dips::{Dip, dips};
 use super::estimate::{Missing, reported, with_bounds};
 use super::finding::{Audit, AuditFinding, Evidence};
+use super::hidden;
 use super::rows::{Given, MATERIAL, Rows};
 use super::silence::{Precision, Silence, Silences, silences};
 use super::summary;
@@ -39,7 +40,12 @@ struct Seen {
     waits: bool,
     /// Nothing was so slow that it could have hidden much.
     nothing_slow: bool,
+    /// Stops so short that they do not show could hide much.
+    is_blind: bool,
+    /// To so much starts are told apart, nanoseconds.
     resolution: u64,
+    /// The file gives them to so much.
+    of_file: u64,
     time: u64,
     starts: u64,
 }
@@ -72,11 +78,13 @@ fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> 
     let by_dip: Vec<Missing> = seen.dips.iter().map(Missing::of_dip).collect();
     let (from_silences, from_dips) = (from_silences(&seen, &by_silence), from_dips(&seen, &by_dip));
     if from_silences.max(from_dips) == AuditFinding::NoneSeen
+        && seen.starts >= FEWEST_REQUESTS
         && let Some(audit) = by_tool(rows, &seen, run, given)
     {
         return audit;
     }
-    let finding = from_silences.max(from_dips).max(cannot_tell(&seen));
+    let found = from_silences.max(from_dips);
+    let finding = if seen.starts < FEWEST_REQUESTS { AuditFinding::CannotTell } else { found.max(cannot_tell(&seen)) };
     let missing = match finding {
         AuditFinding::NoneSeen | AuditFinding::CannotTell => &[],
         AuditFinding::Likely | AuditFinding::Certain if from_silences >= from_dips => by_silence.as_slice(),
@@ -104,7 +112,7 @@ fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> 
 /// Where the starts are too coarse to show anything, but the tool leaves no doubt that its users wait for answers, the
 /// durations tell. Little's law gives the users where the file does not.
 fn by_tool(rows: &Rows, seen: &Seen, run: &ForeignRun, given: Given) -> Option<Audit> {
-    let is_coarse = seen.resolution > COARSE && seen.starts >= FEWEST_REQUESTS;
+    let is_coarse = seen.of_file > COARSE && seen.resolution == seen.of_file;
     if !is_coarse || seen.nothing_slow || run.load.model != Some(LoadModelKind::Closed) {
         return None;
     }
@@ -132,8 +140,7 @@ fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     let waits = waits_for_answers(&silences);
     let is_shown = waits || users.is_some();
     axis.leave_out(&[]);
-    let longest = rows.durations.max().unwrap_or_default().0;
-    let median = rows.durations.quantile(0.5).unwrap_or_default().0;
+    let width = axis.events.width();
     Seen {
         // Where the starts are exact, an irregular schedule shows dips too, so they count only for a client that waits.
         dips: if is_shown || resolution > COARSE { dips(axis, resolution) } else { Vec::new() },
@@ -141,11 +148,21 @@ fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
         silences,
         workers,
         waits,
-        nothing_slow: (longest as f64) < (2.0 * median as f64).max(MATERIAL * time as f64),
-        resolution,
+        nothing_slow: hidden::share(&rows.durations) < MATERIAL,
+        is_blind: is_blind(axis, rows, resolution),
+        resolution: if width > COARSE { width.max(resolution) } else { resolution },
+        of_file: resolution,
         time,
         starts: axis.total(),
     }
+}
+
+/// Starts are told apart to so little that short stops do not show, and there could be enough of them to matter.
+fn is_blind(axis: &Axis<'_>, rows: &Rows, resolution: u64) -> bool {
+    let width = axis.events.width();
+    // A stop that is longer than a bin shows where only the bins are wide.
+    let visible = if resolution > COARSE { u64::MAX } else { width.saturating_mul(2) };
+    resolution.max(width) > COARSE && hidden::share_unseen(axis, &rows.durations, resolution, visible) >= MATERIAL
 }
 
 fn time(length: Nanos) -> String {
@@ -183,8 +200,8 @@ fn from_dips(seen: &Seen, missing: &[Missing]) -> AuditFinding {
 }
 
 fn cannot_tell(seen: &Seen) -> AuditFinding {
-    let too_coarse = seen.resolution > COARSE && seen.time / seen.resolution < FEWEST_STEPS && !seen.nothing_slow;
-    if seen.starts < FEWEST_REQUESTS || too_coarse { AuditFinding::CannotTell } else { AuditFinding::NoneSeen }
+    let too_coarse = seen.of_file > COARSE && seen.time / seen.of_file < FEWEST_STEPS && !seen.nothing_slow;
+    if seen.is_blind || too_coarse { AuditFinding::CannotTell } else { AuditFinding::NoneSeen }
 }
 
 /// Users and interval, as given or inferred.
@@ -334,9 +351,15 @@ fn waiting(seen: &Seen) -> Vec<Evidence> {
 }
 
 fn coarse(seen: &Seen) -> Evidence {
+    let resolution = time(Nanos(seen.resolution));
+    let why = if seen.resolution == seen.of_file {
+        format!("the file gives starts to {resolution} only")
+    } else {
+        format!("the file spans so long a time that starts are told apart to {resolution} only")
+    };
     Evidence::new(
         "coarse_starts",
-        format!("the file gives starts to {} only, so that shorter stops do not show", time(Nanos(seen.resolution))),
+        format!("{why}, so that shorter stops do not show"),
         &[("resolution_ns", json!(seen.resolution))],
     )
 }
