@@ -4,6 +4,7 @@
 //! was sent is therefore at most that of slow requests in the time of all requests.
 
 use truetail_model::record::Histogram;
+use truetail_run::Claims;
 
 use super::axis::Axis;
 use super::cells::Durations;
@@ -27,6 +28,25 @@ pub(super) fn share(durations: &Histogram) -> f64 {
     let slow = slow(durations);
     let times = durations.buckets().filter(|(low, ..)| low.0 > slow).map(|(low, _, count)| low.0 as f64 * count as f64);
     of_all(times.sum(), durations)
+}
+
+/// The same from what a file states of its latencies and its length. Between two quantiles, each request may have taken as
+/// long as the higher one. `None` where it does not say enough.
+pub(super) fn share_claimed(claims: &Claims) -> Option<f64> {
+    let median = claims.quantile(0.5)?.value_ns;
+    let per_request = claims.rate_per_second.filter(|rate| *rate > 0.0).map(|rate| 1e9 / rate);
+    let mean = claims.mean_ns.map(|mean| mean as f64);
+    let whole = per_request.unwrap_or(0.0).max(mean.unwrap_or(0.0));
+    let slow = at_most_slow(claims, median.saturating_mul(SLOW_FACTOR))?;
+    (whole > 0.0).then(|| slow.iter().map(|(share, value)| share * *value as f64).sum::<f64>() / whole)
+}
+
+/// What share of all requests may have taken how long, of those above `slow`. `None` where the longest is not known.
+pub(super) fn at_most_slow(claims: &Claims, slow: u64) -> Option<Vec<(f64, u64)>> {
+    let ends = claims.quantiles.iter().map(|claimed| (claimed.q, claimed.value_ns)).chain([(1.0, claims.max_ns?)]);
+    let begins = std::iter::once(0.0).chain(claims.quantiles.iter().map(|claimed| claimed.q));
+    let stretches = begins.zip(ends).map(|(from, (to, value))| (to - from, value));
+    Some(stretches.filter(|(_, value)| *value > slow).collect())
 }
 
 /// The same, less what an open loop shows and what takes at least `visible`, nanoseconds: that shows by itself.

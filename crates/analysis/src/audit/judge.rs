@@ -12,6 +12,7 @@ use super::estimate::{Missing, reported, with_bounds};
 use super::finding::{Audit, AuditFinding, Evidence};
 use super::hidden;
 use super::rows::{Given, MATERIAL, Rows};
+use super::server;
 use super::silence::{Precision, Silence, Silences, silences};
 use super::summary;
 use super::workers::WorkerFacts;
@@ -35,7 +36,7 @@ const COVER: std::ops::RangeInclusive<f64> = 0.65..=1.35;
 struct Seen {
     silences: Silences,
     dips: Vec<Dip>,
-    workers: Option<WorkerFacts>,
+    users: Option<WorkerFacts>,
     by_chance: f64,
     waits: bool,
     /// Nothing was so slow that it could have hidden much.
@@ -51,24 +52,27 @@ struct Seen {
 }
 
 pub(super) fn judge(rows: &Rows, axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
-    let audit = by_times(rows, axis, run, given);
-    let matters = |dropped: &u64| summary::dropping_matters(*dropped, rows.requests);
-    match run.claims.dropped.filter(matters) {
+    let mut audit = by_times(rows, axis, run, given);
+    if run.view == ForeignView::Server {
+        server::adapt(&mut audit, given);
+    }
+    match summary::material_drops(run, rows.requests) {
         None => audit,
-        Some(dropped) => with_dropped(audit, dropped),
+        Some(dropped) => with_dropped(audit, run, dropped),
     }
 }
 
 /// The tool itself counts requests that it did not send, whether or not the times show it.
-fn with_dropped(mut audit: Audit, dropped: u64) -> Audit {
+fn with_dropped(mut audit: Audit, run: &ForeignRun, dropped: u64) -> Audit {
     let is_estimated = matches!(audit.finding, AuditFinding::Likely | AuditFinding::Certain);
     if !is_estimated {
         // How long they would have taken is not known.
         audit.corrected.clear();
     }
     audit.finding = AuditFinding::Certain;
-    audit.missing_arrivals = audit.missing_arrivals.max(Some(dropped));
-    audit.evidence.insert(0, summary::dropping(dropped));
+    audit.missing_arrivals =
+        audit.missing_arrivals.filter(|_| is_estimated).max(summary::dropped_requests(run, dropped));
+    audit.evidence.insert(0, summary::dropping(run, dropped));
     audit
 }
 
@@ -98,9 +102,9 @@ fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> 
     };
     Audit {
         finding,
-        evidence: evidence(&seen, run, finding, from_silences >= from_dips),
-        requests: rows.requests,
-        failed: Some(rows.failed),
+        evidence: evidence(&seen, finding, from_silences >= from_dips),
+        requests: Some(rows.requests),
+        failed: rows.failed(run),
         missing_arrivals: (finding != AuditFinding::CannotTell).then(|| total(missing).round() as u64),
         users,
         expected_interval: interval,
@@ -129,7 +133,9 @@ fn by_tool(rows: &Rows, seen: &Seen, run: &ForeignRun, given: Given) -> Option<A
 fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     let resolution = run.clock.start_resolution_ns.max(1);
     let workers = rows.workers.facts();
-    let users = workers.filter(WorkerFacts::are_users);
+    // How a server's own stall ends tells nothing of its clients.
+    let is_client = run.view == ForeignView::Client;
+    let users = workers.filter(WorkerFacts::are_users).filter(|_| is_client);
     let precision = Precision {
         end: if resolution == 1 { 0 } else { resolution + run.clock.duration_resolution_ns },
         think: users.map_or(0, |users| users.think.0),
@@ -137,7 +143,7 @@ fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     let time = axis.total_time();
     let silences = if resolution <= COARSE { silences(axis, precision) } else { Silences::default() };
     let by_chance = probability_by_chance(&silences, axis.total(), precision);
-    let waits = waits_for_answers(&silences);
+    let waits = is_client && waits_for_answers(&silences);
     let is_shown = waits || users.is_some();
     axis.leave_out(&[]);
     let width = axis.events.width();
@@ -146,7 +152,7 @@ fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
         dips: if is_shown || resolution > COARSE { dips(axis, resolution) } else { Vec::new() },
         by_chance: if is_shown && !silences.waiting.is_empty() { 0.0 } else { by_chance },
         silences,
-        workers,
+        users,
         waits,
         nothing_slow: hidden::share(&rows.durations) < MATERIAL,
         is_blind: is_blind(axis, rows, resolution),
@@ -206,7 +212,7 @@ fn cannot_tell(seen: &Seen) -> AuditFinding {
 
 /// Users and interval, as given or inferred.
 fn load(seen: &Seen, given: Given) -> (Option<u32>, Option<Nanos>) {
-    let waiting = seen.workers.filter(WorkerFacts::are_users);
+    let waiting = seen.users;
     let largest = seen.silences.waiting.iter().max_by(|a, b| a.expected.total_cmp(&b.expected));
     let blocked = largest.and_then(|silence| u32::try_from(silence.in_flight).ok());
     let users = given.users.or(waiting.map(|users| users.workers)).or(blocked);
@@ -215,7 +221,7 @@ fn load(seen: &Seen, given: Given) -> (Option<u32>, Option<Nanos>) {
     (users, given.interval.or(inferred))
 }
 
-fn evidence(seen: &Seen, run: &ForeignRun, finding: AuditFinding, by_silence: bool) -> Vec<Evidence> {
+fn evidence(seen: &Seen, finding: AuditFinding, by_silence: bool) -> Vec<Evidence> {
     let mut found = Vec::new();
     let omits = matches!(finding, AuditFinding::Likely | AuditFinding::Certain);
     if omits && by_silence {
@@ -239,9 +245,6 @@ fn evidence(seen: &Seen, run: &ForeignRun, finding: AuditFinding, by_silence: bo
     }
     if seen.nothing_slow && !omits {
         found.push(summary::too_fast());
-    }
-    if run.view == ForeignView::Server {
-        found.push(server_view());
     }
     found
 }
@@ -291,20 +294,23 @@ fn of_limit(seen: &Seen) -> Evidence {
 fn of_dips(seen: &Seen) -> Option<Evidence> {
     let deepest = seen.dips.iter().max_by(|a, b| a.sigma.total_cmp(&b.sigma))?;
     let missing: f64 = seen.dips.iter().map(|dip| dip.missing).sum();
+    let whole = Nanos(seen.dips.iter().map(|dip| dip.length.0).sum());
+    let count = seen.dips.len();
+    let stretches = if count == 1 { String::new() } else { format!(" {count} stretches of together") };
     Some(Evidence::new(
         "rate_dips_while_slow",
         format!(
-            "{:.0} requests are missing in {} against {} before and after, while the slowest took {} \
+            "{missing:.0} requests are missing in{stretches} {} against {} before and after, while the slowest took {} \
              and no more requests than usual were in flight",
-            missing,
-            time(deepest.length),
+            time(whole),
             figures::rate(deepest.rate),
             time(Nanos(deepest.longest))
         ),
         &[
-            ("dips", json!(seen.dips.len())),
+            ("dips", json!(count)),
             ("from_ns", json!(deepest.from)),
             ("length_ns", json!(deepest.length.0)),
+            ("all_lengths_ns", json!(whole.0)),
             ("expected_starts", json!(missing.round())),
             ("sigma", json!(deepest.sigma)),
             ("longest_ns", json!(deepest.longest)),
@@ -317,8 +323,8 @@ fn too_little(seen: &Seen) -> Evidence {
     Evidence::new(
         "too_little_to_matter",
         format!(
-            "sending stopped while something was slow, but only {missing:.0} requests are missing, which is less than \
-             {} % of all",
+            "sending stopped while something was slow; the {missing:.0} requests to be expected meanwhile are less than \
+             {} % of all and not counted as missing",
             MATERIAL * 100.0
         ),
         &[("expected_starts", json!(missing.round()))],
@@ -336,13 +342,15 @@ fn waiting(seen: &Seen) -> Vec<Evidence> {
             &[("gaps", json!(all)), ("followed", json!(gaps.followed))],
         ));
     }
-    if let Some(workers) = seen.workers.filter(WorkerFacts::are_users) {
+    if let Some(workers) = seen.users {
         found.push(Evidence::new(
             "workers_wait",
             format!(
-                "each of {} workers sends its next request {} after its last answer, and never before",
+                "each of {} workers waits for its last answer and then sends its next request, usually {} later; \
+                 {:.1} % come earlier",
                 workers.workers,
-                time(workers.think)
+                time(workers.think),
+                100.0 * (1.0 - workers.share_waiting)
             ),
             &[("workers", json!(workers.workers)), ("think_ns", json!(workers.think.0))],
         ));
@@ -361,14 +369,5 @@ fn coarse(seen: &Seen) -> Evidence {
         "coarse_starts",
         format!("{why}, so that shorter stops do not show"),
         &[("resolution_ns", json!(seen.resolution))],
-    )
-}
-
-fn server_view() -> Evidence {
-    Evidence::new(
-        "server_view",
-        "the file was written by the server: it holds what reached the server, and no time that a request waited before"
-            .to_owned(),
-        &[],
     )
 }

@@ -16,6 +16,7 @@ mod finding;
 mod hidden;
 mod judge;
 mod rows;
+mod server;
 mod silence;
 mod summary;
 mod usual;

@@ -27,6 +27,9 @@ pub(super) struct Given {
     pub(super) interval: Option<Nanos>,
 }
 
+/// What a row stands for whose file does not say what became of its request.
+const NO_STATUS: Outcome = Outcome::Response { status: 0 };
+
 /// Start and end; `None` after the year 2262, which no clock shows and the bins do not hold.
 fn span(start: u64, duration: Nanos) -> Option<(u64, u64)> {
     let end = start.checked_add(duration.0)?;
@@ -42,7 +45,9 @@ pub(super) struct Rows {
     pub(super) workers: Workers,
     pub(super) requests: u64,
     /// Those without an answer, or with an error status.
-    pub(super) failed: u64,
+    failed: u64,
+    /// One of them at least has a status, or no answer.
+    says_failed: bool,
     with_start: u64,
 }
 
@@ -55,6 +60,7 @@ impl Default for Rows {
             workers: Workers::default(),
             requests: 0,
             failed: 0,
+            says_failed: false,
             with_start: 0,
         }
     }
@@ -68,6 +74,7 @@ impl Rows {
         }
         self.requests += 1;
         self.failed += u64::from(request.outcome.status().is_none_or(|status| status >= 400));
+        self.says_failed |= request.outcome != NO_STATUS;
         self.durations.record(request.duration);
         let Some((start, end)) = request.start_ns.and_then(|start| span(start, request.duration)) else { return };
         self.with_start += 1;
@@ -77,6 +84,11 @@ impl Rows {
         if let Some(worker) = request.worker {
             self.workers.request(worker, start, request);
         }
+    }
+
+    /// How many failed, where the file says so.
+    pub(super) fn failed(&self, run: &ForeignRun) -> Option<u64> {
+        run.claims.failed.or(self.says_failed.then_some(self.failed))
     }
 
     /// At least half of the requests say when they were sent.
