@@ -5,7 +5,9 @@ use std::env;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
+use truetail_analysis::audit::{Auditor, Corrector};
 use truetail_import::{Format, ImportOptions, all, by_name};
+use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
 
 static FORMAT: LazyLock<&'static dyn Format> = LazyLock::new(|| {
@@ -24,10 +26,20 @@ fuzz_target!(|input: &[u8]| {
     let _ = FORMAT.likeness(input);
     let mut requests = 0u64;
     let mut rest = input;
-    let mut count = |_: &ForeignRequest| requests += 1;
+    let (mut auditor, mut corrector) = (Auditor::new(), Corrector::new(Nanos::from_millis(10)));
+    let mut count = |request: &ForeignRequest| {
+        requests += 1;
+        auditor.request(request);
+        corrector.record(request.duration);
+    };
     if let Ok(run) = FORMAT.read(&mut rest, &OPTIONS, &mut count) {
         assert_eq!(run.requests, requests);
         assert!(requests <= input.len() as u64, "more requests than bytes");
+        let audit = auditor.finish(&run, None, None);
+        let in_bounds = audit.corrected.iter().all(|one| one.low_ns <= one.value_ns && one.value_ns <= one.high_ns);
+        assert!(in_bounds, "{audit:?}");
+        let (before, after, added) = corrector.finish();
+        assert_eq!(before.count() + added, after.count());
         let quantiles = &run.claims.quantiles;
         assert!(quantiles.iter().all(|claim| claim.q > 0.0 && claim.q < 1.0), "{quantiles:?}");
         assert!(quantiles.is_sorted_by(|a, b| a.q < b.q), "{quantiles:?}");

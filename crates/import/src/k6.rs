@@ -2,7 +2,6 @@
 
 use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Nanos;
-use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignLoad, ForeignRequest};
 use truetail_tools::FailureClassifier;
 
@@ -13,7 +12,7 @@ use crate::rows::{RunFacts, Taken, Workers, Wrong};
 
 /// The metric of which each sample is a request.
 pub(crate) const DURATION: &[u8] = b"http_req_duration";
-/// The metric that counts iterations for which no virtual user was free.
+/// The metric that counts iterations that were due and did not begin: no virtual user was free, or `maxDuration` was over.
 pub(crate) const DROPPED: &[u8] = b"dropped_iterations";
 /// The metric that says how many virtual users there are, at work or not.
 pub(crate) const VUS_MAX: &[u8] = b"vus_max";
@@ -88,8 +87,6 @@ impl K6Requests {
         facts.dropped = Some(self.dropped).filter(|dropped| *dropped > 0);
         facts.load =
             ForeignLoad { users: u32::try_from(self.users).ok().filter(|users| *users > 0), ..Default::default() };
-        // Only executors with a rate of arrivals drop iterations.
-        facts.load.model = facts.dropped.map(|_| LoadModelKind::Open);
         facts.notes.extend(self.failures.notes());
         facts.notes.extend(self.workers.note());
         if self.resolution.ns() >= 1_000_000_000 {

@@ -25,21 +25,24 @@ pub struct AuditReport {
 /// The screen.
 pub fn audit_text(report: &AuditReport, style: Style) -> String {
     let AuditReport { file, run, audit } = report;
-    let mut lines = vec![headline(file, audit.finding, style), about(run, audit, style)];
+    let mut lines = vec![headline(file, run.view, audit.finding, style), about(run, audit, style)];
     for evidence in &audit.evidence {
         lines.extend(item(&sentence(&evidence.message), style));
     }
     lines.extend(table(audit, style));
     lines.extend(missing(audit).iter().flat_map(|text| style.wrap(text, style.columns())));
     lines.extend(damage_lines(&run.damage, style));
-    lines.extend(run.notes.iter().flat_map(|note| item(&format!("Note: {note}"), style)));
+    lines.extend(note_lines(&run.notes, style));
     lines.extend(habits(run, style));
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
-fn headline(file: &str, finding: AuditFinding, style: Style) -> String {
+fn headline(file: &str, view: ForeignView, finding: AuditFinding, style: Style) -> String {
     let (word, emphasis, says) = match finding {
         AuditFinding::NoneSeen => ("NONE SEEN", Emphasis::Good, "no sign that the client left out requests"),
+        AuditFinding::Likely if view == ForeignView::Server => {
+            ("LIKELY", Emphasis::Doubt, "nothing reached the server while something was slow")
+        }
         AuditFinding::Likely => {
             ("LIKELY", Emphasis::Doubt, "the client seems to have left out requests while something was slow")
         }
@@ -54,12 +57,17 @@ fn headline(file: &str, finding: AuditFinding, style: Style) -> String {
 fn about(run: &ForeignRun, audit: &Audit, style: Style) -> String {
     let mut parts = vec![run.format.to_owned()];
     parts.extend(run.version.as_ref().map(|version| format!("version {version}")));
-    parts.push(format!("{} requests", audit.requests));
+    parts.extend(audit.requests.map(|requests| counted(requests, "request")));
     parts.extend(audit.failed.map(|failed| format!("{failed} failed")));
     if run.view == ForeignView::Server {
         parts.push("seen by the server".to_owned());
     }
     style.printable(&parts.join(" · "))
+}
+
+/// `1 row`, `2 rows`.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn sentence(message: &str) -> String {
@@ -104,7 +112,15 @@ fn missing(audit: &Audit) -> Option<String> {
     let interval = audit
         .expected_interval
         .map_or(String::new(), |interval| format!(" Each sends every {}.", number::time(interval.0)));
-    Some(format!("Missing: about {missing} requests that a client on a schedule would have sent.{users}{interval}"))
+    let about = if is_upper_bound(audit) { "up to" } else { "about" };
+    let requests = counted(missing, "request");
+    Some(format!("Missing: {about} {requests} that a client on a schedule would have sent.{users}{interval}"))
+}
+
+/// From a summary only the most that can be missing is known, unless it counts all its slow requests.
+fn is_upper_bound(audit: &Audit) -> bool {
+    let differs = |evidence: &Evidence| evidence.numbers.get("missing_low") != evidence.numbers.get("missing_high");
+    audit.evidence.iter().any(differs)
 }
 
 fn damage_lines(damage: &Damage, style: Style) -> Vec<String> {
@@ -113,13 +129,23 @@ fn damage_lines(damage: &Damage, style: Style) -> Vec<String> {
         let first = damage
             .first
             .as_ref()
-            .map_or(String::new(), |(place, what)| format!("; the first is in line {}: {what}", place.line));
-        lines.extend(item(&format!("Left out: {} rows{first}", damage.rows_left_out), style));
+            .map_or(String::new(), |(place, what)| format!("; the first is {}: {what}", place_text(*place)));
+        lines.extend(item(&format!("Left out: {}{first}", counted(damage.rows_left_out, "row")), style));
     }
     if let Some(place) = damage.truncated_at {
-        lines.extend(item(&format!("The file is cut off in line {}, byte {}.", place.line, place.byte), style));
+        lines.extend(item(&format!("The file is cut off {}.", place_text(place)), style));
     }
     lines
+}
+
+fn note_lines(notes: &[String], style: Style) -> Vec<String> {
+    notes.iter().flat_map(|note| item(&format!("Note: {note}"), style)).collect()
+}
+
+/// A binary file has no lines.
+fn place_text(place: FilePlace) -> String {
+    let FilePlace { line, byte } = place;
+    if line == 0 { format!("at byte {byte}") } else { format!("in line {line}, at byte {byte}") }
 }
 
 fn habits(run: &ForeignRun, style: Style) -> Vec<String> {
@@ -150,7 +176,7 @@ struct AuditFile<'a> {
 #[derive(Serialize)]
 struct Found<'a> {
     evidence: &'a [Evidence],
-    requests: u64,
+    requests: Option<u64>,
     failed: Option<u64>,
     missing_arrivals: Option<u64>,
     users: Option<u32>,
@@ -161,11 +187,26 @@ struct Found<'a> {
 
 #[derive(Serialize)]
 struct Reading<'a> {
+    #[serde(flatten)]
+    unused: Unused<'a>,
+    notes: &'a [String],
+    habits: &'a [Habit],
+}
+
+/// What of the file could not be used.
+#[derive(Serialize)]
+struct Unused<'a> {
     truncated_at: Option<FilePlace>,
     rows_left_out: u64,
     first_left_out: Option<LeftOut<'a>>,
-    notes: &'a [String],
-    habits: &'a [Habit],
+}
+
+fn unused(damage: &Damage) -> Unused<'_> {
+    Unused {
+        truncated_at: damage.truncated_at,
+        rows_left_out: damage.rows_left_out,
+        first_left_out: damage.first.as_ref().map(|(place, what)| LeftOut { place: *place, what }),
+    }
 }
 
 #[derive(Serialize)]
@@ -200,13 +241,7 @@ fn audit_file(report: &AuditReport) -> AuditFile<'_> {
             reported: Quantiles { quantiles: &audit.reported },
             corrected: Quantiles { quantiles: &audit.corrected },
         },
-        reading: Reading {
-            truncated_at: run.damage.truncated_at,
-            rows_left_out: run.damage.rows_left_out,
-            first_left_out: run.damage.first.as_ref().map(|(place, what)| LeftOut { place: *place, what }),
-            notes: &run.notes,
-            habits: run.habits,
-        },
+        reading: Reading { unused: unused(&run.damage), notes: &run.notes, habits: run.habits },
     }
 }
 
@@ -225,6 +260,10 @@ pub struct CorrectReport {
     pub file: String,
     /// What the user should know before using the result.
     pub warnings: Vec<String>,
+    /// What of the file could not be used.
+    pub damage: Damage,
+    /// What a reader of its numbers should know.
+    pub notes: Vec<String>,
     /// As the file has them.
     pub before: Histogram,
     /// With the requests that were added.
@@ -241,9 +280,9 @@ pub fn correct_text(report: &CorrectReport, style: Style) -> String {
         table.row(vec![quantile_name(before.q), number::time(before.value_ns), number::time(after.value_ns)]);
     }
     let counts = format!(
-        "{}: {} requests, and {} that HdrHistogram's correction added. These were never measured.",
+        "{}: {}, and {} that HdrHistogram's correction added. These were never measured.",
         report.file,
-        report.before.count(),
+        counted(report.before.count(), "request"),
         report.added
     );
     let mut lines = style.wrap(&counts, style.columns());
@@ -251,6 +290,10 @@ pub fn correct_text(report: &CorrectReport, style: Style) -> String {
         .extend(report.warnings.iter().flat_map(|warning| style.wrap(&format!("Warning: {warning}"), style.columns())));
     lines.push(String::new());
     lines.extend(table.lines(0, style));
+    let below: Vec<String> =
+        damage_lines(&report.damage, style).into_iter().chain(note_lines(&report.notes, style)).collect();
+    lines.extend((!below.is_empty()).then(String::new));
+    lines.extend(below);
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
@@ -262,6 +305,9 @@ struct CorrectFile<'a> {
     after: Counted,
     added: u64,
     warnings: &'a [String],
+    #[serde(flatten)]
+    unused: Unused<'a>,
+    notes: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -285,5 +331,7 @@ pub fn correct_json(report: &CorrectReport) -> String {
         after: counted(&report.after),
         added: report.added,
         warnings: &report.warnings,
+        unused: unused(&report.damage),
+        notes: &report.notes,
     })
 }

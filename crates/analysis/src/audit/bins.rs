@@ -15,12 +15,23 @@ pub(super) struct Bins<C> {
     /// log2 of the width, nanoseconds.
     shift: u32,
     most: usize,
+    /// From this shift on, four times as many.
+    more_from: u32,
 }
 
 impl<C: Cell> Bins<C> {
     /// No bins yet, and never more than `most`, which is a power of two.
     pub(super) fn new(most: usize, shift: u32) -> Bins<C> {
-        Bins { cells: Vec::new(), first: 0, shift, most }
+        Bins { cells: Vec::new(), first: 0, shift, most, more_from: u32::MAX }
+    }
+
+    /// Before bins get wider than 2^`shift` nanoseconds, there may be four times as many.
+    pub(super) fn more_from(self, shift: u32) -> Bins<C> {
+        Bins { more_from: shift, ..self }
+    }
+
+    fn most(&self) -> usize {
+        if self.shift < self.more_from { self.most } else { self.most * 4 }
     }
 
     /// The bin of that time.
@@ -38,14 +49,14 @@ impl<C: Cell> Bins<C> {
         if self.cells.is_empty() {
             self.first = time >> self.shift;
         }
-        while self.span_with(time) > self.most as u64 {
+        while self.span_with(time) > self.most() as u64 {
             self.double();
         }
         let bin = time >> self.shift;
         if bin < self.first {
             let missing = (self.first - bin) as usize;
             // Some more, so that times that run backwards do not move everything each time.
-            let spare = (self.cells.len() / 4).min(self.most - self.cells.len() - missing).min(bin as usize);
+            let spare = (self.cells.len() / 4).min(self.most() - self.cells.len() - missing).min(bin as usize);
             let added = missing + spare;
             self.cells.splice(0..0, std::iter::repeat_n(C::default(), added));
             self.first -= added as u64;
@@ -91,7 +102,8 @@ impl<C: Cell> Bins<C> {
 
     /// When bin `index` begins, nanoseconds.
     pub(super) fn begins(&self, index: usize) -> u64 {
-        (self.first + index as u64) << self.shift
+        let bin = u128::from(self.first) + index as u128;
+        u64::try_from(bin << self.shift).unwrap_or(u64::MAX)
     }
 
     /// The bin of that time, or the nearest one.

@@ -106,6 +106,12 @@ impl Durations {
         self.counts[bucket_of(duration)..].iter().map(|count| u64::from(*count)).sum()
     }
 
+    /// The sum of the durations above the bucket of `from` and below that of `to`, nanoseconds.
+    pub(super) fn time_between(&self, from: u64, to: u64) -> f64 {
+        let buckets = bucket_of(from) + 1..bucket_of(to).max(bucket_of(from) + 1);
+        buckets.map(|bucket| f64::from(self.counts[bucket]) * middle_of(bucket) as f64).sum()
+    }
+
     /// The median to a quarter of its value; `None` when empty.
     pub(super) fn median(&self) -> Option<u64> {
         let half = self.count().div_ceil(2);

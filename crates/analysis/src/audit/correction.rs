@@ -11,33 +11,51 @@ use truetail_model::time::Nanos;
 /// value that a bucket stands for is taken. An interval of zero adds nothing.
 pub fn corrected(histogram: &Histogram, expected_interval: Nanos) -> (Histogram, u64) {
     let mut corrected = histogram.clone();
-    let mut added = 0;
+    let mut steps = Steps::default();
     if expected_interval.is_zero() {
         return (corrected, 0);
     }
     let largest = histogram.max().unwrap_or_default();
     for (_, highest, count) in histogram.buckets() {
-        added += add_missing(&mut corrected, highest.min(largest), expected_interval, count);
+        steps.add_missing(&mut corrected, highest.min(largest), expected_interval, count);
     }
-    (corrected, added)
+    (corrected, steps.added)
 }
 
 /// So many values are added for one value at most; where there would be more, they are added in larger steps with as many
 /// copies of each, so that the time a correction takes is bounded.
 const MOST_STEPS: u64 = 100_000;
+/// Once so many values were added, each further value gets at most [`FEW_STEPS`].
+const MANY_STEPS: u64 = 100_000_000;
+const FEW_STEPS: u64 = 64;
+/// No more than so many requests are added to a file. Only a broken file could ask for more, and the counts would not hold them.
+const MOST_ADDED: u64 = 1 << 60;
 
-fn add_missing(to: &mut Histogram, value: Nanos, interval: Nanos, copies: u64) -> u64 {
-    let steps = value.0 / interval.0;
-    let steps = steps.saturating_sub(1);
-    let stride = steps.div_ceil(MOST_STEPS).max(1);
-    let mut step = 1;
-    while step <= steps {
-        let here = stride.min(steps - step + 1);
-        let middle = step + (here - 1) / 2;
-        to.record_n(Nanos(value.0 - middle * interval.0), copies.saturating_mul(here));
-        step += here;
+/// What was added so far.
+#[derive(Clone, Copy, Default, Debug)]
+struct Steps {
+    /// Values.
+    taken: u64,
+    /// Requests.
+    added: u64,
+}
+
+impl Steps {
+    fn add_missing(&mut self, to: &mut Histogram, value: Nanos, interval: Nanos, copies: u64) {
+        let steps = (value.0 / interval.0).saturating_sub(1);
+        let most = if self.taken < MANY_STEPS { MOST_STEPS } else { FEW_STEPS };
+        let stride = steps.div_ceil(most).max(1);
+        let mut step = 1;
+        while step <= steps {
+            let here = stride.min(steps - step + 1);
+            let middle = step + (here - 1) / 2;
+            let count = copies.saturating_mul(here).min(MOST_ADDED - self.added);
+            to.record_n(Nanos(value.0 - middle * interval.0), count);
+            step += here;
+            self.taken += 1;
+            self.added += count;
+        }
     }
-    steps.saturating_mul(copies)
 }
 
 /// Corrects requests as they come, exactly and not to the resolution of buckets, as `recordValueWithExpectedInterval` does.
@@ -46,13 +64,14 @@ pub struct Corrector {
     interval: Nanos,
     before: Histogram,
     after: Histogram,
-    added: u64,
+    steps: Steps,
 }
 
 impl Corrector {
     /// Nothing is recorded yet. An interval of zero adds nothing.
     pub fn new(expected_interval: Nanos) -> Corrector {
-        Corrector { interval: expected_interval, before: Histogram::new(), after: Histogram::new(), added: 0 }
+        let (before, after) = (Histogram::new(), Histogram::new());
+        Corrector { interval: expected_interval, before, after, steps: Steps::default() }
     }
 
     /// Records one request.
@@ -61,13 +80,13 @@ impl Corrector {
         self.before.record(value);
         self.after.record(value);
         if !self.interval.is_zero() && value.0 / 2 >= self.interval.0 {
-            self.added += add_missing(&mut self.after, value, self.interval, 1);
+            self.steps.add_missing(&mut self.after, value, self.interval, 1);
         }
     }
 
     /// As it was, as it is corrected, and how many requests were added.
     pub fn finish(self) -> (Histogram, Histogram, u64) {
-        (self.before, self.after, self.added)
+        (self.before, self.after, self.steps.added)
     }
 }
 
@@ -98,6 +117,18 @@ mod tests {
             assert!((mean / 25.0025 - 1.0).abs() < 0.001, "{mean}");
         }
         assert_eq!(before.quantile(0.75), before.quantile(0.5));
+    }
+
+    /// Rows of 584 years each, and an interval of a nanosecond.
+    #[test]
+    fn a_hostile_file_is_corrected_in_bounded_time() {
+        let mut corrector = Corrector::new(Nanos(1));
+        corrector.steps.taken = MANY_STEPS - 1;
+        (0..3_000).for_each(|_| corrector.record(Nanos(u64::MAX)));
+        assert!(corrector.steps.taken <= MANY_STEPS + MOST_STEPS + 3_000 * FEW_STEPS);
+        let (before, after, added) = corrector.finish();
+        assert_eq!((added, after.count()), (MOST_ADDED, before.count() + MOST_ADDED));
+        assert_eq!(corrected(&before, Nanos(1)).1, MOST_ADDED);
     }
 
     proptest! {

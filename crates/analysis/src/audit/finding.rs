@@ -78,8 +78,8 @@ pub struct Audit {
     pub finding: AuditFinding,
     /// What shows it, the weightiest first.
     pub evidence: Vec<Evidence>,
-    /// Requests in the file.
-    pub requests: u64,
+    /// Requests in the file; `None` where it does not say.
+    pub requests: Option<u64>,
     /// Those without an answer, or with an error status; `None` where the file does not say.
     pub failed: Option<u64>,
     /// Requests that should have been sent and were not; `None` where that cannot be told.

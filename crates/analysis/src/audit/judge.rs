@@ -10,7 +10,9 @@ use super::chance::{probability_by_chance, waits_for_answers};
 use super::dips::{Dip, dips};
 use super::estimate::{Missing, reported, with_bounds};
 use super::finding::{Audit, AuditFinding, Evidence};
+use super::hidden;
 use super::rows::{Given, MATERIAL, Rows};
+use super::server;
 use super::silence::{Precision, Silence, Silences, silences};
 use super::summary;
 use super::workers::WorkerFacts;
@@ -34,35 +36,43 @@ const COVER: std::ops::RangeInclusive<f64> = 0.65..=1.35;
 struct Seen {
     silences: Silences,
     dips: Vec<Dip>,
-    workers: Option<WorkerFacts>,
+    users: Option<WorkerFacts>,
     by_chance: f64,
     waits: bool,
     /// Nothing was so slow that it could have hidden much.
     nothing_slow: bool,
+    /// Stops so short that they do not show could hide much.
+    is_blind: bool,
+    /// To so much starts are told apart, nanoseconds.
     resolution: u64,
+    /// The file gives them to so much.
+    of_file: u64,
     time: u64,
     starts: u64,
 }
 
 pub(super) fn judge(rows: &Rows, axis: Axis<'_>, run: &ForeignRun, given: Given) -> Audit {
-    let audit = by_times(rows, axis, run, given);
-    let matters = |dropped: &u64| summary::dropping_matters(*dropped, rows.requests);
-    match run.claims.dropped.filter(matters) {
+    let mut audit = by_times(rows, axis, run, given);
+    if run.view == ForeignView::Server {
+        server::adapt(&mut audit, given);
+    }
+    match summary::material_drops(run, rows.requests) {
         None => audit,
-        Some(dropped) => with_dropped(audit, dropped),
+        Some(dropped) => with_dropped(audit, run, dropped),
     }
 }
 
 /// The tool itself counts requests that it did not send, whether or not the times show it.
-fn with_dropped(mut audit: Audit, dropped: u64) -> Audit {
+fn with_dropped(mut audit: Audit, run: &ForeignRun, dropped: u64) -> Audit {
     let is_estimated = matches!(audit.finding, AuditFinding::Likely | AuditFinding::Certain);
     if !is_estimated {
         // How long they would have taken is not known.
         audit.corrected.clear();
     }
     audit.finding = AuditFinding::Certain;
-    audit.missing_arrivals = audit.missing_arrivals.max(Some(dropped));
-    audit.evidence.insert(0, summary::dropping(dropped));
+    audit.missing_arrivals =
+        audit.missing_arrivals.filter(|_| is_estimated).max(summary::dropped_requests(run, dropped));
+    audit.evidence.insert(0, summary::dropping(run, dropped));
     audit
 }
 
@@ -72,11 +82,13 @@ fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> 
     let by_dip: Vec<Missing> = seen.dips.iter().map(Missing::of_dip).collect();
     let (from_silences, from_dips) = (from_silences(&seen, &by_silence), from_dips(&seen, &by_dip));
     if from_silences.max(from_dips) == AuditFinding::NoneSeen
+        && seen.starts >= FEWEST_REQUESTS
         && let Some(audit) = by_tool(rows, &seen, run, given)
     {
         return audit;
     }
-    let finding = from_silences.max(from_dips).max(cannot_tell(&seen));
+    let found = from_silences.max(from_dips);
+    let finding = if seen.starts < FEWEST_REQUESTS { AuditFinding::CannotTell } else { found.max(cannot_tell(&seen)) };
     let missing = match finding {
         AuditFinding::NoneSeen | AuditFinding::CannotTell => &[],
         AuditFinding::Likely | AuditFinding::Certain if from_silences >= from_dips => by_silence.as_slice(),
@@ -90,9 +102,9 @@ fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> 
     };
     Audit {
         finding,
-        evidence: evidence(&seen, run, finding, from_silences >= from_dips),
-        requests: rows.requests,
-        failed: Some(rows.failed),
+        evidence: evidence(&seen, finding, from_silences >= from_dips),
+        requests: Some(rows.requests),
+        failed: rows.failed(run),
         missing_arrivals: (finding != AuditFinding::CannotTell).then(|| total(missing).round() as u64),
         users,
         expected_interval: interval,
@@ -104,7 +116,7 @@ fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> 
 /// Where the starts are too coarse to show anything, but the tool leaves no doubt that its users wait for answers, the
 /// durations tell. Little's law gives the users where the file does not.
 fn by_tool(rows: &Rows, seen: &Seen, run: &ForeignRun, given: Given) -> Option<Audit> {
-    let is_coarse = seen.resolution > COARSE && seen.starts >= FEWEST_REQUESTS;
+    let is_coarse = seen.of_file > COARSE && seen.resolution == seen.of_file;
     if !is_coarse || seen.nothing_slow || run.load.model != Some(LoadModelKind::Closed) {
         return None;
     }
@@ -121,7 +133,9 @@ fn by_tool(rows: &Rows, seen: &Seen, run: &ForeignRun, given: Given) -> Option<A
 fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     let resolution = run.clock.start_resolution_ns.max(1);
     let workers = rows.workers.facts();
-    let users = workers.filter(WorkerFacts::are_users);
+    // How a server's own stall ends tells nothing of its clients.
+    let is_client = run.view == ForeignView::Client;
+    let users = workers.filter(WorkerFacts::are_users).filter(|_| is_client);
     let precision = Precision {
         end: if resolution == 1 { 0 } else { resolution + run.clock.duration_resolution_ns },
         think: users.map_or(0, |users| users.think.0),
@@ -129,23 +143,32 @@ fn look(rows: &Rows, axis: &mut Axis<'_>, run: &ForeignRun) -> Seen {
     let time = axis.total_time();
     let silences = if resolution <= COARSE { silences(axis, precision) } else { Silences::default() };
     let by_chance = probability_by_chance(&silences, axis.total(), precision);
-    let waits = waits_for_answers(&silences);
+    let waits = is_client && waits_for_answers(&silences);
     let is_shown = waits || users.is_some();
     axis.leave_out(&[]);
-    let longest = rows.durations.max().unwrap_or_default().0;
-    let median = rows.durations.quantile(0.5).unwrap_or_default().0;
+    let width = axis.events.width();
     Seen {
         // Where the starts are exact, an irregular schedule shows dips too, so they count only for a client that waits.
         dips: if is_shown || resolution > COARSE { dips(axis, resolution) } else { Vec::new() },
         by_chance: if is_shown && !silences.waiting.is_empty() { 0.0 } else { by_chance },
         silences,
-        workers,
+        users,
         waits,
-        nothing_slow: (longest as f64) < (2.0 * median as f64).max(MATERIAL * time as f64),
-        resolution,
+        nothing_slow: hidden::share(&rows.durations) < MATERIAL,
+        is_blind: is_blind(axis, rows, resolution),
+        resolution: if width > COARSE { width.max(resolution) } else { resolution },
+        of_file: resolution,
         time,
         starts: axis.total(),
     }
+}
+
+/// Starts are told apart to so little that short stops do not show, and there could be enough of them to matter.
+fn is_blind(axis: &Axis<'_>, rows: &Rows, resolution: u64) -> bool {
+    let width = axis.events.width();
+    // A stop that is longer than a bin shows where only the bins are wide.
+    let visible = if resolution > COARSE { u64::MAX } else { width.saturating_mul(2) };
+    resolution.max(width) > COARSE && hidden::share_unseen(axis, &rows.durations, resolution, visible) >= MATERIAL
 }
 
 fn time(length: Nanos) -> String {
@@ -183,13 +206,13 @@ fn from_dips(seen: &Seen, missing: &[Missing]) -> AuditFinding {
 }
 
 fn cannot_tell(seen: &Seen) -> AuditFinding {
-    let too_coarse = seen.resolution > COARSE && seen.time / seen.resolution < FEWEST_STEPS && !seen.nothing_slow;
-    if seen.starts < FEWEST_REQUESTS || too_coarse { AuditFinding::CannotTell } else { AuditFinding::NoneSeen }
+    let too_coarse = seen.of_file > COARSE && seen.time / seen.of_file < FEWEST_STEPS && !seen.nothing_slow;
+    if seen.is_blind || too_coarse { AuditFinding::CannotTell } else { AuditFinding::NoneSeen }
 }
 
 /// Users and interval, as given or inferred.
 fn load(seen: &Seen, given: Given) -> (Option<u32>, Option<Nanos>) {
-    let waiting = seen.workers.filter(WorkerFacts::are_users);
+    let waiting = seen.users;
     let largest = seen.silences.waiting.iter().max_by(|a, b| a.expected.total_cmp(&b.expected));
     let blocked = largest.and_then(|silence| u32::try_from(silence.in_flight).ok());
     let users = given.users.or(waiting.map(|users| users.workers)).or(blocked);
@@ -198,7 +221,7 @@ fn load(seen: &Seen, given: Given) -> (Option<u32>, Option<Nanos>) {
     (users, given.interval.or(inferred))
 }
 
-fn evidence(seen: &Seen, run: &ForeignRun, finding: AuditFinding, by_silence: bool) -> Vec<Evidence> {
+fn evidence(seen: &Seen, finding: AuditFinding, by_silence: bool) -> Vec<Evidence> {
     let mut found = Vec::new();
     let omits = matches!(finding, AuditFinding::Likely | AuditFinding::Certain);
     if omits && by_silence {
@@ -222,9 +245,6 @@ fn evidence(seen: &Seen, run: &ForeignRun, finding: AuditFinding, by_silence: bo
     }
     if seen.nothing_slow && !omits {
         found.push(summary::too_fast());
-    }
-    if run.view == ForeignView::Server {
-        found.push(server_view());
     }
     found
 }
@@ -274,20 +294,23 @@ fn of_limit(seen: &Seen) -> Evidence {
 fn of_dips(seen: &Seen) -> Option<Evidence> {
     let deepest = seen.dips.iter().max_by(|a, b| a.sigma.total_cmp(&b.sigma))?;
     let missing: f64 = seen.dips.iter().map(|dip| dip.missing).sum();
+    let whole = Nanos(seen.dips.iter().map(|dip| dip.length.0).sum());
+    let count = seen.dips.len();
+    let stretches = if count == 1 { String::new() } else { format!(" {count} stretches of together") };
     Some(Evidence::new(
         "rate_dips_while_slow",
         format!(
-            "{:.0} requests are missing in {} against {} before and after, while the slowest took {} \
+            "{missing:.0} requests are missing in{stretches} {} against {} before and after, while the slowest took {} \
              and no more requests than usual were in flight",
-            missing,
-            time(deepest.length),
+            time(whole),
             figures::rate(deepest.rate),
             time(Nanos(deepest.longest))
         ),
         &[
-            ("dips", json!(seen.dips.len())),
+            ("dips", json!(count)),
             ("from_ns", json!(deepest.from)),
             ("length_ns", json!(deepest.length.0)),
+            ("all_lengths_ns", json!(whole.0)),
             ("expected_starts", json!(missing.round())),
             ("sigma", json!(deepest.sigma)),
             ("longest_ns", json!(deepest.longest)),
@@ -300,8 +323,8 @@ fn too_little(seen: &Seen) -> Evidence {
     Evidence::new(
         "too_little_to_matter",
         format!(
-            "sending stopped while something was slow, but only {missing:.0} requests are missing, which is less than \
-             {} % of all",
+            "sending stopped while something was slow; the {missing:.0} requests to be expected meanwhile are less than \
+             {} % of all and not counted as missing",
             MATERIAL * 100.0
         ),
         &[("expected_starts", json!(missing.round()))],
@@ -319,13 +342,15 @@ fn waiting(seen: &Seen) -> Vec<Evidence> {
             &[("gaps", json!(all)), ("followed", json!(gaps.followed))],
         ));
     }
-    if let Some(workers) = seen.workers.filter(WorkerFacts::are_users) {
+    if let Some(workers) = seen.users {
         found.push(Evidence::new(
             "workers_wait",
             format!(
-                "each of {} workers sends its next request {} after its last answer, and never before",
+                "each of {} workers waits for its last answer and then sends its next request, usually {} later; \
+                 {:.1} % come earlier",
                 workers.workers,
-                time(workers.think)
+                time(workers.think),
+                100.0 * (1.0 - workers.share_waiting)
             ),
             &[("workers", json!(workers.workers)), ("think_ns", json!(workers.think.0))],
         ));
@@ -334,18 +359,15 @@ fn waiting(seen: &Seen) -> Vec<Evidence> {
 }
 
 fn coarse(seen: &Seen) -> Evidence {
+    let resolution = time(Nanos(seen.resolution));
+    let why = if seen.resolution == seen.of_file {
+        format!("the file gives starts to {resolution} only")
+    } else {
+        format!("the file spans so long a time that starts are told apart to {resolution} only")
+    };
     Evidence::new(
         "coarse_starts",
-        format!("the file gives starts to {} only, so that shorter stops do not show", time(Nanos(seen.resolution))),
+        format!("{why}, so that shorter stops do not show"),
         &[("resolution_ns", json!(seen.resolution))],
-    )
-}
-
-fn server_view() -> Evidence {
-    Evidence::new(
-        "server_view",
-        "the file was written by the server: it holds what reached the server, and no time that a request waited before"
-            .to_owned(),
-        &[],
     )
 }

@@ -13,8 +13,10 @@ mod correction;
 mod dips;
 mod estimate;
 mod finding;
+mod hidden;
 mod judge;
 mod rows;
+mod server;
 mod silence;
 mod summary;
 mod usual;
@@ -29,7 +31,7 @@ use truetail_run::{ForeignRequest, ForeignRun, LatencyFrom};
 use axis::Axis;
 use rows::{Given, Rows};
 
-/// Looks at the requests of a file one by one. Its memory does not grow with their number: at most 5 MB, and 30 bytes a
+/// Looks at the requests of a file one by one. Its memory does not grow with their number: at most 15 MB, and 30 bytes a
 /// worker.
 #[derive(Clone, Debug, Default)]
 pub struct Auditor {

@@ -8,6 +8,7 @@ use truetail_run::{ForeignRun, LatencyFrom};
 
 use super::estimate::{Missing, reported, with_bounds};
 use super::finding::{Audit, AuditFinding, CorrectedQuantile, Evidence, QUANTILES, ReportedQuantile};
+use super::hidden;
 use super::rows::{Given, MATERIAL, Rows};
 
 /// A request holds its user up if it takes so many of the intervals at which the user sends. Fewer come up in any service whose
@@ -18,15 +19,17 @@ const KEPT_UP: f64 = 0.99;
 
 pub(super) fn judge(histogram: Option<&Histogram>, rows: &Rows, run: &ForeignRun, given: Given) -> Audit {
     let told = told(histogram, run, given);
-    let measured = measured(histogram, run);
-    let requests =
-        if rows.requests > 0 { rows.requests } else { run.claims.requests.or(run.claims.measured).unwrap_or(measured) };
+    let requests = if rows.requests > 0 {
+        Some(rows.requests)
+    } else {
+        run.claims.requests.or(run.claims.measured).or(histogram.map(Histogram::count))
+    };
     Audit {
         finding: told.finding,
         missing_arrivals: told.missing.map(|missing| missing.round() as u64),
         evidence: told.evidence,
         requests,
-        failed: if rows.requests > 0 { Some(rows.failed) } else { run.claims.failed },
+        failed: rows.failed(run),
         users: given.users,
         expected_interval: told.interval,
         reported: reported_by(histogram, run),
@@ -50,8 +53,8 @@ impl Told {
 }
 
 fn told(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told {
-    if let Some(dropped) = run.claims.dropped.filter(|dropped| *dropped > 0) {
-        return of_dropped(dropped, run, given);
+    if let Some(told) = of_dropped(run, given) {
+        return told;
     }
     match run.claims.latency_from {
         LatencyFrom::Intended => {
@@ -69,23 +72,37 @@ fn told(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told {
     }
 }
 
-fn of_dropped(dropped: u64, run: &ForeignRun, given: Given) -> Told {
-    let sent = run.claims.requests.or(run.claims.measured).unwrap_or(0);
-    let finding = if dropping_matters(dropped, sent) { AuditFinding::Certain } else { AuditFinding::NoneSeen };
-    Told { missing: Some(dropped as f64), ..Told::only(finding, dropping(dropped), given.interval) }
+fn of_dropped(run: &ForeignRun, given: Given) -> Option<Told> {
+    let dropped = material_drops(run, run.claims.requests.or(run.claims.measured).unwrap_or(0))?;
+    let missing = dropped_requests(run, dropped).map(|requests| requests as f64);
+    Some(Told { missing, ..Told::only(AuditFinding::Certain, dropping(run, dropped), given.interval) })
 }
 
-/// Whether that many requests which were due and not sent matter among those that were.
-pub(super) fn dropping_matters(dropped: u64, sent: u64) -> bool {
-    dropped > 0 && dropped as f64 >= MATERIAL * (sent as f64 + dropped as f64)
+/// What was due and not sent, by the tool's own count, if it matters beside what was sent.
+pub(super) fn material_drops(run: &ForeignRun, sent: u64) -> Option<u64> {
+    let matters = |dropped: &u64| *dropped > 0 && *dropped as f64 >= MATERIAL * (sent as f64 + *dropped as f64);
+    run.claims.dropped.filter(matters)
 }
 
-pub(super) fn dropping(dropped: u64) -> Evidence {
-    Evidence::new(
-        "dropped",
-        format!("the tool says itself that it did not send {dropped} requests that were due"),
-        &[("dropped", json!(dropped))],
-    )
+/// k6 counts iterations, each of which may send any number of requests.
+fn counts_iterations(run: &ForeignRun) -> bool {
+    run.tool == Some("k6")
+}
+
+/// How many requests were dropped, where that is what the tool counts.
+pub(super) fn dropped_requests(run: &ForeignRun, dropped: u64) -> Option<u64> {
+    (!counts_iterations(run)).then_some(dropped)
+}
+
+pub(super) fn dropping(run: &ForeignRun, dropped: u64) -> Evidence {
+    let message = if counts_iterations(run) {
+        format!(
+            "the tool says itself that it did not begin {dropped} iterations that were due, each of one request or more"
+        )
+    } else {
+        format!("the tool says itself that it did not send {dropped} requests that were due")
+    };
+    Evidence::new("dropped", message, &[("dropped", json!(dropped))])
 }
 
 fn open(run: &ForeignRun, given: Given) -> Told {
@@ -107,7 +124,10 @@ fn open(run: &ForeignRun, given: Given) -> Told {
 
 /// A tool whose users wait for their answers: while a request took v, its user did not send v / interval − 1 others.
 fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told {
-    let Some((interval, measured)) = interval(histogram, run, given) else {
+    let Some(measured) = measured(histogram, run) else {
+        return Told::only(AuditFinding::CannotTell, no_count(), given.interval);
+    };
+    let Some(interval) = interval(run, given) else {
         return Told::only(AuditFinding::CannotTell, no_interval(), given.interval);
     };
     let tail = tail(histogram, run, measured);
@@ -120,10 +140,13 @@ fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told
     // At most all users were held up as long as the longest request took, where the file does not count its slow ones.
     let longest = slow.iter().map(|one| one.value).max().unwrap_or(0);
     let high = if histogram.is_some() { low } else { low.max(users * hidden(longest)) };
-    let share = |missing: f64| missing / (measured as f64 + missing).max(1.0);
+    let share = |missing: f64| if missing.is_finite() { missing / (measured as f64 + missing).max(1.0) } else { 1.0 };
     let finding = match (share(low) >= MATERIAL, share(high) >= MATERIAL) {
         (true, _) => AuditFinding::Certain,
         (false, true) => AuditFinding::Likely,
+        (false, false) if histogram.is_none() && share(most_hidden(run, measured, interval)) >= MATERIAL => {
+            return Told::only(AuditFinding::CannotTell, between_quantiles(), Some(Nanos(interval as u64)));
+        }
         (false, false) => AuditFinding::NoneSeen,
     };
     let interval = Nanos(interval as u64);
@@ -138,6 +161,23 @@ fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told
         interval: Some(interval),
         corrected,
     }
+}
+
+/// How many requests were not sent at most, if as many requests were slow as the quantiles and the longest allow.
+fn most_hidden(run: &ForeignRun, measured: u64, interval: f64) -> f64 {
+    let slow = hidden::at_most_slow(&run.claims, (SLOW_INTERVALS * interval) as u64);
+    let of = |(share, value): (f64, u64)| share * measured as f64 * (value as f64 / interval - 1.0);
+    slow.map_or(f64::INFINITY, |slow| slow.into_iter().map(of).sum())
+}
+
+fn between_quantiles() -> Evidence {
+    Evidence::new(
+        "slow_not_counted",
+        "the users of the tool wait for their answers, and the file does not say how many requests took longer than its \
+         highest percentile, so that they could have kept others from being sent"
+            .to_owned(),
+        &[],
+    )
 }
 
 fn missing(slow: &[Slow], interval: Nanos, low: f64, high: f64) -> Vec<Missing> {
@@ -176,20 +216,20 @@ fn held_up(finding: AuditFinding, longest: u64, interval: Nanos, low: f64, high:
     )
 }
 
-/// How often each user sends, nanoseconds, and how many requests were measured.
-fn interval(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Option<(f64, u64)> {
-    let measured = measured(histogram, run);
+/// How often each user sends, nanoseconds.
+fn interval(run: &ForeignRun, given: Given) -> Option<f64> {
     let by_rate = || Some(f64::from(given.users?) / run.claims.rate_per_second.filter(|rate| *rate > 0.0)? * 1e9);
     let interval = given.interval.map(|interval| interval.0 as f64).or_else(by_rate)?;
-    (measured > 0 && interval > 0.0).then_some((interval, measured))
+    (interval > 0.0).then_some(interval)
 }
 
 fn time(length: Nanos) -> String {
     crate::figures::time(length.0 as f64)
 }
 
-fn measured(histogram: Option<&Histogram>, run: &ForeignRun) -> u64 {
-    histogram.map(Histogram::count).or(run.claims.measured).or(run.claims.requests).unwrap_or(0)
+fn measured(histogram: Option<&Histogram>, run: &ForeignRun) -> Option<u64> {
+    let measured = histogram.map(Histogram::count).or(run.claims.measured).or(run.claims.requests);
+    measured.filter(|measured| *measured > 0)
 }
 
 /// Requests of which at least so many took about that long.
@@ -250,18 +290,20 @@ fn reported_by(histogram: Option<&Histogram>, run: &ForeignRun) -> Vec<ReportedQ
     QUANTILES.into_iter().filter_map(claimed).collect()
 }
 
-/// The longest request took so small a share of the run that it cannot have hidden much.
+/// All slow requests together took so small a share of the time that they cannot have hidden much.
 fn nothing_slow(histogram: Option<&Histogram>, run: &ForeignRun) -> bool {
-    let longest = histogram.and_then(|histogram| histogram.max().map(|max| max.0)).or(run.claims.max_ns);
-    let Some((longest, rate)) = longest.zip(run.claims.rate_per_second.filter(|rate| *rate > 0.0)) else {
-        return false;
-    };
-    let whole = measured(histogram, run) as f64 / rate * 1e9;
-    (longest as f64) < MATERIAL * whole
+    match histogram {
+        Some(histogram) => !histogram.is_empty() && hidden::share(histogram) < MATERIAL,
+        None => hidden::share_claimed(&run.claims).is_some_and(|share| share < MATERIAL),
+    }
 }
 
 pub(super) fn too_fast() -> Evidence {
-    Evidence::new("nothing_slow", "no request was so slow that it could have hidden others".to_owned(), &[])
+    Evidence::new(
+        "nothing_slow",
+        "the slow requests together took too little time to have hidden others that matter".to_owned(),
+        &[],
+    )
 }
 
 fn intended() -> Evidence {
@@ -294,6 +336,14 @@ fn no_interval() -> Evidence {
     Evidence::new(
         "no_interval",
         "the file does not say how often a user sends; give --users or --expected-interval".to_owned(),
+        &[],
+    )
+}
+
+fn no_count() -> Evidence {
+    Evidence::new(
+        "no_count",
+        "the file does not say how many requests there were, so that nobody can tell what share is missing".to_owned(),
         &[],
     )
 }

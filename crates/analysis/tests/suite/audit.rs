@@ -4,13 +4,13 @@
 #[path = "../../examples/audit_study/loads.rs"]
 mod loads;
 
-use loads::{OPEN_LOADS, closed, file, open_load, scenario, stalled_loop};
+use loads::{OPEN_LOADS, closed, file, open_load, scenario, service, stall, stalled_loop};
 use truetail_analysis::audit::{Audit, AuditFinding, Auditor, Corrector};
 use truetail_model::record::{Outcome, RequestRecord};
 use truetail_model::service::{Fault, Gate, Service, Variation};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{ClaimedQuantile, Claims, ForeignLoad, ForeignRequest, ForeignRun, LatencyFrom};
+use truetail_run::{ClaimedQuantile, Claims, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, LatencyFrom};
 use truetail_sim::{FaultClockStart, Simulation, Sink};
 
 fn is_alarm(audit: &Audit) -> bool {
@@ -198,5 +198,106 @@ fn what_a_summary_cannot_tell_is_said() {
     let audit = audit_of(&rows, &with_rows);
     assert_eq!((audit.finding, audit.missing_arrivals, audit.corrected.len()), (AuditFinding::Certain, Some(1_000), 0));
     let nothing = audit_of(&[], &file(1));
-    assert_eq!((nothing.finding, nothing.requests), (AuditFinding::CannotTell, 0));
+    assert_eq!((nothing.finding, nothing.requests), (AuditFinding::CannotTell, None));
+}
+
+/// Ten seconds of one user, with ten stops of 100 ms, and the same again a day later, or with a row of 1970.
+#[test]
+fn a_file_in_which_stops_do_not_show_cannot_tell() {
+    let stops = |at: u64| stall(Nanos::from_millis(500 + at * 1_000), Nanos::from_millis(100));
+    let service = service(Variation::Constant, 1, (0..10).map(stops).collect());
+    let once = rows(&service, 1, 10);
+    assert_eq!(audit_of(&once, &file(1)).finding, AuditFinding::Certain);
+    let moved = |row: &ForeignRequest, by: u64| ForeignRequest { start_ns: row.start_ns.map(|at| at + by), ..*row };
+    let (day, epoch) = (86_400_000_000_000, 1_700_000_000_000_000_000);
+    let appended: Vec<_> = once.iter().copied().chain(once.iter().map(|row| moved(row, day))).collect();
+    let mut of_1970: Vec<_> = once.iter().map(|row| moved(row, epoch)).collect();
+    of_1970[3].start_ns = Some(0);
+    for rows in [&appended, &of_1970] {
+        let audit = audit_of(rows, &file(1));
+        assert_eq!((audit.finding, codes(&audit)), (AuditFinding::CannotTell, vec!["coarse_starts"]), "{audit:?}");
+    }
+    assert_eq!(audit_of(&once, &file(1_000_000_000)).finding, AuditFinding::CannotTell);
+    assert_eq!(audit_of(&once[..40], &file(1)).finding, AuditFinding::CannotTell);
+}
+
+/// A healthy file of a day loses its shortest stops, but has nothing that could hide any.
+#[test]
+fn a_long_healthy_file_shows_none() {
+    let once = rows(&Service::healthy(Nanos::from_millis(10)), 2, 10);
+    let again =
+        once.iter().map(|row| ForeignRequest { start_ns: row.start_ns.map(|at| at + 86_400_000_000_000), ..*row });
+    let audit = audit_of(&once.iter().copied().chain(again).collect::<Vec<_>>(), &file(1));
+    assert_eq!(audit.finding, AuditFinding::NoneSeen, "{audit:?}");
+}
+
+#[test]
+fn times_at_the_end_of_all_clocks_are_judged_too() {
+    let row = |start_ns: u64, duration: u64| ForeignRequest {
+        start_ns: Some(start_ns),
+        duration: Nanos(duration),
+        outcome: Outcome::Response { status: 200 },
+        worker: Some(0),
+        bytes_in: None,
+    };
+    for (start, duration) in
+        [(u64::MAX - 1_000, 10), (0, u64::MAX), (u64::MAX, u64::MAX), (i64::MAX as u64 - 1_000, 10)]
+    {
+        let mut rows: Vec<_> = (0..100).map(|at| row(start.saturating_sub(at * 1_000), duration)).collect();
+        rows.push(row(5, 5));
+        for resolution in [1, 1_000_000_000] {
+            audit_of(&rows, &file(resolution));
+        }
+    }
+}
+
+/// A stop that an access log shows may be one of the server, whatever its clients did.
+#[test]
+fn an_access_log_never_shows_for_certain_what_clients_did() {
+    let stall = stall(Nanos::from_secs(5), Nanos::from_secs(1));
+    let rows = rows(&service(Variation::Constant, 1, vec![stall]), 5, 10);
+    assert_eq!(audit_of(&rows, &file(1)).finding, AuditFinding::Certain);
+    let audit = audit_of(&rows, &ForeignRun { view: ForeignView::Server, ..file(1) });
+    assert_eq!((audit.finding, audit.missing_arrivals, audit.users), (AuditFinding::Likely, None, None));
+    assert_eq!((codes(&audit), audit.corrected.len()), (vec!["sends_stop_while_slow", "server_view"], 0));
+}
+
+/// 0.1 % of all requests may have taken 110 ms, and so hidden 1 % more.
+#[test]
+fn a_summary_does_not_rule_out_many_stalls_of_which_none_is_long() {
+    let mut run = summary(LatencyFrom::Send);
+    run.claims.max_ns = Some(120_000_000);
+    let audit = audit_of(&[], &run);
+    assert_eq!((audit.finding, codes(&audit)), (AuditFinding::CannotTell, vec!["slow_not_counted"]));
+    run.load.model = None;
+    let audit = audit_of(&[], &run);
+    assert_eq!((audit.finding, codes(&audit)), (AuditFinding::CannotTell, vec!["no_starts"]));
+    run.claims.max_ns = Some(12_000_000);
+    let audit = audit_of(&[], &run);
+    assert_eq!((audit.finding, codes(&audit)), (AuditFinding::NoneSeen, vec!["nothing_slow"]));
+}
+
+#[test]
+fn what_a_file_does_not_say_is_not_zero() {
+    let mut rows = rows(&Service::healthy(Nanos::from_millis(10)), 2, 5);
+    rows.iter_mut().for_each(|row| row.outcome = Outcome::Response { status: 0 });
+    assert_eq!(audit_of(&rows, &file(1)).failed, None);
+    rows[0].outcome = Outcome::Response { status: 200 };
+    assert_eq!(audit_of(&rows, &file(1)).failed, Some(0));
+    let mut run = summary(LatencyFrom::Send);
+    run.claims.measured = None;
+    let audit = audit_of(&[], &run);
+    assert_eq!((audit.requests, codes(&audit)), (None, vec!["no_count"]));
+}
+
+/// k6 drops iterations, and few of them say nothing of the requests.
+#[test]
+fn dropped_iterations_are_no_requests() {
+    let mut run = ForeignRun { tool: Some("k6"), ..summary(LatencyFrom::Send) };
+    run.claims.dropped = Some(1_000);
+    let audit = audit_of(&[], &run);
+    assert_eq!((audit.finding, audit.missing_arrivals), (AuditFinding::Certain, None));
+    assert!(audit.evidence[0].message.contains("1000 iterations"), "{audit:?}");
+    run.claims.dropped = Some(1);
+    assert_eq!(codes(&audit_of(&[], &run)), ["users_held_up"]);
 }

@@ -159,3 +159,21 @@ fn what_counts_from_intended_starts_is_corrected_only_anyway() {
     );
     assert_eq!(dir.truetail(&["correct", &wrk2]).code, Some(2), "the interval is required");
 }
+
+/// A correction says what of the file it could not use, and both verbs leave out what the file does not say.
+#[test]
+fn what_a_file_lacks_is_said_and_not_made_up() {
+    let dir = TestDir::new();
+    let rows: String = (0..100).map(|row| format!("{},{}\n", row * 10, 10)).collect();
+    dir.file("own.csv", &format!("at,took\n{rows}990,x\n"));
+    let columns = ["--columns", "start=at,duration=took", "--units", "start=ms,duration=ms"];
+    let correct = [&["correct", "own.csv", "--expected-interval", "10ms"][..], &columns].concat();
+    let text = dir.truetail(&correct).stdout;
+    assert!(text.contains("Left out: 1 row; the first is in line 102, at byte "), "{text}");
+    let json = dir.truetail(&[&correct[..], &["--json"]].concat()).json();
+    assert_eq!((json["rows_left_out"].as_u64(), json["first_left_out"]["line"].as_u64()), (Some(1), Some(102)));
+    let text = audit(&dir, &[&["own.csv"][..], &columns].concat()).stdout;
+    assert!(text.contains("100 requests\n") && !text.contains("failed"), "{text}");
+    let json = audit(&dir, &[&["own.csv", "--json"][..], &columns].concat()).json();
+    assert!(json["failed"].is_null() && json["rows_left_out"] == 1, "{json}");
+}

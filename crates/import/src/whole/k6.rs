@@ -1,6 +1,5 @@
 //! k6's summary as JSON: of `--summary-export`, or of a script's `handleSummary`.
 
-use truetail_model::workload::LoadModelKind;
 use truetail_run::{ForeignClock, ForeignLoad, ForeignRun};
 use truetail_tools::files;
 
@@ -32,9 +31,7 @@ fn read(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, ImportE
     json::check(bytes)?;
     let (claims, users) = files::k6_summary(bytes).map_err(|error| refused(bytes, &error))?;
     let clock = ForeignClock { duration_resolution_ns: 1, ..ForeignClock::default() };
-    // Only executors with an arrival rate drop iterations.
-    let model = claims.dropped.map(|_| LoadModelKind::Open);
     let users = users.and_then(|users| users.try_into().ok());
-    let load = ForeignLoad { users, model, ..ForeignLoad::default() };
+    let load = ForeignLoad { users, ..ForeignLoad::default() };
     Ok(ForeignRun { clock, load, ..run(claims) })
 }

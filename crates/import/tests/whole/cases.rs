@@ -140,7 +140,7 @@ fn k6() {
         Case {
             file: "tools/k6-constant-arrival-rate/1.8.1/dropped/summary.json",
             format: "k6-summary",
-            says: "Send, 560 measured, 560 made, 0 failed, 41 dropped, 93.16/s, p50 10.929, p90 84.025, p99 956.156, p99.9 1005.918, mean 71.934, max 1011.523, 61 users, open, resolution 1",
+            says: "Send, 560 measured, 560 made, 0 failed, 41 dropped, 93.16/s, p50 10.929, p90 84.025, p99 956.156, p99.9 1005.918, mean 71.934, max 1011.523, 61 users, resolution 1",
             notes: &[],
         },
         Case {
@@ -434,7 +434,7 @@ fn files_made_by_hand() {
         Case {
             file: "import/by-hand/k6-handle-summary.json",
             format: "k6-summary",
-            says: "Send, 560 measured, 560 made, 7 failed, 41 dropped, 93.16/s, p50 10.900, p90 84.000, p99 956.100, mean 71.900, max 1011.500, 61 users, open, resolution 1",
+            says: "Send, 560 measured, 560 made, 7 failed, 41 dropped, 93.16/s, p50 10.900, p90 84.000, p99 956.100, mean 71.900, max 1011.500, 61 users, resolution 1",
             notes: &[],
         },
     ]);

@@ -35,6 +35,8 @@ pub fn correct(args: CorrectArgs) -> Result<ExitCode> {
     let report = CorrectReport {
         file: name,
         warnings: objection.map(str::to_owned).into_iter().collect(),
+        damage: run.damage,
+        notes: run.notes,
         before,
         after,
         added,
