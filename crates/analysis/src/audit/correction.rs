@@ -149,13 +149,14 @@ mod tests {
             prop_assert_eq!(before.count() + added, after.count());
         }
 
-        /// What is added is bounded by the time that was waited, and the longest stays the longest.
+        /// What is added is bounded by the time that was waited, and the longest stays the longest. A histogram gives each time
+        /// as its bucket, which is less than 1 % longer.
         #[test]
         fn what_is_added_is_bounded(values in proptest::collection::vec(1u64..1_000_000, 1..60), interval in 1u64..100_000) {
             let mut histogram = Histogram::new();
             values.iter().for_each(|value| histogram.record(Nanos(*value)));
             let (after, added) = corrected(&histogram, Nanos(interval));
-            prop_assert!(added <= values.iter().sum::<u64>() / interval);
+            prop_assert!(added as f64 <= 1.01 * values.iter().sum::<u64>() as f64 / interval as f64);
             prop_assert_eq!(after.count(), histogram.count() + added);
             prop_assert_eq!(after.max(), histogram.max());
         }
