@@ -125,7 +125,7 @@ fn open(run: &ForeignRun, given: Given) -> Told {
 /// A tool whose users wait for their answers: while a request took v, its user did not send v / interval − 1 others.
 fn closed(histogram: Option<&Histogram>, run: &ForeignRun, given: Given) -> Told {
     let Some(measured) = measured(histogram, run) else {
-        return Told::only(AuditFinding::CannotTell, no_count(), given.interval);
+        return Told::only(AuditFinding::CannotTell, no_count(run), given.interval);
     };
     let Some(interval) = interval(run, given) else {
         return Told::only(AuditFinding::CannotTell, no_interval(), given.interval);
@@ -173,8 +173,8 @@ fn most_hidden(run: &ForeignRun, measured: u64, interval: f64) -> f64 {
 fn between_quantiles() -> Evidence {
     Evidence::new(
         "slow_not_counted",
-        "the users of the tool wait for their answers, and the file does not say how many requests took longer than its \
-         highest percentile, so that they could have kept others from being sent"
+        "the users of the tool wait for their answers, and the file does not say how many requests were slow enough to keep \
+         others from being sent"
             .to_owned(),
         &[],
     )
@@ -340,10 +340,13 @@ fn no_interval() -> Evidence {
     )
 }
 
-fn no_count() -> Evidence {
-    Evidence::new(
-        "no_count",
-        "the file does not say how many requests there were, so that nobody can tell what share is missing".to_owned(),
-        &[],
-    )
+fn no_count(run: &ForeignRun) -> Evidence {
+    let (code, message) = match run.claims.measured.or(run.claims.requests) {
+        None => (
+            "no_count",
+            "the file does not say how many requests there were, so that nobody can tell what share is missing",
+        ),
+        Some(_) => ("nothing_measured", "the file has no latency of any request"),
+    };
+    Evidence::new(code, message.to_owned(), &[])
 }

@@ -288,6 +288,9 @@ fn what_a_file_does_not_say_is_not_zero() {
     run.claims.measured = None;
     let audit = audit_of(&[], &run);
     assert_eq!((audit.requests, codes(&audit)), (None, vec!["no_count"]));
+    run.claims = Claims { measured: Some(0), requests: Some(600), ..run.claims };
+    let audit = audit_of(&[], &run);
+    assert_eq!((audit.requests, codes(&audit)), (Some(600), vec!["nothing_measured"]));
 }
 
 /// k6 drops iterations, and few of them say nothing of the requests.
