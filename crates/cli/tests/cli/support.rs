@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// Nothing here takes longer, however busy the machine is.
-const TIMEOUT: Duration = Duration::from_secs(50);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// A folder to work in, gone afterwards.
 pub struct TestDir(TempDir);
