@@ -6,6 +6,7 @@ use truetail_model::time::Nanos;
 use truetail_run::{ForeignRequest, ForeignRun};
 
 use crate::ImportError;
+use crate::rows::number::Unit;
 
 /// Takes each request as it is read.
 pub type RequestSink<'a> = dyn FnMut(&ForeignRequest) + 'a;
@@ -45,6 +46,18 @@ pub struct ImportOptions {
     /// The units (`ns`, `us`, `ms`, `s`) of `start`, `end` and `duration`, for tables of no tool. Without one, a point in time is
     /// a date or a Unix time of as many digits as it has, and a duration has the unit at the end of its column's name.
     pub units: Vec<(String, String)>,
+}
+
+impl ImportOptions {
+    /// The unit of `start`, `end` or `duration`, where the user says it.
+    ///
+    /// # Errors
+    /// [`ImportError::Options`], if it is no unit.
+    pub(crate) fn unit(&self, role: &str) -> Result<Option<Unit>, ImportError> {
+        let Some((_, unit)) = self.units.iter().find(|(name, _)| name == role) else { return Ok(None) };
+        let wrong = || ImportError::Options(format!("the unit of '{role}' must be ns, us, ms or s, not '{unit}'"));
+        Unit::by_name(unit).map(Some).ok_or_else(wrong)
+    }
 }
 
 /// One kind of file.

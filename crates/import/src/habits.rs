@@ -9,13 +9,13 @@ const fn habit(what: &'static str, source: &'static str) -> Habit {
     Habit { what, source }
 }
 
-/// The habits of a tool, by its name; none where nothing is known of it.
+/// The habits of a tool, by its name, or those behind a format of no tool; none where nothing is known.
 pub fn of(tool: &str) -> &'static [Habit] {
     ALL.iter().find(|(name, _)| *name == tool).map_or(&[], |(_, habits)| habits)
 }
 
-/// The habits of every tool, by its name in [`FormatInfo::tool`](crate::FormatInfo::tool).
-const ALL: [(&str, &[Habit]); 17] = [
+/// The habits of every tool, by its name in [`FormatInfo::tool`](crate::FormatInfo::tool), and of HAR.
+const ALL: [(&str, &[Habit]); 18] = [
     ("ab", AB),
     ("hey", HEY),
     ("wrk", WRK),
@@ -33,10 +33,11 @@ const ALL: [(&str, &[Habit]); 17] = [
     ("vllm", VLLM),
     ("sglang", SGLANG),
     ("guidellm", GUIDELLM),
+    ("har", HAR),
 ];
 
 /// ab.
-pub const AB: &[Habit] = &[
+const AB: &[Habit] = &[
     habit(
         "'Failed requests' counts a reset up to three times, and an answer of another length than the first as a failure",
         "ab 2.3, testdata/tools/ab/2.3/errors",
@@ -52,7 +53,7 @@ pub const AB: &[Habit] = &[
 ];
 
 /// hey.
-pub const HEY: &[Habit] = &[
+const HEY: &[Habit] = &[
     habit("requests without an answer are in no latency and in no row of the CSV", "hey report.go, runReporter"),
     habit(
         "a cap on the rate (-q) is a ticker of each worker, which drops the ticks that it misses: hey never catches up",
@@ -69,7 +70,7 @@ pub const HEY: &[Habit] = &[
 ];
 
 /// wrk.
-pub const WRK: &[Habit] = &[
+const WRK: &[Habit] = &[
     habit(
         "after every run, wrk adds requests to its histogram that it never sent (HdrHistogram's correction), at an interval \
          of run time / (requests / connections)",
@@ -84,7 +85,7 @@ pub const WRK: &[Habit] = &[
 ];
 
 /// wrk2.
-pub const WRK2: &[Habit] = &[
+const WRK2: &[Habit] = &[
     habit("latency starts when the connection's own schedule had planned the request", "wrk2 wrk.c line 518"),
     habit(
         "each connection catches up at no more than twice its rate, and all connections send in phase",
@@ -102,7 +103,7 @@ pub const WRK2: &[Habit] = &[
 ];
 
 /// Vegeta.
-pub const VEGETA: &[Habit] = &[
+const VEGETA: &[Habit] = &[
     habit(
         "latency starts when a worker takes the request, not when the pacer planned it",
         "vegeta lib/attack.go lines 536-556",
@@ -119,7 +120,7 @@ pub const VEGETA: &[Habit] = &[
 ];
 
 /// k6.
-pub const K6: &[Habit] = &[
+const K6: &[Habit] = &[
     habit(
         "an open executor drops an iteration when no virtual user is free, and does not make it up",
         "k6 lib/executor/constant_arrival_rate.go lines 331-372",
@@ -136,7 +137,7 @@ pub const K6: &[Habit] = &[
 ];
 
 /// JMeter.
-pub const JMETER: &[Habit] = &[
+const JMETER: &[Habit] = &[
     habit(
         "percentiles of the HTML report come from the last 20,000 samples only, by default",
         "JMeter, generating-dashboard.xml lines 210-216 (jmeter.reportgenerator.statistic_window)",
@@ -153,7 +154,7 @@ pub const JMETER: &[Habit] = &[
 ];
 
 /// Gatling.
-pub const GATLING: &[Habit] = &[
+const GATLING: &[Habit] = &[
     habit(
         "latency starts when the HTTP client takes the request and is in whole milliseconds",
         "Gatling DefaultHttpClient.java line 395, GatlingHttpListener.scala line 74",
@@ -167,7 +168,7 @@ pub const GATLING: &[Habit] = &[
 ];
 
 /// Locust.
-pub const LOCUST: &[Habit] = &[
+const LOCUST: &[Habit] = &[
     habit(
         "response times are rounded to two significant digits before the percentiles are taken",
         "locust stats.py lines 124-142",
@@ -181,7 +182,7 @@ pub const LOCUST: &[Habit] = &[
 ];
 
 /// Hyperfoil.
-pub const HYPERFOIL: &[Habit] = &[
+const HYPERFOIL: &[Habit] = &[
     habit(
         "latency starts when the request is prepared; only compensateInternalLatency, off by default, counts from the \
          intended start, for the first request of a session",
@@ -196,7 +197,7 @@ pub const HYPERFOIL: &[Habit] = &[
 ];
 
 /// oha.
-pub const OHA: &[Habit] = &[
+const OHA: &[Habit] = &[
     habit(
         "--latency-correction counts from when the pacer woke up, not from the schedule, and without a rate it does nothing",
         "oha client.rs lines 1463-1468, 2015-2023",
@@ -213,7 +214,7 @@ pub const OHA: &[Habit] = &[
 ];
 
 /// fortio.
-pub const FORTIO: &[Habit] = &[
+const FORTIO: &[Habit] = &[
     habit("latency starts with the call, however late the call is", "fortio periodic.go lines 804-822"),
     habit(
         "after a stall, a thread sends back to back until it has caught up, or with -nocatchup leaves out what it missed",
@@ -230,7 +231,7 @@ pub const FORTIO: &[Habit] = &[
 ];
 
 /// autocannon.
-pub const AUTOCANNON: &[Habit] = &[
+const AUTOCANNON: &[Habit] = &[
     habit(
         "with a rate, every latency is recorded again at 1 ms less, 2 ms less and so on, whatever the rate: this can halve \
          the median",
@@ -248,14 +249,14 @@ pub const AUTOCANNON: &[Habit] = &[
 ];
 
 /// h2load.
-pub const H2LOAD: &[Habit] = &[
+const H2LOAD: &[Habit] = &[
     habit("latency starts with the submission of the request", "h2load.cc line 1608"),
     habit("with --rps, the wait for a free stream is in no latency", "h2load.cc lines 302-320"),
     habit("failed requests are in no latency and have no row in the log", "h2load.cc line 1127"),
 ];
 
 /// vLLM's `bench serve`.
-pub const VLLM: &[Habit] = &[
+const VLLM: &[Habit] = &[
     habit(
         "the clock of a request starts after it has passed the limit on concurrency: waiting there is in no latency",
         "vllm/benchmarks/serve.py; vLLM issue 54101",
@@ -267,7 +268,7 @@ pub const VLLM: &[Habit] = &[
 ];
 
 /// sglang's `bench_serving`.
-pub const SGLANG: &[Habit] = &[
+const SGLANG: &[Habit] = &[
     habit(
         "requests are spaced by relative sleeps, so the schedule drifts by whatever each request costs",
         "sglang bench_serving.py, get_request",
@@ -279,7 +280,7 @@ pub const SGLANG: &[Habit] = &[
 ];
 
 /// GuideLLM.
-pub const GUIDELLM: &[Habit] = &[
+const GUIDELLM: &[Habit] = &[
     habit(
         "latency starts when the backend takes the request; how late that was is not in the tables of the console",
         "GuideLLM issue 1048, pull request 1053",
@@ -291,7 +292,7 @@ pub const GUIDELLM: &[Habit] = &[
 ];
 
 /// Browsers and proxies that write HAR files.
-pub const HAR: &[Habit] =
+const HAR: &[Habit] =
     &[habit("the time of an entry includes 'blocked', the wait for a connection", "HAR 1.2 specification, timings")];
 
 #[cfg(test)]

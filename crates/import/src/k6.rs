@@ -5,9 +5,8 @@ use truetail_model::time::Nanos;
 use truetail_run::{ForeignLoad, ForeignRequest};
 use truetail_tools::FailureClassifier;
 
-use crate::habits;
 use crate::rows::books::ANSWERED;
-use crate::rows::number::{Finest, Measured, whole};
+use crate::rows::number::{Finest, Measured, Unit, whole};
 use crate::rows::{RunFacts, Taken, Workers, Wrong};
 
 /// The metric of which each sample is a request.
@@ -81,18 +80,18 @@ impl K6Requests {
     }
 
     /// What was seen, for the run.
-    pub fn close(self, facts: &mut RunFacts) {
-        facts.habits = habits::K6;
-        facts.start_resolution_ns = self.resolution.ns();
-        facts.dropped = Some(self.dropped).filter(|dropped| *dropped > 0);
-        facts.load =
-            ForeignLoad { users: u32::try_from(self.users).ok().filter(|users| *users > 0), ..Default::default() };
-        facts.notes.extend(self.failures.notes());
-        facts.notes.extend(self.workers.note());
-        if self.resolution.ns() >= 1_000_000_000 {
-            facts.notes.push(
-                "k6 wrote times in whole seconds; K6_CSV_TIME_FORMAT=unix_nano makes it write nanoseconds".to_owned(),
-            );
+    pub fn close(self) -> RunFacts {
+        let users = u32::try_from(self.users).ok().filter(|users| *users > 0);
+        let is_coarse = self.resolution.ns() >= Unit::Seconds.nanos();
+        let coarse = is_coarse.then(|| {
+            "k6 wrote times in whole seconds; K6_CSV_TIME_FORMAT=unix_nano makes it write nanoseconds".to_owned()
+        });
+        RunFacts {
+            start_resolution_ns: self.resolution.ns(),
+            dropped: Some(self.dropped).filter(|dropped| *dropped > 0),
+            load: ForeignLoad { users, ..ForeignLoad::default() },
+            notes: self.failures.notes().into_iter().chain(self.workers.note()).chain(coarse).collect(),
+            ..RunFacts::default()
         }
     }
 }

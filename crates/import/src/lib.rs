@@ -26,25 +26,26 @@ use std::sync::LazyLock;
 use truetail_run::ForeignRun;
 
 use head::HEAD;
+use rows::Rows;
 
 pub use error::{ImportError, Unrecognised};
 pub use format::{Format, FormatInfo, ImportOptions, Likeness, RequestSink};
 
 static STREAMED: [&dyn Format; 14] = [
     &gob::VegetaGob,
-    &tables::JMeterCsv,
-    &tables::K6Csv,
-    &tables::VegetaCsv,
+    &Rows(tables::JMeterCsv),
+    &Rows(tables::K6Csv),
+    &Rows(tables::VegetaCsv),
     &tables::HEY,
     &tables::AB,
     &tables::LOCUST,
-    &json::K6Json,
-    &json::VegetaJson,
-    &logs::AccessJson,
+    &Rows(json::K6Json),
+    &Rows(json::VegetaJson),
+    &Rows(logs::AccessJson),
     &logs::NGINX,
     &logs::ENVOY,
-    &user::UserCsv,
-    &user::UserJson,
+    &Rows(user::UserCsv),
+    &Rows(user::UserJson),
 ];
 
 /// Every format, the most specific first.
@@ -114,12 +115,12 @@ fn read_text(
     let format = match format {
         Some(format) => format,
         None if options.columns.is_empty() => recognise(&head)?,
-        None if head::first_line(&head).trim_ascii_start().starts_with(b"{") => &user::UserJson,
-        None => &user::UserCsv,
+        None if head::first_line(&head).trim_ascii_start().starts_with(b"{") => &Rows(user::UserJson),
+        None => &Rows(user::UserCsv),
     };
     let mut whole = Cursor::new(head).chain(BufReader::with_capacity(HEAD, input));
     let run = format.read(&mut whole, options, sink)?;
-    Ok(ForeignRun { habits: run.tool.map_or(run.habits, habits::of), ..run })
+    Ok(ForeignRun { habits: habits::of(run.tool.unwrap_or(run.format)), ..run })
 }
 
 fn read_head(input: &mut dyn Read) -> io::Result<Vec<u8>> {

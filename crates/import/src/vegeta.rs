@@ -5,7 +5,6 @@ use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
 use truetail_tools::FailureClassifier;
 
-use crate::habits;
 use crate::rows::{RunFacts, Taken};
 
 /// A row.
@@ -44,9 +43,7 @@ impl VegetaResults {
     }
 
     /// What was seen, for the run.
-    pub fn close(self, facts: &mut RunFacts) {
-        facts.habits = habits::VEGETA;
-        facts.failed = Some(self.failed);
-        facts.notes.extend(self.failures.notes());
+    pub fn close(self) -> RunFacts {
+        RunFacts { failed: Some(self.failed), notes: self.failures.notes(), ..RunFacts::default() }
     }
 }

@@ -9,7 +9,7 @@ use truetail_run::ForeignRun;
 
 use self::decode::{Layout, ResultFields};
 use self::messages::{Messages, Next};
-use crate::rows::{Books, RunFacts, Taken, Wrong};
+use crate::rows::{Books, Taken, Wrong};
 use crate::vegeta::{Attempt, VegetaResults};
 use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
@@ -59,9 +59,7 @@ impl Format for VegetaGob {
                 None => books.row(place, Err(Wrong::Shape("a result of Vegeta"))),
             }
         }
-        let mut facts = RunFacts::default();
-        results.close(&mut facts);
-        books.close(&INFO, facts)
+        books.close(&INFO, results.close())
     }
 }
 

@@ -1,16 +1,12 @@
 //! k6's samples as JSON lines: an object for each sample, and one for each metric before its first sample.
 
-use std::io::BufRead;
-
-use memchr::memmem::Finder;
-use truetail_run::ForeignRun;
-
 use super::{each_row, first_row};
 use crate::k6::{DROPPED, DURATION, K6Requests, Sample, VUS_MAX};
 use crate::rows::json::JsonRow;
 use crate::rows::number::Unit;
-use crate::rows::{Books, Lines, RunFacts, Taken, Wrong};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::rows::{Books, Lines, RowFormat, RunFacts, Taken, Wrong};
+use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use memchr::memmem::Finder;
 
 static INFO: FormatInfo = FormatInfo { name: "k6-json", about: "k6's samples as JSON lines", tool: Some("k6") };
 
@@ -37,7 +33,7 @@ const USERS: [usize; 2] = [7, 8];
 /// k6's samples as JSON lines.
 pub(crate) struct K6Json;
 
-impl Format for K6Json {
+impl RowFormat for K6Json {
     fn info(&self) -> &'static FormatInfo {
         &INFO
     }
@@ -56,19 +52,14 @@ impl Format for K6Json {
 
     fn read(
         &self,
-        input: &mut dyn BufRead,
+        lines: &mut Lines<'_>,
+        books: &mut Books<'_, '_>,
         _options: &ImportOptions,
-        sink: &mut RequestSink<'_>,
-    ) -> Result<ForeignRun, ImportError> {
-        let mut lines = Lines::new(input);
-        lines.skip_byte_order_mark()?;
-        let mut books = Books::in_order(sink);
-        let mut facts = RunFacts::default();
+    ) -> Result<RunFacts, ImportError> {
         let mut requests = K6Requests::default();
         let mut samples = Samples::new();
-        each_row(&mut lines, &mut books, |text, _| samples.take(text, &mut requests))?;
-        requests.close(&mut facts);
-        books.close(&INFO, facts)
+        each_row(lines, books, |text, _| samples.take(text, &mut requests))?;
+        Ok(requests.close())
     }
 }
 

@@ -1,15 +1,11 @@
 //! Vegeta's results as JSON lines (`vegeta encode -to json`).
 
-use std::io::BufRead;
-
-use truetail_run::ForeignRun;
-
 use super::{each_row, first_row};
 use crate::rows::json::JsonRow;
 use crate::rows::number::Unit;
-use crate::rows::{Books, Lines, RunFacts, Taken, Wrong};
+use crate::rows::{Books, Lines, RowFormat, RunFacts, Taken, Wrong};
 use crate::vegeta::{Attempt, VegetaResults};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "vegeta-json", about: "Vegeta's results as JSON lines", tool: Some("vegeta") };
@@ -25,7 +21,7 @@ const SEQUENCE: usize = 5;
 /// Vegeta's results as JSON lines.
 pub(crate) struct VegetaJson;
 
-impl Format for VegetaJson {
+impl RowFormat for VegetaJson {
     fn info(&self) -> &'static FormatInfo {
         &INFO
     }
@@ -39,22 +35,17 @@ impl Format for VegetaJson {
 
     fn read(
         &self,
-        input: &mut dyn BufRead,
+        lines: &mut Lines<'_>,
+        books: &mut Books<'_, '_>,
         _options: &ImportOptions,
-        sink: &mut RequestSink<'_>,
-    ) -> Result<ForeignRun, ImportError> {
-        let mut lines = Lines::new(input);
-        lines.skip_byte_order_mark()?;
-        let mut books = Books::in_order(sink);
+    ) -> Result<RunFacts, ImportError> {
         let mut results = VegetaResults::default();
         let mut row = JsonRow::new(&PATHS);
-        each_row(&mut lines, &mut books, |text, _| {
+        each_row(lines, books, |text, _| {
             row.read(text)?;
             take(&row, &mut results)
         })?;
-        let mut facts = RunFacts::default();
-        results.close(&mut facts);
-        books.close(&INFO, facts)
+        Ok(results.close())
     }
 }
 

@@ -1,18 +1,16 @@
 //! Access logs as JSON lines, with the names of nginx's variables or of Envoy's operators.
 
-use std::io::BufRead;
-
 use truetail_model::time::Nanos;
-use truetail_run::{ForeignRequest, ForeignRun};
+use truetail_run::ForeignRequest;
 use truetail_tools::FailureClassifier;
 
 use super::ServerSeen;
 use crate::json::{each_row, first_row};
 use crate::rows::json::{JsonRow, Value};
 use crate::rows::number::{Measured, NotUsable, Unit};
-use crate::rows::{Books, Lines, RunFacts, Taken, Workers, Wrong};
+use crate::rows::{Books, Lines, RowFormat, RunFacts, Taken, Workers, Wrong};
 use crate::tables::outcome_of;
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "access-json", about: "an access log of nginx or Envoy as JSON lines", tool: None };
@@ -90,7 +88,7 @@ impl Row {
     }
 }
 
-impl Format for AccessJson {
+impl RowFormat for AccessJson {
     fn info(&self) -> &'static FormatInfo {
         &INFO
     }
@@ -109,24 +107,25 @@ impl Format for AccessJson {
         }
     }
 
+    fn in_order(&self) -> bool {
+        false
+    }
+
     fn read(
         &self,
-        input: &mut dyn BufRead,
+        lines: &mut Lines<'_>,
+        books: &mut Books<'_, '_>,
         _options: &ImportOptions,
-        sink: &mut RequestSink<'_>,
-    ) -> Result<ForeignRun, ImportError> {
-        let mut lines = Lines::new(input);
-        lines.skip_byte_order_mark()?;
-        let mut books = Books::in_any_order(sink);
+    ) -> Result<RunFacts, ImportError> {
         let (mut row, mut seen, mut workers) = (Row::new(), ServerSeen::default(), Workers::default());
         let mut failures = FailureClassifier::default();
-        each_row(&mut lines, &mut books, |line, _| {
+        each_row(lines, books, |line, _| {
             row.0.read(line)?;
             row.request(&mut seen, &mut failures, &mut workers)
         })?;
         let notes = failures.notes().into_iter().chain(workers.note()).collect();
         let mut facts = RunFacts { notes, ..RunFacts::default() };
         seen.close(&mut facts);
-        books.close(&INFO, facts)
+        Ok(facts)
     }
 }

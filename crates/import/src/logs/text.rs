@@ -1,9 +1,7 @@
 //! Access logs as lines of text: nginx's with a request time, and Envoy's default format, also as Istio has it.
 
-use std::io::BufRead;
-
 use truetail_model::time::Nanos;
-use truetail_run::{ForeignRequest, ForeignRun};
+use truetail_run::ForeignRequest;
 use truetail_tools::FailureClassifier;
 
 use super::ServerSeen;
@@ -12,9 +10,9 @@ use crate::head::first_line;
 use crate::json::each_row;
 use crate::rows::instant::instant;
 use crate::rows::number::{Measured, NotUsable, Unit, time, whole};
-use crate::rows::{Books, Lines, RunFacts, Wrong};
+use crate::rows::{Books, Lines, RowFormat, Rows, RunFacts, Wrong};
 use crate::tables::outcome;
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 
 /// How a word with the time of the request may begin; else it is the first one with three decimals.
 const TIME_NAMES: [&[u8]; 4] = [b"rt=", b"request_time=", b"req_time=", b"reqtime="];
@@ -35,18 +33,18 @@ enum Layout {
 }
 
 /// nginx: `$time_local`, `$request`, `$status`, `$body_bytes_sent`, and somewhere behind them `$request_time`.
-pub(crate) static NGINX: TextLog = TextLog {
+pub(crate) static NGINX: Rows<TextLog> = Rows(TextLog {
     info: &FormatInfo { name: "nginx-log", about: "nginx's access log with a request time", tool: None },
     layout: Layout::Nginx,
-};
+});
 
 /// Envoy's default format.
-pub(crate) static ENVOY: TextLog = TextLog {
+pub(crate) static ENVOY: Rows<TextLog> = Rows(TextLog {
     info: &FormatInfo { name: "envoy-log", about: "Envoy's access log in its default format", tool: None },
     layout: Layout::Envoy,
-};
+});
 
-impl Format for TextLog {
+impl RowFormat for TextLog {
     fn info(&self) -> &'static FormatInfo {
         self.info
     }
@@ -64,18 +62,19 @@ impl Format for TextLog {
         }
     }
 
+    fn in_order(&self) -> bool {
+        false
+    }
+
     fn read(
         &self,
-        input: &mut dyn BufRead,
+        lines: &mut Lines<'_>,
+        books: &mut Books<'_, '_>,
         _options: &ImportOptions,
-        sink: &mut RequestSink<'_>,
-    ) -> Result<ForeignRun, ImportError> {
-        let mut lines = Lines::new(input);
-        lines.skip_byte_order_mark()?;
-        let mut books = Books::in_any_order(sink);
+    ) -> Result<RunFacts, ImportError> {
         let (mut words, mut seen) = (Words::default(), ServerSeen::default());
         let mut failures = FailureClassifier::default();
-        each_row(&mut lines, &mut books, |line, span| {
+        each_row(lines, books, |line, span| {
             if !span.whole {
                 // Half a number is a number, too.
                 return Err(Wrong::CutOff);
@@ -93,7 +92,7 @@ impl Format for TextLog {
         })?;
         let mut facts = RunFacts { notes: failures.notes(), ..RunFacts::default() };
         seen.close(&mut facts);
-        books.close(self.info, facts)
+        Ok(facts)
     }
 }
 

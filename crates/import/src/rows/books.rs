@@ -5,7 +5,7 @@ use std::io;
 use truetail_model::record::Outcome;
 use truetail_run::{
     Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView,
-    Habit, LatencyFrom,
+    LatencyFrom,
 };
 
 use super::lines::{Lines, Span};
@@ -49,7 +49,6 @@ pub(crate) struct RunFacts {
     /// Every request that was made has a row.
     pub has_all_requests: bool,
     pub notes: Vec<String>,
-    pub habits: &'static [Habit],
 }
 
 impl Default for RunFacts {
@@ -66,7 +65,6 @@ impl Default for RunFacts {
             dropped: None,
             has_all_requests: true,
             notes: Vec::new(),
-            habits: &[],
         }
     }
 }
@@ -175,7 +173,7 @@ impl<'a, 'b> Books<'a, 'b> {
             view: facts.view,
             damage: self.damage,
             notes: self.notes,
-            habits: facts.habits,
+            habits: &[],
         })
     }
 }

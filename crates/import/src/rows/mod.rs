@@ -2,6 +2,7 @@
 
 pub(crate) mod books;
 pub(crate) mod fields;
+mod format;
 pub(crate) mod instant;
 pub(crate) mod json;
 pub(crate) mod lines;
@@ -12,6 +13,7 @@ pub(crate) mod wrong;
 
 pub(crate) use books::{Books, RunFacts, Taken};
 pub(crate) use fields::Fields;
+pub(crate) use format::{RowFormat, Rows};
 pub(crate) use lines::Lines;
 pub(crate) use workers::Workers;
 pub(crate) use wrong::Wrong;

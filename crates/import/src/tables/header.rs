@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::ImportError;
 use crate::rows::fields::count;
 use crate::rows::lines::Span;
 use crate::rows::{Books, Fields, Lines, Taken, Wrong};
@@ -28,6 +29,19 @@ impl Header {
             return Ok(header.clone());
         }
         Err(columns[headers.iter().filter_map(missing).max().unwrap_or_default()])
+    }
+
+    /// Reads the first row, which must be a header with these columns. `None` where there is no row.
+    ///
+    /// # Errors
+    /// [`ImportError::Content`] with the column that is missing, or what reading returned.
+    pub fn read(lines: &mut Lines<'_>, columns: &[&str]) -> Result<Option<(Header, Vec<u8>)>, ImportError> {
+        let Some(first) = lines.peek()? else { return Ok(None) };
+        let row = lines.bytes(first).to_vec();
+        let header = Header::with_columns(&row, columns)
+            .map_err(|missing| ImportError::content(lines.place(), format!("no column '{missing}'")))?;
+        lines.take(first)?;
+        Ok(Some((header, row)))
     }
 
     /// Reads a header by the delimiter that makes most columns of it.
@@ -78,6 +92,11 @@ pub(crate) fn every_row(_row: &[u8]) -> bool {
 }
 
 impl Table {
+    /// A table with these columns, of which every row is wanted.
+    pub fn of(header: &Header, row: Option<Vec<u8>>, last_used: usize) -> Table {
+        Table { delimiter: header.delimiter, columns: header.len(), last_used, header: row, wanted: every_row }
+    }
+
     /// Puts each row into the books: what `take` makes of one with the right number of fields.
     ///
     /// # Errors

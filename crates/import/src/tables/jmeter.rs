@@ -1,21 +1,18 @@
 //! JMeter's results as CSV (JTL): a row for each sample, failed ones included, in order of completion and in whole
 //! milliseconds. Which columns there are is a setting of JMeter (`jmeter.save.saveservice.*`).
 
-use std::io::BufRead;
-
 use truetail_model::record::Outcome;
 use truetail_model::time::Nanos;
-use truetail_run::{ForeignLoad, ForeignRequest, ForeignRun};
+use truetail_run::{ForeignLoad, ForeignRequest};
 use truetail_tools::FailureClassifier;
 
-use super::{Header, Table, every_row};
-use crate::habits;
+use super::{Header, Table};
 use crate::head::first_line;
 use crate::rows::books::ANSWERED;
 use crate::rows::instant::instant;
 use crate::rows::number::{Finest, Unit, time, whole};
-use crate::rows::{Books, Fields, Lines, RunFacts, Taken, Workers, Wrong};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::rows::{Books, Fields, Lines, RowFormat, RunFacts, Taken, Workers, Wrong};
+use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "jmeter-csv", about: "JMeter's results as CSV (JTL)", tool: Some("jmeter") };
@@ -33,7 +30,7 @@ const TRANSACTION: &[u8] = b"Number of samples in transaction";
 /// JMeter's results as CSV.
 pub(crate) struct JMeterCsv;
 
-impl Format for JMeterCsv {
+impl RowFormat for JMeterCsv {
     fn info(&self) -> &'static FormatInfo {
         &INFO
     }
@@ -53,15 +50,11 @@ impl Format for JMeterCsv {
 
     fn read(
         &self,
-        input: &mut dyn BufRead,
+        lines: &mut Lines<'_>,
+        books: &mut Books<'_, '_>,
         _options: &ImportOptions,
-        sink: &mut RequestSink<'_>,
-    ) -> Result<ForeignRun, ImportError> {
-        let mut lines = Lines::new(input);
-        lines.skip_byte_order_mark()?;
-        let mut books = Books::in_order(sink);
-        let mut facts =
-            RunFacts { duration_resolution_ns: Unit::Millis.nanos(), habits: habits::JMETER, ..RunFacts::default() };
+    ) -> Result<RunFacts, ImportError> {
+        let mut facts = RunFacts { duration_resolution_ns: Unit::Millis.nanos(), ..RunFacts::default() };
         if let Some(first) = lines.peek()? {
             let row = lines.bytes(first).to_vec();
             let header = Header::with_columns(&row, &NEEDED);
@@ -82,21 +75,15 @@ impl Format for JMeterCsv {
                 lines.take(first)?;
             }
             let mut samples = Samples::new(columns);
-            table.read(&mut lines, &mut books, |row, fields| samples.take(row, fields))?;
+            table.read(lines, books, |row, fields| samples.take(row, fields))?;
             samples.close(&mut facts);
         }
-        books.close(&INFO, facts)
+        Ok(facts)
     }
 }
 
 fn table(header: &Header, columns: usize, row: Option<Vec<u8>>) -> Table {
-    Table {
-        delimiter: header.delimiter,
-        columns,
-        last_used: Columns::of(header).last(),
-        header: row,
-        wanted: every_row,
-    }
+    Table { columns, ..Table::of(header, row, Columns::of(header).last()) }
 }
 
 /// The number of columns of a row as JMeter usually writes it.

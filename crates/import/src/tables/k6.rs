@@ -1,16 +1,12 @@
 //! k6's samples as CSV: about ten rows for each request, one for each metric. Those of `http_req_duration` are the requests.
 
-use std::io::BufRead;
-
-use truetail_run::ForeignRun;
-
 use super::{Header, Table, every_row};
 use crate::head::first_line;
 use crate::k6::{DROPPED, DURATION, K6Requests, Sample, VUS_MAX};
 use crate::rows::instant::instant;
 use crate::rows::number::{Unit, time};
-use crate::rows::{Books, Fields, Lines, RunFacts, Taken, Wrong};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::rows::{Books, Fields, Lines, RowFormat, RunFacts, Taken, Wrong};
+use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 
 static INFO: FormatInfo = FormatInfo { name: "k6-csv", about: "k6's samples as CSV", tool: Some("k6") };
 
@@ -19,7 +15,7 @@ const NEEDED: [&str; 3] = ["metric_name", "timestamp", "metric_value"];
 /// k6's samples as CSV.
 pub(crate) struct K6Csv;
 
-impl Format for K6Csv {
+impl RowFormat for K6Csv {
     fn info(&self) -> &'static FormatInfo {
         &INFO
     }
@@ -37,32 +33,18 @@ impl Format for K6Csv {
 
     fn read(
         &self,
-        input: &mut dyn BufRead,
+        lines: &mut Lines<'_>,
+        books: &mut Books<'_, '_>,
         _options: &ImportOptions,
-        sink: &mut RequestSink<'_>,
-    ) -> Result<ForeignRun, ImportError> {
-        let mut lines = Lines::new(input);
-        lines.skip_byte_order_mark()?;
-        let mut books = Books::in_order(sink);
-        let mut facts = RunFacts::default();
-        if let Some(first) = lines.peek()? {
-            let row = lines.bytes(first).to_vec();
-            let header = Header::with_columns(&row, &NEEDED)
-                .map_err(|missing| ImportError::content(lines.place(), format!("no column '{missing}'")))?;
-            lines.take(first)?;
+    ) -> Result<RunFacts, ImportError> {
+        let mut requests = K6Requests::default();
+        if let Some((header, row)) = Header::read(lines, &NEEDED)? {
             let columns = Columns::of(&header);
-            let table = Table {
-                delimiter: header.delimiter,
-                columns: header.len(),
-                last_used: columns.last(),
-                header: Some(row),
-                wanted: if columns.metric == 0 { is_wanted } else { every_row },
-            };
-            let mut requests = K6Requests::default();
-            table.read(&mut lines, &mut books, |row, fields| columns.take(row, fields, &mut requests))?;
-            requests.close(&mut facts);
+            let wanted = if columns.metric == 0 { is_wanted } else { every_row };
+            let table = Table { wanted, ..Table::of(&header, Some(row), columns.last()) };
+            table.read(lines, books, |row, fields| columns.take(row, fields, &mut requests))?;
         }
-        books.close(&INFO, facts)
+        Ok(requests.close())
     }
 }
 

@@ -1,17 +1,14 @@
 //! Tables of tools whose rows are read column by column.
 
-use std::io::BufRead;
-
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{ForeignRun, ForeignStarts, Habit, LatencyFrom};
+use truetail_run::{ForeignStarts, LatencyFrom};
 
 use super::columns::{Clock, ColumnReader, Columns, Length};
-use super::{Header, Table, every_row};
-use crate::habits;
+use super::{Header, Table};
 use crate::head::first_line;
 use crate::rows::number::Unit;
-use crate::rows::{Books, Lines, RunFacts};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::rows::{Books, Lines, RowFormat, Rows, RunFacts};
+use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 
 /// A table of a tool.
 pub(crate) struct SimpleTable {
@@ -29,13 +26,14 @@ pub(crate) struct SimpleTable {
     in_order: bool,
     /// What every reader of such a file should know.
     notes: &'static [&'static str],
-    habits: &'static [Habit],
+    /// The tool keeps no more requests than this.
+    keeps: Option<u64>,
     /// Requests without an answer have rows too.
     has_all_requests: bool,
 }
 
 /// hey's `-o csv`: requests without an answer have no row, and it keeps only the first million.
-pub(crate) static HEY: SimpleTable = SimpleTable {
+pub(crate) static HEY: Rows<SimpleTable> = Rows(SimpleTable {
     info: &FormatInfo { name: "hey-csv", about: "hey's requests as CSV", tool: Some("hey") },
     start: ("offset", Unit::Seconds),
     duration: ("response-time", Unit::Seconds),
@@ -46,12 +44,12 @@ pub(crate) static HEY: SimpleTable = SimpleTable {
     resolution_ns: (100_000, 100_000),
     in_order: true,
     notes: &["hey's CSV has no rows for requests without an answer"],
-    habits: habits::HEY,
+    keeps: Some(1_000_000),
     has_all_requests: false,
-};
+});
 
 /// ab's `-g`: starts in whole seconds, sorted by latency, without status.
-pub(crate) static AB: SimpleTable = SimpleTable {
+pub(crate) static AB: Rows<SimpleTable> = Rows(SimpleTable {
     info: &FormatInfo { name: "ab-g", about: "ab's requests, written with -g", tool: Some("ab") },
     start: ("seconds", Unit::Seconds),
     duration: ("ttime", Unit::Millis),
@@ -64,12 +62,12 @@ pub(crate) static AB: SimpleTable = SimpleTable {
     notes: &[
         "ab's file has starts in whole seconds, is sorted by latency, and does not tell requests that failed from answers",
     ],
-    habits: habits::AB,
+    keeps: None,
     has_all_requests: true,
-};
+});
 
 /// The rows that truetail's own listener for Locust writes.
-pub(crate) static LOCUST: SimpleTable = SimpleTable {
+pub(crate) static LOCUST: Rows<SimpleTable> = Rows(SimpleTable {
     info: &FormatInfo {
         name: "locust-samples",
         about: "requests of Locust, written by the listener of 'truetail lab'",
@@ -84,12 +82,9 @@ pub(crate) static LOCUST: SimpleTable = SimpleTable {
     resolution_ns: (1_000, 1_000),
     in_order: true,
     notes: &[],
-    habits: habits::LOCUST,
+    keeps: None,
     has_all_requests: true,
-};
-
-/// hey keeps no more results.
-const HEY_KEEPS: u64 = 1_000_000;
+});
 
 impl SimpleTable {
     fn needed(&self) -> Vec<&'static str> {
@@ -109,13 +104,14 @@ impl SimpleTable {
     }
 
     fn notes(&self, requests: u64) -> Vec<String> {
-        let kept = (self.info.name == HEY.info.name && requests >= HEY_KEEPS)
-            .then(|| format!("hey keeps only its first {HEY_KEEPS} results"));
+        let kept = self.keeps.filter(|most| requests >= *most);
+        let kept =
+            kept.map(|most| format!("{} keeps only its first {most} results", self.info.tool.unwrap_or("the tool")));
         self.notes.iter().map(|note| (*note).to_owned()).chain(kept).collect()
     }
 }
 
-impl Format for SimpleTable {
+impl RowFormat for SimpleTable {
     fn info(&self) -> &'static FormatInfo {
         self.info
     }
@@ -129,44 +125,33 @@ impl Format for SimpleTable {
         }
     }
 
+    fn in_order(&self) -> bool {
+        self.in_order
+    }
+
     fn read(
         &self,
-        input: &mut dyn BufRead,
+        lines: &mut Lines<'_>,
+        books: &mut Books<'_, '_>,
         _options: &ImportOptions,
-        sink: &mut RequestSink<'_>,
-    ) -> Result<ForeignRun, ImportError> {
-        let mut lines = Lines::new(input);
-        lines.skip_byte_order_mark()?;
-        let mut books = if self.in_order { Books::in_order(sink) } else { Books::in_any_order(sink) };
+    ) -> Result<RunFacts, ImportError> {
         let mut facts = RunFacts {
             starts: self.starts,
             latency_from: LatencyFrom::Send,
             has_all_requests: self.has_all_requests,
-            habits: self.habits,
             ..RunFacts::default()
         };
-        if let Some(first) = lines.peek()? {
-            let row = lines.bytes(first).to_vec();
-            let header = Header::with_columns(&row, &self.needed())
-                .map_err(|missing| ImportError::content(lines.place(), format!("no column '{missing}'")))?;
-            lines.take(first)?;
+        if let Some((header, row)) = Header::read(lines, &self.needed())? {
             let columns = self.columns(&header);
-            let last_used = columns.last();
-            let table = Table {
-                delimiter: header.delimiter,
-                columns: header.len(),
-                last_used,
-                header: Some(row),
-                wanted: every_row,
-            };
+            let table = Table::of(&header, Some(row), columns.last());
             let mut reader = ColumnReader::new(columns);
-            table.read(&mut lines, &mut books, |row, fields| reader.take(row, fields))?;
+            table.read(lines, books, |row, fields| reader.take(row, fields))?;
             reader.close(&mut facts);
         }
         (facts.start_resolution_ns, facts.duration_resolution_ns) = self.resolution_ns;
         // Each of these tools has a fixed number of workers, who wait for their answers.
         facts.load.model = Some(LoadModelKind::Closed);
         facts.notes.extend(self.notes(books.requests()));
-        books.close(self.info, facts)
+        Ok(facts)
     }
 }

@@ -1,16 +1,12 @@
 //! Vegeta's results as CSV (`vegeta encode -to csv`): no header, a row for each request, failed ones included, in order of
 //! completion.
 
-use std::io::BufRead;
-
-use truetail_run::ForeignRun;
-
 use super::{Table, every_row};
 use crate::head::first_line;
 use crate::rows::number::whole;
-use crate::rows::{Books, Fields, Lines, RunFacts, Taken, Wrong};
+use crate::rows::{Books, Fields, Lines, RowFormat, RunFacts, Taken, Wrong};
 use crate::vegeta::{Attempt, VegetaResults};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 
 static INFO: FormatInfo = FormatInfo { name: "vegeta-csv", about: "Vegeta's results as CSV", tool: Some("vegeta") };
 
@@ -26,7 +22,7 @@ const COUNTS: [usize; 2] = [9, 12];
 /// Vegeta's results as CSV.
 pub(crate) struct VegetaCsv;
 
-impl Format for VegetaCsv {
+impl RowFormat for VegetaCsv {
     fn info(&self) -> &'static FormatInfo {
         &INFO
     }
@@ -37,22 +33,17 @@ impl Format for VegetaCsv {
 
     fn read(
         &self,
-        input: &mut dyn BufRead,
+        lines: &mut Lines<'_>,
+        books: &mut Books<'_, '_>,
         _options: &ImportOptions,
-        sink: &mut RequestSink<'_>,
-    ) -> Result<ForeignRun, ImportError> {
-        let mut lines = Lines::new(input);
-        lines.skip_byte_order_mark()?;
-        let mut books = Books::in_order(sink);
+    ) -> Result<RunFacts, ImportError> {
         let mut results = VegetaResults::default();
         if let Some(first) = lines.peek()? {
             let columns = columns(lines.bytes(first)).unwrap_or(COUNTS[1]);
             let table = Table { delimiter: b',', columns, last_used: SEQUENCE, header: None, wanted: every_row };
-            table.read(&mut lines, &mut books, |row, fields| take(row, fields, &mut results))?;
+            table.read(lines, books, |row, fields| take(row, fields, &mut results))?;
         }
-        let mut facts = RunFacts::default();
-        results.close(&mut facts);
-        books.close(&INFO, facts)
+        Ok(results.close())
     }
 }
 

@@ -1,13 +1,11 @@
 //! Any table with delimiters.
 
-use std::io::BufRead;
-
-use truetail_run::{ForeignRun, ForeignStarts};
+use truetail_run::ForeignStarts;
 
 use super::{OF_OUR_DAYS_NS, Wanted, wrong};
-use crate::rows::{Books, Lines, RunFacts, Taken};
-use crate::tables::{ColumnReader, Columns, Header, Table, every_row};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::rows::{Books, Lines, RowFormat, RunFacts, Taken};
+use crate::tables::{ColumnReader, Columns, Header, Table};
+use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "csv", about: "any table with delimiters, with columns named by --columns", tool: None };
@@ -15,7 +13,7 @@ static INFO: FormatInfo =
 /// Any table with delimiters.
 pub(crate) struct UserCsv;
 
-impl Format for UserCsv {
+impl RowFormat for UserCsv {
     fn info(&self) -> &'static FormatInfo {
         &INFO
     }
@@ -25,31 +23,29 @@ impl Format for UserCsv {
         Likeness::No
     }
 
+    fn in_order(&self) -> bool {
+        false
+    }
+
     fn read(
         &self,
-        input: &mut dyn BufRead,
+        lines: &mut Lines<'_>,
+        books: &mut Books<'_, '_>,
         options: &ImportOptions,
-        sink: &mut RequestSink<'_>,
-    ) -> Result<ForeignRun, ImportError> {
+    ) -> Result<RunFacts, ImportError> {
         let wanted = Wanted::new(options)?;
-        let mut lines = Lines::new(input);
-        lines.skip_byte_order_mark()?;
-        let mut books = Books::in_any_order(sink);
         let mut facts = RunFacts::default();
         if let Some(first) = lines.peek()? {
             let row = lines.bytes(first).to_vec();
             let header = Header::guess(&row);
             let (columns, has_header) = columns(&wanted, &header)?;
-            let last_used = columns.last();
-            let (delimiter, count) = (header.delimiter, header.len());
-            let table =
-                Table { delimiter, columns: count, last_used, header: has_header.then_some(row), wanted: every_row };
+            let table = Table::of(&header, has_header.then_some(row), columns.last());
             if has_header {
                 lines.take(first)?;
             }
             let mut reader = ColumnReader::new(columns);
             let mut earliest_ns = None;
-            table.read(&mut lines, &mut books, |row, fields| {
+            table.read(lines, books, |row, fields| {
                 let taken = reader.take(row, fields)?;
                 if let Taken::Request(request) = taken {
                     earliest_ns = earliest_ns.into_iter().chain(request.start_ns).min();
@@ -59,7 +55,7 @@ impl Format for UserCsv {
             reader.close(&mut facts);
             facts.starts = starts(earliest_ns);
         }
-        books.close(&INFO, facts)
+        Ok(facts)
     }
 }
 

@@ -1,9 +1,7 @@
 //! Any JSON lines.
 
-use std::io::BufRead;
-
 use truetail_model::time::Nanos;
-use truetail_run::{ForeignRequest, ForeignRun};
+use truetail_run::ForeignRequest;
 use truetail_tools::FailureClassifier;
 
 use super::Wanted;
@@ -11,9 +9,9 @@ use super::csv::starts;
 use crate::json::each_row;
 use crate::rows::json::{JsonRow, Value};
 use crate::rows::number::{Finest, Measured, NotUsable};
-use crate::rows::{Books, Lines, RunFacts, Taken, Workers, Wrong};
+use crate::rows::{Books, Lines, RowFormat, RunFacts, Taken, Workers, Wrong};
 use crate::tables::{Clock, Length, outcome_of};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "jsonl", about: "any JSON lines, with keys named by --columns", tool: None };
@@ -21,7 +19,7 @@ static INFO: FormatInfo =
 /// Any JSON lines.
 pub(crate) struct UserJson;
 
-impl Format for UserJson {
+impl RowFormat for UserJson {
     fn info(&self) -> &'static FormatInfo {
         &INFO
     }
@@ -31,22 +29,23 @@ impl Format for UserJson {
         Likeness::No
     }
 
+    fn in_order(&self) -> bool {
+        false
+    }
+
     fn read(
         &self,
-        input: &mut dyn BufRead,
+        lines: &mut Lines<'_>,
+        books: &mut Books<'_, '_>,
         options: &ImportOptions,
-        sink: &mut RequestSink<'_>,
-    ) -> Result<ForeignRun, ImportError> {
+    ) -> Result<RunFacts, ImportError> {
         let wanted = Wanted::new(options)?;
         let mut objects = Objects::new(&wanted)?;
-        let mut lines = Lines::new(input);
-        lines.skip_byte_order_mark()?;
-        let mut books = Books::in_any_order(sink);
-        each_row(&mut lines, &mut books, |text, _| {
+        each_row(lines, books, |text, _| {
             objects.row.read(text)?;
             objects.request()
         })?;
-        books.close(&INFO, objects.close())
+        Ok(objects.close())
     }
 }
 

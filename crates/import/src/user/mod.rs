@@ -60,15 +60,9 @@ impl<'o> Wanted<'o> {
         self.options.columns.iter().find(|(name, _)| name == role).map(|(_, column)| column.as_str())
     }
 
-    fn unit(&self, role: &str) -> Result<Option<Unit>, ImportError> {
-        let Some((_, unit)) = self.options.units.iter().find(|(name, _)| name == role) else { return Ok(None) };
-        let known = Unit::by_name(unit);
-        known.map(Some).ok_or_else(|| wrong(format!("the unit of '{role}' must be ns, us, ms or s, not '{unit}'")))
-    }
-
     /// How a point in time is written: as the user says, else as its digits tell.
     fn clock(&self, role: &str) -> Result<Clock, ImportError> {
-        Ok(self.unit(role)?.map_or(Clock::Any, Clock::In))
+        Ok(self.options.unit(role)?.map_or(Clock::Any, Clock::In))
     }
 
     /// How long requests are: `index` finds a column.
@@ -79,7 +73,7 @@ impl<'o> Wanted<'o> {
         let Some(column) = self.column("duration") else {
             return Ok(Length::UntilEnd(index("end")?, self.clock("end")?));
         };
-        let unit = match self.unit("duration")? {
+        let unit = match self.options.unit("duration")? {
             Some(unit) => unit,
             None => unit_in_name(column).ok_or_else(|| {
                 wrong(format!("the unit of '{column}' is not known; add --units duration=ms, us, ns or s"))

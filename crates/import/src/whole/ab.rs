@@ -5,11 +5,10 @@ use truetail_run::{ClaimedQuantile, Claims, ForeignClock, ForeignLoad, ForeignRu
 use truetail_tools::files;
 
 use super::file::{WholeFile, all_marks, refused, run, run_of, text};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
+use crate::{FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(super) static REPORT: WholeFile = WholeFile {
     info: &FormatInfo { name: "ab-report", about: "the report that ab prints", tool: Some("ab") },
-    habits: habits::AB,
     model: Some(LoadModelKind::Closed),
     likeness: |head| all_marks(head, &["This is ApacheBench", "Complete requests:"]),
     parse: report,
@@ -17,7 +16,6 @@ pub(super) static REPORT: WholeFile = WholeFile {
 
 pub(super) static PERCENTILES: WholeFile = WholeFile {
     info: &FormatInfo { name: "ab-percentiles", about: "the percentiles of 'ab -e'", tool: Some("ab") },
-    habits: habits::AB,
     model: Some(LoadModelKind::Closed),
     likeness: percentiles_likeness,
     parse: percentiles,

@@ -7,11 +7,10 @@ use truetail_tools::files;
 
 use super::file::{WholeFile, refused, run_of};
 use super::json;
-use crate::{FormatInfo, ImportError, RequestSink, habits};
+use crate::{FormatInfo, ImportError, RequestSink};
 
 pub(super) static JSON: WholeFile = WholeFile {
     info: &FormatInfo { name: "autocannon", about: "the result of 'autocannon -j'", tool: Some("autocannon") },
-    habits: habits::AUTOCANNON,
     model: Some(LoadModelKind::Closed),
     likeness: |head| json::has_keys(head, &["latency", "non2xx", "pipelining", "totalCount"]),
     parse: read,

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::io::{BufRead, Read};
 
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{
-    Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, Habit,
-};
+use truetail_run::{Claims, Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignView};
 use truetail_tools::{ParseError, ReportedRequest, ToolReport};
 
 use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
@@ -24,8 +22,6 @@ pub(super) type Parse = fn(&[u8], &mut RequestSink<'_>) -> Result<ForeignRun, Im
 pub(super) struct WholeFile {
     /// Facts about it.
     pub info: &'static FormatInfo,
-    /// What the tool does by itself.
-    pub habits: &'static [Habit],
     /// What decides when the next request is sent, where the tool leaves no choice.
     pub model: Option<LoadModelKind>,
     /// Whether a file that begins like this is one.
@@ -50,7 +46,7 @@ impl Format for WholeFile {
         sink: &mut RequestSink<'_>,
     ) -> Result<ForeignRun, ImportError> {
         let bytes = checked_bytes(self, input)?;
-        let run = counted(self.info, self.habits, sink, |sink| (self.parse)(without_mark(&bytes), sink))?;
+        let run = counted(self.info, sink, |sink| (self.parse)(without_mark(&bytes), sink))?;
         let model = run.load.model.or(self.model);
         Ok(ForeignRun { load: ForeignLoad { model, ..run.load }, ..run })
     }
@@ -69,7 +65,6 @@ pub(super) fn checked_bytes(format: &dyn Format, input: &mut dyn BufRead) -> Res
 /// Reads a run and fills in what is the same for every file of the format, and the number of requests.
 pub(super) fn counted(
     info: &'static FormatInfo,
-    habits: &'static [Habit],
     sink: &mut RequestSink<'_>,
     read: impl FnOnce(&mut RequestSink<'_>) -> Result<ForeignRun, ImportError>,
 ) -> Result<ForeignRun, ImportError> {
@@ -79,7 +74,7 @@ pub(super) fn counted(
         sink(request);
     };
     let run = read(&mut counting)?;
-    Ok(ForeignRun { format: info.name, tool: info.tool, habits, requests, ..run })
+    Ok(ForeignRun { format: info.name, tool: info.tool, requests, ..run })
 }
 
 /// Refuses a file that does not begin like one of the format, which happens only where the user named the format.

@@ -12,11 +12,10 @@ use truetail_tools::{FailureClassifier, units};
 use super::file::{WholeFile, leave_out, run};
 use super::json;
 use super::rows::{Row, each_row};
-use crate::{FormatInfo, ImportError, RequestSink, habits};
+use crate::{FormatInfo, ImportError, RequestSink};
 
 pub(super) static JSON: WholeFile = WholeFile {
     info: &FormatInfo { name: "fortio-json", about: "the result of 'fortio load -json'", tool: Some("fortio") },
-    habits: habits::FORTIO,
     model: Some(LoadModelKind::Closed),
     likeness: |head| json::has_keys(head, &["RunType", "RequestedQPS", "DurationHistogram", "NumThreads"]),
     parse: result,
@@ -24,7 +23,6 @@ pub(super) static JSON: WholeFile = WholeFile {
 
 pub(super) static LOG: WholeFile = WholeFile {
     info: &FormatInfo { name: "fortio-log", about: "the file of 'fortio load -access-log-file'", tool: Some("fortio") },
-    habits: habits::FORTIO,
     model: Some(LoadModelKind::Closed),
     likeness: |head| json::has_keys(head, &["latency", "timestamp", "thread", "iter", "ok"]),
     parse: log,

@@ -4,11 +4,10 @@ use truetail_run::{Claims, Damage, FilePlace, ForeignClock, ForeignRun, ForeignS
 use truetail_tools::files::{GatlingLog, gatling_log};
 
 use super::file::{WholeFile, content, place_of, refused, request, run};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
+use crate::{FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(super) static LOG: WholeFile = WholeFile {
     info: &FormatInfo { name: "gatling-log", about: "Gatling's simulation.log", tool: Some("gatling") },
-    habits: habits::GATLING,
     model: None,
     likeness,
     parse: read,

@@ -6,11 +6,10 @@ use truetail_tools::files::h2load_row;
 
 use super::file::{WholeFile, leave_out, request, run, text};
 use super::rows::{Row, each_row};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
+use crate::{FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(super) static LOG: WholeFile = WholeFile {
     info: &FormatInfo { name: "h2load-log", about: "the file of 'h2load --log-file'", tool: Some("h2load") },
-    habits: habits::H2LOAD,
     model: None,
     likeness,
     parse: read,

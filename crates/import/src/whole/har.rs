@@ -10,11 +10,10 @@ use truetail_tools::units;
 
 use super::file::{WholeFile, leave_out, place_of, run};
 use super::json;
-use crate::{FormatInfo, ImportError, RequestSink, habits};
+use crate::{FormatInfo, ImportError, RequestSink};
 
 pub(super) static HAR: WholeFile = WholeFile {
     info: &FormatInfo { name: "har", about: "an HTTP archive of a browser or a proxy", tool: None },
-    habits: habits::HAR,
     model: None,
     likeness: |head| json::has_keys(head, &["log", "entries", "startedDateTime"]),
     parse: read,

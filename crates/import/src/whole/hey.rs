@@ -5,11 +5,10 @@ use truetail_run::{ForeignClock, ForeignRun};
 use truetail_tools::files;
 
 use super::file::{WholeFile, all_marks, refused, run_of, text};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
+use crate::{FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(super) static SUMMARY: WholeFile = WholeFile {
     info: &FormatInfo { name: "hey-summary", about: "the summary that hey prints", tool: Some("hey") },
-    habits: habits::HEY,
     model: Some(LoadModelKind::Closed),
     likeness,
     parse: read,

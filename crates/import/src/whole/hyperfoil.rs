@@ -10,12 +10,11 @@ use truetail_tools::{files, units};
 
 use super::file::{WholeFile, content, refused, run, run_of};
 use super::json;
-use crate::{FormatInfo, ImportError, RequestSink, habits};
+use crate::{FormatInfo, ImportError, RequestSink};
 
 /// The run of `all.json`.
 pub(super) static RUN: WholeFile = WholeFile {
     info: &FormatInfo { name: "hyperfoil", about: "a run of Hyperfoil, all.json", tool: Some("hyperfoil") },
-    habits: habits::HYPERFOIL,
     model: None,
     likeness: |head| json::has_keys(head, &["benchmark", "$schema", "stats", "failures"]),
     parse: read_run,
@@ -28,7 +27,6 @@ pub(super) static RESULT: WholeFile = WholeFile {
         about: "what the laboratory's runner of Hyperfoil writes",
         tool: Some("hyperfoil"),
     },
-    habits: habits::HYPERFOIL,
     model: None,
     likeness: |head| json::has_keys(head, &["format", "hyperfoil", "buckets_ns"]),
     parse: read_result,

@@ -17,7 +17,7 @@ use truetail_tools::FailureClassifier;
 
 use super::bounded::{Bounded, Progress};
 use super::file::{content, counted, leave_out, run, text};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink, habits};
+use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
 /// JMeter's XML.
 pub(super) struct JMeterXml;
@@ -49,7 +49,7 @@ impl Format for JMeterXml {
         _options: &ImportOptions,
         sink: &mut RequestSink<'_>,
     ) -> Result<ForeignRun, ImportError> {
-        counted(INFO, habits::JMETER, sink, |sink| read(input, sink))
+        counted(INFO, sink, |sink| read(input, sink))
     }
 }
 

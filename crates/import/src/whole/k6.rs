@@ -5,7 +5,7 @@ use truetail_tools::files;
 
 use super::file::{WholeFile, refused, run, text};
 use super::json;
-use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
+use crate::{FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(super) static SUMMARY: WholeFile = WholeFile {
     info: &FormatInfo {
@@ -13,7 +13,6 @@ pub(super) static SUMMARY: WholeFile = WholeFile {
         about: "k6's summary, from --summary-export or handleSummary",
         tool: Some("k6"),
     },
-    habits: habits::K6,
     model: None,
     likeness,
     parse: read,

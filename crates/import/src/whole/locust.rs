@@ -12,11 +12,10 @@ use truetail_tools::{files, units};
 use super::file::{WholeFile, refused, run};
 use super::table::{Table, TableRow};
 use super::{json, table};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
+use crate::{FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(super) static STATS: WholeFile = WholeFile {
     info: &FormatInfo { name: "locust-stats", about: "the file _stats.csv of 'locust --csv'", tool: Some("locust") },
-    habits: habits::LOCUST,
     model: Some(LoadModelKind::Closed),
     likeness: |head| table::likeness(head, &["Request Count", "Failure Count", "Median Response Time"]),
     parse: |bytes, _| stats(bytes),
@@ -28,7 +27,6 @@ pub(super) static HISTORY: WholeFile = WholeFile {
         about: "the file _stats_history.csv of 'locust --csv'",
         tool: Some("locust"),
     },
-    habits: habits::LOCUST,
     model: Some(LoadModelKind::Closed),
     likeness: |head| table::likeness(head, &["User Count", "Total Request Count", "Total Median Response Time"]),
     parse: |bytes, _| history(bytes),
@@ -36,7 +34,6 @@ pub(super) static HISTORY: WholeFile = WholeFile {
 
 pub(super) static JSON: WholeFile = WholeFile {
     info: &FormatInfo { name: "locust-json", about: "the statistics of 'locust --json'", tool: Some("locust") },
-    habits: habits::LOCUST,
     model: Some(LoadModelKind::Closed),
     likeness: json_likeness,
     parse: statistics,

@@ -53,8 +53,8 @@ pub(crate) fn all() -> &'static [&'static dyn Format] {
         &llm::VLLM,
         &llm::SGLANG,
         &llm::GUIDELLM,
-        &hdr::Hlog,
-        &hdr::Hgrm,
+        &hdr::HLOG,
+        &hdr::HGRM,
         &har::HAR,
     ];
     ALL

@@ -7,11 +7,10 @@ use truetail_tools::{files, units};
 use super::file::{WholeFile, all_marks, leave_out, refused, run, run_of, text};
 use super::json;
 use super::rows::{Row, each_row};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
+use crate::{FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(super) static TEXT: WholeFile = WholeFile {
     info: &FormatInfo { name: "oha-text", about: "the summary that oha prints", tool: Some("oha") },
-    habits: habits::OHA,
     model: None,
     likeness: text_likeness,
     // In milliseconds or seconds with four decimals.
@@ -24,7 +23,6 @@ pub(super) static CSV: WholeFile = WholeFile {
         about: "a row for each answer, from 'oha --output-format csv'",
         tool: Some("oha"),
     },
-    habits: habits::OHA,
     model: None,
     likeness: csv_likeness,
     parse: read_csv,
@@ -32,7 +30,6 @@ pub(super) static CSV: WholeFile = WholeFile {
 
 pub(super) static JSON: WholeFile = WholeFile {
     info: &FormatInfo { name: "oha-json", about: "the result of 'oha --output-format json'", tool: Some("oha") },
-    habits: habits::OHA,
     model: None,
     likeness: |head| json::has_keys(head, &["successRate", "responseTimeHistogram", "latencyPercentiles", "slowest"]),
     parse: |bytes, sink| {

@@ -6,7 +6,7 @@ use truetail_tools::files;
 
 use super::file::{WholeFile, refused, run};
 use super::json;
-use crate::{FormatInfo, ImportError, RequestSink, habits};
+use crate::{FormatInfo, ImportError, RequestSink};
 
 pub(super) static REPORT: WholeFile = WholeFile {
     info: &FormatInfo {
@@ -14,7 +14,6 @@ pub(super) static REPORT: WholeFile = WholeFile {
         about: "the result of 'vegeta report -type=json'",
         tool: Some("vegeta"),
     },
-    habits: habits::VEGETA,
     model: Some(LoadModelKind::Open),
     likeness: |head| json::has_keys(head, &["latencies", "50th", "earliest", "success"]),
     parse: read,

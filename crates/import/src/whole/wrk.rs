@@ -5,14 +5,13 @@ use truetail_run::{ForeignClock, ForeignLoad, ForeignRun};
 use truetail_tools::{ParseError, ToolReport, files};
 
 use super::file::{WholeFile, refused, run_of, text};
-use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
+use crate::{FormatInfo, ImportError, Likeness, RequestSink};
 
 /// Both keep whole microseconds.
 const RESOLUTION_NS: u64 = 1_000;
 
 pub(super) static WRK: WholeFile = WholeFile {
     info: &FormatInfo { name: "wrk", about: "the report that wrk prints", tool: Some("wrk") },
-    habits: habits::WRK,
     model: Some(LoadModelKind::Closed),
     likeness: |head| likeness(head, false),
     parse: |bytes, sink| read(bytes, sink, files::wrk),
@@ -20,7 +19,6 @@ pub(super) static WRK: WholeFile = WholeFile {
 
 pub(super) static WRK2: WholeFile = WholeFile {
     info: &FormatInfo { name: "wrk2", about: "the report that wrk2 prints", tool: Some("wrk2") },
-    habits: habits::WRK2,
     model: Some(LoadModelKind::Open),
     likeness: |head| likeness(head, true),
     parse: |bytes, sink| read(bytes, sink, files::wrk2),

@@ -1,50 +1,29 @@
 //! The percentile distribution as HdrHistogram prints it (`.hgrm`), and as Vegeta does (`report -type=hdrplot`): a line for
 //! each step, with value, percentile and cumulative count.
 
-use std::io::BufRead;
-
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 use truetail_run::{ClaimedQuantile, Claims, Damage, ForeignClock, ForeignRun, LatencyFrom};
 use truetail_tools::units;
 
-use super::{MOST_VALUES, said_unit_ns};
-use crate::whole::file::{all_marks, checked_bytes, content, counted, leave_out, place_of, run, text, without_mark};
+use super::{HdrFile, MOST_VALUES};
+use crate::whole::file::{all_marks, content, leave_out, place_of, run, text};
 use crate::whole::rows::{Row, each_row};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::{FormatInfo, ImportError, Likeness};
 
 /// The percentile distribution.
-pub(in crate::whole) struct Hgrm;
-
-const INFO: &FormatInfo = &FormatInfo {
-    name: "hgrm",
-    about: "a percentile distribution of HdrHistogram, or of 'vegeta report -type=hdrplot'",
-    tool: None,
+pub(in crate::whole) static HGRM: HdrFile = HdrFile {
+    info: &FormatInfo {
+        name: "hgrm",
+        about: "a percentile distribution of HdrHistogram, or of 'vegeta report -type=hdrplot'",
+        tool: None,
+    },
+    likeness,
+    read,
 };
 
 /// HdrHistogram's examples, wrk2 and Vegeta print milliseconds.
 const USUAL_UNIT_NS: u64 = 1_000_000;
-
-impl Format for Hgrm {
-    fn info(&self) -> &'static FormatInfo {
-        INFO
-    }
-
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        likeness(without_mark(head))
-    }
-
-    fn read(
-        &self,
-        input: &mut dyn BufRead,
-        options: &ImportOptions,
-        sink: &mut RequestSink<'_>,
-    ) -> Result<ForeignRun, ImportError> {
-        let said = said_unit_ns(options)?;
-        let bytes = checked_bytes(self, input)?;
-        counted(INFO, &[], sink, |_| read(without_mark(&bytes), said))
-    }
-}
 
 /// The quantiles that are claimed, where there is a line for them.
 const CLAIMED: [f64; 6] = [0.5, 0.75, 0.9, 0.99, 0.999, 0.9999];

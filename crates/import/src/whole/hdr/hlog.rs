@@ -1,7 +1,7 @@
 //! HdrHistogram's log (`.hlog`): a line for each interval, with a histogram, compressed. All intervals are read as one.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Read};
+use std::io::Read;
 
 use base64::Engine;
 use flate2::read::ZlibDecoder;
@@ -11,39 +11,17 @@ use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
 use truetail_run::{Claims, Damage, ForeignClock, ForeignRun, LatencyFrom};
 
-use super::{MOST_VALUES, said_unit_ns};
-use crate::whole::file::{checked_bytes, content, counted, leave_out, place_of, run, text, without_mark};
+use super::{HdrFile, MOST_VALUES};
+use crate::whole::file::{content, leave_out, place_of, run, text};
 use crate::whole::rows::{Row, each_row};
-use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
+use crate::{FormatInfo, ImportError, Likeness};
 
 /// The log.
-pub(in crate::whole) struct Hlog;
-
-const INFO: &FormatInfo = &FormatInfo { name: "hlog", about: "a log of HdrHistogram", tool: None };
+pub(in crate::whole) static HLOG: HdrFile =
+    HdrFile { info: &FormatInfo { name: "hlog", about: "a log of HdrHistogram", tool: None }, likeness, read };
 
 /// What truetail and most Java programs record.
 const USUAL_UNIT_NS: u64 = 1;
-
-impl Format for Hlog {
-    fn info(&self) -> &'static FormatInfo {
-        INFO
-    }
-
-    fn likeness(&self, head: &[u8]) -> Likeness {
-        likeness(without_mark(head))
-    }
-
-    fn read(
-        &self,
-        input: &mut dyn BufRead,
-        options: &ImportOptions,
-        sink: &mut RequestSink<'_>,
-    ) -> Result<ForeignRun, ImportError> {
-        let said = said_unit_ns(options)?;
-        let bytes = checked_bytes(self, input)?;
-        counted(INFO, &[], sink, |_| read(without_mark(&bytes), said))
-    }
-}
 
 /// The tag of truetail's own logs, in nanoseconds, that holds what a user felt.
 const OURS: &str = "response_time";

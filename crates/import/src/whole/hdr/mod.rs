@@ -3,25 +3,44 @@
 mod hgrm;
 mod hlog;
 
-pub(super) use hgrm::Hgrm;
-pub(super) use hlog::Hlog;
+pub(super) use hgrm::HGRM;
+pub(super) use hlog::HLOG;
 
+use std::io::BufRead;
+
+use truetail_run::ForeignRun;
+
+use super::file::{checked_bytes, counted, without_mark};
 use crate::rows::number::Unit;
-use crate::{ImportError, ImportOptions};
+use crate::{Format, FormatInfo, ImportError, ImportOptions, Likeness, RequestSink};
 
-/// The unit of the values, nanoseconds, where the user says it: `--units duration=us`.
-///
-/// # Errors
-/// [`ImportError::Options`], if it is no unit.
-fn said_unit_ns(options: &ImportOptions) -> Result<Option<u64>, ImportError> {
-    let said = options.units.iter().find(|(name, _)| name == "duration");
-    let unit = |(_, unit): &(String, String)| {
-        let known = Unit::by_name(unit).map(Unit::nanos);
-        known.ok_or_else(|| {
-            ImportError::Options(format!("the unit of 'duration' must be ns, us, ms or s, not '{unit}'"))
-        })
-    };
-    said.map(unit).transpose()
+/// A file of HdrHistogram, whose values have no unit unless the user says one: `--units duration=us`.
+pub(super) struct HdrFile {
+    info: &'static FormatInfo,
+    likeness: fn(&[u8]) -> Likeness,
+    /// Reads the bytes, with values of so many nanoseconds where the user says it.
+    read: fn(&[u8], Option<u64>) -> Result<ForeignRun, ImportError>,
+}
+
+impl Format for HdrFile {
+    fn info(&self) -> &'static FormatInfo {
+        self.info
+    }
+
+    fn likeness(&self, head: &[u8]) -> Likeness {
+        (self.likeness)(without_mark(head))
+    }
+
+    fn read(
+        &self,
+        input: &mut dyn BufRead,
+        options: &ImportOptions,
+        sink: &mut RequestSink<'_>,
+    ) -> Result<ForeignRun, ImportError> {
+        let unit_ns = options.unit("duration")?.map(Unit::nanos);
+        let bytes = checked_bytes(self, input)?;
+        counted(self.info, sink, |_| (self.read)(without_mark(&bytes), unit_ns))
+    }
 }
 
 /// More values than any run has; only a damaged file says so.

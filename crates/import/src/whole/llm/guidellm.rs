@@ -14,11 +14,10 @@ use truetail_tools::{FailureClassifier, units};
 use super::detailed::without_python_numbers;
 use crate::whole::file::{WholeFile, content, run};
 use crate::whole::json;
-use crate::{FormatInfo, ImportError, Likeness, RequestSink, habits};
+use crate::{FormatInfo, ImportError, Likeness, RequestSink};
 
 pub(in crate::whole) static GUIDELLM: WholeFile = WholeFile {
     info: &FormatInfo { name: "guidellm", about: "GuideLLM's benchmarks.json", tool: Some("guidellm") },
-    habits: habits::GUIDELLM,
     model: None,
     likeness,
     parse: read,

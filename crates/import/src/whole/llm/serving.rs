@@ -11,11 +11,10 @@ use truetail_tools::units;
 use super::detailed::{Detailed, Sum, without_python_numbers};
 use crate::whole::file::{WholeFile, content, run};
 use crate::whole::json;
-use crate::{FormatInfo, ImportError, RequestSink, habits};
+use crate::{FormatInfo, ImportError, RequestSink};
 
 pub(in crate::whole) static VLLM: WholeFile = WholeFile {
     info: &FormatInfo { name: "vllm", about: "the result of 'vllm bench serve --save-result'", tool: Some("vllm") },
-    habits: habits::VLLM,
     model: None,
     likeness: |head| json::has_keys(head, &["model_id", "num_prompts", "request_rate", "tokenizer_id"]),
     parse: |bytes, sink| read(bytes, sink, "e2el_ms"),
@@ -23,7 +22,6 @@ pub(in crate::whole) static VLLM: WholeFile = WholeFile {
 
 pub(in crate::whole) static SGLANG: WholeFile = WholeFile {
     info: &FormatInfo { name: "sglang", about: "the result of sglang's bench_serving", tool: Some("sglang") },
-    habits: habits::SGLANG,
     model: None,
     likeness: |head| json::has_keys(head, &["backend", "request_rate", "completed", "mean_e2e_latency_ms"]),
     parse: |bytes, sink| read(bytes, sink, "e2e_latency_ms"),
