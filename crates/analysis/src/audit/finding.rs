@@ -3,6 +3,8 @@
 use serde::Serialize;
 use truetail_model::time::Nanos;
 
+use super::timeline::{AuditStop, AuditTimeline};
+
 /// Whether a client left out requests that it should have sent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -18,6 +20,11 @@ pub enum AuditFinding {
 }
 
 impl AuditFinding {
+    /// The file shows that requests were left out.
+    pub const fn is_omission(self) -> bool {
+        matches!(self, AuditFinding::Likely | AuditFinding::Certain)
+    }
+
     /// `none_seen`, `likely`, `certain` or `cannot_tell`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -92,6 +99,10 @@ pub struct Audit {
     pub reported: Vec<ReportedQuantile>,
     /// The same with the requests that are missing; empty where that cannot be told.
     pub corrected: Vec<CorrectedQuantile>,
+    /// Where the client sent less than it should have, the earliest first: what the evidence speaks of.
+    pub stops: Vec<AuditStop>,
+    /// The file over time; `None` where it has no starts.
+    pub timeline: Option<AuditTimeline>,
 }
 
 /// The quantiles that an audit reports.
