@@ -56,7 +56,7 @@ fn a_stall_is_shown_with_its_evidence_its_time_and_what_it_hides() {
     // Marked in each of the three lanes, and once in the legend.
     assert_eq!(all(&page, "#over-time rect.s-pause-server").len(), 4);
     let stops = texts(&page, "#over-time table td");
-    assert_eq!(stops[0], "990.0ms", "{stops:?}");
+    assert_eq!(stops[0], "1.000s", "{stops:?}");
     let heads = texts(&page, "#percentiles thead th");
     assert_eq!(heads, ["percentile", "reported", "corrected", "bounds"]);
     assert!(visible_text(&page).contains("it has a habit (its source)"));

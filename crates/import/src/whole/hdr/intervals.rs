@@ -12,11 +12,13 @@ pub(super) struct Intervals {
     lines_each: usize,
     /// Lines in the last interval.
     lines_in_last: usize,
+    /// When the last line begins.
+    last_from_ns: Option<u64>,
 }
 
 impl Default for Intervals {
     fn default() -> Intervals {
-        Intervals { sum: ForeignHistogram::default(), lines_each: 1, lines_in_last: 0 }
+        Intervals { sum: ForeignHistogram::default(), lines_each: 1, lines_in_last: 0, last_from_ns: None }
     }
 }
 
@@ -30,8 +32,9 @@ impl Intervals {
     pub(super) fn add(&mut self, line: ForeignInterval) {
         self.sum.whole.merge(&line.histogram);
         let is_full = self.lines_in_last == self.lines_each;
+        let is_same = self.last_from_ns.replace(line.from_ns) == Some(line.from_ns);
         match self.sum.intervals.last_mut() {
-            Some(last) if last.from_ns == line.from_ns => join(last, &line),
+            Some(last) if is_same => join(last, &line),
             Some(last) if !is_full => {
                 join(last, &line);
                 self.lines_in_last += 1;
