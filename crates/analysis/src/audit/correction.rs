@@ -13,12 +13,16 @@ use super::bins::{Bins, Cell};
 /// `copyCorrectedForCoordinatedOmission` of HdrHistogram adds them: to the resolution of the buckets, of which the highest
 /// value that a bucket stands for is taken. An interval of zero adds nothing.
 pub fn corrected(histogram: &Histogram, expected_interval: Nanos) -> (Histogram, u64) {
+    corrected_up_to(histogram, expected_interval, histogram.max().unwrap_or_default())
+}
+
+/// The same for a part of a histogram whose largest value is `largest`, so that the parts add up to the whole.
+fn corrected_up_to(histogram: &Histogram, expected_interval: Nanos, largest: Nanos) -> (Histogram, u64) {
     let mut corrected = histogram.clone();
     let mut steps = Steps::default();
     if expected_interval.is_zero() {
         return (corrected, 0);
     }
-    let largest = histogram.max().unwrap_or_default();
     for (_, highest, count) in histogram.buckets() {
         steps.add_missing(&mut corrected, highest.min(largest), expected_interval, count);
     }
@@ -73,9 +77,9 @@ pub struct Corrected {
 }
 
 impl Corrected {
-    /// A histogram with its correction, as [`corrected`] makes it.
-    pub fn of(before: &Histogram, expected_interval: Nanos) -> Corrected {
-        let (after, added) = corrected(before, expected_interval);
+    /// A part of a histogram whose largest value is `largest`.
+    fn of(before: &Histogram, expected_interval: Nanos, largest: Nanos) -> Corrected {
+        let (after, added) = corrected_up_to(before, expected_interval, largest);
         Corrected { before: before.clone(), after, added }
     }
 }
@@ -111,13 +115,14 @@ pub struct Correction {
 impl Correction {
     /// Corrects a histogram, and each interval that it is the sum of.
     pub fn of(histogram: &ForeignHistogram, expected_interval: Nanos) -> Correction {
+        let largest = histogram.max().unwrap_or_default();
+        let of = |part: &Histogram| Corrected::of(part, expected_interval, largest);
         let interval = |one: &ForeignInterval| CorrectedInterval {
             from_ns: one.from_ns,
             to_ns: one.to_ns,
-            corrected: Corrected::of(&one.histogram, expected_interval),
+            corrected: of(&one.histogram),
         };
-        let intervals = histogram.intervals.iter().map(interval).collect();
-        Correction { whole: Corrected::of(&histogram.whole, expected_interval), intervals }
+        Correction { whole: of(&histogram.whole), intervals: histogram.intervals.iter().map(interval).collect() }
     }
 }
 
@@ -241,6 +246,22 @@ mod tests {
     }
 
     proptest! {
+        /// A histogram is corrected as its parts are.
+        #[test]
+        fn parts_of_a_histogram_add_up(values in proptest::collection::vec(1u64..1_000_000, 2..60), interval in 100u64..100_000) {
+            let mut parts = [Histogram::new(), Histogram::new(), Histogram::new()];
+            values.iter().enumerate().for_each(|(index, value)| parts[index % 3].record(Nanos(*value)));
+            let mut whole = Histogram::new();
+            parts.iter().for_each(|part| whole.merge(part));
+            let intervals = parts.map(|histogram| ForeignInterval { from_ns: 0, to_ns: 1, histogram }).to_vec();
+            let correction = Correction::of(&ForeignHistogram { whole, intervals }, Nanos(interval));
+            let added: u64 = correction.intervals.iter().map(|one| one.corrected.added).sum();
+            prop_assert_eq!(added, correction.whole.added);
+            let mut sum = Histogram::new();
+            correction.intervals.iter().for_each(|one| sum.merge(&one.corrected.after));
+            prop_assert_eq!(sum.count(), correction.whole.after.count());
+        }
+
         /// Value for value what the HdrHistogram crate records.
         #[test]
         fn it_adds_what_hdrhistogram_adds(values in proptest::collection::vec(1u64..1_000_000, 1..60), interval in 50u64..100_000) {
