@@ -1,7 +1,7 @@
 //! The page of an audit: what was found in somebody else's file, what shows it, and what is missing.
 
 use maud::{Markup, html};
-use truetail_analysis::audit::AuditFinding;
+use truetail_analysis::audit::{Audit, AuditFinding, AuditStop};
 use truetail_report::plot::{audit_quantiles, audit_timeline};
 use truetail_report::{AuditReport, AuditWords, audit_words, number};
 
@@ -9,6 +9,9 @@ use crate::data::{PageData, SCHEMA};
 use crate::document::{Document, Section, contents};
 use crate::figure::Figure;
 use crate::table::Table;
+
+/// So many stretches are in the table at most: the longest.
+const MOST_ROWS: usize = 200;
 
 /// An audit to make a page of.
 #[derive(Clone, Copy, Debug)]
@@ -75,9 +78,8 @@ fn summary(reports: &[AuditReport]) -> Markup {
         let words = audit_words(report);
         let missing = report.audit.missing_arrivals.map_or("–".to_owned(), number::count);
         let requests = report.audit.requests.map_or("–".to_owned(), number::count);
-        let reported = report.audit.reported.iter().find(|one| one.q == 0.99).map(|one| one.value_ns);
-        let corrected = report.audit.corrected.iter().find(|one| one.q == 0.99).map(|one| one.value_ns);
-        let corrected = corrected.filter(|_| report.audit.finding.is_omission());
+        let reported = report.audit.reported_at(0.99);
+        let corrected = report.audit.corrected_at(0.99).map(|one| one.value_ns);
         let time = |ns: Option<u64>| ns.map_or("–".to_owned(), number::time);
         [report.file.clone(), words.finding.to_owned(), requests, missing, time(reported), time(corrected)]
     };
@@ -114,12 +116,7 @@ fn finding(report: &AuditReport, words: &AuditWords) -> Markup {
 
 /// `of` ends the captions of tables, which are unique on a page.
 fn percentiles(report: &AuditReport, words: &AuditWords, of: &str) -> Markup {
-    let heads = [
-        if words.heads[0].is_empty() { "percentile" } else { words.heads[0] },
-        words.heads[1],
-        words.heads[2],
-        words.heads[3],
-    ];
+    let heads = ["percentile", "reported", "corrected", "bounds"];
     let table = Table::new(format!("Percentiles of the latency{of}"), heads).with_rows(words.rows.iter().cloned());
     html! {
         @if words.rows.is_empty() { p.none { "The file has no percentiles." } }
@@ -149,12 +146,12 @@ fn over_time(report: &AuditReport, of: &str) -> Markup {
         return html! { p.none { "The file does not say when its requests started." } };
     };
     let seconds = |ns: u64| format!("{:.3}", ns.saturating_sub(timeline.from_ns) as f64 / 1e9);
-    let row = |stop: &truetail_analysis::audit::AuditStop| {
-        let length = number::time(stop.to_ns.saturating_sub(stop.from_ns));
+    let row = |stop: &AuditStop| {
+        let length = number::time(stop.length_ns());
         [seconds(stop.from_ns), length, format!("{:.0}", stop.missing)]
     };
     let mut longest: Vec<_> = audit.stops.iter().collect();
-    longest.sort_by_key(|stop| std::cmp::Reverse(stop.to_ns.saturating_sub(stop.from_ns)));
+    longest.sort_by_key(|stop| std::cmp::Reverse(stop.length_ns()));
     longest.truncate(MOST_ROWS);
     longest.sort_by_key(|stop| stop.from_ns);
     let which = match audit.stops.len() - longest.len() {
@@ -168,10 +165,7 @@ fn over_time(report: &AuditReport, of: &str) -> Markup {
     figure.markup()
 }
 
-/// The stretches in the table: the longest.
-const MOST_ROWS: usize = 200;
-
-fn caption(audit: &truetail_analysis::audit::Audit) -> &'static str {
+fn caption(audit: &Audit) -> &'static str {
     if audit.stops.is_empty() {
         "Requests that started, those in flight, and how long the requests took that started then. A client that waits for \
          answers would stop sending where something is slow."

@@ -105,5 +105,17 @@ pub struct Audit {
     pub timeline: Option<AuditTimeline>,
 }
 
+impl Audit {
+    /// Quantile `q` as the file has it, nanoseconds.
+    pub fn reported_at(&self, q: f64) -> Option<u64> {
+        self.reported.iter().find(|one| one.q == q).map(|one| one.value_ns)
+    }
+
+    /// Quantile `q` with the requests that are missing; `None` where none are, or that cannot be told.
+    pub fn corrected_at(&self, q: f64) -> Option<CorrectedQuantile> {
+        self.corrected.iter().find(|one| one.q == q && self.finding.is_omission()).copied()
+    }
+}
+
 /// The quantiles that an audit reports.
 pub const QUANTILES: [f64; 6] = [0.5, 0.9, 0.95, 0.99, 0.999, 1.0];

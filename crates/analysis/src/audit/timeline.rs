@@ -30,13 +30,6 @@ pub struct AuditTimeline {
     pub longest_ns: Vec<Option<u64>>,
 }
 
-impl AuditTimeline {
-    /// When the last column ends, nanoseconds.
-    pub fn to_ns(&self) -> u64 {
-        self.from_ns.saturating_add(self.column_ns.saturating_mul(self.in_flight.len() as u64))
-    }
-}
-
 /// A stretch in which the client sent less than it should have.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AuditStop {
@@ -51,6 +44,11 @@ pub struct AuditStop {
 }
 
 impl AuditStop {
+    /// How long it is, nanoseconds.
+    pub const fn length_ns(&self) -> u64 {
+        self.to_ns.saturating_sub(self.from_ns)
+    }
+
     pub(super) fn of_silence(silence: &Silence) -> AuditStop {
         let span = silence.span;
         AuditStop { from_ns: span.from, to_ns: span.to, missing: silence.expected, is_silence: true }

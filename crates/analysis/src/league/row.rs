@@ -142,13 +142,12 @@ pub struct FileAudit {
 impl FileAudit {
     /// Of `file`.
     pub fn new(file: String, audit: &Audit) -> FileAudit {
-        let corrected = audit.corrected.iter().filter(|_| audit.finding.is_omission()).find(|one| one.q == 0.99);
         FileAudit {
             file,
             finding: audit.finding,
             missing_arrivals: audit.missing_arrivals,
-            p99_ns: audit.reported.iter().find(|one| one.q == 0.99).map(|one| one.value_ns),
-            corrected_p99_ns: corrected.map(|one| one.value_ns),
+            p99_ns: audit.reported_at(0.99),
+            corrected_p99_ns: audit.corrected_at(0.99).map(|one| one.value_ns),
         }
     }
 }

@@ -73,8 +73,7 @@ fn table(words: &AuditWords, style: Style) -> Vec<String> {
     if words.rows.is_empty() {
         return Vec::new();
     }
-    let alignments = [Align::Left, Align::Right, Align::Right, Align::Left];
-    let heads: Vec<(&str, Align)> = words.heads.into_iter().zip(alignments).collect();
+    let heads = [("", Align::Left), ("reported", Align::Right), ("corrected", Align::Right), ("bounds", Align::Left)];
     let mut table = TextTable::new(&heads);
     words.rows.iter().for_each(|row| table.row(row.to_vec()));
     std::iter::once(String::new()).chain(table.lines(0, style)).chain([String::new()]).collect()

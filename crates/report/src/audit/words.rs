@@ -18,9 +18,7 @@ pub struct AuditWords {
     pub about: Vec<String>,
     /// What shows the finding, a sentence each.
     pub evidence: Vec<String>,
-    /// The heads of the table of percentiles.
-    pub heads: [&'static str; 4],
-    /// Its rows.
+    /// The table of percentiles: name, as reported, as corrected, and the bounds of that.
     pub rows: Vec<[String; 4]>,
     /// How many requests are missing; `None` where none are, or that cannot be told.
     pub missing: Option<String>,
@@ -41,7 +39,6 @@ pub fn audit_words(report: &AuditReport) -> AuditWords {
         says,
         about: about(run, audit),
         evidence: audit.evidence.iter().map(|evidence| sentence(&evidence.message)).collect(),
-        heads: ["", "reported", "corrected", "bounds"],
         rows: rows(audit),
         missing: missing(audit),
         unused: unused(&run.damage),
@@ -86,7 +83,7 @@ fn sentence(message: &str) -> String {
 
 fn rows(audit: &Audit) -> Vec<[String; 4]> {
     let row = |q: f64, value_ns: u64| {
-        let corrected = audit.corrected.iter().find(|one| one.q == q).filter(|_| audit.finding.is_omission());
+        let corrected = audit.corrected_at(q);
         let bounds = corrected.map(|one| format!("{} … {}", number::time(one.low_ns), number::time(one.high_ns)));
         let corrected = corrected.map(|one| number::time(one.value_ns));
         [quantile_name(q), number::time(value_ns), corrected.unwrap_or_default(), bounds.unwrap_or_default()]

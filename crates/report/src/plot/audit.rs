@@ -48,7 +48,7 @@ pub fn audit_timeline(audit: &Audit) -> Picture {
 /// The stops that are drawn.
 fn marked(stops: &[AuditStop]) -> Vec<AuditStop> {
     let mut longest = stops.to_vec();
-    longest.sort_by_key(|stop| std::cmp::Reverse(stop.to_ns - stop.from_ns));
+    longest.sort_by_key(|stop| std::cmp::Reverse(stop.length_ns()));
     longest.truncate(MOST_STOPS);
     longest
 }
