@@ -5,7 +5,7 @@
 
 Writes a JTL of JMeter and a CSV of k6 of that many GB (10^9 bytes) into a temporary folder, audits each a few times, and prints
 MB (10^6 bytes) per second of processor time, which other programs disturb less than the clock, and the peak memory. Both files
-are those of 10 users who wait for their answers, through one stall in the middle too. Issue 17 asks for `--gb 5`.
+are those of 10 users who wait for their answers, through one stall in the middle too. The figures of docs/audit.md are of `--gb 5`.
 """
 
 import argparse
