@@ -16,7 +16,7 @@ use super::sheet::{Sheet, Swatch, time_axis};
 use super::svg::{Anchor, Label, Rect, Svg};
 
 const OVER_TIME: &str = "The file over time";
-const PERCENTILES: &str = "Percentiles, reported and corrected";
+const PERCENTILES: &str = "Percentiles";
 const HEIGHT: f64 = 680.0;
 /// More stretches than this could not be told apart; the longest are marked.
 const MOST_STOPS: usize = 500;
@@ -109,7 +109,8 @@ pub fn audit_quantiles(audit: &Audit) -> Picture {
         legend.push(("bounds of that".to_owned(), Swatch::Line(Look::Response)));
     }
     let rows = audit.reported.len() as f64;
-    let mut sheet = Sheet::new(PERCENTILES, "", 160.0 + ROW * rows, &legend);
+    let title = if corrected.is_empty() { PERCENTILES } else { "Percentiles, reported and corrected" };
+    let mut sheet = Sheet::new(title, "", 160.0 + ROW * rows, &legend);
     let inner =
         Rect { x: sheet.area.x + NAME, width: sheet.area.width - NAME - 20.0, height: ROW * rows, ..sheet.area };
     let times = || {
