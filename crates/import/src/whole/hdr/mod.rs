@@ -2,6 +2,7 @@
 
 mod hgrm;
 mod hlog;
+mod intervals;
 
 pub(super) use hgrm::HGRM;
 pub(super) use hlog::HLOG;
