@@ -15,6 +15,7 @@ mod estimate;
 mod finding;
 mod hidden;
 mod judge;
+mod left_out;
 mod rows;
 mod server;
 mod silence;
@@ -59,13 +60,14 @@ impl Auditor {
         let given = Given { users: users.or(run.load.users), interval: expected_interval };
         let rows = &self.rows;
         if !rows.have_starts() {
-            return summary::judge(rows.histogram(run), rows, run, given);
+            return left_out::limit(summary::judge(rows.histogram(run), rows, run, given), run);
         }
         let audit = if run.claims.latency_from == LatencyFrom::Send {
             judge::judge(rows, Axis::new(&rows.events, &rows.blocks), run, given)
         } else {
             summary::judge(rows.histogram(run), rows, run, given)
         };
+        let audit = left_out::limit(audit, run);
         Audit { timeline: timeline::timeline(rows, run.clock.start_resolution_ns), ..audit }
     }
 }

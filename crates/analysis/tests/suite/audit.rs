@@ -10,7 +10,9 @@ use truetail_model::record::{Outcome, RequestRecord};
 use truetail_model::service::{Fault, Gate, Service, Variation};
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
-use truetail_run::{ClaimedQuantile, Claims, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, LatencyFrom};
+use truetail_run::{
+    ClaimedQuantile, Claims, Damage, ForeignLoad, ForeignRequest, ForeignRun, ForeignView, LatencyFrom,
+};
 use truetail_sim::{FaultClockStart, Simulation, Sink};
 
 fn is_alarm(audit: &Audit) -> bool {
@@ -152,6 +154,25 @@ fn the_order_of_the_rows_does_not_matter() {
         let audit = audit_of(&rows, &file(1));
         assert_eq!((audit.finding, audit.missing_arrivals), (expected.finding, expected.missing_arrivals));
     }
+}
+
+/// A row that could not be read is no request that was not sent, and may be one that was slow.
+#[test]
+fn rows_that_were_left_out_are_not_taken_for_a_stop() {
+    let case = stalled_loop(7, Nanos::ZERO, Variation::Exponential, Nanos::from_secs(10), 0.03, 5);
+    let all = rows(&case.service, 7, 10);
+    let missing = audit_of(&all, &file(1)).missing_arrivals.expect("a number");
+    let damaged = |rows_left_out| ForeignRun { damage: Damage { rows_left_out, ..Damage::default() }, ..file(1) };
+    for few in [1, missing / 10] {
+        assert_eq!(audit_of(&all, &damaged(few)).finding, AuditFinding::Certain, "{few} of {missing}");
+    }
+    let audit = audit_of(&all, &damaged(missing));
+    assert_eq!((audit.finding, audit.missing_arrivals), (AuditFinding::CannotTell, None));
+    assert_eq!((audit.evidence[0].code, audit.corrected.len(), audit.users), ("rows_left_out", 0, None));
+    // What was read shows nothing; what was not could.
+    let healthy = rows(&Service::healthy(Nanos::from_millis(10)), 1, 10);
+    assert_eq!(audit_of(&healthy, &damaged(1)).finding, AuditFinding::NoneSeen);
+    assert_eq!(audit_of(&healthy, &damaged(10)).finding, AuditFinding::CannotTell);
 }
 
 /// The freeze of the laboratory: 10 ms, a pause from 2.5 to 3 s, 450 requests of one user. HdrHistogram's correction with an
