@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use truetail_checks::CheckRun;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
+use truetail_stream::StreamRun;
 
-use super::{checks, load, request, tls};
+use super::{checks, load, request, stream, tls};
 use crate::args::live::LiveArgs;
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::command_line;
@@ -28,6 +29,8 @@ pub struct ResolvedRun {
     pub gating: Gating,
     /// Checks on answers.
     pub checks: Option<CheckRun>,
+    /// Answers read as streams.
+    pub streams: Option<StreamRun>,
     /// Where the run is saved.
     pub save_to: SaveTo,
     /// Print `run.json` instead of the summary.
@@ -69,12 +72,15 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let notes = tls::notes(&args);
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
-    gating.refuse_undecidable(&plan, checks.is_some())?;
+    let streams = stream::streams(args.streams, &mut plan, cut_warmup)?;
+    gating.refuse_undecidable(&plan, checks.is_some(), streams.is_some())?;
     Ok(ResolvedRun {
         plan,
         notes,
         checks,
-        preflight: !args.no_preflight,
+        // A stream may last for as long as it likes: there is no waiting for its end before the load.
+        preflight: !args.no_preflight && streams.is_none(),
+        streams,
         gating,
         save_to,
         json: args.json,

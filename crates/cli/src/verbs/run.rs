@@ -46,6 +46,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let judge = Judge {
         gating: resolved.gating.clone(),
         checks: resolved.checks.clone(),
+        streams: resolved.streams.clone(),
         cut_warmup: stop_conditions.cut_warmup,
     };
     let source = FeedSource {

@@ -121,7 +121,7 @@ impl<'a> Runner<'a> {
         };
         let MeasuredRun { run, signal } = measure_under(&self.signals, &resolved.plan, context)?;
         let cut_warmup = resolved.stop_conditions.cut_warmup;
-        let (run, findings) = Judge { gating: resolved.gating, checks: None, cut_warmup }.findings(run);
+        let (run, findings) = Judge { gating: resolved.gating, checks: None, streams: None, cut_warmup }.findings(run);
         folder.map(|folder| folder.save(&run, &findings)).transpose()?;
         let named = Named { name: saved.display().to_string(), run, findings };
         Ok(if signal.is_some() { Measured::Stopped } else { Measured::Whole(Box::new(named)) })

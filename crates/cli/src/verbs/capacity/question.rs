@@ -141,6 +141,7 @@ fn refuse_load(run: &RunArgs) -> Result<()> {
         ("--baseline-fail-if", !run.baseline.baseline_fail_if.is_empty()),
         ("--write-baseline", run.baseline.write_baseline),
         ("--check", !run.checks.checks.is_empty()),
+        ("--stream", run.streams.stream.is_some()),
         ("--live", run.live.live.is_some()),
         ("--otlp", run.live.otlp.is_some()),
         ("--watch", run.live.watch.watch),
