@@ -63,7 +63,8 @@ impl Gating {
 
     /// The same of a run that goes on, without gates on checks and streams: what is found there is known after the run only.
     pub fn judge_so_far(&self, run: &Run, findings: &mut Findings) {
-        let gates: Vec<Gate> = self.gates.iter().filter(|gate| !gate.is_about_checks() && !gate.is_about_streams()).cloned().collect();
+        let gates: Vec<Gate> =
+            self.gates.iter().filter(|gate| !gate.is_about_checks() && !gate.is_about_streams()).cloned().collect();
         findings.gates = gates::judge_all(&gates, run, findings);
     }
 

@@ -26,7 +26,9 @@ impl Judge {
         run.facts.stream = self.streams.as_ref().map(StreamRun::facts);
         let planned = run.snapshot.tally.planned;
         let imbalance = run.facts.stream.as_ref().and_then(|streams| streams.imbalance(planned));
-        run.facts.notes.extend(imbalance.map(|why| format!("a bug of truetail: the books of streams are wrong: {why}")));
+        run.facts
+            .notes
+            .extend(imbalance.map(|why| format!("a bug of truetail: the books of streams are wrong: {why}")));
         let (mut run, findings) = cut_warmup(run, self.cut_warmup);
         if let Some(checks) = &self.checks {
             run.facts.checks = checks.counts(run.snapshot.measure_from);

@@ -71,14 +71,9 @@ impl Clocks {
 
     /// A server-sent event came.
     #[inline]
-    pub(crate) fn sse(
-        &mut self,
-        event: ServerSentEvent<'_>,
-        now: Arrived,
-        options: &StreamOptions,
-        found: &mut Found,
-    ) {
-        self.is_marked |= options.end_mark.as_ref().is_some_and(|mark| event.is_whole() && event.data == mark.as_bytes());
+    pub(crate) fn sse(&mut self, event: ServerSentEvent<'_>, now: Arrived, options: &StreamOptions, found: &mut Found) {
+        self.is_marked |=
+            options.end_mark.as_ref().is_some_and(|mark| event.is_whole() && event.data == mark.as_bytes());
         self.event(now, options, found);
     }
 

@@ -116,12 +116,11 @@ pub(crate) fn part_of_one(percent: &str) -> Option<f64> {
 
 fn limit_of(metric: GateMetric, text: &str) -> Result<f64, String> {
     match metric {
-        GateMetric::Time(..) | GateMetric::StreamTime(..) => text.parse::<Nanos>().map(|time| time.0 as f64).map_err(|error| error.to_string()),
+        GateMetric::Time(..) | GateMetric::StreamTime(..) => {
+            text.parse::<Nanos>().map(|time| time.0 as f64).map_err(|error| error.to_string())
+        }
         GateMetric::Throughput => text.parse::<Rate>().map(Rate::as_per_second).map_err(|error| error.to_string()),
-        GateMetric::ErrorRate
-        | GateMetric::Unanswered
-        | GateMetric::CheckFailures
-        | GateMetric::IncompleteStreams => {
+        GateMetric::ErrorRate | GateMetric::Unanswered | GateMetric::CheckFailures | GateMetric::IncompleteStreams => {
             share(text).ok_or_else(|| format!("'{text}' is not a share; write 1% or 0.01, from 0 to 100%"))
         }
     }

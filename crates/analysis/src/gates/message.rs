@@ -37,10 +37,9 @@ fn figure(gate: &Parsed, value: f64) -> String {
     match gate.metric {
         metric if metric.is_time() && value != gate.limit && time(value) == time(gate.limit) => whole_time(value),
         GateMetric::Time(..) | GateMetric::StreamTime(..) => time(value),
-        GateMetric::ErrorRate
-        | GateMetric::Unanswered
-        | GateMetric::CheckFailures
-        | GateMetric::IncompleteStreams => share(value),
+        GateMetric::ErrorRate | GateMetric::Unanswered | GateMetric::CheckFailures | GateMetric::IncompleteStreams => {
+            share(value)
+        }
         GateMetric::Throughput => rate(value),
     }
 }

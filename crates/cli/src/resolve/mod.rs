@@ -2,11 +2,11 @@
 //! saved here.
 
 mod checks;
-mod stream;
 mod input;
 pub mod lab;
 pub mod load;
 pub mod request;
 pub mod run;
 pub mod scenario;
+mod stream;
 pub mod tls;

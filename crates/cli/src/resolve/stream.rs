@@ -32,8 +32,7 @@ pub fn streams(args: StreamArgs, plan: &mut Plan, cut_warmup: bool) -> Result<Op
         let bytes = mark.len();
         return Err(usage_error(format!("--end-mark has {bytes} bytes; at most {MOST_DATA_BYTES} are compared")));
     }
-    let options =
-        StreamOptions { kind, stall: args.stall, idle_timeout: args.idle_timeout, end_mark: args.end_mark };
+    let options = StreamOptions { kind, stall: args.stall, idle_timeout: args.idle_timeout, end_mark: args.end_mark };
     let streams = StreamRun::new(options, Timestamp(plan.workload.warmup.0));
     let observer = streams.observer_factory();
     plan.observer = Some(match plan.observer.take() {

@@ -5,8 +5,8 @@ use truetail_model::time::Timestamp;
 
 use super::Worker;
 use super::clock::{CompletionTime, WorkerClock};
-use super::sleeping::Sleeper;
 use super::receiver::{READ_BUFFER, READS_AT_LAST, READS_IN_A_ROW};
+use super::sleeping::Sleeper;
 use crate::connection::timestamps::WallTime;
 use crate::connection::{Connection, Phase, Token};
 use crate::protocol::{Closed, Protocol, Tag};

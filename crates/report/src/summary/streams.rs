@@ -52,7 +52,10 @@ pub(super) fn stream_times(findings: &Findings) -> Vec<Vec<String>> {
         ("longest gap", &streams.longest_gap),
     ];
     let row = |(name, times): (&str, &Distribution)| {
-        [name.to_owned(), number::count(times.count)].into_iter().chain(QUANTILES_OF_A_ROW.map(|q| at(times, q))).collect()
+        [name.to_owned(), number::count(times.count)]
+            .into_iter()
+            .chain(QUANTILES_OF_A_ROW.map(|q| at(times, q)))
+            .collect()
     };
     rows.into_iter().filter(|(_, times)| times.count > 0).map(row).collect()
 }

@@ -67,7 +67,10 @@ impl StreamFacts {
         let events = [begun, of(StreamTime::EventGap), self.coalesced_gaps];
         let sum = |parts: &[u64]| parts.iter().fold(0_u64, |sum, part| sum.saturating_add(*part));
         if (self.tally.planned, ended) != (planned, planned) {
-            return Some(format!("it plans {} streams and {ended} have an end, of {planned} arrivals", self.tally.planned));
+            return Some(format!(
+                "it plans {} streams and {ended} have an end, of {planned} arrivals",
+                self.tally.planned
+            ));
         }
         if sum(&first) != planned {
             return Some(format!("{} streams have a time to first event or none, of {planned}", sum(&first)));

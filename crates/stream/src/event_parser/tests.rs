@@ -49,11 +49,10 @@ fn parsed<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Vec<u8>> {
 fn the_examples_of_the_standard() {
     for (stream, expected) in [
         ("data: YHOO\ndata: +2\ndata: 10\n\n", &["YHOO\n+2\n10"][..]),
-        (": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n", &[
-            "first event",
-            "second event",
-            " third event",
-        ]),
+        (
+            ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
+            &["first event", "second event", " third event"],
+        ),
         ("data\n\ndata\ndata\n\ndata:", &["", "\n"]),
         ("data:test\n\ndata: test\n\n", &["test", "test"]),
         ("event: add\ndata: 73857293\r\rdata: 2\r\n\r\n", &["73857293", "2"]),
@@ -123,8 +122,22 @@ fn data_of_exactly_the_limit_is_whole() {
 /// Streams in which all that matters is frequent.
 fn streams() -> impl Strategy<Value = Vec<u8>> {
     let words: [&[u8]; 16] = [
-        b"data", b"data:", b"data: ", b":", b" ", b"\n", b"\r", b"\r\n", b"\n\n", b"event: x\n", b"id", b"x", b"datadata",
-        &BYTE_ORDER_MARK, &[0xEF], &[0xFF, 0xC3],
+        b"data",
+        b"data:",
+        b"data: ",
+        b":",
+        b" ",
+        b"\n",
+        b"\r",
+        b"\r\n",
+        b"\n\n",
+        b"event: x\n",
+        b"id",
+        b"x",
+        b"datadata",
+        &BYTE_ORDER_MARK,
+        &[0xEF],
+        &[0xFF, 0xC3],
     ];
     proptest::collection::vec(proptest::sample::select(words.to_vec()), 0..60).prop_map(|words| words.concat())
 }
