@@ -32,7 +32,7 @@ pub(crate) struct StreamScript {
     seed: Option<u64>,
     /// Events in one write.
     burst: u64,
-    /// Before this event (from 0) it stalls for so long, on top of the gap.
+    /// Before this event (from 0) it stalls for so long, on top of the gap, counted from when the event before it had left.
     stall: Option<(u64, Nanos)>,
     /// The connection is closed before this event (from 0).
     cut: Option<u64>,
@@ -105,6 +105,7 @@ impl StreamScript {
             }
             if let Some((_, length)) = self.stall.filter(|(stalled, _)| (event..until).contains(stalled)) {
                 at = at + length;
+                answer.stalled = Some(answer.writes.len());
             }
             let events: String = (event..until).map(|event| self.event(event)).collect();
             let ends = until == last && !answer.is_cut;
@@ -154,6 +155,8 @@ pub(crate) struct StreamAnswer {
     writes: Vec<Write>,
     /// Writes that have left.
     left: usize,
+    /// The write that a stall delays.
+    stalled: Option<usize>,
     /// When each of them had left.
     left_at: Vec<Timestamp>,
     /// The connection is closed in the middle of it.
@@ -168,7 +171,7 @@ impl StreamAnswer {
              Transfer-Encoding: chunked\r\nConnection: {connection}\r\n\r\n"
         );
         let writes = vec![Write { at: due, end: head.len() as u64, events: 0 }];
-        StreamAnswer { bytes: head.into_bytes(), writes, left: 0, left_at: Vec::new(), is_cut }
+        StreamAnswer { bytes: head.into_bytes(), writes, left: 0, stalled: None, left_at: Vec::new(), is_cut }
     }
 
     /// Adds a write of one chunk, and with `ends` the end of the answer.
@@ -213,8 +216,13 @@ impl StreamAnswer {
     /// The first `sent` bytes had left by `now`.
     pub(crate) fn sent(&mut self, sent: u64, now: Timestamp) {
         while self.writes.get(self.left).is_some_and(|write| write.end <= sent) {
+            let late = now.since(self.writes[self.left].at);
             self.left += 1;
             self.left_at.push(now);
+            // A stall is as long as it is said to be, however late what came before it was.
+            if self.stalled == Some(self.left) {
+                self.writes[self.left..].iter_mut().for_each(|write| write.at = write.at + late);
+            }
         }
     }
 

@@ -42,10 +42,10 @@ fn every_event_is_counted_once() {
 #[test]
 fn a_stall_is_found_where_it_is() {
     let options = StreamOptions { stall: Some(Nanos::from_millis(300)), ..sse() };
-    let (facts, truth) = streams("events=10&gap=1ms&stall=6:300ms", 5, options);
-    // The server was that late with an event, and never less; what the client had read before cannot have come after.
+    let (facts, truth) = streams("events=10&gap=1ms&stall=6:310ms", 5, options);
+    // The server begins the stall when the event before it has left. 10 ms are for the kernel's clock and ours.
     let slowest = |events: &Vec<u64>| events.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-    assert!(truth.streams.iter().all(|stream| slowest(&stream.events_ns) > 250 * MS), "{truth:?}");
+    assert!(truth.streams.iter().all(|stream| slowest(&stream.events_ns) >= 310 * MS), "{truth:?}");
     assert_eq!((facts.tally.complete, facts.events), (5, 50));
     assert!(facts.stalls >= 5, "{facts:?}");
     assert_eq!(count(&facts, StreamTime::LongestGap), 5);
@@ -94,12 +94,13 @@ fn a_stream_that_ends_without_its_end_says_so() {
 #[test]
 fn a_stream_that_stands_still_is_given_up_and_no_other() {
     let options = StreamOptions { idle_timeout: Some(Nanos::from_millis(400)), ..sse() };
-    let (facts, _) = streams("events=5&gap=1ms&stall=3:10s", 4, options.clone());
+    let (facts, _) = streams("events=5&gap=1ms&stall=3:10s", 4, options);
     assert_eq!((facts.tally.idle, facts.tally.planned, facts.events), (4, 4, 12), "{:?}", facts.tally);
-    assert!(longest(&facts, StreamTime::LongestGapCensored) >= 350 * MS, "{facts:?}");
+    assert!(longest(&facts, StreamTime::LongestGapCensored) >= 400 * MS, "{facts:?}");
     assert_eq!(count(&facts, StreamTime::EventGapCensored), 4);
     // Longer than the time limit as a whole, and never still for as long.
-    let (facts, _) = streams("events=12&gap=80ms", 2, options);
+    let options = StreamOptions { idle_timeout: Some(Nanos::from_secs(2)), ..sse() };
+    let (facts, _) = streams("events=10&gap=250ms", 2, options);
     assert_eq!((facts.tally.complete, facts.tally.idle), (2, 0), "{:?}", facts.tally);
 }
 
