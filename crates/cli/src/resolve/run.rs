@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use truetail_checks::CheckRun;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
-use truetail_stream::StreamRun;
 
 use super::{checks, load, request, stream, tls};
 use crate::args::live::LiveArgs;
@@ -13,6 +11,7 @@ use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::gating::{self, Gating};
+use crate::judging::Observed;
 use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
 
@@ -27,10 +26,8 @@ pub struct ResolvedRun {
     pub preflight: bool,
     /// What is to be judged.
     pub gating: Gating,
-    /// Checks on answers.
-    pub checks: Option<CheckRun>,
-    /// Answers read as streams.
-    pub streams: Option<StreamRun>,
+    /// Who looks at its answers.
+    pub observed: Observed,
     /// Where the run is saved.
     pub save_to: SaveTo,
     /// Print `run.json` instead of the summary.
@@ -77,10 +74,9 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     Ok(ResolvedRun {
         plan,
         notes,
-        checks,
         // A stream may last for as long as it likes: there is no waiting for its end before the load.
         preflight: !args.no_preflight && streams.is_none(),
-        streams,
+        observed: Observed { checks, streams },
         gating,
         save_to,
         json: args.json,
