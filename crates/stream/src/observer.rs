@@ -160,3 +160,6 @@ impl Observer for StreamObserver {
         self.all_found.lock().unwrap_or_else(PoisonError::into_inner).merge(&facts);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ use truetail_model::time::Nanos;
 use truetail_server::{Server, ServerOptions};
 
 use crate::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
+use crate::tls;
 
 fn server() -> Server {
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -33,7 +34,8 @@ fn a_run_of_streams_is_shown_saved_and_merged() {
         let query = "events=10&gap=1ms&stall=5:120ms";
         let output = run(&dir, &server, query, &["--stall", "100ms", "--out", folder]);
         assert!(output.stdout.contains("Streams      20 of 20 complete"), "{output:?}");
-        assert!(output.stdout.contains("200 events") && output.stdout.contains("stalls of 100.0ms"), "{output:?}");
+        let text = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("200 events") && text.contains("stalls of 100.0ms or longer"), "{output:?}");
         assert!(output.stdout.contains("longest gap"), "{output:?}");
         let saved = assert_complete(&dir.path().join(folder));
         assert_eq!((&streams(&saved)["events"], &saved["stream"]["tokens"]), (&200.into(), &Value::Null));
@@ -48,6 +50,17 @@ fn a_run_of_streams_is_shown_saved_and_merged() {
         (&400.into(), &40.into()),
         "{output:?}"
     );
+}
+
+#[test]
+fn streams_come_over_tls() {
+    let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 18\r\n\r\n";
+    let (url, dir) = (tls::serve_pieces(&[head, b"data: a\n\nda", b"ta: b\n\n"]), TestDir::new());
+    let arguments = ["-k", "-r", "50", "-n", "10", "--no-save", "--json", "--quiet", "--stream", "sse"];
+    let run = dir.truetail(&[&["run", &url][..], &arguments].concat()).json();
+    assert_eq!((&streams(&run)["tally"]["complete"], &run["stream"]["events"]), (&10.into(), &20.into()));
+    let between = tls::BETWEEN.as_nanos() as u64;
+    assert!(run["stream"]["last_event_time"]["min_ns"].as_u64() >= Some(2 * between), "{}", run["stream"]);
 }
 
 #[test]
