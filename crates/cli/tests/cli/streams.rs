@@ -54,8 +54,12 @@ fn a_run_of_streams_is_shown_saved_and_merged() {
 
 #[test]
 fn streams_come_over_tls() {
-    let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 18\r\n\r\n";
-    let (url, dir) = (tls::serve_pieces(&[head, b"data: a\n\nda", b"ta: b\n\n"]), TestDir::new());
+    const PIECES: &[&[u8]] = &[
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 18\r\n\r\n",
+        b"data: a\n\nda",
+        b"ta: b\n\n",
+    ];
+    let (url, dir) = (tls::serve_pieces(PIECES), TestDir::new());
     let arguments = ["-k", "-r", "50", "-n", "10", "--no-save", "--json", "--quiet", "--stream", "sse"];
     let run = dir.truetail(&[&["run", &url][..], &arguments].concat()).json();
     assert_eq!((&streams(&run)["tally"]["complete"], &run["stream"]["events"]), (&10.into(), &20.into()));

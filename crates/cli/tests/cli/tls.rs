@@ -115,7 +115,7 @@ fn a_certificate_of_an_authority_is_trusted_where_it_is_named() {
     let mut params = CertificateParams::new(["127.0.0.1".to_owned(), "a.test".to_owned()]).expect("names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let ((url, certificate), dir) =
-        (serve_with(params.self_signed(&key).expect("a certificate"), &key), TestDir::new());
+        (serve_with(params.self_signed(&key).expect("a certificate"), &key, &[ANSWER]), TestDir::new());
     dir.file("own.pem", &certificate);
     let other = params.self_signed(&KeyPair::generate().expect("a key")).expect("a certificate");
     dir.file("other.pem", &other.pem());
