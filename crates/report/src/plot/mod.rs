@@ -15,6 +15,7 @@
 //! | [`by_rate`] | response time against rate |
 //! | [`books`], [`answers`] | what became of every planned arrival; statuses and errors |
 //! | [`targets`] | the response times of several targets |
+//! | [`audit_timeline`], [`audit_quantiles`] | somebody else's file over time; its percentiles, and those corrected |
 //!
 //! Those from [`heat_map`] on bear classes besides their colours, by which a page can recolour them. Where there is nothing to
 //! draw, the picture is a sentence that says why.
@@ -25,6 +26,7 @@
 //! sans-serif.
 
 mod answers;
+mod audit;
 mod books;
 mod by_rate;
 mod color;
@@ -32,6 +34,7 @@ mod frame;
 mod gaps;
 mod heat_map;
 mod intervals;
+mod lane;
 mod lanes;
 mod layout;
 mod look;
@@ -51,6 +54,7 @@ mod targets;
 mod text_width;
 
 pub use answers::answers;
+pub use audit::{audit_quantiles, audit_timeline};
 pub use books::books;
 pub use by_rate::by_rate;
 pub use color::{Role, ToolModel};
