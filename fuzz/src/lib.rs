@@ -5,6 +5,7 @@
 //! | `parse` | the output of a tool: its exit code as a byte, then standard output and each file, with [`SEPARATOR`] between them; an empty part is a missing file |
 //! | `import` | a file of the format in `TRUETAIL_FUZZ_FORMAT` |
 //! | `http2` | a [`Cut`]: the bytes of an HTTP/2 connection, and where they are cut |
+//! | `event_stream` | a [`Cut`]: the bytes of a stream of server-sent events, and where they are cut |
 //! | `response` | a [`Cut`]: the bytes of an answer, and where they are cut |
 //! | `requests` | a byte of flags, targets or a curl command, and after a [`SEPARATOR`] rows |
 //! | `run_folder` | the files of a run, [`RUN_FILES`], with [`SEPARATOR`] between them |

@@ -149,7 +149,7 @@ impl HttpRun {
 
 /// Refuses gates that this load cannot decide, whatever the service does.
 fn refuse_undecidable(plan: &Plan, gates: &[Gate], has_checks: bool) -> PyResult<()> {
-    let planned = PlannedRun::of(&plan.workload, &plan.offered(), has_checks);
+    let planned = PlannedRun::of(&plan.workload, &plan.offered(), has_checks, false);
     match gates.iter().find_map(|gate| planned.objection(gate)) {
         Some(objection) => Err(value_error("fail_if", objection)),
         None => Ok(()),

@@ -58,6 +58,7 @@ pub mod shadow;
 mod so_far;
 mod sorted_values;
 pub mod stopping_rule;
+mod streams;
 pub mod support;
 mod targets;
 mod throughput;
@@ -106,6 +107,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         arrival_fidelity: fidelity::arrival_fidelity(run, every),
         closed_loop_shadow: None,
         targets: targets::targets(run),
+        stream: run.facts.stream.as_ref().map(streams::findings),
         gates: Vec::new(),
     }
 }

@@ -110,6 +110,12 @@ impl Population {
         Population::new(buckets(answered), buckets(censored), buckets(failed), exceedance)
     }
 
+    /// Values by bucket, of arrivals whose order is not known.
+    pub(crate) fn without_order(answered: Histogram, censored: Histogram, failed: Histogram) -> Population {
+        let [answered, censored, failed] = [answered, censored, failed].map(SortedValues::buckets);
+        Population::new(answered, censored, failed, None)
+    }
+
     /// A value that each arrival of the population has, by bucket; `rows` hold `metric` interval by interval.
     pub(crate) fn of_histogram(values: Histogram, rows: Option<(&[Distributions], Metric)>) -> Population {
         let exceedance =

@@ -47,7 +47,7 @@ impl std::error::Error for WarmupCutError {}
 ///
 /// Where every request was kept, this is exact. Else it is put together from the intervals: all counts and distributions are
 /// those of the arrivals intended from `from` on (the mean, and the smallest and largest value, to 0.1 %), but what
-/// warm-up arrivals sent and ended after `from` stays in the rows of the timeline. Books by target are left out.
+/// warm-up arrivals sent and ended after `from` stays in the rows of the timeline. Books by target and streams are left out.
 ///
 /// # Errors
 /// [`WarmupCutError`], where the run does not know enough.
@@ -66,8 +66,9 @@ pub fn without_warmup(run: &Run, from: Timestamp) -> Result<Run, WarmupCutError>
         "the first {} s were cut off afterwards as warm-up: {cut} arrivals, counted apart",
         (from.as_secs_f64() * 1e3).round() / 1e3
     ));
-    // By target nothing is known of a part of the run.
+    // By target, and of streams, nothing is known of a part of the run.
     facts.by_target.clear();
+    facts.stream = None;
     Ok(Run { facts, snapshot })
 }
 

@@ -3,25 +3,41 @@
 use truetail_checks::CheckRun;
 use truetail_model::time::Timestamp;
 use truetail_run::{Findings, Run};
+use truetail_stream::StreamRun;
 
 use crate::gating::Gating;
+
+/// Who looks at the answers of a run.
+#[derive(Clone, Default, Debug)]
+pub struct Observed {
+    /// Checks on answers.
+    pub checks: Option<CheckRun>,
+    /// Answers read as streams.
+    pub streams: Option<StreamRun>,
+}
 
 /// What is made of the result of a run.
 #[derive(Clone, Debug)]
 pub struct Judge {
     /// What is judged.
     pub gating: Gating,
-    /// Checks on answers.
-    pub checks: Option<CheckRun>,
+    /// Who looks at its answers.
+    pub observed: Observed,
     /// Leave out what comes before the response time has settled.
     pub cut_warmup: bool,
 }
 
 impl Judge {
     /// The run as it is reported, and its findings, without gates.
-    pub fn findings(&self, run: Run) -> (Run, Findings) {
+    pub fn findings(&self, mut run: Run) -> (Run, Findings) {
+        run.facts.stream = self.observed.streams.as_ref().map(StreamRun::facts);
+        let planned = run.snapshot.tally.planned;
+        let imbalance = run.facts.stream.as_ref().and_then(|streams| streams.imbalance(planned));
+        run.facts
+            .notes
+            .extend(imbalance.map(|why| format!("a bug of truetail: the books of streams are wrong: {why}")));
         let (mut run, findings) = cut_warmup(run, self.cut_warmup);
-        if let Some(checks) = &self.checks {
+        if let Some(checks) = &self.observed.checks {
             run.facts.checks = checks.counts(run.snapshot.measure_from);
             run.facts.failed_answers = checks.failed_answers();
             let measured_from_ns = run.snapshot.measure_from.0;
@@ -30,8 +46,8 @@ impl Judge {
         (run, findings)
     }
 
-    /// The same of a run that goes on, gates included. What checks find is known after the run only: they are left out, and
-    /// so are gates on them.
+    /// The same of a run that goes on, gates included. What checks find and what is known of streams comes after the run
+    /// only: both are left out, and so are gates on them.
     pub fn judge_so_far(&self, run: Run) -> (Run, Findings) {
         let (run, mut findings) = cut_warmup(run, self.cut_warmup);
         self.gating.judge_so_far(&run, &mut findings);

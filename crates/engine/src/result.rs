@@ -48,6 +48,7 @@ impl RunOutput {
             by_target: self.by_target,
             checks: Vec::new(),
             failed_answers: Vec::new(),
+            stream: None,
         };
         Run { facts, snapshot: self.snapshot }
     }

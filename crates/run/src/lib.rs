@@ -16,12 +16,12 @@ pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
 pub use facts::{
     CheckCounts, CpuContention, CpuTime, EndClock, Facts, FailedAnswer, FailedCheck, GeneratorStats, HostInfo,
     Http2Config, Http2Stats, LONGEST_PAUSES, MOST_FAILED_ANSWERS, Mix, MixTarget, OfferedLoad, Pause, RunSource,
-    TargetBooks, Ticks, Timing, first_failed,
+    StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, TargetBooks, Ticks, Timing, first_failed,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,
     GateFinding, GateState, MetricDistributions, Quantile, Reason, Settling, SettlingState, ShadowQuantile, Shift,
-    TargetFindings, Uncertainty, Verdict, VerdictState,
+    StreamFindings, TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 pub use foreign::{
     Damage, FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun,

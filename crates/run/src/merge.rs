@@ -275,6 +275,18 @@ fn add_facts(whole: &mut Facts, part: Facts) {
         whole.failed_answers.clear();
     }
     whole.checks.iter_mut().zip(&part.checks).for_each(|(whole, part)| whole.merge(part));
+    whole.stream = match (whole.stream.take(), &part.stream) {
+        (None, None) => None,
+        (Some(mut streams), Some(part)) if streams.is_alike(part) => {
+            streams.merge(part);
+            Some(streams)
+        }
+        _ => {
+            let note = "the runs read streams in different ways: the whole has none";
+            add_note(&mut whole.notes, note.to_owned());
+            None
+        }
+    };
     if whole.host.is_none() {
         whole.host = part.host;
     }

@@ -118,7 +118,12 @@ impl AcceptedConnection {
         let mut responses = 0;
         while let Some(exchange) = self.exchanges.front_mut() {
             match exchange.step(now) {
-                NextSend::Wait => return Ok(()),
+                NextSend::Wait => {
+                    if let Some(at) = exchange.next_write(now) {
+                        shared.timers.add(at, self.token);
+                    }
+                    return Ok(());
+                }
                 NextSend::SendTo(_) if responses == ANSWERS_PER_TURN => {
                     shared.timers.add(now, self.token);
                     return Ok(());
@@ -224,6 +229,7 @@ impl AcceptedConnection {
         }
         let mut exchange = match head.route {
             Route::Service => shared.admit(now, form),
+            Route::Stream(script) => shared.admit_stream(now, form, &script),
             Route::Health => shared.health_check(now, form),
             Route::Refused(refusal) => shared.bare(refusal.status(), now, form),
             Route::StartClock => {
@@ -326,8 +332,8 @@ fn send(
     shared: &SharedState,
 ) -> Result<bool, CloseReason> {
     while exchange.sent < end {
-        match stream.write(shared.responses.piece(exchange.response, exchange.sent, end)) {
-            Ok(length) => exchange.sent += length as u64,
+        match stream.write(exchange.piece(&shared.responses, end)) {
+            Ok(length) => exchange.was_sent(length as u64, || shared.now()),
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(_) => return Err(CloseReason::ClientGone),

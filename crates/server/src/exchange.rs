@@ -5,6 +5,7 @@ use truetail_model::time::Timestamp;
 
 use crate::fault_clock::Admission;
 use crate::http::{ResponseId, Responses};
+use crate::stream::StreamAnswer;
 use crate::truth::Ending;
 use crate::truth_recorder::{OpenRow, ending_after};
 
@@ -45,6 +46,8 @@ pub(crate) struct ServerExchange {
     pub(crate) then: AfterResponse,
     /// True when the request has been read with its body; the answer waits for that.
     pub(crate) request_read: bool,
+    /// The answer, where it is a stream.
+    pub(crate) stream: Option<Box<StreamAnswer>>,
     /// What to record when it ends; `None` if the request is none of the service's.
     pub(crate) entry: Option<TruthEntry>,
 }
@@ -80,6 +83,7 @@ impl ServerExchange {
             rest: None,
             then: if form.keep_alive { AfterResponse::KeepOpen } else { AfterResponse::Close },
             request_read: true,
+            stream: None,
             entry: None,
         }
     }
@@ -118,10 +122,49 @@ impl ServerExchange {
         exchange
     }
 
+    /// The same as a stream, where it would have been a whole answer with status 200.
+    pub(crate) fn streaming(mut self, stream: StreamAnswer) -> ServerExchange {
+        self.length = stream.length();
+        if stream.is_cut {
+            self.then = AfterResponse::Close;
+            self.entry.iter_mut().for_each(|entry| entry.ending = Ending::ShortBody);
+        }
+        self.stream = Some(Box::new(stream));
+        self
+    }
+
+    /// When a stream goes on after `now`.
+    pub(crate) fn next_write(&self, now: Timestamp) -> Option<Timestamp> {
+        self.stream.as_ref().and_then(|stream| stream.next_after(now))
+    }
+
+    /// The bytes that follow, at most until `end`.
+    pub(crate) fn piece<'a>(&'a self, responses: &'a Responses, end: u64) -> &'a [u8] {
+        match &self.stream {
+            Some(stream) => stream.piece(self.sent, end),
+            None => responses.piece(self.response, self.sent, end),
+        }
+    }
+
+    /// The system took so many more bytes. The clock is read for streams alone.
+    pub(crate) fn was_sent(&mut self, length: u64, now: impl FnOnce() -> Timestamp) {
+        self.sent += length;
+        if let Some(stream) = &mut self.stream {
+            stream.sent(self.sent, now());
+        }
+    }
+
     /// What it is to send at `now`.
     pub(crate) fn step(&self, now: Timestamp) -> NextSend {
         if !self.request_read || now < self.due {
             return NextSend::Wait;
+        }
+        if let Some(stream) = &self.stream {
+            return match stream.due_by(now) {
+                due if due > self.sent => NextSend::SendTo(due),
+                _ if self.sent == self.length => NextSend::Complete,
+                _ => NextSend::Wait,
+            };
         }
         match self.rest {
             Some((from, at)) if now < at && self.sent == from => NextSend::Wait,

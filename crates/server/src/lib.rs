@@ -5,7 +5,13 @@
 //! |---|---|
 //! | `/healthy` | answers after the baseline time, whatever the faults; not counted, and not queued |
 //! | `POST /clock` | restarts the fault clock now, with no requests in the service and numbers from 1; answers 204 at once |
+//! | `/stream?…` | the service, whose answer is a stream of server-sent events where it answers with 200 |
 //! | any other, usually `/api` | the service; its description decides what happens to the request |
+//!
+//! The query of `/stream` says what the stream does: `events=10` (how many), `first=0ms` (from the head to the first event),
+//! `gap=10ms` (between two writes) and with `exponential=SEED` random gaps of that mean, `burst=1` (events in one write),
+//! `stall=K:300ms` (before event K, from 0), `cut=K` (the connection is closed before event K), `end=whole`, `done` (with a
+//! last event `[DONE]`) or `unfinished` (inside an event), `bytes=0` (of data in each event, at least).
 //!
 //! On every path, a request with the header `truetail-preflight` counts as a health check. The fault clock starts at the
 //! first request that is not a health check; that request arrives at 0.
@@ -29,6 +35,7 @@ mod log_file;
 mod server;
 mod shared_state;
 mod slots;
+mod stream;
 mod timers;
 mod truth;
 mod truth_log;
@@ -36,4 +43,5 @@ mod truth_recorder;
 
 pub use log_file::LogFile;
 pub use server::{Server, ServerOptions};
+pub use stream::StreamTruth;
 pub use truth::{Ending, ServerTruth, Totals, TruthRow};

@@ -10,8 +10,9 @@ use truetail_reactor::MonotonicClock;
 use crate::exchange::{ResponseForm, ServerExchange};
 use crate::fault_clock::FaultClock;
 use crate::http::Responses;
+use crate::stream::StreamScript;
 use crate::timers::Timers;
-use crate::truth::ServerTruth;
+use crate::truth::{Ending, ServerTruth};
 use crate::truth_recorder::TruthRecorder;
 
 /// Clock, service, prepared responses, timers, and the recorder of the truth.
@@ -67,6 +68,16 @@ impl SharedState {
         exchange
     }
 
+    /// The same, and where the service answers with 200 its answer is a stream.
+    pub(crate) fn admit_stream(&mut self, now: Timestamp, form: ResponseForm, script: &StreamScript) -> ServerExchange {
+        let exchange = self.admit(now, form);
+        if exchange.entry.as_ref().is_none_or(|entry| (entry.ending, entry.status) != (Ending::Answered, Some(200))) {
+            return exchange;
+        }
+        let stream = script.answer(self.admitted.load(Ordering::Relaxed), exchange.due, form.keep_alive);
+        exchange.streaming(if form.is_head { stream.without_body() } else { stream })
+    }
+
     /// A health check that arrives at `now`.
     pub(crate) fn health_check(&mut self, now: Timestamp, form: ResponseForm) -> ServerExchange {
         let due = now + self.fault_clock.service().baseline;
@@ -88,6 +99,9 @@ impl SharedState {
     /// Records that `exchange` ended at `now`.
     pub(crate) fn close_row(&mut self, exchange: &mut ServerExchange, now: Timestamp) {
         if let Some(entry) = exchange.entry.take() {
+            if let Some(stream) = &exchange.stream {
+                self.recorder.add_stream(stream.truth(entry.row.origin()));
+            }
             self.recorder.close(entry.row, entry.ending, entry.status, now);
         }
     }

@@ -4,6 +4,8 @@ use std::io;
 
 use truetail_model::service::FaultSet;
 
+use crate::stream::StreamTruth;
+
 /// How a request ended on the server's side.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Ending {
@@ -109,6 +111,8 @@ impl Totals {
 pub struct ServerTruth {
     /// One row for each request, in the order of arrival, epoch after epoch; empty unless rows are kept in memory.
     pub rows: Vec<TruthRow>,
+    /// Each stream, in the order in which they ended; empty unless rows are kept in memory.
+    pub streams: Vec<StreamTruth>,
     /// Counts, which are always kept.
     pub totals: Totals,
     /// When the fault clock of each epoch started, nanoseconds since 1970 UTC.

@@ -3,6 +3,7 @@
 use truetail_model::service::{Action, ResponsePlan};
 use truetail_model::time::Timestamp;
 
+use crate::stream::StreamTruth;
 use crate::truth::{Ending, ServerTruth, Totals, TruthRow};
 use crate::truth_log::TruthLog;
 
@@ -17,10 +18,18 @@ pub(crate) struct OpenRow {
     index: usize,
 }
 
+impl OpenRow {
+    /// The start of its fault clock on the clock of the event loop.
+    pub(crate) fn origin(&self) -> Timestamp {
+        self.origin
+    }
+}
+
 /// Rows in memory, counts, and the truth log.
 #[derive(Debug)]
 pub(crate) struct TruthRecorder {
     rows: Option<Vec<TruthRow>>,
+    streams: Vec<StreamTruth>,
     log: Option<TruthLog>,
     pub(crate) totals: Totals,
 }
@@ -28,7 +37,7 @@ pub(crate) struct TruthRecorder {
 impl TruthRecorder {
     /// A recorder that keeps rows in memory where `keep_rows`, and writes them to `log` where there is one.
     pub(crate) fn new(keep_rows: bool, log: Option<TruthLog>) -> TruthRecorder {
-        TruthRecorder { rows: keep_rows.then(Vec::new), log, totals: Totals::default() }
+        TruthRecorder { rows: keep_rows.then(Vec::new), streams: Vec::new(), log, totals: Totals::default() }
     }
 
     /// Opens the row of a request that was admitted in `epoch`, whose fault clock started at `origin`.
@@ -50,6 +59,13 @@ impl TruthRecorder {
             rows.len() - 1
         });
         OpenRow { row, origin, index }
+    }
+
+    /// Keeps what is known of a stream that ended, where rows are kept.
+    pub(crate) fn add_stream(&mut self, stream: StreamTruth) {
+        if self.rows.is_some() {
+            self.streams.push(stream);
+        }
     }
 
     /// Closes a row: its request ended at `now`, having sent `status` where it sent something.
@@ -85,7 +101,8 @@ impl TruthRecorder {
     pub(crate) fn finish(self, clock_starts_unix_ns: Vec<u64>) -> ServerTruth {
         debug_assert!(self.totals.is_balanced(), "a request without an ending: {:?}", self.totals);
         let log_error = self.log.and_then(|log| log.finish().err());
-        ServerTruth { rows: self.rows.unwrap_or_default(), totals: self.totals, clock_starts_unix_ns, log_error }
+        let (rows, streams) = (self.rows.unwrap_or_default(), self.streams);
+        ServerTruth { rows, streams, totals: self.totals, clock_starts_unix_ns, log_error }
     }
 }
 

@@ -97,6 +97,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         by_target: Vec::new(),
         checks: Vec::new(),
         failed_answers: Vec::new(),
+        stream: None,
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) enum Subject {
     CheckFailures,
     /// Answers per second.
     Throughput,
+    /// Streams.
+    Streams,
 }
 
 /// A gate, taken apart.
@@ -51,6 +53,7 @@ impl Clause {
             GateMetric::Unanswered => Subject::Unanswered,
             GateMetric::CheckFailures => Subject::CheckFailures,
             GateMetric::Throughput => Subject::Throughput,
+            GateMetric::StreamTime(..) | GateMetric::IncompleteStreams => Subject::Streams,
         };
         let or_equal = matches!(parsed.operator, Operator::AtLeast | Operator::AtMost);
         Ok(Clause {

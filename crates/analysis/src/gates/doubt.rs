@@ -33,6 +33,8 @@ pub(super) enum Doubt {
     NoArrivals,
     /// No check was set, or nothing was answered.
     NoChecks,
+    /// Answers were not read as streams.
+    NoStreams,
     /// The run has no target of this name.
     NoSuchTarget { known: Vec<String> },
     /// The run has several targets and keeps no times of each.
@@ -66,6 +68,7 @@ impl fmt::Display for Doubt {
                 "{arrivals} requests failed because this machine ran out of local ports or open files: limit the connections \
                  with -c, or raise ulimit -n"
             ),
+            Doubt::NoStreams => f.write_str("answers were not read as streams: add --stream sse or --stream chunks"),
             Doubt::Saturated => {
                 f.write_str("the service was overloaded, and this grows with the length of the run: lower the rate")
             }

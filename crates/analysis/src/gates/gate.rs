@@ -11,7 +11,7 @@ use super::grammar::{self, Parsed};
 use super::message::message;
 use super::metric::GateMetric;
 use super::scope::Scope;
-use super::{shares, times};
+use super::{shares, streams, times};
 
 /// A condition under which a run fails, such as `p99 > 50ms`.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,6 +60,11 @@ impl Gate {
         self.parsed.metric == GateMetric::CheckFailures
     }
 
+    /// It is about streams.
+    pub fn is_about_streams(&self) -> bool {
+        self.parsed.metric.is_about_streams()
+    }
+
     /// Decides it for a run with these findings. The finding holds where the service passed.
     pub fn judge(&self, run: &Run, findings: &Findings) -> GateFinding {
         let evidence = match Scope::named(run, self.target()) {
@@ -67,7 +72,7 @@ impl Gate {
             Err(why) => Evidence::nothing(why),
         };
         let state = evidence.bounds.decide(self.parsed.operator, self.parsed.limit);
-        let is_time = matches!(self.parsed.metric, GateMetric::Time(..));
+        let is_time = self.parsed.metric.is_time();
         let ns = |value: f64| is_time.then_some(value.round() as u64);
         let number = |value: f64| (!is_time).then_some(value);
         GateFinding {
@@ -87,6 +92,8 @@ impl Gate {
                 Evidence::nothing(Doubt::TargetsNotKept)
             }
             GateMetric::Time(kind, statistic) => times::evidence(run, findings, scope, kind, statistic),
+            GateMetric::StreamTime(metric, statistic) => streams::time(run, findings, metric, statistic),
+            GateMetric::IncompleteStreams => streams::incomplete(run, findings),
             GateMetric::ErrorRate => shares::failures(run, findings, scope, true),
             GateMetric::Unanswered => shares::failures(run, findings, scope, false),
             GateMetric::CheckFailures => shares::check_failures(run, findings),

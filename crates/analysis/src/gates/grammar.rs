@@ -2,13 +2,14 @@
 //!
 //! | part | forms |
 //! |---|---|
-//! | METRIC | `p99`, `p99.9`, `max`, `mean`, alone or after `response-time`, `service-time` or `first-byte`; `error-rate`, `unanswered`, `check-failures`, `throughput`; each but `check-failures` with `{NAME}` of a target at its end |
+//! | METRIC | `p99`, `p99.9`, `max`, `mean`, alone or after `response-time`, `service-time` or `first-byte`; the same after `first-event`, `event-gap` or `longest-gap` of streams; `error-rate`, `unanswered`, `check-failures`, `incomplete-streams`, `throughput`; each but `check-failures` and those of streams with `{NAME}` of a target at its end |
 //! | OP | `>`, `>=`, `<`, `<=` |
 //! | LIMIT | a duration (`50ms`), a share (`1%` or `0.01`), or a rate (`950/s`) |
 
 use truetail_model::time::{Nanos, Rate};
 
 use super::metric::{GateMetric, Operator, Statistic, TimeKind};
+use crate::streams::StreamMetric;
 
 /// A gate, taken apart.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,7 +23,8 @@ pub(super) struct Parsed {
 }
 
 const FORMS: &str = "write METRIC > LIMIT, such as 'p99 > 50ms', 'service-time p99.9 > 5ms', 'error-rate > 1%' or \
-                     'throughput < 950/s'; also max, mean, first-byte, unanswered, check-failures";
+                     'throughput < 950/s'; also max, mean, first-byte, unanswered, check-failures, and of \
+                     streams first-event, event-gap, longest-gap, incomplete-streams";
 
 /// Takes a gate apart.
 ///
@@ -33,8 +35,9 @@ pub(super) fn parse(text: &str) -> Result<Parsed, String> {
     let malformed = || format!("'{}' is not a condition; {FORMS}", text.trim());
     let (name, operator, limit) = split(&outside).ok_or_else(malformed)?;
     let metric = metric_named(name).ok_or_else(malformed)?;
-    if target.is_some() && metric == GateMetric::CheckFailures {
-        return Err(format!("'{}': checks are counted for the whole run; leave {{…}} out", text.trim()));
+    if target.is_some() && metric.is_of_the_whole() {
+        let what = if metric.is_about_streams() { "streams" } else { "checks" };
+        return Err(format!("'{}': {what} are counted for the whole run; leave {{…}} out", text.trim()));
     }
     let limit = limit_of(metric, limit).map_err(|problem| format!("'{}': {problem}", text.trim()))?;
     Ok(Parsed { metric, target, operator, limit })
@@ -68,21 +71,37 @@ fn metric_named(name: &str) -> Option<GateMetric> {
         "unanswered" => Some(GateMetric::Unanswered),
         "check-failures" => Some(GateMetric::CheckFailures),
         "throughput" => Some(GateMetric::Throughput),
+        "incomplete-streams" => Some(GateMetric::IncompleteStreams),
         _ => time_named(name),
     }
 }
 
 fn time_named(name: &str) -> Option<GateMetric> {
-    let (kind, statistic) = match name.split_once(char::is_whitespace) {
-        Some((kind, statistic)) => (TimeKind::ALL.into_iter().find(|one| one.name() == kind)?, statistic.trim()),
-        None => (TimeKind::Response, name),
+    let Some((kind, statistic)) = name.split_once(char::is_whitespace) else {
+        return statistic_named(name).map(|statistic| GateMetric::Time(TimeKind::Response, statistic));
     };
-    let statistic = match statistic {
-        "max" => Statistic::Quantile(1.0),
-        "mean" => Statistic::Mean,
-        percentile => Statistic::Quantile(part_of_one(percentile.strip_prefix('p')?)?),
+    let statistic = statistic_named(statistic.trim())?;
+    let of_streams = match kind {
+        "first-event" => Some(StreamMetric::FirstEvent),
+        "event-gap" => Some(StreamMetric::EventGap),
+        "longest-gap" => Some(StreamMetric::LongestGap),
+        _ => None,
     };
-    Some(GateMetric::Time(kind, statistic))
+    match of_streams {
+        Some(metric) => Some(GateMetric::StreamTime(metric, statistic)),
+        None => {
+            let kind = TimeKind::ALL.into_iter().find(|one| one.name() == kind)?;
+            Some(GateMetric::Time(kind, statistic))
+        }
+    }
+}
+
+fn statistic_named(name: &str) -> Option<Statistic> {
+    match name {
+        "max" => Some(Statistic::Quantile(1.0)),
+        "mean" => Some(Statistic::Mean),
+        percentile => part_of_one(percentile.strip_prefix('p')?).map(Statistic::Quantile),
+    }
 }
 
 /// 0.999 for `99.9`. Read as a decimal, because a division by 100 would not be exact to the last bit.
@@ -97,9 +116,11 @@ pub(crate) fn part_of_one(percent: &str) -> Option<f64> {
 
 fn limit_of(metric: GateMetric, text: &str) -> Result<f64, String> {
     match metric {
-        GateMetric::Time(..) => text.parse::<Nanos>().map(|time| time.0 as f64).map_err(|error| error.to_string()),
+        GateMetric::Time(..) | GateMetric::StreamTime(..) => {
+            text.parse::<Nanos>().map(|time| time.0 as f64).map_err(|error| error.to_string())
+        }
         GateMetric::Throughput => text.parse::<Rate>().map(Rate::as_per_second).map_err(|error| error.to_string()),
-        GateMetric::ErrorRate | GateMetric::Unanswered | GateMetric::CheckFailures => {
+        GateMetric::ErrorRate | GateMetric::Unanswered | GateMetric::CheckFailures | GateMetric::IncompleteStreams => {
             share(text).ok_or_else(|| format!("'{text}' is not a share; write 1% or 0.01, from 0 to 100%"))
         }
     }
@@ -133,6 +154,11 @@ mod tests {
             ("mean > 10ms", time(TimeKind::Response, Statistic::Mean)),
             ("service-time p99 > 5ms", time(TimeKind::Service, Statistic::Quantile(0.99))),
             ("first-byte  mean < 1us", time(TimeKind::FirstByte, Statistic::Mean)),
+            ("first-event p99 > 1s", GateMetric::StreamTime(StreamMetric::FirstEvent, Statistic::Quantile(0.99))),
+            ("event-gap p99.9 > 50ms", GateMetric::StreamTime(StreamMetric::EventGap, Statistic::Quantile(0.999))),
+            ("longest-gap max > 1s", GateMetric::StreamTime(StreamMetric::LongestGap, Statistic::Quantile(1.0))),
+            ("event-gap mean > 1s", GateMetric::StreamTime(StreamMetric::EventGap, Statistic::Mean)),
+            ("incomplete-streams > 1%", GateMetric::IncompleteStreams),
             ("error-rate > 1%", GateMetric::ErrorRate),
             ("unanswered >= 0.001", GateMetric::Unanswered),
             ("check-failures > 0.1%", GateMetric::CheckFailures),
@@ -193,6 +219,9 @@ mod tests {
             "p99{GET / > 1ms",
             "p99{} > 1ms",
             "check-failures{GET /} > 1%",
+            "event-gap p99{GET /} > 1ms",
+            "incomplete-streams{GET /} > 1%",
+            "event-gap > 1ms",
         ] {
             let error = parse(text).expect_err(text);
             assert!(error.contains(&format!("'{text}'").replace("> '", ">'")) && !error.contains('\n'), "{error}");

@@ -3,7 +3,7 @@
 use truetail_run::GateState;
 
 use super::evidence::{Evidence, Measured};
-use super::metric::{GateMetric, Statistic};
+use super::metric::GateMetric;
 use super::{doubt::Doubt, grammar::Parsed};
 use crate::figures::{rate, time, whole_time, without_zeros};
 
@@ -35,9 +35,11 @@ fn measured(gate: &Parsed, evidence: &Evidence) -> String {
 /// A figure in its unit, with as many digits as it takes to tell it from the limit.
 fn figure(gate: &Parsed, value: f64) -> String {
     match gate.metric {
-        GateMetric::Time(..) if value != gate.limit && time(value) == time(gate.limit) => whole_time(value),
-        GateMetric::Time(..) => time(value),
-        GateMetric::ErrorRate | GateMetric::Unanswered | GateMetric::CheckFailures => share(value),
+        metric if metric.is_time() && value != gate.limit && time(value) == time(gate.limit) => whole_time(value),
+        GateMetric::Time(..) | GateMetric::StreamTime(..) => time(value),
+        GateMetric::ErrorRate | GateMetric::Unanswered | GateMetric::CheckFailures | GateMetric::IncompleteStreams => {
+            share(value)
+        }
         GateMetric::Throughput => rate(value),
     }
 }
@@ -66,7 +68,7 @@ fn remarks(gate: &Parsed, evidence: &Evidence, state: GateState) -> Vec<String> 
 
 /// Most often a slip: it fails a service for being fast.
 fn passes_when_slow(gate: &Parsed) -> bool {
-    matches!(gate.metric, GateMetric::Time(_, Statistic::Quantile(_) | Statistic::Mean)) && !gate.operator.is_upward()
+    gate.metric.is_time() && !gate.operator.is_upward()
 }
 
 /// Those that keep the gate open: the ones on the limit's side of what was measured.

@@ -2,6 +2,8 @@
 
 use truetail_model::record::Metric;
 
+use crate::streams::StreamMetric;
+
 /// How a metric is compared with a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Operator {
@@ -76,6 +78,10 @@ pub(super) enum Statistic {
 pub(super) enum GateMetric {
     /// A time, in nanoseconds.
     Time(TimeKind, Statistic),
+    /// A time of streams, in nanoseconds.
+    StreamTime(StreamMetric, Statistic),
+    /// Planned streams that were not complete, as a share in [0, 1].
+    IncompleteStreams,
     /// Planned arrivals without an answer or with an error status, as a share in [0, 1].
     ErrorRate,
     /// Planned arrivals without an answer, as a share in [0, 1].
@@ -84,4 +90,21 @@ pub(super) enum GateMetric {
     CheckFailures,
     /// Answers a second.
     Throughput,
+}
+
+impl GateMetric {
+    /// It is compared with a duration.
+    pub(super) const fn is_time(self) -> bool {
+        matches!(self, GateMetric::Time(..) | GateMetric::StreamTime(..))
+    }
+
+    /// It is counted or recorded for the whole run only.
+    pub(super) const fn is_of_the_whole(self) -> bool {
+        matches!(self, GateMetric::CheckFailures) || self.is_about_streams()
+    }
+
+    /// It is about streams.
+    pub(super) const fn is_about_streams(self) -> bool {
+        matches!(self, GateMetric::StreamTime(..) | GateMetric::IncompleteStreams)
+    }
 }

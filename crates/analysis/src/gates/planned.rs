@@ -7,6 +7,7 @@ use truetail_run::OfferedLoad;
 
 use super::gate::Gate;
 use super::metric::{GateMetric, Statistic};
+use crate::streams::StreamMetric;
 use crate::support::min_sample_size;
 
 /// A target's share of the arrivals is drawn: its number lies within so many standard deviations of what is expected,
@@ -22,11 +23,13 @@ pub struct PlannedRun<'a> {
     pub targets: Vec<(String, f64)>,
     /// Answers are checked.
     pub has_checks: bool,
+    /// Answers are read as streams.
+    pub has_streams: bool,
 }
 
 impl<'a> PlannedRun<'a> {
     /// A run of `workload`, which is offered as `offered` says.
-    pub fn of(workload: &'a Workload, offered: &OfferedLoad, has_checks: bool) -> PlannedRun<'a> {
+    pub fn of(workload: &'a Workload, offered: &OfferedLoad, has_checks: bool, has_streams: bool) -> PlannedRun<'a> {
         let weights: Vec<u32> = match &offered.mix {
             Some(mix) => mix.targets.iter().map(|target| target.weight).collect(),
             None => vec![1],
@@ -34,13 +37,16 @@ impl<'a> PlannedRun<'a> {
         let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
         let share = |weight: u32| f64::from(weight) / all as f64;
         let targets = offered.target_names().into_iter().zip(weights.into_iter().map(share)).collect();
-        PlannedRun { workload, targets, has_checks }
+        PlannedRun { workload, targets, has_checks, has_streams }
     }
 
     /// Why this gate would stay open whatever the service does, and what would help; `None` where it may be decided.
     pub fn objection(&self, gate: &Gate) -> Option<String> {
         if gate.is_about_checks() && !self.has_checks {
             return Some(format!("'{gate}' needs a check, such as --check 'status == 200'"));
+        }
+        if gate.is_about_streams() && !self.has_streams {
+            return Some(format!("'{gate}' needs --stream sse or --stream chunks"));
         }
         let share = match gate.target() {
             None => 1.0,
@@ -49,7 +55,12 @@ impl<'a> PlannedRun<'a> {
                 None => return Some(self.no_such_target(gate, name)),
             },
         };
-        let GateMetric::Time(_, Statistic::Quantile(q)) = gate.parsed.metric else { return None };
+        // How many gaps a stream has is not known before; each has one first event.
+        let (GateMetric::Time(_, Statistic::Quantile(q))
+        | GateMetric::StreamTime(StreamMetric::FirstEvent, Statistic::Quantile(q))) = gate.parsed.metric
+        else {
+            return None;
+        };
         let needs_n = min_sample_size(q);
         let planned = self.most_arrivals((needs_n as f64 / share).ceil() as u64)?;
         (most_of(planned, share) < needs_n).then(|| self.too_few(gate, needs_n, planned, share))

@@ -60,7 +60,7 @@ impl Generator {
 }
 
 /// No time includes a wait of the answer for the generator to read it.
-fn ends_on_time(run: &Run) -> bool {
+pub(super) fn ends_on_time(run: &Run) -> bool {
     let stamped = |generator: &GeneratorStats| generator.end_clock == EndClock::Kernel && generator.unstamped == 0;
     match &run.facts.source {
         RunSource::Simulator | RunSource::Callable | RunSource::Import { .. } => true,

@@ -284,7 +284,12 @@ fn set_horizon(scenario: &mut Scenario, horizon: Horizon) {
 }
 
 fn planned(scenario: &Scenario) -> PlannedRun<'_> {
-    PlannedRun { workload: &scenario.workload, targets: vec![("GET /".to_owned(), 1.0)], has_checks: false }
+    PlannedRun {
+        workload: &scenario.workload,
+        targets: vec![("GET /".to_owned(), 1.0)],
+        has_checks: false,
+        has_streams: false,
+    }
 }
 
 #[test]

@@ -27,6 +27,7 @@ pub mod run_options;
 pub mod screen;
 pub mod serve;
 pub mod simulate;
+pub mod stream;
 mod values;
 pub mod watch;
 

@@ -15,6 +15,7 @@ use super::gates::GateArgs;
 use super::live::LiveArgs;
 use super::page::{RunPageArgs, TypedArgs};
 use super::screen::ScreenArgs;
+use super::stream::StreamArgs;
 use super::values::{count, length};
 
 const EXAMPLE: &str = "\
@@ -26,6 +27,7 @@ Examples:
   truetail run http://127.0.0.1:8080/items -r 50 --data '{\"n\":1}' --body-type application/json
   truetail run 'http://127.0.0.1:8080/items/{{id}}' -r 500 --data-from ids.csv
   truetail run -r 500 --targets targets.txt
+  truetail run http://127.0.0.1:8080/events -r 20 --stream sse --stall 500ms --idle-timeout 5s
   truetail run -r 50 -- curl http://127.0.0.1:8080/items -H 'Accept: text/html'
   truetail run checkout --config truetail.toml";
 
@@ -194,6 +196,8 @@ pub struct RunArgs {
     pub baseline: BaselineArgs,
     #[command(flatten)]
     pub checks: CheckArgs,
+    #[command(flatten)]
+    pub streams: StreamArgs,
     #[command(flatten)]
     pub page: RunPageArgs,
     #[command(flatten)]

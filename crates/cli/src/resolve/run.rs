@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use truetail_checks::CheckRun;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
-use super::{checks, load, request, tls};
+use super::{checks, load, request, stream, tls};
 use crate::args::live::LiveArgs;
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::command_line;
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use crate::gating::{self, Gating};
+use crate::judging::Observed;
 use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
 
@@ -26,8 +26,8 @@ pub struct ResolvedRun {
     pub preflight: bool,
     /// What is to be judged.
     pub gating: Gating,
-    /// Checks on answers.
-    pub checks: Option<CheckRun>,
+    /// Who looks at its answers.
+    pub observed: Observed,
     /// Where the run is saved.
     pub save_to: SaveTo,
     /// Print `run.json` instead of the summary.
@@ -69,12 +69,14 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let notes = tls::notes(&args);
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
-    gating.refuse_undecidable(&plan, checks.is_some())?;
+    let streams = stream::streams(args.streams, &mut plan, cut_warmup)?;
+    gating.refuse_undecidable(&plan, checks.is_some(), streams.is_some())?;
     Ok(ResolvedRun {
         plan,
         notes,
-        checks,
-        preflight: !args.no_preflight,
+        // A stream may last for as long as it likes: there is no waiting for its end before the load.
+        preflight: !args.no_preflight && streams.is_none(),
+        observed: Observed { checks, streams },
         gating,
         save_to,
         json: args.json,

@@ -37,7 +37,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     resolved.plan.other_files = view.files();
     // A signal during this request simply ends the process: nothing was created by then.
     let mut notes =
-        if resolved.preflight { preflight(&mut resolved.plan, resolved.checks.as_ref())? } else { Vec::new() };
+        if resolved.preflight { preflight(&mut resolved.plan, resolved.observed.checks.as_ref())? } else { Vec::new() };
     let folder = OutputFolder::prepare(&resolved.save_to, &name_of(&resolved.plan.target))?;
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
@@ -45,7 +45,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     let control = Control::new();
     let judge = Judge {
         gating: resolved.gating.clone(),
-        checks: resolved.checks.clone(),
+        observed: resolved.observed.clone(),
         cut_warmup: stop_conditions.cut_warmup,
     };
     let source = FeedSource {

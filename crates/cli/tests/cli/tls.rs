@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use rcgen::{BasicConstraints, Certificate, CertificateParams, IsCa, KeyPair, generate_simple_self_signed};
 use rustls::pki_types::PrivateKeyDer;
@@ -11,16 +12,24 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use super::support::{CommandOutput, TestDir, assert_balanced};
 
+/// Between two pieces of an answer.
+pub const BETWEEN: Duration = Duration::from_millis(60);
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// A server that says 200 to everything; its URL, and its certificate in PEM.
 pub fn serve() -> (String, String) {
     let key = KeyPair::generate().expect("a key");
     let params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
-    serve_with(params.self_signed(&key).expect("a certificate"), &key)
+    serve_with(params.self_signed(&key).expect("a certificate"), &key, &[ANSWER])
 }
 
-fn serve_with(made: Certificate, key: &KeyPair) -> (String, String) {
+/// A server that answers everything in these pieces, [`BETWEEN`] apart; its URL.
+pub fn serve_pieces(pieces: &'static [&'static [u8]]) -> String {
+    let made = generate_simple_self_signed(["127.0.0.1".to_owned()]).expect("a certificate");
+    serve_with(made.cert, &made.signing_key, pieces).0
+}
+
+fn serve_with(made: Certificate, key: &KeyPair, pieces: &'static [&'static [u8]]) -> (String, String) {
     let pem = made.pem();
     let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -32,7 +41,7 @@ fn serve_with(made: Certificate, key: &KeyPair) -> (String, String) {
     thread::spawn(move || {
         for socket in listener.incoming().flatten() {
             let config = Arc::clone(&config);
-            thread::spawn(move || answer_all(socket, config));
+            thread::spawn(move || answer_all(socket, config, pieces));
         }
     });
     (url, pem)
@@ -44,13 +53,16 @@ pub fn client() -> (String, String) {
     (made.cert.pem(), made.signing_key.serialize_pem())
 }
 
-fn answer_all(socket: TcpStream, config: Arc<ServerConfig>) {
+fn answer_all(socket: TcpStream, config: Arc<ServerConfig>, pieces: &[&[u8]]) {
     let connection = ServerConnection::new(config).expect("a session");
     let mut reader = BufReader::new(StreamOwned::new(connection, socket));
     let mut line = String::new();
     while reader.read_line(&mut line).is_ok_and(|n| n > 0) {
-        if line == "\r\n" && reader.get_mut().write_all(ANSWER).is_err() {
-            return;
+        for (number, piece) in pieces.iter().enumerate().filter(|_| line == "\r\n") {
+            thread::sleep(if number == 0 { Duration::ZERO } else { BETWEEN });
+            if reader.get_mut().write_all(piece).and_then(|()| reader.get_mut().flush()).is_err() {
+                return;
+            }
         }
         line.clear();
     }
@@ -103,7 +115,7 @@ fn a_certificate_of_an_authority_is_trusted_where_it_is_named() {
     let mut params = CertificateParams::new(["127.0.0.1".to_owned(), "a.test".to_owned()]).expect("names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let ((url, certificate), dir) =
-        (serve_with(params.self_signed(&key).expect("a certificate"), &key), TestDir::new());
+        (serve_with(params.self_signed(&key).expect("a certificate"), &key, &[ANSWER]), TestDir::new());
     dir.file("own.pem", &certificate);
     let other = params.self_signed(&KeyPair::generate().expect("a key")).expect("a certificate");
     dir.file("other.pem", &other.pem());

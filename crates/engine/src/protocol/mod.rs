@@ -17,7 +17,9 @@ mod tests;
 
 use std::fmt::Debug;
 
+use truetail_model::arrival::Arrival;
 use truetail_model::record::{Cause, Outcome};
+use truetail_model::time::Timestamp;
 
 use crate::target::request_set::RequestId;
 
@@ -174,12 +176,55 @@ impl Ended {
 pub(crate) struct Events {
     list: Vec<Event>,
     observer: Option<Box<dyn Observer>>,
+    /// The observer is to be told when what was read had arrived.
+    wants_arrivals: bool,
 }
 
 impl Events {
     /// None yet, with an observer of answers or without one.
     pub(crate) fn new(observer: Option<Box<dyn Observer>>) -> Events {
-        Events { list: Vec::with_capacity(16), observer }
+        let wants_arrivals = observer.as_ref().is_some_and(|observer| observer.wants_arrivals());
+        Events { list: Vec::with_capacity(16), observer, wants_arrivals }
+    }
+
+    /// The observer is to be told when what was read had arrived.
+    #[inline]
+    pub(crate) fn wants_arrivals(&self) -> bool {
+        self.wants_arrivals
+    }
+
+    /// What comes next was read at once, and had arrived by `at`.
+    pub(crate) fn arrived(&mut self, at: Timestamp) {
+        if let Some(observer) = &mut self.observer {
+            observer.arrived(at);
+        }
+    }
+
+    /// A request begins.
+    #[inline]
+    pub(crate) fn observe_begin(&mut self, tag: Tag, arrival: Arrival) {
+        if let Some(observer) = &mut self.observer {
+            observer.begin(tag, arrival);
+        }
+    }
+
+    /// An arrival is never issued.
+    pub(crate) fn observe_never_issued(&mut self, arrival: Arrival, now: Timestamp) {
+        if let Some(observer) = &mut self.observer {
+            observer.never_issued(arrival, now);
+        }
+    }
+
+    /// When the observer gives up the first request.
+    #[inline]
+    pub(crate) fn first_deadline(&self) -> Timestamp {
+        self.observer.as_ref().map_or(Timestamp::NEVER, |observer| observer.first_deadline())
+    }
+
+    /// A request that the observer gives up at `now`.
+    #[inline]
+    pub(crate) fn overdue(&mut self, now: Timestamp) -> Option<Tag> {
+        self.observer.as_mut()?.overdue(now)
     }
 
     /// Adds what happened.
@@ -235,6 +280,14 @@ impl Events {
             && !part.is_empty()
         {
             observer.body(tag, part);
+        }
+    }
+
+    /// A chunk of an answer's body is whole.
+    #[inline]
+    pub(crate) fn chunk_ended(&mut self, tag: Tag) {
+        if let Some(observer) = &mut self.observer {
+            observer.chunk_ended(tag);
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
+use truetail_model::time::Timestamp;
 
 use super::fields::FieldList;
 use super::http1::head_fields;
@@ -16,12 +17,41 @@ use crate::target::request_set::RequestId;
 /// An observer delays the worker, so it has to be quick. It delays no end of an answer that was read: that instant is known
 /// before the observer sees it.
 pub trait Observer: Send {
+    /// A request begins, for this arrival.
+    fn begin(&mut self, request: u32, arrival: Arrival) {
+        let _ = (request, arrival);
+    }
+    /// Is [`Observer::arrived`] to be called? Asked once, before the run.
+    fn wants_arrivals(&self) -> bool {
+        false
+    }
+    /// Something was read, and what is reported next was in it: its last byte had reached this host at `at`.
+    fn arrived(&mut self, at: Timestamp) {
+        let _ = at;
+    }
     /// The head of a final answer came.
     fn head(&mut self, request: u32, head: AnswerHead<'_>);
     /// A part of the body came; its transfer coding is taken off, its content coding is not.
     fn body(&mut self, request: u32, part: &[u8]);
+    /// A chunk of the body is whole, or in HTTP/2 a frame of data; the last, empty chunk apart.
+    fn chunk_ended(&mut self, request: u32) {
+        let _ = request;
+    }
+    /// When the observer gives up the first of the requests that it would give up, if nothing comes before.
+    fn first_deadline(&self) -> Timestamp {
+        Timestamp::NEVER
+    }
+    /// A request that is to be given up at `now`, because its answer has stood still for too long.
+    fn overdue(&mut self, now: Timestamp) -> Option<u32> {
+        let _ = now;
+        None
+    }
     /// The request ended, in whatever way; also where no head came.
     fn end(&mut self, request: u32, ended: EndedRequest);
+    /// The run ended at `now` before this arrival was issued.
+    fn never_issued(&mut self, arrival: Arrival, now: Timestamp) {
+        let _ = (arrival, now);
+    }
     /// The worker has ended: nothing comes after this.
     fn finish(&mut self) {}
 }
@@ -75,6 +105,65 @@ pub struct EndedRequest {
     pub id: RequestId,
     /// What became of it.
     pub outcome: Outcome,
+    /// When it ended, as its record has it.
+    pub end: Timestamp,
+}
+
+/// Two observers of the same answers.
+struct Both(Box<dyn Observer>, Box<dyn Observer>);
+
+impl Observer for Both {
+    fn begin(&mut self, request: u32, arrival: Arrival) {
+        self.0.begin(request, arrival);
+        self.1.begin(request, arrival);
+    }
+
+    fn wants_arrivals(&self) -> bool {
+        self.0.wants_arrivals() || self.1.wants_arrivals()
+    }
+
+    fn arrived(&mut self, at: Timestamp) {
+        self.0.arrived(at);
+        self.1.arrived(at);
+    }
+
+    fn head(&mut self, request: u32, head: AnswerHead<'_>) {
+        self.0.head(request, head);
+        self.1.head(request, head);
+    }
+
+    fn body(&mut self, request: u32, part: &[u8]) {
+        self.0.body(request, part);
+        self.1.body(request, part);
+    }
+
+    fn chunk_ended(&mut self, request: u32) {
+        self.0.chunk_ended(request);
+        self.1.chunk_ended(request);
+    }
+
+    fn first_deadline(&self) -> Timestamp {
+        self.0.first_deadline().min(self.1.first_deadline())
+    }
+
+    fn overdue(&mut self, now: Timestamp) -> Option<u32> {
+        self.0.overdue(now).or_else(|| self.1.overdue(now))
+    }
+
+    fn end(&mut self, request: u32, ended: EndedRequest) {
+        self.0.end(request, ended);
+        self.1.end(request, ended);
+    }
+
+    fn never_issued(&mut self, arrival: Arrival, now: Timestamp) {
+        self.0.never_issued(arrival, now);
+        self.1.never_issued(arrival, now);
+    }
+
+    fn finish(&mut self) {
+        self.0.finish();
+        self.1.finish();
+    }
 }
 
 /// Makes the observer of each worker.
@@ -85,6 +174,12 @@ impl ObserverFactory {
     /// Calls `make` once for each worker, before the run.
     pub fn new(make: impl Fn() -> Box<dyn Observer> + Send + Sync + 'static) -> ObserverFactory {
         ObserverFactory(Arc::new(make))
+    }
+
+    /// Both observers see each answer, this one first.
+    #[must_use]
+    pub fn and(self, other: ObserverFactory) -> ObserverFactory {
+        ObserverFactory::new(move || Box::new(Both(self.observer(), other.observer())))
     }
 
     pub(crate) fn observer(&self) -> Box<dyn Observer> {

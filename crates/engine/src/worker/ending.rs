@@ -123,12 +123,17 @@ impl<P: Protocol> Worker<P> {
 
     /// Times out whoever was overdue at `now`.
     pub(super) fn expire(&mut self, now: Timestamp) {
-        while let Some(tag) = self.in_flight.overdue(now) {
+        while let Some(tag) = self.overdue(now) {
             self.read_before_giving_up(tag);
-            if self.in_flight.overdue(now) == Some(tag) {
+            if self.overdue(now) == Some(tag) {
                 self.give_up(tag, Outcome::TimedOut);
             }
         }
+    }
+
+    /// A request that is not waited for any longer than until `now`.
+    fn overdue(&mut self, now: Timestamp) -> Option<Tag> {
+        self.in_flight.overdue(now).or_else(|| self.events.overdue(now))
     }
 
     /// Ends a request that is not waited for any more.
@@ -162,7 +167,8 @@ impl<P: Protocol> Worker<P> {
     #[inline]
     pub(super) fn end(&mut self, tag: Tag, completion: CompletionTime, outcome: Outcome, bytes_in: u64) {
         let exchange = self.in_flight.get(tag);
-        self.events.observe_end(tag, EndedRequest { arrival: exchange.arrival, id: exchange.request, outcome });
+        let (arrival, id) = (exchange.arrival, exchange.request);
+        self.events.observe_end(tag, EndedRequest { arrival, id, outcome, end: completion.arrived });
         let record = self.ledger.record(exchange.request);
         *record = RequestRecord::new(exchange.arrival, exchange.started.instant, completion.arrived, outcome);
         let rare = exchange.rare.as_deref();
@@ -214,6 +220,7 @@ impl<P: Protocol> Worker<P> {
         while let Some(arrival) = self.driver.unissued() {
             let request = self.config.requests.choose(arrival.index);
             self.ledger.never_issued(request, &RequestRecord::never_issued(arrival, ended));
+            self.events.observe_never_issued(arrival, ended);
         }
         self.events.finish_observing();
         let (recorder, target_tallies) = self.ledger.close();

@@ -158,7 +158,8 @@ impl<P: Protocol> Worker<P> {
         self.ledger.write();
         let now = self.clock.now();
         let latest = if self.receiver.has_more() { now } else { sleeping::latest_wake_up(now) };
-        let until = until.min(self.in_flight.first_deadline()).min(latest).max(now);
+        let deadline = self.in_flight.first_deadline().min(self.events.first_deadline());
+        let until = until.min(deadline).min(latest).max(now);
         let paused_before = self.clock.pauses.total();
         let is_watched = self.connections.are_watched();
         let wait = Wait { reactor: &self.reactor, driver: &self.driver, now, until, is_watched };

@@ -4,10 +4,11 @@ use truetail_model::record::{Cause, Outcome};
 use truetail_model::time::Timestamp;
 
 use super::Worker;
-use super::clock::CompletionTime;
+use super::clock::{CompletionTime, WorkerClock};
 use super::receiver::{READ_BUFFER, READS_AT_LAST, READS_IN_A_ROW};
+use super::sleeping::Sleeper;
 use crate::connection::timestamps::WallTime;
-use crate::connection::{Phase, Token};
+use crate::connection::{Connection, Phase, Token};
 use crate::protocol::{Closed, Protocol, Tag};
 
 impl<P: Protocol> Worker<P> {
@@ -64,6 +65,14 @@ impl<P: Protocol> Worker<P> {
                 return None;
             }
         };
+        let stamp = if self.events.wants_arrivals() {
+            let arrived = arrival(&mut self.clock, &self.sleeper, connection, stamp, now, true);
+            self.events.arrived(arrived.unwrap_or(now));
+            // What was not believed here would be believed next: what came out of order is remembered by now.
+            stamp.filter(|_| arrived.is_some())
+        } else {
+            stamp
+        };
         let (bytes, failure) = connection.decrypt(&self.receiver.buffer[..count], &mut self.receiver.decrypted);
         connection.receive(&mut self.protocol, bytes, &mut self.events);
         let refused = failure.is_some_and(|failure| failure.alert && !failure.heard);
@@ -86,6 +95,7 @@ impl<P: Protocol> Worker<P> {
     /// Deals with what a server has said over TLS with the end of the handshake.
     pub(super) fn receive_early(&mut self, token: Token, now: Timestamp) {
         let Some(connection) = self.connections.pool.find(token) else { return };
+        self.events.arrived(now);
         connection.receive(&mut self.protocol, &self.receiver.decrypted, &mut self.events);
         self.receiver.decrypted.clear();
         self.handle_events(token.slot(), now, None);
@@ -101,10 +111,7 @@ impl<P: Protocol> Worker<P> {
         now: Timestamp,
         remember: bool,
     ) -> Option<Timestamp> {
-        let arrived = self.clock.instant_of(stamp, now)?;
-        let unchecked = self.sleeper.unchecked_age();
-        let connection = self.connections.pool.get(slot);
-        (!connection.was_overtaken(now.since(arrived), unchecked, remember)).then_some(arrived)
+        arrival(&mut self.clock, &self.sleeper, self.connections.pool.get(slot), stamp, now, remember)
     }
 
     /// When an answer had arrived that was read at `now`, and what it is: an answer that had come before its request was
@@ -140,4 +147,18 @@ impl<P: Protocol> Worker<P> {
             }
         }
     }
+}
+
+/// When the last segment had arrived of what was read from `connection` at `now`, where that is known.
+#[inline]
+fn arrival<S>(
+    clock: &mut WorkerClock,
+    sleeper: &Sleeper,
+    connection: &mut Connection<S>,
+    stamp: Option<WallTime>,
+    now: Timestamp,
+    remember: bool,
+) -> Option<Timestamp> {
+    let arrived = clock.instant_of(stamp, now)?;
+    (!connection.was_overtaken(now.since(arrived), sleeper.unchecked_age(), remember)).then_some(arrived)
 }

@@ -81,6 +81,7 @@ impl<P: Protocol> Worker<P> {
             connection: None,
             key: 0,
         });
+        self.events.observe_begin(tag, start.arrival);
         if P::MULTIPLEXED {
             let streams = &mut self.connections.streams;
             streams.peak = streams.peak.max(self.in_flight.len() as u64);

@@ -9,6 +9,7 @@
 //! | `answers` | shares of the statuses, the unanswered, the books |
 //! | `tail` | the tables of quantiles |
 //! | `time_spent` | which part of the response time is whose |
+//! | `streams` | how streams ended, and the times of their events |
 //! | `targets` | a row a target |
 //! | `uncertainty`, `generator`, `fidelity` | what `--details` adds |
 //! | `timeline` | two plots of one line |
@@ -21,6 +22,7 @@ mod headline;
 mod labelled;
 mod load;
 mod notes;
+mod streams;
 mod tail;
 mod targets;
 mod time_spent;
@@ -61,6 +63,7 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
         headline::lines(run, findings, style),
         quantiles(findings, style),
         tail::by_status(findings, style),
+        streams::table(findings, style),
         targets::table(run, findings, style),
         explanations(run, findings, options, style),
         timeline::lines(run, findings, style),

@@ -60,7 +60,7 @@ fn has_times(distribution: &Distribution) -> bool {
     distribution.count > 0 && !distribution.quantiles.iter().all(|quantile| quantile.no_answer)
 }
 
-fn at(distribution: &Distribution, q: f64) -> String {
+pub(super) fn at(distribution: &Distribution, q: f64) -> String {
     let quantile = distribution.quantiles.iter().find(|quantile| quantile.q == q);
     // "n≥N" stands in the column of the response time already.
     quantile.filter(|quantile| quantile.supported).map_or("–".to_owned(), number::quantile)
@@ -90,13 +90,13 @@ pub fn times_footnotes(findings: &Findings) -> Vec<&'static str> {
     notes.into_iter().filter_map(|(wanted, note)| wanted.then_some(note)).collect()
 }
 
-/// The quantiles of [`times_by_status`].
-const QUANTILES_BY_STATUS: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
+/// The quantiles of a distribution that is one row.
+pub(super) const QUANTILES_OF_A_ROW: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
 /// The heads of [`times_by_status`].
 pub fn times_by_status_heads() -> Vec<String> {
     let heads = ["response time", "answers"].map(str::to_owned);
-    heads.into_iter().chain(QUANTILES_BY_STATUS.map(number::quantile_name)).collect()
+    heads.into_iter().chain(QUANTILES_OF_A_ROW.map(number::quantile_name)).collect()
 }
 
 /// The response times of successes and error statuses apart, a row each; empty unless there are both.
@@ -105,7 +105,7 @@ pub fn times_by_status(findings: &Findings) -> Vec<Vec<String>> {
         return Vec::new();
     };
     let row = |(name, distribution): (&str, &Distribution)| {
-        let quantiles = QUANTILES_BY_STATUS.map(|q| at(distribution, q));
+        let quantiles = QUANTILES_OF_A_ROW.map(|q| at(distribution, q));
         [name.to_owned(), number::count(distribution.count)].into_iter().chain(quantiles).collect()
     };
     [("status below 400", success), ("status from 400", errors)].map(row).into()
@@ -117,12 +117,15 @@ pub(super) fn by_status(findings: &Findings, style: Style) -> Vec<String> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let heads = times_by_status_heads();
+    with_quantiles(&times_by_status_heads(), rows, style)
+}
+
+/// Rows of a name, a count and five quantiles as a table. Without room for all: p99.9 goes first, then p50 and p90.
+pub(super) fn with_quantiles(heads: &[String], rows: Vec<Vec<String>>, style: Style) -> Vec<String> {
     let align = |at: usize| if at == 0 { Align::Left } else { Align::Right };
     let columns: Vec<_> = heads.iter().enumerate().map(|(at, head)| (head.as_str(), align(at))).collect();
     let mut table = TextTable::new(&columns);
     rows.into_iter().for_each(|row| table.row(row));
-    // Without room for all: p99.9 goes first, then p50 and p90.
     table.fitting(style.columns() - INDENT, &[5, 2, 3], style).lines(INDENT, style)
 }
 

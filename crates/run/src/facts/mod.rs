@@ -5,6 +5,7 @@ mod checks;
 mod generator;
 mod mix;
 mod offered;
+mod stream;
 mod target_names;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ pub use generator::{
 };
 pub use mix::{Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
+pub use stream::{StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes};
 
 /// How a run was obtained.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -76,6 +78,9 @@ pub struct Facts {
     /// The first few answers that failed a check, in the order of their arrivals. They are saved in a file of their own.
     #[serde(skip)]
     pub failed_answers: Vec<FailedAnswer>,
+    /// Answers that came in pieces; `None` where they were not looked at as such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<StreamFacts>,
 }
 
 impl Facts {

@@ -5,6 +5,7 @@ mod closed_loop_shadow;
 mod distribution;
 mod gates;
 mod settling;
+mod stream;
 mod targets;
 mod uncertainty;
 mod verdict;
@@ -16,6 +17,7 @@ pub use closed_loop_shadow::{ClosedLoopShadow, ShadowQuantile};
 pub use distribution::{Distribution, MetricDistributions, Quantile};
 pub use gates::{GateFinding, GateState};
 pub use settling::{Settling, SettlingState, Shift};
+pub use stream::StreamFindings;
 pub use targets::TargetFindings;
 pub use uncertainty::{Contribution, Uncertainty};
 pub use verdict::{Reason, Verdict, VerdictState};
@@ -49,6 +51,8 @@ pub struct Findings {
     pub closed_loop_shadow: Option<ClosedLoopShadow>,
     /// The response time of each target, where there are several.
     pub targets: Vec<TargetFindings>,
+    /// The times of streams, where answers were read as such.
+    pub stream: Option<StreamFindings>,
     /// The results of the gates, in the order in which they were set; empty until they are judged.
     pub gates: Vec<GateFinding>,
 }

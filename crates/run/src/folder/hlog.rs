@@ -49,11 +49,16 @@ const ERROR_STATUS: &str = "the part of response_time with a status of 400 and a
 const BY_TARGET: &str = "
 A tag with @1 holds the arrivals of the first target of scenario.mix in run.json; one line for the whole run.";
 
+/// What is said of the distributions of streams, where there are some.
+const BY_STREAM: &str = "
+first_event_time, last_event_time, event_gap and longest_gap are times of streams, one line for the whole run each; with
+_censored what was waited for an event that did not come, with _failed until it was clear that none would.";
+
 /// The column in which descriptions begin.
 const TAG_WIDTH: usize = 19;
 
 /// The comment at the head of a log: what its tags mean.
-fn comment(snapshot: &Snapshot) -> String {
+fn comment(snapshot: &Snapshot, has_streams: bool) -> String {
     let is_written = |metric: &Metric| metric.is_written(snapshot.metric(*metric).count());
     let metrics = Metric::with_parts().into_iter().filter(is_written);
     let tags = metrics.map(|metric| (metric.name(), metric.definition().description));
@@ -61,7 +66,8 @@ fn comment(snapshot: &Snapshot) -> String {
         .chain([(v1::ERROR_STATUS_TIME, ERROR_STATUS)])
         .map(|(tag, meaning)| format!("{tag:TAG_WIDTH$}{}\n", meaning.replace('\n', &format!("\n{:TAG_WIDTH$}", ""))));
     let by_target = if snapshot.targets.is_empty() { "" } else { BY_TARGET };
-    format!("{BEGINNING}{}{ALL_TOGETHER}{by_target}", meanings.collect::<String>())
+    let by_stream = if has_streams { BY_STREAM } else { "" };
+    format!("{BEGINNING}{}{ALL_TOGETHER}{by_target}{by_stream}", meanings.collect::<String>())
 }
 
 /// Writes the distributions of a snapshot.
@@ -72,8 +78,8 @@ pub(super) fn write(
     intervals: IntervalWidth,
 ) -> io::Result<()> {
     let mut serializer = V2DeflateSerializer::new();
-    let log = head(facts, &comment(snapshot)).begin_log_with(&mut out, &mut serializer)?;
-    let mut lines = Lines { log, scratch: scratch(snapshot) };
+    let log = head(facts, &comment(snapshot, facts.stream.is_some())).begin_log_with(&mut out, &mut serializer)?;
+    let mut lines = Lines { log, scratch: scratch(facts, snapshot) };
     let whole = Interval::whole(snapshot);
     for (tag, histogram) in v1::tagged(snapshot) {
         if tag == v1::ERROR_STATUS_TIME || intervals.width_s().is_none() {
@@ -82,6 +88,9 @@ pub(super) fn write(
     }
     for (tag, histogram) in v1::tagged_by_target(snapshot) {
         lines.write(whole, &tag.to_string(), histogram.buckets())?;
+    }
+    for (tag, times) in v1::tagged_by_stream(facts) {
+        lines.write(whole, tag, times.buckets())?;
     }
     if intervals.width_s().is_some() {
         for (i, row) in snapshot.intervals.rows().iter().enumerate() {
@@ -103,10 +112,12 @@ fn head(facts: &Facts, comment: &str) -> IntervalLogWriterBuilder {
 
 type Scratch = hdrhistogram::Histogram<u64>;
 
-/// An empty histogram that holds every value of the snapshot.
-fn scratch(snapshot: &Snapshot) -> Scratch {
+/// An empty histogram that holds every value of the run.
+fn scratch(facts: &Facts, snapshot: &Snapshot) -> Scratch {
     let of_targets = v1::tagged_by_target(snapshot).filter_map(|(_, histogram)| histogram.max());
-    let highest = v1::tagged(snapshot).filter_map(|(_, histogram)| histogram.max()).chain(of_targets).max();
+    let of_streams = v1::tagged_by_stream(facts).filter_map(|(_, times)| times.max());
+    let all = v1::tagged(snapshot).filter_map(|(_, histogram)| histogram.max()).chain(of_targets).chain(of_streams);
+    let highest = all.max();
     let highest = highest.map_or(HIGHEST_NS, |max| max.0.max(HIGHEST_NS));
     Scratch::new_with_bounds(1, highest, DIGITS).expect("1 and 3 digits are within bounds, and the highest is above 2")
 }
@@ -142,7 +153,7 @@ impl<W: Write> Lines<'_, '_, W> {
     fn write(&mut self, interval: Interval, tag: &str, counts: impl Iterator<Item = (Nanos, u64)>) -> io::Result<()> {
         self.scratch.reset();
         for (value, count) in counts {
-            self.scratch.record_n(value.0, count).expect("made for the largest value of the snapshot");
+            self.scratch.record_n(value.0, count).expect("made for the largest value of the run");
         }
         if self.scratch.is_empty() {
             return Ok(());
@@ -161,7 +172,7 @@ impl<W: Write> Lines<'_, '_, W> {
 pub(super) struct Log {
     /// Of the whole run, by tag: those that [are known](is_known).
     pub(super) whole: BTreeMap<String, Histogram>,
-    /// Those of other tags, such as a later version may write.
+    /// Those of other tags: of streams, and such as a later version may write.
     pub(super) unknown: BTreeMap<String, CompactHistogram>,
     /// Those with a value, by their first second; none for [`IntervalWidth::WholeRun`].
     pub(super) intervals: BTreeMap<usize, Distributions>,
@@ -336,6 +347,6 @@ read_lag           answers: from their arrival in this host, where the other tim
 error_status_time  the part of response_time with a status of 400 and above; one line for the whole run
 All planned arrivals are response_time, censored and failed together: quantiles of response_time alone leave out
 every arrival without an answer.";
-        assert_eq!(comment(&Snapshot::default()), expected);
+        assert_eq!(comment(&Snapshot::default(), false), expected);
     }
 }

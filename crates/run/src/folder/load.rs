@@ -18,7 +18,7 @@ use super::{
     FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, failed_answers, possible, samples, timeline,
 };
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
-use crate::{Facts, FailedAnswer, GateFinding, Run, wire};
+use crate::{Facts, FailedAnswer, GateFinding, Run, StreamTime, StreamTimes, wire};
 
 /// No program writes longer intervals than this (two years).
 const LONGEST_INTERVAL_S: u64 = 1 << 26;
@@ -61,7 +61,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let run_file = load_run_file(folder)?;
     possible::check(&run_file).map_err(|problem| LoadError::Disagree { path: folder.join(RUN), problem })?;
     let mut lacking = Vec::new();
-    let times = load_times(folder, &run_file, &mut lacking)?;
+    let (times, of_streams) = load_times(folder, &run_file, &mut lacking)?;
     let snapshot = Snapshot {
         tally: run_file.tally,
         warmup: run_file.warmup_tally,
@@ -75,7 +75,12 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         ..times
     };
     let gates = run_file.gates.clone();
-    let facts = Facts { failed_answers: load_failed_answers(folder)?, ..facts_of(run_file) };
+    let mut facts = Facts { failed_answers: load_failed_answers(folder)?, ..facts_of(run_file) };
+    if let Some(streams) = &mut facts.stream {
+        streams.times = of_streams;
+        let problem = streams.imbalance(snapshot.tally.planned).map(|problem| format!("under stream {problem}"));
+        problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
+    }
     Ok(Loaded { run: Run { facts, snapshot }, gates, missing: lacking })
 }
 
@@ -119,6 +124,7 @@ fn facts_of(run_file: RunFile) -> Facts {
         by_target: run_file.by_target,
         checks: run_file.checks,
         failed_answers: Vec::new(),
+        stream: run_file.stream.map(|stream| stream.facts),
     }
 }
 
@@ -162,8 +168,13 @@ fn tally_of(samples: &Samples) -> Tally {
     tally
 }
 
-/// The distributions of the run, and of its seconds and intervals where there is a timeline. All else stays empty.
-fn load_times(folder: &Path, run_file: &RunFile, lacking: &mut Vec<MissingFile>) -> Result<Snapshot, LoadError> {
+/// The distributions of the run, and of its seconds and intervals where there is a timeline, all else empty; and those of
+/// streams.
+fn load_times(
+    folder: &Path,
+    run_file: &RunFile,
+    lacking: &mut Vec<MissingFile>,
+) -> Result<(Snapshot, StreamTimes), LoadError> {
     let (recorded, path) = (&run_file.recorded, folder.join(HISTOGRAMS));
     let mut log = load_log(&path, recorded)?;
     let targets = target_times(std::mem::take(&mut log.targets), &recorded.exact, &run_file.by_target)
@@ -181,15 +192,20 @@ fn load_times(folder: &Path, run_file: &RunFile, lacking: &mut Vec<MissingFile>)
             (rows, intervals.map_err(|problem| LoadError::Disagree { path, problem })?)
         }
     };
+    let mut of_streams = StreamTimes::default();
+    for time in StreamTime::ALL {
+        *of_streams.of_mut(time) = log.unknown.remove(time.tag()).unwrap_or_default();
+    }
     let mut take = |tag: &str| log.whole.remove(tag).unwrap_or_default();
-    Ok(Snapshot {
+    let snapshot = Snapshot {
         metrics: Metric::ALL.map(|metric| take(metric.name())),
         error_status_time: take(v1::ERROR_STATUS_TIME),
         targets,
         seconds,
         intervals,
         ..Snapshot::default()
-    })
+    };
+    Ok((snapshot, of_streams))
 }
 
 fn load_log(path: &Path, recorded: &Recorded) -> Result<Log, LoadError> {

@@ -8,9 +8,10 @@ use truetail_model::record::{
 };
 use truetail_model::time::Nanos;
 
+use super::stream::StreamFile;
 use crate::folder::target_tag::TargetTag;
 use crate::{
-    ArrivalFidelity, CheckCounts, Claims, ClosedLoopShadow, Distribution, Findings, GateFinding, GeneratorStats,
+    ArrivalFidelity, CheckCounts, Claims, ClosedLoopShadow, Distribution, Facts, Findings, GateFinding, GeneratorStats,
     HostInfo, MetricDistributions, OfferedLoad, Run, RunSource, Settling, TargetBooks, TargetFindings, Uncertainty,
     Verdict,
 };
@@ -69,6 +70,9 @@ pub struct RunFile {
     /// The books and the response time of each target, where there are several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<TargetFindings>,
+    /// What became of answers as streams; left out where they were not read as such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<StreamFile>,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
     /// Answers per second of the schedule, or until the last answer where some came later; null where there is none.
@@ -202,6 +206,11 @@ pub(crate) fn tagged_by_target(snapshot: &Snapshot) -> impl Iterator<Item = (Tar
     })
 }
 
+/// Every distribution of streams that has a value, with its tag.
+pub(crate) fn tagged_by_stream(facts: &Facts) -> impl Iterator<Item = (&'static str, &CompactHistogram)> {
+    facts.stream.iter().flat_map(|streams| streams.times.tagged())
+}
+
 /// What `run.json` says of a run.
 pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
     let Run { facts, snapshot } = run;
@@ -228,6 +237,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         statuses: snapshot.statuses.clone(),
         by_target: facts.by_target.clone(),
         targets: findings.targets.clone(),
+        stream: facts.stream.as_ref().map(|streams| StreamFile::of(streams, findings)),
         causes: snapshot.causes.clone(),
         throughput_per_second: finite(findings.throughput_per_second),
         offered_per_second: finite(findings.offered_per_second),
@@ -242,7 +252,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         generator: facts.generator.clone(),
         bytes_in: facts.bytes_in,
         claims: facts.claims.clone(),
-        recorded: Recorded::of(snapshot),
+        recorded: Recorded::of(run),
     }
 }
 
@@ -256,13 +266,14 @@ impl RunFile {
 }
 
 impl Recorded {
-    fn of(snapshot: &Snapshot) -> Recorded {
+    fn of(run: &Run) -> Recorded {
+        let snapshot = &run.snapshot;
         Recorded {
             measure_from_ns: snapshot.measure_from.0,
             last_end_ns: snapshot.last_end.0,
             bytes_in: snapshot.bytes_in,
             intervals: IntervalWidth::of(snapshot),
-            exact: exact(snapshot),
+            exact: exact(run),
             timeline: TimelineFacts::of(&snapshot.seconds),
             samples: SampleFacts::of(&snapshot.samples),
         }
@@ -270,11 +281,12 @@ impl Recorded {
 }
 
 /// The exact figures of each distribution that has a value, by tag.
-fn exact(snapshot: &Snapshot) -> BTreeMap<String, Exact> {
+fn exact(Run { facts, snapshot }: &Run) -> BTreeMap<String, Exact> {
     let whole = tagged(snapshot).filter_map(|(tag, histogram)| Some((tag.to_owned(), Exact::of(histogram)?)));
     let targets =
         tagged_by_target(snapshot).filter_map(|(tag, histogram)| Some((tag.to_string(), Exact::of_target(histogram)?)));
-    whole.chain(targets).collect()
+    let streams = tagged_by_stream(facts).filter_map(|(tag, times)| Some((tag.to_owned(), Exact::of_target(times)?)));
+    whole.chain(targets).chain(streams).collect()
 }
 
 impl IntervalWidth {
@@ -309,7 +321,7 @@ impl Exact {
 }
 
 impl Exact {
-    /// The figures of a distribution of a target; `None` when it is empty.
+    /// The figures of a distribution of a target or of streams; `None` when it is empty.
     pub fn of_target(histogram: &CompactHistogram) -> Option<Exact> {
         let (Nanos(min_ns), Nanos(max_ns)) = (histogram.min()?, histogram.max()?);
         Some(Exact { count: histogram.count(), sum_ns: histogram.sum_ns(), min_ns, max_ns })

@@ -84,6 +84,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         }],
         checks: vec![CheckCounts { text: "status == 200".to_owned(), passed: 990, failed: 3 }],
         failed_answers: vec![failed_answer(7)],
+        stream: None,
     }
 }
 
@@ -240,6 +241,7 @@ pub fn findings(run: &Run) -> Findings {
             tally: run.snapshot.tally,
             response_time: distribution.clone(),
         }],
+        stream: None,
         gates: vec![
             GateFinding {
                 text: "p99 > 50ms".to_owned(),

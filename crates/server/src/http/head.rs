@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use httparse::{Header, Request, Status};
 
 use super::{Body, Refusal};
+use crate::stream::StreamScript;
 
 /// Heads longer than this are refused.
 const MAX_HEAD_BYTES: usize = 32 * 1024;
@@ -16,6 +17,8 @@ const MAX_FIELDS: usize = 100;
 pub(crate) enum Route {
     /// The service, faults and all.
     Service,
+    /// The same, and its answer is a stream.
+    Stream(StreamScript),
     /// A health check or preflight.
     Health,
     /// Start the fault clock.
@@ -75,11 +78,13 @@ fn has_empty_line(bytes: &[u8]) -> bool {
 }
 
 fn route(request: &Request<'_, '_>, preflight: bool) -> Route {
-    match path(request.path.unwrap_or("/")) {
+    let target = request.path.unwrap_or("/");
+    match path(target) {
         "/clock" if request.method == Some("POST") => Route::StartClock,
         "/clock" => Route::Refused(Refusal::MethodNotAllowed),
         "/healthy" => Route::Health,
         _ if preflight => Route::Health,
+        "/stream" => StreamScript::parse(query(target)).map_or(Route::Refused(Refusal::Malformed), Route::Stream),
         _ => Route::Service,
     }
 }
@@ -91,6 +96,12 @@ fn path(target: &str) -> &str {
         _ => target,
     };
     path.split(['?', '#']).next().unwrap_or(path)
+}
+
+/// The query of a target, without a fragment; empty where there is none.
+fn query(target: &str) -> &str {
+    let query = target.split_once('?').map_or("", |(_, query)| query);
+    query.split('#').next().unwrap_or(query)
 }
 
 /// What the fields of a head say.

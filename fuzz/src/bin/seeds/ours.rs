@@ -19,6 +19,7 @@ pub fn of(target: &str) -> io::Result<Option<Vec<Vec<u8>>>> {
     Ok(Some(match target {
         "http2" => conversations(),
         "response" => responses(),
+        "event_stream" => event_streams(),
         "requests" => requests(),
         "run_folder" => vec![run_folder()?],
         "scenario" => scenarios()?,
@@ -37,6 +38,17 @@ fn responses() -> Vec<Vec<u8>> {
         [Cut::write(row.is_head_request, &[], &bytes), Cut::write(row.is_head_request, &[third, 2 * third], &bytes)]
     });
     rows.collect()
+}
+
+/// Event streams with each kind of line and line break, whole and in pieces.
+fn event_streams() -> Vec<Vec<u8>> {
+    let streams: [&[u8]; 4] = [
+        b"data: one\n\nevent: x\r\ndata:two\r\ndata\r\n\r\n",
+        b"\xef\xbb\xbfdata: marked\r\r: comment\rid: 7\rretry: 10\r\r",
+        b"data: [DONE]\n\ndata: never finis",
+        b"data\n\ndatum: no\n\ndata: \xff\xc3\n\n",
+    ];
+    streams.iter().flat_map(|bytes| [Cut::write(false, &[], bytes), Cut::write(true, &[1, 5, 6, 12], bytes)]).collect()
 }
 
 /// HTTP/2 answers on several streams, whole and in pieces, and frames of the connection.

@@ -10,7 +10,7 @@ use truetail_study::ab::{RunSide, Side, Turn};
 use crate::args::ab::AbArgs;
 use crate::args::run::RunArgs;
 use crate::error::{CliError, Result, usage_error};
-use crate::judging::Judge;
+use crate::judging::{Judge, Observed};
 use crate::measure::{MeasuredRun, RunContext, measure_under};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
@@ -144,7 +144,8 @@ impl<'a> Runner<'a> {
         };
         let MeasuredRun { run, signal } = measure_under(&self.signals, &resolved.plan, context)?;
         let cut_warmup = resolved.stop_conditions.cut_warmup;
-        let (run, findings) = Judge { gating: resolved.gating, checks: None, cut_warmup }.findings(run);
+        let (run, findings) =
+            Judge { gating: resolved.gating, observed: Observed::default(), cut_warmup }.findings(run);
         folder.map(|folder| folder.save(&run, &findings)).transpose()?;
         self.has_saved = true;
         let named = Named { name: saved.display().to_string(), run, findings };

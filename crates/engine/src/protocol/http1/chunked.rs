@@ -2,6 +2,8 @@
 
 use truetail_model::record::Cause;
 
+use super::part::Part;
+
 /// Most bytes of blanks and of extensions on the line of a chunk, each, and of all trailers together.
 const LINE_LIMIT: u32 = 16 * 1024;
 /// Hexadecimal digits of a chunk size that fit into 64 bits.
@@ -47,18 +49,19 @@ impl Chunked {
         Chunked { at: At::Size { digits: 0 }, left: 0, trailers: 0 }
     }
 
-    /// Takes bytes until the coding ends, and hands the data to `on_data`. Returns how many bytes it took, and whether the
+    /// Takes bytes until the coding ends, and hands the data to `on_part`. Returns how many bytes it took, and whether the
     /// end is among them.
-    pub(super) fn feed(&mut self, bytes: &[u8], on_data: &mut impl FnMut(&[u8])) -> Result<(usize, bool), Cause> {
+    pub(super) fn feed(&mut self, bytes: &[u8], on_part: &mut impl FnMut(Part<'_>)) -> Result<(usize, bool), Cause> {
         let mut used = 0;
         while used < bytes.len() {
             if self.at == At::Data {
                 let take = self.left.min((bytes.len() - used) as u64);
                 self.left -= take;
-                on_data(&bytes[used..used + take as usize]);
+                on_part(Part::Body(&bytes[used..used + take as usize]));
                 used += take as usize;
                 if self.left == 0 {
                     self.at = At::DataReturn;
+                    on_part(Part::ChunkEnd);
                 }
                 continue;
             }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `session` | one connection: the request under way, and what becomes of it |
 //! | `response` | the parser of one answer, from its first byte to its last |
+//! | `part` | what it hands on of an answer |
 //! | `head` | the head of an answer |
 //! | `head_cache` | the head that was parsed last |
 //! | `framing` | where the body of an answer ends (RFC 9112, section 6.3) |
@@ -13,10 +14,12 @@ mod chunked;
 mod framing;
 mod head;
 mod head_cache;
+mod part;
 mod response;
 mod session;
 
 pub(crate) use head::head_fields;
 pub use head_cache::HeadCache;
-pub use response::{AnswerEnd, Parsed, Part, ResponseParser};
+pub use part::Part;
+pub use response::{AnswerEnd, Parsed, ResponseParser};
 pub(crate) use session::Http1;

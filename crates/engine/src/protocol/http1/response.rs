@@ -6,6 +6,7 @@ use super::chunked::Chunked;
 use super::framing::Framing;
 use super::head::{HEAD_LIMIT, Head, has_blank_line, parse_head};
 use super::head_cache::HeadCache;
+use super::part::Part;
 
 /// Room for the beginning of a head that is kept from one answer to the next.
 const PARTIAL_KEPT: usize = 4 * 1024;
@@ -28,20 +29,6 @@ pub enum Parsed {
     Incomplete,
     /// The answer is whole.
     Complete(AnswerEnd),
-}
-
-/// A part of an answer, for whoever looks into it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part<'a> {
-    /// The final head.
-    Head {
-        /// Its status.
-        status: u16,
-        /// The whole head, with the empty line at its end.
-        bytes: &'a [u8],
-    },
-    /// Bytes of the body, without the transfer coding.
-    Body(&'a [u8]),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -137,7 +124,7 @@ impl ResponseParser {
                     on_part(Part::Body(&rest[..take as usize]));
                     (take as usize, *left == 0)
                 }
-                State::Chunked(chunked) => chunked.feed(rest, &mut |data| on_part(Part::Body(data)))?,
+                State::Chunked(chunked) => chunked.feed(rest, on_part)?,
                 State::UntilClose => {
                     on_part(Part::Body(rest));
                     (rest.len(), false)

@@ -3,7 +3,8 @@
 use truetail_model::record::{Cause, Outcome};
 
 use super::head_cache::HeadCache;
-use super::response::{AnswerEnd, Parsed, Part, ResponseParser};
+use super::part::Part;
+use super::response::{AnswerEnd, Parsed, ResponseParser};
 use crate::protocol::observer::{AnswerHead, HeadFields};
 use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
 use crate::target::request_set::{RequestId, RequestSet};
@@ -119,6 +120,7 @@ impl Session<Http1> for Http1Session {
         let parsed = self.parser.feed(bytes, &mut protocol.head_cache, &mut |part| match part {
             Part::Head { status, bytes } => events.head(tag, AnswerHead::new(status, HeadFields::Http1(bytes))),
             Part::Body(bytes) => events.body(tag, bytes),
+            Part::ChunkEnd => events.chunk_ended(tag),
         });
         match parsed {
             Ok(Parsed::Incomplete) => Flow::Continue,

@@ -101,6 +101,9 @@ impl Http2Session {
             return Ok(());
         }
         events.body(stream.tag, content);
+        if !content.is_empty() {
+            events.chunk_ended(stream.tag);
+        }
         if ends {
             self.end(head.stream, events);
         } else if stream.receive_window < OUR_WINDOW / 2 {

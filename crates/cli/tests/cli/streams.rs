@@ -1,0 +1,114 @@
+//! `--stream`: what is on the screen and in the folder, gates, and what is refused.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use serde_json::Value;
+use truetail_model::service::Service;
+use truetail_model::time::Nanos;
+use truetail_server::{Server, ServerOptions};
+
+use crate::support::{CommandOutput, TestDir, assert_balanced, assert_complete};
+use crate::tls;
+
+fn server() -> Server {
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    Server::start(ServerOptions::new(Service::healthy(Nanos::ZERO), listen)).expect("a server")
+}
+
+fn run(dir: &TestDir, server: &Server, query: &str, more: &[&str]) -> CommandOutput {
+    let url = format!("http://{}/stream?{query}", server.addr());
+    dir.truetail(&[&["run", &url, "-r", "50", "-n", "20", "--quiet", "--stream", "sse"][..], more].concat())
+}
+
+/// The streams of a run whose books balance.
+fn streams(run: &Value) -> &Value {
+    let of = |name: &str| run["stream"]["tally"][name].as_u64().expect("a count");
+    assert_eq!(run["tally"]["planned"].as_u64(), Some(of("planned")));
+    &run["stream"]
+}
+
+#[test]
+fn a_run_of_streams_is_shown_saved_and_merged() {
+    let (server, dir) = (server(), TestDir::new());
+    for folder in ["a", "b"] {
+        let query = "events=10&gap=1ms&stall=5:120ms";
+        let output = run(&dir, &server, query, &["--stall", "100ms", "--out", folder]);
+        assert!(output.stdout.contains("Streams      20 of 20 complete"), "{output:?}");
+        let text = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("200 events") && text.contains("stalls of 100.0ms or longer"), "{output:?}");
+        assert!(output.stdout.contains("longest gap"), "{output:?}");
+        let saved = assert_complete(&dir.path().join(folder));
+        assert_eq!((&streams(&saved)["events"], &saved["stream"]["tokens"]), (&200.into(), &Value::Null));
+        assert!(saved["stream"]["longest_gap"]["max_ns"].as_u64() >= Some(100_000_000), "{saved}");
+        let again = dir.truetail(&["report", folder]);
+        assert!(again.stdout.contains("Streams      20 of 20 complete"), "{again:?}");
+    }
+    let output = dir.truetail(&["merge", "a", "b", "--out", "whole"]);
+    let whole = assert_complete(&dir.path().join("whole"));
+    assert_eq!(
+        (&streams(&whole)["events"], &whole["stream"]["tally"]["complete"]),
+        (&400.into(), &40.into()),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn streams_come_over_tls() {
+    const PIECES: &[&[u8]] = &[
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 18\r\n\r\n",
+        b"data: a\n\nda",
+        b"ta: b\n\n",
+    ];
+    let (url, dir) = (tls::serve_pieces(PIECES), TestDir::new());
+    let arguments = ["-k", "-r", "50", "-n", "10", "--no-save", "--json", "--quiet", "--stream", "sse"];
+    let run = dir.truetail(&[&["run", &url][..], &arguments].concat()).json();
+    assert_eq!((&streams(&run)["tally"]["complete"], &run["stream"]["events"]), (&10.into(), &20.into()));
+    let between = tls::BETWEEN.as_nanos() as u64;
+    assert!(run["stream"]["last_event_time"]["min_ns"].as_u64() >= Some(2 * between), "{}", run["stream"]);
+}
+
+#[test]
+fn gates_on_streams_decide() {
+    let (server, dir) = (server(), TestDir::new());
+    for (gate, state) in [
+        ("incomplete-streams > 1%", "fails"),
+        ("longest-gap max > 1ms", "fails"),
+        ("event-gap mean > 1h", "open"),
+        ("first-event max > 1h", "holds"),
+    ] {
+        let output = run(&dir, &server, "events=9&gap=5ms&cut=6", &["--no-save", "--json", "--fail-if", gate]);
+        let run = output.json();
+        assert_balanced(&run);
+        assert_eq!(streams(&run)["cut"], 20);
+        // A machine that stands still leaves gates open that would be decided.
+        let found = run["gates"][0]["state"].as_str().expect("a state");
+        let is_in_doubt = run["verdict"]["state"] != "VALID" && found == "open";
+        assert!(found == state || is_in_doubt, "{gate}: {}", run["gates"]);
+        let code = [("fails", 3), ("open", 4), ("holds", 0)].into_iter().find(|(state, _)| *state == found);
+        assert_eq!(output.code, code.map(|(_, code)| code), "{output:?}");
+    }
+}
+
+#[test]
+fn checks_and_streams_see_the_same_answers() {
+    let (server, dir) = (server(), TestDir::new());
+    let more = ["--no-save", "--json", "--check", "body contains DONE", "--end-mark", "[DONE]"];
+    let run = run(&dir, &server, "events=3&gap=1ms&end=done", &more).json();
+    assert_eq!((&run["checks"][0]["passed"], &streams(&run)["tally"]["complete"]), (&20.into(), &20.into()));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_one_line() {
+    let dir = TestDir::new();
+    let url = "http://127.0.0.1:9/";
+    for (arguments, says) in [
+        (&["--stall", "1ms"][..], "--stream"),
+        (&["--stream", "sse", "--warmup", "auto"], "--warmup TIME"),
+        (&["--stream", "chunks", "--end-mark", "x"], "--stream sse"),
+        (&["--fail-if", "event-gap p99 > 1ms"], "needs --stream"),
+        (&["--stream", "sse", "--fail-if", "event-gap p99{GET /} > 1ms"], "streams are counted for the whole run"),
+    ] {
+        let output = dir.truetail(&[&["run", url, "-r", "10", "-n", "10"][..], arguments].concat());
+        assert!(output.code == Some(2) && output.stderr.contains(says), "{arguments:?}: {output:?}");
+    }
+}

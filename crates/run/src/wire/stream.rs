@@ -1,0 +1,38 @@
+//! The field `stream` of `run.json`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Distribution, Findings, StreamFacts, StreamFindings};
+use truetail_model::record::Metric;
+
+/// What `run.json` says of streams.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StreamFile {
+    /// What was asked for, the books, and counts.
+    #[serde(flatten)]
+    pub facts: StreamFacts,
+    /// Streams that broke off, as in their tally.
+    pub cut: u64,
+    /// The same as beside `response_time`; left out where no first byte is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte_time: Option<Distribution>,
+    /// The times.
+    #[serde(flatten)]
+    pub times: StreamFindings,
+    /// Tokens of language models: null, since nobody counts them yet.
+    pub tokens: Option<u64>,
+}
+
+impl StreamFile {
+    /// What is said of these streams.
+    pub fn of(facts: &StreamFacts, findings: &Findings) -> StreamFile {
+        let first_byte_time = Some(findings.metrics[Metric::FirstByteTime].clone()).filter(|times| times.count > 0);
+        StreamFile {
+            cut: facts.tally.cut,
+            facts: facts.clone(),
+            first_byte_time,
+            times: findings.stream.clone().unwrap_or_default(),
+            tokens: None,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Streams in a run folder: they come back as they were, are merged, and are refused where their books do not balance.
+
+use truetail_model::record::RecorderOptions;
+use truetail_model::time::Nanos;
+use truetail_run::{
+    Distribution, Findings, Run, StreamFacts, StreamFindings, StreamKind, StreamTally, StreamTime, folder, merge,
+};
+
+use crate::support;
+
+/// The streams of so many planned arrivals, of which two were cut after one event each, and three had no event.
+fn streams(planned: u64) -> StreamFacts {
+    let complete = planned - 5;
+    let mut facts = StreamFacts {
+        kind: StreamKind::Sse,
+        stall_ns: Some(500_000_000),
+        idle_timeout_ns: None,
+        end_mark: Some("[DONE]".to_owned()),
+        tally: StreamTally { planned, complete, cut: 2, idle: 3, ..StreamTally::default() },
+        events: complete * 4 + 2,
+        bytes: 12_345,
+        coalesced_gaps: complete,
+        stalls: 7,
+        times: Default::default(),
+    };
+    for (time, value, count) in [
+        (StreamTime::FirstEvent, 1_234_567, planned - 3),
+        (StreamTime::FirstEventCensored, 5_000_000_001, 3),
+        (StreamTime::LastEvent, 9_000_000_007, complete),
+        (StreamTime::EventGap, 10_000_003, complete),
+        (StreamTime::EventGap, 700_000_003, complete),
+        (StreamTime::EventGapCensored, 800_000_003, 2),
+        (StreamTime::LongestGap, 700_000_003, complete),
+        (StreamTime::LongestGapCensored, 800_000_003, 2),
+    ] {
+        facts.times.of_mut(time).record_n(Nanos(value), count);
+    }
+    facts
+}
+
+fn run_with_streams() -> (Run, Findings) {
+    let mut run = support::run(RecorderOptions::default(), &support::steady(2));
+    run.facts.stream = Some(streams(run.snapshot.tally.planned));
+    let event_gap = Distribution { count: 3, ..Distribution::default() };
+    let findings =
+        Findings { stream: Some(StreamFindings { event_gap, ..StreamFindings::default() }), ..support::findings(&run) };
+    (run, findings)
+}
+
+#[test]
+fn streams_come_back_as_they_were() {
+    let ((run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
+    folder::save(dir.path(), &run, &findings).unwrap();
+    assert_eq!(folder::load(dir.path()).unwrap().run.facts.stream, run.facts.stream);
+    let file = folder::load_run_file(dir.path()).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&file.to_json()).unwrap();
+    let stream = &json["stream"];
+    assert_eq!(
+        (&stream["kind"], &stream["cut"], &stream["tokens"]),
+        (&"sse".into(), &2.into(), &serde_json::Value::Null)
+    );
+    assert_eq!((&stream["tally"]["idle"], &stream["event_gap"]["count"]), (&3.into(), &3.into()));
+}
+
+#[test]
+fn streams_of_a_whole_are_those_of_its_parts() {
+    let (mut a, _) = run_with_streams();
+    let mut b = a.clone();
+    b.facts.started_at_unix_ns = Some(1);
+    let whole = merge(vec![a.clone(), b.clone()]).unwrap();
+    let merged = whole.facts.stream.expect("both have streams");
+    assert_eq!(merged.imbalance(whole.snapshot.tally.planned), None);
+    let complete = a.snapshot.tally.planned - 5;
+    assert_eq!((merged.stalls, merged.times.of(StreamTime::LongestGap).count()), (14, 2 * complete));
+    a.facts.stream.as_mut().unwrap().stall_ns = None;
+    let whole = merge(vec![a, b]).unwrap();
+    assert!(whole.facts.stream.is_none() && whole.facts.notes.iter().any(|note| note.contains("streams")));
+}
+
+#[test]
+fn books_of_streams_that_do_not_balance_are_refused() {
+    let changes: [fn(&mut StreamFacts); 5] = [
+        |streams| streams.tally.cut += 1,
+        |streams| streams.tally.planned -= 1,
+        |streams| streams.events += 1,
+        |streams| streams.times.of_mut(StreamTime::FirstEventFailed).record_n(Nanos(1), 1),
+        |streams| streams.times.of_mut(StreamTime::LongestGap).record_n(Nanos(1), 9),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let ((mut run, findings), dir) = (run_with_streams(), tempfile::tempdir().unwrap());
+        change(run.facts.stream.as_mut().unwrap());
+        folder::save(dir.path(), &run, &findings).unwrap();
+        let error = folder::load(dir.path()).expect_err("a folder that no run writes").to_string();
+        assert!(error.contains("under stream") && !error.contains('\n'), "{number}: {error}");
+    }
+}

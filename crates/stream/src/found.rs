@@ -1,0 +1,67 @@
+//! What a worker found.
+
+use truetail_model::record::{CompactHistogram, Histogram};
+use truetail_model::time::Nanos;
+use truetail_run::{StreamFacts, StreamTally, StreamTime, StreamTimes};
+
+use crate::options::StreamOptions;
+
+/// Times up to this are recorded without allocating.
+const ROOM: Nanos = Nanos::from_secs(120);
+
+/// Counts and times of the measured streams of one worker.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) tally: StreamTally,
+    pub(crate) events: u64,
+    pub(crate) bytes: u64,
+    pub(crate) coalesced_gaps: u64,
+    pub(crate) stalls: u64,
+    times: [Histogram; StreamTime::ALL.len()],
+}
+
+impl Found {
+    pub(crate) fn new() -> Found {
+        Found {
+            tally: StreamTally::default(),
+            events: 0,
+            bytes: 0,
+            coalesced_gaps: 0,
+            stalls: 0,
+            times: std::array::from_fn(|_| Histogram::with_room_for(ROOM)),
+        }
+    }
+
+    /// Records a time.
+    #[inline]
+    pub(crate) fn record(&mut self, time: StreamTime, value: Nanos) {
+        self.times[time as usize].record(value);
+    }
+
+    /// The same in the form in which it is kept.
+    pub(crate) fn facts(&self, options: &StreamOptions) -> StreamFacts {
+        let mut times = StreamTimes::default();
+        StreamTime::ALL.into_iter().for_each(|time| *times.of_mut(time) = compact(&self.times[time as usize]));
+        StreamFacts {
+            kind: options.kind,
+            stall_ns: options.stall.map(|stall| stall.0),
+            idle_timeout_ns: options.idle_timeout.map(|timeout| timeout.0),
+            end_mark: options.end_mark.clone(),
+            tally: self.tally,
+            events: self.events,
+            bytes: self.bytes,
+            coalesced_gaps: self.coalesced_gaps,
+            stalls: self.stalls,
+            times,
+        }
+    }
+}
+
+fn compact(histogram: &Histogram) -> CompactHistogram {
+    let mut compact = CompactHistogram::default();
+    histogram.buckets().for_each(|(lowest, _, count)| compact.record_n(lowest, count));
+    if let (Some(min), Some(max)) = (histogram.min(), histogram.max()) {
+        compact.restore_exact(histogram.sum_ns(), min, max);
+    }
+    compact
+}

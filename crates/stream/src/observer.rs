@@ -1,0 +1,165 @@
+//! Streams as one worker of the engine sees them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use truetail_engine::{AnswerHead, EndedRequest, FieldList, Observer};
+use truetail_model::arrival::Arrival;
+use truetail_model::record::Outcome;
+use truetail_model::time::Timestamp;
+use truetail_run::{StreamFacts, StreamKind};
+
+use crate::event_parser::EventParser;
+use crate::found::Found;
+use crate::idle::{IdleWatch, Look};
+use crate::open_stream::{Arrived, Clocks, Head};
+use crate::options::StreamOptions;
+
+/// The place of one request. Its room is used again.
+#[derive(Debug)]
+struct Slot {
+    clocks: Clocks,
+    parser: EventParser,
+    generation: u32,
+}
+
+/// Follows the streams of one worker. Nothing is allocated for an event.
+#[derive(Debug)]
+pub(crate) struct StreamObserver {
+    options: StreamOptions,
+    measure_from: Timestamp,
+    all_found: Arc<Mutex<StreamFacts>>,
+    found: Found,
+    slots: Vec<Slot>,
+    fields: FieldList,
+    idle: IdleWatch,
+    now: Arrived,
+}
+
+impl StreamObserver {
+    /// An observer that adds what it found to `all_found` at its end. Arrivals before `measure_from` are in none of it.
+    pub(crate) fn new(
+        options: StreamOptions,
+        measure_from: Timestamp,
+        all_found: Arc<Mutex<StreamFacts>>,
+    ) -> StreamObserver {
+        StreamObserver {
+            options,
+            measure_from,
+            all_found,
+            found: Found::new(),
+            slots: Vec::new(),
+            fields: FieldList::default(),
+            idle: IdleWatch::default(),
+            now: Arrived { number: 0, at: Timestamp::ZERO },
+        }
+    }
+
+    fn clocks(&self, arrival: Arrival) -> Clocks {
+        Clocks::new(arrival.intended_start, arrival.intended_start >= self.measure_from)
+    }
+
+    fn look_later(&mut self, request: u32) {
+        let Some(timeout) = self.options.idle_timeout else { return };
+        let slot = &self.slots[request as usize];
+        self.idle.add(Look { at: slot.clocks.touched + timeout, request, generation: slot.generation });
+    }
+}
+
+impl Observer for StreamObserver {
+    fn begin(&mut self, request: u32, arrival: Arrival) {
+        let clocks = self.clocks(arrival);
+        match self.slots.get_mut(request as usize) {
+            Some(slot) => {
+                slot.clocks = clocks;
+                slot.generation = slot.generation.wrapping_add(1);
+            }
+            None => self.slots.resize_with(request as usize + 1, || Slot {
+                clocks,
+                parser: EventParser::new(),
+                generation: 0,
+            }),
+        }
+    }
+
+    fn wants_arrivals(&self) -> bool {
+        true
+    }
+
+    fn arrived(&mut self, at: Timestamp) {
+        self.now = Arrived { number: self.now.number + 1, at };
+    }
+
+    fn head(&mut self, request: u32, head: AnswerHead<'_>) {
+        head.copy_fields(&mut self.fields);
+        let is_stream = self.options.is_stream(head.status, &self.fields);
+        let slot = &mut self.slots[request as usize];
+        slot.parser.restart();
+        slot.clocks.head = if is_stream { Head::OfStream } else { Head::OfSomethingElse };
+        if is_stream {
+            slot.clocks.touched = self.now.at;
+            self.look_later(request);
+        }
+    }
+
+    fn body(&mut self, request: u32, part: &[u8]) {
+        let Slot { clocks, parser, .. } = &mut self.slots[request as usize];
+        if clocks.head != Head::OfStream {
+            return;
+        }
+        let (now, options, found) = (self.now, &self.options, &mut self.found);
+        clocks.touch(part.len(), now, found);
+        if options.kind == StreamKind::Sse {
+            parser.feed(part, &mut |event| clocks.sse(event, now, options, found));
+        }
+    }
+
+    fn chunk_ended(&mut self, request: u32) {
+        let clocks = &mut self.slots[request as usize].clocks;
+        if self.options.kind == StreamKind::Chunks && clocks.head == Head::OfStream {
+            clocks.event(self.now, &self.options, &mut self.found);
+        }
+    }
+
+    fn first_deadline(&self) -> Timestamp {
+        self.idle.first()
+    }
+
+    fn overdue(&mut self, now: Timestamp) -> Option<u32> {
+        while let Some(look) = self.idle.due(now) {
+            let Some(timeout) = self.options.idle_timeout else { continue };
+            let slot = &mut self.slots[look.request as usize];
+            if slot.generation != look.generation || slot.clocks.head != Head::OfStream {
+                continue;
+            }
+            slot.clocks.is_idle = slot.clocks.touched + timeout <= now;
+            let is_idle = slot.clocks.is_idle;
+            // Also of one that is idle: it is asked for again, after what came meanwhile was read.
+            self.look_later(look.request);
+            if is_idle {
+                return Some(look.request);
+            }
+        }
+        None
+    }
+
+    fn end(&mut self, request: u32, ended: EndedRequest) {
+        let slot = &mut self.slots[request as usize];
+        let is_whole = self.options.kind == StreamKind::Chunks || !slot.parser.is_inside_event();
+        slot.generation = slot.generation.wrapping_add(1);
+        slot.clocks.end(ended.outcome, ended.end, is_whole, &self.options, &mut self.found);
+        slot.parser.give_back_room();
+    }
+
+    fn never_issued(&mut self, arrival: Arrival, now: Timestamp) {
+        let end = now.max(arrival.intended_start);
+        self.clocks(arrival).end(Outcome::NeverIssued, end, false, &self.options, &mut self.found);
+    }
+
+    fn finish(&mut self) {
+        let facts = self.found.facts(&self.options);
+        self.all_found.lock().unwrap_or_else(PoisonError::into_inner).merge(&facts);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+use truetail_model::time::Nanos;
+use truetail_run::StreamKind;
+
+use super::*;
+
+const EVENT: &[u8] = b"id: 1\ndata: {\"a\":1}\n\n";
+
+fn observer(kind: StreamKind) -> (StreamObserver, Arc<Mutex<StreamFacts>>) {
+    let options = StreamOptions { idle_timeout: Some(Nanos::from_secs(1)), ..StreamOptions::new(kind) };
+    let all = Arc::new(Mutex::new(Found::new().facts(&options)));
+    (StreamObserver::new(options, Timestamp::ZERO, Arc::clone(&all)), all)
+}
+
+/// An answer of so many events, each in a read of its own and cut in two.
+fn events(observer: &mut StreamObserver, count: u64) {
+    for number in 1..=count {
+        observer.arrived(Timestamp(number * 1_000_000));
+        observer.body(0, &EVENT[..7]);
+        observer.body(0, &EVENT[7..]);
+        observer.chunk_ended(0);
+    }
+}
+
+#[test]
+fn an_event_allocates_nothing() {
+    for kind in [StreamKind::Sse, StreamKind::Chunks] {
+        let (mut observer, _) = observer(kind);
+        observer.begin(0, Arrival { index: 0, intended_start: Timestamp::ZERO });
+        observer.head(0, AnswerHead::without_fields(200));
+        observer.slots[0].clocks.head = Head::OfStream;
+        events(&mut observer, 1);
+        let allocated = allocation_counter::measure(|| events(&mut observer, 10_000));
+        assert_eq!((allocated.count_total, observer.found.events), (0, 10_001), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_stream_is_idle_once_nothing_has_come_for_so_long() {
+    let second = 1_000_000_000;
+    let (mut observer, _) = observer(StreamKind::Chunks);
+    observer.begin(0, Arrival { index: 0, intended_start: Timestamp::ZERO });
+    assert_eq!(observer.first_deadline(), Timestamp::NEVER);
+    observer.arrived(Timestamp(second));
+    observer.head(0, AnswerHead::without_fields(200));
+    observer.arrived(Timestamp(second + 7));
+    observer.body(0, b"x");
+    assert_eq!((observer.first_deadline(), observer.overdue(Timestamp(2 * second))), (Timestamp(2 * second), None));
+    let idle_at = Timestamp(2 * second + 7);
+    assert_eq!(
+        (observer.first_deadline(), observer.overdue(idle_at), observer.overdue(idle_at)),
+        (idle_at, Some(0), Some(0))
+    );
+    // What was read before it is given up keeps it.
+    observer.arrived(Timestamp(2 * second + 5));
+    observer.body(0, b"y");
+    assert_eq!(observer.overdue(idle_at), None);
+    assert_eq!(observer.overdue(Timestamp(4 * second)), Some(0));
+    // Another request with the same number is another stream.
+    observer.begin(0, Arrival { index: 1, intended_start: Timestamp::ZERO });
+    assert_eq!((observer.overdue(Timestamp(9 * second)), observer.first_deadline()), (None, Timestamp::NEVER));
+}

@@ -1,0 +1,72 @@
+//! What is asked for, and which answers are streams.
+
+use truetail_engine::FieldList;
+use truetail_model::time::Nanos;
+use truetail_run::StreamKind;
+
+/// How answers are looked at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StreamOptions {
+    /// What an event is.
+    pub kind: StreamKind,
+    /// Gaps of at least this are stalls.
+    pub stall: Option<Nanos>,
+    /// A stream that brings no byte for this long is given up.
+    pub idle_timeout: Option<Nanos>,
+    /// The data of the event without which a stream is not complete; at most
+    /// [`MOST_DATA_BYTES`](crate::MOST_DATA_BYTES).
+    pub end_mark: Option<String>,
+}
+
+impl StreamOptions {
+    /// Streams of this kind, without stalls, idle timeout or end mark.
+    pub fn new(kind: StreamKind) -> StreamOptions {
+        StreamOptions { kind, stall: None, idle_timeout: None, end_mark: None }
+    }
+
+    /// An answer with this head is a stream. Server-sent events are those that a browser takes: the status is 200, the
+    /// content type `text/event-stream`, and there is no content coding, which nobody here takes off.
+    pub(crate) fn is_stream(&self, status: u16, fields: &FieldList) -> bool {
+        match self.kind {
+            StreamKind::Chunks => (200..300).contains(&status),
+            StreamKind::Sse => {
+                let is_plain = |value: &[u8]| value.trim_ascii().eq_ignore_ascii_case(b"identity");
+                status == 200
+                    && fields.all("content-type").any(is_event_stream)
+                    && fields.all("content-encoding").all(is_plain)
+            }
+        }
+    }
+}
+
+/// The media type, without its parameters.
+fn is_event_stream(content_type: &[u8]) -> bool {
+    let media_type = content_type.split(|byte| *byte == b';').next().unwrap_or_default();
+    media_type.trim_ascii().eq_ignore_ascii_case(b"text/event-stream")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_browser_takes_the_same_answers_for_event_streams() {
+        let sse = StreamOptions::new(StreamKind::Sse);
+        for (status, fields, expected) in [
+            (200, &[("Content-Type", "text/event-stream")][..], true),
+            (200, &[("content-type", "Text/Event-Stream ; charset=utf-8")], true),
+            (200, &[("content-type", "text/event-stream"), ("content-encoding", "identity")], true),
+            (200, &[("content-type", "text/event-stream"), ("content-encoding", "gzip")], false),
+            (200, &[("content-type", "text/event-streams")], false),
+            (200, &[], false),
+            (204, &[("content-type", "text/event-stream")], false),
+            (500, &[("content-type", "text/event-stream")], false),
+        ] {
+            let mut list = FieldList::default();
+            fields.iter().for_each(|(name, value)| list.push(name.as_bytes(), value.as_bytes()));
+            assert_eq!(sse.is_stream(status, &list), expected, "{status} {fields:?}");
+        }
+        let chunks = StreamOptions::new(StreamKind::Chunks);
+        assert!(chunks.is_stream(206, &FieldList::default()) && !chunks.is_stream(404, &FieldList::default()));
+    }
+}
