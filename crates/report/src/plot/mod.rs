@@ -14,6 +14,7 @@
 //! | [`gaps`] | gaps between sends beside those that were planned |
 //! | [`by_rate`] | response time against rate |
 //! | [`books`], [`answers`] | what became of every planned arrival; statuses and errors |
+//! | [`capacity_curve`] | a search for capacity: a percentile against rate, and the ends |
 //! | [`targets`] | the response times of several targets |
 //!
 //! Those from [`heat_map`] on bear classes besides their colours, by which a page can recolour them. Where there is nothing to
@@ -27,6 +28,7 @@
 mod answers;
 mod books;
 mod by_rate;
+mod capacity;
 mod color;
 mod frame;
 mod gaps;
@@ -53,6 +55,7 @@ mod text_width;
 pub use answers::answers;
 pub use books::books;
 pub use by_rate::by_rate;
+pub use capacity::capacity_curve;
 pub use color::{Role, ToolModel};
 pub use gaps::gaps;
 pub use heat_map::heat_map;
