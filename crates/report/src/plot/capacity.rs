@@ -50,19 +50,18 @@ pub fn capacity_curve(report: &CapacityReport) -> Picture {
     sheet.finish()
 }
 
-/// A line at each end, with its name: that of the lower end to its left, that of the upper one to its right.
+/// A line at each end, with its name, one below the other, on the side with more room.
 fn draw_ends(svg: &mut Svg, frame: &Frame, report: &CapacityReport) {
-    let ends = [
-        (report.proven, ["proven", "met"], Anchor::End, -6.0),
-        (report.refuted, ["refuted", "missed"], Anchor::Start, 6.0),
-    ];
-    for (end, [again, once], anchor, gap) in ends {
+    let ends = [(report.proven, ["proven", "met"], 16.0), (report.refuted, ["refuted", "missed"], 36.0)];
+    for (end, [again, once], below) in ends {
         let Some((rate, is_again)) = end else { continue };
         let x = frame.x(rate);
         let dashes = if is_again { "" } else { "6 4" };
         svg.line(&[(x, frame.inner.y), (x, frame.bottom())], Stroke { color: FAINT_INK, width: 1.5, dashes });
         let name = format!("{} {}", if is_again { again } else { once }, number::rate(rate));
-        remark(svg, x + gap, frame.inner.y + 16.0, &name, anchor);
+        let is_right = x > frame.inner.x + frame.inner.width / 2.0;
+        let (anchor, gap) = if is_right { (Anchor::End, -6.0) } else { (Anchor::Start, 6.0) };
+        remark(svg, x + gap, frame.inner.y + below, &name, anchor);
     }
 }
 
