@@ -5,7 +5,7 @@ use std::env;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use truetail_analysis::audit::{Auditor, Corrector};
+use truetail_analysis::audit::{Auditor, Corrected, Correction, Corrector};
 use truetail_import::{Format, ImportOptions, all, by_name};
 use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
@@ -30,7 +30,7 @@ fuzz_target!(|input: &[u8]| {
     let mut count = |request: &ForeignRequest| {
         requests += 1;
         auditor.request(request);
-        corrector.record(request.duration);
+        corrector.record(request.start_ns, request.duration);
     };
     if let Ok(run) = FORMAT.read(&mut rest, &OPTIONS, &mut count) {
         assert_eq!(run.requests, requests);
@@ -38,8 +38,14 @@ fuzz_target!(|input: &[u8]| {
         let audit = auditor.finish(&run, None, None);
         let in_bounds = audit.corrected.iter().all(|one| one.low_ns <= one.value_ns && one.value_ns <= one.high_ns);
         assert!(in_bounds, "{audit:?}");
-        let (before, after, added) = corrector.finish();
-        assert_eq!(before.count() + added, after.count());
+        let correction = corrector.finish();
+        let of_histogram = run.histogram.as_ref().map(|histogram| Correction::of(histogram, Nanos::from_millis(10)));
+        for correction in [Some(correction), of_histogram].into_iter().flatten() {
+            let Corrected { before, after, added } = &correction.whole;
+            assert_eq!(before.count() + added, after.count());
+            let parts: u64 = correction.intervals.iter().map(|one| one.corrected.before.count()).sum();
+            assert!(correction.intervals.is_empty() || parts == before.count());
+        }
         let quantiles = &run.claims.quantiles;
         assert!(quantiles.iter().all(|claim| claim.q > 0.0 && claim.q < 1.0), "{quantiles:?}");
         assert!(quantiles.is_sorted_by(|a, b| a.q < b.q), "{quantiles:?}");

@@ -16,6 +16,7 @@
 //!
 //! This crate only runs and records. `truetail_analysis::league` makes the rows of the league table and their order.
 
+mod audited;
 mod cancel;
 mod command_template;
 mod peak_memory;

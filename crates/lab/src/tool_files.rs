@@ -52,7 +52,7 @@ pub(crate) fn read(folder: &Path, exit_code: Option<i32>, outputs: &[(String, St
 }
 
 /// The newest file in `folder` that matches `pattern`: a relative path in which a component `*` is any one folder.
-fn newest(folder: &Path, pattern: &str) -> Option<PathBuf> {
+pub(crate) fn newest(folder: &Path, pattern: &str) -> Option<PathBuf> {
     let mut paths = vec![folder.to_owned()];
     for part in pattern.split('/') {
         paths = match part {

@@ -5,13 +5,14 @@ use std::io;
 use std::path::Path;
 
 use truetail_analysis::league::{
-    LeagueRow, ObservationWindow, ReportView, ReportedLatency, ServerView, ToolState, ToolUnderTest, row,
+    FileAudit, LeagueRow, ObservationWindow, ReportView, ReportedLatency, ServerView, ToolState, ToolUnderTest, row,
 };
 use truetail_model::record::Snapshot;
 use truetail_model::time::Nanos;
 use truetail_run::Claims;
 use truetail_tools::{InstalledTool, LoadSpec, Tool, ToolOutput, ToolReport};
 
+use crate::audited::audit;
 use crate::process::EndedBy;
 use crate::tool_files::{self, WORK_FOLDER};
 use crate::tool_run::ToolRun;
@@ -37,6 +38,8 @@ pub struct ToolResult {
     pub state: ToolState,
     /// Why it did not; or what went wrong although it did.
     pub message: Option<String>,
+    /// What an audit finds in the file that the tool left.
+    pub audit: Option<FileAudit>,
 }
 
 impl ToolResult {
@@ -50,7 +53,9 @@ impl ToolResult {
         let parsed = ParsedOutput::read(tool, &run, folder);
         let data = parsed.report.as_ref().map(ToolReport::snapshot).unwrap_or_default();
         let (state, message) = state_of(&run, &parsed, &data);
-        Some(ToolResult { server_view, data, state, message: message.or(log_trouble), report: parsed.report, run })
+        let audit = audit(folder, &parsed.files);
+        let message = message.or(log_trouble);
+        Some(ToolResult { server_view, data, state, message, report: parsed.report, run, audit })
     }
 
     /// Writes the parsed figures as `report.json`, beside the raw files.
@@ -92,7 +97,7 @@ impl ToolResult {
             cpu_seconds: cpu,
             peak_memory_bytes: self.run.ended.and_then(|ended| ended.peak_memory_bytes),
         };
-        row(&subject, &plan.truth, plan.rate, window)
+        LeagueRow { audit: self.audit.clone(), ..row(&subject, &plan.truth, plan.rate, window) }
     }
 }
 
@@ -111,6 +116,8 @@ struct ReportFile<'a> {
 
 /// What a tool printed and wrote, parsed.
 struct ParsedOutput {
+    /// Its files: (key, pattern).
+    files: Vec<(String, String)>,
     stderr: Vec<u8>,
     report: Option<ToolReport>,
     /// Why there is no report.
@@ -123,21 +130,30 @@ impl ParsedOutput {
             return ParsedOutput::unreadable("its ran.json has no rate".to_owned());
         };
         let exit_code = run.ended.and_then(|ended| ended.exit_code);
-        match tool_files::read(folder, exit_code, &wanted_files(tool, run, &load, folder)) {
+        let files = wanted_files(tool, run, &load, folder);
+        let parsed = match tool_files::read(folder, exit_code, &files) {
             Err(error) => ParsedOutput::unreadable(format!("its output cannot be read: {error}")),
             Ok(output) => ParsedOutput::of(tool, output, &load),
-        }
+        };
+        ParsedOutput { files, ..parsed }
     }
 
     fn of(tool: &dyn Tool, output: ToolOutput, load: &LoadSpec) -> ParsedOutput {
         match tool.parse(&output, load) {
-            Ok(report) => ParsedOutput { stderr: output.stderr, report: Some(report), trouble: None },
-            Err(error) => ParsedOutput { stderr: output.stderr, report: None, trouble: Some(error.to_string()) },
+            Ok(report) => {
+                ParsedOutput { files: Vec::new(), stderr: output.stderr, report: Some(report), trouble: None }
+            }
+            Err(error) => ParsedOutput {
+                files: Vec::new(),
+                stderr: output.stderr,
+                report: None,
+                trouble: Some(error.to_string()),
+            },
         }
     }
 
     fn unreadable(trouble: String) -> ParsedOutput {
-        ParsedOutput { stderr: Vec::new(), report: None, trouble: Some(trouble) }
+        ParsedOutput { files: Vec::new(), stderr: Vec::new(), report: None, trouble: Some(trouble) }
     }
 }
 

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`run_page`], [`live_update`] | the page of a run, and what changes on it while the run goes on |
 //! | [`comparison_page`] | several runs beside each other |
+//! | [`audit_page`] | the audit of somebody else's files |
 //! | [`data`] | what the script of a page reads |
 //! | [`text`] | text from outside, made visible |
 //! | `document` | what every page has: head, style, script, footer |
@@ -15,6 +16,7 @@
 //!
 //! Markup is written with `maud`: what is put into it is escaped, and every element is closed, or it does not compile.
 
+mod audit;
 mod comparison;
 pub mod data;
 mod document;
@@ -27,5 +29,6 @@ mod table;
 pub mod text;
 pub mod web;
 
+pub use audit::{AuditPage, audit_page};
 pub use comparison::{ComparedRun, ComparisonPage, comparison_page};
 pub use run::{Overlay, RunPage, live_update, run_page};

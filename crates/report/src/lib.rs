@@ -49,7 +49,9 @@ mod table;
 mod tables_csv;
 pub mod words;
 
-pub use audit::{AuditReport, CorrectReport, audit_json, audit_text, correct_json, correct_text};
+pub use audit::{
+    AuditReport, AuditWords, CorrectReport, audit_json, audit_text, audit_words, correct_json, correct_text,
+};
 pub use capacity::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
 pub use compare::{
     CompareReport, CompareWords, RoundsEnd, RoundsReport, compare_history, compare_json, compare_text, compare_words,

@@ -3,6 +3,8 @@
 //! `truetail-import` reads files into these values, and `truetail_analysis::audit` judges them. A quantity that a file does
 //! not have is `None`, never zero.
 
+use std::ops::Deref;
+
 use serde::{Deserialize, Serialize};
 use truetail_model::record::{Histogram, Outcome};
 use truetail_model::time::Nanos;
@@ -62,6 +64,40 @@ pub struct ForeignLoad {
     pub model: Option<LoadModelKind>,
 }
 
+/// Latencies as a histogram, with the intervals of time that it is the sum of.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct ForeignHistogram {
+    /// All latencies.
+    pub whole: Histogram,
+    /// The intervals in the order of the file; empty where it has one histogram for the whole run.
+    pub intervals: Vec<ForeignInterval>,
+}
+
+impl From<Histogram> for ForeignHistogram {
+    fn from(whole: Histogram) -> ForeignHistogram {
+        ForeignHistogram { whole, intervals: Vec::new() }
+    }
+}
+
+impl Deref for ForeignHistogram {
+    type Target = Histogram;
+
+    fn deref(&self) -> &Histogram {
+        &self.whole
+    }
+}
+
+/// The latencies of an interval of time.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct ForeignInterval {
+    /// When it begins, on the clock of the file, nanoseconds.
+    pub from_ns: u64,
+    /// When it ends, nanoseconds.
+    pub to_ns: u64,
+    /// Its latencies.
+    pub histogram: Histogram,
+}
+
 /// Who wrote the file.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -114,7 +150,7 @@ pub struct ForeignRun {
     /// The figures that the file states, and what its latency starts from.
     pub claims: Claims,
     /// Its latencies as a histogram, where it gives one and no single requests.
-    pub histogram: Option<Histogram>,
+    pub histogram: Option<ForeignHistogram>,
     /// How many single requests were read.
     pub requests: u64,
     /// What its times are.

@@ -24,7 +24,8 @@ pub use findings::{
     TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 pub use foreign::{
-    Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView, Habit,
+    Damage, FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun,
+    ForeignStarts, ForeignView, Habit,
 };
 pub use merge::{MergeError, merge};
 

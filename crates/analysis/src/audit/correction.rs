@@ -2,6 +2,9 @@
 
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
+use truetail_run::{ForeignHistogram, ForeignInterval};
+
+use super::bins::{Bins, Cell};
 
 /// A histogram with the requests that a client with a fixed interval would have sent while it waited, and how many were
 /// added.
@@ -10,12 +13,16 @@ use truetail_model::time::Nanos;
 /// `copyCorrectedForCoordinatedOmission` of HdrHistogram adds them: to the resolution of the buckets, of which the highest
 /// value that a bucket stands for is taken. An interval of zero adds nothing.
 pub fn corrected(histogram: &Histogram, expected_interval: Nanos) -> (Histogram, u64) {
+    corrected_up_to(histogram, expected_interval, histogram.max().unwrap_or_default())
+}
+
+/// The same for a part of a histogram whose largest value is `largest`, so that the parts add up to the whole.
+fn corrected_up_to(histogram: &Histogram, expected_interval: Nanos, largest: Nanos) -> (Histogram, u64) {
     let mut corrected = histogram.clone();
     let mut steps = Steps::default();
     if expected_interval.is_zero() {
         return (corrected, 0);
     }
-    let largest = histogram.max().unwrap_or_default();
     for (_, highest, count) in histogram.buckets() {
         steps.add_missing(&mut corrected, highest.min(largest), expected_interval, count);
     }
@@ -58,35 +65,122 @@ impl Steps {
     }
 }
 
-/// Corrects requests as they come, exactly and not to the resolution of buckets, as `recordValueWithExpectedInterval` does.
+/// Latencies before and after a correction.
+#[derive(Clone, Default, Debug)]
+pub struct Corrected {
+    /// As they were.
+    pub before: Histogram,
+    /// With the requests that were added.
+    pub after: Histogram,
+    /// How many were added.
+    pub added: u64,
+}
+
+impl Corrected {
+    /// A part of a histogram whose largest value is `largest`.
+    fn of(before: &Histogram, expected_interval: Nanos, largest: Nanos) -> Corrected {
+        let (after, added) = corrected_up_to(before, expected_interval, largest);
+        Corrected { before: before.clone(), after, added }
+    }
+}
+
+impl Cell for Corrected {
+    fn absorb(&mut self, later: &Corrected) {
+        self.before.merge(&later.before);
+        self.after.merge(&later.after);
+        self.added = self.added.saturating_add(later.added);
+    }
+}
+
+/// Latencies of an interval of time before and after a correction.
+#[derive(Clone, Debug)]
+pub struct CorrectedInterval {
+    /// When it begins, on the clock of the file, nanoseconds.
+    pub from_ns: u64,
+    /// When it ends, nanoseconds.
+    pub to_ns: u64,
+    /// What was corrected in it.
+    pub corrected: Corrected,
+}
+
+/// A correction of a whole file.
+#[derive(Clone, Default, Debug)]
+pub struct Correction {
+    /// All latencies.
+    pub whole: Corrected,
+    /// The same by interval; empty where the file has no times, or fits into one interval.
+    pub intervals: Vec<CorrectedInterval>,
+}
+
+impl Correction {
+    /// Corrects a histogram, and each interval that it is the sum of.
+    pub fn of(histogram: &ForeignHistogram, expected_interval: Nanos) -> Correction {
+        let largest = histogram.max().unwrap_or_default();
+        let of = |part: &Histogram| Corrected::of(part, expected_interval, largest);
+        let interval = |one: &ForeignInterval| CorrectedInterval {
+            from_ns: one.from_ns,
+            to_ns: one.to_ns,
+            corrected: of(&one.histogram),
+        };
+        Correction { whole: of(&histogram.whole), intervals: histogram.intervals.iter().map(interval).collect() }
+    }
+}
+
+/// The most intervals of requests; they are 1, 2, 4 … seconds long.
+const MOST_INTERVALS: usize = 32;
+const SECOND: u64 = 1_000_000_000;
+
+/// Corrects requests as they come, exactly and not to the resolution of buckets, as `recordValueWithExpectedInterval` does;
+/// by the time at which they started, too.
 #[derive(Clone, Debug)]
 pub struct Corrector {
     interval: Nanos,
-    before: Histogram,
-    after: Histogram,
+    /// By the second of their start.
+    timed: Bins<Corrected>,
+    /// Those that do not say when they started.
+    untimed: Corrected,
     steps: Steps,
 }
 
 impl Corrector {
     /// Nothing is recorded yet. An interval of zero adds nothing.
     pub fn new(expected_interval: Nanos) -> Corrector {
-        let (before, after) = (Histogram::new(), Histogram::new());
-        Corrector { interval: expected_interval, before, after, steps: Steps::default() }
+        let (timed, untimed) = (Bins::new(MOST_INTERVALS, 0), Corrected::default());
+        Corrector { interval: expected_interval, timed, untimed, steps: Steps::default() }
     }
 
-    /// Records one request.
+    /// Records one request, and when it started where that is known, nanoseconds.
     #[inline]
-    pub fn record(&mut self, value: Nanos) {
-        self.before.record(value);
-        self.after.record(value);
+    pub fn record(&mut self, start_ns: Option<u64>, value: Nanos) {
+        let to = match start_ns {
+            Some(start) => self.timed.at(start / SECOND),
+            None => &mut self.untimed,
+        };
+        to.before.record(value);
+        to.after.record(value);
         if !self.interval.is_zero() && value.0 / 2 >= self.interval.0 {
-            self.steps.add_missing(&mut self.after, value, self.interval, 1);
+            let before = self.steps.added;
+            self.steps.add_missing(&mut to.after, value, self.interval, 1);
+            to.added += self.steps.added - before;
         }
     }
 
-    /// As it was, as it is corrected, and how many requests were added.
-    pub fn finish(self) -> (Histogram, Histogram, u64) {
-        (self.before, self.after, self.steps.added)
+    /// What was corrected.
+    pub fn finish(self) -> Correction {
+        let Corrector { timed, mut untimed, .. } = self;
+        let begins = |index: usize| timed.begins(index).saturating_mul(SECOND);
+        let used: Vec<(usize, &Corrected)> =
+            timed.cells().iter().enumerate().filter(|(_, cell)| !cell.before.is_empty()).collect();
+        let interval = |(index, cell): &(usize, &Corrected)| CorrectedInterval {
+            from_ns: begins(*index),
+            to_ns: begins(index + 1),
+            corrected: (*cell).clone(),
+        };
+        // Requests without a start are in none.
+        let is_divided = used.len() > 1 && untimed.before.is_empty();
+        let intervals = if is_divided { used.iter().map(interval).collect() } else { Vec::new() };
+        used.iter().for_each(|(_, cell)| untimed.absorb(cell));
+        Correction { whole: untimed, intervals }
     }
 }
 
@@ -101,9 +195,9 @@ mod tests {
     fn the_example_of_hdrhistogram() {
         let (short, long, interval) = (Nanos::from_millis(1), Nanos::from_secs(100), Nanos::from_millis(10));
         let mut corrector = Corrector::new(interval);
-        (0..10_000).for_each(|_| corrector.record(short));
-        corrector.record(long);
-        let (before, after, added) = corrector.finish();
+        (0..10_000).for_each(|_| corrector.record(None, short));
+        corrector.record(None, long);
+        let Corrected { before, after, added } = corrector.finish().whole;
         let (of_histogram, added_there) = corrected(&before, interval);
         assert_eq!((added, added_there), (9_999, 9_999));
         for histogram in [&after, &of_histogram] {
@@ -124,24 +218,60 @@ mod tests {
     fn a_hostile_file_is_corrected_in_bounded_time() {
         let mut corrector = Corrector::new(Nanos(1));
         corrector.steps.taken = MANY_STEPS - 1;
-        (0..3_000).for_each(|_| corrector.record(Nanos(u64::MAX)));
+        (0..3_000).for_each(|_| corrector.record(None, Nanos(u64::MAX)));
         assert!(corrector.steps.taken <= MANY_STEPS + MOST_STEPS + 3_000 * FEW_STEPS);
-        let (before, after, added) = corrector.finish();
+        let Corrected { before, after, added } = corrector.finish().whole;
         assert_eq!((added, after.count()), (MOST_ADDED, before.count() + MOST_ADDED));
         assert_eq!(corrected(&before, Nanos(1)).1, MOST_ADDED);
     }
 
+    /// Each interval is corrected as if it were alone, and together they are the whole.
+    #[test]
+    fn intervals_add_up() {
+        let mut corrector = Corrector::new(Nanos::from_millis(10));
+        for row in 0..10_000u64 {
+            let value = if row == 5_500 { Nanos::from_secs(1) } else { Nanos::from_millis(1) };
+            corrector.record(Some(1_700_000_000 * SECOND + row * 10_000_000), value);
+        }
+        let Correction { whole, intervals } = corrector.finish();
+        assert_eq!((whole.before.count(), whole.added), (10_000, 99));
+        assert!((2..=MOST_INTERVALS).contains(&intervals.len()), "{}", intervals.len());
+        let hit = intervals.iter().filter(|one| one.corrected.added > 0).collect::<Vec<_>>();
+        assert_eq!((hit.len(), hit[0].corrected.added), (1, 99));
+        let at = 1_700_000_055 * SECOND;
+        assert!(hit[0].from_ns <= at && at < hit[0].to_ns);
+        let mut sum = Histogram::new();
+        intervals.iter().for_each(|one| sum.merge(&one.corrected.after));
+        assert_eq!(sum, whole.after);
+    }
+
     proptest! {
+        /// A histogram is corrected as its parts are.
+        #[test]
+        fn parts_of_a_histogram_add_up(values in proptest::collection::vec(1u64..1_000_000, 2..60), interval in 100u64..100_000) {
+            let mut parts = [Histogram::new(), Histogram::new(), Histogram::new()];
+            values.iter().enumerate().for_each(|(index, value)| parts[index % 3].record(Nanos(*value)));
+            let mut whole = Histogram::new();
+            parts.iter().for_each(|part| whole.merge(part));
+            let intervals = parts.map(|histogram| ForeignInterval { from_ns: 0, to_ns: 1, histogram }).to_vec();
+            let correction = Correction::of(&ForeignHistogram { whole, intervals }, Nanos(interval));
+            let added: u64 = correction.intervals.iter().map(|one| one.corrected.added).sum();
+            prop_assert_eq!(added, correction.whole.added);
+            let mut sum = Histogram::new();
+            correction.intervals.iter().for_each(|one| sum.merge(&one.corrected.after));
+            prop_assert_eq!(sum.count(), correction.whole.after.count());
+        }
+
         /// Value for value what the HdrHistogram crate records.
         #[test]
         fn it_adds_what_hdrhistogram_adds(values in proptest::collection::vec(1u64..1_000_000, 1..60), interval in 50u64..100_000) {
             let mut corrector = Corrector::new(Nanos(interval));
             let mut theirs = hdrhistogram::Histogram::<u64>::new(3).unwrap();
             for value in &values {
-                corrector.record(Nanos(*value));
+                corrector.record(None, Nanos(*value));
                 theirs.record_correct(*value, interval).unwrap();
             }
-            let (before, after, added) = corrector.finish();
+            let Corrected { before, after, added } = corrector.finish().whole;
             let ours: Vec<(u64, u64)> = after.buckets().map(|(low, _, count)| (low.0, count)).collect();
             let expected: Vec<(u64, u64)> = theirs.iter_recorded()
                 .map(|value| (theirs.lowest_equivalent(value.value_iterated_to()), value.count_at_value())).collect();

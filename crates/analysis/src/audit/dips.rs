@@ -4,6 +4,7 @@
 use truetail_model::time::Nanos;
 
 use super::axis::Axis;
+use super::steps::{Step, Steps};
 
 /// So many steps divide a run, at most.
 const MOST_STEPS: u64 = 256;
@@ -50,20 +51,6 @@ impl Dip {
     }
 }
 
-#[derive(Clone, Copy, Default, Debug)]
-struct Step {
-    starts: f64,
-    /// Mean concurrency.
-    busy: f64,
-}
-
-/// The steps of a run.
-struct Steps {
-    first: u64,
-    width: u64,
-    steps: Vec<Step>,
-}
-
 /// Finds the dips of a run. `resolution` is that of the starts, nanoseconds. None are found where as many have another reason:
 /// then the client makes pauses of its own.
 pub(super) fn dips(axis: &Axis<'_>, resolution: u64) -> Vec<Dip> {
@@ -91,23 +78,9 @@ fn steps(axis: &Axis<'_>, resolution: u64) -> Option<Steps> {
     let whole = axis.total_time();
     let for_starts = (STARTS_A_STEP * whole as f64 / axis.total().max(1) as f64) as u64;
     let width = (whole / MOST_STEPS).max(for_starts).max(axis.events.width() * 4);
-    let width = width.max(1).div_ceil(resolution.max(1)) * resolution.max(1);
-    let first = axis.events.begins(0) / width;
-    let last = axis.events.begins(axis.bins()) / width;
-    let mut steps = vec![Step::default(); usize::try_from(last - first).ok()? + 1];
-    let mut in_flight = 0;
-    for (index, cell) in axis.events.cells().iter().enumerate() {
-        let begins = axis.events.begins(index);
-        let time = if cell.starts > 0 { cell.first_start } else { begins };
-        let step = &mut steps[(time / width - first) as usize];
-        step.starts += f64::from(cell.starts);
-        // The mean of before and after this bin, since starts and ends lie anywhere in it.
-        let mean = (in_flight + axis.in_flight_after(index)).max(0) as f64 / 2.0;
-        steps[(begins / width - first) as usize].busy += mean * axis.events.width() as f64 / width as f64;
-        in_flight = axis.in_flight_after(index);
-    }
+    let steps = Steps::of(axis, width, resolution)?;
     // The first and the last step are not whole.
-    (steps.len() > SIDE).then_some(Steps { first, width, steps })
+    (steps.steps.len() > SIDE).then_some(steps)
 }
 
 #[derive(Clone, Copy, Debug)]

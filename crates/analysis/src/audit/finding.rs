@@ -3,6 +3,8 @@
 use serde::Serialize;
 use truetail_model::time::Nanos;
 
+use super::timeline::{AuditStop, AuditTimeline};
+
 /// Whether a client left out requests that it should have sent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -18,6 +20,11 @@ pub enum AuditFinding {
 }
 
 impl AuditFinding {
+    /// The file shows that requests were left out.
+    pub const fn is_omission(self) -> bool {
+        matches!(self, AuditFinding::Likely | AuditFinding::Certain)
+    }
+
     /// `none_seen`, `likely`, `certain` or `cannot_tell`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -92,6 +99,22 @@ pub struct Audit {
     pub reported: Vec<ReportedQuantile>,
     /// The same with the requests that are missing; empty where that cannot be told.
     pub corrected: Vec<CorrectedQuantile>,
+    /// Where the client sent less than it should have, the earliest first: what the evidence speaks of.
+    pub stops: Vec<AuditStop>,
+    /// The file over time; `None` where it has no starts.
+    pub timeline: Option<AuditTimeline>,
+}
+
+impl Audit {
+    /// Quantile `q` as the file has it, nanoseconds.
+    pub fn reported_at(&self, q: f64) -> Option<u64> {
+        self.reported.iter().find(|one| one.q == q).map(|one| one.value_ns)
+    }
+
+    /// Quantile `q` with the requests that are missing; `None` where none are, or that cannot be told.
+    pub fn corrected_at(&self, q: f64) -> Option<CorrectedQuantile> {
+        self.corrected.iter().find(|one| one.q == q && self.finding.is_omission()).copied()
+    }
 }
 
 /// The quantiles that an audit reports.

@@ -15,6 +15,7 @@ use super::rows::{Given, MATERIAL, Rows};
 use super::server;
 use super::silence::{Precision, Silence, Silences, silences};
 use super::summary;
+use super::timeline::AuditStop;
 use super::workers::WorkerFacts;
 use crate::figures;
 
@@ -64,7 +65,7 @@ pub(super) fn judge(rows: &Rows, axis: Axis<'_>, run: &ForeignRun, given: Given)
 
 /// The tool itself counts requests that it did not send, whether or not the times show it.
 fn with_dropped(mut audit: Audit, run: &ForeignRun, dropped: u64) -> Audit {
-    let is_estimated = matches!(audit.finding, AuditFinding::Likely | AuditFinding::Certain);
+    let is_estimated = audit.finding.is_omission();
     if !is_estimated {
         // How long they would have taken is not known.
         audit.corrected.clear();
@@ -110,7 +111,19 @@ fn by_times(rows: &Rows, mut axis: Axis<'_>, run: &ForeignRun, given: Given) -> 
         expected_interval: interval,
         reported: reported(&rows.durations),
         corrected,
+        stops: stops(&seen, finding, from_silences >= from_dips),
+        timeline: None,
     }
+}
+
+/// The stretches that [`evidence`] speaks of.
+fn stops(seen: &Seen, finding: AuditFinding, by_silence: bool) -> Vec<AuditStop> {
+    let omits = finding.is_omission();
+    if omits && !by_silence {
+        return seen.dips.iter().map(AuditStop::of_dip).collect();
+    }
+    let are_shown = seen.by_chance <= LIKELY;
+    seen.silences.waiting.iter().filter(|_| are_shown).map(AuditStop::of_silence).collect()
 }
 
 /// Where the starts are too coarse to show anything, but the tool leaves no doubt that its users wait for answers, the
@@ -223,7 +236,7 @@ fn load(seen: &Seen, given: Given) -> (Option<u32>, Option<Nanos>) {
 
 fn evidence(seen: &Seen, finding: AuditFinding, by_silence: bool) -> Vec<Evidence> {
     let mut found = Vec::new();
-    let omits = matches!(finding, AuditFinding::Likely | AuditFinding::Certain);
+    let omits = finding.is_omission();
     if omits && by_silence {
         found.push(of_silences(seen));
         found.push(of_limit(seen));

@@ -18,12 +18,15 @@ mod judge;
 mod rows;
 mod server;
 mod silence;
+mod steps;
 mod summary;
+mod timeline;
 mod usual;
 mod workers;
 
-pub use correction::{Corrector, corrected};
+pub use correction::{Corrected, CorrectedInterval, Correction, Corrector, corrected};
 pub use finding::{Audit, AuditFinding, CorrectedQuantile, Evidence, QUANTILES, ReportedQuantile};
+pub use timeline::{AuditStop, AuditTimeline};
 
 use truetail_model::time::Nanos;
 use truetail_run::{ForeignRequest, ForeignRun, LatencyFrom};
@@ -55,9 +58,14 @@ impl Auditor {
     pub fn finish(self, run: &ForeignRun, users: Option<u32>, expected_interval: Option<Nanos>) -> Audit {
         let given = Given { users: users.or(run.load.users), interval: expected_interval };
         let rows = &self.rows;
-        if run.claims.latency_from != LatencyFrom::Send || !rows.have_starts() {
+        if !rows.have_starts() {
             return summary::judge(rows.histogram(run), rows, run, given);
         }
-        judge::judge(rows, Axis::new(&rows.events, &rows.blocks), run, given)
+        let audit = if run.claims.latency_from == LatencyFrom::Send {
+            judge::judge(rows, Axis::new(&rows.events, &rows.blocks), run, given)
+        } else {
+            summary::judge(rows.histogram(run), rows, run, given)
+        };
+        Audit { timeline: timeline::timeline(rows, run.clock.start_resolution_ns), ..audit }
     }
 }

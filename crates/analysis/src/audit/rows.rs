@@ -98,6 +98,6 @@ impl Rows {
 
     /// The latencies: of single requests, or as the file gives them.
     pub(super) fn histogram<'a>(&'a self, run: &'a ForeignRun) -> Option<&'a Histogram> {
-        if self.durations.is_empty() { run.histogram.as_ref() } else { Some(&self.durations) }
+        if self.durations.is_empty() { run.histogram.as_deref() } else { Some(&self.durations) }
     }
 }

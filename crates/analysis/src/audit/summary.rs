@@ -34,6 +34,8 @@ pub(super) fn judge(histogram: Option<&Histogram>, rows: &Rows, run: &ForeignRun
         expected_interval: told.interval,
         reported: reported_by(histogram, run),
         corrected: told.corrected,
+        stops: Vec::new(),
+        timeline: None,
     }
 }
 

@@ -26,6 +26,6 @@ pub use certificate::{BURSTS_FROM, Certificate, GeneratorKind, RATE_TOLERANCE, T
 pub use observed::{CLOSED_UP_TO, OPEN_FROM, Observation, ObservedModel};
 pub use ranking::rank;
 pub use reported::{QUANTILES, ReportedLatency, ReportedQuantile};
-pub use row::{LeagueRow, ReportView, ToolState, ToolUnderTest, row};
+pub use row::{FileAudit, LeagueRow, ReportView, ToolState, ToolUnderTest, row};
 pub use server_view::ServerView;
 pub use window::{ObservationWindow, TimeRange, window};

@@ -7,6 +7,7 @@ use truetail_model::workload::LoadModelKind;
 use truetail_run::{Claims, LatencyFrom};
 
 use super::{ArrivalAccuracy, Observation, ObservationWindow, ObservedModel, ReportedLatency, ServerView};
+use crate::audit::{Audit, AuditFinding};
 use crate::omission;
 use crate::truth::Truth;
 
@@ -109,6 +110,8 @@ pub struct LeagueRow {
     /// Requests that the server saw and that are not in the tool's latencies; negative where there are more latencies
     /// than requests.
     pub left_out: Option<i64>,
+    /// What an audit finds that sees nothing but the tool's own file; `None` where it left no file that can be audited.
+    pub audit: Option<FileAudit>,
     /// CPU time it used.
     pub cpu_seconds: Option<f64>,
     /// Most memory that one of its processes held.
@@ -121,7 +124,35 @@ pub struct LeagueRow {
     pub notes: Vec<String>,
 }
 
-/// The row of `subject`, in a scenario with this truth, rate, and window.
+/// What an audit finds in a file of a tool.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct FileAudit {
+    /// The file, inside the tool's folder.
+    pub file: String,
+    /// Whether requests were left out.
+    pub finding: AuditFinding,
+    /// How many; `None` where that cannot be told.
+    pub missing_arrivals: Option<u64>,
+    /// p99 as the file has it, nanoseconds.
+    pub p99_ns: Option<u64>,
+    /// p99 with the requests that are missing, nanoseconds; `None` where none are, or that cannot be told.
+    pub corrected_p99_ns: Option<u64>,
+}
+
+impl FileAudit {
+    /// Of `file`.
+    pub fn new(file: String, audit: &Audit) -> FileAudit {
+        FileAudit {
+            file,
+            finding: audit.finding,
+            missing_arrivals: audit.missing_arrivals,
+            p99_ns: audit.reported_at(0.99),
+            corrected_p99_ns: audit.corrected_at(0.99).map(|one| one.value_ns),
+        }
+    }
+}
+
+/// The row of `subject`, in a scenario with this truth, rate, and window. It is not audited.
 pub fn row(subject: &ToolUnderTest<'_>, truth: &Truth, rate: Rate, window: &ObservationWindow) -> LeagueRow {
     let view = subject.server_view.filter(|view| view.count() > 0);
     let observation = view.map(|view| Observation::of(window, view));
@@ -154,6 +185,7 @@ pub fn row(subject: &ToolUnderTest<'_>, truth: &Truth, rate: Rate, window: &Obse
         notes: notes(subject, at(0.99), window),
         left_out: view.zip(measured).map(|(view, measured)| view.count() as i64 - measured as i64),
         reported,
+        audit: None,
         cpu_seconds: subject.cpu_seconds,
         peak_memory_bytes: subject.peak_memory_bytes,
         state: subject.state,

@@ -38,6 +38,39 @@ fn a_stall_that_ten_users_hide_is_certain_and_corrected() {
     }
 }
 
+/// The stall of scenario 02 is at 30 s, for 1 s.
+#[test]
+fn the_timeline_shows_where_sending_stopped() {
+    for resolution in [1, 1_000_000, 1_000_000_000] {
+        let audit = scenario("02", Some(10)).audit(resolution);
+        let timeline = audit.timeline.as_ref().expect("a file with starts");
+        let columns = timeline.in_flight.len();
+        assert!((30..=300).contains(&columns), "{resolution}: {columns}");
+        let lengths = [timeline.starts_per_s.len(), timeline.median_ns.len(), timeline.longest_ns.len()];
+        assert_eq!(lengths, [columns; 3]);
+        let [stop] = audit.stops.as_slice() else { panic!("{resolution}: {:?}", audit.stops) };
+        assert_eq!(stop.is_silence, resolution <= 1_000_000);
+        let seconds = |ns: u64| (ns - timeline.from_ns) as f64 / 1e9;
+        let off = (seconds(stop.from_ns) - 30.0).abs().max((seconds(stop.to_ns) - 31.0).abs());
+        assert!(off <= if stop.is_silence { 0.2 } else { 1.5 }, "{resolution}: {stop:?}");
+        // The books: what started, less what is in the columns that are not whole.
+        let width = timeline.column_ns as f64 / 1e9;
+        let started: f64 = timeline.starts_per_s.iter().flatten().map(|rate| rate * width).sum();
+        let all = audit.requests.expect("requests") as f64;
+        assert!(started <= all + 0.5 && started >= all * 0.95, "{resolution}: {started} of {all}");
+        let longest = timeline.longest_ns.iter().flatten().max().expect("requests");
+        assert_eq!(Some(*longest), audit.reported.last().map(|max| max.value_ns));
+    }
+}
+
+#[test]
+fn a_healthy_file_has_a_timeline_without_stops() {
+    let audit = scenario("01", Some(10)).audit(1);
+    assert!(audit.stops.is_empty() && audit.timeline.is_some());
+    let nothing = audit_of(&[], &summary(LatencyFrom::Send));
+    assert!(nothing.stops.is_empty() && nothing.timeline.is_none());
+}
+
 #[test]
 fn a_schedule_a_healthy_service_and_a_lasting_slowdown_raise_no_alarm() {
     for (name, users) in [("01", Some(10)), ("03", Some(10)), ("02", None), ("04", None)] {
@@ -135,10 +168,10 @@ fn the_freeze_of_the_laboratory_is_corrected_to_460_ms() {
         let mut corrector = Corrector::new(Nanos::from_millis(10));
         let end = |row: &ForeignRequest| row.start_ns.unwrap() + row.duration.0;
         let within = rows.iter().filter(|row| (end(row) - 1) / 1_000_000_000 == second);
-        within.for_each(|row| corrector.record(row.duration));
-        let (_, after, extra) = corrector.finish();
-        whole.merge(&after);
-        added += extra;
+        within.for_each(|row| corrector.record(row.start_ns, row.duration));
+        let corrected = corrector.finish().whole;
+        whole.merge(&corrected.after);
+        added += corrected.added;
     }
     let p99 = whole.quantile(0.99).unwrap().as_millis_f64();
     assert!((p99 / 460.0 - 1.0).abs() < 0.001, "{p99}");

@@ -6,11 +6,13 @@ use clap::Args;
 use truetail_model::time::Nanos;
 
 use super::foreign::ForeignOptions;
+use super::page::TypedArgs;
 use super::values::length;
 
 const EXAMPLE: &str = "\
 Examples:
   truetail audit results.jtl
+  truetail audit results.jtl --html audit.html
   truetail audit before.csv after.csv --json
   truetail audit log.csv --columns start=at,duration=took --units start=ms,duration=ms";
 
@@ -34,4 +36,9 @@ pub struct AuditArgs {
     /// Print the result as JSON on standard output, and nothing else. Several files become an array
     #[arg(long, help_heading = "Result")]
     pub json: bool,
+    /// Write a page with the finding, the file over time and its percentiles to this file: one HTML file that loads nothing
+    #[arg(long, value_name = "FILE", help_heading = "Result")]
+    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub typed: TypedArgs,
 }

@@ -94,6 +94,7 @@ impl Command {
             Command::Demo(args) => args.typed.words = words,
             Command::Run(args) => args.typed.words = words,
             Command::Compare(args) => args.typed.words = words,
+            Command::Audit(args) => args.typed.words = words,
             Command::Ab(args) => args.typed.words = words,
             Command::Simulate(args) => args.typed.words = words,
             Command::Capacity(args) => args.typed.words = words,
@@ -103,7 +104,6 @@ impl Command {
             | Command::Certify(_)
             | Command::Report(_)
             | Command::Merge(_)
-            | Command::Audit(_)
             | Command::Correct(_)
             | Command::Completions(_)
             | Command::Man(_) => {}

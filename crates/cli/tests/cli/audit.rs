@@ -103,6 +103,23 @@ fn several_files_become_an_array() {
 }
 
 #[test]
+fn a_page_is_written_and_never_over_a_result() {
+    let dir = TestDir::new();
+    let stall = captured("hey/0.1.4/stall/samples.csv");
+    let output = audit(&dir, &[&stall, "--html", "page.html"]);
+    assert_eq!(output.code, Some(3), "{output:?}");
+    let page = std::fs::read_to_string(dir.path().join("page.html")).expect("a page");
+    assert!(page.contains("sends_stop_while_slow") && page.contains("hey/0.1.4/stall/samples.csv --html page.html"));
+    dir.file("own.csv", "at,took\n");
+    for place in ["own.csv", "./own.csv", "no-such-folder/page.html", "."] {
+        let refused = audit(&dir, &["own.csv", "--html", place]);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{place}: {refused:?}");
+        assert!(refused.stderr.contains("--html"), "{}", refused.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(dir.path().join("own.csv")).expect("untouched"), "at,took\n");
+}
+
+#[test]
 fn a_table_of_no_tool_has_its_columns_named() {
     let dir = TestDir::new();
     let rows: String = (0..200).map(|row| format!("{},{}\n", row * 10, 10)).collect();
@@ -135,6 +152,34 @@ fn a_correction_adds_what_a_client_would_have_sent() {
     // 1,010, 1,000, 990 … 10 ms were added or measured; 11 of 1,100 values are beyond p99.
     let p99 = |when: &str| json[when]["quantiles"][3]["value_ns"].as_f64().expect("nanoseconds") / 1e6;
     assert!((p99("before") - 10.0).abs() < 0.1 && (p99("after") / 900.0 - 1.0).abs() < 0.001, "{json}");
+}
+
+/// A run of 10 s whose only slow request starts at 5 s, from single requests; and the log of a run of truetail.
+#[test]
+fn a_correction_is_told_by_interval() {
+    let dir = TestDir::new();
+    let rows: String = (0..1_000).map(|row| format!("{},{}\n", row * 10, if row == 500 { 500 } else { 5 })).collect();
+    dir.file("own.csv", &format!("at,took\n{rows}"));
+    let columns = ["--columns", "start=at,duration=took", "--units", "start=ms,duration=ms"];
+    let arguments = [&["correct", "own.csv", "--expected-interval", "10ms"][..], &columns].concat();
+    let json = dir.truetail(&[&arguments[..], &["--json"]].concat()).json();
+    let intervals = json["intervals"].as_array().expect("intervals");
+    let added: Vec<u64> = intervals.iter().map(|one| one["added"].as_u64().expect("a count")).collect();
+    assert_eq!(added, [0, 0, 0, 0, 0, 49, 0, 0, 0, 0]);
+    assert_eq!(intervals[5]["from_ns"].as_u64(), Some(5_000_000_000));
+    assert!(intervals.iter().all(|one| one["before"]["count"] == 100), "{json}");
+    let text = dir.truetail(&arguments).stdout;
+    assert!(text.contains("By interval, in seconds since the first:"), "{text}");
+    let row = text.lines().find(|line| line.trim_start().starts_with("5 ")).expect("a row");
+    assert_eq!(row.split_whitespace().take(4).collect::<Vec<_>>(), ["5", "6", "100", "49"]);
+
+    assert_eq!(dir.truetail(&["simulate", "02", "--out", "run"]).code, Some(0));
+    let log =
+        dir.truetail(&["correct", "run/histograms.hlog", "--expected-interval", "1ms", "--anyway", "--json"]).json();
+    let intervals = log["intervals"].as_array().expect("intervals");
+    let sum = |what: &str| intervals.iter().map(|one| one[what]["count"].as_u64().expect("a count")).sum::<u64>();
+    assert!(intervals.len() > 10 && sum("before") == 60_000, "{}", intervals.len());
+    assert_eq!(Some(sum("after")), log["after"]["count"].as_u64());
 }
 
 #[test]

@@ -159,7 +159,7 @@ pub(super) fn run(claims: Claims) -> ForeignRun {
 pub(super) fn run_of(report: ToolReport, sink: &mut RequestSink<'_>) -> ForeignRun {
     let ToolReport { version, claims, requests, histogram, notes } = report;
     requests.iter().for_each(|one| sink(&request(one, None)));
-    ForeignRun { version, histogram, notes, ..run(claims) }
+    ForeignRun { version, histogram: histogram.map(Into::into), notes, ..run(claims) }
 }
 
 /// A request as a tool's parser gives it.

@@ -92,7 +92,13 @@ fn result(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, Impor
     let load = ForeignLoad { users: Some(document.num_threads), rate_per_second: rate, ..ForeignLoad::default() };
     let duration_resolution_ns = json::time(document.resolution, 1e9).unwrap_or(1_000_000);
     let clock = ForeignClock { duration_resolution_ns, ..ForeignClock::default() };
-    Ok(ForeignRun { version: document.version.clone(), clock, load, histogram: histogram(times), ..run(claims) })
+    Ok(ForeignRun {
+        version: document.version.clone(),
+        clock,
+        load,
+        histogram: histogram(times).map(Into::into),
+        ..run(claims)
+    })
 }
 
 /// What is in the histogram of errors; without that, every code but 200.

@@ -110,7 +110,13 @@ fn read_run(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, Imp
     };
     let histogram = histogram(&measured);
     let notes = notes(&measured, sum(|summary| summary.blocked_time));
-    Ok(ForeignRun { version: document.version, clock: CLOCK, histogram, notes, ..run(claims) })
+    Ok(ForeignRun {
+        version: document.version,
+        clock: CLOCK,
+        histogram: histogram.map(Into::into),
+        notes,
+        ..run(claims)
+    })
 }
 
 fn figures(summary: &Summary, counts: Claims) -> Claims {

@@ -118,5 +118,5 @@ fn statistics(bytes: &[u8], _sink: &mut RequestSink<'_>) -> Result<ForeignRun, I
         }
     }
     let histogram = Some(histogram).filter(|histogram| !histogram.is_empty());
-    Ok(ForeignRun { clock: CLOCK, histogram, ..run(claims) })
+    Ok(ForeignRun { clock: CLOCK, histogram: histogram.map(Into::into), ..run(claims) })
 }

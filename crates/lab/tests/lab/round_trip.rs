@@ -92,6 +92,17 @@ fn cell<'a>(csv: &'a str, tool: &str, head: &str) -> &'a str {
     line.split(',').nth(index).expect("every row has every column")
 }
 
+/// What the audit finds in the file of each tool, which it gets without a word about the load.
+const AUDITED: [(&str, &str, &str); 7] = [
+    ("ab", "certain", "files/samples.tsv"),
+    ("hey", "certain", "stdout"),
+    ("h2load", "certain", "files/samples.tsv"),
+    ("jmeter-thread-group", "certain", "files/samples.csv"),
+    ("gatling", "none_seen", "files/results/run-1/simulation.log"),
+    ("wrk2", "none_seen", "stdout"),
+    ("wrk", "cannot_tell", "stdout"),
+];
+
 #[test]
 fn what_real_tools_said_comes_out_of_the_table_as_they_said_it() {
     let root = tempfile::tempdir().expect("a folder");
@@ -118,6 +129,15 @@ fn what_real_tools_said_comes_out_of_the_table_as_they_said_it() {
             assert_eq!(cell(&csv, name, head), said, "{name} {head}");
         }
         assert_eq!(cell(&csv, name, "cpu_seconds"), "1.5");
+        assert_eq!(cell(&csv, name, "audit"), row.audit.as_ref().map_or("", |audit| audit.finding.name()), "{name}");
         assert!(text.lines().any(|line| line.trim_start().starts_with(name)), "{name} in {text}");
+    }
+    for (name, finding, file) in AUDITED {
+        let audit = rows.iter().find(|row| row.tool == name).and_then(|row| row.audit.as_ref()).expect("an audit");
+        assert_eq!((audit.finding.name(), audit.file.as_str()), (finding, file), "{name}");
+        let is_omission = finding == "certain";
+        assert_eq!(audit.corrected_p99_ns.is_some(), is_omission, "{name}");
+        // 100 requests of the schedule fall into the stall; 5 or 6 users send one each.
+        assert!(!is_omission || audit.missing_arrivals.is_some_and(|missing| missing >= 80), "{name}: {audit:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! Pages of all kinds of runs, read back as a browser reads them.
 
+mod audit;
 mod dom;
 mod every_run;
 #[path = "../../../report/tests/suite/fixtures.rs"]

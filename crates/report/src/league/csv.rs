@@ -68,6 +68,11 @@ fn cells(row: &LeagueRow) -> Vec<(String, String)> {
     add("dropped", known(reported.and_then(|reported| reported.dropped)));
     add("not_sent", known(row.not_sent));
     add("left_out", known(row.left_out));
+    let audit = row.audit.as_ref();
+    add("audit", known(audit.map(|audit| audit.finding.name())));
+    add("audit_missing", known(audit.and_then(|audit| audit.missing_arrivals)));
+    add("audit_corrected_p99_ns", known(audit.and_then(|audit| audit.corrected_p99_ns)));
+    add("audit_file", known(audit.map(|audit| &audit.file)));
     add("cpu_seconds", known(row.cpu_seconds));
     add("peak_memory_bytes", known(row.peak_memory_bytes));
     add("message", known(row.message.as_ref()));

@@ -2,7 +2,7 @@
 //!
 //! | module | what is at home there |
 //! |---|---|
-//! | `table` | what stands in the three tables, whatever they are written as |
+//! | `table` | what stands in the tables, whatever they are written as |
 //! | `text`, `html`, `markdown` | the tables for a terminal, as a page with pictures, for a repository |
 //! | `csv`, `json` | a row a tool, for programs |
 //! | `pictures` | percentiles and single requests |

@@ -1,5 +1,7 @@
-//! The three tables of a league in cells: what the tools report, how they offered the load, and what that took.
+//! The tables of a league in cells: what the tools report, what an audit finds in their files, how they offered the load,
+//! and what that took.
 
+use truetail_analysis::audit::AuditFinding;
 use truetail_analysis::league::{LeagueRow, TimeRange, ToolState};
 use truetail_analysis::truth::Truth;
 use truetail_model::scenario::Scenario;
@@ -34,9 +36,13 @@ pub(super) struct Grid {
     pub(super) least_important: &'static [usize],
 }
 
-/// All three tables.
-pub(super) fn grids(league: &LeagueTable<'_>) -> [Grid; 3] {
-    [reported_grid(league), load_grid(league.rows), resources_grid(league.rows)]
+/// All tables; that of audits only where a tool left a file that can be audited.
+pub(super) fn grids(league: &LeagueTable<'_>) -> Vec<Grid> {
+    let mut grids = vec![reported_grid(league), load_grid(league.rows), resources_grid(league.rows)];
+    if league.rows.iter().any(|row| row.audit.is_some()) {
+        grids.insert(1, audit_grid(league.rows));
+    }
+    grids
 }
 
 const LEFT: Align = Align::Left;
@@ -111,6 +117,48 @@ pub(super) fn millis(ns: u64) -> String {
 fn signed(percent: f64) -> String {
     let percent = if percent.abs() < 0.05 { 0.0 } else { percent };
     if percent.abs() < 1_000.0 { format!("{percent:+.1}") } else { format!("{percent:+.0}") }
+}
+
+fn audit_grid(rows: &[LeagueRow]) -> Grid {
+    Grid {
+        caption: "What 'truetail audit' finds, which sees only the file that the tool left; p99 in ms",
+        heads: vec![
+            ("tool", LEFT),
+            ("observed", LEFT),
+            ("not sent", RIGHT),
+            ("audit", LEFT),
+            ("missing", RIGHT),
+            ("p99", RIGHT),
+            ("corrected", RIGHT),
+            ("file", LEFT),
+        ],
+        rows: rows.iter().filter(|row| was_seen(row)).map(audit_row).collect(),
+        least_important: &[7, 5],
+    }
+}
+
+fn audit_row(row: &LeagueRow) -> Vec<String> {
+    let audit = row.audit.as_ref();
+    let ms = |ns: Option<u64>| ns.map_or("–".to_owned(), millis);
+    vec![
+        row.tool.clone(),
+        observed(row),
+        row.not_sent.map_or("–".to_owned(), number::count),
+        audit.map_or("no file", |audit| words(audit.finding)).to_owned(),
+        audit.and_then(|audit| audit.missing_arrivals).map_or("–".to_owned(), number::count),
+        ms(audit.and_then(|audit| audit.p99_ns)),
+        ms(audit.and_then(|audit| audit.corrected_p99_ns)),
+        audit.map_or("–".to_owned(), |audit| audit.file.clone()),
+    ]
+}
+
+const fn words(finding: AuditFinding) -> &'static str {
+    match finding {
+        AuditFinding::NoneSeen => "none seen",
+        AuditFinding::Likely => "likely",
+        AuditFinding::Certain => "certain",
+        AuditFinding::CannotTell => "cannot tell",
+    }
 }
 
 fn load_grid(rows: &[LeagueRow]) -> Grid {

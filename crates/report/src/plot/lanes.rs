@@ -3,40 +3,14 @@
 use truetail_analysis::figures::quantile_name;
 use truetail_analysis::series::{QuantileSeries, RunSeries};
 
-use super::frame::{Axis, Frame};
+use super::lane::{Lane, Line, draw_lanes};
 use super::look::Look;
 use super::over_time;
 use super::picture::Picture;
-use super::scale::{AxisScale, Tick, linear_ticks};
-use super::sheet::{Sheet, Swatch, draw_legend, heading, remark, stretches, time_axis};
-use super::svg::{Anchor, Rect};
+use super::sheet::Sheet;
 
 const TITLE: &str = "The run over time";
 const HEIGHT: f64 = 860.0;
-/// Room for the texts of the axes of all lanes.
-const LEFT: f64 = 74.0;
-/// Room below the last lane.
-const BELOW: f64 = 58.0;
-/// Heading of a lane, and the gap below a lane.
-const HEADING: f64 = 26.0;
-const GAP: f64 = 14.0;
-
-/// A line of a lane.
-struct Line {
-    name: String,
-    look: Look,
-    values: Vec<Option<f64>>,
-}
-
-/// A lane.
-struct Lane {
-    heading: &'static str,
-    lines: Vec<Line>,
-    /// Times on a logarithmic axis; else counts from 0 on.
-    times: bool,
-    /// What is said where there are no values.
-    nothing: &'static str,
-}
 
 /// Load, waiting requests, response time and generator lag over time; pauses of either side are shaded.
 pub fn lanes(series: &RunSeries) -> Picture {
@@ -47,66 +21,10 @@ pub fn lanes(series: &RunSeries) -> Picture {
         "Planned, waiting and response times by intended start; sent by actual start; completed and failed by end.";
     let mut sheet = Sheet::new(TITLE, subtitle, HEIGHT, &over_time::shades(series));
     let lanes = [load(series), waiting(series), response_time(series), generator_lag(series)];
-    let height = (sheet.area.height - BELOW) / lanes.len() as f64;
-    let last = lanes.len() - 1;
-    for (i, lane) in lanes.iter().enumerate() {
-        let place = sheet.take(height);
-        draw(&mut sheet, series, lane, place, i == last);
-    }
+    draw_lanes(&mut sheet, &lanes, &series.time, &|svg, frame, place| {
+        over_time::shade(svg, frame, place, &series.pauses);
+    });
     sheet.finish()
-}
-
-/// `place` without the room for the texts of the axes.
-fn inner(place: Rect) -> Rect {
-    Rect { x: place.x + LEFT, width: place.width - LEFT - 10.0, ..place }
-}
-
-fn draw(sheet: &mut Sheet, series: &RunSeries, lane: &Lane, place: Rect, has_axis: bool) {
-    let svg = &mut sheet.svg;
-    heading(svg, place.x, place.y + 14.0, lane.heading);
-    let values = || lane.lines.iter().flat_map(|line| line.values.iter().flatten().copied());
-    let place = inner(place);
-    let inside = Rect { y: place.y + HEADING, height: place.height - HEADING - GAP, ..place };
-    let has_values = values().next().is_some();
-    let y = y_axis(
-        lane.times,
-        values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min),
-        values().fold(0.0, f64::max),
-    );
-    let x = over_time::axis(&series.time);
-    let x = if has_axis { x } else { Axis { label: String::new(), ticks: Vec::new(), ..x } };
-    let y = if has_values { y } else { Axis { ticks: Vec::new(), ..y } };
-    let frame = Frame::around(inside, x, y);
-    over_time::shade(svg, &frame, inside, &series.pauses);
-    frame.draw_behind(svg);
-    frame.draw_base(svg);
-    if !has_values {
-        remark(svg, inside.x + inside.width / 2.0, inside.y + inside.height / 2.0 + 5.0, lane.nothing, Anchor::Middle);
-        return;
-    }
-    let entries: Vec<(String, Swatch)> =
-        lane.lines.iter().map(|line| (line.name.clone(), Swatch::Line(line.look))).collect();
-    draw_legend(svg, Rect { x: place.x + 190.0, y: place.y + 14.0, width: place.width - 190.0, height: 0.0 }, &entries);
-    for line in &lane.lines {
-        let points = over_time::middles(&series.time).zip(line.values.iter().copied());
-        svg.series(&stretches(&frame, points), line.look, 2.0);
-    }
-}
-
-fn y_axis(times: bool, lowest: f64, highest: f64) -> Axis {
-    if times {
-        let axis = time_axis("", lowest, highest);
-        return Axis { ticks: sparse(axis.ticks), ..axis };
-    }
-    let to = if highest > 0.0 { highest * 1.08 } else { 1.0 };
-    Axis::new("", AxisScale::Linear { from: 0.0, to }, linear_ticks(0.0, to, 4))
-}
-
-/// At most five ticks with a text, and no others.
-fn sparse(ticks: Vec<Tick>) -> Vec<Tick> {
-    let named: Vec<Tick> = ticks.into_iter().filter(|tick| !tick.text.is_empty()).collect();
-    let step = named.len().div_ceil(5).max(1);
-    named.into_iter().step_by(step).collect()
 }
 
 fn rates(name: &str, look: Look, values: &[f64]) -> Line {

@@ -6,6 +6,8 @@ pub(super) enum Look {
     Response,
     Service,
     Shadow,
+    /// As users measure it who wait for answers.
+    Closed,
     Corrected,
     Truth,
     Planned,
@@ -50,6 +52,7 @@ impl Look {
             Look::Response => (BLUE, "s-response", ""),
             Look::Service => (SKY, "s-service", ""),
             Look::Shadow => (VERMILLION, "s-shadow", ""),
+            Look::Closed => (VERMILLION, "s-closed", ""),
             Look::Corrected => (ORANGE, "s-corrected", "9 5"),
             Look::Truth => (BLACK, "s-truth", "1.5 5"),
             Look::Planned => (GRAY, "s-planned", "6 4"),

@@ -16,6 +16,7 @@
 //! | [`books`], [`answers`] | what became of every planned arrival; statuses and errors |
 //! | [`capacity_curve`] | a search for capacity: a percentile against rate, and the ends |
 //! | [`targets`] | the response times of several targets |
+//! | [`audit_timeline`], [`audit_quantiles`] | somebody else's file over time; its percentiles, and those corrected |
 //!
 //! Those from [`heat_map`] on bear classes besides their colours, by which a page can recolour them. Where there is nothing to
 //! draw, the picture is a sentence that says why.
@@ -26,6 +27,7 @@
 //! sans-serif.
 
 mod answers;
+mod audit;
 mod books;
 mod by_rate;
 mod capacity;
@@ -34,6 +36,7 @@ mod frame;
 mod gaps;
 mod heat_map;
 mod intervals;
+mod lane;
 mod lanes;
 mod layout;
 mod look;
@@ -53,6 +56,7 @@ mod targets;
 mod text_width;
 
 pub use answers::answers;
+pub use audit::{audit_quantiles, audit_timeline};
 pub use books::books;
 pub use by_rate::by_rate;
 pub use capacity::capacity_curve;

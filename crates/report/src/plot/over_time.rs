@@ -32,14 +32,18 @@ pub(super) fn middles(time: &TimeAxis) -> impl Iterator<Item = f64> {
 
 /// Shades the pauses of either side over the height of `place`.
 pub(super) fn shade(svg: &mut Svg, frame: &Frame, place: Rect, pauses: &[PauseSpan]) {
-    for pause in pauses {
-        let (from, to) = (frame.x(pause.from_s), frame.x(pause.to_s));
-        svg.block(
-            Rect { x: from, y: place.y, width: (to - from).max(NARROWEST), height: place.height },
-            look(pause.side),
-            SHADE,
-        );
-    }
+    pauses.iter().for_each(|pause| shade_span(svg, frame, place, (pause.from_s, pause.to_s), look(pause.side)));
+}
+
+/// Shades a stretch of time over the height of `place`.
+pub(super) fn shade_span(svg: &mut Svg, frame: &Frame, place: Rect, (from_s, to_s): (f64, f64), look: Look) {
+    let (from, to) = (frame.x(from_s), frame.x(to_s));
+    svg.block(Rect { x: from, y: place.y, width: (to - from).max(NARROWEST), height: place.height }, look, SHADE);
+}
+
+/// How a legend shows a shade.
+pub(super) fn shade_swatch(look: Look) -> Swatch {
+    Swatch::Block(look, SHADE * 1.5)
 }
 
 const fn look(side: PausedSide) -> Look {
@@ -54,6 +58,6 @@ pub(super) fn shades(series: &RunSeries) -> Vec<(String, Swatch)> {
     let sides =
         [(PausedSide::Server, "server answered nothing"), (PausedSide::Generator, "load generator stood still")];
     let has = |side: PausedSide| series.pauses.iter().any(|pause| pause.side == side);
-    let entry = |(side, name): (PausedSide, &str)| (name.to_owned(), Swatch::Block(look(side), SHADE * 1.5));
+    let entry = |(side, name): (PausedSide, &str)| (name.to_owned(), shade_swatch(look(side)));
     sides.into_iter().filter(|(side, _)| has(*side)).map(entry).collect()
 }

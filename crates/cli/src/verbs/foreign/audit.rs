@@ -1,22 +1,26 @@
 //! `truetail audit`: did the client leave requests out?
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use truetail_analysis::audit::{AuditFinding, Auditor};
 use truetail_import::Format;
+use truetail_page::{AuditPage, audit_page};
 use truetail_report::{AuditReport, audit_json, audit_text};
 
 use super::reading::{format_of, import_options, read};
 use crate::args::audit::AuditArgs;
-use crate::error::{CliError, ExitCode, Result};
-use crate::output;
+use crate::error::{CliError, ExitCode, Result, usage_error};
+use crate::gating::check_place;
+use crate::{command_line, output, page};
 
 /// Audits each file and prints what was found. A file that cannot be read does not keep the others from being audited.
 ///
 /// # Errors
-/// If a format is not known, or one of the files could not be read.
+/// If a format is not known, one of the files could not be read, or the page cannot be written.
 pub fn audit(args: AuditArgs) -> Result<ExitCode> {
     let format = format_of(&args.reading)?;
+    args.html.as_deref().map_or(Ok(()), |page| check_page(page, &args.files))?;
     let audited: Vec<Result<AuditReport>> = args.files.iter().map(|file| audit_file(file, format, &args)).collect();
     let mut failed: Option<CliError> = None;
     let mut reports = Vec::new();
@@ -32,8 +36,25 @@ pub fn audit(args: AuditArgs) -> Result<ExitCode> {
     }
     if !reports.is_empty() {
         output::print(&text(&reports, args.json))?;
+        args.html.as_deref().map_or(Ok(()), |file| write_page(file, &reports, &args))?;
     }
     failed.map_or(Ok(exit_code(&reports)), Err)
+}
+
+/// A page never takes the place of a file that is audited.
+fn check_page(page: &Path, files: &[PathBuf]) -> Result<()> {
+    check_place("--html", page)?;
+    let same =
+        |file: &PathBuf| fs::canonicalize(file).is_ok_and(|file| fs::canonicalize(page).is_ok_and(|page| page == file));
+    match files.iter().find(|file| same(file)) {
+        Some(file) => Err(usage_error(format!("--html would overwrite '{}', which is to be audited", file.display()))),
+        None => Ok(()),
+    }
+}
+
+fn write_page(file: &Path, reports: &[AuditReport], args: &AuditArgs) -> Result<()> {
+    let command = command_line::of_words(&args.typed.words);
+    page::write(file, &audit_page(&AuditPage { reports, command: &command }))
 }
 
 fn audit_file(file: &Path, format: Option<&'static dyn Format>, args: &AuditArgs) -> Result<AuditReport> {

@@ -1,7 +1,8 @@
 //! `truetail correct`: HdrHistogram's correction, before and after.
 
-use truetail_analysis::audit::{Corrector, corrected};
+use truetail_analysis::audit::{Correction, Corrector};
 use truetail_model::record::Outcome;
+use truetail_model::time::Nanos;
 use truetail_report::{CorrectReport, correct_json, correct_text};
 use truetail_run::{ForeignRun, LatencyFrom};
 
@@ -20,7 +21,7 @@ pub fn correct(args: CorrectArgs) -> Result<ExitCode> {
     let options = import_options(&args.reading, Some(interval));
     let run = read(&args.file, format_of(&args.reading)?, &options, &mut |request| {
         if request.outcome != Outcome::NeverIssued {
-            corrector.record(request.duration);
+            corrector.record(request.start_ns, request.duration);
         }
     })?;
     let name = args.file.display().to_string();
@@ -30,35 +31,26 @@ pub fn correct(args: CorrectArgs) -> Result<ExitCode> {
             "'{name}' is not corrected: {objection}; --anyway corrects it all the same"
         )));
     }
-    let (before, after, added) = of_requests_or_histogram(corrector, &run, args.expected_interval)
-        .ok_or_else(|| runtime_error(nothing_to_correct(&name)))?;
+    let correction = correction(corrector, &run, interval).ok_or_else(|| runtime_error(nothing_to_correct(&name)))?;
     let report = CorrectReport {
         file: name,
         warnings: objection.map(str::to_owned).into_iter().collect(),
         damage: run.damage,
         notes: run.notes,
-        before,
-        after,
-        added,
+        correction,
     };
     output::print(&if args.json { correct_json(&report) } else { correct_text(&report, output::stdout_style()) })?;
     Ok(ExitCode::Success)
 }
 
-type Corrected = (truetail_model::record::Histogram, truetail_model::record::Histogram, u64);
-
-fn of_requests_or_histogram(
-    corrector: Corrector,
-    run: &ForeignRun,
-    interval: truetail_model::time::Nanos,
-) -> Option<Corrected> {
-    let (before, after, added) = corrector.finish();
-    if !before.is_empty() {
-        return Some((before, after, added));
+/// Of the single requests, or of the histogram where there are none.
+fn correction(corrector: Corrector, run: &ForeignRun, interval: Nanos) -> Option<Correction> {
+    let of_requests = corrector.finish();
+    if !of_requests.whole.before.is_empty() {
+        return Some(of_requests);
     }
-    let before = run.histogram.as_ref().filter(|histogram| !histogram.is_empty())?;
-    let (after, added) = corrected(before, interval);
-    Some((before.clone(), after, added))
+    let histogram = run.histogram.as_ref().filter(|histogram| !histogram.is_empty())?;
+    Some(Correction::of(histogram, interval))
 }
 
 fn objection(latency_from: LatencyFrom) -> Option<&'static str> {

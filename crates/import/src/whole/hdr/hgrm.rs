@@ -126,7 +126,7 @@ impl Steps {
         }
         let clock = ForeignClock { duration_resolution_ns: finest(unit_ns, decimals), ..ForeignClock::default() };
         let histogram = Some(histogram).filter(|histogram| !histogram.is_empty());
-        ForeignRun { clock, histogram, damage, notes, ..run(claims) }
+        ForeignRun { clock, histogram: histogram.map(Into::into), damage, notes, ..run(claims) }
     }
 }
 

@@ -1,7 +1,8 @@
-//! HdrHistogram's log (`.hlog`): a line for each interval, with a histogram, compressed. All intervals are read as one.
+//! HdrHistogram's log (`.hlog`): a line for each interval, with a histogram, compressed.
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::time::Duration;
 
 use base64::Engine;
 use flate2::read::ZlibDecoder;
@@ -9,8 +10,9 @@ use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogHistogram, IntervalLogIterator, LogEntry};
 use truetail_model::record::Histogram;
 use truetail_model::time::Nanos;
-use truetail_run::{Claims, Damage, ForeignClock, ForeignRun, LatencyFrom};
+use truetail_run::{Claims, Damage, ForeignClock, ForeignInterval, ForeignRun, LatencyFrom};
 
+use super::intervals::Intervals;
 use super::{HdrFile, MOST_VALUES};
 use crate::whole::file::{content, leave_out, place_of, run, text};
 use crate::whole::rows::{Row, each_row};
@@ -47,7 +49,7 @@ fn likeness(head: &[u8]) -> Likeness {
 /// The histograms by tag; `""` for lines without one.
 struct Log {
     unit_ns: u64,
-    tags: BTreeMap<String, Histogram>,
+    tags: BTreeMap<String, Intervals>,
     deserializer: Deserializer,
 }
 
@@ -64,7 +66,7 @@ fn read(bytes: &[u8], said_unit_ns: Option<u64>) -> Result<ForeignRun, ImportErr
         Some((place, why)) => content(*place, why.clone()),
         None => content(place_of(bytes, bytes.len()), "no histogram in this log"),
     })?;
-    let histogram = log.tags.remove(&tag).unwrap_or_default();
+    let histogram = log.tags.remove(&tag).unwrap_or_default().finish();
     let from_intended = tag == OURS;
     let claims = Claims {
         mean_ns: histogram.mean_ns().map(|mean| mean.round() as u64),
@@ -82,7 +84,7 @@ fn read(bytes: &[u8], said_unit_ns: Option<u64>) -> Result<ForeignRun, ImportErr
     Ok(ForeignRun { clock, histogram: Some(histogram), damage, notes, ..run(claims) })
 }
 
-fn notes(tag: &str, others: &BTreeMap<String, Histogram>) -> Vec<String> {
+fn notes(tag: &str, others: &BTreeMap<String, Intervals>) -> Vec<String> {
     let mut notes = Vec::new();
     if tag != OURS {
         notes.push(
@@ -90,7 +92,7 @@ fn notes(tag: &str, others: &BTreeMap<String, Histogram>) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let unanswered: u64 = UNANSWERED.iter().filter_map(|tag| others.get(*tag)).map(Histogram::count).sum();
+    let unanswered: u64 = UNANSWERED.iter().filter_map(|tag| others.get(*tag)).map(Intervals::count).sum();
     if tag == OURS && unanswered > 0 {
         notes.push(format!("arrivals without an answer, which are slower than all of these: {unanswered}"));
     }
@@ -105,7 +107,7 @@ impl Log {
     /// Lines without a tag; without those, the tag of truetail's response times; without that, the one with most values.
     fn chosen(&self) -> Option<String> {
         let named = ["", OURS].into_iter().find(|name| self.tags.contains_key(*name)).map(str::to_owned);
-        let most = || self.tags.iter().max_by_key(|(_, histogram)| histogram.count()).map(|(name, _)| name.clone());
+        let most = || self.tags.iter().max_by_key(|(_, intervals)| intervals.count()).map(|(name, _)| name.clone());
         named.or_else(most)
     }
 
@@ -135,12 +137,19 @@ impl Log {
         if sum.count().saturating_add(values) > MOST_VALUES {
             return Err("with this line, the log has more values than a run can have".to_owned());
         }
+        let mut histogram = Histogram::new();
         for one in counts.iter_recorded() {
             let lowest = counts.lowest_equivalent(one.value_iterated_to());
-            sum.record_n(Nanos(lowest.saturating_mul(self.unit_ns)), one.count_at_value());
+            histogram.record_n(Nanos(lowest.saturating_mul(self.unit_ns)), one.count_at_value());
         }
+        let from_ns = nanos(interval.start_timestamp());
+        sum.add(ForeignInterval { from_ns, to_ns: from_ns.saturating_add(nanos(interval.duration())), histogram });
         Ok(())
     }
+}
+
+fn nanos(length: Duration) -> u64 {
+    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// The bytes with which a compressed histogram begins.

@@ -2,6 +2,7 @@
 
 mod hgrm;
 mod hlog;
+mod intervals;
 
 pub(super) use hgrm::HGRM;
 pub(super) use hlog::HLOG;
@@ -25,6 +26,10 @@ pub(super) struct HdrFile {
 impl Format for HdrFile {
     fn info(&self) -> &'static FormatInfo {
         self.info
+    }
+
+    fn check(&self, options: &ImportOptions) -> Result<(), ImportError> {
+        options.refuse_columns(self.info)
     }
 
     fn likeness(&self, head: &[u8]) -> Likeness {

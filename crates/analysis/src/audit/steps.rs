@@ -1,0 +1,42 @@
+//! The bins of a run in steps of equal width, which are coarser and begin at multiples of it.
+
+use super::axis::Axis;
+
+/// What a step holds.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Step {
+    pub(super) starts: f64,
+    /// Mean concurrency.
+    pub(super) busy: f64,
+}
+
+/// The steps of a run.
+pub(super) struct Steps {
+    /// The number of the first step, counted from time 0.
+    pub(super) first: u64,
+    /// Nanoseconds.
+    pub(super) width: u64,
+    pub(super) steps: Vec<Step>,
+}
+
+impl Steps {
+    /// Steps of `width`, rounded up to a multiple of the resolution of the starts. `None` if they are too many.
+    pub(super) fn of(axis: &Axis<'_>, width: u64, resolution: u64) -> Option<Steps> {
+        let width = width.max(1).div_ceil(resolution.max(1)) * resolution.max(1);
+        let first = axis.events.begins(0) / width;
+        let last = axis.events.begins(axis.bins()) / width;
+        let mut steps = vec![Step::default(); usize::try_from(last - first).ok()? + 1];
+        let mut in_flight = 0;
+        for (index, cell) in axis.events.cells().iter().enumerate() {
+            let begins = axis.events.begins(index);
+            let time = if cell.starts > 0 { cell.first_start } else { begins };
+            let step = &mut steps[(time / width - first) as usize];
+            step.starts += f64::from(cell.starts);
+            // The mean of before and after this bin, since starts and ends lie anywhere in it.
+            let mean = (in_flight + axis.in_flight_after(index)).max(0) as f64 / 2.0;
+            steps[(begins / width - first) as usize].busy += mean * axis.events.width() as f64 / width as f64;
+            in_flight = axis.in_flight_after(index);
+        }
+        Some(Steps { first, width, steps })
+    }
+}

@@ -1,0 +1,107 @@
+//! What is drawn of a file: starts, requests in flight and latencies over time, and where sending stopped.
+
+use super::axis::Axis;
+use super::bins::Cell;
+use super::cells::Durations;
+use super::dips::Dip;
+use super::rows::Rows;
+use super::silence::Silence;
+use super::steps::Steps;
+
+/// So many columns divide a run, at most one more.
+const MOST_COLUMNS: u64 = 240;
+/// In each column at least so many starts are usual.
+const STARTS_A_COLUMN: f64 = 20.0;
+
+/// A file over time, in columns of equal width.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AuditTimeline {
+    /// When the first column begins, on the clock of the file, nanoseconds.
+    pub from_ns: u64,
+    /// The width of a column, nanoseconds.
+    pub column_ns: u64,
+    /// Requests that started, a second. `None` in the first and last column, which are not whole.
+    pub starts_per_s: Vec<Option<f64>>,
+    /// Requests in flight, on average.
+    pub in_flight: Vec<f64>,
+    /// The median latency of the requests that started, to a quarter of its value, nanoseconds; `None` where none did.
+    pub median_ns: Vec<Option<u64>>,
+    /// The longest latency of the requests that started, nanoseconds; `None` where none did.
+    pub longest_ns: Vec<Option<u64>>,
+}
+
+/// A stretch in which the client sent less than it should have.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AuditStop {
+    /// When it begins, on the clock of the file, nanoseconds.
+    pub from_ns: u64,
+    /// When it ends, nanoseconds.
+    pub to_ns: u64,
+    /// Requests that were to be expected in it and are not there.
+    pub missing: f64,
+    /// Nothing at all was sent in it; otherwise less than usual.
+    pub is_silence: bool,
+}
+
+impl AuditStop {
+    /// How long it is, nanoseconds.
+    pub const fn length_ns(&self) -> u64 {
+        self.to_ns.saturating_sub(self.from_ns)
+    }
+
+    pub(super) fn of_silence(silence: &Silence) -> AuditStop {
+        let span = silence.span;
+        AuditStop { from_ns: span.from, to_ns: span.to, missing: silence.expected, is_silence: true }
+    }
+
+    pub(super) fn of_dip(dip: &Dip) -> AuditStop {
+        let to_ns = dip.from.saturating_add(dip.length.0);
+        AuditStop { from_ns: dip.from, to_ns, missing: dip.missing, is_silence: false }
+    }
+}
+
+/// The timeline of the rows; `None` where they have no starts.
+pub(super) fn timeline(rows: &Rows, resolution: u64) -> Option<AuditTimeline> {
+    let axis = Axis::new(&rows.events, &rows.blocks);
+    let used = used(&axis)?;
+    let whole = axis.events.begins(used.1) - axis.events.begins(used.0);
+    let for_starts = (STARTS_A_COLUMN * whole as f64 / axis.total().max(1) as f64) as u64;
+    let width = (whole / MOST_COLUMNS).max(for_starts.min(whole)).max(axis.events.width()).max(axis.blocks.width());
+    let steps = Steps::of(&axis, width, resolution)?;
+    // Bins may reach beyond what was seen.
+    let column = |bin: usize| (axis.events.begins(bin) / steps.width - steps.first) as usize;
+    let (first, last) = (column(used.0), column(used.1 - 1).min(steps.steps.len() - 1));
+    let durations = durations(&axis, &steps);
+    let rate = |index: usize| {
+        let is_whole = first < index && index < last;
+        is_whole.then(|| steps.steps[index].starts / (steps.width as f64 / 1e9))
+    };
+    Some(AuditTimeline {
+        from_ns: (steps.first + first as u64) * steps.width,
+        column_ns: steps.width,
+        starts_per_s: (first..=last).map(rate).collect(),
+        in_flight: steps.steps[first..=last].iter().map(|step| step.busy).collect(),
+        median_ns: durations[first..=last].iter().map(Durations::median).collect(),
+        longest_ns: durations[first..=last].iter().map(|one| (one.count() > 0).then_some(one.longest)).collect(),
+    })
+}
+
+/// The first bin in which something starts or ends, and the one after the last.
+fn used(axis: &Axis<'_>) -> Option<(usize, usize)> {
+    let cells = axis.events.cells();
+    let first = cells.iter().position(|cell| !cell.is_empty())?;
+    let last = cells.iter().rposition(|cell| !cell.is_empty())?;
+    Some((first, last + 1))
+}
+
+/// The durations of the requests that started in each step. A block belongs to the step in which it ends: starts that are
+/// rounded down lie at the beginning of a step.
+fn durations(axis: &Axis<'_>, steps: &Steps) -> Vec<Durations> {
+    let mut columns = vec![Durations::default(); steps.steps.len()];
+    for (index, block) in axis.blocks.cells().iter().enumerate().filter(|(_, block)| block.count() > 0) {
+        let ends = axis.blocks.begins(index).saturating_add(axis.blocks.width() - 1);
+        let column = ((ends / steps.width).saturating_sub(steps.first) as usize).min(columns.len() - 1);
+        columns[column].absorb(block);
+    }
+    columns
+}

@@ -1,0 +1,109 @@
+//! The intervals of a log, in bounded memory.
+
+use truetail_run::{ForeignHistogram, ForeignInterval};
+
+/// Where a log has more intervals, neighbours become one.
+const MOST_INTERVALS: usize = 256;
+
+/// The intervals of a tag, and their sum.
+pub(super) struct Intervals {
+    sum: ForeignHistogram,
+    /// So many lines make an interval, once there were too many.
+    lines_each: usize,
+    /// Lines in the last interval.
+    lines_in_last: usize,
+    /// When the last line begins.
+    last_from_ns: Option<u64>,
+}
+
+impl Default for Intervals {
+    fn default() -> Intervals {
+        Intervals { sum: ForeignHistogram::default(), lines_each: 1, lines_in_last: 0, last_from_ns: None }
+    }
+}
+
+impl Intervals {
+    /// How many values there are.
+    pub(super) fn count(&self) -> u64 {
+        self.sum.count()
+    }
+
+    /// Adds a line. One that begins when the line before it does belongs to the same interval.
+    pub(super) fn add(&mut self, line: ForeignInterval) {
+        self.sum.whole.merge(&line.histogram);
+        let is_full = self.lines_in_last == self.lines_each;
+        let is_same = self.last_from_ns.replace(line.from_ns) == Some(line.from_ns);
+        match self.sum.intervals.last_mut() {
+            Some(last) if is_same => join(last, &line),
+            Some(last) if !is_full => {
+                join(last, &line);
+                self.lines_in_last += 1;
+            }
+            Some(_) | None => {
+                self.sum.intervals.push(line);
+                self.lines_in_last = 1;
+            }
+        }
+        if self.sum.intervals.len() > MOST_INTERVALS {
+            self.halve();
+        }
+    }
+
+    fn halve(&mut self) {
+        let mut pairs: Vec<ForeignInterval> = Vec::with_capacity(MOST_INTERVALS);
+        for (index, interval) in std::mem::take(&mut self.sum.intervals).into_iter().enumerate() {
+            match pairs.last_mut().filter(|_| index % 2 == 1) {
+                Some(last) => join(last, &interval),
+                None => pairs.push(interval),
+            }
+        }
+        self.sum.intervals = pairs;
+        self.lines_each *= 2;
+    }
+
+    /// The sum with its intervals; without them, if there is one only.
+    pub(super) fn finish(mut self) -> ForeignHistogram {
+        if self.sum.intervals.len() < 2 {
+            self.sum.intervals.clear();
+        }
+        self.sum
+    }
+}
+
+fn join(last: &mut ForeignInterval, later: &ForeignInterval) {
+    last.histogram.merge(&later.histogram);
+    last.from_ns = last.from_ns.min(later.from_ns);
+    last.to_ns = last.to_ns.max(later.to_ns);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use truetail_model::record::Histogram;
+    use truetail_model::time::Nanos;
+
+    fn line(second: u64) -> ForeignInterval {
+        let mut histogram = Histogram::new();
+        histogram.record_n(Nanos::from_millis(1), second + 1);
+        ForeignInterval { from_ns: second * 1_000_000_000, to_ns: (second + 1) * 1_000_000_000, histogram }
+    }
+
+    /// However many lines: few intervals, without a hole, and nothing is lost.
+    #[test]
+    fn a_long_log_has_few_intervals() {
+        for lines in [1u64, 2, 256, 257, 1_000, 10_000] {
+            let mut intervals = Intervals::default();
+            (0..lines).for_each(|second| intervals.add(line(second)));
+            // Two shards may write the same interval.
+            intervals.add(line(lines - 1));
+            let whole = intervals.finish();
+            assert_eq!(whole.count(), lines * (lines + 1) / 2 + lines);
+            let list = &whole.intervals;
+            assert!(list.len() <= MOST_INTERVALS && (lines == 1) == list.is_empty(), "{lines}: {}", list.len());
+            assert!(lines < 256 || list.len() > MOST_INTERVALS / 2 - 1, "{lines}: {}", list.len());
+            assert!(list.windows(2).all(|pair| pair[0].to_ns == pair[1].from_ns), "{lines}");
+            let parts: u64 = list.iter().map(|one| one.histogram.count()).sum();
+            assert!(list.is_empty() || parts == whole.count(), "{lines}");
+        }
+    }
+}

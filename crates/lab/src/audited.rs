@@ -1,0 +1,36 @@
+//! The audit of what a tool left. It sees one file, as anybody has it who was handed that file, and neither the server's log
+//! nor what the tool was asked for.
+
+use std::fs::File;
+use std::path::Path;
+
+use truetail_analysis::audit::{Audit, AuditFinding, Auditor};
+use truetail_analysis::league::FileAudit;
+use truetail_import::ImportOptions;
+
+use crate::tool_files::{STDOUT, WORK_FOLDER, newest};
+
+/// What an audit finds in the file that tells most of those in `folder`: one with single requests before one without, and one
+/// that can tell before one that cannot. `files` names them: (key, pattern). `None` where no file is of a known format.
+pub(crate) fn audit(folder: &Path, files: &[(String, String)]) -> Option<FileAudit> {
+    let found = files.iter().filter_map(|(_, pattern)| newest(&folder.join(WORK_FOLDER), pattern));
+    let audited = found.chain([folder.join(STDOUT)]).filter_map(|path| Some((audit_file(&path)?, path)));
+    let tells = |(requests, audit): &(u64, Audit)| (*requests > 0, audit.finding != AuditFinding::CannotTell);
+    // Of several that tell as much, the first.
+    let best = audited.reduce(|best, other| if tells(&other.0) > tells(&best.0) { other } else { best });
+    best.map(|((_, audit), path)| FileAudit::new(name_in(folder, &path), &audit))
+}
+
+/// How many single requests a file has, and what is found in it.
+fn audit_file(path: &Path) -> Option<(u64, Audit)> {
+    let mut auditor = Auditor::new();
+    let mut file = File::open(path).ok()?;
+    let sink = &mut |request: &_| auditor.request(request);
+    let run = truetail_import::read(&mut file, None, &ImportOptions::default(), sink).ok()?;
+    let audit = auditor.finish(&run, None, None);
+    Some((run.requests, audit))
+}
+
+fn name_in(folder: &Path, path: &Path) -> String {
+    path.strip_prefix(folder).unwrap_or(path).display().to_string()
+}

@@ -1,0 +1,129 @@
+//! What the audit of a file found, in words: the same on the screen and on a page.
+
+use truetail_analysis::audit::{Audit, AuditFinding, Evidence};
+use truetail_analysis::figures::quantile_name;
+use truetail_run::{Damage, FilePlace, ForeignRun, ForeignView};
+
+use super::AuditReport;
+use crate::number;
+
+/// A report in words.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AuditWords {
+    /// The finding in capital letters.
+    pub finding: &'static str,
+    /// The same in a clause.
+    pub says: &'static str,
+    /// What the file is: its format, how many requests it holds.
+    pub about: Vec<String>,
+    /// What shows the finding, a sentence each.
+    pub evidence: Vec<String>,
+    /// The table of percentiles: name, as reported, as corrected, and the bounds of that.
+    pub rows: Vec<[String; 4]>,
+    /// How many requests are missing; `None` where none are, or that cannot be told.
+    pub missing: Option<String>,
+    /// What of the file could not be used.
+    pub unused: Vec<String>,
+    /// What a reader of the numbers should know.
+    pub notes: Vec<String>,
+    /// What the tool does by itself, with the source.
+    pub habits: Vec<String>,
+}
+
+/// The words of a report.
+pub fn audit_words(report: &AuditReport) -> AuditWords {
+    let AuditReport { run, audit, .. } = report;
+    let (finding, says) = finding(run.view, audit.finding);
+    AuditWords {
+        finding,
+        says,
+        about: about(run, audit),
+        evidence: audit.evidence.iter().map(|evidence| sentence(&evidence.message)).collect(),
+        rows: rows(audit),
+        missing: missing(audit),
+        unused: unused(&run.damage),
+        notes: run.notes.clone(),
+        habits: run.habits.iter().map(|habit| format!("{} ({})", habit.what, habit.source)).collect(),
+    }
+}
+
+fn finding(view: ForeignView, finding: AuditFinding) -> (&'static str, &'static str) {
+    match finding {
+        AuditFinding::NoneSeen => ("NONE SEEN", "no sign that the client left out requests"),
+        AuditFinding::Likely if view == ForeignView::Server => {
+            ("LIKELY", "nothing reached the server while something was slow")
+        }
+        AuditFinding::Likely => ("LIKELY", "the client seems to have left out requests while something was slow"),
+        AuditFinding::Certain => ("CERTAIN", "the client left out requests while something was slow"),
+        AuditFinding::CannotTell => ("CANNOT TELL", "the file does not show whether requests were left out"),
+    }
+}
+
+fn about(run: &ForeignRun, audit: &Audit) -> Vec<String> {
+    let mut parts = vec![run.format.to_owned()];
+    parts.extend(run.version.as_ref().map(|version| format!("version {version}")));
+    parts.extend(audit.requests.map(|requests| counted(requests, "request")));
+    parts.extend(audit.failed.map(|failed| format!("{failed} failed")));
+    if run.view == ForeignView::Server {
+        parts.push("seen by the server".to_owned());
+    }
+    parts
+}
+
+/// `1 row`, `2 rows`.
+pub(super) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn sentence(message: &str) -> String {
+    let mut characters = message.chars();
+    let first = characters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(characters).chain(['.']).collect()
+}
+
+fn rows(audit: &Audit) -> Vec<[String; 4]> {
+    let row = |q: f64, value_ns: u64| {
+        let corrected = audit.corrected_at(q);
+        let bounds = corrected.map(|one| format!("{} … {}", number::time(one.low_ns), number::time(one.high_ns)));
+        let corrected = corrected.map(|one| number::time(one.value_ns));
+        [quantile_name(q), number::time(value_ns), corrected.unwrap_or_default(), bounds.unwrap_or_default()]
+    };
+    audit.reported.iter().map(|reported| row(reported.q, reported.value_ns)).collect()
+}
+
+fn missing(audit: &Audit) -> Option<String> {
+    let missing = audit.missing_arrivals.filter(|missing| *missing > 0)?;
+    let users = audit.users.map_or(String::new(), |users| format!(" Users: {users}."));
+    let interval = audit
+        .expected_interval
+        .map_or(String::new(), |interval| format!(" Each sends every {}.", number::time(interval.0)));
+    let about = if is_upper_bound(audit) { "up to" } else { "about" };
+    let requests = counted(missing, "request");
+    Some(format!("Missing: {about} {requests} that a client on a schedule would have sent.{users}{interval}"))
+}
+
+/// From a summary only the most that can be missing is known, unless it counts all its slow requests.
+fn is_upper_bound(audit: &Audit) -> bool {
+    let differs = |evidence: &Evidence| evidence.numbers.get("missing_low") != evidence.numbers.get("missing_high");
+    audit.evidence.iter().any(differs)
+}
+
+/// What of a file could not be used, a sentence each.
+pub(super) fn unused(damage: &Damage) -> Vec<String> {
+    let mut lines = Vec::new();
+    if damage.rows_left_out > 0 {
+        let first = damage
+            .first
+            .as_ref()
+            .map_or(String::new(), |(place, what)| format!("; the first is {}: {what}", place_text(*place)));
+        lines.push(format!("Left out: {}{first}", counted(damage.rows_left_out, "row")));
+    }
+    lines.extend(damage.truncated_at.map(|place| format!("The file is cut off {}.", place_text(place))));
+    lines
+}
+
+/// A binary file has no lines.
+fn place_text(place: FilePlace) -> String {
+    let FilePlace { line, byte } = place;
+    if line == 0 { format!("at byte {byte}") } else { format!("in line {line}, at byte {byte}") }
+}

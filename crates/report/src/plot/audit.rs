@@ -1,0 +1,149 @@
+//! Somebody else's file: over time with the stretches in which its client stopped sending, and its percentiles beside
+//! those with the requests that are missing.
+
+use truetail_analysis::audit::{Audit, AuditStop, AuditTimeline, CorrectedQuantile, ReportedQuantile};
+use truetail_analysis::figures::quantile_name;
+use truetail_analysis::series::TimeAxis;
+
+use super::frame::{Axis, Frame};
+use super::lane::{Lane, Line, draw_lanes};
+use super::layout::INK;
+use super::look::Look;
+use super::over_time::{shade_span, shade_swatch};
+use super::picture::Picture;
+use super::scale::AxisScale;
+use super::sheet::{Sheet, Swatch, time_axis};
+use super::svg::{Anchor, Label, Rect, Svg};
+
+const OVER_TIME: &str = "The file over time";
+const PERCENTILES: &str = "Percentiles";
+const HEIGHT: f64 = 680.0;
+/// More stretches than this could not be told apart; the longest are marked.
+const MOST_STOPS: usize = 500;
+/// The room for the name of a percentile, and the height of its row.
+const NAME: f64 = 70.0;
+const ROW: f64 = 34.0;
+
+/// Starts, requests in flight and latencies over time; the stretches in which the client sent less than it should have are
+/// shaded.
+pub fn audit_timeline(audit: &Audit) -> Picture {
+    let Some(timeline) = audit.timeline.as_ref().filter(|timeline| !timeline.in_flight.is_empty()) else {
+        return Sheet::nothing(OVER_TIME, "The file does not say when its requests started.");
+    };
+    let stops = marked(&audit.stops);
+    let subtitle = match audit.stops.len() - stops.len() {
+        0 => "All by the start of requests, as the file gives it.".to_owned(),
+        more => {
+            format!("All by the start of requests, as the file gives it. Shorter stops that are not marked: {more}.")
+        }
+    };
+    let mut sheet = Sheet::new(OVER_TIME, &subtitle, HEIGHT, &legend(&stops));
+    let lanes = [starts(timeline), in_flight(timeline), latency(timeline)];
+    draw_lanes(&mut sheet, &lanes, &axis(timeline), &|svg, frame, place| {
+        stops.iter().for_each(|stop| draw_stop(svg, frame, place, stop, timeline.from_ns));
+    });
+    sheet.finish()
+}
+
+/// The stops that are drawn.
+fn marked(stops: &[AuditStop]) -> Vec<AuditStop> {
+    let mut longest = stops.to_vec();
+    longest.sort_by_key(|stop| std::cmp::Reverse(stop.length_ns()));
+    longest.truncate(MOST_STOPS);
+    longest
+}
+
+const fn look_of(stop: &AuditStop) -> Look {
+    if stop.is_silence { Look::ServerPause } else { Look::Backlog }
+}
+
+fn legend(stops: &[AuditStop]) -> Vec<(String, Swatch)> {
+    let kinds = [(true, "nothing was sent, and requests waited"), (false, "less than usual was sent")];
+    let first = |is_silence: bool| stops.iter().find(|stop| stop.is_silence == is_silence);
+    kinds
+        .into_iter()
+        .filter_map(|(is_silence, name)| Some((name.to_owned(), shade_swatch(look_of(first(is_silence)?)))))
+        .collect()
+}
+
+fn draw_stop(svg: &mut Svg, frame: &Frame, place: Rect, stop: &AuditStop, origin_ns: u64) {
+    let seconds = |ns: u64| ns.saturating_sub(origin_ns) as f64 / 1e9;
+    shade_span(svg, frame, place, (seconds(stop.from_ns), seconds(stop.to_ns)), look_of(stop));
+}
+
+fn axis(timeline: &AuditTimeline) -> TimeAxis {
+    let (column_s, columns) = (timeline.column_ns as f64 / 1e9, timeline.in_flight.len());
+    TimeAxis { from_s: 0.0, column_s, columns, measured_from_s: 0.0, to_s: column_s * columns as f64 }
+}
+
+fn starts(timeline: &AuditTimeline) -> Lane {
+    let line = Line { name: "started".to_owned(), look: Look::Sent, values: timeline.starts_per_s.clone() };
+    Lane { heading: "Requests per second", lines: vec![line], times: false, nothing: "too short for a rate" }
+}
+
+fn in_flight(timeline: &AuditTimeline) -> Lane {
+    let values = timeline.in_flight.iter().copied().map(Some).collect();
+    let line = Line { name: "in flight, on average".to_owned(), look: Look::InFlight, values };
+    Lane { heading: "Requests in flight", lines: vec![line], times: false, nothing: "too few requests" }
+}
+
+fn latency(timeline: &AuditTimeline) -> Lane {
+    // Zero has no place on a logarithmic axis.
+    let values = |values: &[Option<u64>]| values.iter().map(|value| value.map(|value| value.max(1) as f64)).collect();
+    let lines = vec![
+        Line { name: "median".to_owned(), look: Look::P50, values: values(&timeline.median_ns) },
+        Line { name: "longest".to_owned(), look: Look::Max, values: values(&timeline.longest_ns) },
+    ];
+    Lane { heading: "Latency", lines, times: true, nothing: "no latencies" }
+}
+
+/// Percentiles as the file has them, and with the requests that are missing.
+pub fn audit_quantiles(audit: &Audit) -> Picture {
+    if audit.reported.is_empty() {
+        return Sheet::nothing(PERCENTILES, "The file has no percentiles.");
+    }
+    let corrected: &[CorrectedQuantile] = if audit.finding.is_omission() { &audit.corrected } else { &[] };
+    let mut legend = vec![("as the file has it".to_owned(), Swatch::Block(Look::Closed, 1.0))];
+    if !corrected.is_empty() {
+        legend.push(("with the requests that are missing".to_owned(), Swatch::Block(Look::Response, 1.0)));
+        legend.push(("bounds of that".to_owned(), Swatch::Line(Look::Response)));
+    }
+    let rows = audit.reported.len() as f64;
+    let title = if corrected.is_empty() { PERCENTILES } else { "Percentiles, reported and corrected" };
+    let mut sheet = Sheet::new(title, "", 160.0 + ROW * rows, &legend);
+    let inner =
+        Rect { x: sheet.area.x + NAME, width: sheet.area.width - NAME - 20.0, height: ROW * rows, ..sheet.area };
+    let times = || {
+        let bounds = corrected.iter().flat_map(|one| [one.low_ns, one.high_ns]);
+        audit.reported.iter().map(|one| one.value_ns).chain(bounds).map(|ns| ns.max(1) as f64)
+    };
+    let x = time_axis("latency", times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+    let frame = Frame::around(inner, x, Axis::new("", AxisScale::Linear { from: 0.0, to: 1.0 }, Vec::new()));
+    frame.draw_columns(&mut sheet.svg);
+    frame.draw_behind(&mut sheet.svg);
+    for reported in &audit.reported {
+        let row = sheet.take(ROW);
+        draw_row(&mut sheet.svg, &frame, row, reported, corrected.iter().find(|one| one.q == reported.q));
+    }
+    frame.draw_base(&mut sheet.svg);
+    sheet.finish()
+}
+
+fn draw_row(
+    svg: &mut Svg,
+    frame: &Frame,
+    row: Rect,
+    reported: &ReportedQuantile,
+    corrected: Option<&CorrectedQuantile>,
+) {
+    let y = row.y + ROW / 2.0;
+    let name = quantile_name(reported.q);
+    svg.label(Label { x: row.x, y: y + 5.0, text: &name, size: 15.0, anchor: Anchor::Start, color: INK, bold: false });
+    let x = |ns: u64| frame.x(ns.max(1) as f64);
+    if let Some(corrected) = corrected {
+        svg.series(&[vec![(x(reported.value_ns), y), (x(corrected.value_ns), y)]], Look::LagMax, 1.0);
+        svg.series(&[vec![(x(corrected.low_ns), y), (x(corrected.high_ns), y)]], Look::Response, 4.0);
+        svg.series(&[vec![(x(corrected.value_ns), y)]], Look::Response, 13.0);
+    }
+    svg.series(&[vec![(x(reported.value_ns), y)]], Look::Closed, 9.0);
+}
