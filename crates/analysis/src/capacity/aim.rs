@@ -13,11 +13,34 @@
 const OFFSET: f64 = 0.47;
 /// Ratios beyond this factor say little about where the limit is.
 const FARTHEST_RATIO: f64 = 30.0;
+/// A probe that replaces an end is at least this part of the resolution away from the limit.
+const CLOSEST: f64 = 0.35;
+/// Rates are rounded, and the bracket must be narrow enough all the same.
+const ROUNDING: f64 = 0.02;
 /// A probe within this part of the offset of another is the same one.
 const SAME: f64 = 0.3;
-/// The next rate between `lower` and `top`, of which the rates `open` could not be decided. `curve` holds rates and their
-/// shares of bad requests, divided by what is allowed. `None` if all sensible rates are in `open`.
-pub(super) fn rate(lower: f64, top: f64, open: &[f64], curve: &[(f64, f64)], resolution: f64) -> Option<f64> {
+
+/// The share of bad requests that a probe saw.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Seen {
+    /// Requests per second.
+    pub(super) rate: f64,
+    /// The share divided by what is allowed.
+    pub(super) ratio: f64,
+    /// How much the probe counts.
+    pub(super) weight: f64,
+}
+
+impl Seen {
+    /// What it counts where the limit is estimated: less far away from it, because the line is bent.
+    fn weight_here(&self) -> f64 {
+        self.weight / (1.0 + self.ratio.ln().powi(2))
+    }
+}
+
+/// The next rate between `lower` and `top`, of which the rates `open` could not be decided. `curve` holds
+/// what the probes saw. `None` if all sensible rates are in `open`.
+pub(super) fn rate(lower: f64, top: f64, open: &[f64], curve: &[Seen], resolution: f64) -> Option<f64> {
     let (low, high) = (lower.ln(), top.ln());
     let open: Vec<f64> = open.iter().map(|rate| rate.ln()).filter(|x| (low..high).contains(x)).collect();
     let offset = OFFSET * resolution.ln_1p();
@@ -32,20 +55,30 @@ pub(super) fn rate(lower: f64, top: f64, open: &[f64], curve: &[(f64, f64)], res
     let around = signs.map(|sign| center + sign * offset);
     let inside = |x: &f64| *x > low + SAME * offset && *x < high - SAME * offset;
     let untried = |x: &f64| open.iter().all(|open| (open - x).abs() > SAME * offset);
-    around.into_iter().find(|x| inside(x) && untried(x)).map(f64::exp)
+    let narrowing = || narrowing(low, high, center, resolution).filter(untried);
+    around.into_iter().find(|x| inside(x) && untried(x)).or_else(narrowing).map(f64::exp)
+}
+
+/// Where the ends are almost near enough to each other: the end to replace, moved just as far as it takes, on the side that stays
+/// farther away from the limit. `None` if that would be too close to it.
+fn narrowing(low: f64, high: f64, center: f64, resolution: f64) -> Option<f64> {
+    let width = resolution.ln_1p() * (1.0 - ROUNDING);
+    let (lower, upper) = (high - width, low + width);
+    let (below, above) = (center - lower, upper - center);
+    let (x, distance) = if below > above { (lower, below) } else { (upper, above) };
+    (distance > CLOSEST * width).then_some(x)
 }
 
 /// The logarithm of the rate at which the ratio is probably 1, kept away from the ends of the bracket: where the line of least
 /// squares through the useful probes crosses.
-fn crossing(low: f64, high: f64, curve: &[(f64, f64)]) -> Option<f64> {
-    let useful = curve.iter().filter(|(_, ratio)| (1.0 / FARTHEST_RATIO..FARTHEST_RATIO).contains(ratio));
-    let points: Vec<(f64, f64)> = useful.map(|(rate, ratio)| (rate.ln(), ratio.ln())).collect();
-    let n = points.len() as f64;
-    let x = points.iter().map(|point| point.0).sum::<f64>() / n;
-    let y = points.iter().map(|point| point.1).sum::<f64>() / n;
-    let slope = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>()
-        / points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>();
-    let crosses = points.iter().any(|point| point.1 <= 0.0) && points.iter().any(|point| point.1 > 0.0);
+fn crossing(low: f64, high: f64, curve: &[Seen]) -> Option<f64> {
+    let useful = curve.iter().filter(|seen| (1.0 / FARTHEST_RATIO..FARTHEST_RATIO).contains(&seen.ratio));
+    let points: Vec<[f64; 3]> = useful.map(|seen| [seen.rate.ln(), seen.ratio.ln(), seen.weight_here()]).collect();
+    let sum = |of: &dyn Fn(f64, f64) -> f64| points.iter().map(|[x, y, weight]| weight * of(*x, *y)).sum::<f64>();
+    let weight = sum(&|_, _| 1.0);
+    let (x, y) = (sum(&|x, _| x) / weight, sum(&|_, y| y) / weight);
+    let slope = sum(&|at, of| (at - x) * (of - y)) / sum(&|at, _| (at - x).powi(2));
+    let crosses = points.iter().any(|point| point[1] <= 0.0) && points.iter().any(|point| point[1] > 0.0);
     let margin = (high - low) * 0.02;
     let found = if slope > 0.0 && slope.is_finite() { x - y / slope } else { x };
     crosses.then(|| found.clamp(low + margin, high - margin))

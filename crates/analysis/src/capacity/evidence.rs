@@ -21,12 +21,18 @@ pub(super) struct Evidence<'a> {
     sample: &'a Sample,
     allowed: f64,
     level: f64,
+    cautious: bool,
 }
 
 impl<'a> Evidence<'a> {
     /// Of `sample`, at a one-sided `level` in (0, 0.5), about the share `allowed` in (0, 1).
     pub(super) fn new(sample: &'a Sample, allowed: f64, level: f64) -> Evidence<'a> {
-        Evidence { sample, allowed, level }
+        Evidence { sample, allowed, level, cautious: true }
+    }
+
+    /// Without the requests that are ten times as frequent as bad ones may be: enough to decide where to probe next.
+    pub(super) fn of_a_search(self) -> Evidence<'a> {
+        Evidence { cautious: false, ..self }
     }
 
     /// Fewer requests than allowed are bad. Those that have not ended count as bad.
@@ -72,7 +78,7 @@ impl<'a> Evidence<'a> {
     fn effective(&self, n: f64, of: impl Fn(&Stretch) -> u64) -> Option<f64> {
         let cosines = CosineBasis::over(self.sample.stretches.len())?;
         let own = self.shrinkage(&cosines, of);
-        let near = self.shrinkage(&cosines, |stretch| stretch.near);
+        let near = if self.cautious { self.shrinkage(&cosines, |stretch| stretch.near) } else { 1.0 };
         (n > 0.0).then(|| 1.0 / own.max(near))
     }
 

@@ -8,8 +8,12 @@ use super::evidence::Evidence;
 use super::looks::Looks;
 use super::objective::Objective;
 use super::sample::Sample;
-use super::search::Trial;
+use super::search::{Purpose, Trial};
 use crate::gates::LoadEffects;
+
+/// A probe that should prove an end, and is on the other side of the limit, is given up when it is so many times as long as at its
+/// first look.
+const GIVE_UP_AFTER: u64 = 2;
 
 /// What is known of a probe at some moment.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,6 +31,8 @@ pub struct Look {
 pub struct ProbeJudge {
     allowed: Vec<f64>,
     looks: Looks,
+    purpose: Purpose,
+    give_up_from: Nanos,
     last: Option<Look>,
 }
 
@@ -36,6 +42,8 @@ impl ProbeJudge {
         ProbeJudge {
             allowed: objectives.iter().map(Objective::allowed).collect(),
             looks: Looks::new(trial.shortest, trial.longest, trial.level),
+            purpose: trial.purpose,
+            give_up_from: Nanos(trial.shortest.0.saturating_mul(GIVE_UP_AFTER)),
             last: None,
         }
     }
@@ -48,8 +56,9 @@ impl ProbeJudge {
     /// Looks at the probe. `Some` if it has its answer and may end.
     pub fn look(&mut self, look: Look) -> Option<Answer> {
         let answer = self.decide(&look);
+        let elapsed = look.elapsed;
         self.last = Some(look);
-        answer
+        answer.or_else(|| (elapsed >= self.give_up_from && self.is_beyond_the_limit()).then_some(Answer::Open))
     }
 
     /// The share of bad requests at the last look, divided by the share that is allowed: that of the worst objective.
@@ -58,6 +67,20 @@ impl ProbeJudge {
         let last = self.last.as_ref()?;
         let ratios = last.samples.iter().zip(&self.allowed).map(|(sample, allowed)| sample.share() / allowed);
         ratios.max_by(f64::total_cmp)
+    }
+
+    /// So far the service does the opposite of what the probe should prove. To give it up costs time only: it proves nothing.
+    fn is_beyond_the_limit(&self) -> bool {
+        match self.purpose {
+            Purpose::ConfirmUpper => self.ratio().is_some_and(|ratio| ratio < 1.0),
+            Purpose::ConfirmLower => self.ratio().is_some_and(|ratio| ratio > 1.0),
+            Purpose::Bracket | Purpose::Refine => false,
+        }
+    }
+
+    fn evidence<'a>(&self, sample: &'a Sample, allowed: f64, level: f64) -> Evidence<'a> {
+        let evidence = Evidence::new(sample, allowed, level);
+        if self.purpose == Purpose::Bracket { evidence.of_a_search() } else { evidence }
     }
 
     fn decide(&mut self, look: &Look) -> Option<Answer> {
@@ -72,14 +95,14 @@ impl ProbeJudge {
         // Any of several objectives may be missed by chance, so they share the level. To meet all by chance, the one that
         // is missed would have to pass.
         let shared = level / self.allowed.len().max(1) as f64;
-        if judged().any(|(sample, allowed)| Evidence::new(sample, *allowed, shared).misses()) {
+        if judged().any(|(sample, allowed)| self.evidence(sample, *allowed, shared).misses()) {
             return Some(Answer::Misses);
         }
-        if judged().all(|(sample, allowed)| Evidence::new(sample, *allowed, level).meets()) {
+        if judged().all(|(sample, allowed)| self.evidence(sample, *allowed, level).meets()) {
             return Some(Answer::Meets);
         }
         let by_generator =
-            judged().any(|(sample, allowed)| Evidence::new(sample, *allowed, shared).misses_as_measured());
+            judged().any(|(sample, allowed)| self.evidence(sample, *allowed, shared).misses_as_measured());
         (by_generator && self.looks.next().is_none()).then_some(Answer::GeneratorLimit)
     }
 }

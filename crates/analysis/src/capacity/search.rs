@@ -15,7 +15,7 @@
 use serde::{Deserialize, Serialize};
 use truetail_model::time::Nanos;
 
-use super::aim;
+use super::aim::{self, Seen};
 use super::answer::Answer;
 
 /// The bracket grows by this factor.
@@ -24,9 +24,13 @@ const BRACKET_FACTOR: f64 = 2.0;
 /// and so on.
 const FIRST_PART: f64 = 0.6;
 /// An end that is probed again may take so many times the full length.
-const LONGEST_CONFIRMATION: u64 = 3;
-/// So often is the same rate probed again while the answer stays open.
-const MOST_OPEN: u32 = 2;
+const LONGEST_CONFIRMATION: u64 = 8;
+/// So often is the same rate probed while the generator spoils it.
+const MOST_SPOILT: u32 = 2;
+/// The one-sided error probability of a probe that proves nothing, and only says where to probe next: a wrong answer costs time.
+const SEARCH_LEVEL: f64 = 0.1;
+/// A probe at full length counts as so many others where the limit is estimated.
+const CONFIRMATION_WEIGHT: f64 = 4.0;
 /// The first look at a probe comes when so many bad requests were allowed, and its time is not up before so many.
 const ALLOWED_AT_LEAST: (f64, f64) = (5.0, 25.0);
 /// Probes become longer at most so often: each time four times as long, because twice as long would rarely be enough.
@@ -63,6 +67,16 @@ pub enum Purpose {
     ConfirmUpper,
     /// To prove its lower end, coming from a lower rate.
     ConfirmLower,
+}
+
+impl Purpose {
+    /// Its answer proves an end of the bracket; others only say where to probe next.
+    pub fn proves(self) -> bool {
+        match self {
+            Purpose::ConfirmUpper | Purpose::ConfirmLower => true,
+            Purpose::Bracket | Purpose::Refine => false,
+        }
+    }
 }
 
 /// A probe to make.
@@ -126,7 +140,7 @@ pub struct Search {
     /// Rates whose probes stayed open since the probes became longer.
     open: Vec<f64>,
     /// The probes, as far as they help to aim.
-    curve: Vec<(f64, f64)>,
+    curve: Vec<Seen>,
     /// Ends that were probed again.
     proven: Option<f64>,
     refuted: Option<f64>,
@@ -197,20 +211,21 @@ impl Search {
         let Probed { trial, answer, ratio } = *probed;
         let made = self.again.take().map_or(1, |(_, made)| made + 1);
         if answer != Answer::GeneratorLimit {
-            self.curve.extend(ratio.map(|ratio| (trial.rate, ratio)));
+            let weight = if trial.purpose.proves() { CONFIRMATION_WEIGHT } else { 1.0 };
+            self.curve.extend(ratio.map(|ratio| Seen { rate: trial.rate, ratio, weight }));
         }
         match answer {
-            Answer::GeneratorLimit if made < MOST_OPEN => self.again = Some((trial, made)),
+            Answer::GeneratorLimit if made < MOST_SPOILT => self.again = Some((trial, made)),
             Answer::GeneratorLimit => {
                 let ceiling = self.ceiling.map_or(trial.rate, |ceiling| ceiling.min(trial.rate));
                 self.forget(ceiling);
                 self.ceiling = Some(ceiling);
             }
-            Answer::Meets | Answer::Misses | Answer::Open => self.record_answer(&trial, answer, made),
+            Answer::Meets | Answer::Misses | Answer::Open => self.record_answer(&trial, answer),
         }
     }
 
-    fn record_answer(&mut self, trial: &Trial, answer: Answer, made: u32) {
+    fn record_answer(&mut self, trial: &Trial, answer: Answer) {
         let rate = trial.rate;
         match trial.purpose {
             Purpose::ConfirmUpper => self.confirmations[0] += 1,
@@ -220,9 +235,6 @@ impl Search {
         match (trial.purpose, answer) {
             (Purpose::ConfirmUpper, Answer::Misses) => self.refuted = Some(rate),
             (Purpose::ConfirmLower, Answer::Meets) => self.proven = Some(rate),
-            (Purpose::ConfirmUpper | Purpose::ConfirmLower, Answer::Open) if made < MOST_OPEN => {
-                self.again = Some((self.longer(trial), made));
-            }
             (Purpose::Bracket | Purpose::Refine, Answer::Meets) => {
                 self.met.push(rate);
                 self.open.retain(|open| *open > rate);
@@ -245,12 +257,6 @@ impl Search {
     fn forget(&mut self, rate: f64) {
         self.met.retain(|met| *met != rate);
         self.missed.retain(|missed| *missed != rate);
-    }
-
-    /// The confirmation that stayed open, twice as long, and with the next part of the level.
-    fn longer(&self, trial: &Trial) -> Trial {
-        let again = self.confirmation(trial.rate, trial.purpose);
-        Trial { longest: Nanos(trial.longest.0.saturating_mul(2)), ..again }
     }
 
     /// No rate is left that shorter probes can decide: from now on they are longer.
@@ -313,7 +319,7 @@ impl Search {
         Step::Probe(Trial {
             rate,
             purpose,
-            level: self.one_side(),
+            level: SEARCH_LEVEL,
             shortest: Nanos(full / 8).max(self.time_for(ALLOWED_AT_LEAST.0, rate)),
             longest: Nanos(longest).max(self.time_for(ALLOWED_AT_LEAST.1, rate)),
         })

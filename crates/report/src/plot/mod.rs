@@ -14,6 +14,7 @@
 //! | [`gaps`] | gaps between sends beside those that were planned |
 //! | [`by_rate`] | response time against rate |
 //! | [`books`], [`answers`] | what became of every planned arrival; statuses and errors |
+//! | [`capacity_curve`] | a search for capacity: a percentile against rate, and the ends |
 //! | [`targets`] | the response times of several targets |
 //! | [`audit_timeline`], [`audit_quantiles`] | somebody else's file over time; its percentiles, and those corrected |
 //!
@@ -29,6 +30,7 @@ mod answers;
 mod audit;
 mod books;
 mod by_rate;
+mod capacity;
 mod color;
 mod frame;
 mod gaps;
@@ -57,6 +59,7 @@ pub use answers::answers;
 pub use audit::{audit_quantiles, audit_timeline};
 pub use books::books;
 pub use by_rate::by_rate;
+pub use capacity::capacity_curve;
 pub use color::{Role, ToolModel};
 pub use gaps::gaps;
 pub use heat_map::heat_map;

@@ -1,16 +1,18 @@
 //! The usual way: bisection with probes of a fixed length, each believed at once.
 
+use std::ops::Range;
+
 use truetail_model::random::Random;
 
-use super::servers::{Queue, Server};
+use super::servers::{Queue, Server, first_rate};
 
 /// Finds the shortest fixed length, of those that double, with which the truth is outside the result in at most `error` of the
 /// searches, and says what that costs beside `requests`, the cost of a sequential search.
-pub fn compare(server: Server, searches: u64, error: f64, resolution: f64, requests: f64) -> String {
-    let searches = searches.min(100);
+pub fn compare(server: Server, seeds: Range<u64>, error: f64, resolution: f64, requests: f64) -> String {
+    let searches = seeds.end - seeds.start;
     let mut said = Vec::new();
     for length in (0..).map(|doubling| 5_000_usize << doubling) {
-        let results: Vec<(bool, usize)> = (1..=searches).map(|seed| bisect(server, seed, length, resolution)).collect();
+        let results: Vec<(bool, usize)> = seeds.clone().map(|seed| bisect(server, seed, length, resolution)).collect();
         let wrong = results.iter().filter(|(right, _)| !right).count() as f64 / searches as f64;
         let cost = results.iter().map(|(_, cost)| *cost).sum::<usize>() as f64 / searches as f64;
         said.push(format!("{length} requests: {:.0} % wrong, {cost:.0} in all", wrong * 100.0));
@@ -34,7 +36,7 @@ fn bisect(server: Server, seed: u64, length: usize, resolution: f64) -> (bool, u
         let mut queue = Queue::new(server, seed.wrapping_mul(1_000).wrapping_add(cost as u64));
         share_of_bad(server, &mut queue, &mut random, rate, length) <= server.objective().allowed()
     };
-    let (mut low, mut high) = (1.0, 100.0_f64);
+    let (mut low, mut high) = (1.0, first_rate(seed));
     while meets(high) {
         low = high;
         high *= 2.0;

@@ -1,6 +1,6 @@
 //! How often a search for capacity is right, and what it costs.
 //!
-//!     cargo run --release -p truetail-study --example capacity_study -- [SEARCHES] [PERCENT] [SERVER]
+//!     cargo run --release -p truetail-study --example capacity_study -- [SEARCHES] [PERCENT] [SERVER] [FIRST SEED]
 //!     cargo run --release -p truetail-study --example capacity_study -- truth
 //!
 //! The first one searches the capacity of simulated services, with as many seeds as asked for (100) and this
@@ -8,43 +8,56 @@
 //! docs/capacity.md. The second one prints the truth of those services that have none in theory.
 
 mod fixed;
+mod power;
 mod servers;
 
 use std::env;
+use std::ops::Range;
 
-use servers::{Found, Queue, Server, seeded_search};
+use servers::{FULL_LENGTH, Found, Queue, Server, seeded_search};
 use truetail_analysis::capacity::SearchState;
 use truetail_model::random::Random;
 
 /// Requests for each rate whose share of bad ones is measured.
 const TRUTH_REQUESTS: usize = 40_000_000;
 
+/// Probes for each rate whose share of bad requests is measured where it matters where the load comes from.
+const PROBES_FROM_ABOVE: u64 = 1_000;
+
 fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     if arguments.first().is_some_and(|first| first == "truth") {
+        println!("Hysteresis, from above: {:.1}/s", truth_from_above());
         Server::all().into_iter().for_each(|server| println!("{server:?}: {:.2}/s", truth_of(server)));
+        return;
+    }
+    if arguments.first().is_some_and(|first| first == "power") {
+        let probes = arguments.get(1).and_then(|text| text.parse().ok()).unwrap_or(200);
+        Server::all().into_iter().for_each(|server| power::table(server, probes));
         return;
     }
     let searches: u64 = arguments.first().and_then(|text| text.parse().ok()).unwrap_or(100);
     let resolution = arguments.get(1).and_then(|text| text.parse::<f64>().ok()).unwrap_or(10.0) / 100.0;
+    let first_seed: u64 = arguments.get(3).and_then(|text| text.parse().ok()).unwrap_or(1);
     println!(
         "| service | truth | within | within, with ends that were not probed again | at most {:.0} % wide | median gap | requests, median | minutes, median |",
         resolution * 100.0
     );
     println!("|---|---|---|---|---|---|---|---|");
     for server in Server::all() {
-        if arguments.get(2).is_none_or(|name| *name == format!("{server:?}")) {
-            study(server, searches, resolution);
+        if arguments.get(2).is_none_or(|name| name == "all" || *name == format!("{server:?}")) {
+            study(server, first_seed..first_seed + searches, resolution);
         }
     }
 }
 
-fn study(server: Server, searches: u64, resolution: f64) {
-    let found: Vec<Found> = (1..=searches).map(|seed| seeded_search(server, seed, resolution)).collect();
+fn study(server: Server, seeds: Range<u64>, resolution: f64) {
+    let searches = seeds.end - seeds.start;
+    let found: Vec<Found> = seeds.clone().map(|seed| seeded_search(server, seed, resolution)).collect();
     let truth = server.truth();
     let share = |is: &dyn Fn(&Found) -> bool| found.iter().filter(|found| is(found)).count();
-    let within = share(&|found| found.holds(truth));
-    let so_far = share(&|found| found.holds_so_far(truth));
+    let within = share(&|found| found.holds(server));
+    let so_far = share(&|found| found.holds_so_far(server));
     let narrow = share(&|found| found.state == SearchState::Found);
     let requests = median(found.iter().map(|found| found.requests as f64).collect());
     println!(
@@ -54,7 +67,7 @@ fn study(server: Server, searches: u64, resolution: f64) {
         median(found.iter().map(|found| found.seconds / 60.0).collect()),
     );
     let error = 1.0 - within as f64 / searches as f64;
-    println!("{}", fixed::compare(server, searches, error.max(0.05), resolution, requests));
+    println!("{}", fixed::compare(server, seeds, error.max(0.05), resolution, requests));
 }
 
 fn gap(found: &Found) -> f64 {
@@ -94,4 +107,36 @@ fn bad_share(server: Server, rate: f64, limit: u64) -> f64 {
         }
     }
     bad as f64 / TRUTH_REQUESTS as f64
+}
+
+/// The rate at which 1 % of the requests of a probe that comes from above are bad, on average over many probes of full length.
+fn truth_from_above() -> f64 {
+    let (mut low, mut high) = (250.0_f64, 450.0_f64);
+    while high / low > 1.002 {
+        let middle = (low * high).sqrt();
+        if bad_from_above(middle) <= 0.01 { low = middle } else { high = middle }
+    }
+    (low * high).sqrt()
+}
+
+fn bad_from_above(rate: f64) -> f64 {
+    let server = Server::Hysteresis;
+    let limit = server.objective().limit_ns().expect("a time");
+    let (mut bad, mut requests) = (0_u64, 0_u64);
+    for seed in 0..PROBES_FROM_ABOVE {
+        let mut queue = Queue::new(server, seed);
+        let mut random = Random::new(seed, 2);
+        let full = FULL_LENGTH.as_secs_f64();
+        let (mut now, from) = (0.0, full / 10.0);
+        while now < from + full {
+            now += random.exponential() / if now < from { rate / 0.8 } else { rate };
+            let time = queue.serve(now);
+            // As in a probe: its first tenth is left out.
+            if now >= from + full / 10.0 {
+                requests += 1;
+                bad += u64::from(time >= limit);
+            }
+        }
+    }
+    bad as f64 / requests as f64
 }

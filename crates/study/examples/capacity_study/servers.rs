@@ -10,6 +10,9 @@ const MAX_TIME: Nanos = Nanos::from_secs(3_600);
 /// The full length of a probe that follows from it.
 pub const FULL_LENGTH: Nanos = Nanos::from_secs(120);
 
+/// Requests of a look at whether the service is as fast as without load.
+const COOL_DOWN_REQUESTS: usize = 500;
+
 /// A service. Requests arrive at random (Poisson) and wait in one queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Server {
@@ -51,6 +54,15 @@ impl Server {
             Server::Pauses => 311.8,
             Server::Cliff => 961.9,
             Server::Hysteresis => 383.4,
+        }
+    }
+
+    /// The lowest rate that a search may refute: that of [`Server::truth`], or, with hysteresis, the rate at which 1 % of the
+    /// requests are bad on average when the load comes from above, as it does in a probe that refutes.
+    pub fn truth_from_above(self) -> f64 {
+        match self {
+            Server::Hysteresis => 373.8,
+            Server::MM1 | Server::MD5 | Server::Pauses | Server::Cliff => self.truth(),
         }
     }
 
@@ -199,17 +211,18 @@ impl Probe for SimProbe {
             return Err(ProbeError::Gone("the service died".to_owned()));
         }
         for _ in 0..60 {
-            let mut times: Vec<u64> = (0..100)
+            let mut times: Vec<u64> = (0..COOL_DOWN_REQUESTS)
                 .map(|_| {
                     self.now += 0.02;
                     self.queue.serve(self.now)
                 })
                 .collect();
-            self.requests += 100;
+            self.requests += COOL_DOWN_REQUESTS as u64;
             times.sort_unstable();
-            let unloaded = *self.unloaded.get_or_insert(times[50]);
-            // The median of 100 exponential times is within 30 % almost always; 1.6 times is more.
-            if times[50] <= unloaded.saturating_mul(13) / 10 {
+            let median = times[COOL_DOWN_REQUESTS / 2];
+            let unloaded = *self.unloaded.get_or_insert(median);
+            // The medians of so many exponential times are within 25 % of each other almost always; 1.6 times is more.
+            if median <= unloaded.saturating_mul(5) / 4 {
                 return Ok(CoolDown::Done);
             }
         }
@@ -266,22 +279,28 @@ pub struct Found {
 impl Found {
     /// The truth is not below what was proven, nor above what was refuted, among the ends that were probed again: of these
     /// the search is sure.
-    pub fn holds(&self, truth: f64) -> bool {
-        self.proven.is_none_or(|(rate, again)| !again || rate <= truth)
-            && self.refuted.is_none_or(|(rate, again)| !again || rate >= truth)
+    pub fn holds(&self, server: Server) -> bool {
+        self.proven.is_none_or(|(rate, again)| !again || rate <= server.truth())
+            && self.refuted.is_none_or(|(rate, again)| !again || rate >= server.truth_from_above())
     }
 
     /// The same with the ends that were not probed again yet, because the time was up.
-    pub fn holds_so_far(&self, truth: f64) -> bool {
-        self.proven.is_none_or(|(rate, _)| rate <= truth) && self.refuted.is_none_or(|(rate, _)| rate >= truth)
+    pub fn holds_so_far(&self, server: Server) -> bool {
+        self.proven.is_none_or(|(rate, _)| rate <= server.truth())
+            && self.refuted.is_none_or(|(rate, _)| rate >= server.truth_from_above())
     }
 }
 
-pub fn limits(server: Server, resolution: f64) -> SearchLimits {
+/// Where a search begins, so that the limit is not at the same place of each search's grid.
+pub fn first_rate(seed: u64) -> f64 {
+    100.0 * Random::new(seed, 0x6669_7273).uniform().exp2()
+}
+
+pub fn limits(server: Server, seed: u64, resolution: f64) -> SearchLimits {
     SearchLimits {
         min_rate: 1.0,
         max_rate: 100_000.0,
-        first_rate: 100.0,
+        first_rate: first_rate(seed),
         resolution,
         confidence: 0.95,
         full_length: FULL_LENGTH,
@@ -291,7 +310,7 @@ pub fn limits(server: Server, resolution: f64) -> SearchLimits {
 
 /// Searches the capacity of a simulated service, with a journal in `folder`.
 pub fn search_in(folder: &std::path::Path, probe: &mut SimProbe, resolution: f64) -> (Ended, usize) {
-    let limits = limits(probe.queue.server, resolution);
+    let limits = limits(probe.queue.server, probe.seed, resolution);
     let question = Question::new(vec![probe.objective.to_string()], format!("{:?}", probe.queue.server), limits);
     let mut journal = Journal::open(folder, &question).expect("a journal");
     let objectives = [probe.objective.clone()];

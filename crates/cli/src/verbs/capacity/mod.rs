@@ -9,6 +9,7 @@ mod stop;
 use std::fs;
 
 use truetail_analysis::capacity::{Objective, SearchState};
+use truetail_report::plot::capacity_curve;
 use truetail_report::{CapacityReport, ProbeLine, capacity_json, capacity_line, capacity_text};
 use truetail_study::capacity::{Ended, Journal, ProbeRecord, Stopped, search};
 
@@ -48,8 +49,11 @@ pub fn capacity(args: CapacityArgs) -> Result<ExitCode> {
     drop(signals);
     let report = report(&asked, &ended, &journal);
     let as_json = capacity_json(&report);
-    let file = journal.folder().join("capacity.json");
-    fs::write(&file, &as_json).map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))?;
+    for (name, content) in [("capacity.json", as_json.as_str()), ("capacity.svg", capacity_curve(&report).svg())] {
+        let file = journal.folder().join(name);
+        fs::write(&file, content)
+            .map_err(|error| runtime_error(format!("cannot write {}: {error}", file.display())))?;
+    }
     output::print(&if json { as_json } else { capacity_text(&report, style) })?;
     exit_code(&report, &ended, signal)
 }
