@@ -5,6 +5,7 @@ mod checks;
 mod generator;
 mod mix;
 mod offered;
+mod stripe;
 mod target_names;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ pub use generator::{
 };
 pub use mix::{Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
+pub use stripe::{Shard, Shards, StartFacts, StripeFacts};
 
 /// How a run was obtained.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -67,6 +69,15 @@ pub struct Facts {
     /// What the tool itself said, where the run is another tool's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<crate::Claims>,
+    /// Which part of the load it had, where several machines shared it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripe: Option<StripeFacts>,
+    /// When it was to begin, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartFacts>,
+    /// The machines whose stripes were merged into it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shards: Option<Shards>,
     /// The books of each target, in the order of [`Mix::targets`]; empty where there is but one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_target: Vec<TargetBooks>,
