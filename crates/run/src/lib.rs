@@ -26,7 +26,7 @@ pub use findings::{
 pub use foreign::{
     Damage, FilePlace, ForeignClock, ForeignLoad, ForeignRequest, ForeignRun, ForeignStarts, ForeignView, Habit,
 };
-pub use merge::{Holes, MergeError, Merger, merge};
+pub use merge::{Holes, MergeError, Merger, merge, ranges};
 
 use truetail_model::record::Snapshot;
 

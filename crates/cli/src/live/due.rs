@@ -26,7 +26,10 @@ impl DueArrivals {
     pub fn new(plan: &Plan) -> DueArrivals {
         let workload = &plan.workload;
         let arrivals = match &workload.model {
-            LoadModel::Open(schedule) => Some(schedule.arrivals().peekable()),
+            LoadModel::Open(schedule) => {
+                let (first, stride) = (plan.stripe.index(), plan.stripe.of());
+                Some(schedule.stripe(u64::from(first), u64::from(stride)).peekable())
+            },
             LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. } => None,
         };
         let measure_from = Timestamp(workload.warmup.0);

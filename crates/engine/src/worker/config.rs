@@ -1,7 +1,7 @@
 //! What a worker is given.
 
 use truetail_model::driver::WorkerShare;
-use truetail_model::time::Nanos;
+use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::LoadModelKind;
 use truetail_reactor::MonotonicClock;
 use truetail_run::Timing;
@@ -15,6 +15,8 @@ use crate::tls::Tls;
 pub(crate) struct WorkerConfig {
     pub(crate) share: WorkerShare,
     pub(crate) clock: MonotonicClock,
+    /// Nothing is sent before this.
+    pub(crate) begins: Timestamp,
     pub(crate) endpoint: Endpoint,
     /// How connections are secured, if they are.
     pub(crate) tls: Option<Tls>,

@@ -122,6 +122,7 @@ impl<P: Protocol> Worker<P> {
         minimize_timer_slack();
         let cpu_before = host::thread_cpu();
         self.config.clock.wait_for_origin();
+        self.clock.pauses.sleeping(self.config.begins);
         let mut reports = Reports::with_capacity(REPORTS);
         loop {
             self.handle_control();

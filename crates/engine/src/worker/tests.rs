@@ -79,6 +79,7 @@ impl Stage {
         let config = WorkerConfig {
             share: WorkerShare::WHOLE,
             clock: MonotonicClock::starting_now(),
+            begins: Timestamp::ZERO,
             endpoint: listener.local_addr().unwrap().into(),
             tls,
             requests: one_request(),

@@ -56,6 +56,7 @@ pub struct Driver {
     source: ArrivalSource,
     /// What was due before [`Driver::begin_at`].
     missed: ArrivalSource,
+    missed_so_far: u64,
     permits: Permits,
     in_flight: u64,
     /// No arrival is intended at or after this instant.
@@ -81,6 +82,7 @@ impl Driver {
         Driver {
             source: if idle { ArrivalSource::Idle } else { ArrivalSource::new(&workload.model, working) },
             missed: ArrivalSource::Idle,
+            missed_so_far: 0,
             permits: Permits::new(cap),
             in_flight: 0,
             end,
@@ -170,9 +172,15 @@ impl Driver {
 
     /// Once the run is over: the next arrival that was planned and never issued. Call it until it returns `None`.
     pub fn unissued(&mut self) -> Option<Arrival> {
-        let arrival = self.missed.pop().or_else(|| self.source.pop())?.0;
+        let missed = self.missed.pop().inspect(|_| self.missed_so_far += 1);
+        let arrival = missed.or_else(|| self.source.pop())?.0;
         self.hash.add(arrival);
         Some(arrival)
+    }
+
+    /// How many arrivals were due before [`Driver::begin_at`]. Known once [`Driver::unissued`] has returned `None`.
+    pub fn missed(&self) -> u64 {
+        self.missed_so_far
     }
 
     /// True when [`Driver::stop`] left out arrivals that would still have come. Known once [`Driver::unissued`] has

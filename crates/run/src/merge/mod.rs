@@ -16,7 +16,7 @@ use truetail_model::arrival::ScheduleHash;
 use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot, Tally};
 use truetail_model::time::Timestamp;
 
-pub use error::MergeError;
+pub use error::{MergeError, ranges};
 
 use crate::folder::possible::{MOST_ARRIVALS, MOST_BYTES};
 use crate::wire::v1::IntervalWidth;
@@ -77,8 +77,9 @@ impl Merger {
         let number = self.added.len() + 1;
         let identity = Identity::of(&part);
         self.check(&part, &identity, number)?;
+        let (planned, sample_bytes) = self.sizes_with(&part)?;
         self.take_stripe(&part, verdict, number)?;
-        self.check_size(&part)?;
+        (self.planned, self.sample_bytes) = (planned, sample_bytes);
         self.added.push(identity);
         self.notes.add(&part);
         self.lacks_seconds |= IntervalWidth::of(&part.snapshot) == IntervalWidth::WholeRun;
@@ -147,18 +148,18 @@ impl Merger {
         }
     }
 
-    /// Refuses more than one run can be.
-    fn check_size(&mut self, part: &Run) -> Result<(), MergeError> {
+    /// The arrivals, and the bytes of single answers, with those of `part`; refuses more than one run can have.
+    fn sizes_with(&self, part: &Run) -> Result<(u128, u128), MergeError> {
         let (tally, warmup) = (&part.snapshot.tally, &part.snapshot.warmup);
-        self.planned += u128::from(tally.planned) + u128::from(warmup.planned);
-        self.sample_bytes += bytes_of_samples(&part.snapshot.samples);
-        if self.planned > u128::from(MOST_ARRIVALS) {
-            return Err(MergeError::TooMany { planned: self.planned });
+        let planned = self.planned + u128::from(tally.planned) + u128::from(warmup.planned);
+        let bytes = self.sample_bytes + bytes_of_samples(&part.snapshot.samples);
+        if planned > u128::from(MOST_ARRIVALS) {
+            return Err(MergeError::TooMany { planned });
         }
-        if self.sample_bytes > u128::from(MOST_BYTES) {
-            return Err(MergeError::TooManyBytes { bytes: self.sample_bytes });
+        if bytes > u128::from(MOST_BYTES) {
+            return Err(MergeError::TooManyBytes { bytes });
         }
-        Ok(())
+        Ok((planned, bytes))
     }
 
     fn fill_holes(&mut self, whole: &mut Run, stripes: &Stripes, holes: Holes) -> Result<(), MergeError> {

@@ -38,7 +38,6 @@ fn of_stripes(a: &Facts, b: &Facts) -> Option<(&'static str, String, String)> {
         .or_else(|| differ("version", &a.version, &b.version))
         .or_else(|| differ("stripe.of", &x.of, &y.of))
         .or_else(|| differ("stripe.schedule", &x.schedule, &y.schedule))
-        .or_else(|| differ("start.at_unix_ns", &a.start.map(|start| start.at_unix_ns), &b.start.map(|start| start.at_unix_ns)))
 }
 
 fn hash_of_requests(offered: &OfferedLoad) -> Option<&str> {
