@@ -70,6 +70,7 @@ pub fn measure_under(signals: &SignalHandler, plan: &Plan, context: RunContext) 
     measured.snapshot.tally.check().map_err(runtime_error)?;
     let offered = OfferedLoad { name: context.scenario, ..plan.offered() };
     let mut run = measured.into_run(RunSource::Sockets, offered);
+    run.facts.stripe = plan.stripe_facts();
     run.facts.interrupted = control.was_stopped();
     run.facts.command = context.command;
     let stopped = signal.filter(|_| run.facts.cut_short == Some(true));

@@ -5,7 +5,7 @@ use truetail_model::driver::Stripe;
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, Workload};
-use truetail_run::{EndClock, Http2Config, Mix, MixTarget, OfferedLoad, Timing};
+use truetail_run::{EndClock, Http2Config, Mix, MixTarget, OfferedLoad, StripeFacts, Timing};
 
 use crate::host;
 use crate::preflight::{Preflight, PreflightError, observed_preflight};
@@ -157,6 +157,11 @@ impl Plan {
                 .then_some(Http2Config { max_streams: self.max_streams }),
             ..OfferedLoad::of(&self.workload)
         }
+    }
+
+    /// Which part of the load is offered here, where it is not all of it.
+    pub fn stripe_facts(&self) -> Option<StripeFacts> {
+        (self.stripe != Stripe::WHOLE).then(|| StripeFacts::of(self.stripe, &self.workload))
     }
 
     /// The number of workers that there will be: at most one for each connection or user, so that each has work.

@@ -139,7 +139,7 @@ fn connection_wait(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
         wait_ns,
         response_time_ns,
         waited,
-        connections: run.facts.offered.connections,
+        connections: run.facts.connections_here(),
     })
 }
 

@@ -24,6 +24,7 @@ pub mod report;
 pub mod run;
 pub mod run_options;
 pub mod screen;
+pub mod stripe;
 pub mod serve;
 pub mod simulate;
 mod values;

@@ -15,6 +15,7 @@ use super::gates::GateArgs;
 use super::live::LiveArgs;
 use super::page::{RunPageArgs, TypedArgs};
 use super::screen::ScreenArgs;
+use super::stripe::StripeArgs;
 use super::values::{count, length};
 
 const EXAMPLE: &str = "\
@@ -27,6 +28,7 @@ Examples:
   truetail run 'http://127.0.0.1:8080/items/{{id}}' -r 500 --data-from ids.csv
   truetail run -r 500 --targets targets.txt
   truetail run -r 50 -- curl http://127.0.0.1:8080/items -H 'Accept: text/html'
+  truetail run http://127.0.0.1:8080/api -r 400k -d 60s --stripe 2/8 --start-at +10s
   truetail run checkout --config truetail.toml";
 
 /// Send requests on a schedule and report the response times
@@ -184,6 +186,9 @@ pub struct RunArgs {
     /// PEM file of the client certificate's private key
     #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub key: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub machines: StripeArgs,
 
     /// Read runs from this file [default: truetail.toml in this folder, unless a URL is given]
     #[arg(long, value_name = "FILE", help_heading = "Runs by name")]

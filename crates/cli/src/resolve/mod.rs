@@ -8,4 +8,5 @@ pub mod load;
 pub mod request;
 pub mod run;
 pub mod scenario;
+pub mod stripe;
 pub mod tls;

@@ -21,6 +21,7 @@ mod headline;
 mod labelled;
 mod load;
 mod notes;
+mod shards;
 mod tail;
 mod targets;
 mod time_spent;
@@ -64,6 +65,7 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
         targets::table(run, findings, style),
         explanations(run, findings, options, style),
         timeline::lines(run, findings, style),
+        shards::lines(run, style),
         notes::lines(run, options.saved, style),
     ];
     let mut text = String::new();

@@ -9,6 +9,7 @@ mod stripe;
 mod target_names;
 
 use serde::{Deserialize, Serialize};
+use truetail_model::driver::Stripe;
 
 pub use checks::{CheckCounts, FailedAnswer, FailedCheck, MOST_FAILED_ANSWERS, first_failed};
 pub use generator::{
@@ -90,6 +91,12 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// The user's cap on connections, as far as it was this machine's.
+    pub fn connections_here(&self) -> Option<u32> {
+        let stripe = self.stripe.as_ref().and_then(StripeFacts::stripe).unwrap_or(Stripe::WHOLE);
+        self.offered.connections.map(|all| stripe.share_of(u64::from(all)) as u32)
+    }
+
     /// Whether the schedule ran to its end, if known.
     pub fn is_complete(&self) -> bool {
         !self.interrupted || self.cut_short == Some(false)
