@@ -112,7 +112,7 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     let mut drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();
     let start = Start::at(plan.start_at_unix_ns);
     start.skip_missed(drivers.iter_mut().map(|(_, driver)| driver));
-    control.set_clock(start.clock);
+    control.set_start(start);
     let mut running = Vec::new();
     for (share, driver) in drivers {
         let config = config_of(plan, workload, share, tls.as_ref(), start, control);

@@ -51,8 +51,9 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
             count(arrivals)
         ),
         ValidityIssue::StripesMissing { ref missing, of, .. } => format!(
-            "{} of {of} missing: {}. Their arrivals were never sent, so the server met a lower load than planned",
-            plural(missing.len() as u64, "stripe is", "stripes are"),
+            "{} of {of} stripes {} missing: {}. Their arrivals were never sent, so the server met a lower load than planned",
+            missing.len(),
+            if missing.len() == 1 { "is" } else { "are" },
             truetail_run::ranges(missing)
         ),
         ValidityIssue::ShardDoubted { stripe, of, ref because, doubted, invalid } => format!(

@@ -69,6 +69,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     .collect();
     issues.extend(generator_lag(run, findings, &issues));
     issues.extend(of_machines(run));
+    shards::leave_out_what_follows(&mut issues, &snapshot.tally);
     if issues.iter().any(|issue| issue.code() == SATURATED) {
         // Consequences of it, and numbers that are no property of the service.
         issues.retain(|issue| {

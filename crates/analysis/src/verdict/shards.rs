@@ -1,5 +1,6 @@
 //! Reasons against a run that several machines shared: the whole is no better than the worst of them.
 
+use truetail_model::record::Tally;
 use truetail_run::{Run, Shard, Shards, VerdictState};
 
 use super::thresholds::SENT_IN_TIME_SHARE;
@@ -66,4 +67,20 @@ fn doubt(shard: &Shard) -> Option<(VerdictState, &str)> {
         VerdictState::Invalid => VerdictState::Invalid,
     };
     Some((state, code))
+}
+
+/// Leaves out what is only said once more by stripes that are missing, or by a late beginning: what was due then was never
+/// sent.
+pub(super) fn leave_out_what_follows(issues: &mut Vec<ValidityIssue>, tally: &Tally) {
+    let is_cause = |issue: &ValidityIssue| {
+        matches!(issue, ValidityIssue::StripesMissing { .. } | ValidityIssue::StartedLate { .. })
+    };
+    if issues.iter().any(is_cause) {
+        let others_censored = tally.censored() > tally.never_issued;
+        issues.retain(|issue| match issue {
+            ValidityIssue::RateNotReached { by_generator, .. } => !by_generator,
+            ValidityIssue::CensoredTail { .. } => others_censored,
+            _ => true,
+        });
+    }
 }

@@ -31,6 +31,7 @@ mod simulate;
 mod standstill;
 mod starved;
 mod stopping;
+mod stripes;
 mod support;
 
 mod tls;
