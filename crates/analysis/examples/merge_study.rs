@@ -43,7 +43,8 @@ fn schedule(per_second: u64, spacing: Spacing, horizon: Horizon) -> Schedule {
 fn make(folder: &Path, machines: u32, rate_of_each: u64) {
     let horizon = Horizon { duration: Some(LENGTH), requests: None };
     let schedule = schedule(rate_of_each * u64::from(machines), Spacing::Even, horizon);
-    let workload = Workload { model: LoadModel::Open(schedule.clone()), limits: Limits::default(), warmup: Nanos::ZERO };
+    let workload =
+        Workload { model: LoadModel::Open(schedule.clone()), limits: Limits::default(), warmup: Nanos::ZERO };
     for stripe in Stripe::all(machines) {
         let run = made_up(&schedule, &workload, stripe);
         let findings = truetail_analysis::findings(&run);

@@ -156,8 +156,7 @@ fn config_of(
 ) -> WorkerConfig {
     WorkerConfig {
         share,
-        clock: start.clock,
-        begins: start.begins,
+        start,
         endpoint: plan.target.endpoint().clone(),
         tls: tls.map(Tls::for_one_worker),
         requests: plan.target.requests().clone(),

@@ -15,8 +15,8 @@ pub mod wire;
 pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
 pub use facts::{
     CheckCounts, CpuContention, CpuTime, EndClock, Facts, FailedAnswer, FailedCheck, GeneratorStats, HostInfo,
-    Http2Config, Http2Stats, LONGEST_PAUSES, MOST_FAILED_ANSWERS, Mix, MixTarget, OfferedLoad, Pause, RunSource,
-    Shard, Shards, StartFacts, StripeFacts, TargetBooks, Ticks, Timing, first_failed,
+    Http2Config, Http2Stats, LONGEST_PAUSES, MOST_FAILED_ANSWERS, Mix, MixTarget, OfferedLoad, Pause, RunSource, Shard,
+    Shards, StartFacts, StripeFacts, TargetBooks, Ticks, Timing, first_failed,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,

@@ -24,9 +24,9 @@ pub mod report;
 pub mod run;
 pub mod run_options;
 pub mod screen;
-pub mod stripe;
 pub mod serve;
 pub mod simulate;
+pub mod stripe;
 mod values;
 pub mod watch;
 

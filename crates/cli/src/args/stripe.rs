@@ -53,7 +53,17 @@ mod tests {
     fn a_start_is_an_instant_or_a_time_from_now() {
         assert_eq!("+1m30s".parse(), Ok(StartAt::After(Nanos::from_secs(90))));
         assert_eq!("1970-01-01T00:00:01.5Z".parse(), Ok(StartAt::At(1_500_000_000)));
-        for text in ["10s", "+", "+10", "-10s", "", "2026-01-01", "2026-01-01T00:00:00", "2026-13-01T00:00:00Z", "1969-12-31T23:59:59Z"] {
+        for text in [
+            "10s",
+            "+",
+            "+10",
+            "-10s",
+            "",
+            "2026-01-01",
+            "2026-01-01T00:00:00",
+            "2026-13-01T00:00:00Z",
+            "1969-12-31T23:59:59Z",
+        ] {
             let error = text.parse::<StartAt>().unwrap_err();
             assert!(!error.contains('\n'), "{text}: {error}");
         }

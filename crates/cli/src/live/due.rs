@@ -29,7 +29,7 @@ impl DueArrivals {
             LoadModel::Open(schedule) => {
                 let (first, stride) = (plan.stripe.index(), plan.stripe.of());
                 Some(schedule.stripe(u64::from(first), u64::from(stride)).peekable())
-            },
+            }
             LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. } => None,
         };
         let measure_from = Timestamp(workload.warmup.0);

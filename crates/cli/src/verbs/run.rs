@@ -113,7 +113,8 @@ fn wait_for_start(at_unix_ns: Option<u64>, quiet: bool) {
 /// What is to be said of a run that began after the origin that was asked for.
 fn late_start(run: &Run) -> Option<String> {
     let start = run.facts.start.filter(|start| start.late_ns > 0)?;
-    let whose = run.facts.stripe.as_ref().map_or(String::new(), |stripe| format!("stripe {}/{} ", stripe.index, stripe.of));
+    let whose =
+        run.facts.stripe.as_ref().map_or(String::new(), |stripe| format!("stripe {}/{} ", stripe.index, stripe.of));
     let missed = match start.missed {
         1 => "1 request that was due by then was never sent".to_owned(),
         many => format!("{many} requests that were due by then were never sent"),

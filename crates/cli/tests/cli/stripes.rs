@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+use super::missing::missing_everywhere;
 use super::support::{ServeProcess, TestDir};
 
 fn run_file(dir: &TestDir, run: &str) -> Value {
@@ -66,7 +67,8 @@ fn stripes_are_merged_into_the_undivided_run() {
     refused(&["merge", "r100", "r200", "--out", "x"], &["scenario.profile", "100/s", "200/s"]);
     refused(&["merge", "r100", "seed", "--out", "x"], &["seed is 1 in run 1 and 2 in run 2"]);
     let changed = std::fs::read_to_string(dir.path().join("part2/run.json")).unwrap();
-    std::fs::write(dir.path().join("part2/run.json"), changed.replacen("\"version\": \"", "\"version\": \"9.", 1)).unwrap();
+    std::fs::write(dir.path().join("part2/run.json"), changed.replacen("\"version\": \"", "\"version\": \"9.", 1))
+        .unwrap();
     refused(&["merge", "part1", "part2", "--out", "x"], &["version is"]);
     std::fs::remove_file(dir.path().join("part3/histograms.hlog")).unwrap();
     refused(&["merge", "part1", "part3", "--out", "x"], &["part3/histograms.hlog"]);
@@ -88,7 +90,8 @@ fn stripes_are_merged_into_the_undivided_run() {
 fn a_late_machine_leaves_out_what_it_missed() {
     let dir = TestDir::new();
     let server = ServeProcess::start(&dir, "01");
-    let words = format!("run {} -r 100 -d 1h --stripe 1/2 --start-at {} --quiet --out late", server.url, instant(-1_790));
+    let words =
+        format!("run {} -r 100 -d 1h --stripe 1/2 --start-at {} --quiet --out late", server.url, instant(-1_790));
     // The rest of the hour is not waited for.
     let output = dir.truetail(&format!("{words} -n 179500").split_whitespace().collect::<Vec<_>>());
     let late = run_file(&dir, "late");
@@ -113,7 +116,8 @@ fn a_run_begins_when_it_was_told_to() {
     let at = instant(4);
     dir.truetail(&["run", &server.url, "-r", "50", "-d", "200ms", "--start-at", &at, "--quiet", "--out", "a"]);
     let run = run_file(&dir, "a");
-    let asked = humantime::parse_rfc3339(&at).unwrap().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos() as u64;
+    let asked =
+        humantime::parse_rfc3339(&at).unwrap().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos() as u64;
     assert_eq!(run["started_at_unix_ns"].as_u64(), Some(asked));
     assert_eq!(run["start"]["at_unix_ns"].as_u64(), Some(asked));
     assert_eq!(run["tally"]["planned"], 10);
@@ -143,8 +147,12 @@ fn an_array_of_jobs_has_every_stripe() {
     let (out, start) = (dir.path().join("runs").display().to_string(), instant(3));
     let load = [server.url.as_str(), "-r", "100", "-d", "500ms"];
     let jobs = ["1", "2", "3"].map(|task| {
-        let environment =
-            [("SLURM_ARRAY_TASK_ID", task), ("SLURM_ARRAY_TASK_COUNT", "3"), ("OUT", out.as_str()), ("START", start.as_str())];
+        let environment = [
+            ("SLURM_ARRAY_TASK_ID", task),
+            ("SLURM_ARRAY_TASK_COUNT", "3"),
+            ("OUT", out.as_str()),
+            ("START", start.as_str()),
+        ];
         script(&dir, "slurm/stripes.sbatch", &load, &environment)
     });
     jobs.into_iter().for_each(|mut job| drop(job.wait().unwrap()));
@@ -170,7 +178,7 @@ fn hosts_of_a_file_share_a_load() {
 fn gnu_parallel_runs_every_stripe() {
     let has_it = std::process::Command::new("parallel").arg("--version").output();
     if !has_it.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("GNU parallel")) {
-        return missing::skip("GNU parallel");
+        return missing_everywhere("GNU parallel", "apt-get install parallel");
     }
     let dir = TestDir::new();
     let server = ServeProcess::start(&dir, "01");

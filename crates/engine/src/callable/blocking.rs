@@ -60,7 +60,8 @@ fn run_workers(
     let (workers, workload) = (plan.worker_count(), plan.blocking_workload());
     let clock = MonotonicClock::starting_in(LEAD);
     let worker = |index| {
-        let measurement = Measurement::new(plan, &workload, WorkerShare { index, workers, ..WorkerShare::WHOLE }, clock, control);
+        let measurement =
+            Measurement::new(plan, &workload, WorkerShare { index, workers, ..WorkerShare::WHOLE }, clock, control);
         CallWorker { number: index, waiting: plan.waiting, measurement }
     };
     let mut workers: Vec<_> = (0..workers).map(worker).collect();

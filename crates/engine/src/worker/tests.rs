@@ -25,6 +25,7 @@ use crate::protocol::http1::Http1;
 use crate::target::method::Method;
 use crate::target::origin::Origin;
 use crate::target::request_set::{FeedOrder, RequestSet, TargetRequests};
+use crate::start::Start;
 use crate::tls::{Tls, TlsOptions};
 
 mod noticing;
@@ -78,8 +79,7 @@ impl Stage {
         let ledger = Ledger::new(options, &one_request(), &workload, Arc::default(), Arc::new(Mailbox::new(options)));
         let config = WorkerConfig {
             share: WorkerShare::WHOLE,
-            clock: MonotonicClock::starting_now(),
-            begins: Timestamp::ZERO,
+            start: Start::with(MonotonicClock::starting_now()),
             endpoint: listener.local_addr().unwrap().into(),
             tls,
             requests: one_request(),

@@ -68,7 +68,8 @@ fn said(shards: &Shards) -> Vec<(&'static str, String)> {
         said.push(("Worst lag", format!("p99 {lag}, of stripe {}/{}", latest.index, shards.of)));
     }
     if let Some(apart) = shards.origins_apart_ns().filter(|_| shards.by_stripe.len() > 1) {
-        let starts = if apart == 0 { "at one instant".to_owned() } else { format!("{} apart", number::round_time(apart)) };
+        let starts =
+            if apart == 0 { "at one instant".to_owned() } else { format!("{} apart", number::round_time(apart)) };
         said.push((
             "Starts",
             format!("{starts}, each by the clock of its machine; how far those clocks differ is not in the folders"),

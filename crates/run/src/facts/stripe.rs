@@ -101,9 +101,10 @@ pub struct Shard {
 impl Shards {
     /// The stripe whose generator was latest at its 99th percentile, if any issued something.
     pub fn latest(&self) -> Option<&Shard> {
-        self.by_stripe.iter().filter(|shard| shard.generator_lag_p99_ns.is_some()).max_by_key(|shard| {
-            (shard.generator_lag_p99_ns, std::cmp::Reverse(shard.index))
-        })
+        self.by_stripe
+            .iter()
+            .filter(|shard| shard.generator_lag_p99_ns.is_some())
+            .max_by_key(|shard| (shard.generator_lag_p99_ns, std::cmp::Reverse(shard.index)))
     }
 
     /// From the earliest origin to the latest one, each by its machine's own clock; `None` in virtual time.

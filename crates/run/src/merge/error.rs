@@ -31,7 +31,9 @@ pub enum MergeError {
         second: usize,
     },
     /// One is a stripe of a load, and another is a whole one.
-    #[error("these runs cannot be merged: run 1 and run {run} are not both stripes of a load; give only runs with --stripe, or none")]
+    #[error(
+        "these runs cannot be merged: run 1 and run {run} are not both stripes of a load; give only runs with --stripe, or none"
+    )]
     NotAllStripes {
         /// Counted from 1.
         run: usize,
@@ -92,7 +94,6 @@ pub enum MergeError {
         bytes: u128,
     },
 }
-
 
 impl MergeError {
     /// The runs that it speaks of, counted from 1.

@@ -41,7 +41,10 @@ impl Notes {
         note(self.seeds.is_some_and(|(_, differ)| differ), "the runs had different seeds".to_owned());
         note(
             self.versions.len() > 1,
-            format!("the runs were made with different versions of truetail: {}", listed(&self.versions, String::clone)),
+            format!(
+                "the runs were made with different versions of truetail: {}",
+                listed(&self.versions, String::clone)
+            ),
         );
         let machines = listed(&self.hosts, |host| host.as_ref().map_or("unknown".to_owned(), described));
         note(

@@ -50,8 +50,11 @@ fn without_seed(offered: &OfferedLoad) -> OfferedLoad {
     OfferedLoad { seed: None, mix, ..offered.clone() }
 }
 
-pub(super) fn differ<T: PartialEq + Serialize>(field: &'static str, a: &T, b: &T) -> Option<(&'static str, String, String)> {
+pub(super) fn differ<T: PartialEq + Serialize>(
+    field: &'static str,
+    a: &T,
+    b: &T,
+) -> Option<(&'static str, String, String)> {
     let json = |value: &T| serde_json::to_string(value).expect("a part of run.json");
     (a != b).then(|| (field, json(a), json(b)))
 }
-

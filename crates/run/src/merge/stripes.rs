@@ -69,6 +69,7 @@ fn shard(run: &Run, index: u32, verdict: Option<&Verdict>) -> Shard {
         generator_lag_p99_ns: lag.quantile(0.99).map(|lag| lag.0),
         generator_lag_max_ns: lag.max().map(|lag| lag.0),
         verdict: verdict.map(|verdict| verdict.state),
-        reasons: verdict.map_or(Vec::new(), |verdict| verdict.reasons.iter().map(|reason| reason.code.clone()).collect()),
+        reasons: verdict
+            .map_or(Vec::new(), |verdict| verdict.reasons.iter().map(|reason| reason.code.clone()).collect()),
     }
 }

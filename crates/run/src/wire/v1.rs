@@ -11,8 +11,8 @@ use truetail_model::time::Nanos;
 use crate::folder::target_tag::TargetTag;
 use crate::{
     ArrivalFidelity, CheckCounts, Claims, ClosedLoopShadow, Distribution, Findings, GateFinding, GeneratorStats,
-    HostInfo, MetricDistributions, OfferedLoad, Run, RunSource, Settling, Shards, StartFacts, StripeFacts, TargetBooks, TargetFindings, Uncertainty,
-    Verdict,
+    HostInfo, MetricDistributions, OfferedLoad, Run, RunSource, Settling, Shards, StartFacts, StripeFacts, TargetBooks,
+    TargetFindings, Uncertainty, Verdict,
 };
 
 /// What `schema` says.

@@ -24,11 +24,8 @@ fn profile() -> impl Strategy<Value = Profile> {
 
 fn schedules() -> impl Strategy<Value = Schedule> {
     let spacing = prop_oneof![Just(Spacing::Even), Just(Spacing::Poisson)];
-    (profile(), spacing, any::<u64>(), prop::option::of(1u64..150)).prop_map(|(profile, spacing, seed, requests)| Schedule {
-        profile,
-        spacing,
-        seed,
-        horizon: Horizon { duration: Some(ms(1_000)), requests },
+    (profile(), spacing, any::<u64>(), prop::option::of(1u64..150)).prop_map(|(profile, spacing, seed, requests)| {
+        Schedule { profile, spacing, seed, horizon: Horizon { duration: Some(ms(1_000)), requests } }
     })
 }
 
@@ -43,15 +40,19 @@ fn models() -> impl Strategy<Value = LoadModel> {
 }
 
 fn scenarios() -> impl Strategy<Value = Scenario> {
-    let limits = (prop::option::of(1u64..400), 0u64..1_500)
-        .prop_map(|(timeout, drain)| Limits { connections: None, timeout: timeout.map(ms), drain: ms(drain) });
+    let limits = (prop::option::of(1u64..400), 0u64..1_500).prop_map(|(timeout, drain)| Limits {
+        connections: None,
+        timeout: timeout.map(ms),
+        drain: ms(drain),
+    });
     (service(), models(), limits, 0u64..300)
         .prop_map(|(service, model, limits, warmup)| scenario(service, Workload { model, limits, warmup: ms(warmup) }))
 }
 
 /// Books, histograms, seconds and the hash of the schedule.
 fn numbers(run: &Run) -> String {
-    let Snapshot { tally, warmup, statuses, causes, metrics, error_status_time, seconds, intervals, .. } = &run.snapshot;
+    let Snapshot { tally, warmup, statuses, causes, metrics, error_status_time, seconds, intervals, .. } =
+        &run.snapshot;
     let ends = (run.facts.elapsed_ns, run.snapshot.last_end, run.snapshot.measure_from);
     format!(
         "{tally:?} {warmup:?} {statuses:?} {causes:?} {ends:?} {metrics:?} {error_status_time:?} {seconds:?} {intervals:?}"
