@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the structure of the Rust sources: `python3 tests/tidy.py`. One line a finding; exit code 1 where there is any.
 
-1. No file of a `src` folder is longer than 400 lines.
+1. No file of a `src` folder, and no script or style sheet of an `assets` folder, is longer than 400 lines.
 2. No circle of files inside a crate. File A depends on file B where A names an item that B defines; re-exports (`pub use`)
    are followed to the definition and are no dependency themselves, and neither is `mod x;`. Test modules are left out.
 3. No crate imports from one that stands below it in the table of ARCHITECTURE.md.
@@ -187,10 +187,11 @@ def findings(root):
             yield f"{home}: not in the table of ARCHITECTURE.md"
             continue
         below = {name.split("/")[1] for name in order[order.index(home) :]}
+        for path in sorted([*src.rglob("*.rs"), *src.parent.glob("assets/**/*.js"), *src.parent.glob("assets/**/*.css")]):
+            if (lines := path.read_text().count("\n")) > MAX_LINES:
+                yield f"{path.relative_to(root)}: {lines} lines; at most {MAX_LINES}"
         for path in sorted(src.rglob("*.rs")):
             name, text = path.relative_to(root), path.read_text()
-            if (lines := text.count("\n")) > MAX_LINES:
-                yield f"{name}: {lines} lines; at most {MAX_LINES}"
             code = without_comments_and_tests(text)
             for other in sorted(set(re.findall(r"\btruetail_(\w+)::", code)) & below - {home.split("/")[1]}):
                 yield f"{name}: imports from crates/{other}, which stands below {home} in ARCHITECTURE.md"
@@ -215,6 +216,7 @@ def self_test():
         "crates/low/src/c/e.rs": "pub struct E {\n" + "".join(f"    f{i}: u8,\n" for i in range(13)) + "}\n",
         "crates/low/src/d.rs": "use super::c::{self, E};\nuse truetail_high::X;\nfn f(_: E) { c::E }\n",
         "crates/high/src/lib.rs": "use truetail_low::A;\n" + "\n" * 400,
+        "crates/high/assets/room/draw.js": "\n" * 401,
     }
     with tempfile.TemporaryDirectory() as folder:
         for name, text in sources.items():
@@ -222,12 +224,13 @@ def self_test():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         found = list(findings(Path(folder)))
-    assert len(found) == 4, found
+    assert len(found) == 5, found
     for part in (
         "low/src/c/e.rs: struct E has 13 fields",
         "low/src/d.rs: imports from crates/high",
         "crates/low: circle of 2 files: a.rs, b.rs: a.rs -> b.rs (go); b.rs -> a.rs (A)",
         "high/src/lib.rs: 401 lines",
+        "high/assets/room/draw.js: 401 lines",
     ):
         assert any(part in line for line in found), (part, found)
     assert expand("a::{self, b as c, d::{e, f}}") == [(["a"], "a"), (["a", "b"], "c"), (["a", "d", "e"], "e"), (["a", "d", "f"], "f")]

@@ -4,12 +4,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
 
 use crate::data::script_json;
+use crate::script;
 use crate::text::visible;
 
 /// The style sheet of all pages.
 const STYLE: &str = include_str!("../assets/page.css");
-/// The script of all pages.
-const SCRIPT: &str = include_str!("../assets/page.js");
 /// What a page may load: nothing but what stands in it. A live page also asks the server that it came from.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'";
@@ -70,7 +69,7 @@ impl<D: Serialize> Document<'_, D> {
                     }
                     footer { (self.footer) }
                     script type="application/json" id="data" { (PreEscaped(script_json(self.data))) }
-                    script { (PreEscaped(SCRIPT)) }
+                    script { (PreEscaped(script::PAGE)) }
                 }
             }
         };

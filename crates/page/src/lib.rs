@@ -22,6 +22,7 @@ pub mod explore;
 mod figure;
 mod pictures;
 mod run;
+mod script;
 mod table;
 pub mod text;
 pub mod web;

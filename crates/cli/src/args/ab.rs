@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use truetail_analysis::compare::CompareGate;
 
+use super::comparison::ComparisonArgs;
 use super::page::TypedArgs;
 use super::run_options::{Omits, RunOptions};
 use super::values::count;
@@ -33,25 +33,14 @@ pub struct AbArgs {
     pub rounds: RoundsArgs,
     #[command(flatten)]
     pub run: RunOptions<OmittedByAb>,
-    /// Fail the comparison (exit code 3) on this condition, such as 'p99 worse than 5%'. Repeatable. The exit code is 4 if the
-    /// runs cannot decide it
-    #[arg(long, value_name = "CONDITION", help_heading = "Result")]
-    pub fail_if: Vec<CompareGate>,
+    #[command(flatten)]
+    pub result: ComparisonArgs,
     /// Save the runs in this folder, which must be new or empty [default: a new folder under truetail-runs]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     pub out: Option<PathBuf>,
     /// Compare the runs even if some are INVALID
     #[arg(long, help_heading = "Result")]
     pub anyway: bool,
-    /// Print the result as JSON on standard output, and nothing else
-    #[arg(long, help_heading = "Result")]
-    pub json: bool,
-    /// Write a page with the curves, heat maps and ratios to this file: one HTML file that loads nothing
-    #[arg(long, value_name = "FILE", help_heading = "Result")]
-    pub html: Option<PathBuf>,
-    /// Append one row per run to this CSV file, for a spreadsheet or a change-point detector. A new file gets a header
-    #[arg(long, value_name = "FILE", help_heading = "Result")]
-    pub append: Option<PathBuf>,
     /// Show no progress
     #[arg(long, help_heading = "Result")]
     pub quiet: bool,

@@ -8,6 +8,7 @@ pub mod certify;
 pub mod checks;
 pub mod clap_error;
 pub mod compare;
+pub mod comparison;
 pub mod completions;
 pub mod correct;
 pub mod demo;

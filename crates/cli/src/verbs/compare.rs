@@ -1,32 +1,29 @@
 //! `truetail compare`: did it get slower?
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use truetail_analysis::compare::{compare as compare_findings, objections};
-use truetail_report::{CompareReport, compare_history, compare_json, compare_text};
-use truetail_run::{Findings, GateState};
+use truetail_report::CompareReport;
+use truetail_run::Findings;
 
-use super::compare_page;
+use super::comparison::{check_places, exit_code, hand_out};
 use super::named_run::{Named, with_verdicts};
 use super::report::load;
 use crate::args::compare::CompareArgs;
-use crate::error::{ExitCode, Result, runtime_error, usage_error};
-use crate::gating::check_place;
-use crate::{command_line, output};
+use crate::command_line;
+use crate::error::{ExitCode, Result, usage_error};
 
 /// Compares, prints, and appends to the history.
 ///
 /// # Errors
 /// If a folder is no run, or something cannot be written.
 pub fn compare(args: CompareArgs) -> Result<ExitCode> {
-    args.html.as_deref().map_or(Ok(()), |file| check_place("--html", file))?;
+    check_places(&args.result)?;
     let (a, b) = sides(args.runs, args.against)?;
     let (a, b) = (load_all(&a)?, load_all(&b)?);
     let objections = objections(&with_verdicts(&a), &with_verdicts(&b));
     let compared = (objections.is_empty() || args.anyway).then(|| compare_findings(&of_side(&a), &of_side(&b)));
-    let gates = compared.iter().flat_map(|found| args.fail_if.iter().map(|gate| gate.judge(found))).collect();
+    let gates = compared.iter().flat_map(|found| args.result.fail_if.iter().map(|gate| gate.judge(found))).collect();
     let names = |side: &[Named]| side.iter().map(|named| named.name.clone()).collect();
     let report = CompareReport {
         a: names(&a),
@@ -37,24 +34,8 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
         gates,
         rounds: None,
     };
-    output::print(&if args.json { compare_json(&report) } else { compare_text(&report, output::stdout_style()) })?;
-    if let Some(file) = &args.html {
-        compare_page::write(file, &report, [&a, &b], &command_line::of_words(&args.typed.words))?;
-    }
-    if let Some(file) = &args.append {
-        append(file, a.iter().chain(&b))?;
-    }
+    hand_out(&args.result, &report, [&a, &b], || Ok(command_line::of_words(&args.typed.words)))?;
     Ok(exit_code(&report))
-}
-
-/// As its conditions say.
-pub(super) fn exit_code(report: &CompareReport) -> ExitCode {
-    let worst = report.gates.iter().map(|gate| gate.state).max();
-    match (&report.comparison, worst) {
-        (None, _) | (_, Some(GateState::Open)) => ExitCode::Open,
-        (_, Some(GateState::Fails)) => ExitCode::GateFailed,
-        (_, None | Some(GateState::Holds)) => ExitCode::Success,
-    }
 }
 
 /// The runs of A and of B: two runs without `--against` are one of each.
@@ -86,13 +67,4 @@ fn load_all(paths: &[PathBuf]) -> Result<Vec<Named>> {
 
 fn of_side(side: &[Named]) -> Vec<&Findings> {
     side.iter().map(|named| &named.findings).collect()
-}
-
-/// Appends a row a run to the history.
-pub(super) fn append<'a>(file: &Path, runs: impl Iterator<Item = &'a Named>) -> Result<()> {
-    let cannot = |error: std::io::Error| runtime_error(format!("cannot append to {}: {error}", file.display()));
-    let rows: Vec<_> = runs.map(|named| (named.name.as_str(), &named.run, &named.findings)).collect();
-    let mut out = OpenOptions::new().append(true).create(true).open(file).map_err(cannot)?;
-    let is_new = out.metadata().map_err(cannot)?.len() == 0;
-    out.write_all(compare_history(&rows, is_new).as_bytes()).map_err(cannot)
 }

@@ -4,7 +4,7 @@ mod ab;
 mod capacity;
 mod certify;
 mod compare;
-mod compare_page;
+mod comparison;
 mod completions;
 mod demo;
 mod explore;

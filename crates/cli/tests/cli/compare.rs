@@ -117,7 +117,7 @@ fn a_history_grows_by_a_row_a_run() {
     assert_eq!(rows[0], "time,run,verdict,requests,throughput_per_s,p50_ms,p90_ms,p99_ms,p99.9_ms");
     assert_eq!((rows.len(), rows[1] == rows[3], rows[1].split(',').count()), (5, true, 9), "{history}");
     let nowhere = dir.truetail(&["compare", "a", "b", "--append", "no/such/history.csv"]);
-    assert_eq!((nowhere.code, nowhere.stderr.lines().count()), (Some(1), 1), "{nowhere:?}");
+    assert_eq!((nowhere.code, nowhere.stderr.lines().count()), (Some(2), 1), "{nowhere:?}");
 }
 
 #[test]

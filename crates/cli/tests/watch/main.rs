@@ -109,12 +109,14 @@ fn ctrl_c_twice_stops_at_once() {
     let url = format!("http://{}/", listener.local_addr().expect("an address"));
     // Nobody answers, so that the drain goes on.
     tmux.enter(&format!("truetail run {url} -r 50 -d 10m --watch --no-preflight --no-save --timeout none --drain 10m"));
-    tmux.wait_for("in flight");
+    // A run with nothing in flight would end with the first Ctrl-C.
+    tmux.wait_for_screen(|screen| screen.contains(" in flight ·") && !screen.contains("· 0 in flight ·"));
     tmux.keys("C-c");
     tmux.wait_for("stopping:");
     // Otherwise it would wait for answers for ten minutes.
     tmux.keys("C-c");
     tmux.wait_for_screen(|screen| screen.ends_with('$'));
+    assert!(tmux.everything().contains("truetail: stopping at once"), "{}", tmux.everything());
     assert_restored(&tmux);
 }
 

@@ -4,8 +4,8 @@ use super::{each_row, first_row};
 use crate::k6::{DROPPED, DURATION, K6Requests, Sample, VUS_MAX};
 use crate::rows::json::JsonRow;
 use crate::rows::number::Unit;
-use crate::rows::{Books, Lines, RowFormat, RunFacts, Taken, Wrong};
-use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use crate::rows::{RowFormat, RowInput, RunFacts, Taken, Wrong};
+use crate::{FormatInfo, ImportError, Likeness};
 use memchr::memmem::Finder;
 
 static INFO: FormatInfo = FormatInfo { name: "k6-json", about: "k6's samples as JSON lines", tool: Some("k6") };
@@ -50,12 +50,7 @@ impl RowFormat for K6Json {
         }
     }
 
-    fn read(
-        &self,
-        lines: &mut Lines<'_>,
-        books: &mut Books<'_, '_>,
-        _options: &ImportOptions,
-    ) -> Result<RunFacts, ImportError> {
+    fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
         let mut requests = K6Requests::default();
         let mut samples = Samples::new();
         each_row(lines, books, |text, _| samples.take(text, &mut requests))?;

@@ -3,9 +3,9 @@
 use super::{each_row, first_row};
 use crate::rows::json::JsonRow;
 use crate::rows::number::Unit;
-use crate::rows::{Books, Lines, RowFormat, RunFacts, Taken, Wrong};
+use crate::rows::{RowFormat, RowInput, RunFacts, Taken, Wrong};
 use crate::vegeta::{Attempt, VegetaResults};
-use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use crate::{FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "vegeta-json", about: "Vegeta's results as JSON lines", tool: Some("vegeta") };
@@ -33,12 +33,7 @@ impl RowFormat for VegetaJson {
         if row.is_some_and(is_result) { Likeness::Yes } else { Likeness::No }
     }
 
-    fn read(
-        &self,
-        lines: &mut Lines<'_>,
-        books: &mut Books<'_, '_>,
-        _options: &ImportOptions,
-    ) -> Result<RunFacts, ImportError> {
+    fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
         let mut results = VegetaResults::default();
         let mut row = JsonRow::new(&PATHS);
         each_row(lines, books, |text, _| {

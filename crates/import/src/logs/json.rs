@@ -8,9 +8,9 @@ use super::ServerSeen;
 use crate::json::{each_row, first_row};
 use crate::rows::json::{JsonRow, Value};
 use crate::rows::number::{Measured, NotUsable, Unit};
-use crate::rows::{Books, Lines, RowFormat, RunFacts, Taken, Workers, Wrong};
+use crate::rows::{RowFormat, RowInput, RunFacts, Taken, Workers, Wrong};
 use crate::tables::outcome_of;
-use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use crate::{FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "access-json", about: "an access log of nginx or Envoy as JSON lines", tool: None };
@@ -111,12 +111,7 @@ impl RowFormat for AccessJson {
         false
     }
 
-    fn read(
-        &self,
-        lines: &mut Lines<'_>,
-        books: &mut Books<'_, '_>,
-        _options: &ImportOptions,
-    ) -> Result<RunFacts, ImportError> {
+    fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
         let (mut row, mut seen, mut workers) = (Row::new(), ServerSeen::default(), Workers::default());
         let mut failures = FailureClassifier::default();
         each_row(lines, books, |line, _| {

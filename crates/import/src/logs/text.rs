@@ -10,9 +10,9 @@ use crate::head::first_line;
 use crate::json::each_row;
 use crate::rows::instant::instant;
 use crate::rows::number::{Measured, NotUsable, Unit, time, whole};
-use crate::rows::{Books, Lines, RowFormat, Rows, RunFacts, Wrong};
+use crate::rows::{RowFormat, RowInput, Rows, RunFacts, Wrong};
 use crate::tables::outcome;
-use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use crate::{FormatInfo, ImportError, Likeness};
 
 /// How a word with the time of the request may begin; else it is the first one with three decimals.
 const TIME_NAMES: [&[u8]; 4] = [b"rt=", b"request_time=", b"req_time=", b"reqtime="];
@@ -66,12 +66,7 @@ impl RowFormat for TextLog {
         false
     }
 
-    fn read(
-        &self,
-        lines: &mut Lines<'_>,
-        books: &mut Books<'_, '_>,
-        _options: &ImportOptions,
-    ) -> Result<RunFacts, ImportError> {
+    fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
         let (mut words, mut seen) = (Words::default(), ServerSeen::default());
         let mut failures = FailureClassifier::default();
         each_row(lines, books, |line, span| {

@@ -24,12 +24,17 @@ pub(crate) trait RowFormat: Sync {
     ///
     /// # Errors
     /// As [`Format::read`].
-    fn read(
-        &self,
-        lines: &mut Lines<'_>,
-        books: &mut Books<'_, '_>,
-        options: &ImportOptions,
-    ) -> Result<RunFacts, ImportError>;
+    fn read(&self, input: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError>;
+}
+
+/// What the reader of a [`RowFormat`] works with.
+pub(crate) struct RowInput<'a, 'input, 'sink> {
+    /// The rows, from the first on.
+    pub lines: &'a mut Lines<'input>,
+    /// Where each row goes.
+    pub books: &'a mut Books<'sink, 'sink>,
+    /// What the user said of the file.
+    pub options: &'a ImportOptions,
 }
 
 /// A format that is read row by row.
@@ -53,7 +58,7 @@ impl<F: RowFormat> Format for Rows<F> {
         let mut lines = Lines::new(input);
         lines.skip_byte_order_mark()?;
         let mut books = if self.0.in_order() { Books::in_order(sink) } else { Books::in_any_order(sink) };
-        let facts = self.0.read(&mut lines, &mut books, options)?;
+        let facts = self.0.read(RowInput { lines: &mut lines, books: &mut books, options })?;
         books.close(self.info(), facts)
     }
 }

@@ -13,7 +13,7 @@ pub(crate) mod wrong;
 
 pub(crate) use books::{Books, RunFacts, Taken};
 pub(crate) use fields::Fields;
-pub(crate) use format::{RowFormat, Rows};
+pub(crate) use format::{RowFormat, RowInput, Rows};
 pub(crate) use lines::Lines;
 pub(crate) use workers::Workers;
 pub(crate) use wrong::Wrong;

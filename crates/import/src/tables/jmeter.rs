@@ -11,8 +11,8 @@ use crate::head::first_line;
 use crate::rows::books::ANSWERED;
 use crate::rows::instant::instant;
 use crate::rows::number::{Finest, Unit, time, whole};
-use crate::rows::{Books, Fields, Lines, RowFormat, RunFacts, Taken, Workers, Wrong};
-use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use crate::rows::{Fields, RowFormat, RowInput, RunFacts, Taken, Workers, Wrong};
+use crate::{FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "jmeter-csv", about: "JMeter's results as CSV (JTL)", tool: Some("jmeter") };
@@ -48,12 +48,7 @@ impl RowFormat for JMeterCsv {
         }
     }
 
-    fn read(
-        &self,
-        lines: &mut Lines<'_>,
-        books: &mut Books<'_, '_>,
-        _options: &ImportOptions,
-    ) -> Result<RunFacts, ImportError> {
+    fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
         let mut facts = RunFacts { duration_resolution_ns: Unit::Millis.nanos(), ..RunFacts::default() };
         if let Some(first) = lines.peek()? {
             let row = lines.bytes(first).to_vec();

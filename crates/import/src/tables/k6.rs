@@ -5,8 +5,8 @@ use crate::head::first_line;
 use crate::k6::{DROPPED, DURATION, K6Requests, Sample, VUS_MAX};
 use crate::rows::instant::instant;
 use crate::rows::number::{Unit, time};
-use crate::rows::{Books, Fields, Lines, RowFormat, RunFacts, Taken, Wrong};
-use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use crate::rows::{Fields, RowFormat, RowInput, RunFacts, Taken, Wrong};
+use crate::{FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo = FormatInfo { name: "k6-csv", about: "k6's samples as CSV", tool: Some("k6") };
 
@@ -31,12 +31,7 @@ impl RowFormat for K6Csv {
         }
     }
 
-    fn read(
-        &self,
-        lines: &mut Lines<'_>,
-        books: &mut Books<'_, '_>,
-        _options: &ImportOptions,
-    ) -> Result<RunFacts, ImportError> {
+    fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
         let mut requests = K6Requests::default();
         if let Some((header, row)) = Header::read(lines, &NEEDED)? {
             let columns = Columns::of(&header);

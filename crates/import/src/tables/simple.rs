@@ -7,8 +7,8 @@ use super::columns::{Clock, ColumnReader, Columns, Length};
 use super::{Header, Table};
 use crate::head::first_line;
 use crate::rows::number::Unit;
-use crate::rows::{Books, Lines, RowFormat, Rows, RunFacts};
-use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use crate::rows::{RowFormat, RowInput, Rows, RunFacts};
+use crate::{FormatInfo, ImportError, Likeness};
 
 /// A table of a tool.
 pub(crate) struct SimpleTable {
@@ -129,12 +129,7 @@ impl RowFormat for SimpleTable {
         self.in_order
     }
 
-    fn read(
-        &self,
-        lines: &mut Lines<'_>,
-        books: &mut Books<'_, '_>,
-        _options: &ImportOptions,
-    ) -> Result<RunFacts, ImportError> {
+    fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
         let mut facts = RunFacts {
             starts: self.starts,
             latency_from: LatencyFrom::Send,

@@ -4,9 +4,9 @@
 use super::{Table, every_row};
 use crate::head::first_line;
 use crate::rows::number::whole;
-use crate::rows::{Books, Fields, Lines, RowFormat, RunFacts, Taken, Wrong};
+use crate::rows::{Fields, RowFormat, RowInput, RunFacts, Taken, Wrong};
 use crate::vegeta::{Attempt, VegetaResults};
-use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use crate::{FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo = FormatInfo { name: "vegeta-csv", about: "Vegeta's results as CSV", tool: Some("vegeta") };
 
@@ -31,12 +31,7 @@ impl RowFormat for VegetaCsv {
         if columns(first_line(head)).is_some() { Likeness::Yes } else { Likeness::No }
     }
 
-    fn read(
-        &self,
-        lines: &mut Lines<'_>,
-        books: &mut Books<'_, '_>,
-        _options: &ImportOptions,
-    ) -> Result<RunFacts, ImportError> {
+    fn read(&self, RowInput { lines, books, .. }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
         let mut results = VegetaResults::default();
         if let Some(first) = lines.peek()? {
             let columns = columns(lines.bytes(first)).unwrap_or(COUNTS[1]);

@@ -3,9 +3,9 @@
 use truetail_run::ForeignStarts;
 
 use super::{OF_OUR_DAYS_NS, Wanted, wrong};
-use crate::rows::{Books, Lines, RowFormat, RunFacts, Taken};
+use crate::rows::{RowFormat, RowInput, RunFacts, Taken};
 use crate::tables::{ColumnReader, Columns, Header, Table};
-use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use crate::{FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "csv", about: "any table with delimiters, with columns named by --columns", tool: None };
@@ -27,12 +27,7 @@ impl RowFormat for UserCsv {
         false
     }
 
-    fn read(
-        &self,
-        lines: &mut Lines<'_>,
-        books: &mut Books<'_, '_>,
-        options: &ImportOptions,
-    ) -> Result<RunFacts, ImportError> {
+    fn read(&self, RowInput { lines, books, options }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
         let wanted = Wanted::new(options)?;
         let mut facts = RunFacts::default();
         if let Some(first) = lines.peek()? {

@@ -9,9 +9,9 @@ use super::csv::starts;
 use crate::json::each_row;
 use crate::rows::json::{JsonRow, Value};
 use crate::rows::number::{Finest, Measured, NotUsable};
-use crate::rows::{Books, Lines, RowFormat, RunFacts, Taken, Workers, Wrong};
+use crate::rows::{RowFormat, RowInput, RunFacts, Taken, Workers, Wrong};
 use crate::tables::{Clock, Length, outcome_of};
-use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
+use crate::{FormatInfo, ImportError, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "jsonl", about: "any JSON lines, with keys named by --columns", tool: None };
@@ -33,12 +33,7 @@ impl RowFormat for UserJson {
         false
     }
 
-    fn read(
-        &self,
-        lines: &mut Lines<'_>,
-        books: &mut Books<'_, '_>,
-        options: &ImportOptions,
-    ) -> Result<RunFacts, ImportError> {
+    fn read(&self, RowInput { lines, books, options }: RowInput<'_, '_, '_>) -> Result<RunFacts, ImportError> {
         let wanted = Wanted::new(options)?;
         let mut objects = Objects::new(&wanted)?;
         each_row(lines, books, |text, _| {

@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::backend::Preset;
 use super::settings::field::{Field, FieldSpec, Scale, Unit};
 use super::settings::{MOST_REAL_RATE, MOST_SECONDS};
+use crate::script;
 
 const STYLES: [&str; 2] = [include_str!("../../assets/page.css"), include_str!("../../assets/explore.css")];
-const SCRIPTS: [&str; 2] = [include_str!("../../assets/page.js"), include_str!("../../assets/explore.js")];
 
 /// What the script needs to know.
 #[derive(Serialize)]
@@ -53,7 +53,7 @@ pub(super) fn document(presets: &[Preset], token: &str) -> String {
                 }
                 footer { p { "truetail " (env!("CARGO_PKG_VERSION")) ". Everything on this page happens on this machine." } }
                 script type="application/json" id="explore-data" { (PreEscaped(json(&data))) }
-                @for script in SCRIPTS { script { (PreEscaped(script)) } }
+                @for script in [script::PAGE, script::EXPLORE] { script { (PreEscaped(script)) } }
             }
         }
     };

@@ -7,17 +7,15 @@
 mod runner;
 
 use truetail_analysis::compare::{Expected, objections_beyond};
-use truetail_report::{CompareReport, RoundsEnd, RoundsReport, compare_json, compare_text};
+use truetail_report::{CompareReport, RoundsEnd, RoundsReport};
 use truetail_requests::redacted_url;
 use truetail_study::ab::{AbPlan, AbResult, Ended, Ending, run_rounds};
 
-use super::compare::{append, exit_code};
-use super::compare_page;
+use super::comparison::{check_places, exit_code, hand_out};
 use super::named_run::with_verdicts;
 use crate::args::ab::{AbArgs, RoundsArgs};
+use crate::command_line;
 use crate::error::{CliError, ExitCode, Result};
-use crate::gating::check_place;
-use crate::{command_line, output};
 use runner::Runner;
 
 /// Rounds, unless a number is given.
@@ -30,20 +28,13 @@ const MOST_ROUNDS: u32 = 12;
 /// # Errors
 /// If a run cannot be made; what was measured until then is printed first. If something cannot be written.
 pub fn ab(args: AbArgs) -> Result<ExitCode> {
-    args.html.as_deref().map_or(Ok(()), |file| check_place("--html", file))?;
-    args.append.as_deref().map_or(Ok(()), |file| check_place("--append", file))?;
-    let plan = AbPlan { ending: ending(args.rounds), gates: args.fail_if.clone() };
+    check_places(&args.result)?;
+    let plan = AbPlan { ending: ending(args.rounds), gates: args.result.fail_if.clone() };
     let mut runner = Runner::start(&args, plan.ending.most())?;
     let result = run_rounds(&plan, &mut runner);
     let report = report(&args, &plan, &result, &runner);
-    output::print(&if args.json { compare_json(&report) } else { compare_text(&report, output::stdout_style()) })?;
-    if let Some(file) = &args.html {
-        let (a, b) = runner.sides();
-        compare_page::write(file, &report, [a, b], &command_line::of_ab(&args)?)?;
-    }
-    if let Some(file) = &args.append {
-        append(file, runner.runs())?;
-    }
+    let (a, b) = runner.sides();
+    hand_out(&args.result, &report, [a, b], || command_line::of_ab(&args))?;
     match result.ended {
         Ended::Failed(error) => Err(error),
         Ended::Stopped => Ok(after_signal(exit_code(&report), runner.signal())),

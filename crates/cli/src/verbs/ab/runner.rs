@@ -57,11 +57,6 @@ impl<'a> Runner<'a> {
         (&self.a, &self.b)
     }
 
-    /// The same, one side after the other.
-    pub(super) fn runs(&self) -> impl Iterator<Item = &Named> {
-        self.a.iter().chain(&self.b)
-    }
-
     /// What holds the folders of the runs.
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()

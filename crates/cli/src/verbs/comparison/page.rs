@@ -9,9 +9,9 @@ use truetail_report::plot::heat_map;
 use truetail_report::{CompareReport, CompareWords, compare_words};
 use truetail_run::folder::REPORT;
 
-use super::named_run::Named;
 use crate::error::Result;
 use crate::page;
+use crate::verbs::named_run::Named;
 
 /// Runs of each side that are drawn. More could not be told from each other.
 const DRAWN: usize = 3;

@@ -1,0 +1,64 @@
+//! What `truetail compare` and `truetail ab` do with a comparison: print it, write its page, append to the history.
+
+mod page;
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+use truetail_report::{CompareReport, compare_history, compare_json, compare_text};
+use truetail_run::GateState;
+
+use super::named_run::Named;
+use crate::args::comparison::ComparisonArgs;
+use crate::error::{ExitCode, Result, runtime_error};
+use crate::gating::check_place;
+use crate::output;
+
+/// Are the places of its files such that they can be written? Asked before anything is measured.
+///
+/// # Errors
+/// If one cannot.
+pub(super) fn check_places(args: &ComparisonArgs) -> Result<()> {
+    let places = [("--html", &args.html), ("--append", &args.append)];
+    places.into_iter().try_for_each(|(option, file)| file.as_deref().map_or(Ok(()), |file| check_place(option, file)))
+}
+
+/// Prints the comparison of A and B, and writes what was asked for. `command` is the command line that the page shows.
+///
+/// # Errors
+/// If something cannot be written.
+pub(super) fn hand_out(
+    args: &ComparisonArgs,
+    report: &CompareReport,
+    [a, b]: [&[Named]; 2],
+    command: impl FnOnce() -> Result<String>,
+) -> Result<()> {
+    output::print(&if args.json { compare_json(report) } else { compare_text(report, output::stdout_style()) })?;
+    if let Some(file) = &args.html {
+        page::write(file, report, [a, b], &command()?)?;
+    }
+    match &args.append {
+        Some(file) => append(file, a.iter().chain(b)),
+        None => Ok(()),
+    }
+}
+
+/// As its conditions say.
+pub(super) fn exit_code(report: &CompareReport) -> ExitCode {
+    let worst = report.gates.iter().map(|gate| gate.state).max();
+    match (&report.comparison, worst) {
+        (None, _) | (_, Some(GateState::Open)) => ExitCode::Open,
+        (_, Some(GateState::Fails)) => ExitCode::GateFailed,
+        (_, None | Some(GateState::Holds)) => ExitCode::Success,
+    }
+}
+
+/// Appends a row a run to the history.
+fn append<'a>(file: &Path, runs: impl Iterator<Item = &'a Named>) -> Result<()> {
+    let cannot = |error: std::io::Error| runtime_error(format!("cannot append to {}: {error}", file.display()));
+    let rows: Vec<_> = runs.map(|named| (named.name.as_str(), &named.run, &named.findings)).collect();
+    let mut out = OpenOptions::new().append(true).create(true).open(file).map_err(cannot)?;
+    let is_new = out.metadata().map_err(cannot)?.len() == 0;
+    out.write_all(compare_history(&rows, is_new).as_bytes()).map_err(cannot)
+}
