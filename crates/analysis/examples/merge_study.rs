@@ -94,16 +94,18 @@ fn merge(folder: &Path) {
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
     folders.sort();
     let begun = Instant::now();
-    let mut merger = Merger::default();
+    let (mut merger, mut reading_s) = (Merger::default(), 0.0);
     for path in &folders {
+        let before = begun.elapsed().as_secs_f64();
         let Loaded { run, verdict, .. } = folder::load(path).expect("a run");
+        reading_s += begun.elapsed().as_secs_f64() - before;
         merger.add(run, Some(&verdict)).expect("a stripe of the same load");
     }
     let whole = merger.finish(Holes::Refused).expect("all of them");
     let (read_s, planned) = (begun.elapsed().as_secs_f64(), whole.snapshot.tally.planned);
     let findings = truetail_analysis::findings(&whole);
     println!(
-        "{} folders, {planned} arrivals: read and added in {read_s:.2} s, judged ({}) {:.2} s after the start; at most {} MB",
+        "{} folders, {planned} arrivals: read and added in {read_s:.2} s (reading {reading_s:.2} s), judged ({}) {:.2} s after the start; at most {} MB",
         folders.len(),
         findings.verdict.state.name(),
         begun.elapsed().as_secs_f64(),

@@ -22,10 +22,10 @@ use crate::checkpoint::Mailbox;
 use crate::connection::timestamps;
 use crate::control::Control;
 use crate::protocol::http1::Http1;
+use crate::start::Start;
 use crate::target::method::Method;
 use crate::target::origin::Origin;
 use crate::target::request_set::{FeedOrder, RequestSet, TargetRequests};
-use crate::start::Start;
 use crate::tls::{Tls, TlsOptions};
 
 mod noticing;

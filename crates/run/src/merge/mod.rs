@@ -148,15 +148,16 @@ impl Merger {
         }
     }
 
-    /// The arrivals, and the bytes of single answers, with those of `part`; refuses more than one run can have.
+    /// The arrivals, and the bytes of single answers, with those of `part`; refuses more than one run can have
+    /// together.
     fn sizes_with(&self, part: &Run) -> Result<(u128, u128), MergeError> {
         let (tally, warmup) = (&part.snapshot.tally, &part.snapshot.warmup);
         let planned = self.planned + u128::from(tally.planned) + u128::from(warmup.planned);
         let bytes = self.sample_bytes + bytes_of_samples(&part.snapshot.samples);
-        if planned > u128::from(MOST_ARRIVALS) {
+        if self.whole.is_some() && planned > u128::from(MOST_ARRIVALS) {
             return Err(MergeError::TooMany { planned });
         }
-        if bytes > u128::from(MOST_BYTES) {
+        if self.whole.is_some() && bytes > u128::from(MOST_BYTES) {
             return Err(MergeError::TooManyBytes { bytes });
         }
         Ok((planned, bytes))
