@@ -155,7 +155,9 @@ fn an_array_of_jobs_has_every_stripe() {
         ];
         script(&dir, "slurm/stripes.sbatch", &load, &environment)
     });
-    jobs.into_iter().for_each(|mut job| drop(job.wait().unwrap()));
+    for mut job in jobs {
+        job.wait().unwrap();
+    }
     dir.truetail(&["merge", "runs/stripe-1", "runs/stripe-2", "runs/stripe-3", "--out", "merged"]);
     assert_eq!(run_file(&dir, "merged")["tally"]["planned"], 50);
 }
