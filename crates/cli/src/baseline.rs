@@ -35,8 +35,9 @@ impl Baseline {
     /// Loads it, so that what is wrong with it is said before anything is sent. `None` where none is named.
     ///
     /// # Errors
-    /// If something is there that is no run, or cannot be read, or if no baseline is named and an option needs one.
-    pub fn resolve(args: BaselineArgs) -> Result<Option<Baseline>> {
+    /// If something is there that is no run, or cannot be read, if no baseline is named and an option needs one, or if the
+    /// run is to be saved in `out`, and there again as the baseline.
+    pub fn resolve(args: BaselineArgs, out: Option<&Path>) -> Result<Option<Baseline>> {
         let Some(path) = args.baseline else {
             let lost =
                 [("--baseline-fail-if", !args.baseline_fail_if.is_empty()), ("--write-baseline", args.write_baseline)];
@@ -46,6 +47,9 @@ impl Baseline {
             };
         };
         let runs = folders(&path)?.iter().map(|folder| load(folder)).collect::<Result<Vec<_>>>()?;
+        if args.write_baseline && runs.is_empty() && out.is_some_and(|out| is_one_path(out, &path)) {
+            return Err(usage_error("--out and --baseline name the same folder; save the run in another one"));
+        }
         if runs.is_empty() {
             OutputFolder::check(&SaveTo::Folder(path.clone()))?;
         }
@@ -75,6 +79,7 @@ impl Baseline {
         Some(CompareReport {
             a: self.runs.iter().map(|old| old.name.clone()).collect(),
             b: vec![THIS_RUN.to_owned()],
+            runs: [self.runs.len(), 1],
             objections,
             anyway: false,
             comparison,
@@ -101,6 +106,11 @@ impl Baseline {
         output::note(&format!("this run is the baseline now, in {path}"));
         Ok(())
     }
+}
+
+fn is_one_path(a: &Path, b: &Path) -> bool {
+    let whole = |path: &Path| std::path::absolute(path).map(|path| path.components().collect::<PathBuf>());
+    matches!((whole(a), whole(b)), (Ok(a), Ok(b)) if a == b)
 }
 
 /// Why a run should be no baseline.

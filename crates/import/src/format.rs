@@ -22,6 +22,15 @@ pub struct FormatInfo {
     pub tool: Option<&'static str>,
 }
 
+impl FormatInfo {
+    fn needs_no(&self, option: &str) -> ImportError {
+        ImportError::Options(format!(
+            "{option} says nothing of the format '{}', which is known; leave it out",
+            self.name
+        ))
+    }
+}
+
 /// How much the beginning of a file looks like a format.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Likeness {
@@ -44,11 +53,30 @@ pub struct ImportOptions {
     /// with the name of its column; in JSON lines with the path to it, and in a table without header with its number from 1.
     pub columns: Vec<(String, String)>,
     /// The units (`ns`, `us`, `ms`, `s`) of `start`, `end` and `duration`, for tables of no tool. Without one, a point in time is
-    /// a date or a Unix time of as many digits as it has, and a duration has the unit at the end of its column's name.
+    /// a date or a Unix time of 10, 13, 16 or 19 digits, and a duration has the unit at the end of its column's name.
     pub units: Vec<(String, String)>,
 }
 
 impl ImportOptions {
+    /// Refuses columns and units.
+    ///
+    /// # Errors
+    /// [`ImportError::Options`].
+    pub(crate) fn refuse_all(&self, info: &FormatInfo) -> Result<(), ImportError> {
+        match self.units.is_empty() {
+            true => self.refuse_columns(info),
+            false => Err(info.needs_no("--units")),
+        }
+    }
+
+    /// Refuses columns.
+    ///
+    /// # Errors
+    /// [`ImportError::Options`].
+    pub(crate) fn refuse_columns(&self, info: &FormatInfo) -> Result<(), ImportError> {
+        if self.columns.is_empty() { Ok(()) } else { Err(info.needs_no("--columns")) }
+    }
+
     /// The unit of `start`, `end` or `duration`, where the user says it.
     ///
     /// # Errors
@@ -64,6 +92,14 @@ impl ImportOptions {
 pub trait Format: Sync {
     /// Facts about it.
     fn info(&self) -> &'static FormatInfo;
+
+    /// Refuses what the user said of the file and this format does not ask for.
+    ///
+    /// # Errors
+    /// [`ImportError::Options`].
+    fn check(&self, options: &ImportOptions) -> Result<(), ImportError> {
+        options.refuse_all(self.info())
+    }
 
     /// Whether a file that begins with `head` is of this format. `head` holds the whole file if that is short, else at least
     /// 64 KiB.

@@ -118,6 +118,7 @@ fn read_text(
         None if head::first_line(&head).trim_ascii_start().starts_with(b"{") => &Rows(user::UserJson),
         None => &Rows(user::UserCsv),
     };
+    format.check(options)?;
     let mut whole = Cursor::new(head).chain(BufReader::with_capacity(HEAD, input));
     let run = format.read(&mut whole, options, sink)?;
     Ok(ForeignRun { habits: habits::of(run.tool.unwrap_or(run.format)), ..run })

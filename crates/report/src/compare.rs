@@ -17,6 +17,8 @@ pub struct CompareReport {
     pub a: Vec<String>,
     /// What the runs of B are called.
     pub b: Vec<String>,
+    /// How many runs A and B have.
+    pub runs: [usize; 2],
     /// Why they should not be compared; empty where nothing speaks against it.
     pub objections: Vec<String>,
     /// They are compared in spite of the objections.
@@ -42,8 +44,8 @@ pub struct RoundsReport {
     pub ended: RoundsEnd,
     /// Runs that the generator spoilt: they were repeated, and are not compared.
     pub spoilt: u32,
-    /// What holds the folders of the runs.
-    pub folder: String,
+    /// What holds the folders of the runs; `None` where none was saved.
+    pub folder: Option<String>,
 }
 
 /// Why there were no more rounds.
@@ -91,8 +93,8 @@ pub fn compare_text(report: &CompareReport, style: Style) -> String {
 fn rounds_line(rounds: &RoundsReport) -> String {
     let RoundsReport { done, most, looks, ended, spoilt, folder } = rounds;
     let number = match ended {
-        RoundsEnd::AllDone => format!("{done} rounds"),
-        RoundsEnd::Decided => format!("{done} rounds of at most {most}, until decided"),
+        RoundsEnd::AllDone => counted(*done, "round", "rounds"),
+        RoundsEnd::Decided => format!("{} of at most {most}, until decided", counted(*done, "round", "rounds")),
         RoundsEnd::Invalid => format!("{done} of {most} rounds, then a run was INVALID"),
         RoundsEnd::Interrupted => format!("{done} of {most} rounds, then interrupted"),
         RoundsEnd::GeneratorLimit => {
@@ -101,12 +103,17 @@ fn rounds_line(rounds: &RoundsReport) -> String {
         RoundsEnd::Failed => format!("{done} of {most} rounds, then a run failed"),
     };
     let looks = if *looks > 1 { format!(", up to {looks} looks paid for") } else { String::new() };
-    let repeated = match spoilt {
+    let spoilt = match *spoilt {
         0 => String::new(),
-        1 => ", 1 run repeated because of the generator".to_owned(),
-        n => format!(", {n} runs repeated because of the generator"),
+        n => format!(", {} spoilt by the generator", counted(n, "run", "runs")),
     };
-    format!("Rounds: {number}{looks}{repeated}; runs in {folder}")
+    let folder = folder.as_ref().map_or(String::new(), |folder| format!("; runs in {folder}"));
+    format!("Rounds: {number}{looks}{spoilt}{folder}")
+}
+
+/// `1 round`, and `2 rounds`.
+fn counted(n: u32, one: &str, several: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { several })
 }
 
 fn push_lines(text: &mut String, words: &str, style: Style) {
@@ -239,27 +246,20 @@ struct RunCounts {
     b: usize,
 }
 
-/// JSON, version 1. `comparable` is false where something speaks against the comparison; `quantiles` is empty where it was
-/// not made.
+/// JSON, version 1. `comparable` is false where something speaks against the comparison, or a side has no run; `quantiles` is
+/// empty where it was not made.
 pub fn compare_json(report: &CompareReport) -> String {
     pretty_json(&CompareFile {
         schema: SCHEMA,
-        comparable: report.objections.is_empty(),
+        comparable: report.objections.is_empty() && report.comparison.is_some(),
         reasons: &report.objections,
-        runs: counts(report),
+        runs: RunCounts { a: report.runs[0], b: report.runs[1] },
         between_runs_known: report.comparison.as_ref().is_some_and(Comparison::between_runs_known),
         confidence: report.comparison.as_ref().map(|comparison| comparison.confidence),
         quantiles: report.comparison.as_ref().map_or(&[], |comparison| &comparison.quantiles),
         gates: &report.gates,
         rounds: report.rounds.as_ref(),
     })
-}
-
-fn counts(report: &CompareReport) -> RunCounts {
-    match &report.comparison {
-        Some(comparison) => RunCounts { a: comparison.runs_a, b: comparison.runs_b },
-        None => RunCounts { a: report.a.len(), b: report.b.len() },
-    }
 }
 
 /// The columns of the history that are quantiles.

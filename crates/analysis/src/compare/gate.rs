@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use truetail_run::{GateFinding, GateState};
 
+use crate::figures::quantile_name;
+use crate::support::QUANTILES;
+
 use super::quantiles::{Comparison, QuantileComparison};
 
 /// A condition under which a comparison fails: a quantile of B is worse than that of A by more than a share.
@@ -40,10 +43,21 @@ impl FromStr for CompareGate {
         let (name, share) = text.split_once("worse than").ok_or_else(malformed)?;
         let percent = name.trim().strip_prefix('p').ok_or_else(malformed)?;
         let q = crate::gates::part_of_one(percent).ok_or_else(malformed)?;
+        if !QUANTILES.contains(&q) || q >= 1.0 {
+            return Err(not_compared(text.trim()));
+        }
         let share = share.trim().strip_suffix('%').ok_or_else(malformed)?;
         let share = share.trim_end().parse::<f64>().ok().filter(|share| share.is_finite() && *share >= 0.0);
         Ok(CompareGate { text: text.trim().to_owned(), q, share: share.ok_or_else(malformed)? / 100.0 })
     }
+}
+
+fn not_compared(text: &str) -> CompareGateError {
+    let names: Vec<_> = QUANTILES.iter().filter(|q| **q < 1.0).map(|q| quantile_name(*q)).collect();
+    CompareGateError(format!(
+        "'{text}' names a percentile that is not compared; the ones that are: {}",
+        names.join(", ")
+    ))
 }
 
 impl fmt::Display for CompareGate {
@@ -82,7 +96,8 @@ impl CompareGate {
 
 fn message(compared: Option<&QuantileComparison>, confidence: f64, state: GateState) -> String {
     let Some(QuantileComparison { ratio: Some(ratio), ratio_low: Some(low), ratio_high, .. }) = compared else {
-        return "no interval: every run needs this percentile, and an answer at it".to_owned();
+        return "no interval: a run is too short for this percentile, or too many of its requests had no answer"
+            .to_owned();
     };
     let high = ratio_high.map_or("unknown".to_owned(), change);
     let measured = format!("measured {}, {} interval {} … {high}", change(*ratio), percent(confidence), change(*low));

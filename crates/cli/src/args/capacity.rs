@@ -16,6 +16,40 @@ Examples:
   truetail capacity http://127.0.0.1:8080/api --slo 'p99 < 50ms' --slo 'error-rate < 0.1%' --max-time 30m
   truetail capacity http://127.0.0.1:8080/api --slo 'p99.9 < 200ms' --min-rate 500 --max-rate 5k --resolution 2%";
 
+/// Options of `truetail run` that a search sets itself, or that would have no effect in it, by their long names.
+pub const NOT_FOR_PROBES: [&str; 30] = [
+    "rate",
+    "spacing",
+    "seed",
+    "profile",
+    "model",
+    "duration",
+    "requests",
+    "warmup",
+    "until",
+    "stop-when-saturated",
+    "fail-if",
+    "baseline",
+    "baseline-fail-if",
+    "write-baseline",
+    "check",
+    "live",
+    "otlp",
+    "watch",
+    "junit",
+    "markdown",
+    "github",
+    "html",
+    "details",
+    "config",
+    "out",
+    "no-save",
+    "force",
+    "quiet",
+    "json",
+    "url",
+];
+
 /// Find the highest request rate at which a service meets its objectives
 ///
 /// Probes one rate after the other. Each probe goes on until its percentiles prove that the service meets the objectives or

@@ -109,6 +109,18 @@ pub fn typed(verb: &str, words: &[OsString]) -> Vec<String> {
     std::iter::once(verb.to_owned()).chain(words).collect()
 }
 
+/// The options of `run` that these words give.
+///
+/// # Errors
+/// What is wrong with them, in one line.
+pub fn given_in_run<W: Into<OsString> + Clone>(words: impl IntoIterator<Item = W>) -> Result<Given> {
+    let definition = definition().disable_help_flag(true);
+    let arguments: Vec<_> = definition.get_arguments().cloned().collect();
+    let matches = definition.try_get_matches_from(words);
+    let matches = matches.map_err(|error| usage_error(clap_error::in_one_line(&error)))?;
+    Ok(given(&arguments, &matches))
+}
+
 /// The options among `args` that were given on the command line.
 pub fn given(args: &[Arg], matches: &ArgMatches) -> Given {
     let words = |arg: &Arg| {

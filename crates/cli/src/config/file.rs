@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::layers::{URL, over};
 use super::place::{Source, suggestion};
-use crate::args::capacity::CapacityArgs;
+use crate::args::capacity::{CapacityArgs, NOT_FOR_PROBES};
 use crate::args::clap_error::in_one_line;
 use crate::args::run_options::{Given, definition, definition_of, flag, words_of};
 
@@ -152,6 +152,7 @@ impl Options {
     /// Those of the search itself, and those of its requests.
     fn of_capacity() -> Options {
         let mut options = named(&definition());
+        options.retain(|name, _| !NOT_FOR_PROBES.contains(&name.as_str()));
         options.extend(named(&definition_of::<CapacityArgs>().mut_arg("url", |url| url.required(false))));
         Options(options)
     }
@@ -175,6 +176,10 @@ impl Options {
             return text(value).map(|url| vec![url.into()]).ok_or_else(|| of_key("write a URL in quotes"));
         }
         let Some((arg, definition)) = self.0.get(name) else {
+            // A run has all of these.
+            if NOT_FOR_PROBES.contains(&name) {
+                return Err(of_key("a search sets this itself, or it has no effect in one; leave it out"));
+            }
             let known: Vec<_> = std::iter::once(URL.to_owned()).chain(self.0.keys().cloned()).collect();
             return Err(format!("unknown key '{name}' in {title}; {}", suggestion(name, &known)));
         };

@@ -14,11 +14,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
-use clap::ArgMatches;
-
 use crate::args::capacity::CapacityArgs;
 use crate::args::run::RunArgs;
-use crate::args::run_options::{Given, definition, definition_of, given, parse_as, parse_run, typed as as_typed};
+use crate::args::run_options::{Given, definition_of, given, given_in_run, parse_as, parse_run, typed as as_typed};
 use crate::error::{CliError, Result, runtime_error, usage_error};
 use file::{ConfigFile, is_name};
 use layers::{URL, over};
@@ -74,11 +72,7 @@ fn missing(name: Option<&str>) -> CliError {
 
 /// What the command line gives: options, and a curl command. A name says where to look, and is no option.
 fn typed(args: &RunArgs, is_named: bool) -> Result<(Given, Vec<OsString>)> {
-    let definition = definition();
-    let arguments: Vec<_> = definition.get_arguments().cloned().collect();
-    let words = args.typed.words.iter().skip(1);
-    let matches: ArgMatches = definition.try_get_matches_from(words).map_err(usage_error)?;
-    let mut options = given(&arguments, &matches);
+    let mut options = given_in_run(args.typed.words.iter().skip(1))?;
     options.remove("config");
     if let Some(url) = args.url.as_ref().filter(|_| !is_named) {
         options.insert(URL.to_owned(), vec![url.into()]);
@@ -114,7 +108,7 @@ pub fn complete_capacity(args: CapacityArgs) -> Result<CapacityArgs> {
     }
     let is_own = |option: &String| own.iter().any(|arg| arg.get_long() == Some(option.as_str()));
     let (own, requests): (Given, Given) = options.into_iter().partition(|(option, _)| is_own(option));
-    let requests = requests.into_values().flatten().chain(args.run_options.iter().map(OsString::from));
+    let requests = over(requests, given_in_run(&args.run_options)?).into_values().flatten();
     let words: Vec<_> =
         url.into_iter().chain(own.into_values().flatten()).chain(["--".into()]).chain(requests).collect();
     let typed = as_typed("capacity", &words);

@@ -28,6 +28,7 @@ pub fn compare(args: CompareArgs) -> Result<ExitCode> {
     let report = CompareReport {
         a: names(&a),
         b: names(&b),
+        runs: [a.len(), b.len()],
         objections,
         anyway: args.anyway,
         comparison: compared,

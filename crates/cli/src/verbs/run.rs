@@ -34,7 +34,7 @@ use crate::supervisor::not_reached;
 pub fn run(args: RunArgs) -> Result<ExitCode> {
     let mut args = config::complete(args)?;
     let screen = args.screen;
-    let baseline = Baseline::resolve(std::mem::take(&mut args.baseline))?;
+    let baseline = Baseline::resolve(std::mem::take(&mut args.baseline), args.out.as_deref())?;
     let mut resolved = resolve(args)?;
     OutputFolder::check(&resolved.save_to)?;
     let view = LiveView::prepare(&resolved.live)?;

@@ -39,7 +39,7 @@ fn sides_run_in_turns_and_each_run_is_kept() {
     assert_eq!((rounds["done"].as_u64(), rounds["ended"].as_str()), (Some(2), Some("all_done")), "{json}");
     assert_eq!(rounds["folder"], "out");
     let page = std::fs::read_to_string(dir.path().join("ab.html")).expect("a page");
-    assert!(page.contains("href=\"out/round-2-b/report.html\"") && page.contains("Rounds: 2 rounds"));
+    assert!(page.contains("href=\"./out/round-2-b/report.html\"") && page.contains("Rounds: 2 rounds"));
     let times = ["round-1-a", "round-1-b", "round-2-b", "round-2-a"].map(|name| started(&dir, name));
     assert!(times.is_sorted(), "A B B A: {times:?}");
     let run = |name: &str| assert_complete(&dir.path().join("out").join(name));
@@ -92,15 +92,31 @@ fn ctrl_c_keeps_what_is_there() {
 }
 
 #[test]
-fn a_server_that_is_not_there_ends_it_in_one_line() {
+fn a_server_that_is_not_there_is_missed_before_anything_runs() {
     let (dir, _other, a, _b) = servers();
     let gone = ClosedPort::take(0);
     let options = ["-r", "100", "-d", "200ms", "--quiet", "--out", "out", "--anyway"];
-    let output = dir.truetail(&[&["ab", &a.api(), &gone.url()], &options[..]].concat());
-    assert_eq!((output.code, output.stderr.lines().count()), (Some(1), 1), "{output:?}");
-    assert!(output.stderr.contains("is the server running?"), "{output:?}");
-    assert!(output.stdout.contains("Rounds: 0 of 5 rounds, then a run failed"), "{output:?}");
-    started(&dir, "round-1-a");
+    for sides in [[a.api(), gone.url()], [gone.url(), a.api()]] {
+        let output =
+            dir.truetail(&[&["ab", &sides[0], &sides[1]], &options[..], &["--append", "history.csv"]].concat());
+        assert_eq!((output.code, output.stderr.lines().count()), (Some(1), 1), "{output:?}");
+        assert!(output.stderr.contains("is the server running?"), "{output:?}");
+        assert!(!dir.path().join("out").exists() && !dir.path().join("history.csv").exists(), "{output:?}");
+    }
+}
+
+#[test]
+fn without_a_run_nothing_is_compared() {
+    let (dir, _other, a, b) = servers();
+    let options = ["-r", "100", "-d", "60s", "--out", "out", "--json", "--html", "ab.html", "--append", "history.csv"];
+    let mut running = TestProcess::start(dir.command(&[&["ab", &a.api(), &b.api()], &options[..]].concat()));
+    running.wait_for_stderr("round-1-a");
+    running.signal(Signal::SIGINT);
+    let output = running.end();
+    assert_eq!(output.code, Some(130), "{output:?}");
+    let json = output.json();
+    assert_eq!((&json["comparable"], &json["runs"]["a"], &json["runs"]["b"]), (&false.into(), &0.into(), &0.into()));
+    assert!(!dir.path().join("ab.html").exists() && !dir.path().join("history.csv").exists());
 }
 
 #[test]

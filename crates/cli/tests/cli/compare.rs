@@ -53,7 +53,7 @@ fn a_page_lays_the_sides_over_and_beside_each_other() {
         "95 % interval",
         "FAILED p50 worse than 5%",
         "One run on each side",
-        "href=\"after/report.html\"",
+        "href=\"./after/report.html\"",
         "truetail compare before after",
     ] {
         assert!(page.contains(part), "no {part:?}");
@@ -129,6 +129,7 @@ fn what_makes_no_sense_is_one_line() {
         (&["a", "a", "a"], 2, "there are 3 runs, and it is not clear which belong together"),
         (&["a", "missing"], 1, "missing"),
         (&["a", "a", "--fail-if", "p99 > 5ms"], 2, "write PERCENTILE worse than SHARE"),
+        (&["a", "a", "--fail-if", "p75 worse than 5%"], 2, "the ones that are: p50, p90, p95, p99, p99.9, p99.99"),
     ] {
         let output = dir.truetail(&[&["compare"], arguments].concat());
         assert_eq!((output.code, output.stderr.lines().count()), (Some(code), 1), "{output:?}");

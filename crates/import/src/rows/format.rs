@@ -12,6 +12,11 @@ pub(crate) trait RowFormat: Sync {
     /// As [`Format::info`].
     fn info(&self) -> &'static FormatInfo;
 
+    /// As [`Format::check`].
+    fn check(&self, options: &ImportOptions) -> Result<(), ImportError> {
+        options.refuse_all(self.info())
+    }
+
     /// As [`Format::likeness`].
     fn likeness(&self, head: &[u8]) -> Likeness;
 
@@ -43,6 +48,10 @@ pub(crate) struct Rows<F>(pub F);
 impl<F: RowFormat> Format for Rows<F> {
     fn info(&self) -> &'static FormatInfo {
         self.0.info()
+    }
+
+    fn check(&self, options: &ImportOptions) -> Result<(), ImportError> {
+        self.0.check(options)
     }
 
     fn likeness(&self, head: &[u8]) -> Likeness {

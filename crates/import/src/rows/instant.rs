@@ -21,6 +21,19 @@ pub(crate) fn instant(text: &[u8]) -> Result<Measured, NotUsable> {
     }
 }
 
+/// The unit of a Unix time of the years 2001 to 2286, by its digits before the point. `None` for any other number.
+pub(crate) fn unit_of_unix_time(text: &[u8]) -> Option<Unit> {
+    let digits = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    let is_number = matches!(text.get(digits), None | Some(b'.'));
+    match digits {
+        10 if is_number => Some(Unit::Seconds),
+        13 if is_number => Some(Unit::Millis),
+        16 if is_number => Some(Unit::Micros),
+        19 if is_number => Some(Unit::Nanos),
+        _ => None,
+    }
+}
+
 /// The unit of a Unix time of our days with that many digits before the point.
 fn unit_of(digits: usize) -> Unit {
     match digits {

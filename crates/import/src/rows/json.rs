@@ -1,6 +1,6 @@
 //! Rows that are JSON objects: of each, the values at a few paths, and nothing else is kept.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -89,7 +89,21 @@ impl Value {
                 Ok(Measured { ns, resolution_ns: unit.nanos() })
             }
             Kind::Negative(_) => Err(NotUsable::Negative),
-            Kind::Float(number) => float(number, unit),
+            Kind::Float(number) => {
+                Decimal::of(number).map_or_else(|| float(number, unit), |text| time(text.text(), unit))
+            }
+            Kind::Bool(_) | Kind::Other => Err(NotUsable::NoNumber),
+        }
+    }
+
+    /// What `read` makes of its text, or of its digits where it is a number.
+    pub fn with_digits<T>(&self, read: impl FnOnce(&[u8]) -> Result<T, NotUsable>) -> Result<T, NotUsable> {
+        match self.kind {
+            Kind::Text => read(self.text.as_bytes()),
+            Kind::Whole(number) => read(Digits::of(number).text()),
+            Kind::Float(number) => Decimal::of(number).map_or(Err(NotUsable::NoTime), |text| read(text.text())),
+            Kind::Absent => Err(NotUsable::Absent),
+            Kind::Negative(_) => Err(NotUsable::Negative),
             Kind::Bool(_) | Kind::Other => Err(NotUsable::NoNumber),
         }
     }
@@ -99,22 +113,38 @@ impl Value {
     /// # Errors
     /// [`NotUsable`], if it is none.
     pub fn instant(&self) -> Result<Measured, NotUsable> {
-        match self.kind {
-            Kind::Text => instant(self.text.as_bytes()),
-            Kind::Whole(number) => instant(Digits::of(number).text()),
-            Kind::Float(number) if number < 1e8 => float(number, Unit::Seconds),
-            // A float of our days has no more than microseconds.
-            Kind::Float(number) => {
-                let unit = if number < 1e11 { Unit::Seconds } else { Unit::Millis };
-                let ns = float(number, unit)?.ns;
-                Ok(Measured { ns: ns.saturating_add(500) / 1_000 * 1_000, resolution_ns: 1_000 })
-            }
-            Kind::Absent | Kind::Negative(_) | Kind::Bool(_) | Kind::Other => self.time(Unit::Seconds),
-        }
+        self.with_digits(instant)
     }
 
     fn set(&mut self, kind: Kind) {
         self.kind = kind;
+    }
+}
+
+/// The shortest text that is read as this number, which is how it was written, without allocation.
+struct Decimal {
+    text: [u8; 40],
+    length: usize,
+}
+
+impl Decimal {
+    /// `None` if it is longer than any time.
+    fn of(number: f64) -> Option<Decimal> {
+        let mut made = Decimal { text: [0; 40], length: 0 };
+        write!(made, "{number}").is_ok().then_some(made)
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.text[..self.length]
+    }
+}
+
+impl fmt::Write for Decimal {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        let end = self.length + part.len();
+        self.text.get_mut(self.length..end).ok_or(fmt::Error)?.copy_from_slice(part.as_bytes());
+        self.length = end;
+        Ok(())
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) enum NotUsable {
     Negative,
     /// It does not fit into 64 bits of nanoseconds.
     TooLarge,
+    /// It is a number of an unknown unit.
+    NoUnit,
 }
 
 /// A unit of time.

@@ -35,6 +35,7 @@ impl fmt::Display for Wrong {
             Wrong::Number(what, NotUsable::NoNumber) => write!(f, "'{what}' is not a number"),
             Wrong::Number(what, NotUsable::NoTime) => write!(f, "'{what}' is not a time"),
             Wrong::Number(what, NotUsable::Negative) => write!(f, "'{what}' is negative"),
+            Wrong::Number(what, NotUsable::NoUnit) => write!(f, "the unit of '{what}' is not known"),
             Wrong::Number(what, NotUsable::TooLarge) => write!(f, "'{what}' is too large"),
             Wrong::Missing(what) => write!(f, "'{what}' is missing"),
             Wrong::Json => f.write_str("it is not a JSON object"),

@@ -6,7 +6,7 @@ use truetail_run::ForeignRequest;
 use truetail_tools::FailureClassifier;
 
 use crate::rows::books::ANSWERED;
-use crate::rows::instant::instant;
+use crate::rows::instant::{instant, unit_of_unix_time};
 use crate::rows::json::Value;
 use crate::rows::number::{Finest, Measured, NotUsable, Unit, time, whole};
 use crate::rows::{Fields, RunFacts, Taken, Workers, Wrong};
@@ -16,8 +16,12 @@ use crate::rows::{Fields, RunFacts, Taken, Workers, Wrong};
 pub(crate) enum Clock {
     /// As a number of a unit.
     In(Unit),
-    /// As [`instant`] reads it.
-    Any,
+    /// As a date with a time of day, or as a Unix time of our days, whose digits tell its unit.
+    OfOurDays,
+    /// The first row will tell whether it is the same.
+    OfFirst,
+    /// The first row did not tell.
+    Unknown,
 }
 
 impl Clock {
@@ -25,11 +29,56 @@ impl Clock {
     ///
     /// # Errors
     /// [`NotUsable`], if it is none.
-    pub fn read(self, text: &[u8]) -> Result<Measured, NotUsable> {
-        match self {
+    pub fn read(&mut self, text: &[u8]) -> Result<Measured, NotUsable> {
+        match *self {
             Clock::In(unit) => time(text, unit),
-            Clock::Any => instant(text),
+            Clock::OfOurDays => of_our_days(text),
+            Clock::Unknown => Err(NotUsable::NoUnit),
+            Clock::OfFirst => {
+                *self = Clock::told_by(of_our_days(text))?;
+                self.read(text)
+            }
         }
+    }
+
+    /// The same of a value of JSON.
+    ///
+    /// # Errors
+    /// [`NotUsable`], if it is none.
+    pub fn read_value(&mut self, value: &Value) -> Result<Measured, NotUsable> {
+        match *self {
+            Clock::In(unit) => value.time(unit),
+            Clock::OfOurDays => value.with_digits(of_our_days),
+            Clock::Unknown => Err(NotUsable::NoUnit),
+            Clock::OfFirst => {
+                *self = Clock::told_by(value.with_digits(of_our_days))?;
+                self.read_value(value)
+            }
+        }
+    }
+
+    /// How a file writes points in time whose first is this one.
+    fn told_by(first: Result<Measured, NotUsable>) -> Result<Clock, NotUsable> {
+        match first {
+            Ok(_) => Ok(Clock::OfOurDays),
+            Err(NotUsable::NoUnit) => Ok(Clock::Unknown),
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Whether points in time could not be read because their unit is not known.
+    pub fn is_unknown(self) -> bool {
+        self == Clock::Unknown
+    }
+}
+
+/// A date with a time of day, or a Unix time of our days.
+fn of_our_days(text: &[u8]) -> Result<Measured, NotUsable> {
+    let text = text.trim_ascii();
+    match unit_of_unix_time(text) {
+        Some(unit) => time(text, unit),
+        None if time(text, Unit::Seconds).is_ok() => Err(NotUsable::NoUnit),
+        None => instant(text),
     }
 }
 
@@ -90,18 +139,19 @@ impl ColumnReader {
     /// # Errors
     /// [`Wrong`], if a time is none.
     pub fn take(&mut self, row: &[u8], fields: &Fields) -> Result<Taken, Wrong> {
-        let start = match self.columns.start {
+        let start = match &mut self.columns.start {
             Some((column, clock)) => {
+                let column = *column;
                 Some(clock.read(fields.get(row, column)).map_err(|why| Wrong::Number("start", why))?)
             }
             None => None,
         };
-        let duration = match self.columns.length {
-            Length::Duration(column, unit) => {
+        let duration = match &mut self.columns.length {
+            &mut Length::Duration(column, unit) => {
                 time(fields.get(row, column), unit).map_err(|why| Wrong::Number("duration", why))?
             }
             Length::UntilEnd(column, clock) => {
-                let end = clock.read(fields.get(row, column)).map_err(|why| Wrong::Number("end", why))?;
+                let end = clock.read(fields.get(row, *column)).map_err(|why| Wrong::Number("end", why))?;
                 let ns = end.ns.checked_sub(start.map_or(0, |start| start.ns)).ok_or(Wrong::EndsBeforeStart)?;
                 Measured { ns, resolution_ns: end.resolution_ns }
             }
@@ -118,6 +168,11 @@ impl ColumnReader {
         }))
     }
 
+    /// Where the columns are, and what the first rows told of them.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
     /// What was seen, for the run.
     pub fn close(self, facts: &mut RunFacts) {
         facts.start_resolution_ns = self.starts.ns();
@@ -127,11 +182,16 @@ impl ColumnReader {
     }
 }
 
+/// Whether a message stands for an error.
+pub(crate) fn is_error(message: &[u8]) -> bool {
+    !matches!(message, b"" | b"-" | b"0" | b"false")
+}
+
 /// What a status and a message stand for.
 pub(crate) fn outcome(failures: &mut FailureClassifier, status: &[u8], error: &[u8]) -> Outcome {
     match whole(status) {
         Ok(status @ 1..=999) => Outcome::Response { status: status as u16 },
-        _ if !error.is_empty() => failures.classify(&String::from_utf8_lossy(error)),
+        _ if is_error(error) => failures.classify(&String::from_utf8_lossy(error)),
         Ok(_) => failures.unknown("status 0"),
         Err(_) => match std::str::from_utf8(status) {
             Ok("" | "OK" | "ok" | "true" | "success") => ANSWERED,

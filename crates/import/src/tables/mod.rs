@@ -7,7 +7,7 @@ mod k6;
 mod simple;
 mod vegeta;
 
-pub(crate) use columns::{Clock, ColumnReader, Columns, Length, outcome, outcome_of};
+pub(crate) use columns::{Clock, ColumnReader, Columns, Length, is_error, outcome, outcome_of};
 pub(crate) use header::{Header, Table, every_row};
 pub(crate) use jmeter::JMeterCsv;
 pub(crate) use k6::K6Csv;

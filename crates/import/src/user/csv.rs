@@ -2,10 +2,10 @@
 
 use truetail_run::ForeignStarts;
 
-use super::{OF_OUR_DAYS_NS, Wanted, wrong};
+use super::{OF_OUR_DAYS_NS, Wanted, known_units, wrong};
 use crate::rows::{RowFormat, RowInput, RunFacts, Taken};
 use crate::tables::{ColumnReader, Columns, Header, Table};
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "csv", about: "any table with delimiters, with columns named by --columns", tool: None };
@@ -16,6 +16,11 @@ pub(crate) struct UserCsv;
 impl RowFormat for UserCsv {
     fn info(&self) -> &'static FormatInfo {
         &INFO
+    }
+
+    /// They are checked when the file is read.
+    fn check(&self, _options: &ImportOptions) -> Result<(), ImportError> {
+        Ok(())
     }
 
     /// It is read only where the user asks for it.
@@ -47,6 +52,7 @@ impl RowFormat for UserCsv {
                 }
                 Ok(taken)
             })?;
+            known_units(reader.columns().start, reader.columns().length)?;
             reader.close(&mut facts);
             facts.starts = starts(earliest_ns);
         }

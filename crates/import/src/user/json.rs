@@ -4,14 +4,14 @@ use truetail_model::time::Nanos;
 use truetail_run::ForeignRequest;
 use truetail_tools::FailureClassifier;
 
-use super::Wanted;
 use super::csv::starts;
+use super::{Wanted, known_units};
 use crate::json::each_row;
 use crate::rows::json::{JsonRow, Value};
-use crate::rows::number::{Finest, Measured, NotUsable};
+use crate::rows::number::{Finest, Measured};
 use crate::rows::{RowFormat, RowInput, RunFacts, Taken, Workers, Wrong};
-use crate::tables::{Clock, Length, outcome_of};
-use crate::{FormatInfo, ImportError, Likeness};
+use crate::tables::{Clock, Length, is_error, outcome_of};
+use crate::{FormatInfo, ImportError, ImportOptions, Likeness};
 
 static INFO: FormatInfo =
     FormatInfo { name: "jsonl", about: "any JSON lines, with keys named by --columns", tool: None };
@@ -22,6 +22,11 @@ pub(crate) struct UserJson;
 impl RowFormat for UserJson {
     fn info(&self) -> &'static FormatInfo {
         &INFO
+    }
+
+    /// They are checked when the file is read.
+    fn check(&self, _options: &ImportOptions) -> Result<(), ImportError> {
+        Ok(())
     }
 
     /// It is read only where the user asks for it.
@@ -40,6 +45,7 @@ impl RowFormat for UserJson {
             objects.row.read(text)?;
             objects.request()
         })?;
+        known_units(objects.start, objects.length)?;
         Ok(objects.close())
     }
 }
@@ -80,16 +86,18 @@ impl Objects {
     }
 
     fn request(&mut self) -> Result<Taken, Wrong> {
-        let start = match self.start {
-            Some((path, clock)) => Some(read(self.row.value(path), clock).map_err(|why| Wrong::Number("start", why))?),
+        let start = match &mut self.start {
+            Some((path, clock)) => {
+                Some(clock.read_value(self.row.value(*path)).map_err(|why| Wrong::Number("start", why))?)
+            }
             None => None,
         };
-        let duration = match self.length {
-            Length::Duration(path, unit) => {
+        let duration = match &mut self.length {
+            &mut Length::Duration(path, unit) => {
                 self.row.value(path).time(unit).map_err(|why| Wrong::Number("duration", why))?
             }
             Length::UntilEnd(path, clock) => {
-                let end = read(self.row.value(path), clock).map_err(|why| Wrong::Number("end", why))?;
+                let end = clock.read_value(self.row.value(*path)).map_err(|why| Wrong::Number("end", why))?;
                 let ns = end.ns.checked_sub(start.map_or(0, |start| start.ns)).ok_or(Wrong::EndsBeforeStart)?;
                 Measured { ns, resolution_ns: end.resolution_ns }
             }
@@ -98,7 +106,7 @@ impl Objects {
         start.into_iter().for_each(|start| self.starts.see(start));
         self.earliest_ns = self.earliest_ns.into_iter().chain(start.map(|start| start.ns)).min();
         let [worker, status, error, bytes] = self.others.map(|path| path.map_or(&NOTHING, |path| self.row.value(path)));
-        let failed = error.is_there() && !error.text().is_empty() && !matches!(status.whole(), Ok(1..));
+        let failed = error.is_there() && is_error(error.text().as_bytes()) && !matches!(status.whole(), Ok(1..));
         Ok(Taken::Request(ForeignRequest {
             start_ns: start.map(|start| start.ns),
             duration: Nanos(duration.ns),
@@ -116,12 +124,5 @@ impl Objects {
             notes: self.failures.notes().into_iter().chain(self.workers.note()).collect(),
             ..RunFacts::default()
         }
-    }
-}
-
-fn read(value: &Value, clock: Clock) -> Result<Measured, NotUsable> {
-    match clock {
-        Clock::In(unit) => value.time(unit),
-        Clock::Any => value.instant(),
     }
 }

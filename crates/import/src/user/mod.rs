@@ -38,6 +38,12 @@ impl<'o> Wanted<'o> {
         if let Some(role) = unknown(&options.units, &TIMES) {
             return Err(wrong(format!("'{role}' has no unit; name units of {}", TIMES.join(", "))));
         }
+        for pairs in [&options.columns, &options.units] {
+            let roles: Vec<_> = pairs.iter().map(|(role, _)| role).collect();
+            if let Some(role) = roles.iter().enumerate().find(|(n, role)| roles[..*n].contains(role)) {
+                return Err(wrong(format!("'{}' is named twice", role.1)));
+            }
+        }
         if wanted.column("duration").is_none() && (wanted.column("start").is_none() || wanted.column("end").is_none()) {
             return Err(wrong("name the column 'duration', or 'start' and 'end'".to_owned()));
         }
@@ -60,9 +66,9 @@ impl<'o> Wanted<'o> {
         self.options.columns.iter().find(|(name, _)| name == role).map(|(_, column)| column.as_str())
     }
 
-    /// How a point in time is written: as the user says, else as its digits tell.
+    /// How a point in time is written: as the user says, else as the first row tells.
     fn clock(&self, role: &str) -> Result<Clock, ImportError> {
-        Ok(self.options.unit(role)?.map_or(Clock::Any, Clock::In))
+        Ok(self.options.unit(role)?.map_or(Clock::OfFirst, Clock::In))
     }
 
     /// How long requests are: `index` finds a column.
@@ -80,6 +86,24 @@ impl<'o> Wanted<'o> {
             })?,
         };
         Ok(Length::Duration(index("duration")?, unit))
+    }
+}
+
+/// Refuses a table in which the unit of a time is known neither from the user nor from the first row.
+///
+/// # Errors
+/// [`ImportError::Options`], if there is such a time.
+fn known_units(start: Option<(usize, Clock)>, length: Length) -> Result<(), ImportError> {
+    let start = start.map(|(_, clock)| ("start", clock));
+    let end = match length {
+        Length::UntilEnd(_, clock) => Some(("end", clock)),
+        Length::Duration(..) => None,
+    };
+    match start.into_iter().chain(end).find(|(_, clock)| clock.is_unknown()) {
+        Some((role, _)) => Err(wrong(format!(
+            "the first '{role}' is neither a date nor a Unix time of 10, 13, 16 or 19 digits; add --units {role}=s, ms, us or ns"
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -76,7 +76,13 @@ fn what_is_missing_is_said() {
         ("duration=took", "", "the unit of 'took' is not known; add --units duration=ms, us, ns or s"),
         ("duration=took", "duration=h", "the unit of 'duration' must be ns, us, ms or s, not 'h'"),
         ("duration=gone,start=when", "duration=ms", "the table has no column 'gone'; it has when, took"),
+        (
+            "start=when,duration=took",
+            "duration=ms",
+            "the first 'start' is neither a date nor a Unix time of 10, 13, 16 or 19 digits; add --units start=s, ms, us or ns",
+        ),
         ("start=when", "", "name the column 'duration', or 'start' and 'end'"),
+        ("start=when,duration=took,start=took", "", "'start' is named twice"),
         (
             "length=took",
             "",
@@ -89,4 +95,52 @@ fn what_is_missing_is_said() {
     let csv = by_name("csv").expect("a format");
     let error = read(&mut &b"a,b\n"[..], Some(csv), &ImportOptions::default(), &mut |_| ()).expect_err("no columns");
     assert!(matches!(error, ImportError::Options(_)), "{error}");
+}
+
+#[test]
+fn a_unit_is_that_of_the_first_row_or_none() {
+    // Nanoseconds since the start of a run, which soon have as many digits as a Unix time.
+    let text: String = (1..80).map(|n| format!("{},0.5\n", n * 250_000_000_u64)).collect();
+    let error = import("start=1,duration=2", "duration=ms", &text).expect_err("no unit");
+    assert!(error.to_string().contains("add --units start="), "{error}");
+    let (run, requests) = import("start=1,duration=2", "duration=ms,start=ns", &text).expect("a table");
+    assert_eq!((requests.len(), run.damage.rows_left_out, run.clock.starts), (79, 0, ForeignStarts::Run));
+}
+
+#[test]
+fn json_and_csv_of_the_same_rows_read_alike() {
+    let times = ["1795157763.037", "1795157763.1", "1795157764"];
+    let csv: String = times.iter().map(|at| format!("{at},0.0125\n")).collect();
+    let json: String = times.iter().map(|at| format!("{{\"at\":{at},\"took\":0.0125}}\n")).collect();
+    for units in ["duration=s", "duration=s,start=s"] {
+        let (table, rows) = import("start=1,duration=2", units, &csv).expect("a table");
+        let (lines, objects) = import("start=at,duration=took", units, &json).expect("JSON lines");
+        assert_eq!(rows, objects);
+        assert_eq!(table.clock, lines.clock, "{units}");
+    }
+}
+
+#[test]
+fn a_known_format_needs_neither_columns_nor_units() {
+    let text = "offset,response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code\n";
+    let hey = by_name("hey-csv").expect("a format");
+    let pair = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];
+    for (options, what) in [
+        (ImportOptions { columns: pair("start", "offset"), ..ImportOptions::default() }, "--columns says nothing"),
+        (ImportOptions { units: pair("start", "ms"), ..ImportOptions::default() }, "--units says nothing"),
+    ] {
+        let error = read(&mut text.as_bytes(), Some(hey), &options, &mut |_| ()).expect_err(what);
+        assert!(error.to_string().starts_with(what), "{error}");
+    }
+}
+
+#[test]
+fn no_error_may_be_written_as_a_word() {
+    let csv = "took_ms,error\n5,false\n5,0\n5,\n5,reset\n";
+    let json = "{\"took_ms\":5,\"error\":false}\n{\"took_ms\":5,\"error\":\"0\"}\n{\"took_ms\":5}\n{\"took_ms\":5,\"error\":\"reset\"}\n";
+    for text in [csv, json] {
+        let (_, requests) = import("duration=took_ms,error=error", "", text).expect("rows");
+        let answered: Vec<_> = requests.iter().map(|one| matches!(one.outcome, Outcome::Response { .. })).collect();
+        assert_eq!(answered, [true, true, true, false], "{text}");
+    }
 }

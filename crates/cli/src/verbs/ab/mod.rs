@@ -66,6 +66,7 @@ fn report(args: &AbArgs, plan: &AbPlan, result: &AbResult<CliError>, runner: &Ru
     CompareReport {
         a: vec![redacted_url(&args.a)],
         b: vec![redacted_url(&args.b)],
+        runs: [a.len(), b.len()],
         objections,
         anyway: args.anyway,
         comparison: result.comparison.clone().filter(|_| is_compared),
@@ -83,7 +84,7 @@ fn report(args: &AbArgs, plan: &AbPlan, result: &AbResult<CliError>, runner: &Ru
                 Ended::Failed(_) => RoundsEnd::Failed,
             },
             spoilt: result.spoilt,
-            folder: runner.folder().display().to_string(),
+            folder: runner.has_saved().then(|| runner.folder().display().to_string()),
         }),
     }
 }

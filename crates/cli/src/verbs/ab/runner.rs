@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use truetail_engine::Control;
+use truetail_model::record::Snapshot;
 use truetail_run::{GateFinding, GateState};
 use truetail_study::ab::{RunSide, Side, Turn};
 
@@ -16,6 +17,7 @@ use crate::output_folder::{OutputFolder, SaveTo};
 use crate::resolve::load::DEFAULT_SEED;
 use crate::resolve::run::{ResolvedRun, resolve};
 use crate::signals::{CurrentRun, SignalHandler, stop_runs_on_signal};
+use crate::verbs::comparison;
 use crate::verbs::named_run::Named;
 use crate::verbs::run::{name_of, preflight};
 
@@ -29,6 +31,8 @@ pub(super) struct Runner<'a> {
     current: CurrentRun,
     a: Vec<Named>,
     b: Vec<Named>,
+    /// There is a run in the folder, if only one that was spoilt or stopped.
+    has_saved: bool,
     /// Runs that were begun, and the name of the latest: a side that is run again in its round has a name of its own.
     begun: (u32, String),
 }
@@ -41,20 +45,30 @@ impl<'a> Runner<'a> {
         }
         let given = args.run.value_of("seed").map(|seed| seed.parse());
         let seed = given.transpose().map_err(usage_error)?.unwrap_or(DEFAULT_SEED);
-        resolve(args.run.run_args(&args.b, &[])?)?;
+        let mut second = resolve(args.run.run_args(&args.b, &[])?)?;
         let first = resolve(args.run.run_args(&args.a, &[])?)?;
+        // Each run asks its side anew. Here B is asked before all runs of A.
+        if second.preflight {
+            preflight(&mut second.plan, None)?;
+        }
         let save_to = args.out.clone().map_or(SaveTo::NewFolder, SaveTo::Folder);
         let name = format!("ab-{}", name_of(&first.plan.target));
         let folder = OutputFolder::prepare(&save_to, &name)?.expect("runs of ab are saved");
         let current = CurrentRun::default();
         let signals = stop_runs_on_signal(&current)?;
         let begun = (0, String::new());
-        Ok(Runner { args, most, seed, folder, signals, current, a: Vec::new(), b: Vec::new(), begun })
+        let (a, b) = (Vec::new(), Vec::new());
+        Ok(Runner { args, most, seed, folder, signals, current, a, b, has_saved: false, begun })
     }
 
     /// The runs of each side that count, and those that nothing can be compared with.
     pub(super) fn sides(&self) -> (&[Named], &[Named]) {
         (&self.a, &self.b)
+    }
+
+    /// Whether there is a run in its folder.
+    pub(super) fn has_saved(&self) -> bool {
+        self.has_saved
     }
 
     /// What holds the folders of the runs.
@@ -95,8 +109,22 @@ impl<'a> Runner<'a> {
         if self.begun.0 == 0 { name } else { format!("{name}-again-{}", self.begun.0) }
     }
 
+    /// Keeps what is asked for at the end. All that was recorded is only needed of runs that a page draws; the rest of it is in
+    /// the folder of the run, and many runs would fill the memory.
+    fn keep(&mut self, side: Side, mut named: Named) {
+        let kept = match side {
+            Side::A => &mut self.a,
+            Side::B => &mut self.b,
+        };
+        if self.args.result.html.is_none() || kept.len() >= comparison::DRAWN {
+            let Snapshot { tally, last_end, .. } = named.run.snapshot;
+            named.run.snapshot = Snapshot { tally, last_end, ..Snapshot::default() };
+        }
+        kept.push(named);
+    }
+
     /// Offers the load of a side, and saves what comes of it.
-    fn measure(&self, mut resolved: ResolvedRun, saved: &Path) -> Result<Measured> {
+    fn measure(&mut self, mut resolved: ResolvedRun, saved: &Path) -> Result<Measured> {
         let mut notes = if resolved.preflight { preflight(&mut resolved.plan, None)? } else { Vec::new() };
         let folder = OutputFolder::prepare(&resolved.save_to, "")?;
         notes.append(&mut resolved.notes);
@@ -118,6 +146,7 @@ impl<'a> Runner<'a> {
         let cut_warmup = resolved.stop_conditions.cut_warmup;
         let (run, findings) = Judge { gating: resolved.gating, checks: None, cut_warmup }.findings(run);
         folder.map(|folder| folder.save(&run, &findings)).transpose()?;
+        self.has_saved = true;
         let named = Named { name: saved.display().to_string(), run, findings };
         Ok(if signal.is_some() { Measured::Stopped } else { Measured::Whole(Box::new(named)) })
     }
@@ -149,10 +178,7 @@ impl RunSide for Runner<'_> {
             self.tell(&format!("{name} is INVALID because of the generator, and is repeated: {why}"));
             return Ok(turn);
         }
-        match side {
-            Side::A => self.a.push(*named),
-            Side::B => self.b.push(*named),
-        }
+        self.keep(side, *named);
         Ok(turn)
     }
 

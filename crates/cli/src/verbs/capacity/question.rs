@@ -7,8 +7,9 @@ use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
 use truetail_study::capacity::Question;
 
-use crate::args::capacity::CapacityArgs;
+use crate::args::capacity::{CapacityArgs, NOT_FOR_PROBES};
 use crate::args::run::{RunArgs, SpacingName};
+use crate::args::run_options::given_in_run;
 use crate::args::{CliAction, Command, parse};
 use crate::error::{Result, usage_error};
 use crate::resolve::load::DEFAULT_SEED;
@@ -110,6 +111,7 @@ fn run_args(args: &CapacityArgs) -> Result<RunArgs> {
         None | Some(SpacingName::Poisson) => "poisson",
         Some(SpacingName::Even) => "even",
     };
+    refuse_load(&args.run_options)?;
     let seed = args.seed.unwrap_or(DEFAULT_SEED).to_string();
     let own = ["truetail", "run", &args.url, "--rate", "1", "--spacing", spacing, "--seed", &seed, "--no-save"];
     let words = own.into_iter().chain(args.run_options.iter().map(String::as_str));
@@ -120,43 +122,13 @@ fn run_args(args: &CapacityArgs) -> Result<RunArgs> {
         },
         CliAction::Show(_) => None,
     };
-    let run = parsed
-        .ok_or_else(|| usage_error("after --, write options of 'truetail run', such as -H 'Accept: text/html'"))?;
-    refuse_load(&run)?;
-    Ok(run)
+    parsed.ok_or_else(|| usage_error("after --, write options of 'truetail run', such as -H 'Accept: text/html'"))
 }
 
 /// Refuses options that the search sets itself, or that would have no effect in it.
-fn refuse_load(run: &RunArgs) -> Result<()> {
-    let refused = [
-        ("--profile", run.profile.is_some()),
-        ("--model", run.model.is_some()),
-        ("--duration", run.duration.is_some()),
-        ("--requests", run.requests.is_some()),
-        ("--warmup", run.warmup.is_some()),
-        ("--until", run.until.is_some()),
-        ("--stop-when-saturated", run.stop_when_saturated),
-        ("--fail-if", !run.gates.fail_if.is_empty()),
-        ("--baseline", run.baseline.baseline.is_some()),
-        ("--baseline-fail-if", !run.baseline.baseline_fail_if.is_empty()),
-        ("--write-baseline", run.baseline.write_baseline),
-        ("--check", !run.checks.checks.is_empty()),
-        ("--live", run.live.live.is_some()),
-        ("--otlp", run.live.otlp.is_some()),
-        ("--watch", run.live.watch.watch),
-        ("--junit", run.gates.junit.is_some()),
-        ("--markdown", run.gates.markdown.is_some()),
-        ("--github", run.gates.github),
-        ("--html", run.page.html.is_some()),
-        ("--details", run.screen.details),
-        ("--config", run.config.is_some()),
-        ("--out", run.out.is_some()),
-        ("--force", run.force),
-        ("--quiet", run.quiet),
-        ("--json", run.json),
-    ];
-    match refused.iter().find(|(_, given)| *given) {
-        Some((flag, _)) => Err(usage_error(format!("{flag} has no meaning in the requests of a search; leave it out"))),
+fn refuse_load(words: &[String]) -> Result<()> {
+    match given_in_run(words)?.keys().find(|name| NOT_FOR_PROBES.contains(&name.as_str())) {
+        Some(name) => Err(usage_error(format!("--{name} has no meaning in the requests of a search; leave it out"))),
         None => Ok(()),
     }
 }

@@ -2,6 +2,8 @@
 
 mod page;
 
+pub(super) use page::DRAWN;
+
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
@@ -24,7 +26,7 @@ pub(super) fn check_places(args: &ComparisonArgs) -> Result<()> {
     places.into_iter().try_for_each(|(option, file)| file.as_deref().map_or(Ok(()), |file| check_place(option, file)))
 }
 
-/// Prints the comparison of A and B, and writes what was asked for. `command` is the command line that the page shows.
+/// Prints the comparison of A and B, and writes what was asked for, if there is a run. `command` is the command line that the page shows.
 ///
 /// # Errors
 /// If something cannot be written.
@@ -35,6 +37,9 @@ pub(super) fn hand_out(
     command: impl FnOnce() -> Result<String>,
 ) -> Result<()> {
     output::print(&if args.json { compare_json(report) } else { compare_text(report, output::stdout_style()) })?;
+    if a.is_empty() && b.is_empty() {
+        return Ok(());
+    }
     if let Some(file) = &args.html {
         page::write(file, report, [a, b], &command()?)?;
     }

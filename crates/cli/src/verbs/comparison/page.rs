@@ -1,8 +1,10 @@
 //! The page of a comparison: curves laid over each other, heat maps side by side, and the ratios.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_encode};
 use truetail_analysis::series::{RunSeries, series};
 use truetail_page::{ComparedRun, ComparisonPage, comparison_page};
 use truetail_report::plot::heat_map;
@@ -14,7 +16,7 @@ use crate::page;
 use crate::verbs::named_run::Named;
 
 /// Runs of each side that are drawn. More could not be told from each other.
-const DRAWN: usize = 3;
+pub(in crate::verbs) const DRAWN: usize = 3;
 
 /// Writes the page of a comparison of A and B.
 ///
@@ -70,10 +72,17 @@ fn html(
     })
 }
 
-/// The page of a run, as a path from this page; `None` where it has none, or lies elsewhere.
+/// The page of a run, as a reference from this page; `None` where it has none, or lies elsewhere.
 fn link(file: &Path, run: &Path) -> Option<String> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let page = fs::canonicalize(run.join(REPORT)).ok()?;
     let path = page.strip_prefix(fs::canonicalize(folder).ok()?).ok()?;
-    Some(path.to_str()?.to_owned())
+    let parts = path.components().map(|part| encoded(part.as_os_str().as_bytes()).to_string());
+    Some(format!("./{}", parts.collect::<Vec<_>>().join("/")))
+}
+
+/// A part of a path, so that no sign of it means anything in a reference.
+fn encoded(part: &[u8]) -> PercentEncode<'_> {
+    const PLAIN: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    percent_encode(part, &PLAIN)
 }

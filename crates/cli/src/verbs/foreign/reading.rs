@@ -73,7 +73,7 @@ fn length_of(path: &Path) -> Option<u64> {
 
 fn explained(name: &str, error: &ImportError) -> CliError {
     match error {
-        ImportError::Options(what) => CliError { exit_code: ExitCode::Usage, message: format!("--columns: {what}") },
+        ImportError::Options(what) => CliError { exit_code: ExitCode::Usage, message: format!("'{name}': {what}") },
         ImportError::Unrecognised(_) => runtime_error(format!(
             "the format of '{name}' is not known: {error}; name the format with --format, or what its columns \
              are with --columns"

@@ -27,6 +27,10 @@ impl Format for HdrFile {
         self.info
     }
 
+    fn check(&self, options: &ImportOptions) -> Result<(), ImportError> {
+        options.refuse_columns(self.info)
+    }
+
     fn likeness(&self, head: &[u8]) -> Likeness {
         (self.likeness)(without_mark(head))
     }
