@@ -85,7 +85,8 @@ fn gaps(run: &Run, records: &[RequestRecord], tolerance_ns: u64) -> Option<Gaps>
 
 /// The profile of an open schedule with exponential gaps, where it can be read back.
 fn poisson_profile(run: &Run) -> Option<Profile> {
-    let offered = &run.facts.offered;
+    // The gaps of a stripe are sums of several.
+    let offered = Some(&run.facts.offered).filter(|_| run.facts.stripe.is_none())?;
     let is_poisson = offered.model == LoadModelKind::Open && offered.spacing.as_deref() == Some("poisson");
     offered.profile.as_ref().filter(|_| is_poisson)?.parse().ok()
 }

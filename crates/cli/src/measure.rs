@@ -53,12 +53,9 @@ pub fn measure(plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
 /// As [`measure`].
 pub fn measure_under(signals: &SignalHandler, plan: &Plan, context: RunContext) -> Result<MeasuredRun> {
     let control = context.control;
-    let model = plan.workload.model.clone();
-    let watch = context
-        .watched
-        .map(|states| Watch::start(Figures::new(model.clone(), control.clone()), &control, states, signals.count()));
-    let watch = watch.transpose()?;
-    let reporter = (!context.quiet && watch.is_none()).then(|| ProgressReporter::start(model, control.clone()));
+    let figures = || Figures::new(plan.workload.model.clone(), control.clone()).of(plan.stripe);
+    let watch = context.watched.map(|states| Watch::start(figures(), &control, states, signals.count())).transpose()?;
+    let reporter = (!context.quiet && watch.is_none()).then(|| ProgressReporter::showing(figures()));
     let supervisor = Supervisor::start(plan, context.stop_conditions, control.clone(), context.quiet);
     let measured = truetail_engine::run(plan, &control);
     let supervisor_notes = supervisor.end();
@@ -70,6 +67,7 @@ pub fn measure_under(signals: &SignalHandler, plan: &Plan, context: RunContext) 
     measured.snapshot.tally.check().map_err(runtime_error)?;
     let offered = OfferedLoad { name: context.scenario, ..plan.offered() };
     let mut run = measured.into_run(RunSource::Sockets, offered);
+    run.facts.stripe = plan.stripe_facts();
     run.facts.interrupted = control.was_stopped();
     run.facts.command = context.command;
     let stopped = signal.filter(|_| run.facts.cut_short == Some(true));

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use truetail_engine::Control;
 use truetail_model::arrival::{RateProfile, Spacing};
+use truetail_model::driver::Stripe;
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModel;
 use truetail_report::{RunProgress, Style, progress_line, progress_text};
@@ -36,8 +37,12 @@ pub struct ProgressReporter {
 impl ProgressReporter {
     /// Shows the progress of the run of `control` in a thread of its own. If no thread can be started, none is shown.
     pub fn start(model: LoadModel, control: Control) -> ProgressReporter {
+        ProgressReporter::showing(Figures::new(model, control))
+    }
+
+    /// The same with figures that are there.
+    pub fn showing(figures: Figures) -> ProgressReporter {
         let (end, ended) = channel();
-        let figures = Figures::new(model, control);
         let show = move || match output::stderr_terminal() {
             Some(style) => redraw(figures, style, &ended),
             None => write_lines(figures, &ended),
@@ -87,6 +92,7 @@ fn write_lines(mut figures: Figures, ended: &Receiver<()>) {
 pub struct Figures {
     model: LoadModel,
     control: Control,
+    stripe: Stripe,
     began: Instant,
     /// (when, requests begun by then), as far back as [`RATE_WINDOW`].
     begun: VecDeque<(Instant, u64)>,
@@ -96,19 +102,25 @@ impl Figures {
     /// Of the run of `control`, from now on.
     pub fn new(model: LoadModel, control: Control) -> Figures {
         let began = Instant::now();
-        Figures { model, control, began, begun: VecDeque::from([(began, 0)]) }
+        Figures { model, control, stripe: Stripe::WHOLE, began, begun: VecDeque::from([(began, 0)]) }
+    }
+
+    /// The same of a run that has this stripe of the load.
+    #[must_use]
+    pub fn of(self, stripe: Stripe) -> Figures {
+        Figures { stripe, ..self }
     }
 
     /// How far the run is.
     pub fn now(&mut self) -> RunProgress {
         let now = Instant::now();
         let seen = self.control.progress();
-        let elapsed = Nanos::from(now - self.began);
+        let elapsed = self.control.elapsed().unwrap_or_else(|| Nanos::from(now - self.began));
         let horizon = self.model.horizon();
         RunProgress {
             elapsed,
             total: horizon.duration,
-            requests: horizon.requests,
+            requests: horizon.requests.map(|all| self.stripe.share_of(all)),
             planned: self.planned_by(elapsed).max(seen.issued),
             sent: seen.issued,
             answered: seen.responses,
@@ -126,10 +138,12 @@ impl Figures {
         if schedule.spacing != Spacing::Even || self.control.was_stopped() {
             return 0;
         }
-        let due = elapsed.saturating_sub(GRACE);
-        let until = schedule.horizon.duration.map_or(due, |end| end.min(due));
-        let planned = schedule.profile.cumulative(until.as_secs_f64()) as u64;
-        schedule.horizon.requests.map_or(planned, |most| most.min(planned))
+        let planned_before = |due: Nanos| {
+            let until = schedule.horizon.duration.map_or(due, |end| end.min(due));
+            let planned = schedule.profile.cumulative(until.as_secs_f64()) as u64;
+            self.stripe.share_of(schedule.horizon.requests.map_or(planned, |most| most.min(planned)))
+        };
+        planned_before(elapsed.saturating_sub(GRACE)).saturating_sub(planned_before(self.control.begins_after()))
     }
 
     /// Requests begun per second over the last [`RATE_WINDOW`], or since the previous line if that is longer ago.

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use truetail_model::record::Snapshot;
 use truetail_model::time::{Clock, Nanos};
-use truetail_reactor::MonotonicClock;
 
 use crate::checkpoint::{Collected, Mailbox};
 use crate::live::{Live, Progress};
+use crate::start::Start;
 
 /// How the workers are to end the run. Later variants are stronger, and a request never becomes weaker.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -30,8 +30,8 @@ struct Shared {
     stop_request: OwnCacheLines<AtomicU8>,
     workers: Mutex<Vec<AttachedWorker>>,
     collected: Collected,
-    /// The clock of the run, once it has been set.
-    clock: OnceLock<MonotonicClock>,
+    /// The clock of the run and the instant at which it begins, once they are set.
+    start: OnceLock<Start>,
 }
 
 /// Every worker reads the value in each turn, and must not wait for a cache line because of writes next to it.
@@ -77,17 +77,22 @@ impl Control {
 
     /// Time since the origin of the run; `None` before the clock of the run is set, and for callables.
     pub fn elapsed(&self) -> Option<Nanos> {
-        self.0.clock.get().map(|clock| clock.now().since_origin())
+        self.0.start.get().map(|start| start.clock.now().since_origin())
     }
 
     /// The origin of the run, in nanoseconds since 1970 UTC; `None` as for [`Control::elapsed`].
     pub fn started_at_unix_ns(&self) -> Option<u64> {
-        self.0.clock.get().map(MonotonicClock::origin_unix_ns)
+        self.0.start.get().map(|start| start.clock.origin_unix_ns())
     }
 
-    /// The run has this clock.
-    pub(crate) fn set_clock(&self, clock: MonotonicClock) {
-        let _ = self.0.clock.set(clock);
+    /// From the origin of the run to its beginning; above zero where it was late for an origin that was given.
+    pub fn begins_after(&self) -> Nanos {
+        self.0.start.get().map_or(Nanos::ZERO, |start| start.begins.since_origin())
+    }
+
+    /// The run has this clock, and begins then.
+    pub(crate) fn set_start(&self, start: Start) {
+        let _ = self.0.start.set(start);
     }
 
     /// What was last requested.

@@ -31,6 +31,7 @@ mod protocol;
 mod result;
 mod run;
 mod since;
+mod start;
 mod target;
 mod tls;
 mod worker;

@@ -1,10 +1,11 @@
 //! The plan of a run: load, target and options, and what follows from them on this machine.
 
 use truetail_model::arrival::RateProfile;
+use truetail_model::driver::Stripe;
 use truetail_model::record::SamplesOptions;
 use truetail_model::time::Nanos;
 use truetail_model::workload::{Limits, LoadModel, Workload};
-use truetail_run::{EndClock, Http2Config, Mix, MixTarget, OfferedLoad, Timing};
+use truetail_run::{EndClock, Http2Config, Mix, MixTarget, OfferedLoad, StripeFacts, Timing};
 
 use crate::host;
 use crate::preflight::{Preflight, PreflightError, observed_preflight};
@@ -16,8 +17,12 @@ use crate::target::{HttpVersion, Target};
 /// One run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The load and its limits.
+    /// The load and its limits, as all machines together have them.
     pub workload: Workload,
+    /// What this machine has of the load.
+    pub stripe: Stripe,
+    /// The origin of the schedule, nanoseconds since 1970 UTC; `None`: as soon as all is ready.
+    pub start_at_unix_ns: Option<u64>,
     /// The target of the load.
     pub target: Target,
     /// Worker threads; `None`: as many as the load needs, at most one for each processor.
@@ -90,6 +95,8 @@ impl Plan {
     pub fn new(workload: Workload, target: Target) -> Plan {
         Plan {
             workload,
+            stripe: Stripe::WHOLE,
+            start_at_unix_ns: None,
             target,
             threads: None,
             samples: SamplesOptions::default(),
@@ -102,16 +109,22 @@ impl Plan {
         }
     }
 
-    /// The cap on connections that will be in force: the user's limit, or else what this machine allows.
+    /// The part of the load that this machine offers, and of its limits.
+    pub fn workload_here(&self) -> Workload {
+        self.workload.of_stripe(self.stripe)
+    }
+
+    /// The cap on connections that will be in force here: the user's limit, or else what this machine allows.
     pub fn effective_cap(&self) -> EffectiveCap {
-        if let Some(connections) = self.workload.limits.connections {
+        let workload = self.workload_here();
+        if let Some(connections) = workload.limits.connections {
             return EffectiveCap { connections, reason: CapReason::UserLimit };
         }
         if self.target.http_version() == HttpVersion::Http2 {
-            let connections = self.threads_for_the_load().min(self.workload.max_workers());
+            let connections = self.threads_for_the_load().min(workload.max_workers());
             return EffectiveCap { connections, reason: CapReason::Multiplexed };
         }
-        if let LoadModel::Closed { users, .. } = self.workload.model {
+        if let LoadModel::Closed { users, .. } = workload.model {
             return EffectiveCap { connections: users, reason: CapReason::Users };
         }
         let files = self.connections_for_files(host::open_file_limits().map(|limit| limit.soft));
@@ -146,9 +159,14 @@ impl Plan {
         }
     }
 
+    /// Which part of the load is offered here, where it is not all of it.
+    pub fn stripe_facts(&self) -> Option<StripeFacts> {
+        (self.stripe != Stripe::WHOLE).then(|| StripeFacts::of(self.stripe, &self.workload))
+    }
+
     /// The number of workers that there will be: at most one for each connection or user, so that each has work.
     pub fn effective_threads(&self) -> u32 {
-        let most = match self.workload.model {
+        let most = match self.workload_here().model {
             LoadModel::Closed { users, .. } => users.min(self.effective_cap().connections),
             LoadModel::Open(_) | LoadModel::PartlyOpen { .. } => self.effective_cap().connections,
         };
@@ -165,14 +183,14 @@ impl Plan {
     /// The number of workers that the load needs.
     fn threads_for_the_load(&self) -> u32 {
         self.threads.unwrap_or_else(|| {
-            let by_load = match &self.workload.model {
+            let of_all = match &self.workload.model {
                 LoadModel::Open(schedule) => schedule.profile.peak_per_second() / RATE_PER_WORKER,
                 LoadModel::PartlyOpen { sessions, requests_per_session, .. } => {
                     sessions.profile.peak_per_second() * f64::from(*requests_per_session) / RATE_PER_WORKER
                 }
                 LoadModel::Closed { .. } => f64::INFINITY,
             };
-            by_load.ceil().clamp(1.0, f64::from(host::cpus())) as u32
+            (of_all / f64::from(self.stripe.of())).ceil().clamp(1.0, f64::from(host::cpus())) as u32
         })
     }
 
@@ -183,7 +201,7 @@ impl Plan {
     pub fn check_open_files(&self) -> Result<(), TooFewFiles> {
         let limit = host::raise_open_file_limit().map(|limits| limits.soft);
         let room = self.connections_for_files(limit);
-        match self.workload.limits.connections {
+        match self.workload_here().limits.connections {
             Some(asked) if asked > room => Err(TooFewFiles { asked, limit, room }),
             _ => Ok(()),
         }

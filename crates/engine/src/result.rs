@@ -4,10 +4,10 @@ use truetail_model::driver::Driver;
 use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions, Snapshot};
 use truetail_model::time::{NANOS_PER_SECOND, Nanos, Timestamp};
 use truetail_model::workload::Workload;
-use truetail_reactor::MonotonicClock;
-use truetail_run::{CpuTime, Facts, GeneratorStats, OfferedLoad, Run, RunSource, TargetBooks};
+use truetail_run::{CpuTime, Facts, GeneratorStats, OfferedLoad, Run, RunSource, StartFacts, TargetBooks};
 
 use crate::host;
+use crate::start::Start;
 use crate::worker::PauseDetector;
 use crate::worker::target_tallies::TargetTallies;
 
@@ -20,6 +20,8 @@ pub struct RunOutput {
     pub by_target: Vec<TargetBooks>,
     /// What the generator knows of itself.
     pub generator: GeneratorStats,
+    /// When it was to begin, where that was given.
+    pub start: Option<StartFacts>,
     /// The origin of the run, nanoseconds since 1970 UTC.
     pub started_at_unix_ns: u64,
     /// From the origin to the end of the last worker.
@@ -45,6 +47,9 @@ impl RunOutput {
             notes: Vec::new(),
             command: None,
             claims: None,
+            stripe: None,
+            start: self.start,
+            shards: None,
             by_target: self.by_target,
             checks: Vec::new(),
             failed_answers: Vec::new(),
@@ -97,10 +102,11 @@ pub(crate) fn worker_stats(pauses: PauseDetector, cpu_before: CpuTime) -> Genera
 }
 
 /// Puts the workers together, in their order.
-pub(crate) fn merge_results(results: Vec<WorkerResult>, clock: MonotonicClock) -> RunOutput {
+pub(crate) fn merge_results(results: Vec<WorkerResult>, start: Start) -> RunOutput {
     let mut snapshot: Option<Snapshot> = None;
     let mut generator: Option<GeneratorStats> = None;
     let mut elapsed = Nanos::ZERO;
+    let missed = results.iter().map(|result| result.driver.missed()).sum();
     let cut_short = results.iter().any(|result| result.driver.was_cut_short());
     for result in results {
         elapsed = elapsed.max(result.ended.since_origin());
@@ -123,7 +129,8 @@ pub(crate) fn merge_results(results: Vec<WorkerResult>, clock: MonotonicClock) -
             clock_reading_ns: Some(truetail_reactor::clock_reading_ns()),
             ..generator.unwrap_or_default()
         },
-        started_at_unix_ns: clock.origin_unix_ns(),
+        start: start.facts(missed),
+        started_at_unix_ns: start.clock.origin_unix_ns(),
         elapsed,
         cut_short,
     }

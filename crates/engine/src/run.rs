@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use truetail_model::driver::{Driver, WorkerShare};
-use truetail_model::time::Nanos;
 use truetail_model::workload::Workload;
-use truetail_reactor::{MonotonicClock, Reactor};
+use truetail_reactor::Reactor;
 use truetail_run::EndClock;
 
 use crate::Plan;
@@ -20,12 +19,10 @@ use crate::protocol::choice::{ProtocolOptions, WithProtocol, with_protocol};
 use crate::protocol::observer::ObserverFactory;
 use crate::protocol::{Events, Protocol};
 use crate::result::{RunOutput, WorkerResult, merge_results, recorder_options};
+use crate::start::Start;
 use crate::tls::{Tls, TlsError};
 use crate::worker::target_tallies;
 use crate::worker::{Ledger, Worker, WorkerConfig};
-
-/// From the call to the first intended start: time for every worker to be ready.
-const LEAD: Nanos = Nanos::from_millis(20);
 
 /// Why no load could be offered.
 #[derive(Debug, thiserror::Error)]
@@ -79,17 +76,17 @@ impl WithProtocol for RunPlan<'_> {
 
     fn with<P: Protocol + Clone + Send + 'static>(self, protocol: P) -> Result<RunOutput, EngineError> {
         let RunPlan { plan, control } = self;
-        let mut workload = plan.workload.clone();
+        let mut workload = plan.workload_here();
         // Found once: what the run itself opens makes room for fewer.
         let cap = plan.effective_cap();
         workload.limits.connections = Some(cap.connections);
         // Kept for the run: stamping is on in the whole system from the first socket that asks for it to the last one.
         let _stamping = (plan.effective_end_clock() == EndClock::Kernel).then(timestamps::switch_on);
         let before = surroundings::read();
-        let (results, clock) = run_workers(plan, &workload, control, &protocol)?;
+        let (results, start) = run_workers(plan, &workload, control, &protocol)?;
         let tallies = results.iter().map(|result| &result.target_tallies);
         let (by_target, targets) = target_tallies::merge_tallies(plan.target.requests(), tallies);
-        let mut output = RunOutput { by_target, ..merge_results(results, clock) };
+        let mut output = RunOutput { by_target, ..merge_results(results, start) };
         output.snapshot.targets = targets;
         if let Some(published) = control.published_so_far() {
             output.snapshot.merge(&published);
@@ -108,16 +105,17 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     workload: &Workload,
     control: &Control,
     protocol: &P,
-) -> Result<(Vec<WorkerResult>, MonotonicClock), EngineError> {
+) -> Result<(Vec<WorkerResult>, Start), EngineError> {
     let (threads, tls) = (plan.effective_threads(), plan.target.tls()?);
     // Before the clock is set: to find the end of a schedule may take longer than what it gives to be ready.
-    let shares = (0..threads).map(|index| WorkerShare { index, workers: threads });
-    let drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();
-    let clock = MonotonicClock::starting_in(LEAD);
-    control.set_clock(clock);
+    let shares = (0..threads).map(|index| WorkerShare { index, workers: threads, stripe: plan.stripe });
+    let mut drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();
+    let start = Start::at(plan.start_at_unix_ns);
+    start.skip_missed(drivers.iter_mut().map(|(_, driver)| driver));
+    control.set_start(start);
     let mut running = Vec::new();
     for (share, driver) in drivers {
-        let config = config_of(plan, workload, share, tls.as_ref(), clock, control);
+        let config = config_of(plan, workload, share, tls.as_ref(), start, control);
         let ledger = ledger_of(plan, workload, control);
         let events = Events::new(plan.observer.as_ref().map(ObserverFactory::observer));
         let protocol = protocol.clone();
@@ -133,7 +131,7 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
         }
     }
     let results = (0..threads).zip(running).map(|(worker, thread)| join(worker, thread)).collect::<Vec<_>>();
-    Ok((results.into_iter().collect::<Result<Vec<_>, _>>()?, clock))
+    Ok((results.into_iter().collect::<Result<Vec<_>, _>>()?, start))
 }
 
 /// What a worker does, in its thread.
@@ -153,12 +151,12 @@ fn config_of(
     workload: &Workload,
     share: WorkerShare,
     tls: Option<&Tls>,
-    clock: MonotonicClock,
+    start: Start,
     control: &Control,
 ) -> WorkerConfig {
     WorkerConfig {
         share,
-        clock,
+        start,
         endpoint: plan.target.endpoint().clone(),
         tls: tls.map(Tls::for_one_worker),
         requests: plan.target.requests().clone(),

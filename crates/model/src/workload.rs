@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::arrival::{Horizon, Schedule};
+use crate::driver::Stripe;
 use crate::time::Nanos;
 
 /// What decides when the next request is sent.
@@ -114,6 +115,21 @@ pub struct Workload {
 }
 
 impl Workload {
+    /// What the machine that has `stripe` offers of it: its part of the cap on connections, and in the closed model of the
+    /// users and of the number of requests. A schedule stays whole; of its arrivals or sessions, a
+    /// [`WorkerShare`](crate::driver::WorkerShare) with this stripe takes those that were dealt to it.
+    #[must_use]
+    pub fn of_stripe(&self, stripe: Stripe) -> Workload {
+        let part = |total: u32| stripe.share_of(u64::from(total)) as u32;
+        let mut mine = self.clone();
+        mine.limits.connections = self.limits.connections.map(part);
+        if let LoadModel::Closed { users, horizon, .. } = &mut mine.model {
+            *users = part(*users);
+            horizon.requests = horizon.requests.map(|total| stripe.share_of(total));
+        }
+        mine
+    }
+
     /// The most workers that can share this load, at least 1. A worker without a permit for a connection, or without a user,
     /// would have nothing to do.
     pub fn max_workers(&self) -> u32 {

@@ -19,6 +19,15 @@ impl MonotonicClock {
         MonotonicClock { origin_ns: monotonic_ns() + lead.0, origin_unix: SystemTime::now() + Duration::from(lead) }
     }
 
+    /// A clock whose origin is `instant`, nanoseconds since 1970 UTC, as the wall clock stands now. Where that is over, the
+    /// clock reads how long ago it was.
+    pub fn with_origin_at(instant: u64) -> MonotonicClock {
+        let (now, unix_ns) = (monotonic_ns(), unix_ns());
+        // The zero of the system's clock is when it started: nothing began before.
+        let origin_ns = now.saturating_add(instant).saturating_sub(unix_ns);
+        MonotonicClock { origin_ns, origin_unix: SystemTime::UNIX_EPOCH + Duration::from_nanos(instant) }
+    }
+
     /// A clock whose origin is now.
     pub fn starting_now() -> MonotonicClock {
         MonotonicClock::starting_in(Nanos::ZERO)
@@ -62,6 +71,12 @@ impl Clock for MonotonicClock {
 pub(crate) fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * NANOS_PER_SECOND + now.tv_nsec as u64
+}
+
+/// The wall clock in nanoseconds since 1970 UTC.
+pub fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Nanos::from(since).0
 }
 
 /// How long one reading of the clock takes on this machine, in nanoseconds: the median over [`READINGS`] pairs of readings,

@@ -13,7 +13,7 @@ use std::os::fd::AsFd;
 
 use truetail_model::time::{Nanos, Timestamp};
 
-pub use clock::{MonotonicClock, clock_reading_ns, minimize_timer_slack};
+pub use clock::{MonotonicClock, clock_reading_ns, minimize_timer_slack, unix_ns};
 pub use readiness::{MAX_TOKEN, Readiness};
 
 #[cfg(target_os = "linux")]

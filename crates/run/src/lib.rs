@@ -2,7 +2,7 @@
 //!
 //! A [`Run`] consists of [`Facts`] (load, machine, versions) and a [`Snapshot`] (the recorded requests).
 //! `truetail-analysis` computes [`Findings`] from it. This crate defines these values, and writes, reads and merges run
-//! folders ([`folder`], [`wire`], [`merge()`]). It makes no decisions about numbers.
+//! folders ([`folder`], [`wire`], [`merge()`], [`Merger`]). It makes no decisions about numbers.
 
 mod claims;
 mod facts;
@@ -15,8 +15,9 @@ pub mod wire;
 pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
 pub use facts::{
     CheckCounts, CpuContention, CpuTime, EndClock, Facts, FailedAnswer, FailedCheck, GeneratorStats, HostInfo,
-    Http2Config, Http2Stats, LONGEST_PAUSES, MOST_FAILED_ANSWERS, Mix, MixTarget, OfferedLoad, Pause, RunSource,
-    StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, TargetBooks, Ticks, Timing, first_failed,
+    Http2Config, Http2Stats, LONGEST_PAUSES, MOST_FAILED_ANSWERS, Mix, MixTarget, OfferedLoad, Pause, RunSource, Shard,
+    Shards, StartFacts, StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, StripeFacts, TargetBooks, Ticks,
+    Timing, first_failed,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,
@@ -27,7 +28,7 @@ pub use foreign::{
     Damage, FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun,
     ForeignStarts, ForeignView, Habit,
 };
-pub use merge::{MergeError, merge};
+pub use merge::{Holes, MergeError, Merger, merge, ranges};
 
 use truetail_model::record::Snapshot;
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use support::{assert_same_histogram, assert_same_samples, findings, run, slow, steady};
 use truetail_model::record::{Metric, RecorderOptions, SamplesOptions};
 use truetail_run::wire::{self, v1};
-use truetail_run::{Findings, Run, folder};
+use truetail_run::{Findings, Run, Shard, Shards, StartFacts, StripeFacts, VerdictState, folder};
 
 /// A run of which every part of the file has something to say.
 fn example() -> Run {
@@ -32,6 +32,38 @@ fn long_example() -> Run {
     run(RecorderOptions { samples: SamplesOptions::NONE, ..RecorderOptions::default() }, &slow(1_500))
 }
 
+/// A run of what only runs of several machines have.
+fn shards_example() -> Run {
+    let options = RecorderOptions { samples: SamplesOptions::NONE, per_second: false, ..RecorderOptions::default() };
+    let mut run = run(options, &steady(1));
+    run.facts.stripe = Some(StripeFacts { index: 2, of: 8, schedule: "0123456789abcdef".to_owned() });
+    run.facts.start = Some(StartFacts { at_unix_ns: 1_750_000_000_000_000_000, late_ns: 123_456_789, missed: 12 });
+    let shard = Shard {
+        index: 1,
+        started_at_unix_ns: Some(1_750_000_000_000_000_000),
+        late_ns: 0,
+        planned: 125,
+        never_issued: 0,
+        responses: 125,
+        generator_lag_p99_ns: Some(20_000),
+        generator_lag_max_ns: Some(90_000),
+        verdict: Some(VerdictState::Suspect),
+        reasons: vec!["too_few_samples".to_owned()],
+    };
+    run.facts.shards = Some(Shards { of: 8, missing: vec![3, 4], by_stripe: vec![shard] });
+    run
+}
+
+#[test]
+fn what_is_said_of_several_machines_comes_back() {
+    let mirror: Mirror = serde_json::from_str(&fs::read_to_string(stored_as("run-v1-shards.json")).unwrap()).unwrap();
+    assert_eq!(mirror.stripe.map(|stripe| (stripe.index, stripe.of)), Some((2, 8)));
+    assert_eq!(mirror.shards.map(|shards| (shards.missing, shards.by_stripe.len())), Some((vec![3, 4], 1)));
+    let (run, folder) = (shards_example(), tempfile::tempdir().unwrap());
+    folder::save(folder.path(), &run, &findings(&run)).unwrap();
+    assert_eq!(folder::load(folder.path()).unwrap().run.facts, run.facts);
+}
+
 fn stored() -> PathBuf {
     stored_as("run-v1.json")
 }
@@ -42,7 +74,9 @@ fn stored_as(name: &str) -> PathBuf {
 
 #[test]
 fn the_stored_samples_are_what_is_written() {
-    for (name, run) in [("run-v1.json", example()), ("run-v1-long.json", long_example())] {
+    for (name, run) in
+        [("run-v1.json", example()), ("run-v1-long.json", long_example()), ("run-v1-shards.json", shards_example())]
+    {
         let written = v1::run_file(&run, &findings(&run)).to_json();
         if std::env::var_os("TRUETAIL_REFRESH").is_some() {
             fs::write(stored_as(name), &written).unwrap();
@@ -53,7 +87,9 @@ fn the_stored_samples_are_what_is_written() {
 
 #[test]
 fn the_stored_samples_read_back() {
-    for (name, run) in [("run-v1.json", example()), ("run-v1-long.json", long_example())] {
+    for (name, run) in
+        [("run-v1.json", example()), ("run-v1-long.json", long_example()), ("run-v1-shards.json", shards_example())]
+    {
         let text = fs::read_to_string(stored_as(name)).unwrap();
         let run_file = wire::parse(&text).unwrap();
         assert_eq!(run_file.to_json(), text, "{name}");

@@ -22,6 +22,8 @@ pub(crate) struct InFlightQueue {
 /// A request in flight, with the record it will have unless it is cut off.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InFlightRequest {
+    /// Whose it is, of the machines that share the load.
+    pub(crate) machine: u32,
     pub(crate) user: u32,
     pub(crate) record: RequestRecord,
 }
@@ -98,7 +100,7 @@ mod tests {
     fn flight(index: u64, end: u64) -> InFlightRequest {
         let arrival = Arrival { index, intended_start: Timestamp::ZERO };
         let record = RequestRecord::new(arrival, Timestamp::ZERO, Timestamp(end), Outcome::TimedOut);
-        InFlightRequest { user: 0, record }
+        InFlightRequest { machine: 0, user: 0, record }
     }
 
     #[test]

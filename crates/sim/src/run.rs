@@ -1,10 +1,11 @@
 //! From a scenario to a run.
 
+use truetail_model::driver::Stripe;
 use truetail_model::record::{Recorder, RecorderOptions, SamplesOptions};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Workload;
-use truetail_run::{Facts, OfferedLoad, Run, RunSource};
+use truetail_run::{Facts, OfferedLoad, Run, RunSource, StripeFacts};
 
 use crate::{FaultClockStart, GeneratorFlaws, SimError, Simulation, SimulationEnd};
 
@@ -78,6 +79,25 @@ pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimErro
     Ok(Run { facts, snapshot: recorder.finish(end.schedule_hash) })
 }
 
+/// Deals the load of `scenario` out over `machines`, at least one, whose requests meet one service, and returns the run of
+/// each. Where there is no cap on connections, and no number of requests in the closed model, the runs merge into what
+/// [`simulate`] returns: a cap and such a number are dealt out too.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> Result<Vec<Run>, SimError> {
+    let Scenario { service, workload, .. } = scenario;
+    let mut recorders: Vec<Recorder> = (0..machines).map(|_| options.recorder(workload)).collect();
+    let simulation = Simulation::of_machines(service, workload, options.fault_clock, machines)?;
+    let ends = simulation.run_apart(&mut recorders)?;
+    let of_one = |((stripe, recorder), end): ((Stripe, Recorder), SimulationEnd)| {
+        let stripe = Some(StripeFacts::of(stripe, workload));
+        let facts = Facts { stripe, ..facts(&scenario.name, workload, end) };
+        Run { facts, snapshot: recorder.finish(end.schedule_hash) }
+    };
+    Ok(Stripe::all(machines).zip(recorders).zip(ends).map(of_one).collect())
+}
+
 /// The facts of a run in virtual time.
 pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Facts {
     Facts {
@@ -94,6 +114,9 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         notes: stuck_note(end).into_iter().collect(),
         command: None,
         claims: None,
+        stripe: None,
+        start: None,
+        shards: None,
         by_target: Vec::new(),
         checks: Vec::new(),
         failed_answers: Vec::new(),

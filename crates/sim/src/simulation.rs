@@ -1,7 +1,7 @@
 //! The event loop of virtual time.
 
 use truetail_model::arrival::{Horizon, ScheduleHash};
-use truetail_model::driver::{Directive, Driver, DueRequest, WorkerShare};
+use truetail_model::driver::{Directive, Driver, DueRequest, Stripe, WorkerShare};
 use truetail_model::record::{KnockOn, Outcome, RequestRecord};
 use truetail_model::service::{Service, ServiceState};
 use truetail_model::time::{Nanos, Timestamp};
@@ -9,6 +9,7 @@ use truetail_model::workload::{LoadModel, Workload};
 
 use crate::client_outcome::client_outcome;
 use crate::flaws::{FlawedGenerator, GeneratorFlaws};
+use crate::generators::Generators;
 use crate::in_flight::{InFlightQueue, InFlightRequest};
 use crate::{SimError, Sink};
 
@@ -30,7 +31,7 @@ pub enum FaultClockStart {
 /// instant of the drain limit as an end.
 #[derive(Clone, Debug)]
 pub struct Simulation {
-    driver: Driver,
+    generators: Generators,
     service: ServiceState,
     timeout: Option<Nanos>,
     fault_clock: Option<Timestamp>,
@@ -70,15 +71,29 @@ impl Simulation {
     /// # Errors
     /// [`SimError::NoEnd`] if the workload has neither a duration nor a number of requests.
     pub fn new(service: &Service, workload: &Workload, fault_clock: FaultClockStart) -> Result<Simulation, SimError> {
+        Simulation::of_machines(service, workload, fault_clock, 1)
+    }
+
+    /// The same with `machines` generators, at least one, that share the load and meet one service. Each has its stripe.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn of_machines(
+        service: &Service,
+        workload: &Workload,
+        fault_clock: FaultClockStart,
+        machines: u32,
+    ) -> Result<Simulation, SimError> {
         if workload.model.horizon() == Horizon::default() {
             return Err(SimError::NoEnd);
         }
-        let driver = Driver::new(workload, WorkerShare::WHOLE);
+        let driver = |stripe| Driver::new(&workload.of_stripe(stripe), WorkerShare { stripe, ..WorkerShare::WHOLE });
+        let generators = Generators::new(Stripe::all(machines).map(driver).collect());
         // With an endless drain the end of the run is not known while requests start.
-        let knows_its_end = driver.deadline() != Timestamp::NEVER;
+        let knows_its_end = generators.deadline() != Timestamp::NEVER;
         let no_feedback = matches!(workload.model, LoadModel::Open(_)) && workload.limits.connections.is_none();
         Ok(Simulation {
-            driver,
+            generators,
             service: ServiceState::new(service.clone()),
             timeout: workload.limits.timeout,
             fault_clock: match fault_clock {
@@ -110,24 +125,36 @@ impl Simulation {
     ///
     /// # Errors
     /// [`SimError::NoProgress`] if virtual time does not advance.
-    pub fn run(mut self, sink: &mut impl Sink) -> Result<SimulationEnd, SimError> {
+    pub fn run(self, sink: &mut impl Sink) -> Result<SimulationEnd, SimError> {
+        Ok(self.run_apart(std::slice::from_mut(sink))?[0])
+    }
+
+    /// Runs to the end and hands the arrivals of each machine to its own sink. All end together.
+    ///
+    /// # Errors
+    /// As [`Simulation::run`].
+    ///
+    /// # Panics
+    /// If there is not one sink for each machine.
+    pub fn run_apart<S: Sink>(mut self, sinks: &mut [S]) -> Result<Vec<SimulationEnd>, SimError> {
+        assert_eq!(sinks.len(), self.generators.len(), "a sink for each machine");
         let stuck = loop {
             if let Some(wakes) = self.sleeps_until() {
-                self.advance(wakes, sink);
+                self.advance(wakes, sinks);
                 continue;
             }
-            match self.driver.poll(self.now) {
-                Directive::Start(start) => self.begin(start, sink)?,
-                Directive::Wait { until } => {
-                    if !self.advance(until, sink) {
+            match self.generators.poll(self.now) {
+                (machine, Directive::Start(start)) => self.begin(machine, start, &mut sinks[machine as usize])?,
+                (_, Directive::Wait { until }) => {
+                    if !self.advance(until, sinks) {
                         break true;
                     }
                     self.fall_due();
                 }
-                Directive::Finished | Directive::Expired => break false,
+                (_, Directive::Finished | Directive::Expired) => break false,
             }
         };
-        Ok(self.close(stuck, sink))
+        Ok(self.close(stuck, sinks))
     }
 
     /// Until when a late generator does nothing, though something is due.
@@ -140,29 +167,29 @@ impl Simulation {
     #[inline]
     fn fall_due(&mut self) {
         if let Some(generator) = &mut self.generator
-            && self.driver.can_start(self.now)
+            && self.generators.can_start(self.now)
         {
             generator.wakes = generator.flawed.wakes(self.now);
         }
     }
 
     #[inline]
-    fn begin(&mut self, start: DueRequest, sink: &mut impl Sink) -> Result<(), SimError> {
+    fn begin(&mut self, machine: u32, start: DueRequest, sink: &mut impl Sink) -> Result<(), SimError> {
         sink.planned(start.arrival.intended_start);
         self.livelock.check(self.now)?;
-        let mut record = self.submit(start);
+        let mut record = self.submit(machine, start);
         if self.settles_at_start {
-            self.settle(start.user, &mut record);
+            self.settle(machine, start.user, &mut record);
             sink.ended(&record);
         } else {
-            self.in_flight.push(InFlightRequest { user: start.user, record });
+            self.in_flight.push(InFlightRequest { machine, user: start.user, record });
         }
         Ok(())
     }
 
     /// Submits a request that starts now to the service.
     #[inline]
-    fn submit(&mut self, start: DueRequest) -> RequestRecord {
+    fn submit(&mut self, machine: u32, start: DueRequest) -> RequestRecord {
         let clock = *self.fault_clock.get_or_insert(self.now);
         let fate = self.service.admit(Timestamp(self.now.since(clock).0));
         // NEVER saturates: it is the same on both clocks.
@@ -174,50 +201,53 @@ impl Simulation {
         let Some(generator) = &mut self.generator else { return record };
         let lag = record.delay.generator_lag;
         // What waited for a permit was behind another one, whether or not that has ended by now.
-        let is_idle = self.driver.in_flight() == 1 && connection_wait.is_zero();
+        let is_idle = self.generators.of(machine).in_flight() == 1 && connection_wait.is_zero();
         let passed_on = generator.knock_on.start(self.now, lag, is_idle);
         RequestRecord { knock_on: passed_on.saturating_sub(lag), ..record }
     }
 
     /// Settles a request that was just started with the end it will have.
     #[inline]
-    fn settle(&mut self, user: u32, record: &mut RequestRecord) {
-        let deadline = self.driver.deadline();
+    fn settle(&mut self, machine: u32, user: u32, record: &mut RequestRecord) {
+        let driver = self.generators.of(machine);
+        let deadline = driver.deadline();
         if record.end > deadline {
             cut_off(record, deadline);
         }
+        driver.complete(user, record.end);
         self.last_end = self.last_end.max(record.end);
-        self.driver.complete(user, record.end);
     }
 
     /// Advances to the next event, at the latest to `until`, and ends the requests that end there. False if there is no
     /// further event.
     #[inline]
-    fn advance(&mut self, until: Timestamp, sink: &mut impl Sink) -> bool {
+    fn advance<S: Sink>(&mut self, until: Timestamp, sinks: &mut [S]) -> bool {
         let next = self.in_flight.next_end().min(until);
         if next == Timestamp::NEVER {
             return false;
         }
         self.now = next;
         while let Some(flight) = self.in_flight.pop_ended(next) {
-            self.driver.complete(flight.user, flight.record.end);
-            sink.ended(&flight.record);
+            self.generators.of(flight.machine).complete(flight.user, flight.record.end);
+            sinks[flight.machine as usize].ended(&flight.record);
         }
         true
     }
 
     /// Cuts off what is still in flight, and records what was never issued.
-    fn close(mut self, stuck: bool, sink: &mut impl Sink) -> SimulationEnd {
+    fn close<S: Sink>(mut self, stuck: bool, sinks: &mut [S]) -> Vec<SimulationEnd> {
         let at = self.now.max(self.last_end);
         for mut flight in self.in_flight.into_started_order() {
             cut_off(&mut flight.record, at);
-            sink.ended(&flight.record);
+            sinks[flight.machine as usize].ended(&flight.record);
         }
-        while let Some(arrival) = self.driver.unissued() {
-            sink.planned(arrival.intended_start);
-            sink.ended(&RequestRecord::never_issued(arrival, at));
+        for (machine, sink) in (0..).zip(sinks) {
+            while let Some(arrival) = self.generators.of(machine).unissued() {
+                sink.planned(arrival.intended_start);
+                sink.ended(&RequestRecord::never_issued(arrival, at));
+            }
         }
-        SimulationEnd { at, schedule_hash: self.driver.schedule_hash(), stuck }
+        self.generators.hashes().map(|schedule_hash| SimulationEnd { at, schedule_hash, stuck }).collect()
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) fn that_limited(
     every: Option<&[RequestRecord]>,
 ) -> Option<(u32, u64)> {
     // A callable's calls are its own; how many run at once says how many threads there are.
-    let connections = run.facts.offered.connections.filter(|_| run.facts.source != RunSource::Callable)?;
+    let connections = run.facts.connections_here().filter(|_| run.facts.source != RunSource::Callable)?;
     let mean_ns = findings.metrics[Metric::ServiceTime].mean_ns?;
     let busy = answered_per_second * mean_ns / 1e9;
     let all_busy = (busy / f64::from(connections) - 1.0).abs() <= CAP_BUSY_TOLERANCE;

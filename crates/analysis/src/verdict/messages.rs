@@ -43,6 +43,24 @@ pub(super) fn message(issue: &ValidityIssue) -> String {
             count(no_local_port),
             count(no_file_descriptor)
         ),
+        ValidityIssue::StartedLate { late_ns, missed, arrivals, .. } => format!(
+            "truetail began {} after the start of the schedule, so {} of {} arrivals were never sent: leave more time \
+             before --start-at",
+            time(late_ns),
+            count(missed),
+            count(arrivals)
+        ),
+        ValidityIssue::StripesMissing { ref missing, of, .. } => format!(
+            "{} of {of} stripes {} missing: {}. Their arrivals were never sent, so the server met a lower load than planned",
+            missing.len(),
+            if missing.len() == 1 { "is" } else { "are" },
+            truetail_run::ranges(missing)
+        ),
+        ValidityIssue::ShardDoubted { stripe, of, ref because, doubted, invalid } => format!(
+            "{} a generator to doubt; the worst is stripe {stripe}/{of}: {} ({because}). Its own run says more",
+            plural(doubted, "machine has", "machines have"),
+            if invalid { "INVALID" } else { "SUSPECT" }
+        ),
         ValidityIssue::Throttled { throttled_ns, elapsed_ns } => format!(
             "the CPU quota of truetail's container or control group was used up for {} of {}: raise the quota, or run \
              where there is none",

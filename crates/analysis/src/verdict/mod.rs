@@ -10,6 +10,7 @@ mod figures;
 pub(crate) mod messages;
 mod pauses;
 mod saturation;
+mod shards;
 mod steadiness;
 pub mod thresholds;
 mod validity_issue;
@@ -50,7 +51,7 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     let books = books_unbalanced(snapshot);
     if snapshot.tally.responses == 0 {
         let nothing = ValidityIssue::NoResponses { planned: snapshot.tally.planned, issued: snapshot.tally.issued };
-        return books.into_iter().chain([nothing]).chain(generator_limit(snapshot)).collect();
+        return books.into_iter().chain([nothing]).chain(generator_limit(snapshot)).chain(of_machines(run)).collect();
     }
     let mut issues: Vec<ValidityIssue> = [
         books,
@@ -67,6 +68,8 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     .flatten()
     .collect();
     issues.extend(generator_lag(run, findings, &issues));
+    issues.extend(of_machines(run));
+    shards::leave_out_what_follows(&mut issues, &snapshot.tally);
     if issues.iter().any(|issue| issue.code() == SATURATED) {
         // Consequences of it, and numbers that are no property of the service.
         issues.retain(|issue| {
@@ -76,6 +79,11 @@ fn issues(run: &Run, findings: &Findings, every: Option<&[RequestRecord]>) -> Ve
     issues.extend(steadiness::not_stationary(findings, &issues));
     issues.extend(steadiness::arrivals_off_schedule(findings, &issues));
     issues
+}
+
+/// What machines that shared the load, or began too late, give reason for.
+fn of_machines(run: &Run) -> impl Iterator<Item = ValidityIssue> {
+    [shards::stripes_missing(run), shards::started_late(run), shards::shard_doubted(run)].into_iter().flatten()
 }
 
 /// The books, and whether the distributions hold as many arrivals as the books.
@@ -132,7 +140,7 @@ fn connection_wait(run: &Run, findings: &Findings) -> Option<ValidityIssue> {
         wait_ns,
         response_time_ns,
         waited,
-        connections: run.facts.offered.connections,
+        connections: run.facts.connections_here(),
     })
 }
 

@@ -38,7 +38,7 @@ pub(super) fn saturated(
     }
     let answered_per_second = half.per_second(|stretch| stretch.completed);
     let backlog = later[later.len() - 1].max(0.0) as u64;
-    let connections = run.facts.offered.connections;
+    let connections = run.facts.connections_here();
     Some(match connection_cap::that_limited(run, findings, answered_per_second, every) {
         Some((connections, service_time_ns)) => ValidityIssue::ConnectionsExhausted {
             offered_per_second,

@@ -99,6 +99,30 @@ pub enum ValidityIssue {
     },
     /// The generator displaced many arrivals by more than the gap between two.
     ArrivalsOffSchedule { displaced: u64, issued: u64, mean_gap_ns: u64 },
+    /// The run began after the origin of its schedule.
+    StartedLate {
+        late_ns: u64,
+        missed: u64,
+        arrivals: u64,
+        #[serde(skip)]
+        invalid: bool,
+    },
+    /// Stripes of the load had no machine.
+    StripesMissing {
+        missing: Vec<u32>,
+        of: u32,
+        #[serde(skip)]
+        invalid: bool,
+    },
+    /// Of the machines that shared the load, `doubted` have a generator that is to be doubted; this stripe has the worst.
+    ShardDoubted {
+        stripe: u32,
+        of: u32,
+        because: String,
+        doubted: u64,
+        #[serde(skip)]
+        invalid: bool,
+    },
     /// The generator had no port or file left.
     GeneratorLimit { failed: u64, arrivals: u64, no_local_port: u64, no_file_descriptor: u64 },
 }
@@ -123,6 +147,9 @@ impl ValidityIssue {
             ValidityIssue::GeneratorBusy { .. } => "generator_busy",
             ValidityIssue::NotStationary { .. } => "not_stationary",
             ValidityIssue::ArrivalsOffSchedule { .. } => "arrivals_off_schedule",
+            ValidityIssue::StartedLate { .. } => "started_late",
+            ValidityIssue::StripesMissing { .. } => "stripes_missing",
+            ValidityIssue::ShardDoubted { .. } => "shard_doubted",
         }
     }
 
@@ -142,7 +169,10 @@ impl ValidityIssue {
             ValidityIssue::NotStationary { .. } | ValidityIssue::ArrivalsOffSchedule { .. } => false,
             // The truth is between the two ends of the range that is printed.
             ValidityIssue::GeneratorLag { .. } => false,
-            ValidityIssue::GeneratorPaused { invalid, .. } => *invalid,
+            ValidityIssue::GeneratorPaused { invalid, .. }
+            | ValidityIssue::StartedLate { invalid, .. }
+            | ValidityIssue::StripesMissing { invalid, .. }
+            | ValidityIssue::ShardDoubted { invalid, .. } => *invalid,
             ValidityIssue::RateNotReached { by_generator, .. } => *by_generator,
             ValidityIssue::GeneratorLimit { failed, arrivals, .. } => {
                 *failed as f64 >= *arrivals as f64 * GENERATOR_LIMIT_INVALID

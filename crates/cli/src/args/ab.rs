@@ -81,6 +81,8 @@ impl Omits for OmittedByAb {
         "curl",
         "unix_socket",
         "until",
+        "stripe",
+        "start_at",
         "stop_when_saturated",
         "fail_if",
         "junit",

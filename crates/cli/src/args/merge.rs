@@ -8,11 +8,13 @@ use super::values::run_folder;
 
 const EXAMPLE: &str = "\
 Example:
-  truetail merge truetail-runs/first truetail-runs/second --out merged";
+  truetail merge truetail-runs/first truetail-runs/second --out merged
+  truetail merge stripe-* --out merged";
 
 /// Combine several runs of the same workload into one
 ///
-/// The histograms are added up, so the percentiles of the result are exact. Nothing is averaged.
+/// The histograms are added up, so the percentiles of the result are exact. Nothing is averaged. Runs with --stripe must be
+/// all stripes of one load, each once.
 #[derive(Args, Debug)]
 #[command(before_help = EXAMPLE)]
 pub struct MergeArgs {
@@ -22,6 +24,9 @@ pub struct MergeArgs {
     /// Save the combined run in this folder
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    /// Merge although stripes are missing. They are named, and what they held counts as never issued
+    #[arg(long)]
+    pub partial: bool,
     /// Replace the run that the folder of --out holds
     #[arg(long)]
     pub force: bool,

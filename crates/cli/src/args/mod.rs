@@ -28,6 +28,7 @@ pub mod screen;
 pub mod serve;
 pub mod simulate;
 pub mod stream;
+pub mod stripe;
 mod values;
 pub mod watch;
 

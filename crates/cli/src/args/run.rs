@@ -16,6 +16,7 @@ use super::live::LiveArgs;
 use super::page::{RunPageArgs, TypedArgs};
 use super::screen::ScreenArgs;
 use super::stream::StreamArgs;
+use super::stripe::StripeArgs;
 use super::values::{count, length};
 
 const EXAMPLE: &str = "\
@@ -29,6 +30,7 @@ Examples:
   truetail run -r 500 --targets targets.txt
   truetail run http://127.0.0.1:8080/events -r 20 --stream sse --stall 500ms --idle-timeout 5s
   truetail run -r 50 -- curl http://127.0.0.1:8080/items -H 'Accept: text/html'
+  truetail run http://127.0.0.1:8080/api -r 400k -d 60s --stripe 2/8 --start-at +10s
   truetail run checkout --config truetail.toml";
 
 /// Send requests on a schedule and report the response times
@@ -186,6 +188,9 @@ pub struct RunArgs {
     /// PEM file of the client certificate's private key
     #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub key: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub machines: StripeArgs,
 
     /// Read runs from this file [default: truetail.toml in this folder, unless a URL is given]
     #[arg(long, value_name = "FILE", help_heading = "Runs by name")]

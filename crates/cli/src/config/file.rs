@@ -13,8 +13,8 @@ use crate::args::capacity::{CapacityArgs, NOT_FOR_PROBES};
 use crate::args::clap_error::in_one_line;
 use crate::args::run_options::{Given, definition, definition_of, flag, words_of};
 
-/// Options that a file does not have: they say where the file is, and help.
-const NOT_IN_FILES: [&str; 3] = ["config", "help", "version"];
+/// Options that a file does not have: they say where the file is, help, and which of several machines this is.
+const NOT_IN_FILES: [&str; 5] = ["config", "help", "start-at", "stripe", "version"];
 
 /// Errors are one line: place, problem, help.
 type Result<T> = std::result::Result<T, String>;

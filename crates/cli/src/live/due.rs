@@ -26,20 +26,23 @@ impl DueArrivals {
     pub fn new(plan: &Plan) -> DueArrivals {
         let workload = &plan.workload;
         let arrivals = match &workload.model {
-            LoadModel::Open(schedule) => Some(schedule.arrivals().peekable()),
+            LoadModel::Open(schedule) => {
+                let (first, stride) = (plan.stripe.index(), plan.stripe.of());
+                Some(schedule.stripe(u64::from(first), u64::from(stride)).peekable())
+            }
             LoadModel::Closed { .. } | LoadModel::PartlyOpen { .. } => None,
         };
         let measure_from = Timestamp(workload.warmup.0);
         DueArrivals { arrivals, measure_from, by_second: Vec::new(), count: 0 }
     }
 
-    /// Counts those that were due before `now`.
-    pub fn advance(&mut self, now: Timestamp) {
+    /// Counts those that were due before `now`, and not before `begins`: a run that is late leaves those out.
+    pub fn advance(&mut self, begins: Timestamp, now: Timestamp) {
         let Some(arrivals) = &mut self.arrivals else { return };
         for _ in 0..MOST_AT_ONCE {
             let Some(arrival) = arrivals.next_if(|arrival| arrival.intended_start < now) else { return };
-            self.count += 1;
-            if arrival.intended_start >= self.measure_from {
+            self.count += u64::from(arrival.intended_start >= begins);
+            if arrival.intended_start >= self.measure_from.max(begins) {
                 let second = arrival.intended_start.second();
                 if self.by_second.len() <= second {
                     self.by_second.resize(second + 1, 0);

@@ -104,7 +104,7 @@ struct Rounds {
 
 impl Rounds {
     fn new(source: FeedSource, states: LiveStates) -> Rounds {
-        let figures = Figures::new(source.plan.workload.model.clone(), source.control.clone());
+        let figures = Figures::new(source.plan.workload.model.clone(), source.control.clone()).of(source.plan.stripe);
         let due = DueArrivals::new(&source.plan);
         Rounds { source, states, figures, due, stopped: false }
     }
@@ -128,10 +128,11 @@ impl Rounds {
         // Arrivals that were due between the last round and the stop count once they are begun.
         self.stopped |= control.was_stopped();
         if !self.stopped {
-            self.due.advance(Timestamp(elapsed.0));
+            self.due.advance(Timestamp(control.begins_after().0), Timestamp(elapsed.0));
         }
         let mut so_far = run_so_far(plan, control.recorded_so_far()?, elapsed);
         so_far.facts.command = Some(command.clone());
+        so_far.facts.stripe = plan.stripe_facts();
         so_far.facts.started_at_unix_ns = control.started_at_unix_ns();
         let closed = truetail_analysis::stopped_now(so_far, self.due.by_second());
         let (run, findings) = judge.judge_so_far(closed);

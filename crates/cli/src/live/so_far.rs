@@ -9,8 +9,15 @@ use truetail_run::{GeneratorStats, Run, RunSource};
 /// [`truetail_analysis::stopped_now`].
 pub fn run_so_far(plan: &Plan, snapshot: Snapshot, elapsed: Nanos) -> Run {
     let generator = GeneratorStats::default();
-    let measured =
-        RunOutput { snapshot, by_target: Vec::new(), generator, started_at_unix_ns: 0, elapsed, cut_short: true };
+    let measured = RunOutput {
+        snapshot,
+        by_target: Vec::new(),
+        generator,
+        start: None,
+        started_at_unix_ns: 0,
+        elapsed,
+        cut_short: true,
+    };
     let mut run = measured.into_run(RunSource::Sockets, plan.offered());
     run.facts.interrupted = true;
     // Not known before the end.

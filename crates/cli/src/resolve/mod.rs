@@ -9,4 +9,5 @@ pub mod request;
 pub mod run;
 pub mod scenario;
 mod stream;
+pub mod stripe;
 pub mod tls;

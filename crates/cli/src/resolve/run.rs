@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
-use super::{checks, load, request, stream, tls};
+use super::{checks, load, request, stream, stripe, tls};
 use crate::args::live::LiveArgs;
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::command_line;
@@ -50,6 +50,7 @@ pub struct ResolvedRun {
 /// What is wrong, in one line.
 pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let workload = load::workload(&args)?;
+    let (stripe, start_at_unix_ns) = (stripe::stripe(&args, &workload)?, stripe::start_at(&args, &workload)?);
     let save_to = save_to(&args)?;
     let gating = Gating::resolve(args.gates.clone())?;
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
@@ -58,6 +59,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let mut target = request::target(&args)?;
     tls::secure(&mut target, &args)?;
     let mut plan = Plan::new(workload, target);
+    (plan.stripe, plan.start_at_unix_ns) = (stripe, start_at_unix_ns);
     plan.keep_alive = !args.no_keepalive;
     plan.max_streams = args.max_streams;
     plan.threads = args.threads;

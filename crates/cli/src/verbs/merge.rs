@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use truetail_run::Run;
+use truetail_run::folder::Loaded;
+use truetail_run::{Holes, MergeError, Merger, Run};
 
-use super::report::load;
+use super::report::load_all;
 use crate::args::merge::MergeArgs;
 use crate::args::screen::ScreenArgs;
-use crate::error::{ExitCode, Result, runtime_error, usage_error};
+use crate::error::{CliError, ExitCode, Result, runtime_error, usage_error};
 use crate::output;
 use crate::output_folder::{OutputFolder, SaveTo};
 
@@ -19,15 +20,30 @@ pub fn merge(args: MergeArgs) -> Result<ExitCode> {
     check_out(&args)?;
     let save_to = SaveTo::folder(args.out, args.force);
     OutputFolder::check(&save_to)?;
-    let runs = args.runs.iter().map(|path| load(path)).collect::<Result<Vec<Run>>>()?;
-    let names: Vec<_> = args.runs.iter().map(|path| path.display().to_string()).collect();
-    let run = truetail_run::merge(runs)
-        .map_err(|error| runtime_error(format!("{error} (runs in order: {})", names.join(", "))))?;
+    let run = merged(&args.runs, if args.partial { Holes::NeverIssued } else { Holes::Refused })?;
     let findings = truetail_analysis::findings(&run);
     let folder = OutputFolder::prepare(&save_to, "")?;
     let saved = folder.map(|folder| folder.save(&run, &findings)).transpose()?;
     output::print(&super::run::result(&run, &findings, saved.as_deref(), false, ScreenArgs::default()))?;
     Ok(ExitCode::from_verdicts([&findings.verdict]))
+}
+
+/// Adds one run after the other, so that no more than one is held beside their sum.
+fn merged(runs: &[PathBuf], holes: Holes) -> Result<Run> {
+    let mut merger = Merger::default();
+    for path in runs {
+        let Loaded { run, verdict, .. } = load_all(path)?;
+        merger.add(run, Some(&verdict)).map_err(|error| refused(&error, runs))?;
+    }
+    merger.finish(holes).map_err(|error| refused(&error, runs))
+}
+
+/// The error, and which runs it numbers.
+fn refused(error: &MergeError, runs: &[PathBuf]) -> CliError {
+    let named = |number: &usize| Some(format!("run {number} is {}", runs.get(number - 1)?.display()));
+    let named: Vec<_> = error.runs().iter().filter_map(named).collect();
+    let which = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
+    runtime_error(format!("{error}{which}"))
 }
 
 /// Refuses one of the runs as `--out`: it would be lost, and the next merge would count the others twice.

@@ -45,7 +45,11 @@ pub fn load(path: &Path) -> Result<Run> {
     load_all(path).map(|loaded| loaded.run)
 }
 
-fn load_all(path: &Path) -> Result<Loaded> {
+/// The same with what was found when it was saved.
+///
+/// # Errors
+/// If the folder is no run.
+pub fn load_all(path: &Path) -> Result<Loaded> {
     let loaded = folder::load(path).map_err(runtime_error)?;
     for lacking in &loaded.missing {
         output::note(&format!("{}: {lacking}", path.display()));

@@ -1,10 +1,13 @@
 //! `truetail run`: offer load, measure, judge, report.
 
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use truetail_checks::CheckRun;
 use truetail_engine::{Control, Plan, PreflightError, Target, TlsFault};
 use truetail_model::record::Cause;
+use truetail_model::time::{NANOS_PER_SECOND, Nanos};
 use truetail_report::{SummaryOptions, compare_text, summary};
 use truetail_run::{Findings, Run, wire};
 
@@ -21,6 +24,7 @@ use crate::output;
 use crate::output_folder::OutputFolder;
 use crate::page;
 use crate::resolve::run::resolve;
+use crate::resolve::stripe;
 use crate::supervisor::not_reached;
 
 /// Runs the load, judges the gates, and saves and prints the result.
@@ -38,6 +42,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     // A signal during this request simply ends the process: nothing was created by then.
     let mut notes =
         if resolved.preflight { preflight(&mut resolved.plan, resolved.observed.checks.as_ref())? } else { Vec::new() };
+    wait_for_start(resolved.plan.start_at_unix_ns, resolved.quiet);
     let folder = OutputFolder::prepare(&resolved.save_to, &name_of(&resolved.plan.target))?;
     resolved.notes.iter().for_each(|note| output::note(note));
     notes.append(&mut resolved.notes);
@@ -64,7 +69,11 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
         control,
         watched: view.watched(),
     };
-    let MeasuredRun { run, signal } = measure(&resolved.plan, context)?;
+    let MeasuredRun { mut run, signal } = measure(&resolved.plan, context)?;
+    if let Some(note) = late_start(&run) {
+        output::note(&note);
+        run.facts.notes.push(note);
+    }
     let (mut run, mut findings) = judge.findings(run);
     if let Some(note) = stop_conditions.until.and_then(|until| not_reached(until, &run)) {
         output::note(&note);
@@ -84,6 +93,34 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     }
     view.end();
     Ok(gating::exit_code(&run, &findings, signal))
+}
+
+/// This long before the origin of a schedule everything else is made ready.
+const READY_BEFORE: Nanos = Nanos::from_millis(300);
+
+/// Waits until shortly before the origin that was asked for. A signal simply ends the process: nothing was created by then.
+fn wait_for_start(at_unix_ns: Option<u64>, quiet: bool) {
+    let left = || Nanos(at_unix_ns.unwrap_or(0).saturating_sub(stripe::unix_ns()).saturating_sub(READY_BEFORE.0));
+    if left().0 >= NANOS_PER_SECOND && !quiet {
+        output::note(&format!("beginning in {}", stripe::seconds(left() + READY_BEFORE)));
+    }
+    // In short sleeps, so that a wall clock that is set meanwhile is followed.
+    while !left().is_zero() {
+        thread::sleep(Duration::from(left().min(Nanos::from_millis(100))));
+    }
+}
+
+/// What is to be said of a run that began after the origin that was asked for.
+fn late_start(run: &Run) -> Option<String> {
+    let start = run.facts.start.filter(|start| start.late_ns > 0)?;
+    let whose =
+        run.facts.stripe.as_ref().map_or(String::new(), |stripe| format!("stripe {}/{} ", stripe.index, stripe.of));
+    let missed = match start.missed {
+        1 => "1 request that was due by then was never sent".to_owned(),
+        many => format!("{many} requests that were due by then were never sent"),
+    };
+    let late = start.late_ns as f64 / 1e9;
+    Some(format!("{whose}began {late:.3}s after --start-at: {missed}"))
 }
 
 /// Prints a run whose gates were judged, and writes the files that its gating asks for.

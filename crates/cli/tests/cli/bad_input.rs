@@ -41,6 +41,20 @@ fn verbs_and_flags() {
             (&["run", URL, "-r", "1", "--http2", "-H", "Upgrade: x"], 2, &["'Upgrade: x'", "does not allow"]),
             (&["run", URL, "-r", "1", "--model", "opne"], 2, &["opne", "open, closed, partly-open"]),
             (&["merge", "a", "b"], 2, &["--out"]),
+            (&["run", URL, "-r", "1", "--stripe", "0/8"], 2, &["no stripe 0 of 8", "from 1 to 8"]),
+            (&["run", URL, "-r", "1", "--stripe", "9/8"], 2, &["no stripe 9 of 8"]),
+            (&["run", URL, "-r", "1", "--stripe", "2"], 2, &["'2' is not a stripe", "2/8"]),
+            (&["run", URL, "-r", "1", "--stripe", "1/2", "--until", "p99 ±5%"], 2, &["--until", "--stripe 1/2"]),
+            (&["run", URL, "-r", "1", "--stripe", "1/2", "--fail-if", "p99 > 1s"], 2, &["--fail-if", "merged"]),
+            (&["run", URL, "-r", "1", "--stripe", "1/8", "-c", "7"], 2, &["--connections 7", "8 machines"]),
+            (&["run", URL, "--model", "closed", "--users", "3", "--stripe", "1/4"], 2, &["--users 3", "4 machines"]),
+            (&["run", URL, "-r", "1", "--start-at", "10s"], 2, &["'10s' is no instant", "+10s"]),
+            (&["run", URL, "-r", "1", "--start-at", "2020-01-01T00:00:00Z"], 2, &["--start-at was", "ago"]),
+            (
+                &["run", URL, "-r", "1", "--stripe", "1/2", "--start-at", "2020-01-01T00:00:00Z"],
+                2,
+                &["nothing of the schedule is left"],
+            ),
         ],
     );
 }

@@ -22,6 +22,8 @@ mod http2;
 mod interrupt;
 mod lab;
 mod load;
+#[path = "../../../../tests/missing.rs"]
+mod missing;
 mod page;
 mod raw_server;
 mod requests;
@@ -32,6 +34,7 @@ mod standstill;
 mod starved;
 mod stopping;
 mod streams;
+mod stripes;
 mod support;
 
 mod tls;

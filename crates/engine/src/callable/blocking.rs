@@ -11,6 +11,7 @@ use super::measurement::{EndedCall, LEAD, LONGEST_SLEEP, Measurement};
 use super::plan::{CallPlan, WaitStrategy};
 use crate::control::Control;
 use crate::result::{RunOutput, WorkerResult, merge_results};
+use crate::start::Start;
 
 /// A spinning worker sleeps until this long before the intended start: longer than a sleep is usually late.
 const SPIN_FOR: Nanos = Nanos::from_micros(100);
@@ -59,7 +60,8 @@ fn run_workers(
     let (workers, workload) = (plan.worker_count(), plan.blocking_workload());
     let clock = MonotonicClock::starting_in(LEAD);
     let worker = |index| {
-        let measurement = Measurement::new(plan, &workload, WorkerShare { index, workers }, clock, control);
+        let measurement =
+            Measurement::new(plan, &workload, WorkerShare { index, workers, ..WorkerShare::WHOLE }, clock, control);
         CallWorker { number: index, waiting: plan.waiting, measurement }
     };
     let mut workers: Vec<_> = (0..workers).map(worker).collect();
@@ -75,7 +77,7 @@ fn run_workers(
         let others = others.into_iter().map(|end| end.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         here.into_iter().chain(others).collect()
     });
-    merge_results(results, clock)
+    merge_results(results, Start::with(clock))
 }
 
 /// Tells the other workers to end when one of them panics.

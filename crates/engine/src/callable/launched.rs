@@ -17,6 +17,7 @@ use super::measurement::{EndedCall, LEAD, Measurement};
 use super::plan::CallPlan;
 use crate::control::Control;
 use crate::result::{RunOutput, WorkerResult, merge_results};
+use crate::start::Start;
 
 /// Starts calls that run elsewhere.
 pub trait CallLauncher {
@@ -70,7 +71,7 @@ pub fn bench_launched(plan: &CallPlan, control: &Control, launcher: impl CallLau
     let (sender, receiver) = channel();
     let measurement = Measurement::new(plan, &plan.workload, WorkerShare::WHOLE, clock, control);
     let starter = CallStarter { measurement, sender, receiver, in_flight: HashMap::new() };
-    merge_results(vec![starter.run(launcher)], clock)
+    merge_results(vec![starter.run(launcher)], Start::with(clock))
 }
 
 /// Keeps the schedule and starts the calls.

@@ -3,10 +3,10 @@
 use truetail_model::driver::WorkerShare;
 use truetail_model::time::Nanos;
 use truetail_model::workload::LoadModelKind;
-use truetail_reactor::MonotonicClock;
 use truetail_run::Timing;
 
 use crate::control::Control;
+use crate::start::Start;
 use crate::target::endpoint::Endpoint;
 use crate::target::request_set::RequestSet;
 use crate::tls::Tls;
@@ -14,7 +14,8 @@ use crate::tls::Tls;
 /// What a worker needs to know.
 pub(crate) struct WorkerConfig {
     pub(crate) share: WorkerShare,
-    pub(crate) clock: MonotonicClock,
+    /// The clock, and when sending begins.
+    pub(crate) start: Start,
     pub(crate) endpoint: Endpoint,
     /// How connections are secured, if they are.
     pub(crate) tls: Option<Tls>,

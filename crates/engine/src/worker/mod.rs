@@ -99,7 +99,7 @@ impl<P: Protocol> Worker<P> {
         let stamps_each = config.stamped && !P::MULTIPLEXED;
         let habits = Habits { timing: config.timing, model: config.model, stamps_each };
         Worker {
-            clock: WorkerClock::new(config.clock),
+            clock: WorkerClock::new(config.start.clock),
             sleeper: Sleeper::new(habits),
             connections: Connections::new(ports, config.connections),
             in_flight: InFlight::new(config.timeout),
@@ -121,7 +121,8 @@ impl<P: Protocol> Worker<P> {
     pub(crate) fn run(mut self) -> io::Result<WorkerResult> {
         minimize_timer_slack();
         let cpu_before = host::thread_cpu();
-        self.config.clock.wait_for_origin();
+        self.config.start.clock.wait_for_origin();
+        self.clock.pauses.sleeping(self.config.start.begins);
         let mut reports = Reports::with_capacity(REPORTS);
         loop {
             self.handle_control();

@@ -22,6 +22,7 @@ use crate::checkpoint::Mailbox;
 use crate::connection::timestamps;
 use crate::control::Control;
 use crate::protocol::http1::Http1;
+use crate::start::Start;
 use crate::target::method::Method;
 use crate::target::origin::Origin;
 use crate::target::request_set::{FeedOrder, RequestSet, TargetRequests};
@@ -78,7 +79,7 @@ impl Stage {
         let ledger = Ledger::new(options, &one_request(), &workload, Arc::default(), Arc::new(Mailbox::new(options)));
         let config = WorkerConfig {
             share: WorkerShare::WHOLE,
-            clock: MonotonicClock::starting_now(),
+            start: Start::with(MonotonicClock::starting_now()),
             endpoint: listener.local_addr().unwrap().into(),
             tls,
             requests: one_request(),

@@ -9,12 +9,15 @@ mod permits;
 mod ready_queue;
 mod share;
 mod source;
+mod stripe;
 
 use crate::arrival::{Arrival, ScheduleHash};
 use crate::time::{Nanos, Timestamp};
 use crate::workload::Workload;
 
 pub use share::WorkerShare;
+pub use source::Place;
+pub use stripe::{Stripe, StripeError};
 
 use permits::Permits;
 use source::ArrivalSource;
@@ -51,6 +54,9 @@ pub enum Directive {
 #[derive(Clone, Debug)]
 pub struct Driver {
     source: ArrivalSource,
+    /// What was due before [`Driver::begin_at`].
+    missed: ArrivalSource,
+    missed_so_far: u64,
     permits: Permits,
     in_flight: u64,
     /// No arrival is intended at or after this instant.
@@ -64,8 +70,8 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// The driver for `share` of `workload`. The shares of all workers are together the whole workload, exactly. Workers
-    /// beyond [`Workload::max_workers`] have nothing to do and are finished at once.
+    /// The driver for `share` of `workload`, which is that of its machine: [`Workload::of_stripe`]. The shares of all
+    /// workers of all machines are together the whole workload, exactly. Workers beyond [`Workload::max_workers`] have nothing to do and are finished at once.
     ///
     /// A schedule with random gaps that ends by a count is walked to its end, because the drain counts from there.
     pub fn new(workload: &Workload, share: WorkerShare) -> Driver {
@@ -75,6 +81,8 @@ impl Driver {
         let cap = workload.limits.connections.filter(|_| !idle).map(|total| working.of(u64::from(total)));
         Driver {
             source: if idle { ArrivalSource::Idle } else { ArrivalSource::new(&workload.model, working) },
+            missed: ArrivalSource::Idle,
+            missed_so_far: 0,
             permits: Permits::new(cap),
             in_flight: 0,
             end,
@@ -84,6 +92,18 @@ impl Driver {
             stopped: false,
             hash: ScheduleHash::default(),
         }
+    }
+
+    /// Begins at `at`, which is later than the origin: the schedule is not moved. What was due before is never started, and
+    /// is returned by [`Driver::unissued`]. The users of the closed model, who have no schedule, all begin then. To be
+    /// called before the first [`Driver::poll`].
+    pub fn begin_at(&mut self, at: Timestamp) {
+        self.missed = self.source.skip_to(at);
+    }
+
+    /// Where the next arrival that is known by now stands among those of all stripes; `None` where there is none.
+    pub fn next_place(&self) -> Option<Place> {
+        self.source.place().filter(|_| !self.stopped)
     }
 
     /// What to do at `now`. Call it again until it returns anything but [`Directive::Start`].
@@ -152,9 +172,15 @@ impl Driver {
 
     /// Once the run is over: the next arrival that was planned and never issued. Call it until it returns `None`.
     pub fn unissued(&mut self) -> Option<Arrival> {
-        let arrival = self.source.pop()?.0;
+        let missed = self.missed.pop().inspect(|_| self.missed_so_far += 1);
+        let arrival = missed.or_else(|| self.source.pop())?.0;
         self.hash.add(arrival);
         Some(arrival)
+    }
+
+    /// How many arrivals were due before [`Driver::begin_at`]. Known once [`Driver::unissued`] has returned `None`.
+    pub fn missed(&self) -> u64 {
+        self.missed_so_far
     }
 
     /// True when [`Driver::stop`] left out arrivals that would still have come. Known once [`Driver::unissued`] has

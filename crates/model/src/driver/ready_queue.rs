@@ -1,23 +1,25 @@
-//! Users in the order in which their next request is due.
+//! Users or sessions in the order in which their next request is due.
 
 use std::collections::VecDeque;
 
 use crate::time::Timestamp;
 
-/// Users with the instant at which they are due: earliest first, and by number where instants are equal.
+/// Users or sessions with the instant at which they are due: earliest first, and by number where instants are equal.
 ///
 /// Answers come nearly in this order, so a queue with a rare insertion in the middle is cheaper than a heap.
 #[derive(Clone, Default, Debug)]
-pub(super) struct ReadyQueue(VecDeque<(Timestamp, u32)>);
+pub(super) struct ReadyQueue<N>(VecDeque<(Timestamp, N)>);
 
-impl ReadyQueue {
+impl ReadyQueue<u32> {
     /// Users 0 to `users` - 1, all due at the origin.
-    pub(super) fn at_origin(users: u32) -> ReadyQueue {
+    pub(super) fn at_origin(users: u32) -> ReadyQueue<u32> {
         ReadyQueue((0..users).map(|user| (Timestamp::ZERO, user)).collect())
     }
+}
 
+impl<N: Copy + Ord> ReadyQueue<N> {
     #[inline]
-    pub(super) fn push(&mut self, at: Timestamp, user: u32) {
+    pub(super) fn push(&mut self, at: Timestamp, user: N) {
         if self.0.back().is_none_or(|last| *last <= (at, user)) {
             return self.0.push_back((at, user));
         }
@@ -31,9 +33,20 @@ impl ReadyQueue {
         self.0.front().map(|(at, _)| *at)
     }
 
+    /// The first user.
+    pub(super) fn next(&self) -> Option<N> {
+        self.0.front().map(|(_, user)| *user)
+    }
+
+    /// Makes nobody due before `at`.
+    pub(super) fn delay_to(&mut self, at: Timestamp) {
+        self.0.iter_mut().for_each(|(due, _)| *due = at.max(*due));
+        self.0.make_contiguous().sort_unstable();
+    }
+
     /// Removes and returns the first user.
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<u32> {
+    pub(super) fn pop(&mut self) -> Option<N> {
         self.0.pop_front().map(|(_, user)| user)
     }
 }

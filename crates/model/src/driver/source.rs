@@ -20,6 +20,24 @@ pub(super) fn end_of(model: &LoadModel) -> Timestamp {
     }
 }
 
+/// The place of an arrival in the order of the whole load: what is dealt out in stripes starts in the same order as it does
+/// undivided.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Place {
+    /// When it is due.
+    pub at: Timestamp,
+    /// Of two that are due together, the one that begins a session comes after the one that continues one.
+    is_new: bool,
+    /// The number of the arrival, user or session among all of them.
+    number: u64,
+}
+
+impl Place {
+    fn of_schedule(arrival: Arrival) -> Place {
+        Place { at: arrival.intended_start, is_new: false, number: arrival.index }
+    }
+}
+
 /// Where the arrivals of one worker come from.
 #[derive(Clone, Debug)]
 pub(super) enum ArrivalSource {
@@ -47,6 +65,30 @@ impl ArrivalSource {
             ArrivalSource::PartlyOpen(source) => source.peek(),
             ArrivalSource::Idle => None,
         }
+    }
+
+    /// The place of the next arrival among those of all stripes.
+    pub(super) fn place(&self) -> Option<Place> {
+        match self {
+            ArrivalSource::Open(source) => source.next.map(Place::of_schedule),
+            ArrivalSource::Closed(source) => source.place(),
+            ArrivalSource::PartlyOpen(source) => source.place(),
+            ArrivalSource::Idle => None,
+        }
+    }
+
+    /// Leaves out what is due before `at`, and returns it. Users, who have no schedule, begin at `at` instead, and miss
+    /// nothing.
+    pub(super) fn skip_to(&mut self, at: Timestamp) -> ArrivalSource {
+        let mut missed = self.clone();
+        missed.end_at(at);
+        match self {
+            ArrivalSource::Open(source) => source.skip_to(at),
+            ArrivalSource::Closed(source) => source.ready.delay_to(at),
+            ArrivalSource::PartlyOpen(source) => source.skip_to(at),
+            ArrivalSource::Idle => {}
+        }
+        if matches!(missed, ArrivalSource::Closed(_)) { ArrivalSource::Idle } else { missed }
     }
 
     pub(super) fn pop(&mut self) -> Option<(Arrival, u32)> {
@@ -113,7 +155,7 @@ pub(super) struct OpenArrivals {
 
 impl OpenArrivals {
     fn new(schedule: &Schedule, share: WorkerShare) -> OpenArrivals {
-        let mut arrivals = schedule.stripe(u64::from(share.index), u64::from(share.workers));
+        let mut arrivals = schedule.stripe(share.first(), share.stride());
         let next = arrivals.next();
         OpenArrivals { arrivals, next, end: Timestamp::NEVER, was_truncated: false }
     }
@@ -130,6 +172,12 @@ impl OpenArrivals {
         self.truncate_at_end();
     }
 
+    fn skip_to(&mut self, at: Timestamp) {
+        while self.next.is_some_and(|next| next.intended_start < at) {
+            self.pop();
+        }
+    }
+
     #[inline]
     fn truncate_at_end(&mut self) {
         if self.next.is_some_and(|next| next.intended_start >= self.end) {
@@ -142,11 +190,13 @@ impl OpenArrivals {
 /// N users, each either ready from some instant on, or waiting for its answer.
 #[derive(Clone, Debug)]
 pub(super) struct ClosedArrivals {
-    ready: ReadyQueue,
+    ready: ReadyQueue<u32>,
     think_time: Nanos,
     end: Timestamp,
     remaining: u64,
     next_index: u64,
+    /// The number of its first user among those of all workers.
+    first: u64,
     stride: u64,
 }
 
@@ -159,13 +209,20 @@ impl ClosedArrivals {
             think_time: *think_time,
             end: horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0)),
             remaining: horizon.requests.map_or(u64::MAX, |total| share.of(total)),
-            next_index: u64::from(share.index),
-            stride: u64::from(share.workers),
+            next_index: share.first(),
+            first: share.first(),
+            stride: share.stride(),
         }
     }
 
     fn peek(&self) -> Option<Timestamp> {
         self.ready.first().filter(|ready_at| self.remaining > 0 && *ready_at < self.end)
+    }
+
+    fn place(&self) -> Option<Place> {
+        let at = self.peek()?;
+        let user = self.ready.next()?;
+        Some(Place { at, is_new: false, number: self.first + u64::from(user) * self.stride })
     }
 
     fn pop(&mut self) -> Option<(Arrival, u32)> {
@@ -178,14 +235,23 @@ impl ClosedArrivals {
     }
 }
 
+/// A session that is under way.
+#[derive(Clone, Copy, Debug)]
+struct Session {
+    /// Its place among all sessions of the schedule.
+    number: u64,
+    /// How many requests it still has to make.
+    remaining: u32,
+}
+
 /// Sessions on a schedule, and follow-up requests of the sessions that are under way.
 #[derive(Clone, Debug)]
 pub(super) struct PartlyOpenArrivals {
     sessions: OpenArrivals,
-    /// Follow-up requests that are due, by their session's slot.
-    follow_ups: ReadyQueue,
-    /// How many requests each running session still has to make, by slot.
-    remaining: Vec<u32>,
+    /// Follow-up requests that are due, by their session and its slot.
+    follow_ups: ReadyQueue<(u64, u32)>,
+    /// Each running session, by slot.
+    running: Vec<Session>,
     free_slots: Vec<u32>,
     requests_per_session: u32,
     think_time: Nanos,
@@ -202,13 +268,13 @@ impl PartlyOpenArrivals {
         PartlyOpenArrivals {
             sessions: OpenArrivals::new(sessions, share),
             follow_ups: ReadyQueue::default(),
-            remaining: Vec::new(),
+            running: Vec::new(),
             free_slots: Vec::new(),
             requests_per_session: *requests_per_session,
             think_time: *think_time,
             end: sessions.horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0)),
-            next_index: u64::from(share.index),
-            stride: u64::from(share.workers),
+            next_index: share.first(),
+            stride: share.stride(),
         }
     }
 
@@ -224,31 +290,51 @@ impl PartlyOpenArrivals {
     fn pop(&mut self) -> Option<(Arrival, u32)> {
         let intended_start = self.peek()?;
         let slot = if self.next_follow_up() == Some(intended_start) {
-            self.follow_ups.pop()?
+            self.follow_ups.pop()?.1
         } else {
-            self.sessions.pop();
-            self.open_session()
+            let session = self.sessions.pop()?;
+            self.open_session(session.index)
         };
         let arrival = Arrival { index: self.next_index, intended_start };
         self.next_index += self.stride;
-        self.remaining[slot as usize] -= 1;
+        self.running[slot as usize].remaining -= 1;
         Some((arrival, slot))
     }
 
-    fn open_session(&mut self) -> u32 {
-        let slot = self.free_slots.pop().unwrap_or_else(|| {
-            self.remaining.push(0);
-            (self.remaining.len() - 1) as u32
-        });
-        self.remaining[slot as usize] = self.requests_per_session.max(1);
-        slot
+    fn open_session(&mut self, number: u64) -> u32 {
+        let session = Session { number, remaining: self.requests_per_session.max(1) };
+        match self.free_slots.pop() {
+            Some(slot) => {
+                self.running[slot as usize] = session;
+                slot
+            }
+            None => {
+                self.running.push(session);
+                (self.running.len() - 1) as u32
+            }
+        }
     }
 
     fn on_completion(&mut self, slot: u32, ended: Timestamp) {
-        if self.remaining[slot as usize] > 0 {
-            self.follow_ups.push(ended + self.think_time, slot);
+        let Session { number, remaining } = self.running[slot as usize];
+        if remaining > 0 {
+            self.follow_ups.push(ended + self.think_time, (number, slot));
         } else {
             self.free_slots.push(slot);
+        }
+    }
+
+    fn place(&self) -> Option<Place> {
+        let follow_up = self.next_follow_up().zip(self.follow_ups.next());
+        let follow_up = follow_up.map(|(at, (number, _))| Place { at, is_new: false, number });
+        let session = self.sessions.next.map(|session| Place { is_new: true, ..Place::of_schedule(session) });
+        [follow_up, session].into_iter().flatten().min()
+    }
+
+    fn skip_to(&mut self, at: Timestamp) {
+        while self.sessions.next.is_some_and(|session| session.intended_start < at) {
+            self.sessions.pop();
+            self.next_index += self.stride;
         }
     }
 

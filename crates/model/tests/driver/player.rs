@@ -206,5 +206,7 @@ fn record(started: &Started, end: Timestamp, outcome: Outcome) -> RequestRecord 
 }
 
 pub fn play(case: &Case) -> Vec<Played> {
-    (0..case.workers).map(|index| Player::new(case, WorkerShare { index, workers: case.workers }).play()).collect()
+    (0..case.workers)
+        .map(|index| Player::new(case, WorkerShare { index, workers: case.workers, ..WorkerShare::WHOLE }).play())
+        .collect()
 }

@@ -154,7 +154,7 @@ fn limits_as_long_as_time_itself() {
             warmup: Nanos::ZERO,
         },
     ] {
-        let mut driver = Driver::new(&workload, WorkerShare { index: 0, workers: u32::MAX });
+        let mut driver = Driver::new(&workload, WorkerShare { workers: u32::MAX, ..WorkerShare::WHOLE });
         assert!(matches!(driver.poll(Timestamp(0)), Directive::Start(_)));
         driver.complete(0, Timestamp(1));
         let _ = driver.poll(Timestamp(2));

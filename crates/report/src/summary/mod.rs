@@ -22,6 +22,7 @@ mod headline;
 mod labelled;
 mod load;
 mod notes;
+mod shards;
 mod streams;
 mod tail;
 mod targets;
@@ -67,6 +68,7 @@ pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, styl
         targets::table(run, findings, style),
         explanations(run, findings, options, style),
         timeline::lines(run, findings, style),
+        shards::lines(run, style),
         notes::lines(run, options.saved, style),
     ];
     let mut text = String::new();

@@ -22,7 +22,10 @@ pub(super) fn lines(run: &Run, saved: Option<&str>, style: Style) -> Vec<String>
 pub fn notes(run: &Run) -> Vec<String> {
     let is_told = run.facts.notes.iter().any(|note| note.starts_with(STOPPED_EARLY));
     let stopped = (run.facts.interrupted && !is_told).then(|| ending(run));
-    stopped.into_iter().chain(run.facts.notes.iter().cloned()).collect()
+    let stripe = run.facts.stripe.as_ref().map(|stripe| {
+        format!("stripe {}/{} of this load: the numbers are those of one machine", stripe.index, stripe.of)
+    });
+    stopped.into_iter().chain(stripe).chain(run.facts.notes.iter().cloned()).collect()
 }
 
 fn ending(run: &Run) -> String {

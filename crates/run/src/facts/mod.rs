@@ -6,9 +6,11 @@ mod generator;
 mod mix;
 mod offered;
 mod stream;
+mod stripe;
 mod target_names;
 
 use serde::{Deserialize, Serialize};
+use truetail_model::driver::Stripe;
 
 pub use checks::{CheckCounts, FailedAnswer, FailedCheck, MOST_FAILED_ANSWERS, first_failed};
 pub use generator::{
@@ -17,6 +19,7 @@ pub use generator::{
 pub use mix::{Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
 pub use stream::{StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes};
+pub use stripe::{Shard, Shards, StartFacts, StripeFacts};
 
 /// How a run was obtained.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -69,6 +72,15 @@ pub struct Facts {
     /// What the tool itself said, where the run is another tool's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<crate::Claims>,
+    /// Which part of the load it had, where several machines shared it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripe: Option<StripeFacts>,
+    /// When it was to begin, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartFacts>,
+    /// The machines whose stripes were merged into it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shards: Option<Shards>,
     /// The books of each target, in the order of [`Mix::targets`]; empty where there is but one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_target: Vec<TargetBooks>,
@@ -84,6 +96,12 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// The user's cap on connections, as far as it was this machine's.
+    pub fn connections_here(&self) -> Option<u32> {
+        let stripe = self.stripe.as_ref().and_then(StripeFacts::stripe).unwrap_or(Stripe::WHOLE);
+        self.offered.connections.map(|all| stripe.share_of(u64::from(all)) as u32)
+    }
+
     /// Whether the schedule ran to its end, if known.
     pub fn is_complete(&self) -> bool {
         !self.interrupted || self.cut_short == Some(false)

@@ -18,7 +18,7 @@ use super::{
     FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, failed_answers, possible, samples, timeline,
 };
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
-use crate::{Facts, FailedAnswer, GateFinding, Run, StreamTime, StreamTimes, wire};
+use crate::{Facts, FailedAnswer, GateFinding, Run, StreamTime, StreamTimes, Verdict, wire};
 
 /// No program writes longer intervals than this (two years).
 const LONGEST_INTERVAL_S: u64 = 1 << 26;
@@ -28,6 +28,8 @@ const LONGEST_INTERVAL_S: u64 = 1 << 26;
 pub struct Loaded {
     /// The run.
     pub run: Run,
+    /// The verdict that was given when it was saved.
+    pub verdict: Verdict,
     /// The gates that were judged when it was saved.
     pub gates: Vec<GateFinding>,
     /// The files that are not there.
@@ -74,14 +76,14 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
         samples: load_samples(folder, &run_file, &mut lacking)?,
         ..times
     };
-    let gates = run_file.gates.clone();
+    let (verdict, gates) = (run_file.verdict.clone(), run_file.gates.clone());
     let mut facts = Facts { failed_answers: load_failed_answers(folder)?, ..facts_of(run_file) };
     if let Some(streams) = &mut facts.stream {
         streams.times = of_streams;
         let problem = streams.imbalance(snapshot.tally.planned).map(|problem| format!("under stream {problem}"));
         problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
     }
-    Ok(Loaded { run: Run { facts, snapshot }, gates, missing: lacking })
+    Ok(Loaded { run: Run { facts, snapshot }, verdict, gates, missing: lacking })
 }
 
 /// Reads `run.json` alone.
@@ -121,6 +123,9 @@ fn facts_of(run_file: RunFile) -> Facts {
         notes: run_file.notes,
         command: run_file.command,
         claims: run_file.claims,
+        stripe: run_file.stripe,
+        start: run_file.start,
+        shards: run_file.shards,
         by_target: run_file.by_target,
         checks: run_file.checks,
         failed_answers: Vec::new(),

@@ -12,8 +12,8 @@ use super::stream::StreamFile;
 use crate::folder::target_tag::TargetTag;
 use crate::{
     ArrivalFidelity, CheckCounts, Claims, ClosedLoopShadow, Distribution, Facts, Findings, GateFinding, GeneratorStats,
-    HostInfo, MetricDistributions, OfferedLoad, Run, RunSource, Settling, TargetBooks, TargetFindings, Uncertainty,
-    Verdict,
+    HostInfo, MetricDistributions, OfferedLoad, Run, RunSource, Settling, Shards, StartFacts, StripeFacts, TargetBooks,
+    TargetFindings, Uncertainty, Verdict,
 };
 
 /// What `schema` says.
@@ -58,6 +58,15 @@ pub struct RunFile {
     /// The command line that made it, without secrets; left out where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// Which part of the load it had; left out where it had all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stripe: Option<StripeFacts>,
+    /// When it was to begin; left out where that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<StartFacts>,
+    /// The machines whose stripes were merged into it; left out where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shards: Option<Shards>,
     /// The books of the measured arrivals.
     pub tally: Tally,
     /// The books of the warm-up, which is in nothing else.
@@ -232,6 +241,9 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         cut_short: facts.cut_short,
         notes: facts.notes.clone(),
         command: facts.command.clone(),
+        stripe: facts.stripe.clone(),
+        start: facts.start,
+        shards: facts.shards.clone(),
         tally: snapshot.tally,
         warmup_tally: snapshot.warmup,
         statuses: snapshot.statuses.clone(),

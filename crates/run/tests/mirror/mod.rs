@@ -24,6 +24,9 @@ pub struct Mirror {
     pub elapsed_ns: u64,
     pub interrupted: bool,
     pub cut_short: Option<bool>,
+    pub stripe: Option<MirrorStripe>,
+    pub start: Option<MirrorStart>,
+    pub shards: Option<MirrorShards>,
     pub notes: Vec<String>,
     pub command: Option<String>,
     pub tally: MirrorTally,
@@ -51,6 +54,45 @@ pub struct Mirror {
     pub generator: Option<MirrorGenerator>,
     pub bytes_in: u64,
     pub recorded: MirrorRecorded,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorStripe {
+    pub index: u32,
+    pub of: u32,
+    pub schedule: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorStart {
+    pub at_unix_ns: u64,
+    pub late_ns: u64,
+    pub missed: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorShards {
+    pub of: u32,
+    pub missing: Vec<u32>,
+    pub by_stripe: Vec<MirrorShard>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MirrorShard {
+    pub index: u32,
+    pub started_at_unix_ns: Option<u64>,
+    pub late_ns: u64,
+    pub planned: u64,
+    pub never_issued: u64,
+    pub responses: u64,
+    pub generator_lag_p99_ns: Option<u64>,
+    pub generator_lag_max_ns: Option<u64>,
+    pub verdict: String,
+    pub reasons: Vec<String>,
 }
 
 #[derive(Deserialize)]

@@ -76,6 +76,9 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         notes: vec!["the preflight met status 404".to_owned()],
         command: Some("truetail run http://127.0.0.1:8080/api -r 1000 -d 20s".to_owned()),
         claims: None,
+        stripe: None,
+        start: None,
+        shards: None,
         by_target: vec![TargetBooks {
             method: "GET".to_owned(),
             url: "http://127.0.0.1:8080/api/{{id}}".to_owned(),

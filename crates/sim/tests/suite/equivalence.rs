@@ -51,7 +51,7 @@ fn fault() -> impl Strategy<Value = Fault> {
     ]
 }
 
-fn service() -> impl Strategy<Value = Service> {
+pub fn service() -> impl Strategy<Value = Service> {
     let variation = prop_oneof![Just(Variation::Constant), Just(Variation::Exponential)];
     (0u64..60, variation, prop::option::of(1u32..5), prop::collection::vec(fault(), 0..4), any::<u64>()).prop_map(
         |(baseline, variation, concurrency, faults, seed)| Service {

@@ -7,3 +7,4 @@ mod labs;
 mod outcomes;
 mod queueing;
 mod scenarios;
+mod stripes;

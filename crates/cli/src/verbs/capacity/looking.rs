@@ -118,7 +118,7 @@ impl<'a> Looking<'a> {
 fn walked(due: &mut DueArrivals, before: Timestamp) -> u64 {
     loop {
         let count = due.count();
-        due.advance(before);
+        due.advance(Timestamp::ZERO, before);
         if due.count() == count {
             return count;
         }

@@ -1,0 +1,143 @@
+//! How long a merge of many stripes takes, and how much memory; and what a stripe of a large schedule costs.
+//!
+//! ```text
+//! cargo run --release -p truetail-analysis --example merge_study -- make DIR 1000 100
+//! cargo run --release -p truetail-analysis --example merge_study -- merge DIR
+//! cargo run --release -p truetail-analysis --example merge_study -- start 1000000000 1000
+//! ```
+//!
+//! `make` writes the folders of 1,000 machines that offered 100/s each for 60 s, with made-up response times. `merge` adds them
+//! up as `truetail merge` does, and says how long that took and the most memory it had. `start` deals a schedule of 10^9
+//! arrivals out over 1,000 machines and says what the first arrivals of one stripe cost, with even and with random gaps.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use truetail_model::arrival::{Horizon, Profile, Schedule, ScheduleHash, Spacing};
+use truetail_model::driver::Stripe;
+use truetail_model::random::Random;
+use truetail_model::record::{Outcome, Recorder, RecorderOptions, RequestRecord};
+use truetail_model::time::{Nanos, Rate};
+use truetail_model::workload::{Limits, LoadModel, Workload};
+use truetail_run::folder::{self, Loaded};
+use truetail_run::{Facts, Holes, Merger, OfferedLoad, Run, RunSource, StripeFacts};
+
+const LENGTH: Nanos = Nanos::from_secs(60);
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize| arguments.get(at).and_then(|text| text.parse().ok()).expect("a number");
+    match arguments.first().map(String::as_str) {
+        Some("make") => make(Path::new(&arguments[1]), number(2) as u32, number(3)),
+        Some("merge") => merge(Path::new(&arguments[1])),
+        Some("start") => start(number(1), number(2)),
+        _ => panic!("make DIR MACHINES RATE_OF_EACH, merge DIR, or start ARRIVALS MACHINES"),
+    }
+}
+
+fn schedule(per_second: u64, spacing: Spacing, horizon: Horizon) -> Schedule {
+    let rate: Rate = format!("{per_second}/s").parse().expect("a rate");
+    Schedule { profile: Profile::constant(rate), spacing, seed: 1, horizon }
+}
+
+fn make(folder: &Path, machines: u32, rate_of_each: u64) {
+    let horizon = Horizon { duration: Some(LENGTH), requests: None };
+    let schedule = schedule(rate_of_each * u64::from(machines), Spacing::Even, horizon);
+    let workload =
+        Workload { model: LoadModel::Open(schedule.clone()), limits: Limits::default(), warmup: Nanos::ZERO };
+    for stripe in Stripe::all(machines) {
+        let run = made_up(&schedule, &workload, stripe);
+        let findings = truetail_analysis::findings(&run);
+        folder::save(&folder.join(format!("{:05}", stripe.number())), &run, &findings).expect("a folder");
+    }
+}
+
+/// A stripe whose answers took 1 ms and an exponential time of 2 ms more.
+fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
+    let mut random = Random::new(u64::from(stripe.number()), 1);
+    let mut recorder = Recorder::new(RecorderOptions { expected_seconds: 62, ..RecorderOptions::default() });
+    let mut hash = ScheduleHash::default();
+    for arrival in schedule.stripe(u64::from(stripe.index()), u64::from(stripe.of())) {
+        let took = Nanos((1e6 + 2e6 * random.exponential()) as u64);
+        let end = arrival.intended_start + took;
+        hash.add(arrival);
+        recorder.plan(arrival.intended_start);
+        let status = Outcome::Response { status: 200 };
+        recorder.record(&RequestRecord::new(arrival, arrival.intended_start, end, status));
+    }
+    let facts = Facts {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        source: RunSource::Simulator,
+        started_at_unix_ns: None,
+        elapsed_ns: LENGTH.0,
+        offered: OfferedLoad::of(workload),
+        host: None,
+        generator: None,
+        interrupted: false,
+        cut_short: Some(false),
+        bytes_in: 0,
+        notes: Vec::new(),
+        command: None,
+        claims: None,
+        stream: None,
+        stripe: Some(StripeFacts::of(stripe, workload)),
+        start: None,
+        shards: None,
+        by_target: Vec::new(),
+        checks: Vec::new(),
+        failed_answers: Vec::new(),
+    };
+    Run { facts, snapshot: recorder.finish(hash) }
+}
+
+fn merge(folder: &Path) {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    folders.sort();
+    let begun = Instant::now();
+    let (mut merger, mut reading_s) = (Merger::default(), 0.0);
+    for path in &folders {
+        let before = begun.elapsed().as_secs_f64();
+        let Loaded { run, verdict, .. } = folder::load(path).expect("a run");
+        reading_s += begun.elapsed().as_secs_f64() - before;
+        merger.add(run, Some(&verdict)).expect("a stripe of the same load");
+    }
+    let whole = merger.finish(Holes::Refused).expect("all of them");
+    let (read_s, planned) = (begun.elapsed().as_secs_f64(), whole.snapshot.tally.planned);
+    let findings = truetail_analysis::findings(&whole);
+    println!(
+        "{} folders, {planned} arrivals: read and added in {read_s:.2} s (reading {reading_s:.2} s), judged ({}) {:.2} s after the start; at most {} MB",
+        folders.len(),
+        findings.verdict.state.name(),
+        begun.elapsed().as_secs_f64(),
+        peak_kib().map_or("?".to_owned(), |kib| (kib / 1000).to_string()),
+    );
+}
+
+/// The most memory that this process had, on Linux.
+fn peak_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+fn start(arrivals: u64, machines: u64) {
+    for spacing in [Spacing::Even, Spacing::Poisson] {
+        let horizon = Horizon { duration: Some(Nanos::from_secs(arrivals / 1_000_000)), requests: None };
+        let schedule = schedule(1_000_000, spacing, horizon);
+        let begun = Instant::now();
+        let mut own = schedule.stripe(0, machines);
+        let first = own.next();
+        let first_s = begun.elapsed().as_secs_f64();
+        let some = own.by_ref().take(10_000).count();
+        let each_ns = begun.elapsed().as_nanos() as f64 / (some + 1) as f64;
+        println!(
+            "{spacing:?}, stripe 1 of {machines}: the first arrival ({}) after {first_s:.6} s, then {each_ns:.0} ns for each of its own",
+            first.map_or("none".to_owned(), |first| format!("{:.9} s", first.intended_start.as_secs_f64())),
+        );
+        let mut last = schedule.stripe(machines - 1, machines);
+        let begun = Instant::now();
+        let count = last.by_ref().count();
+        println!("  all {count} arrivals of stripe {machines} of {machines}: {:.2} s", begun.elapsed().as_secs_f64());
+    }
+}

@@ -1,0 +1,86 @@
+//! Reasons against a run that several machines shared: the whole is no better than the worst of them.
+
+use truetail_model::record::Tally;
+use truetail_run::{Run, Shard, Shards, VerdictState};
+
+use super::thresholds::SENT_IN_TIME_SHARE;
+use super::validity_issue::ValidityIssue;
+
+/// The reasons that say something of the generator. Those that say something of the service are found in the whole.
+const OF_THE_GENERATOR: [&str; 9] = [
+    "books_unbalanced",
+    "no_responses",
+    "generator_lag",
+    "generator_paused",
+    "generator_limit",
+    "generator_busy",
+    "cpu_throttled",
+    "arrivals_off_schedule",
+    "rate_not_reached",
+];
+
+/// A machine began after the origin of the schedule.
+pub(super) fn started_late(run: &Run) -> Option<ValidityIssue> {
+    let start = run.facts.start.filter(|start| start.missed > 0)?;
+    let arrivals = run.snapshot.tally.planned + run.snapshot.warmup.planned;
+    let invalid = is_too_much(start.missed, arrivals);
+    Some(ValidityIssue::StartedLate { late_ns: start.late_ns, missed: start.missed, arrivals, invalid })
+}
+
+/// Some stripes had no machine.
+pub(super) fn stripes_missing(run: &Run) -> Option<ValidityIssue> {
+    let Shards { of, missing, .. } = run.facts.shards.as_ref()?;
+    let lacking = missing.len() as u64;
+    let invalid = is_too_much(lacking, u64::from(*of));
+    (lacking > 0).then(|| ValidityIssue::StripesMissing { missing: missing.clone(), of: *of, invalid })
+}
+
+/// So much of a load never came that what was measured belongs to another one.
+fn is_too_much(lacking: u64, all: u64) -> bool {
+    lacking as f64 > all as f64 * (1.0 - SENT_IN_TIME_SHARE)
+}
+
+/// The generator of a machine gave reason to doubt its part.
+pub(super) fn shard_doubted(run: &Run) -> Option<ValidityIssue> {
+    let shards = run.facts.shards.as_ref()?;
+    let doubted = || shards.by_stripe.iter().filter_map(|shard| Some((doubt(shard)?, shard)));
+    // The first of the worst.
+    let (doubt, worst) = doubted().max_by_key(|(doubt, shard)| (doubt.0, std::cmp::Reverse(shard.index)))?;
+    Some(ValidityIssue::ShardDoubted {
+        stripe: worst.index,
+        of: shards.of,
+        because: doubt.1.to_owned(),
+        doubted: doubted().count() as u64,
+        invalid: doubt.0 == VerdictState::Invalid,
+    })
+}
+
+/// How far a machine's generator is to be doubted, and the first reason for it.
+fn doubt(shard: &Shard) -> Option<(VerdictState, &str)> {
+    let is_of_generator = |code: &&String| OF_THE_GENERATOR.contains(&code.as_str());
+    let code = shard.reasons.iter().find(is_of_generator)?;
+    let state = match shard.verdict? {
+        VerdictState::Valid => return None,
+        VerdictState::Suspect => VerdictState::Suspect,
+        // The worst reason comes first: another one made it invalid.
+        VerdictState::Invalid if shard.reasons.first() != Some(code) => VerdictState::Suspect,
+        VerdictState::Invalid => VerdictState::Invalid,
+    };
+    Some((state, code))
+}
+
+/// Leaves out what is only said once more by stripes that are missing, or by a late beginning: what was due then was never
+/// sent.
+pub(super) fn leave_out_what_follows(issues: &mut Vec<ValidityIssue>, tally: &Tally) {
+    let is_cause = |issue: &ValidityIssue| {
+        matches!(issue, ValidityIssue::StripesMissing { .. } | ValidityIssue::StartedLate { .. })
+    };
+    if issues.iter().any(is_cause) {
+        let others_censored = tally.censored() > tally.never_issued;
+        issues.retain(|issue| match issue {
+            ValidityIssue::RateNotReached { by_generator, .. } => !by_generator,
+            ValidityIssue::CensoredTail { .. } => others_censored,
+            _ => true,
+        });
+    }
+}

@@ -1,0 +1,71 @@
+//! Options of a run that several machines share.
+
+use std::str::FromStr;
+use std::time::UNIX_EPOCH;
+
+use clap::Args;
+use truetail_model::driver::Stripe;
+use truetail_model::time::Nanos;
+
+/// Options of a run that several machines share.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct StripeArgs {
+    /// Offer part I of N of the load, such as 2/8; parts count from 1. Give the other options as for the whole load, the
+    /// same on each machine, and put the runs together with 'truetail merge'
+    #[arg(long, value_name = "I/N", allow_hyphen_values = true, help_heading = "Several machines")]
+    pub stripe: Option<Stripe>,
+    /// Begin the schedule at this instant, such as 2026-01-01T00:00:00Z, or so long from now, such as +10s. A machine that
+    /// is late leaves out what was due before, and counts it as never issued
+    #[arg(long, value_name = "INSTANT|+TIME", allow_hyphen_values = true, help_heading = "Several machines")]
+    pub start_at: Option<StartAt>,
+}
+
+/// `--start-at`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StartAt {
+    /// So long after the command line was read.
+    After(Nanos),
+    /// Nanoseconds since 1970 UTC.
+    At(u64),
+}
+
+impl FromStr for StartAt {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<StartAt, String> {
+        if let Some(time) = text.strip_prefix('+') {
+            return time.parse().map(StartAt::After).map_err(|error| format!("{error}"));
+        }
+        let instant = humantime::parse_rfc3339(text).ok();
+        let since = instant.and_then(|instant| instant.duration_since(UNIX_EPOCH).ok());
+        let ns = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
+        ns.map(StartAt::At).ok_or_else(|| {
+            format!("'{text}' is no instant; write one in UTC, such as 2026-01-01T00:00:00Z, or a time from now, such as +10s")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_is_an_instant_or_a_time_from_now() {
+        assert_eq!("+1m30s".parse(), Ok(StartAt::After(Nanos::from_secs(90))));
+        assert_eq!("1970-01-01T00:00:01.5Z".parse(), Ok(StartAt::At(1_500_000_000)));
+        for text in [
+            "10s",
+            "+",
+            "+10",
+            "-10s",
+            "",
+            "2026-01-01",
+            "2026-01-01T00:00:00",
+            "2026-13-01T00:00:00Z",
+            "1969-12-31T23:59:59Z",
+        ] {
+            let error = text.parse::<StartAt>().unwrap_err();
+            assert!(!error.contains('\n'), "{text}: {error}");
+        }
+    }
+}

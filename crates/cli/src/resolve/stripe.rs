@@ -1,0 +1,79 @@
+//! Which part of a load is offered here, and when it begins.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use truetail_model::driver::Stripe;
+use truetail_model::time::Nanos;
+use truetail_model::workload::{LoadModel, Workload};
+
+use crate::args::run::{RunArgs, WarmupValue};
+use crate::args::stripe::StartAt;
+use crate::error::{Result, usage_error};
+
+/// The stripe; without `--stripe` the whole load.
+///
+/// # Errors
+/// If the load cannot be dealt out so, or an option would be decided by each machine on its own.
+pub fn stripe(args: &RunArgs, workload: &Workload) -> Result<Stripe> {
+    let Some(stripe) = args.machines.stripe else { return Ok(Stripe::WHOLE) };
+    let of = stripe.of();
+    let ours_alone: [(&str, bool, &str); 5] = [
+        ("--until", args.until.is_some(), "each machine would stop at a time of its own"),
+        ("--stop-when-saturated", args.stop_when_saturated, "each machine would stop at a time of its own"),
+        ("--warmup auto", args.warmup == Some(WarmupValue::Auto), "each machine would cut off another warm-up"),
+        ("--fail-if", !args.gates.fail_if.is_empty(), "judge the merged run, with truetail report DIR --fail-if"),
+        ("--baseline", args.baseline.baseline.is_some(), "compare the merged run, with truetail compare"),
+    ];
+    for (option, given, why) in ours_alone {
+        if given {
+            return Err(usage_error(format!("{option} has no meaning with --stripe {stripe}: {why}")));
+        }
+    }
+    let too_few = |option: &str, there: u32| {
+        usage_error(format!(
+            "{option} {there} cannot be dealt out over {of} machines; give at least {option} {of}, or fewer stripes"
+        ))
+    };
+    match (&workload.model, workload.limits.connections) {
+        (LoadModel::Closed { users, .. }, _) if *users < of => Err(too_few("--users", *users)),
+        (_, Some(connections)) if connections < of => Err(too_few("--connections", connections)),
+        _ => Ok(stripe),
+    }
+}
+
+/// The origin of the schedule, nanoseconds since 1970 UTC, if one was asked for.
+///
+/// # Errors
+/// If it is over, and there is nothing left that a late machine could send.
+pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
+    let now = unix_ns();
+    match args.machines.start_at {
+        None => Ok(None),
+        Some(StartAt::After(time)) => Ok(Some(now.saturating_add(time.0))),
+        Some(StartAt::At(at)) if at >= now => Ok(Some(at)),
+        Some(StartAt::At(at)) => {
+            let (ago, left) = (Nanos(now - at), workload.model.horizon().duration);
+            let help = "give an instant that is still to come, or +10s";
+            if args.machines.stripe.is_none() {
+                return Err(usage_error(format!("--start-at was {} ago; {help}", seconds(ago))));
+            }
+            match left {
+                Some(length) if ago < length => Ok(Some(at)),
+                _ => Err(usage_error(format!(
+                    "--start-at was {} ago, and nothing of the schedule is left; {help}",
+                    seconds(ago)
+                ))),
+            }
+        }
+    }
+}
+
+/// The wall clock, nanoseconds since 1970 UTC.
+pub fn unix_ns() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| Nanos::from(since).0)
+}
+
+/// `3.2s`.
+pub fn seconds(time: Nanos) -> String {
+    format!("{:.1}s", time.0 as f64 / 1e9)
+}

@@ -1,0 +1,79 @@
+//! The machines that shared a load, one a row.
+
+use truetail_run::{Run, Shard, Shards, VerdictState, ranges};
+
+use super::labelled::labelled_text;
+use crate::number;
+use crate::style::Style;
+use crate::table::{Align, TextTable};
+
+/// At most so many machines have a row; all are in run.json.
+const MOST_ROWS: usize = 16;
+
+/// A row each, the worst first where there are too many, and how far their starts are apart.
+pub(super) fn lines(run: &Run, style: Style) -> Vec<String> {
+    let Some(shards) = &run.facts.shards else { return Vec::new() };
+    let mut table = TextTable::new(&[
+        ("stripe", Align::Right),
+        ("planned", Align::Right),
+        ("answered", Align::Right),
+        ("never issued", Align::Right),
+        ("lag p99", Align::Right),
+        ("lag max", Align::Right),
+        ("late", Align::Right),
+        ("measurement", Align::Left),
+    ]);
+    shown(shards).into_iter().for_each(|shard| table.row(cells(shard, shards.of)));
+    let mut lines = table.lines(4, style);
+    let hidden = shards.by_stripe.len().saturating_sub(MOST_ROWS);
+    if hidden > 0 {
+        lines.push(format!("    and {hidden} more, whose lag is no larger; all are in run.json"));
+    }
+    lines.extend(said(shards).into_iter().flat_map(|(label, text)| labelled_text(label, &text, style)));
+    lines
+}
+
+/// By number; where there are too many, those with the worst verdict and the largest lag.
+fn shown(shards: &Shards) -> Vec<&Shard> {
+    let mut all: Vec<&Shard> = shards.by_stripe.iter().collect();
+    if all.len() > MOST_ROWS {
+        all.sort_by_key(|shard| std::cmp::Reverse((shard.verdict, shard.generator_lag_p99_ns)));
+        all.truncate(MOST_ROWS);
+    }
+    all
+}
+
+fn cells(shard: &Shard, of: u32) -> Vec<String> {
+    let time = |ns: Option<u64>| ns.map_or(String::new(), number::time);
+    let verdict = shard.verdict.map_or("", VerdictState::name);
+    vec![
+        format!("{}/{of}", shard.index),
+        number::count(shard.planned),
+        number::count(shard.responses),
+        if shard.never_issued > 0 { number::count(shard.never_issued) } else { String::new() },
+        time(shard.generator_lag_p99_ns),
+        time(shard.generator_lag_max_ns),
+        if shard.late_ns > 0 { number::round_time(shard.late_ns) } else { String::new() },
+        [verdict].into_iter().chain(shard.reasons.iter().map(String::as_str)).collect::<Vec<_>>().join(" "),
+    ]
+}
+
+fn said(shards: &Shards) -> Vec<(&'static str, String)> {
+    let mut said = Vec::new();
+    if !shards.missing.is_empty() {
+        said.push(("Missing", format!("stripes {} of {}", ranges(&shards.missing), shards.of)));
+    }
+    if let Some(latest) = shards.latest().filter(|_| shards.by_stripe.len() > 1) {
+        let lag = number::time(latest.generator_lag_p99_ns.unwrap_or(0));
+        said.push(("Worst lag", format!("p99 {lag}, of stripe {}/{}", latest.index, shards.of)));
+    }
+    if let Some(apart) = shards.origins_apart_ns().filter(|_| shards.by_stripe.len() > 1) {
+        let starts =
+            if apart == 0 { "at one instant".to_owned() } else { format!("{} apart", number::round_time(apart)) };
+        said.push((
+            "Starts",
+            format!("{starts}, each by the clock of its machine; how far those clocks differ is not in the folders"),
+        ));
+    }
+    said
+}

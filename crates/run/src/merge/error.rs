@@ -1,0 +1,141 @@
+//! Why runs cannot be merged.
+
+use crate::folder::possible::{MOST_ARRIVALS, MOST_BYTES};
+
+/// Why runs cannot be merged.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum MergeError {
+    /// No run was given.
+    #[error("there is no run to merge")]
+    Nothing,
+    /// The runs have different workloads.
+    #[error(
+        "these runs cannot be merged: {field} is {first} in run 1 and {other} in run {run}; merge only runs of the same workload"
+    )]
+    Different {
+        /// Which run, counted from 1.
+        run: usize,
+        /// What differs, by its name in `run.json`.
+        field: &'static str,
+        /// Its value in the first run.
+        first: String,
+        /// Its value in the other.
+        other: String,
+    },
+    /// One run was given twice.
+    #[error("run {first} and run {second} are the same run; give each run once")]
+    Twice {
+        /// Counted from 1.
+        first: usize,
+        /// Counted from 1.
+        second: usize,
+    },
+    /// One is a stripe of a load, and another is a whole one.
+    #[error(
+        "these runs cannot be merged: run 1 and run {run} are not both stripes of a load; give only runs with --stripe, or none"
+    )]
+    NotAllStripes {
+        /// Counted from 1.
+        run: usize,
+    },
+    /// Its file names a stripe that there cannot be.
+    #[error("run {run} says that it is stripe {index} of {of}; stripes count from 1 to their number")]
+    NoSuchStripe {
+        /// Counted from 1.
+        run: usize,
+        /// Which stripe.
+        index: u32,
+        /// Of how many.
+        of: u32,
+    },
+    /// Two runs had the same stripe.
+    #[error("run {first} and run {second} are both stripe {index}/{of}; give each stripe once")]
+    StripeTwice {
+        /// Which stripe, counted from 1.
+        index: u32,
+        /// Of how many.
+        of: u32,
+        /// Counted from 1.
+        first: usize,
+        /// Counted from 1.
+        second: usize,
+    },
+    /// Stripes are missing.
+    #[error(
+        "{} of {of} missing: {}; give all of them, or --partial to count what they held as never issued",
+        if missing.len() == 1 { "1 stripe".to_owned() } else { format!("{} stripes", missing.len()) },
+        ranges(missing)
+    )]
+    Holes {
+        /// Which, counted from 1, ascending.
+        missing: Vec<u32>,
+        /// Of how many.
+        of: u32,
+    },
+    /// Stripes are missing, and what they held cannot be computed.
+    #[error(
+        "what the missing stripes held is not known, because run.json does not hold the recorded instants of a trace: give all stripes"
+    )]
+    UnknownHoles,
+    /// Together they have more arrivals than a run can have.
+    #[error(
+        "these runs cannot be merged: together they plan {planned} arrivals, and a run has at most {MOST_ARRIVALS}"
+    )]
+    TooMany {
+        /// How many, warm-up included.
+        planned: u128,
+    },
+    /// Together their answers have more bytes than those of a run can have.
+    #[error(
+        "these runs cannot be merged: together their answers have {bytes} bytes, and those of a run have at most {MOST_BYTES}"
+    )]
+    TooManyBytes {
+        /// How many.
+        bytes: u128,
+    },
+}
+
+impl MergeError {
+    /// The runs that it speaks of, counted from 1.
+    pub fn runs(&self) -> Vec<usize> {
+        match *self {
+            MergeError::Different { run, .. } | MergeError::NotAllStripes { run } => vec![1, run],
+            MergeError::NoSuchStripe { run, .. } => vec![run],
+            MergeError::Twice { first, second } | MergeError::StripeTwice { first, second, .. } => vec![first, second],
+            MergeError::Nothing
+            | MergeError::Holes { .. }
+            | MergeError::UnknownHoles
+            | MergeError::TooMany { .. }
+            | MergeError::TooManyBytes { .. } => Vec::new(),
+        }
+    }
+}
+
+/// `3, 5-7 and 12` of ascending numbers.
+pub fn ranges(numbers: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(*number) => *last = *number,
+            _ => runs.push((*number, *number)),
+        }
+    }
+    let text = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let mut texts: Vec<String> = runs.iter().map(text).collect();
+    match texts.pop() {
+        Some(last) if !texts.is_empty() => format!("{} and {last}", texts.join(", ")),
+        last => last.unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn numbers_in_a_row_are_one_range() {
+        let said = |numbers: &[u32]| ranges(numbers);
+        assert_eq!((said(&[]), said(&[3]), said(&[1, 2, 3])), (String::new(), "3".to_owned(), "1-3".to_owned()));
+        assert_eq!(said(&[3, 5, 6, 7, 12]), "3, 5-7 and 12");
+    }
+}

@@ -1,0 +1,90 @@
+//! What is known of several runs as one.
+
+use crate::{Facts, StartFacts, StreamFacts, first_failed};
+
+/// Adds what is known of a further part.
+pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
+    whole.started_at_unix_ns = earlier(whole.started_at_unix_ns, part.started_at_unix_ns);
+    whole.elapsed_ns = whole.elapsed_ns.max(part.elapsed_ns);
+    whole.start = match (whole.start, part.start) {
+        (Some(whole), Some(part)) if whole.at_unix_ns == part.at_unix_ns => Some(StartFacts {
+            late_ns: whole.late_ns.max(part.late_ns),
+            missed: whole.missed.saturating_add(part.missed),
+            ..whole
+        }),
+        _ => None,
+    };
+    whole.interrupted |= part.interrupted;
+    whole.cut_short = either(whole.cut_short, part.cut_short);
+    whole.bytes_in = whole.bytes_in.saturating_add(part.bytes_in);
+    if whole.offered.seed != part.offered.seed {
+        whole.offered.seed = None;
+    }
+    if whole.command != part.command {
+        whole.command = None;
+    }
+    if let (Some(whole), Some(part)) = (&mut whole.offered.mix, &part.offered.mix)
+        && whole.seed != part.seed
+    {
+        whole.seed = None;
+    }
+    // Books by target that one part does not have are not known of the whole.
+    if whole.by_target.len() != part.by_target.len() {
+        add_note(&mut whole.notes, "not every run has books of each target: they are left out of the whole".to_owned());
+        whole.by_target.clear();
+    }
+    whole.by_target.iter_mut().zip(&part.by_target).for_each(|(whole, part)| whole.merge(part));
+    let same_checks = whole.checks.iter().map(|check| &check.text).eq(part.checks.iter().map(|check| &check.text));
+    if same_checks {
+        whole.failed_answers.extend(part.failed_answers);
+        whole.failed_answers = first_failed(std::mem::take(&mut whole.failed_answers));
+    } else {
+        add_note(&mut whole.notes, "the runs had different checks: the whole has none".to_owned());
+        whole.checks.clear();
+        whole.failed_answers.clear();
+    }
+    whole.checks.iter_mut().zip(&part.checks).for_each(|(whole, part)| whole.merge(part));
+    add_streams(whole, part.stream.as_ref());
+    if whole.host.is_none() {
+        whole.host = part.host;
+    }
+    whole.generator = match (whole.generator.take(), part.generator) {
+        (Some(whole), Some(part)) => Some(whole.and(part)),
+        (one, other) => one.or(other),
+    };
+    part.notes.into_iter().for_each(|note| add_note(&mut whole.notes, note));
+}
+
+fn add_streams(whole: &mut Facts, part: Option<&StreamFacts>) {
+    whole.stream = match (whole.stream.take(), part) {
+        (None, None) => None,
+        (Some(mut streams), Some(part)) if streams.is_alike(part) => {
+            streams.merge(part);
+            Some(streams)
+        }
+        _ => {
+            let note = "the runs read streams in different ways: the whole has none";
+            add_note(&mut whole.notes, note.to_owned());
+            None
+        }
+    };
+}
+
+pub(super) fn add_note(notes: &mut Vec<String>, note: String) {
+    if !notes.contains(&note) {
+        notes.push(note);
+    }
+}
+
+/// True where either is; else known only where both are.
+fn either(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+    match (a, b) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (a, b) => a.and(b),
+    }
+}
+
+/// The smaller of two that are known.
+fn earlier(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    [a, b].into_iter().flatten().min()
+}

@@ -1,0 +1,76 @@
+//! What stripes that nobody ran held.
+
+use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
+use truetail_model::driver::{Driver, Stripe, WorkerShare};
+use truetail_model::record::{Recorder, RecorderOptions, RequestRecord, Snapshot};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::{Limits, LoadModel, LoadModelKind, Workload};
+
+use crate::wire::v1::IntervalWidth;
+use crate::{OfferedLoad, Run};
+
+/// The arrivals of the stripes `missing` of `of`, each as one that was never issued. Of a load in which answers decide what
+/// comes next, these are the arrivals that wait for no answer. `None` where the load cannot be computed from what the run
+/// says of it.
+pub(super) fn never_issued(whole: &Run, missing: &[u32], of: u32) -> Option<Snapshot> {
+    let workload = workload_of(&whole.facts.offered)?;
+    let mut held: Option<Snapshot> = None;
+    for stripe in missing.iter().map(|number| Stripe::numbered(*number, of)) {
+        let part = of_one(&workload, stripe?, whole);
+        match &mut held {
+            None => held = Some(part),
+            Some(held) => held.merge(&part),
+        }
+    }
+    held
+}
+
+fn of_one(workload: &Workload, stripe: Stripe, whole: &Run) -> Snapshot {
+    let mut driver = Driver::new(&workload.of_stripe(stripe), WorkerShare { stripe, ..WorkerShare::WHOLE });
+    let mut recorder = Recorder::new(RecorderOptions {
+        measure_from: whole.snapshot.measure_from,
+        expected_seconds: 0,
+        per_second: IntervalWidth::of(&whole.snapshot) != IntervalWidth::WholeRun,
+        samples: whole.snapshot.samples.options(),
+    });
+    let at = Timestamp(whole.facts.elapsed_ns);
+    while let Some(arrival) = driver.unissued() {
+        recorder.plan(arrival.intended_start);
+        recorder.record(&RequestRecord::never_issued(arrival, at.max(arrival.intended_start)));
+    }
+    recorder.finish(driver.schedule_hash())
+}
+
+/// The workload that was offered; `None` where `run.json` does not hold all of it, as of recorded instants.
+fn workload_of(offered: &OfferedLoad) -> Option<Workload> {
+    let horizon = Horizon { duration: offered.duration_ns.map(Nanos), requests: offered.requests };
+    if horizon == Horizon::default() {
+        return None;
+    }
+    let think_time = Nanos(offered.think_time_ns.unwrap_or(0));
+    let model = match offered.model {
+        LoadModelKind::Open => LoadModel::Open(schedule_of(offered, horizon)?),
+        LoadModelKind::Closed => LoadModel::Closed { users: offered.users?, think_time, horizon },
+        LoadModelKind::PartlyOpen => LoadModel::PartlyOpen {
+            sessions: schedule_of(offered, horizon)?,
+            requests_per_session: offered.requests_per_session?,
+            think_time,
+        },
+    };
+    let limits = Limits {
+        connections: offered.connections,
+        timeout: offered.timeout_ns.map(Nanos),
+        drain: Nanos(offered.drain_ns),
+    };
+    Some(Workload { model, limits, warmup: Nanos(offered.warmup_ns) })
+}
+
+fn schedule_of(offered: &OfferedLoad, horizon: Horizon) -> Option<Schedule> {
+    let profile: Profile = offered.profile.as_deref()?.parse().ok()?;
+    let spacing = match offered.spacing.as_deref()? {
+        "even" => Spacing::Even,
+        "poisson" => Spacing::Poisson,
+        _ => return None,
+    };
+    Some(Schedule { profile, spacing, seed: offered.seed.unwrap_or_default(), horizon })
+}

@@ -1,0 +1,231 @@
+//! Several runs of one workload as one: stripes that machines shared, or repetitions.
+//!
+//! Counts are added, second by second and bucket by bucket; no quantile is ever averaged. The runs must have been offered
+//! the same load. Whether the services behind them were the same cannot be told from the numbers.
+//!
+//! Runs are added one by one, so that the memory of a merge does not grow with their number, but for a line of each.
+
+mod error;
+mod facts;
+mod missing;
+mod notes;
+mod same_load;
+mod stripes;
+
+use truetail_model::arrival::ScheduleHash;
+use truetail_model::record::{ByInterval, Samples, SamplesOptions, Snapshot, Tally};
+use truetail_model::time::Timestamp;
+
+pub use error::{MergeError, ranges};
+
+use crate::folder::possible::{MOST_ARRIVALS, MOST_BYTES};
+use crate::wire::v1::IntervalWidth;
+use crate::{Run, Verdict};
+use facts::{add_facts, add_note};
+use notes::Notes;
+use same_load::difference;
+use stripes::Stripes;
+
+/// What a merge does where stripes of the load are missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Holes {
+    /// It is refused.
+    Refused,
+    /// They are named, and what is known of their arrivals counts as never issued.
+    NeverIssued,
+}
+
+/// Merges several runs of the same workload into one. Only the seeds of runs that are no stripes may differ; then the merged
+/// run has no seed.
+///
+/// If several runs have the same arrivals, they are repetitions and not stripes: the rates of the merged run are then
+/// sums over the repetitions, and a note says so. If the runs kept intervals of different lengths, the merged run has
+/// the longest. If a run kept no distributions by second, or no single requests, the merged run has none either, and a
+/// note says so.
+///
+/// # Errors
+/// [`MergeError`]. It numbers the runs; the caller says which number is which run.
+pub fn merge(runs: Vec<Run>) -> Result<Run, MergeError> {
+    let mut merger = Merger::default();
+    runs.into_iter().try_for_each(|run| merger.add(run, None))?;
+    merger.finish(Holes::Refused)
+}
+
+/// A merge under way. It keeps the sum of the runs that were added, and some two hundred bytes of each.
+#[derive(Default, Debug)]
+pub struct Merger {
+    whole: Option<Run>,
+    stripes: Option<Stripes>,
+    added: Vec<Identity>,
+    notes: Notes,
+    planned: u128,
+    sample_bytes: u128,
+    /// A run had no distributions by second.
+    lacks_seconds: bool,
+    /// A run had no single requests.
+    lacks_samples: bool,
+    /// A run had no distributions of its targets.
+    lacks_targets: bool,
+}
+
+impl Merger {
+    /// Adds a run, with the verdict that was given on it alone.
+    ///
+    /// # Errors
+    /// [`MergeError`]. The runs count from 1 in the order in which they are added. After an error the sum is as it was.
+    pub fn add(&mut self, part: Run, verdict: Option<&Verdict>) -> Result<(), MergeError> {
+        let number = self.added.len() + 1;
+        let identity = Identity::of(&part);
+        self.check(&part, &identity, number)?;
+        let (planned, sample_bytes) = self.sizes_with(&part)?;
+        self.take_stripe(&part, verdict, number)?;
+        (self.planned, self.sample_bytes) = (planned, sample_bytes);
+        self.added.push(identity);
+        self.notes.add(&part);
+        self.lacks_seconds |= IntervalWidth::of(&part.snapshot) == IntervalWidth::WholeRun;
+        self.lacks_samples |= !has_samples(&part.snapshot.samples);
+        self.lacks_targets |= part.snapshot.targets.len() != part.facts.by_target.len();
+        match &mut self.whole {
+            None => self.whole = Some(part),
+            Some(whole) => {
+                whole.snapshot.merge(&part.snapshot);
+                add_facts(&mut whole.facts, part.facts);
+            }
+        }
+        Ok(())
+    }
+
+    /// The whole.
+    ///
+    /// # Errors
+    /// [`MergeError::Nothing`] and, for stripes, [`MergeError::Holes`] and [`MergeError::UnknownHoles`].
+    pub fn finish(mut self, holes: Holes) -> Result<Run, MergeError> {
+        let mut whole = self.whole.take().ok_or(MergeError::Nothing)?;
+        if let Some(stripes) = self.stripes.take() {
+            self.fill_holes(&mut whole, &stripes, holes)?;
+            whole.facts.stripe = None;
+            whole.facts.shards = Some(stripes.into_shards());
+        }
+        let notes = self.notes.texts(self.added.len(), &whole, [self.lacks_seconds, self.lacks_samples]);
+        if self.lacks_targets {
+            whole.snapshot.targets.clear();
+        }
+        if self.lacks_seconds {
+            whole.snapshot.seconds.clear();
+            whole.snapshot.intervals = ByInterval::default();
+        }
+        if self.lacks_samples {
+            let seen = whole.snapshot.samples.seen();
+            whole.snapshot.samples = Samples::from_parts(SamplesOptions::NONE, Vec::new(), 1, &[], seen);
+        }
+        notes.into_iter().for_each(|note| add_note(&mut whole.facts.notes, note));
+        Ok(whole)
+    }
+
+    /// Refuses a run that is no part of the same load, or was added before.
+    fn check(&self, part: &Run, identity: &Identity, number: usize) -> Result<(), MergeError> {
+        let Some(whole) = &self.whole else { return Ok(()) };
+        if let Some((field, first, other)) = difference(&whole.facts, &part.facts) {
+            return Err(MergeError::Different { run: number, field, first, other });
+        }
+        match self.added.iter().position(|added| added.is_same(identity)) {
+            Some(first) => Err(MergeError::Twice { first: first + 1, second: number }),
+            None => Ok(()),
+        }
+    }
+
+    fn take_stripe(&mut self, part: &Run, verdict: Option<&Verdict>, number: usize) -> Result<(), MergeError> {
+        match (&mut self.stripes, &part.facts.stripe) {
+            (None, None) => Ok(()),
+            (Some(stripes), Some(stripe)) => stripes.add(part, stripe, verdict, number),
+            (None, Some(stripe)) if self.whole.is_none() => {
+                let mut stripes = Stripes::of(stripe);
+                stripes.add(part, stripe, verdict, number)?;
+                self.stripes = Some(stripes);
+                Ok(())
+            }
+            (Some(_), None) | (None, Some(_)) => Err(MergeError::NotAllStripes { run: number }),
+        }
+    }
+
+    /// The arrivals, and the bytes of single answers, with those of `part`; refuses more than one run can have
+    /// together.
+    fn sizes_with(&self, part: &Run) -> Result<(u128, u128), MergeError> {
+        let (tally, warmup) = (&part.snapshot.tally, &part.snapshot.warmup);
+        let planned = self.planned + u128::from(tally.planned) + u128::from(warmup.planned);
+        let bytes = self.sample_bytes + bytes_of_samples(&part.snapshot.samples);
+        if self.whole.is_some() && planned > u128::from(MOST_ARRIVALS) {
+            return Err(MergeError::TooMany { planned });
+        }
+        if self.whole.is_some() && bytes > u128::from(MOST_BYTES) {
+            return Err(MergeError::TooManyBytes { bytes });
+        }
+        Ok((planned, bytes))
+    }
+
+    fn fill_holes(&mut self, whole: &mut Run, stripes: &Stripes, holes: Holes) -> Result<(), MergeError> {
+        let missing = stripes.missing();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        if holes == Holes::Refused {
+            return Err(MergeError::Holes { missing, of: stripes.count() });
+        }
+        let held = missing::never_issued(whole, &missing, stripes.count()).ok_or(MergeError::UnknownHoles)?;
+        whole.snapshot.merge(&held);
+        if !whole.facts.by_target.is_empty() {
+            let note = "the targets of arrivals that a missing stripe held are not known: there are no books by target";
+            add_note(&mut whole.facts.notes, note.to_owned());
+            whole.facts.by_target.clear();
+            self.lacks_targets = true;
+        }
+        if whole.facts.stream.take().is_some() {
+            let note =
+                "what the streams of a missing stripe would have been is not known: there are no books of streams";
+            add_note(&mut whole.facts.notes, note.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of the answers that were kept one by one.
+fn bytes_of_samples(samples: &Samples) -> u128 {
+    samples.even().iter().chain(samples.only_slow()).map(|record| u128::from(record.bytes_in)).sum()
+}
+
+fn has_samples(samples: &Samples) -> bool {
+    samples.seen() == 0 || samples.options().capacity > 0
+}
+
+/// What tells a run from another one.
+#[derive(Clone, Copy, Debug)]
+struct Identity {
+    started_at_unix_ns: Option<u64>,
+    arrivals: u64,
+    schedule_hash: ScheduleHash,
+    tally: Tally,
+    last_end: Timestamp,
+}
+
+impl Identity {
+    fn of(run: &Run) -> Identity {
+        let Snapshot { tally, warmup, schedule_hash, last_end, .. } = &run.snapshot;
+        Identity {
+            started_at_unix_ns: run.facts.started_at_unix_ns,
+            arrivals: tally.planned + warmup.planned,
+            schedule_hash: *schedule_hash,
+            tally: *tally,
+            last_end: *last_end,
+        }
+    }
+
+    /// Are these one run? Two different runs never begin in the same nanosecond with the same arrivals and outcomes. Runs
+    /// without arrivals may; counting them twice changes nothing.
+    fn is_same(&self, other: &Identity) -> bool {
+        self.arrivals > 0
+            && matches!((self.started_at_unix_ns, other.started_at_unix_ns), (Some(a), Some(b)) if a == b)
+            && self.schedule_hash == other.schedule_hash
+            && self.tally == other.tally
+            && self.last_end == other.last_end
+    }
+}

@@ -1,0 +1,124 @@
+//! A load that is dealt out over machines and merged is the undivided load, bit for bit.
+
+use crate::common::*;
+use crate::equivalence::service;
+use proptest::prelude::*;
+use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing, Trace};
+use truetail_model::record::Snapshot;
+use truetail_model::scenario::Scenario;
+use truetail_model::time::Timestamp;
+use truetail_model::workload::{Limits, LoadModel, Workload};
+use truetail_run::{Holes, MergeError, Merger, Run, merge};
+use truetail_sim::{SimOptions, simulate, simulate_on};
+
+fn profile() -> impl Strategy<Value = Profile> {
+    let known = ["80/s", "steps:20/300ms,0/100ms,200/400ms", "ramp:0..200/1s", "sine:10..150/700ms"];
+    let recorded = prop::collection::vec(0u64..1_000_000_000, 1..80).prop_map(|mut instants| {
+        // Some are due together.
+        instants.iter_mut().for_each(|instant| *instant -= *instant % 10_000_000);
+        instants.sort_unstable();
+        Profile::Trace(Trace::new(instants.into_iter().map(Timestamp).collect()).expect("they ascend"))
+    });
+    prop_oneof![prop::sample::select(known.to_vec()).prop_map(|text| text.parse().expect("a profile")), recorded]
+}
+
+fn schedules() -> impl Strategy<Value = Schedule> {
+    let spacing = prop_oneof![Just(Spacing::Even), Just(Spacing::Poisson)];
+    (profile(), spacing, any::<u64>(), prop::option::of(1u64..150)).prop_map(|(profile, spacing, seed, requests)| {
+        Schedule { profile, spacing, seed, horizon: Horizon { duration: Some(ms(1_000)), requests } }
+    })
+}
+
+fn models() -> impl Strategy<Value = LoadModel> {
+    prop_oneof![
+        schedules().prop_map(LoadModel::Open),
+        (1u32..90, 1u64..50).prop_map(|(users, think)| closed(users, ms(think), for_secs(1))),
+        (schedules(), 1u32..5, 0u64..50).prop_map(|(sessions, requests_per_session, think)| {
+            LoadModel::PartlyOpen { sessions, requests_per_session, think_time: ms(think) }
+        }),
+    ]
+}
+
+fn scenarios() -> impl Strategy<Value = Scenario> {
+    let limits = (prop::option::of(1u64..400), 0u64..1_500).prop_map(|(timeout, drain)| Limits {
+        connections: None,
+        timeout: timeout.map(ms),
+        drain: ms(drain),
+    });
+    (service(), models(), limits, 0u64..300)
+        .prop_map(|(service, model, limits, warmup)| scenario(service, Workload { model, limits, warmup: ms(warmup) }))
+}
+
+/// Books, histograms, seconds and the hash of the schedule.
+fn numbers(run: &Run) -> String {
+    let Snapshot { tally, warmup, statuses, causes, metrics, error_status_time, seconds, intervals, .. } =
+        &run.snapshot;
+    let ends = (run.facts.elapsed_ns, run.snapshot.last_end, run.snapshot.measure_from);
+    format!(
+        "{tally:?} {warmup:?} {statuses:?} {causes:?} {ends:?} {metrics:?} {error_status_time:?} {seconds:?} {intervals:?}"
+    )
+}
+
+/// Every request, by its place in the schedule.
+fn requests(run: &Run) -> String {
+    let mut records = run.snapshot.samples.even().to_vec();
+    records.sort_by_key(|record| record.index);
+    format!("{:?} {records:?}", run.snapshot.schedule_hash)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn stripes_merged_are_the_undivided_run(scenario in scenarios(), machines in 1u32..=64) {
+        let whole = simulate(&scenario, SimOptions::default()).unwrap();
+        let parts = simulate_on(machines, &scenario, SimOptions::default()).unwrap();
+        parts.iter().for_each(|part| part.snapshot.tally.check().unwrap());
+        let merged = merge(parts).unwrap();
+        prop_assert_eq!(numbers(&merged), numbers(&whole));
+        // In the open model the arrivals are known beforehand, and with them who gets which.
+        if matches!(scenario.workload.model, LoadModel::Open(_)) {
+            prop_assert_eq!(requests(&merged), requests(&whole));
+        }
+    }
+
+    #[test]
+    fn what_missing_stripes_held_was_never_issued(
+        scenario in scenarios(), machines in 2u32..=16, keep in any::<u16>(),
+    ) {
+        let whole = simulate(&scenario, SimOptions::default()).unwrap();
+        let parts = simulate_on(machines, &scenario, SimOptions::default()).unwrap();
+        let present = |index: usize| index == 0 || keep & (1 << index) != 0;
+        let lacking: Vec<u32> = (0..machines).filter(|index| !present(*index as usize)).map(|index| index + 1).collect();
+        let mut issued = 0;
+        let mut refused = Merger::default();
+        let mut filled = Merger::default();
+        for (_, part) in parts.into_iter().enumerate().filter(|(index, _)| present(*index)) {
+            issued += part.snapshot.tally.issued + part.snapshot.warmup.issued;
+            refused.add(part.clone(), None).unwrap();
+            filled.add(part, None).unwrap();
+        }
+        if lacking.is_empty() {
+            prop_assert!(refused.finish(Holes::Refused).is_ok());
+            return Ok(());
+        }
+        let expected = MergeError::Holes { missing: lacking.clone(), of: machines };
+        prop_assert_eq!(refused.finish(Holes::Refused).unwrap_err(), expected);
+        let is_recorded = matches!(&scenario.workload.model,
+            LoadModel::Open(schedule) | LoadModel::PartlyOpen { sessions: schedule, .. }
+            if matches!(schedule.profile, Profile::Trace(_)));
+        let merged = filled.finish(Holes::NeverIssued);
+        if is_recorded {
+            prop_assert_eq!(merged.unwrap_err(), MergeError::UnknownHoles);
+            return Ok(());
+        }
+        let merged = merged.unwrap();
+        merged.snapshot.tally.check().unwrap();
+        prop_assert_eq!(merged.snapshot.tally.issued + merged.snapshot.warmup.issued, issued);
+        prop_assert_eq!(&merged.facts.shards.as_ref().unwrap().missing, &lacking);
+        if matches!(scenario.workload.model, LoadModel::Open(_)) {
+            let planned = |run: &Run| (run.snapshot.tally.planned, run.snapshot.warmup.planned, run.snapshot.schedule_hash);
+            prop_assert_eq!(planned(&merged), planned(&whole));
+        }
+    }
+}
