@@ -176,8 +176,8 @@ impl Options {
             return text(value).map(|url| vec![url.into()]).ok_or_else(|| of_key("write a URL in quotes"));
         }
         let Some((arg, definition)) = self.0.get(name) else {
-            // A run has all of these.
-            if NOT_FOR_PROBES.contains(&name) {
+            // A run knows all others of these.
+            if NOT_FOR_PROBES.contains(&name) && !NOT_IN_FILES.contains(&name) {
                 return Err(of_key("a search sets this itself, or it has no effect in one; leave it out"));
             }
             let known: Vec<_> = std::iter::once(URL.to_owned()).chain(self.0.keys().cloned()).collect();
