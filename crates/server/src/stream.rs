@@ -6,6 +6,8 @@ use truetail_model::time::{Nanos, Timestamp};
 
 /// Most events of a stream, and most bytes of one.
 const MOST: u64 = 100_000;
+/// Most bytes of data in all events of a stream: the whole answer is made before its first byte leaves.
+const MOST_BYTES: u64 = 16 << 20;
 /// What keeps the gaps of streams apart from other random numbers.
 const PURPOSE: u64 = 0x0073_7472_6561_6d73;
 
@@ -59,7 +61,7 @@ impl StreamScript {
             let (key, value) = pair.split_once('=')?;
             script.set(key, value)?;
         }
-        Some(script)
+        (script.events.saturating_mul(script.bytes) <= MOST_BYTES).then_some(script)
     }
 
     fn set(&mut self, key: &str, value: &str) -> Option<()> {
@@ -119,7 +121,9 @@ impl StreamScript {
     }
 
     fn event(&self, event: u64) -> String {
-        format!("data: {event:0>width$}\n\n", width = self.bytes as usize)
+        let number = event.to_string();
+        let zeros = "0".repeat((self.bytes as usize).saturating_sub(number.len()));
+        format!("data: {zeros}{number}\n\n")
     }
 
     fn with_end(&self, events: String, ends: bool) -> String {
@@ -280,8 +284,18 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_no_script() {
-        for query in ["events", "events=x", "events=100001", "gap=1", "stall=5", "end=never", "what=1", "bytes=100001"]
-        {
+        assert_eq!(answer("events=1&bytes=100000").bytes.len(), 100_000 + answer("events=1&bytes=0").bytes.len() + 3);
+        for query in [
+            "events=100000&bytes=100000",
+            "events",
+            "events=x",
+            "events=100001",
+            "gap=1",
+            "stall=5",
+            "end=never",
+            "what=1",
+            "bytes=100001",
+        ] {
             assert_eq!(StreamScript::parse(query), None, "{query}");
         }
         assert!(StreamScript::parse("").is_some());

@@ -215,7 +215,7 @@ impl Search {
             self.curve.extend(ratio.map(|ratio| Seen { rate: trial.rate, ratio, weight }));
         }
         match answer {
-            Answer::GeneratorLimit if made < MOST_SPOILT => self.again = Some((trial, made)),
+            Answer::GeneratorLimit if made < MOST_SPOILT => self.again = Some((self.repeated(trial), made)),
             Answer::GeneratorLimit => {
                 let ceiling = self.ceiling.map_or(trial.rate, |ceiling| ceiling.min(trial.rate));
                 self.forget(ceiling);
@@ -225,13 +225,23 @@ impl Search {
         }
     }
 
-    fn record_answer(&mut self, trial: &Trial, answer: Answer) {
-        let rate = trial.rate;
-        match trial.purpose {
+    /// The same probe once more. A confirmation that was spoilt has spent its part of the error all the same.
+    fn repeated(&mut self, trial: Trial) -> Trial {
+        self.count(trial.purpose);
+        if trial.purpose.proves() { self.confirmation(trial.rate, trial.purpose) } else { trial }
+    }
+
+    fn count(&mut self, purpose: Purpose) {
+        match purpose {
             Purpose::ConfirmUpper => self.confirmations[0] += 1,
             Purpose::ConfirmLower => self.confirmations[1] += 1,
             Purpose::Bracket | Purpose::Refine => {}
         }
+    }
+
+    fn record_answer(&mut self, trial: &Trial, answer: Answer) {
+        let rate = trial.rate;
+        self.count(trial.purpose);
         match (trial.purpose, answer) {
             (Purpose::ConfirmUpper, Answer::Misses) => self.refuted = Some(rate),
             (Purpose::ConfirmLower, Answer::Meets) => self.proven = Some(rate),

@@ -8,7 +8,7 @@ use super::doubt::Doubt;
 use super::evidence::{Evidence, Measured};
 use super::load_effects::LoadEffects;
 use super::metric::Statistic;
-use super::times::ends_on_time;
+use super::times::{ends_on_time, own_failures};
 use crate::streams::StreamMetric;
 
 /// What is known of a time of streams.
@@ -52,20 +52,28 @@ fn at_least(value: f64, why: Doubt) -> Evidence {
     Evidence::of(Measured::AtLeast(value), Bounds::exactly(value)).up_to(f64::INFINITY, why)
 }
 
-/// What the generator may have done: it may have begun a stream late, at most by its largest lag; and where no kernel stamp
-/// tells when an event had come, any time may be its own, and a gap too short as well.
+/// What the generator may have done. It may have begun a stream late, at most by its largest lag. What came while it stood
+/// still was read at once, with the instant of the last byte, so an event, and the gap before it, may be too late by as much as
+/// its longest pause. Where no kernel stamp tells when an event had come, any time may be its own, and a gap too short as well.
+/// And a stream that failed for want of something on this machine may have been the fastest of all.
 fn with_generator(run: &Run, metric: StreamMetric, known: Evidence) -> Evidence {
     let (Measured::Value(value) | Measured::AtLeast(value)) = known.measured else { return known };
     if !ends_on_time(run) {
         let known = known.down_to(0.0, Doubt::Late);
         return if metric == StreamMetric::FirstEvent { known } else { known.up_to(f64::INFINITY, Doubt::Late) };
     }
+    let pauses = run.facts.generator.iter().flat_map(|stats| &stats.pauses);
+    let pause = pauses.map(|pause| pause.length_ns).max().unwrap_or(0) as f64;
     match metric {
         StreamMetric::FirstEvent => {
             let lag = run.snapshot.metric(Metric::GeneratorLag).max().map_or(0.0, |max| max.0 as f64);
-            known.down_to(value - lag, Doubt::Late)
+            let known = known.down_to((value - lag - pause).max(0.0), Doubt::Late);
+            match own_failures(run) {
+                0 => known,
+                own => known.down_to(0.0, Doubt::GeneratorFailures { arrivals: own }),
+            }
         }
-        StreamMetric::EventGap | StreamMetric::LongestGap => known,
+        StreamMetric::EventGap | StreamMetric::LongestGap => known.down_to((value - pause).max(0.0), Doubt::Late),
     }
 }
 
@@ -78,8 +86,14 @@ pub(super) fn incomplete(run: &Run, findings: &Findings) -> Evidence {
     }
     let share = |part: u64| part as f64 / tally.planned as f64;
     let bad = tally.planned - tally.complete.min(tally.planned);
+    let own = own_failures(run).min(tally.failed);
     let stopped = if run.facts.interrupted { tally.in_flight_at_end + tally.never_issued } else { 0 };
+    let effects = LoadEffects::of(&findings.verdict);
+    // Counted already where the run was stopped.
+    let never_sent = if effects.lower_load && !run.facts.interrupted { tally.never_issued } else { 0 };
     Evidence::exactly(share(bad))
-        .down_to(share(bad - stopped.min(bad)), Doubt::Stopped { arrivals: stopped })
-        .under(LoadEffects::of(&findings.verdict), 1.0)
+        .down_to(share(bad - own), Doubt::GeneratorFailures { arrivals: own })
+        .down_to(share(bad - own - stopped), Doubt::Stopped { arrivals: stopped })
+        .down_to(share(bad - own - stopped - never_sent), Doubt::LowerLoad)
+        .under(effects, 1.0)
 }

@@ -7,7 +7,7 @@ use super::thresholds::SENT_IN_TIME_SHARE;
 use super::validity_issue::ValidityIssue;
 
 /// The reasons that say something of the generator. Those that say something of the service are found in the whole.
-const OF_THE_GENERATOR: [&str; 9] = [
+const OF_THE_GENERATOR: [&str; 10] = [
     "books_unbalanced",
     "no_responses",
     "generator_lag",
@@ -17,6 +17,7 @@ const OF_THE_GENERATOR: [&str; 9] = [
     "cpu_throttled",
     "arrivals_off_schedule",
     "rate_not_reached",
+    "started_late",
 ];
 
 /// A machine began after the origin of the schedule.
@@ -70,17 +71,53 @@ fn doubt(shard: &Shard) -> Option<(VerdictState, &str)> {
 }
 
 /// Leaves out what is only said once more by stripes that are missing, or by a late beginning: what was due then was never
-/// sent.
+/// sent. What these do not explain stays.
 pub(super) fn leave_out_what_follows(issues: &mut Vec<ValidityIssue>, tally: &Tally) {
-    let is_cause = |issue: &ValidityIssue| {
-        matches!(issue, ValidityIssue::StripesMissing { .. } | ValidityIssue::StartedLate { .. })
-    };
-    if issues.iter().any(is_cause) {
-        let others_censored = tally.censored() > tally.never_issued;
-        issues.retain(|issue| match issue {
-            ValidityIssue::RateNotReached { by_generator, .. } => !by_generator,
-            ValidityIssue::CensoredTail { .. } => others_censored,
-            _ => true,
-        });
+    let explained: f64 = issues.iter().map(never_sent_by).sum();
+    if explained == 0.0 {
+        return;
+    }
+    let is_explained = tally.never_issued as f64 <= (tally.planned as f64 * explained).ceil();
+    let only_never_issued = tally.censored() <= tally.never_issued;
+    issues.retain(|issue| match issue {
+        ValidityIssue::RateNotReached { planned_per_second, sent_per_second, by_generator: true } => {
+            *sent_per_second < planned_per_second * (1.0 - explained) * SENT_IN_TIME_SHARE
+        }
+        ValidityIssue::CensoredTail { .. } => !(is_explained && only_never_issued),
+        _ => true,
+    });
+}
+
+/// The share of all arrivals that were never sent for this reason.
+fn never_sent_by(issue: &ValidityIssue) -> f64 {
+    match issue {
+        ValidityIssue::StripesMissing { missing, of, .. } => missing.len() as f64 / f64::from(*of),
+        ValidityIssue::StartedLate { missed, arrivals, .. } => *missed as f64 / *arrivals as f64,
+        _ => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn left(missed: u64, sent_per_second: f64, never_issued: u64) -> Vec<&'static str> {
+        let tally = Tally { planned: 1_000, never_issued, ..Tally::default() };
+        let mut issues = vec![
+            ValidityIssue::StartedLate { late_ns: 1, missed, arrivals: 1_000, invalid: false },
+            ValidityIssue::RateNotReached { planned_per_second: 100.0, sent_per_second, by_generator: true },
+        ];
+        leave_out_what_follows(&mut issues, &tally);
+        issues.iter().map(ValidityIssue::code).collect()
+    }
+
+    #[test]
+    fn what_a_late_beginning_explains_is_said_once() {
+        assert_eq!(left(400, 60.0, 400), ["started_late"]);
+    }
+
+    #[test]
+    fn what_it_does_not_explain_stays() {
+        assert_eq!(left(1, 60.0, 1), ["started_late", "rate_not_reached"]);
     }
 }

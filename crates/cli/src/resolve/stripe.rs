@@ -59,7 +59,9 @@ pub fn start_at(args: &RunArgs, workload: &Workload) -> Result<Option<u64>> {
             }
             match left {
                 Some(length) if ago < length => Ok(Some(at)),
-                _ => Err(usage_error(format!(
+                // Where only the number of requests ends the load, the machine finds what is left of it.
+                None => Ok(Some(at)),
+                Some(_) => Err(usage_error(format!(
                     "--start-at was {} ago, and nothing of the schedule is left; {help}",
                     seconds(ago)
                 ))),

@@ -152,6 +152,7 @@ fn what_makes_no_search_is_refused_in_one_line() {
         (&["--slo", "p99 < 50ms", "--min-rate", "10", "--max-rate", "5"], "--min-rate 10/s is not below"),
         (&["--slo", "p99 < 50ms", "--resolution", "0.1%"], "from 0.5% to 100%"),
         (&["--slo", "p99 < 50ms", "--", "--duration", "3s"], "--duration has no meaning in the requests"),
+        (&["--slo", "p99 < 50ms", "--", "--stripe", "1/2"], "--stripe has no meaning in the requests"),
         (&["--slo", "p99 < 50ms", "--", "--check", "status == 200"], "--check has no meaning in the requests"),
         (&["--slo", "p99 < 50ms", "--", "--junit", "a.xml"], "--junit has no meaning in the requests"),
         (&["--slo", "p99 < 50ms", "--", "--nonsense"], "--nonsense"),

@@ -55,6 +55,7 @@ fn stripes_are_merged_into_the_undivided_run() {
     };
     refused(&["merge", "part1", "part3", "--out", "x"], &["1 stripe of 3 missing: 2", "--partial"]);
     refused(&["merge", "part1", "whole", "--out", "x"], &["not both stripes", "run 2 is whole"]);
+    refused(&["merge", "merged", "merged", "--out", "x"], &["is the merged run of stripes"]);
     run("--stripe 2/3 --out again");
     refused(&["merge", "part1", "part2", "again", "--out", "x"], &["both stripe 2/3", "part2", "again"]);
     let other = |name: &str, more: &str| {
@@ -113,7 +114,7 @@ fn a_late_machine_leaves_out_what_it_missed() {
 fn a_run_begins_when_it_was_told_to() {
     let dir = TestDir::new();
     let server = ServeProcess::start(&dir, "01");
-    let at = instant(4);
+    let at = instant(15);
     dir.truetail(&["run", &server.url, "-r", "50", "-d", "200ms", "--start-at", &at, "--quiet", "--out", "a"]);
     let run = run_file(&dir, "a");
     let asked =
@@ -145,7 +146,8 @@ fn an_array_of_jobs_has_every_stripe() {
     let dir = TestDir::new();
     let server = ServeProcess::start(&dir, "01");
     let (out, start) = (dir.path().join("runs").display().to_string(), instant(3));
-    let load = [server.url.as_str(), "-r", "100", "-d", "500ms"];
+    // However late a job is, it has its part.
+    let load = [server.url.as_str(), "-r", "100", "-n", "50"];
     let jobs = ["1", "2", "3"].map(|task| {
         let environment = [
             ("SLURM_ARRAY_TASK_ID", task),
@@ -169,7 +171,7 @@ fn hosts_of_a_file_share_a_load() {
     dir.file("hosts", "one\ntwo\n");
     // In place of ssh HOST COMMAND: the command, here.
     dir.file("ssh", "#!/bin/sh\nshift\nexec sh -c \"$*\"\n");
-    let load = format!("{} -r 100 -d 500ms", server.url);
+    let load = format!("{} -r 100 -n 50", server.url);
     let environment = [("SSH", "sh ./ssh"), ("LEAD", "4")];
     script(&dir, "ssh/stripes.sh", &["hosts", "runs", &load], &environment).wait().unwrap();
     let merged = run_file(&dir, "runs/merged");
@@ -184,7 +186,7 @@ fn gnu_parallel_runs_every_stripe() {
     }
     let dir = TestDir::new();
     let server = ServeProcess::start(&dir, "01");
-    let arguments = ["3", "runs", &server.url, "-r", "100", "-d", "500ms"];
+    let arguments = ["3", "runs", &server.url, "-r", "100", "-n", "50"];
     script(&dir, "parallel/stripes.sh", &arguments, &[("LEAD", "4")]).wait().unwrap();
     assert_eq!(run_file(&dir, "runs/merged")["tally"]["planned"], 50);
 }

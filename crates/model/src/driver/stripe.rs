@@ -28,6 +28,9 @@ pub enum StripeError {
         /// How many there are.
         of: u32,
     },
+    /// No load is dealt out to so many.
+    #[error("'{0}' deals the load to more than {most} machines; give fewer stripes", most = Stripe::MOST)]
+    TooMany(String),
     /// There is none at all.
     #[error("'{0}' deals the load to no machine; write which stripe of how many, such as 2/8")]
     OfNone(String),
@@ -37,9 +40,12 @@ impl Stripe {
     /// The whole load: the stripe of the only machine.
     pub const WHOLE: Stripe = Stripe { index: 0, of: 1 };
 
+    /// Most stripes of a load. Nobody has so many machines, and a file that says more would fill the memory with names.
+    pub const MOST: u32 = 65_536;
+
     /// Stripe `number` of `of`, counted from 1, as people write it; `None` where there is none.
     pub const fn numbered(number: u32, of: u32) -> Option<Stripe> {
-        if number == 0 || number > of { None } else { Some(Stripe { index: number - 1, of }) }
+        if number == 0 || number > of || of > Stripe::MOST { None } else { Some(Stripe { index: number - 1, of }) }
     }
 
     /// All stripes of `of`, in order.
@@ -86,6 +92,9 @@ impl FromStr for Stripe {
         if of == 0 {
             return Err(StripeError::OfNone(text.to_owned()));
         }
+        if of > Stripe::MOST {
+            return Err(StripeError::TooMany(text.to_owned()));
+        }
         Stripe::numbered(number, of).ok_or(StripeError::OutOfRange { index: number, of })
     }
 }
@@ -108,6 +117,7 @@ mod tests {
             ("2/8/9", "is not a stripe"),
             ("", "is not a stripe"),
             ("1/4294967296", "is not a stripe"),
+            ("1/65537", "more than 65536 machines"),
         ] {
             let error = text.parse::<Stripe>().unwrap_err().to_string();
             assert!(error.contains(says) && !error.contains('\n'), "{text}: {error}");

@@ -1,5 +1,7 @@
 //! Why runs cannot be merged.
 
+use truetail_model::driver::Stripe;
+
 use crate::folder::possible::{MOST_ARRIVALS, MOST_BYTES};
 
 /// Why runs cannot be merged.
@@ -39,7 +41,7 @@ pub enum MergeError {
         run: usize,
     },
     /// Its file names a stripe that there cannot be.
-    #[error("run {run} says that it is stripe {index} of {of}; stripes count from 1 to their number")]
+    #[error("run {run} says that it is stripe {index} of {of}; stripes count from 1 to their number, which is at most {most}", most = Stripe::MOST)]
     NoSuchStripe {
         /// Counted from 1.
         run: usize,
@@ -77,6 +79,17 @@ pub enum MergeError {
         "what the missing stripes held is not known, because run.json does not hold the recorded instants of a trace: give all stripes"
     )]
     UnknownHoles,
+    /// Stripes are missing, and the others were stopped before the end of their schedule.
+    #[error(
+        "the runs were stopped early, so what the missing stripes would have held by then is not known: give all stripes"
+    )]
+    HolesOfStopped,
+    /// It is a merged run of stripes already.
+    #[error("run {run} is the merged run of stripes; give the stripes themselves")]
+    MergedAlready {
+        /// Counted from 1.
+        run: usize,
+    },
     /// Together they have more arrivals than a run can have.
     #[error(
         "these runs cannot be merged: together they plan {planned} arrivals, and a run has at most {MOST_ARRIVALS}"
@@ -100,11 +113,12 @@ impl MergeError {
     pub fn runs(&self) -> Vec<usize> {
         match *self {
             MergeError::Different { run, .. } | MergeError::NotAllStripes { run } => vec![1, run],
-            MergeError::NoSuchStripe { run, .. } => vec![run],
+            MergeError::NoSuchStripe { run, .. } | MergeError::MergedAlready { run } => vec![run],
             MergeError::Twice { first, second } | MergeError::StripeTwice { first, second, .. } => vec![first, second],
             MergeError::Nothing
             | MergeError::Holes { .. }
             | MergeError::UnknownHoles
+            | MergeError::HolesOfStopped
             | MergeError::TooMany { .. }
             | MergeError::TooManyBytes { .. } => Vec::new(),
         }

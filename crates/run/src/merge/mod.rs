@@ -98,7 +98,8 @@ impl Merger {
     /// The whole.
     ///
     /// # Errors
-    /// [`MergeError::Nothing`] and, for stripes, [`MergeError::Holes`] and [`MergeError::UnknownHoles`].
+    /// [`MergeError::Nothing`] and, for stripes, [`MergeError::Holes`], [`MergeError::UnknownHoles`] and
+    /// [`MergeError::HolesOfStopped`].
     pub fn finish(mut self, holes: Holes) -> Result<Run, MergeError> {
         let mut whole = self.whole.take().ok_or(MergeError::Nothing)?;
         if let Some(stripes) = self.stripes.take() {
@@ -125,6 +126,9 @@ impl Merger {
     /// Refuses a run that is no part of the same load, or was added before.
     fn check(&self, part: &Run, identity: &Identity, number: usize) -> Result<(), MergeError> {
         let Some(whole) = &self.whole else { return Ok(()) };
+        if let Some(run) = [(&whole.facts, 1), (&part.facts, number)].iter().find(|(facts, _)| facts.shards.is_some()) {
+            return Err(MergeError::MergedAlready { run: run.1 });
+        }
         if let Some((field, first, other)) = difference(&whole.facts, &part.facts) {
             return Err(MergeError::Different { run: number, field, first, other });
         }
@@ -170,6 +174,9 @@ impl Merger {
         }
         if holes == Holes::Refused {
             return Err(MergeError::Holes { missing, of: stripes.count() });
+        }
+        if whole.facts.cut_short == Some(true) {
+            return Err(MergeError::HolesOfStopped);
         }
         let held = missing::never_issued(whole, &missing, stripes.count()).ok_or(MergeError::UnknownHoles)?;
         whole.snapshot.merge(&held);

@@ -42,10 +42,10 @@ fn every_event_is_counted_once() {
 #[test]
 fn a_stall_is_found_where_it_is() {
     let options = StreamOptions { stall: Some(Nanos::from_millis(300)), ..sse() };
-    let (facts, truth) = streams("events=10&gap=1ms&stall=6:310ms", 5, options);
-    // The server begins the stall when the event before it has left. 10 ms are for the kernel's clock and ours.
+    let (facts, truth) = streams("events=10&gap=1ms&stall=6:2s", 5, options);
+    // The server begins the stall when the event before it has left. A client that stands still may see less of it.
     let slowest = |events: &Vec<u64>| events.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-    assert!(truth.streams.iter().all(|stream| slowest(&stream.events_ns) >= 310 * MS), "{truth:?}");
+    assert!(truth.streams.iter().all(|stream| slowest(&stream.events_ns) >= 2_000 * MS), "{truth:?}");
     assert_eq!((facts.tally.complete, facts.events), (5, 50));
     assert!(facts.stalls >= 5, "{facts:?}");
     assert_eq!(count(&facts, StreamTime::LongestGap), 5);
@@ -109,7 +109,7 @@ fn what_the_run_does_not_wait_for_is_open_at_its_end() {
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let server = Server::start(ServerOptions::new(Service::healthy(Nanos::ZERO), listen)).unwrap();
     let mut plan = plan(&format!("http://{}/stream?events=3&gap=1ms&stall=2:60s", server.addr()), 100.0, 3);
-    plan.workload.limits.drain = Nanos::from_millis(700);
+    plan.workload.limits.drain = Nanos::from_secs(3);
     let (_, facts) = run(plan, sse());
     assert_eq!((facts.tally.in_flight_at_end, facts.tally.planned), (3, 3), "{:?}", facts.tally);
     assert_eq!(count(&facts, StreamTime::LongestGapCensored), 3);
