@@ -45,13 +45,21 @@ fn a_search_ends_with_rates_and_a_run_for_each_probe() {
     let probes = result["probes"].as_array().expect("probes");
     assert!(!probes.is_empty(), "{output:?}");
     for probe in probes {
-        assert!(dir.path().join(probe["run"].as_str().expect("a folder")).join("run.json").is_file(), "{probe}");
+        let run = dir.path().join(probe["run"].as_str().expect("a folder")).join("run.json");
+        let run: Value = serde_json::from_str(&std::fs::read_to_string(run).expect("a run")).expect("JSON");
+        let command = run["command"].as_str().expect("a command");
+        assert!(
+            command.contains(&format!(" --rate {} --duration ", probe["rate"].as_f64().expect("a rate"))),
+            "{command}"
+        );
         assert!(probe["rate"].as_f64().is_some_and(|rate| (1.0..=100_000.0).contains(&rate)), "{probe}");
         let bounds = ["low_ns", "value_ns", "high_ns"].map(|name| probe[name].as_f64());
         assert!(bounds.iter().flatten().is_sorted(), "{probe}");
     }
     // More than 500/s is never proven: nobody answers them.
     assert!(result["met_rate"].as_f64().is_none_or(|rate| rate < 800.0), "{result}");
+    let foreign = dir.truetail(&arguments(&served.api(), &["--out", "."]));
+    assert!(foreign.code == Some(1) && foreign.stderr.contains("holds something else than a search"), "{foreign:?}");
     if result["state"] == "found" {
         let again = dir.truetail(&arguments(&served.api(), &["--out", "search"]));
         assert_eq!(again.code, Some(1), "{again:?}");

@@ -311,7 +311,8 @@ pub fn limits(server: Server, seed: u64, resolution: f64) -> SearchLimits {
 /// Searches the capacity of a simulated service, with a journal in `folder`.
 pub fn search_in(folder: &std::path::Path, probe: &mut SimProbe, resolution: f64) -> (Ended, usize) {
     let limits = limits(probe.queue.server, probe.seed, resolution);
-    let question = Question::new(vec![probe.objective.to_string()], format!("{:?}", probe.queue.server), limits);
+    let question =
+        Question::new(vec![probe.objective.to_string()], format!("{:?}", probe.queue.server), String::new(), limits);
     let mut journal = Journal::open(folder, &question).expect("a journal");
     let objectives = [probe.objective.clone()];
     let ended = search(probe, &objectives, limits, &mut journal, MAX_TIME, |_| ()).expect("a folder to write in");

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use truetail_analysis::capacity::{Objective, ProbeJudge, Search, SearchLimits, SearchState, Step};
+use truetail_analysis::capacity::{Answer, Objective, ProbeJudge, Search, SearchLimits, SearchState, Step};
 use truetail_model::time::Nanos;
 
 use super::journal::Journal;
@@ -80,6 +80,7 @@ pub fn search(
             return stop(ProbeError::TimeUp);
         }
         // A probe that the end of the search cuts short spends its level by then.
+        let is_cut = left < trial.longest;
         trial.longest = trial.longest.min(left);
         let number = journal.records().len();
         // A service that is gone after a probe says nothing about the rate: who knows what ended it.
@@ -93,6 +94,11 @@ pub fn search(
         if before == CoolDown::StillSlow {
             let slow = "before this probe the service was still slower than without load".to_owned();
             record.note = Some(record.note.map_or(slow.clone(), |note| format!("{note}; {slow}")));
+        }
+        if is_cut && record.probed.answer == Answer::Open {
+            // It says nothing, because it was too short. The search that goes on makes it again.
+            told(&record);
+            return stop(ProbeError::TimeUp);
         }
         search.record(&record.probed);
         told(&record);

@@ -25,16 +25,19 @@ pub struct Question {
     schema: String,
     /// The objectives.
     pub objectives: Vec<String>,
-    /// What is probed, and how: the URL, headers and so on.
+    /// What is probed, and how: the URL, headers and so on, without secrets.
     pub target: String,
+    /// A hash of the requests as they are sent, secrets and the contents of files among them.
+    #[serde(default)]
+    requests: String,
     /// Rates, resolution, confidence, and the length of probes.
     pub limits: SearchLimits,
 }
 
 impl Question {
-    /// About the capacity of `target`.
-    pub fn new(objectives: Vec<String>, target: String, limits: SearchLimits) -> Question {
-        Question { schema: SCHEMA.to_owned(), objectives, target, limits }
+    /// About the capacity of `target`, which gets `requests`.
+    pub fn new(objectives: Vec<String>, target: String, requests: String, limits: SearchLimits) -> Question {
+        Question { schema: SCHEMA.to_owned(), objectives, target, requests, limits }
     }
 
     /// The same, but for the length of its probes: that follows from the time that a search may take, and with more time the
@@ -97,6 +100,11 @@ impl Journal {
             write_line(&mut file, question)?;
         }
         Ok(Journal { folder: folder.to_owned(), file, limits: asked.unwrap_or(question.limits), records })
+    }
+
+    /// Whether there is a journal in `folder`.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(FILE).is_file()
     }
 
     /// The question of the search in `folder`, if there is one that can be read.
@@ -181,7 +189,7 @@ mod unit {
             full_length: Nanos::from_secs(seconds),
             allowed: 0.01,
         };
-        Question::new(vec!["p99 < 50ms".to_owned()], target.to_owned(), limits)
+        Question::new(vec!["p99 < 50ms".to_owned()], target.to_owned(), "hash".to_owned(), limits)
     }
 
     #[test]
@@ -192,6 +200,15 @@ mod unit {
         assert_eq!(again.limits().full_length, Nanos::from_secs(2));
         drop(again);
         let other = Journal::open(folder.path(), &question(2, "b"));
+        assert!(matches!(other, Err(JournalError::AnotherQuestion(_))), "{other:?}");
+    }
+
+    #[test]
+    fn other_requests_are_another_search() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let one = question(2, "a");
+        drop(Journal::open(folder.path(), &one).expect("a new search"));
+        let other = Journal::open(folder.path(), &Question { requests: "other".to_owned(), ..one });
         assert!(matches!(other, Err(JournalError::AnotherQuestion(_))), "{other:?}");
     }
 

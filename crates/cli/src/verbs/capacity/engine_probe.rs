@@ -105,14 +105,14 @@ impl<'a> EngineProbe<'a> {
         measured.snapshot.tally.check().map_err(|error| ProbeError::Failed(error.to_string()))?;
         let mut run = measured.into_run(RunSource::Sockets, plan.offered());
         run.facts.interrupted = control.was_stopped();
-        run.facts.command = Some(self.asked.command.clone());
+        run.facts.command = Some(self.asked.command_of(plan));
         Ok(run)
     }
 
     /// The median of some requests without load; `None` if none was answered.
     fn median_without_load(&self) -> Result<Option<Nanos>, ProbeError> {
         let horizon = Horizon { duration: None, requests: Some(UNLOADED.0) };
-        let mut plan = self.plan(UNLOADED.1, horizon, 1)?;
+        let mut plan = self.plan(UNLOADED.1.min(self.asked.question.limits.max_rate), horizon, 1)?;
         plan.workload.limits.drain = UNLOADED_WAIT;
         plan.workload.limits.timeout = Some(UNLOADED_WAIT);
         let run = self.run(&plan)?;
@@ -242,10 +242,13 @@ fn approach_rate(trial: &Trial, max_rate: f64) -> Option<f64> {
     }
 }
 
-/// Requests without an answer, or with an error status.
+/// Requests without an answer, or with an error status. What a look at the probe left unsent or unanswered, because it was
+/// over, is none of these.
 fn errors(run: &Run) -> u64 {
     let statuses: u64 = run.snapshot.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
-    run.snapshot.tally.unanswered() + statuses
+    let tally = &run.snapshot.tally;
+    let cut_off = if run.facts.interrupted { tally.never_issued + tally.in_flight_at_end } else { 0 };
+    tally.unanswered().saturating_sub(cut_off) + statuses
 }
 
 /// From the origin to the last intended start, to the second in which it was.

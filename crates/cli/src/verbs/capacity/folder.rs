@@ -14,6 +14,12 @@ use crate::output_folder::{PARENT, file_name};
 /// If the folder holds another search, or cannot be written.
 pub fn open(out: Option<PathBuf>, asked: &Asked) -> Result<Journal> {
     let folder = match out {
+        Some(folder) if is_foreign(&folder) => {
+            return Err(runtime_error(format!(
+                "{} holds something else than a search; choose a new or empty folder with --out",
+                folder.display()
+            )));
+        }
         Some(folder) => folder,
         None => free(asked),
     };
@@ -35,6 +41,12 @@ fn free(asked: &Asked) -> PathBuf {
         number => Path::new(PARENT).join(format!("{name}-{number}")),
     };
     (1..).map(numbered).find(|folder| !has_ended(folder)).expect("folders do not run out")
+}
+
+/// There is something in the folder, and it is no search.
+fn is_foreign(folder: &Path) -> bool {
+    let holds_something = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    holds_something && !Journal::is_in(folder)
 }
 
 /// The search in the folder has its answer, so that there is nothing to go on with.

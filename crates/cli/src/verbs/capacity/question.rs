@@ -3,8 +3,10 @@
 use truetail_analysis::capacity::{Objective, SearchLimits};
 use truetail_analysis::figures::quantile_name;
 use truetail_engine::Plan;
+use truetail_model::arrival::Profile;
 use truetail_model::record::Metric;
 use truetail_model::time::{Nanos, Rate};
+use truetail_model::workload::LoadModel;
 use truetail_study::capacity::Question;
 
 use crate::args::capacity::{CapacityArgs, NOT_FOR_PROBES};
@@ -18,6 +20,8 @@ use crate::{command_line, output};
 
 /// Rates that are probed unless others are asked for, requests per second.
 const DEFAULT_RATES: (f64, f64) = (1.0, 100_000.0);
+/// The rate of the requests as they are resolved, which each probe replaces by its own.
+const ANY_RATE: &str = "1";
 /// The first rate, where it is within the range.
 const FIRST_RATE: f64 = 100.0;
 /// The default resolution and confidence.
@@ -44,8 +48,8 @@ pub struct Asked {
     pub max_time: Nanos,
     /// A name for the folder.
     pub server: String,
-    /// The options after the URL, without secrets.
-    pub command: String,
+    /// The command line of `truetail run` for these requests, at [`ANY_RATE`], without secrets.
+    command: String,
 }
 
 impl Asked {
@@ -63,16 +67,34 @@ impl Asked {
         let target = command_line::of_run(&run_args);
         let resolved: ResolvedRun = resolve(run_args)?;
         resolved.notes.iter().for_each(|note| output::note(note));
+        let requests = format!("{:016x}", resolved.plan.target.requests().hash());
         let texts = args.slo.iter().map(ToString::to_string).collect();
         Ok(Asked {
             server: super::super::run::name_of(&resolved.plan.target),
             objectives: args.slo,
             plan: resolved.plan,
             preflight: resolved.preflight,
-            question: Question::new(texts, target.clone(), limits),
+            question: Question::new(texts, target.clone(), requests, limits),
             max_time,
             command: target,
         })
+    }
+
+    /// The command line that makes the same run as a probe with this plan.
+    pub fn command_of(&self, plan: &Plan) -> String {
+        let LoadModel::Open(schedule) = &plan.workload.model else { return self.command.clone() };
+        let Profile::Constant(constant) = &schedule.profile else { return self.command.clone() };
+        let rate = constant.rate.as_per_second();
+        let duration = schedule.horizon.duration.map_or(String::new(), |duration| format!(" --duration {duration}"));
+        let requests = schedule.horizon.requests.map_or(String::new(), |requests| format!(" --requests {requests}"));
+        let load = format!(" --rate {rate}{duration}{requests} ");
+        let seed = format!(" --seed {} ", schedule.seed);
+        let other_seed = format!(" --seed {} ", self.seed());
+        self.command.replacen(&format!(" --rate {ANY_RATE} "), &load, 1).replacen(&other_seed, &seed, 1)
+    }
+
+    fn seed(&self) -> u64 {
+        self.plan.workload.model.seed().unwrap_or(DEFAULT_SEED)
     }
 
     /// The first objective that is a percentile of a time.
@@ -113,7 +135,7 @@ fn run_args(args: &CapacityArgs) -> Result<RunArgs> {
     };
     refuse_load(&args.run_options)?;
     let seed = args.seed.unwrap_or(DEFAULT_SEED).to_string();
-    let own = ["truetail", "run", &args.url, "--rate", "1", "--spacing", spacing, "--seed", &seed, "--no-save"];
+    let own = ["truetail", "run", &args.url, "--rate", ANY_RATE, "--spacing", spacing, "--seed", &seed, "--no-save"];
     let words = own.into_iter().chain(args.run_options.iter().map(String::as_str));
     let parsed = match parse(words.map(Into::into))? {
         CliAction::Execute(command) => match *command {
