@@ -245,23 +245,30 @@ fn certified(dir: &TestDir, options: &[&str], command: &[&str]) -> CommandOutput
     output(dir.command(&[&head[..], options, &["--"], command].concat()))
 }
 
-/// A busy machine may take a part of its schedule from it; then the certificate must say so.
+/// A busy machine may take a part of its schedule from it; then the certificate must say so. Where the machine stood still
+/// just while the service did, nobody can tell it from a closed loop, but hardly three times in a row.
 #[test]
 fn a_generator_that_keeps_its_schedule_is_certified() {
     let dir = TestDir::new();
     let us = env!("CARGO_BIN_EXE_truetail");
     let run = [us, "run", "{url}", "-r", "{rate}", "-d", "{duration}", "--json", "--no-save", "--quiet"];
-    let output = certified(&dir, &["--duration", "6s"], &run);
-    let certificate = output.json();
-    let kept = certificate["kept_schedule"] == true;
-    assert_eq!(output.code, Some(if kept { 0 } else { 4 }), "{output:?}");
-    let kind = certificate["kind"].as_str().expect("a kind");
-    assert_eq!(kind == "open", kept, "{certificate}");
-    assert!(["open", "partly-open", "off-rate", "bursts"].contains(&kind), "{certificate}");
-    let trials = certificate["trials"].as_array().expect("trials");
-    let scenarios: Vec<_> = trials.iter().map(|trial| trial["scenario"].as_str().expect("a name")).collect();
-    assert_eq!(scenarios, ["01-healthy", "02-single-hiccup", "04-gc-pauses"]);
-    assert!(trials.iter().all(|trial| trial["row"]["error_p99_pct"].is_number()), "its output was read: {certificate}");
+    let mut seen = Vec::new();
+    let waits_for_nobody = (0..3).any(|_| {
+        let output = certified(&dir, &["--duration", "6s"], &run);
+        let certificate = output.json();
+        let kept = certificate["kept_schedule"] == true;
+        assert_eq!(output.code, Some(if kept { 0 } else { 4 }), "{output:?}");
+        let kind = certificate["kind"].as_str().expect("a kind");
+        assert_eq!(kind == "open", kept, "{certificate}");
+        let trials = certificate["trials"].as_array().expect("trials");
+        let scenarios: Vec<_> = trials.iter().map(|trial| trial["scenario"].as_str().expect("a name")).collect();
+        assert_eq!(scenarios, ["01-healthy", "02-single-hiccup", "04-gc-pauses"]);
+        let was_read = trials.iter().all(|trial| trial["row"]["error_p99_pct"].is_number());
+        assert!(was_read, "its output was read: {certificate}");
+        seen.push(certificate.to_string());
+        ["open", "partly-open", "off-rate", "bursts"].contains(&kind)
+    });
+    assert!(waits_for_nobody, "{seen:#?}");
 }
 
 /// On a busy machine its arrivals may also come in bursts, which the certificate says first. It never calls them open.
