@@ -1,6 +1,5 @@
 //! What a run says of shares of its arrivals, and of its throughput.
 
-use truetail_model::record::Tally;
 use truetail_run::{CheckCounts, Findings, Run};
 
 use super::bounds::Bounds;
@@ -21,23 +20,46 @@ pub(super) fn failures(run: &Run, findings: &Findings, scope: Scope, error_statu
     }
     let errors: u64 = statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
     let bad = tally.unanswered() + if error_statuses { errors } else { 0 };
-    let share = |part: u64| part as f64 / tally.planned as f64;
-    let own = own_failures(run).min(tally.connect_failed);
-    let stopped = stopped(run, tally);
-    let effects = LoadEffects::of(&findings.verdict);
-    // Counted already where the run was stopped.
-    let never_sent = if effects.lower_load && !run.facts.interrupted { tally.never_issued } else { 0 };
-    Evidence::exactly(share(bad))
-        .down_to(share(bad - own), Doubt::GeneratorFailures { arrivals: own })
-        .down_to(share(bad - own - stopped), Doubt::Stopped { arrivals: stopped })
-        .down_to(share(bad - own - stopped - never_sent), Doubt::LowerLoad)
-        .under(effects, 1.0)
+    let counts = BadArrivals {
+        planned: tally.planned,
+        bad,
+        own: own_failures(run).min(tally.connect_failed),
+        in_flight_at_end: tally.in_flight_at_end,
+        never_issued: tally.never_issued,
+    };
+    counts.evidence(run, findings)
 }
 
-/// Arrivals that might have been answered if the run had not been stopped. Where it was not, what was unanswered when the
-/// drain was over counts as unanswered.
-fn stopped(run: &Run, tally: &Tally) -> u64 {
-    if run.facts.interrupted { tally.in_flight_at_end + tally.never_issued } else { 0 }
+/// Planned arrivals that came to a bad end, whatever is bad, and which of these may be no fault of the service.
+pub(super) struct BadArrivals {
+    /// More than 0.
+    pub(super) planned: u64,
+    pub(super) bad: u64,
+    /// Of the bad, those that failed for want of something on this machine.
+    pub(super) own: u64,
+    /// Of the bad, those that were in flight when the run ended.
+    pub(super) in_flight_at_end: u64,
+    /// Of the bad, those that were never issued.
+    pub(super) never_issued: u64,
+}
+
+impl BadArrivals {
+    /// Their share. Where the run was stopped, what it left might have ended well; where it was not, what was unanswered when
+    /// the drain was over is bad.
+    pub(super) fn evidence(&self, run: &Run, findings: &Findings) -> Evidence {
+        let share = |part: u64| part as f64 / self.planned as f64;
+        let effects = LoadEffects::of(&findings.verdict);
+        let stopped = if run.facts.interrupted { self.in_flight_at_end + self.never_issued } else { 0 };
+        // Counted already where the run was stopped.
+        let never_sent = if effects.lower_load && !run.facts.interrupted { self.never_issued } else { 0 };
+        let without_own = self.bad.saturating_sub(self.own);
+        let without_stopped = without_own.saturating_sub(stopped);
+        Evidence::exactly(share(self.bad))
+            .down_to(share(without_own), Doubt::GeneratorFailures { arrivals: self.own })
+            .down_to(share(without_stopped), Doubt::Stopped { arrivals: stopped })
+            .down_to(share(without_stopped.saturating_sub(never_sent)), Doubt::LowerLoad)
+            .under(effects, 1.0)
+    }
 }
 
 /// Answers that failed a check. How many failed any of several checks is not counted: at least as many as failed one of

@@ -8,6 +8,7 @@ use super::doubt::Doubt;
 use super::evidence::{Evidence, Measured};
 use super::load_effects::LoadEffects;
 use super::metric::Statistic;
+use super::shares::BadArrivals;
 use super::times::{ends_on_time, own_failures};
 use crate::streams::StreamMetric;
 
@@ -84,16 +85,12 @@ pub(super) fn incomplete(run: &Run, findings: &Findings) -> Evidence {
     if tally.planned == 0 {
         return Evidence::nothing(Doubt::NoArrivals);
     }
-    let share = |part: u64| part as f64 / tally.planned as f64;
-    let bad = tally.planned - tally.complete.min(tally.planned);
-    let own = own_failures(run).min(tally.failed);
-    let stopped = if run.facts.interrupted { tally.in_flight_at_end + tally.never_issued } else { 0 };
-    let effects = LoadEffects::of(&findings.verdict);
-    // Counted already where the run was stopped.
-    let never_sent = if effects.lower_load && !run.facts.interrupted { tally.never_issued } else { 0 };
-    Evidence::exactly(share(bad))
-        .down_to(share(bad - own), Doubt::GeneratorFailures { arrivals: own })
-        .down_to(share(bad - own - stopped), Doubt::Stopped { arrivals: stopped })
-        .down_to(share(bad - own - stopped - never_sent), Doubt::LowerLoad)
-        .under(effects, 1.0)
+    let counts = BadArrivals {
+        planned: tally.planned,
+        bad: tally.planned - tally.complete.min(tally.planned),
+        own: own_failures(run).min(tally.failed),
+        in_flight_at_end: tally.in_flight_at_end,
+        never_issued: tally.never_issued,
+    };
+    counts.evidence(run, findings)
 }
