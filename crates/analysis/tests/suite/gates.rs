@@ -9,7 +9,8 @@ use truetail_model::scenario::Scenario;
 use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::{LoadModel, LoadModelKind};
 use truetail_run::{
-    CheckCounts, Findings, GateFinding, GateState, Mix, MixTarget, Reason, Run, TargetBooks, VerdictState,
+    CheckCounts, Findings, GateFinding, GateState, Mix, MixTarget, Reason, Run, StreamFacts, StreamKind, StreamTally,
+    StreamTime, StreamTimes, TargetBooks, VerdictState,
 };
 
 use crate::support::{changed, scenario, simulated, with_pause};
@@ -265,6 +266,54 @@ fn a_pause_leaves_open_what_it_may_have_caused() {
     let found = findings(&paused);
     assert_eq!(judged("p99 > 5s", &paused, &found).state, GateState::Holds, "it can only have made it longer");
     assert_ne!(judged("p99.9 > 1s", &paused, &found).state, GateState::Fails, "the pause did that");
+}
+
+/// A healthy run of streams with gaps of 10 ms and one of 500 ms, of which `failed` failed to begin.
+fn of_streams(mut run: Run, failed: u64) -> Run {
+    let planned = run.snapshot.tally.planned;
+    let mut times = StreamTimes::default();
+    times.of_mut(StreamTime::FirstEvent).record_n(Nanos::from_millis(10), planned - failed);
+    times.of_mut(StreamTime::FirstEventFailed).record_n(Nanos::from_millis(10), failed);
+    times.of_mut(StreamTime::EventGap).record_n(Nanos::from_millis(10), 9 * planned);
+    times.of_mut(StreamTime::EventGap).record_n(Nanos::from_millis(500), 1);
+    run.facts.stream = Some(StreamFacts {
+        kind: StreamKind::Sse,
+        stall_ns: None,
+        idle_timeout_ns: None,
+        end_mark: None,
+        tally: StreamTally { planned, complete: planned - failed, failed, ..StreamTally::default() },
+        events: planned - failed + 9 * planned + 1,
+        bytes: 0,
+        coalesced_gaps: 0,
+        stalls: 0,
+        times,
+    });
+    run
+}
+
+#[test]
+fn a_gap_that_our_own_pause_may_have_made_decides_nothing() {
+    let steady = of_streams(healthy(), 0);
+    let found = findings(&steady);
+    assert_eq!(judged("event-gap max > 100ms", &steady, &found).state, GateState::Fails);
+    let paused = of_streams(with_pause(&healthy(), Timestamp(20_000_000_000), Nanos::from_millis(600)), 0);
+    // Only the pause, not what a verdict makes of it.
+    let judged = |text| judged(text, &paused, &found).state;
+    assert_eq!((judged("event-gap max > 100ms"), judged("event-gap max > 1s")), (GateState::Open, GateState::Holds));
+    assert_eq!(judged("incomplete-streams > 1%"), GateState::Holds);
+}
+
+#[test]
+fn streams_that_failed_on_this_machine_fail_no_gate() {
+    let short_of_ports = changed(&healthy(), |record| {
+        if record.index % 50 == 0 {
+            record.outcome = Outcome::ConnectFailed(Cause::NoLocalPort);
+        }
+    });
+    let failed = short_of_ports.snapshot.tally.connect_failed;
+    let run = of_streams(short_of_ports, failed);
+    assert_eq!(state("incomplete-streams > 1%", &run), GateState::Open);
+    assert_eq!(state("incomplete-streams > 1%", &of_streams(healthy(), failed)), GateState::Fails);
 }
 
 #[test]
