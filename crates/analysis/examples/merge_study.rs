@@ -80,6 +80,7 @@ fn made_up(schedule: &Schedule, workload: &Workload, stripe: Stripe) -> Run {
         command: None,
         claims: None,
         stream: None,
+        sessions: None,
         stripe: Some(StripeFacts::of(stripe, workload)),
         start: None,
         shards: None,

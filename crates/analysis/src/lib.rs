@@ -53,6 +53,7 @@ pub mod omission;
 mod population;
 pub mod saturation_detector;
 pub mod series;
+mod sessions;
 mod settling;
 pub mod shadow;
 mod so_far;
@@ -108,6 +109,7 @@ fn without_verdict(run: &Run, every: Option<&[RequestRecord]>) -> Findings {
         closed_loop_shadow: None,
         targets: targets::targets(run),
         stream: run.facts.stream.as_ref().map(streams::findings),
+        sessions: run.facts.sessions.as_ref().map(sessions::findings),
         gates: Vec::new(),
     }
 }

@@ -66,9 +66,10 @@ pub fn without_warmup(run: &Run, from: Timestamp) -> Result<Run, WarmupCutError>
         "the first {} s were cut off afterwards as warm-up: {cut} arrivals, counted apart",
         (from.as_secs_f64() * 1e3).round() / 1e3
     ));
-    // By target, and of streams, nothing is known of a part of the run.
+    // By target, of streams and of sessions, nothing is known of a part of the run.
     facts.by_target.clear();
     facts.stream = None;
+    facts.sessions = None;
     Ok(Run { facts, snapshot })
 }
 

@@ -3,6 +3,7 @@
 use truetail_requests::{REDACTED, redacted_body, redacted_curl, redacted_header, redacted_url, split_words};
 
 use crate::args::ab::AbArgs;
+use crate::args::flow::Variable;
 use crate::args::run::RunArgs;
 use crate::error::Result;
 
@@ -53,7 +54,19 @@ fn secrets(args: &RunArgs) -> Vec<(String, String)> {
     let body = args.data.iter().map(|body| (body.clone(), redacted_body(body)));
     let curl = args.curl.iter().map(|command| (command.clone(), redacted_command(command)));
     let otlp = args.live.otlp.iter().map(|url| (url.clone(), redacted_url(url)));
-    url.chain(user).chain(headers).chain(body).chain(curl).chain(otlp).filter(|(value, shown)| value != shown).collect()
+    let variables = args.flow.variable.iter().map(redacted_variable);
+    let of_request = url.chain(user).chain(headers).chain(body).chain(curl);
+    of_request.chain(otlp).chain(variables).filter(|(value, shown)| value != shown).collect()
+}
+
+/// A variable of a flow, and what is shown of it: a value that is no number and no URL may be a password.
+fn redacted_variable(Variable { name, value }: &Variable) -> (String, String) {
+    let shown = match value.parse::<f64>() {
+        Ok(_) => value.clone(),
+        Err(_) if value.starts_with("http://") || value.starts_with("https://") => redacted_url(value),
+        Err(_) => REDACTED.to_owned(),
+    };
+    (format!("{name}={value}"), format!("{name}={shown}"))
 }
 
 /// The words of `--curl`.
@@ -105,6 +118,8 @@ mod tests {
             &["http://127.0.0.1/", "-H", "Accept: */*", "-H", "X-Api-Key: hunter2"],
             &["http://127.0.0.1/", "--data", "{\"password\": \"hunter2\"}"],
             &["http://127.0.0.1/", "--otlp", "http://me:hunter2@127.0.0.1:4318"],
+            &["--flow", "a.hurl", "--variable", "password=hunter2"],
+            &["--flow", "a.hurl", "--variable=password=hunter2"],
             &["--curl", "curl -u me:hunter2 http://127.0.0.1/"],
             &["--curl=curl http://me:hunter2@127.0.0.1/"],
             &["--", "curl", "http://127.0.0.1/", "-H", "Cookie: hunter2"],

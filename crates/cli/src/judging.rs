@@ -1,6 +1,7 @@
 //! What is made of the result of a run: its warm-up is cut off, its answers and its gates are judged.
 
 use truetail_checks::CheckRun;
+use truetail_flow::FlowRun;
 use truetail_model::time::Timestamp;
 use truetail_run::{Findings, Run};
 use truetail_stream::StreamRun;
@@ -14,6 +15,8 @@ pub struct Observed {
     pub checks: Option<CheckRun>,
     /// Answers read as streams.
     pub streams: Option<StreamRun>,
+    /// Sessions that follow a flow.
+    pub sessions: Option<FlowRun>,
 }
 
 /// What is made of the result of a run.
@@ -36,6 +39,7 @@ impl Judge {
         run.facts
             .notes
             .extend(imbalance.map(|why| format!("a bug of truetail: the books of streams are wrong: {why}")));
+        self.observed.sessions.iter().for_each(|sessions| add_sessions(&mut run, sessions));
         let (mut run, findings) = cut_warmup(run, self.cut_warmup);
         if let Some(checks) = &self.observed.checks {
             run.facts.checks = checks.counts(run.snapshot.measure_from);
@@ -53,6 +57,15 @@ impl Judge {
         self.gating.judge_so_far(&run, &mut findings);
         (run, findings)
     }
+}
+
+/// Adds the books of sessions, and says of each step that ended some why the first of them ended there.
+fn add_sessions(run: &mut Run, sessions: &FlowRun) {
+    let facts = sessions.facts();
+    let imbalance = facts.imbalance().map(|why| format!("a bug of truetail: the books of sessions are wrong: {why}"));
+    let examples = sessions.examples().into_iter().map(|(step, why)| format!("first end at {step}: {why}"));
+    run.facts.notes.extend(imbalance.into_iter().chain(examples));
+    run.facts.sessions = Some(facts);
 }
 
 /// The findings, after cutting off the warm-up if that was asked for and one was found.

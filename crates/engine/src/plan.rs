@@ -40,6 +40,8 @@ pub struct Plan {
     pub max_streams: Option<u32>,
     /// Sees heads and bodies of the answers; `None`: bodies are counted and forgotten.
     pub observer: Option<ObserverFactory>,
+    /// Sessions of the partly open model follow the script of the observer, and make their requests one by one, in HTTP/1.1.
+    pub is_scripted: bool,
     /// Open files that this process needs during the run for other things: truetail opens no connections in their place.
     pub other_files: u64,
 }
@@ -105,6 +107,7 @@ impl Plan {
             keep_alive: true,
             max_streams: None,
             observer: None,
+            is_scripted: false,
             other_files: 0,
         }
     }

@@ -270,6 +270,7 @@ fn ask(stream: Stream, target: &Target, observer: Option<Box<dyn Observer>>) -> 
         keep_alive: false,
         max_streams: None,
         keeps_fields: observer.is_some(),
+        is_scripted: false,
     };
     let started = Instant::now();
     let status = with_protocol(&options, Conversation { stream, observer })?;

@@ -54,6 +54,7 @@ impl RunOutput {
             checks: Vec::new(),
             failed_answers: Vec::new(),
             stream: None,
+            sessions: None,
         };
         Run { facts, snapshot: self.snapshot }
     }

@@ -14,15 +14,16 @@ pub mod wire;
 
 pub use claims::{ClaimedQuantile, Claims, LatencyFrom};
 pub use facts::{
-    CheckCounts, CpuContention, CpuTime, EndClock, Facts, FailedAnswer, FailedCheck, GeneratorStats, HostInfo,
-    Http2Config, Http2Stats, LONGEST_PAUSES, MOST_FAILED_ANSWERS, Mix, MixTarget, OfferedLoad, Pause, RunSource, Shard,
-    Shards, StartFacts, StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, StripeFacts, TargetBooks, Ticks,
-    Timing, first_failed,
+    CheckCounts, CpuContention, CpuTime, EarlyEnd, EndClock, Facts, FailedAnswer, FailedCheck, GeneratorStats,
+    HostInfo, Http2Config, Http2Stats, LONGEST_PAUSES, MOST_FAILED_ANSWERS, Mix, MixTarget, NotReached, OfferedLoad,
+    Pause, RunSource, SessionFacts, SessionTally, SessionTime, SessionTimes, Shard, Shards, StartFacts, StepFacts,
+    StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes, StripeFacts, TargetBooks, Ticks, Timing,
+    first_failed,
 };
 pub use findings::{
     ArrivalFidelity, ClosedLoopShadow, Contribution, Dispersion, Distribution, Exponential, Findings, Gaps,
-    GateFinding, GateState, MetricDistributions, Quantile, Reason, Settling, SettlingState, ShadowQuantile, Shift,
-    StreamFindings, TargetFindings, Uncertainty, Verdict, VerdictState,
+    GateFinding, GateState, MetricDistributions, Quantile, Reason, SessionFindings, Settling, SettlingState,
+    ShadowQuantile, Shift, StreamFindings, TargetFindings, Uncertainty, Verdict, VerdictState,
 };
 pub use foreign::{
     Damage, FilePlace, ForeignClock, ForeignHistogram, ForeignInterval, ForeignLoad, ForeignRequest, ForeignRun,

@@ -121,6 +121,7 @@ pub(crate) fn facts(name: &str, workload: &Workload, end: SimulationEnd) -> Fact
         checks: Vec::new(),
         failed_answers: Vec::new(),
         stream: None,
+        sessions: None,
     }
 }
 

@@ -89,6 +89,8 @@ impl Omits for OmittedByAb {
         "markdown",
         "github",
         "checks",
+        "flow",
+        "variable",
         "stream",
         "stall",
         "idle_timeout",

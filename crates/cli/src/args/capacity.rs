@@ -33,6 +33,8 @@ pub const NOT_FOR_PROBES: [&str; 36] = [
     "baseline-fail-if",
     "write-baseline",
     "check",
+    "flow",
+    "variable",
     "stream",
     "stall",
     "idle-timeout",

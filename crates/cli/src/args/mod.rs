@@ -14,6 +14,7 @@ pub mod correct;
 pub mod demo;
 pub mod explore;
 pub mod export;
+pub mod flow;
 pub mod foreign;
 pub mod gates;
 pub mod lab;

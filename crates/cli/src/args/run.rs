@@ -11,6 +11,7 @@ use truetail_model::time::{DurationError, Nanos, Rate};
 
 use super::baseline::BaselineArgs;
 use super::checks::CheckArgs;
+use super::flow::FlowArgs;
 use super::gates::GateArgs;
 use super::live::LiveArgs;
 use super::page::{RunPageArgs, TypedArgs};
@@ -203,6 +204,8 @@ pub struct RunArgs {
     pub checks: CheckArgs,
     #[command(flatten)]
     pub streams: StreamArgs,
+    #[command(flatten)]
+    pub flow: FlowArgs,
     #[command(flatten)]
     pub page: RunPageArgs,
     #[command(flatten)]

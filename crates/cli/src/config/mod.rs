@@ -54,7 +54,11 @@ pub fn complete(args: RunArgs) -> Result<RunArgs> {
 
 /// Whether they say where requests go.
 fn has_target(args: &RunArgs) -> bool {
-    args.url.is_some() || args.targets.is_some() || args.curl.is_some() || !args.command.is_empty()
+    args.url.is_some()
+        || args.targets.is_some()
+        || args.flow.flow.is_some()
+        || args.curl.is_some()
+        || !args.command.is_empty()
 }
 
 fn missing(name: Option<&str>) -> CliError {

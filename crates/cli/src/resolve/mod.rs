@@ -2,6 +2,7 @@
 //! saved here.
 
 mod checks;
+mod flow;
 mod input;
 pub mod lab;
 pub mod load;

@@ -6,6 +6,7 @@ use truetail_engine::{
     AddressOverrides, FeedOrder, MAX_REQUEST_SET_BYTES, Method, Target, TargetError, credentials_in,
     without_credentials,
 };
+use truetail_flow::Flow;
 use truetail_requests::{
     Feed, InputError, Location, RowFormat, Rows, TargetSpec, basic_authorization, parse_curl, parse_targets, prepare,
     split_words,
@@ -32,6 +33,14 @@ pub fn target(args: &RunArgs) -> Result<Target> {
         target.use_http2().map_err(refused)?;
     }
     Ok(target)
+}
+
+/// The target of a flow.
+///
+/// # Errors
+/// A host that does not resolve.
+pub fn of_flow(args: &RunArgs, flow: &Flow) -> Result<Target> {
+    Target::of(flow.requests(), flow.origin().clone(), &way(args)?).map_err(refused)
 }
 
 /// The requests as they were written, in arguments, a file, or a curl command.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
-use super::{checks, load, request, stream, stripe, tls};
+use super::{checks, flow, load, request, stream, stripe, tls};
 use crate::args::live::LiveArgs;
 use crate::args::run::{RunArgs, TimingName, WarmupValue};
 use crate::command_line;
@@ -48,15 +48,19 @@ pub struct ResolvedRun {
 ///
 /// # Errors
 /// What is wrong, in one line.
-pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
+pub fn resolve(mut args: RunArgs) -> Result<ResolvedRun> {
+    let command = command_line::of_run(&args);
+    let flow = flow::flow(&mut args)?;
     let workload = load::workload(&args)?;
     let (stripe, start_at_unix_ns) = (stripe::stripe(&args, &workload)?, stripe::start_at(&args, &workload)?);
     let save_to = save_to(&args)?;
     let gating = Gating::resolve(args.gates.clone())?;
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
-    let command = command_line::of_run(&args);
     let timing = timing(&args)?;
-    let mut target = request::target(&args)?;
+    let mut target = match &flow {
+        Some(flow) => request::of_flow(&args, flow)?,
+        None => request::target(&args)?,
+    };
     tls::secure(&mut target, &args)?;
     let mut plan = Plan::new(workload, target);
     (plan.stripe, plan.start_at_unix_ns) = (stripe, start_at_unix_ns);
@@ -72,13 +76,14 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let notes = tls::notes(&args);
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
     let streams = stream::streams(args.streams, &mut plan, cut_warmup)?;
+    let sessions = flow::sessions(flow, args.seed, &mut plan);
     gating.refuse_undecidable(&plan, checks.is_some(), streams.is_some())?;
     Ok(ResolvedRun {
         plan,
         notes,
         // A stream may last for as long as it likes: there is no waiting for its end before the load.
         preflight: !args.no_preflight && streams.is_none(),
-        observed: Observed { checks, streams },
+        observed: Observed { checks, streams, sessions },
         gating,
         save_to,
         json: args.json,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Protocol;
-use super::http1::Http1;
+use super::http1::{Http1, MadeInRun};
 use super::http2::{FieldBlocks, Http2};
 use crate::target::HttpVersion;
 use crate::target::origin::Origin;
@@ -20,6 +20,8 @@ pub(crate) struct ProtocolOptions<'a> {
     pub(crate) max_streams: Option<u32>,
     /// Header fields are to be kept as text for an observer, where the protocol does not have them at hand anyway.
     pub(crate) keeps_fields: bool,
+    /// Requests are made while the run goes on: in HTTP/1.1 only.
+    pub(crate) is_scripted: bool,
 }
 
 /// What is done with the protocol, whichever it is.
@@ -34,6 +36,9 @@ pub(crate) trait WithProtocol {
 pub(crate) fn with_protocol<W: WithProtocol>(options: &ProtocolOptions<'_>, then: W) -> W::Output {
     let requests = options.requests;
     match options.version {
+        HttpVersion::Http1 if options.is_scripted => {
+            then.with(Http1::new(MadeInRun::new(requests.clone()), options.keep_alive))
+        }
         HttpVersion::Http1 => then.with(Http1::new(requests.clone(), options.keep_alive)),
         HttpVersion::Http2 => {
             let blocks = Arc::new(FieldBlocks::new(requests, &options.origin.scheme));

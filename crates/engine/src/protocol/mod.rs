@@ -23,7 +23,7 @@ use truetail_model::time::Timestamp;
 
 use crate::target::request_set::RequestId;
 
-use observer::{AnswerHead, EndedRequest, Observer};
+use observer::{AnswerHead, EndedRequest, Observer, SessionScript};
 
 /// A request in flight, by its slot in the worker's table.
 pub(crate) type Tag = u32;
@@ -43,8 +43,17 @@ pub(crate) trait Protocol: Debug + Sized {
     /// What the server must have agreed to by ALPN, where TLS is used, and why connecting failed if it did not.
     const REQUIRED_ALPN: Option<(&'static [u8], Cause)>;
 
+    /// Requests are made one by one while the run goes on, as sessions of users need them, and not before it.
+    const IS_SCRIPTED: bool = false;
+
     /// A session on a new connection.
     fn session(&self) -> Self::Session;
+
+    /// The bytes of the request that user `user` makes next, to be overwritten. To be called only where
+    /// [`Protocol::IS_SCRIPTED`].
+    fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
+        unreachable!("requests were made before the run, and user {user} has none of its own")
+    }
 }
 
 /// One connection: its requests in flight, and what was sent and received on it.
@@ -206,6 +215,15 @@ impl Events {
         if let Some(observer) = &mut self.observer {
             observer.begin(tag, arrival);
         }
+    }
+
+    /// What the sessions of users do next.
+    ///
+    /// # Panics
+    /// Where the observer follows no script.
+    pub(crate) fn script(&mut self) -> &mut dyn SessionScript {
+        let script = self.observer.as_mut().and_then(|observer| observer.script());
+        script.expect("a run whose sessions follow a script has an observer with one")
     }
 
     /// An arrival is never issued.

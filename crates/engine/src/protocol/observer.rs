@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use truetail_model::arrival::Arrival;
 use truetail_model::record::Outcome;
-use truetail_model::time::Timestamp;
+use truetail_model::time::{Nanos, Timestamp};
 
 use super::fields::FieldList;
 use super::http1::head_fields;
@@ -52,8 +52,29 @@ pub trait Observer: Send {
     fn never_issued(&mut self, arrival: Arrival, now: Timestamp) {
         let _ = (arrival, now);
     }
+    /// What sessions of users do, where the observer decides that.
+    fn script(&mut self) -> Option<&mut dyn SessionScript> {
+        None
+    }
     /// The worker has ended: nothing comes after this.
     fn finish(&mut self) {}
+}
+
+/// Decides what sessions of users ask for, one request after the other. A user stands for one session from its first request
+/// to its end, and for another one after that.
+pub trait SessionScript {
+    /// A request of the session of `user` begins: `request` is overwritten with its bytes in HTTP/1.1. Returns its step, a
+    /// target of the requests of the run. Where the last session of this user has ended, this is the first request of session
+    /// `number`. [`Observer::begin`] follows at once.
+    fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> u32;
+
+    /// The request of this user has ended, and [`Observer::end`] was called for it: how long the user thinks before the next
+    /// one; `None`: the session has ended.
+    fn think(&mut self, user: u32) -> Option<Nanos>;
+
+    /// The run ended at `now` before this arrival was issued. `user`: whose session it belongs to; `None` where there was no
+    /// time for any. Returns the step that it would have been.
+    fn never_issued(&mut self, user: Option<u32>, arrival: Arrival, now: Timestamp) -> u32;
 }
 
 /// The head of a final answer.
@@ -63,6 +84,9 @@ pub struct AnswerHead<'a> {
     pub status: u16,
     fields: HeadFields<'a>,
 }
+
+/// What a head of HTTP/1.0 begins with.
+const HTTP_1_0: &[u8] = b"HTTP/1.0";
 
 /// Header fields, in the form in which a protocol has them.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +107,15 @@ impl<'a> AnswerHead<'a> {
     /// A head of which only the status is known: for tests of observers.
     pub fn without_fields(status: u16) -> AnswerHead<'static> {
         AnswerHead { status, fields: HeadFields::None }
+    }
+
+    /// The version of HTTP that the server says it speaks: `1.0`, `1.1` or `2`; `None` where no head was kept.
+    pub fn version(&self) -> Option<&'static str> {
+        match self.fields {
+            HeadFields::Http1(bytes) => Some(if bytes.starts_with(HTTP_1_0) { "1.0" } else { "1.1" }),
+            HeadFields::Decoded(_) => Some("2"),
+            HeadFields::None => None,
+        }
     }
 
     /// Puts the header fields into `list`, in place of what is in it.
@@ -158,6 +191,10 @@ impl Observer for Both {
     fn never_issued(&mut self, arrival: Arrival, now: Timestamp) {
         self.0.never_issued(arrival, now);
         self.1.never_issued(arrival, now);
+    }
+
+    fn script(&mut self) -> Option<&mut dyn SessionScript> {
+        self.0.script().or_else(|| self.1.script())
     }
 
     fn finish(&mut self) {

@@ -166,6 +166,16 @@ impl RequestSet {
         Ok(RequestSet { hash: hash(&targets, rows), choice: Choice::new(&targets, rows, order, seed), targets })
     }
 
+    /// The steps of sessions, in their order: what a session asks for next is its own affair, and arrival 0 gets the first.
+    ///
+    /// # Errors
+    /// [`RequestSetError::Nothing`].
+    pub fn of_steps(steps: Vec<TargetRequests>) -> Result<RequestSet, RequestSetError> {
+        let mut set = RequestSet::new(steps, 0, FeedOrder::InOrder, 0)?;
+        set.choice.cumulative_weights = Arc::new([]);
+        Ok(set)
+    }
+
     /// One request for all arrivals.
     pub fn single(request: &Request) -> RequestSet {
         let mut only = TargetRequests::new(request.method().clone(), request.url().to_string(), 1);

@@ -11,6 +11,7 @@ use crate::connection::timestamps::WallTime;
 use crate::protocol::observer::EndedRequest;
 use crate::protocol::{Closed, Ended, Event, Protocol, Retry, Session, Tag};
 use crate::result::{WorkerResult, worker_stats};
+use crate::target::request_set::RequestId;
 
 impl<P: Protocol> Worker<P> {
     /// Deals with what happened on a connection by `now`, by bytes that bear `stamp` or otherwise.
@@ -186,7 +187,12 @@ impl<P: Protocol> Worker<P> {
         // On a schedule, whoever waits for this place could have had it since the answer arrived; in a closed loop the user
         // is this worker, and goes on when it has read.
         let free = if self.config.is_scheduled() { completion.arrived } else { completion.read };
-        self.driver.complete(user, free);
+        if P::IS_SCRIPTED {
+            let think = self.events.script().think(user);
+            self.driver.complete_step(user, free, think.map(|think| free + think));
+        } else {
+            self.driver.complete(user, free);
+        }
     }
 
     /// Closes a connection that carries nothing any more, with a goodbye where there is room for it.
@@ -217,8 +223,15 @@ impl<P: Protocol> Worker<P> {
         if P::MULTIPLEXED {
             self.connections.pool.taken().into_iter().for_each(|slot| self.drop_connection(slot));
         }
-        while let Some(arrival) = self.driver.unissued() {
-            let request = self.config.requests.choose(arrival.index);
+        if P::IS_SCRIPTED {
+            self.driver.end_sessions_at(ended);
+        }
+        while let Some((arrival, user)) = self.driver.unissued_of() {
+            let request = if P::IS_SCRIPTED {
+                RequestId { target: self.events.script().never_issued(user, arrival, ended), row: 0 }
+            } else {
+                self.config.requests.choose(arrival.index)
+            };
             self.ledger.never_issued(request, &RequestRecord::never_issued(arrival, ended));
             self.events.observe_never_issued(arrival, ended);
         }

@@ -6,6 +6,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use super::in_flight::Exchange;
 use super::{Next, REPORTS, Worker};
 use crate::protocol::Protocol;
+use crate::target::request_set::RequestId;
 
 /// After so many starts in a row answers are looked for again, so that catching up does not make them look slow.
 const STARTS_IN_A_ROW: u32 = 32;
@@ -59,12 +60,23 @@ impl<P: Protocol> Worker<P> {
         }
     }
 
+    /// The request of an arrival: one that was made before the run, or what its session asks for next.
+    #[inline]
+    fn request_for(&mut self, start: &DueRequest) -> RequestId {
+        if !P::IS_SCRIPTED {
+            return self.config.requests.choose(start.arrival.index);
+        }
+        let (user, number) = (start.user, self.driver.session_number(start.user));
+        let room = self.protocol.request_of(user);
+        RequestId { target: self.events.script().next_request(user, number, start.arrival, room), row: user }
+    }
+
     /// Begins a request at `now`, on an open connection or on a new one.
     #[inline]
     fn begin(&mut self, start: DueRequest, now: Timestamp) {
         self.has_polled = false;
         self.sleeper.began(start.arrival.intended_start);
-        let request = self.config.requests.choose(start.arrival.index);
+        let request = self.request_for(&start);
         self.ledger.plan(request, start.arrival.intended_start);
         let began = self.clock.since(now);
         let tag = self.in_flight.begin(Exchange {

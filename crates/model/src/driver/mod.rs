@@ -101,6 +101,18 @@ impl Driver {
         self.missed = self.source.skip_to(at);
     }
 
+    /// In the partly open model, sessions go on and end as [`Driver::complete_step`] says, also after the last session has
+    /// begun, until the drain is over. They make at most as many requests as the workload says. To be called before the first
+    /// [`Driver::poll`].
+    pub fn follow_script(&mut self) {
+        self.source.follow_script();
+    }
+
+    /// The place among all sessions of the session that `user` stands for.
+    pub fn session_number(&self, user: u32) -> u64 {
+        self.source.session_number(user)
+    }
+
     /// Where the next arrival that is known by now stands among those of all stripes; `None` where there is none.
     pub fn next_place(&self) -> Option<Place> {
         self.source.place().filter(|_| !self.stopped)
@@ -146,6 +158,21 @@ impl Driver {
         self.source.on_completion(user, ended);
     }
 
+    /// The same where sessions follow a script: the next request of the session of `user` is due at `next`, or it has ended.
+    ///
+    /// # Panics
+    /// When no request is in flight.
+    pub fn complete_step(&mut self, user: u32, ended: Timestamp, next: Option<Timestamp>) {
+        self.in_flight = self.in_flight.checked_sub(1).expect("a request ends that was started");
+        self.permits.give_back(ended);
+        self.source.go_on(user, next);
+    }
+
+    /// Once the run is over at `now`: what would have been due later in sessions is left out by [`Driver::unissued_of`].
+    pub fn end_sessions_at(&mut self, now: Timestamp) {
+        self.source.end_sessions_at(now);
+    }
+
     /// Allows at most `cap` requests in flight from `now` on (`None`: any number), whatever the workload says. A caller
     /// needs this when it learns during a run what the server allows. Requests in flight stay in flight. An arrival that
     /// waited for one of the new permits waited until `now`.
@@ -172,10 +199,16 @@ impl Driver {
 
     /// Once the run is over: the next arrival that was planned and never issued. Call it until it returns `None`.
     pub fn unissued(&mut self) -> Option<Arrival> {
+        Some(self.unissued_of()?.0)
+    }
+
+    /// The same, with the user who would have made it; `None` for what was due before [`Driver::begin_at`].
+    pub fn unissued_of(&mut self) -> Option<(Arrival, Option<u32>)> {
         let missed = self.missed.pop().inspect(|_| self.missed_so_far += 1);
-        let arrival = missed.or_else(|| self.source.pop())?.0;
+        let missed = missed.map(|(arrival, _)| (arrival, None));
+        let (arrival, user) = missed.or_else(|| self.source.pop().map(|(arrival, user)| (arrival, Some(user))))?;
         self.hash.add(arrival);
-        Some(arrival)
+        Some((arrival, user))
     }
 
     /// How many arrivals were due before [`Driver::begin_at`]. Known once [`Driver::unissued`] has returned `None`.

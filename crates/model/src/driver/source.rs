@@ -113,6 +113,35 @@ impl ArrivalSource {
         matches!(self, ArrivalSource::Closed(_) | ArrivalSource::PartlyOpen(_))
     }
 
+    /// Sessions end when the caller says so, and not by a count or a time.
+    pub(super) fn follow_script(&mut self) {
+        if let ArrivalSource::PartlyOpen(source) = self {
+            source.follow_ups_end = Timestamp::NEVER;
+        }
+    }
+
+    /// The session of `user` goes on at `next`, or has ended.
+    pub(super) fn go_on(&mut self, user: u32, next: Option<Timestamp>) {
+        if let ArrivalSource::PartlyOpen(source) = self {
+            source.go_on(user, next);
+        }
+    }
+
+    /// What is due in sessions at or after `end` is left out.
+    pub(super) fn end_sessions_at(&mut self, end: Timestamp) {
+        if let ArrivalSource::PartlyOpen(source) = self {
+            source.follow_ups_end = end;
+        }
+    }
+
+    /// The place of the session of `user` among all sessions.
+    pub(super) fn session_number(&self, user: u32) -> u64 {
+        match self {
+            ArrivalSource::PartlyOpen(source) => source.running[user as usize].number,
+            ArrivalSource::Open(_) | ArrivalSource::Closed(_) | ArrivalSource::Idle => 0,
+        }
+    }
+
     pub(super) fn end_at(&mut self, end: Timestamp) {
         match self {
             ArrivalSource::Open(source) => source.end_at(end),
@@ -256,6 +285,8 @@ pub(super) struct PartlyOpenArrivals {
     requests_per_session: u32,
     think_time: Nanos,
     end: Timestamp,
+    /// No follow-up is due at or after this.
+    follow_ups_end: Timestamp,
     next_index: u64,
     stride: u64,
 }
@@ -265,6 +296,7 @@ impl PartlyOpenArrivals {
         let LoadModel::PartlyOpen { sessions, requests_per_session, think_time } = model else {
             unreachable!("a partly open model")
         };
+        let end = sessions.horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0));
         PartlyOpenArrivals {
             sessions: OpenArrivals::new(sessions, share),
             follow_ups: ReadyQueue::default(),
@@ -272,14 +304,15 @@ impl PartlyOpenArrivals {
             free_slots: Vec::new(),
             requests_per_session: *requests_per_session,
             think_time: *think_time,
-            end: sessions.horizon.duration.map_or(Timestamp::NEVER, |duration| Timestamp(duration.0)),
+            end,
+            follow_ups_end: end,
             next_index: share.first(),
             stride: share.stride(),
         }
     }
 
     fn next_follow_up(&self) -> Option<Timestamp> {
-        self.follow_ups.first().filter(|due| *due < self.end)
+        self.follow_ups.first().filter(|due| *due < self.follow_ups_end)
     }
 
     fn peek(&self) -> Option<Timestamp> {
@@ -316,11 +349,14 @@ impl PartlyOpenArrivals {
     }
 
     fn on_completion(&mut self, slot: u32, ended: Timestamp) {
-        let Session { number, remaining } = self.running[slot as usize];
-        if remaining > 0 {
-            self.follow_ups.push(ended + self.think_time, (number, slot));
-        } else {
-            self.free_slots.push(slot);
+        let is_over = self.running[slot as usize].remaining == 0;
+        self.go_on(slot, (!is_over).then(|| ended + self.think_time));
+    }
+
+    fn go_on(&mut self, slot: u32, next: Option<Timestamp>) {
+        match next {
+            Some(at) => self.follow_ups.push(at, (self.running[slot as usize].number, slot)),
+            None => self.free_slots.push(slot),
         }
     }
 
@@ -340,6 +376,7 @@ impl PartlyOpenArrivals {
 
     fn end_at(&mut self, end: Timestamp) {
         self.end = self.end.min(end);
+        self.follow_ups_end = self.follow_ups_end.min(end);
         self.sessions.end_at(self.end);
     }
 }

@@ -9,6 +9,7 @@
 //! | `answers` | shares of the statuses, the unanswered, the books |
 //! | `tail` | the tables of quantiles |
 //! | `time_spent` | which part of the response time is whose |
+//! | `sessions` | how sessions ended, and a row a step |
 //! | `streams` | how streams ended, and the times of their events |
 //! | `targets` | a row a target |
 //! | `uncertainty`, `generator`, `fidelity` | what `--details` adds |
@@ -22,6 +23,7 @@ mod headline;
 mod labelled;
 mod load;
 mod notes;
+mod sessions;
 mod shards;
 mod streams;
 mod tail;
@@ -62,10 +64,12 @@ pub struct SummaryOptions<'a> {
 pub fn summary(run: &Run, findings: &Findings, options: SummaryOptions<'_>, style: Style) -> String {
     let sections = [
         headline::lines(run, findings, style),
+        sessions::session_times(findings, style),
         quantiles(findings, style),
         tail::by_status(findings, style),
         streams::table(findings, style),
-        targets::table(run, findings, style),
+        sessions::steps(run, findings, style),
+        if run.facts.sessions.is_some() { Vec::new() } else { targets::table(run, findings, style) },
         explanations(run, findings, options, style),
         timeline::lines(run, findings, style),
         shards::lines(run, style),

@@ -5,6 +5,7 @@ mod checks;
 mod generator;
 mod mix;
 mod offered;
+mod session;
 mod stream;
 mod stripe;
 mod target_names;
@@ -18,6 +19,7 @@ pub use generator::{
 };
 pub use mix::{Mix, MixTarget, TargetBooks};
 pub use offered::{Http2Config, OfferedLoad};
+pub use session::{EarlyEnd, NotReached, SessionFacts, SessionTally, SessionTime, SessionTimes, StepFacts};
 pub use stream::{StreamFacts, StreamKind, StreamTally, StreamTime, StreamTimes};
 pub use stripe::{Shard, Shards, StartFacts, StripeFacts};
 
@@ -93,6 +95,9 @@ pub struct Facts {
     /// Answers that came in pieces; `None` where they were not looked at as such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamFacts>,
+    /// Sessions that followed a flow; `None` where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<SessionFacts>,
 }
 
 impl Facts {

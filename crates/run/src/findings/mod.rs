@@ -4,6 +4,7 @@ mod arrival_fidelity;
 mod closed_loop_shadow;
 mod distribution;
 mod gates;
+mod session;
 mod settling;
 mod stream;
 mod targets;
@@ -16,6 +17,7 @@ pub use arrival_fidelity::{ArrivalFidelity, Dispersion, Exponential, Gaps};
 pub use closed_loop_shadow::{ClosedLoopShadow, ShadowQuantile};
 pub use distribution::{Distribution, MetricDistributions, Quantile};
 pub use gates::{GateFinding, GateState};
+pub use session::SessionFindings;
 pub use settling::{Settling, SettlingState, Shift};
 pub use stream::StreamFindings;
 pub use targets::TargetFindings;
@@ -53,6 +55,8 @@ pub struct Findings {
     pub targets: Vec<TargetFindings>,
     /// The times of streams, where answers were read as such.
     pub stream: Option<StreamFindings>,
+    /// The times of sessions, where they followed a flow.
+    pub sessions: Option<SessionFindings>,
     /// The results of the gates, in the order in which they were set; empty until they are judged.
     pub gates: Vec<GateFinding>,
 }

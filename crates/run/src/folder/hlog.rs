@@ -54,11 +54,16 @@ const BY_STREAM: &str = "
 first_event_time, last_event_time, event_gap and longest_gap are times of streams, one line for the whole run each; with
 _censored what was waited for an event that did not come, with _failed until it was clear that none would.";
 
+/// What is said of the distributions of sessions, where there are some.
+const BY_SESSION: &str = "
+session_time is over sessions that were completed, from their intended arrival to their end, less the planned think time; with
+_censored what was waited for those that might have gone on, with _failed until a step ended them. One line for the whole run.";
+
 /// The column in which descriptions begin.
 const TAG_WIDTH: usize = 19;
 
 /// The comment at the head of a log: what its tags mean.
-fn comment(snapshot: &Snapshot, has_streams: bool) -> String {
+fn comment(facts: &Facts, snapshot: &Snapshot) -> String {
     let is_written = |metric: &Metric| metric.is_written(snapshot.metric(*metric).count());
     let metrics = Metric::with_parts().into_iter().filter(is_written);
     let tags = metrics.map(|metric| (metric.name(), metric.definition().description));
@@ -66,8 +71,9 @@ fn comment(snapshot: &Snapshot, has_streams: bool) -> String {
         .chain([(v1::ERROR_STATUS_TIME, ERROR_STATUS)])
         .map(|(tag, meaning)| format!("{tag:TAG_WIDTH$}{}\n", meaning.replace('\n', &format!("\n{:TAG_WIDTH$}", ""))));
     let by_target = if snapshot.targets.is_empty() { "" } else { BY_TARGET };
-    let by_stream = if has_streams { BY_STREAM } else { "" };
-    format!("{BEGINNING}{}{ALL_TOGETHER}{by_target}{by_stream}", meanings.collect::<String>())
+    let by_stream = if facts.stream.is_some() { BY_STREAM } else { "" };
+    let by_session = if facts.sessions.is_some() { BY_SESSION } else { "" };
+    format!("{BEGINNING}{}{ALL_TOGETHER}{by_target}{by_stream}{by_session}", meanings.collect::<String>())
 }
 
 /// Writes the distributions of a snapshot.
@@ -78,7 +84,7 @@ pub(super) fn write(
     intervals: IntervalWidth,
 ) -> io::Result<()> {
     let mut serializer = V2DeflateSerializer::new();
-    let log = head(facts, &comment(snapshot, facts.stream.is_some())).begin_log_with(&mut out, &mut serializer)?;
+    let log = head(facts, &comment(facts, snapshot)).begin_log_with(&mut out, &mut serializer)?;
     let mut lines = Lines { log, scratch: scratch(facts, snapshot) };
     let whole = Interval::whole(snapshot);
     for (tag, histogram) in v1::tagged(snapshot) {
@@ -89,7 +95,7 @@ pub(super) fn write(
     for (tag, histogram) in v1::tagged_by_target(snapshot) {
         lines.write(whole, &tag.to_string(), histogram.buckets())?;
     }
-    for (tag, times) in v1::tagged_by_stream(facts) {
+    for (tag, times) in v1::tagged_by_observer(facts) {
         lines.write(whole, tag, times.buckets())?;
     }
     if intervals.width_s().is_some() {
@@ -115,7 +121,7 @@ type Scratch = hdrhistogram::Histogram<u64>;
 /// An empty histogram that holds every value of the run.
 fn scratch(facts: &Facts, snapshot: &Snapshot) -> Scratch {
     let of_targets = v1::tagged_by_target(snapshot).filter_map(|(_, histogram)| histogram.max());
-    let of_streams = v1::tagged_by_stream(facts).filter_map(|(_, times)| times.max());
+    let of_streams = v1::tagged_by_observer(facts).filter_map(|(_, times)| times.max());
     let all = v1::tagged(snapshot).filter_map(|(_, histogram)| histogram.max()).chain(of_targets).chain(of_streams);
     let highest = all.max();
     let highest = highest.map_or(HIGHEST_NS, |max| max.0.max(HIGHEST_NS));
@@ -172,7 +178,7 @@ impl<W: Write> Lines<'_, '_, W> {
 pub(super) struct Log {
     /// Of the whole run, by tag: those that [are known](is_known).
     pub(super) whole: BTreeMap<String, Histogram>,
-    /// Those of other tags: of streams, and such as a later version may write.
+    /// Those of other tags: of streams, of sessions, and such as a later version may write.
     pub(super) unknown: BTreeMap<String, CompactHistogram>,
     /// Those with a value, by their first second; none for [`IntervalWidth::WholeRun`].
     pub(super) intervals: BTreeMap<usize, Distributions>,

@@ -18,7 +18,7 @@ use super::{
     FAILED_ANSWERS, HISTOGRAMS, LoadError, RUN, SAMPLES, TIMELINE, failed_answers, possible, samples, timeline,
 };
 use crate::wire::v1::{self, Exact, IntervalWidth, Recorded, RunFile, SampleFacts, TimelineFacts};
-use crate::{Facts, FailedAnswer, GateFinding, Run, StreamTime, StreamTimes, Verdict, wire};
+use crate::{Facts, FailedAnswer, GateFinding, Run, SessionTime, SessionTimes, StreamTime, StreamTimes, Verdict, wire};
 
 /// No program writes longer intervals than this (two years).
 const LONGEST_INTERVAL_S: u64 = 1 << 26;
@@ -63,7 +63,7 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     let run_file = load_run_file(folder)?;
     possible::check(&run_file).map_err(|problem| LoadError::Disagree { path: folder.join(RUN), problem })?;
     let mut lacking = Vec::new();
-    let (times, of_streams) = load_times(folder, &run_file, &mut lacking)?;
+    let (times, of_streams, of_sessions) = load_times(folder, &run_file, &mut lacking)?;
     let snapshot = Snapshot {
         tally: run_file.tally,
         warmup: run_file.warmup_tally,
@@ -81,6 +81,11 @@ pub fn load(folder: &Path) -> Result<Loaded, LoadError> {
     if let Some(streams) = &mut facts.stream {
         streams.times = of_streams;
         let problem = streams.imbalance(snapshot.tally.planned).map(|problem| format!("under stream {problem}"));
+        problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
+    }
+    if let Some(sessions) = &mut facts.sessions {
+        sessions.times = of_sessions;
+        let problem = sessions.imbalance().map(|problem| format!("under sessions {problem}"));
         problem.map_or(Ok(()), |problem| Err(LoadError::Disagree { path: folder.join(RUN), problem }))?;
     }
     Ok(Loaded { run: Run { facts, snapshot }, verdict, gates, missing: lacking })
@@ -130,6 +135,7 @@ fn facts_of(run_file: RunFile) -> Facts {
         checks: run_file.checks,
         failed_answers: Vec::new(),
         stream: run_file.stream.map(|stream| stream.facts),
+        sessions: run_file.sessions.map(|sessions| sessions.facts),
     }
 }
 
@@ -174,12 +180,12 @@ fn tally_of(samples: &Samples) -> Tally {
 }
 
 /// The distributions of the run, and of its seconds and intervals where there is a timeline, all else empty; and those of
-/// streams.
+/// streams and of sessions.
 fn load_times(
     folder: &Path,
     run_file: &RunFile,
     lacking: &mut Vec<MissingFile>,
-) -> Result<(Snapshot, StreamTimes), LoadError> {
+) -> Result<(Snapshot, StreamTimes, SessionTimes), LoadError> {
     let (recorded, path) = (&run_file.recorded, folder.join(HISTOGRAMS));
     let mut log = load_log(&path, recorded)?;
     let targets = target_times(std::mem::take(&mut log.targets), &recorded.exact, &run_file.by_target)
@@ -201,6 +207,10 @@ fn load_times(
     for time in StreamTime::ALL {
         *of_streams.of_mut(time) = log.unknown.remove(time.tag()).unwrap_or_default();
     }
+    let mut of_sessions = SessionTimes::default();
+    for time in SessionTime::ALL {
+        *of_sessions.of_mut(time) = log.unknown.remove(time.tag()).unwrap_or_default();
+    }
     let mut take = |tag: &str| log.whole.remove(tag).unwrap_or_default();
     let snapshot = Snapshot {
         metrics: Metric::ALL.map(|metric| take(metric.name())),
@@ -210,7 +220,7 @@ fn load_times(
         intervals,
         ..Snapshot::default()
     };
-    Ok((snapshot, of_streams))
+    Ok((snapshot, of_streams, of_sessions))
 }
 
 fn load_log(path: &Path, recorded: &Recorded) -> Result<Log, LoadError> {

@@ -1,6 +1,6 @@
 //! What is known of several runs as one.
 
-use crate::{Facts, StartFacts, StreamFacts, first_failed};
+use crate::{Facts, SessionFacts, StartFacts, StreamFacts, first_failed};
 
 /// Adds what is known of a further part.
 pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
@@ -45,6 +45,7 @@ pub(super) fn add_facts(whole: &mut Facts, part: Facts) {
     }
     whole.checks.iter_mut().zip(&part.checks).for_each(|(whole, part)| whole.merge(part));
     add_streams(whole, part.stream.as_ref());
+    add_sessions(whole, part.sessions.as_ref());
     if whole.host.is_none() {
         whole.host = part.host;
     }
@@ -64,6 +65,21 @@ fn add_streams(whole: &mut Facts, part: Option<&StreamFacts>) {
         }
         _ => {
             let note = "the runs read streams in different ways: the whole has none";
+            add_note(&mut whole.notes, note.to_owned());
+            None
+        }
+    };
+}
+
+fn add_sessions(whole: &mut Facts, part: Option<&SessionFacts>) {
+    whole.sessions = match (whole.sessions.take(), part) {
+        (None, None) => None,
+        (Some(mut sessions), Some(part)) if sessions.is_alike(part) => {
+            sessions.merge(part);
+            Some(sessions)
+        }
+        _ => {
+            let note = "the runs followed different flows: the whole has no books of sessions";
             add_note(&mut whole.notes, note.to_owned());
             None
         }

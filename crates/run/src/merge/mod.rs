@@ -191,6 +191,11 @@ impl Merger {
                 "what the streams of a missing stripe would have been is not known: there are no books of streams";
             add_note(&mut whole.facts.notes, note.to_owned());
         }
+        if whole.facts.sessions.take().is_some() {
+            let note =
+                "what the sessions of a missing stripe would have been is not known: there are no books of sessions";
+            add_note(&mut whole.facts.notes, note.to_owned());
+        }
         Ok(())
     }
 }

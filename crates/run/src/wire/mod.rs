@@ -1,6 +1,7 @@
 //! The wire types of `run.json`, a module for each version. A version never changes its meaning. Fields may be added to it,
 //! and further forms of a value, which an older program refuses.
 
+mod session;
 mod stream;
 pub mod v1;
 

@@ -8,6 +8,7 @@ use truetail_model::record::{
 };
 use truetail_model::time::Nanos;
 
+use super::session::SessionFile;
 use super::stream::StreamFile;
 use crate::folder::target_tag::TargetTag;
 use crate::{
@@ -82,6 +83,9 @@ pub struct RunFile {
     /// What became of answers as streams; left out where they were not read as such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamFile>,
+    /// What became of sessions; left out where there was no flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<SessionFile>,
     /// Failures by cause.
     pub causes: BTreeMap<Cause, u64>,
     /// Answers per second of the schedule, or until the last answer where some came later; null where there is none.
@@ -215,9 +219,10 @@ pub(crate) fn tagged_by_target(snapshot: &Snapshot) -> impl Iterator<Item = (Tar
     })
 }
 
-/// Every distribution of streams that has a value, with its tag.
-pub(crate) fn tagged_by_stream(facts: &Facts) -> impl Iterator<Item = (&'static str, &CompactHistogram)> {
-    facts.stream.iter().flat_map(|streams| streams.times.tagged())
+/// Every distribution of streams and of sessions that has a value, with its tag.
+pub(crate) fn tagged_by_observer(facts: &Facts) -> impl Iterator<Item = (&'static str, &CompactHistogram)> {
+    let of_streams = facts.stream.iter().flat_map(|streams| streams.times.tagged());
+    of_streams.chain(facts.sessions.iter().flat_map(|sessions| sessions.times.tagged()))
 }
 
 /// What `run.json` says of a run.
@@ -250,6 +255,7 @@ pub fn run_file(run: &Run, findings: &Findings) -> RunFile {
         by_target: facts.by_target.clone(),
         targets: findings.targets.clone(),
         stream: facts.stream.as_ref().map(|streams| StreamFile::of(streams, findings)),
+        sessions: facts.sessions.as_ref().map(|sessions| SessionFile::of(sessions, findings)),
         causes: snapshot.causes.clone(),
         throughput_per_second: finite(findings.throughput_per_second),
         offered_per_second: finite(findings.offered_per_second),
@@ -297,7 +303,7 @@ fn exact(Run { facts, snapshot }: &Run) -> BTreeMap<String, Exact> {
     let whole = tagged(snapshot).filter_map(|(tag, histogram)| Some((tag.to_owned(), Exact::of(histogram)?)));
     let targets =
         tagged_by_target(snapshot).filter_map(|(tag, histogram)| Some((tag.to_string(), Exact::of_target(histogram)?)));
-    let streams = tagged_by_stream(facts).filter_map(|(tag, times)| Some((tag.to_owned(), Exact::of_target(times)?)));
+    let streams = tagged_by_observer(facts).filter_map(|(tag, times)| Some((tag.to_owned(), Exact::of_target(times)?)));
     whole.chain(targets).chain(streams).collect()
 }
 

@@ -88,6 +88,7 @@ pub fn facts(snapshot: &Snapshot) -> Facts {
         checks: vec![CheckCounts { text: "status == 200".to_owned(), passed: 990, failed: 3 }],
         failed_answers: vec![failed_answer(7)],
         stream: None,
+        sessions: None,
     }
 }
 
@@ -245,6 +246,7 @@ pub fn findings(run: &Run) -> Findings {
             response_time: distribution.clone(),
         }],
         stream: None,
+        sessions: None,
         gates: vec![
             GateFinding {
                 text: "p99 > 50ms".to_owned(),

@@ -8,6 +8,7 @@
 //! | `head` | the head of an answer |
 //! | `head_cache` | the head that was parsed last |
 //! | `framing` | where the body of an answer ends (RFC 9112, section 6.3) |
+//! | `source` | where the bytes of requests come from |
 //! | `chunked` | the chunked coding (RFC 9112, section 7.1) |
 
 mod chunked;
@@ -17,9 +18,11 @@ mod head_cache;
 mod part;
 mod response;
 mod session;
+mod source;
 
 pub(crate) use head::head_fields;
 pub use head_cache::HeadCache;
 pub use part::Part;
 pub use response::{AnswerEnd, Parsed, ResponseParser};
 pub(crate) use session::Http1;
+pub(crate) use source::MadeInRun;

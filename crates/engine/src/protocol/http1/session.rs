@@ -5,34 +5,40 @@ use truetail_model::record::{Cause, Outcome};
 use super::head_cache::HeadCache;
 use super::part::Part;
 use super::response::{AnswerEnd, Parsed, ResponseParser};
+use super::source::RequestSource;
 use crate::protocol::observer::{AnswerHead, HeadFields};
 use crate::protocol::{Closed, Ended, Event, Events, Flow, Protocol, Retry, Session, Tag};
 use crate::target::request_set::{RequestId, RequestSet};
 
 /// HTTP/1.1, as all connections of a worker speak it.
 #[derive(Clone, Debug)]
-pub(crate) struct Http1 {
-    requests: RequestSet,
+pub(crate) struct Http1<R = RequestSet> {
+    requests: R,
     /// A connection is used again where the server allows it.
     keep_alive: bool,
     head_cache: HeadCache,
 }
 
-impl Http1 {
-    pub(crate) fn new(requests: RequestSet, keep_alive: bool) -> Http1 {
+impl<R: RequestSource> Http1<R> {
+    pub(crate) fn new(requests: R, keep_alive: bool) -> Http1<R> {
         Http1 { requests, keep_alive, head_cache: HeadCache::new() }
     }
 }
 
-impl Protocol for Http1 {
+impl<R: RequestSource> Protocol for Http1<R> {
     type Session = Http1Session;
 
     const MULTIPLEXED: bool = false;
     const MATCHED_BY_ORDER: bool = true;
     const REQUIRED_ALPN: Option<(&'static [u8], Cause)> = None;
+    const IS_SCRIPTED: bool = R::IS_MADE_IN_RUN;
 
     fn session(&self) -> Http1Session {
         Http1Session { parser: ResponseParser::new(), current: None, sent: 0, is_closing: false }
+    }
+
+    fn request_of(&mut self, user: u32) -> &mut Vec<u8> {
+        self.requests.request_of(user)
     }
 }
 
@@ -78,9 +84,9 @@ impl Http1Session {
     }
 }
 
-impl Session<Http1> for Http1Session {
+impl<R: RequestSource> Session<Http1<R>> for Http1Session {
     #[inline]
-    fn begin(&mut self, protocol: &Http1, tag: Tag, request: RequestId, _: &mut Events) -> u32 {
+    fn begin(&mut self, protocol: &Http1<R>, tag: Tag, request: RequestId, _: &mut Events) -> u32 {
         self.parser.start(protocol.requests.is_head_request(request));
         self.current = Some((tag, request));
         self.sent = 0;
@@ -88,12 +94,12 @@ impl Session<Http1> for Http1Session {
     }
 
     #[inline]
-    fn output<'a>(&'a self, protocol: &'a Http1) -> &'a [u8] {
+    fn output<'a>(&'a self, protocol: &'a Http1<R>) -> &'a [u8] {
         self.current.map_or(&[], |(_, request)| &protocol.requests.bytes(request)[self.sent..])
     }
 
     #[inline]
-    fn sent(&mut self, protocol: &Http1, count: usize, events: &mut Events) {
+    fn sent(&mut self, protocol: &Http1<R>, count: usize, events: &mut Events) {
         let Some((tag, request)) = self.current.filter(|_| count > 0) else { return };
         let had_started = self.sent > 0;
         self.sent += count;
@@ -105,7 +111,7 @@ impl Session<Http1> for Http1Session {
     }
 
     #[inline]
-    fn receive(&mut self, protocol: &mut Http1, bytes: &[u8], events: &mut Events) -> Flow {
+    fn receive(&mut self, protocol: &mut Http1<R>, bytes: &[u8], events: &mut Events) -> Flow {
         if bytes.is_empty() {
             return Flow::Continue;
         }

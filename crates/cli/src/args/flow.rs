@@ -1,0 +1,40 @@
+//! Sessions that follow a flow.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+
+/// What each session does.
+#[derive(Args, Clone, Debug)]
+pub struct FlowArgs {
+    /// Let sessions arrive on the schedule, and let each do what this Hurl file says: requests in sequence, with captures,
+    /// asserts and templates. In place of a URL; the rate is that of the sessions
+    #[arg(long, value_name = "FILE.hurl", help_heading = "Flows")]
+    pub flow: Option<PathBuf>,
+    /// Set a variable of the flow for every session; repeatable
+    #[arg(long, value_name = "NAME=VALUE", requires = "flow", help_heading = "Flows")]
+    pub variable: Vec<Variable>,
+}
+
+/// `--variable`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    /// Letters, digits, hyphens and underscores.
+    pub name: String,
+    /// What it stands for.
+    pub value: String,
+}
+
+impl FromStr for Variable {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Variable, String> {
+        let wrong = || "write NAME=VALUE, with letters, digits, - and _ in the name".to_owned();
+        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')) {
+            return Err(wrong());
+        }
+        Ok(Variable { name: name.to_owned(), value: value.to_owned() })
+    }
+}

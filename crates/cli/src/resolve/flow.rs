@@ -1,0 +1,85 @@
+//! The flow of a run.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use truetail_engine::Plan;
+use truetail_flow::{Flow, FlowRun, MOST_FLOW_BYTES};
+use truetail_model::time::Timestamp;
+
+use super::input;
+use super::load::DEFAULT_SEED;
+use crate::args::run::{ModelName, RunArgs};
+use crate::error::{Result, runtime_error, usage_error};
+
+/// The flow of a run; `None` where there is none. Sets what follows from it in `args`: the load model and the length of a
+/// session.
+///
+/// # Errors
+/// Options that have no meaning beside it, and what is wrong with the file.
+pub fn flow(args: &mut RunArgs) -> Result<Option<Flow>> {
+    let Some(file) = args.flow.flow.clone() else { return Ok(None) };
+    refuse_contradictions(args)?;
+    let name = file.display().to_string();
+    let text = input::text(&file)?;
+    if text.len() > MOST_FLOW_BYTES {
+        return Err(runtime_error(format!("{name} is larger than {} MiB, the limit", MOST_FLOW_BYTES >> 20)));
+    }
+    let variables: Vec<_> =
+        args.flow.variable.iter().map(|variable| (variable.name.clone(), variable.value.clone())).collect();
+    let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+    let read = |path: &str| input::bytes(&folder.join(path)).map_err(|error| error.message);
+    let flow = Flow::parse(&short_name(&file), &text, &variables, &read)
+        .map_err(|error| usage_error(format!("{name}:{}: {}", error.line, error.problem)))?;
+    args.model = Some(ModelName::PartlyOpen);
+    args.session_length = Some(flow.requests_per_session());
+    Ok(Some(flow))
+}
+
+/// The sessions of a run, and their script in its plan.
+pub fn sessions(flow: Option<Flow>, seed: Option<u64>, plan: &mut Plan) -> Option<FlowRun> {
+    let flow = flow?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
+    let measure_from = Timestamp(plan.workload.warmup.0);
+    let sessions = FlowRun::new(flow, measure_from, seed.unwrap_or(DEFAULT_SEED), now);
+    plan.observer = Some(sessions.observer_factory());
+    plan.is_scripted = true;
+    Some(sessions)
+}
+
+fn short_name(file: &Path) -> String {
+    file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+}
+
+/// Refuses what a flow says itself, and what is not measured together with one.
+fn refuse_contradictions(args: &RunArgs) -> Result<()> {
+    let in_the_flow = "the flow says what is sent; write it there";
+    let not_yet = "the two cannot be used together";
+    let asserts = "write [Asserts] in the flow";
+    let given = [
+        ("a URL", args.url.is_some(), in_the_flow),
+        ("--targets", args.targets.is_some(), in_the_flow),
+        ("--curl", args.curl.is_some(), in_the_flow),
+        ("a command after --", !args.command.is_empty(), in_the_flow),
+        ("--method", args.method.is_some(), in_the_flow),
+        ("--header", !args.header.is_empty(), in_the_flow),
+        ("--user", args.user.is_some(), in_the_flow),
+        ("--data", args.data.is_some(), in_the_flow),
+        ("--data-file", args.data_file.is_some(), in_the_flow),
+        ("--body-type", args.body_type.is_some(), in_the_flow),
+        ("--think-time", args.think_time.is_some(), "write delay under [Options] in the flow"),
+        ("--session-length", args.session_length.is_some(), "the flow has as many requests as it has"),
+        ("--data-from", args.data_from.is_some(), not_yet),
+        ("--feed", args.feed.is_some(), not_yet),
+        ("--http2", args.http2, "flows speak HTTP/1.1"),
+        ("--no-keepalive", args.no_keepalive, not_yet),
+        ("--check", !args.checks.checks.is_empty(), asserts),
+        ("--stream", args.streams.stream.is_some(), not_yet),
+        ("--model", args.model.is_some_and(|model| model != ModelName::PartlyOpen), "sessions are partly open"),
+        ("--warmup auto", args.warmup == Some(crate::args::run::WarmupValue::Auto), "use --warmup TIME"),
+    ];
+    match given.iter().find(|(_, given, _)| *given) {
+        Some((flag, _, help)) => Err(usage_error(format!("--flow and {flag} contradict each other: {help}"))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,193 @@
+//! The cookies of a session (RFC 6265), as far as one origin needs them.
+
+use truetail_model::time::{Nanos, Timestamp};
+
+/// Most cookies that a session keeps, as browsers do: the oldest one goes.
+const MOST_COOKIES: usize = 180;
+/// Larger cookies are not kept, as browsers do.
+const MOST_COOKIE_BYTES: usize = 4096;
+
+/// What a `Set-Cookie` field says.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub(crate) struct SetCookie<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) max_age: Option<i64>,
+    pub(crate) expires: Option<&'a str>,
+    pub(crate) domain: Option<&'a str>,
+    pub(crate) path: Option<&'a str>,
+    pub(crate) same_site: Option<&'a str>,
+    pub(crate) secure: bool,
+    pub(crate) http_only: bool,
+}
+
+impl<'a> SetCookie<'a> {
+    pub(crate) fn parse(field: &'a [u8]) -> Option<SetCookie<'a>> {
+        let field = std::str::from_utf8(field).ok()?;
+        let mut parts = field.split(';');
+        let (name, value) = parts.next()?.split_once('=')?;
+        let mut cookie = SetCookie { name: name.trim(), value: value.trim(), ..SetCookie::default() };
+        if cookie.name.is_empty() {
+            return None;
+        }
+        for part in parts {
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            let (name, value) = (name.trim(), value.trim());
+            let is = |known: &str| name.eq_ignore_ascii_case(known);
+            match () {
+                () if is("max-age") => cookie.max_age = value.parse().ok().or(cookie.max_age),
+                () if is("expires") => cookie.expires = Some(value),
+                () if is("domain") => cookie.domain = Some(value),
+                () if is("path") => cookie.path = Some(value),
+                () if is("samesite") => cookie.same_site = Some(value),
+                () if is("secure") => cookie.secure = true,
+                () if is("httponly") => cookie.http_only = true,
+                () => {}
+            }
+        }
+        Some(cookie)
+    }
+}
+
+/// Where the requests of a run go, as far as cookies are concerned.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Site {
+    pub(crate) host: String,
+    pub(crate) is_secure: bool,
+    /// When the run began, in seconds since 1970: what expires before has expired.
+    pub(crate) began_unix_s: i64,
+}
+
+/// A cookie that is kept.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Cookie {
+    name: String,
+    value: String,
+    path: String,
+    expires: Timestamp,
+}
+
+/// The cookies of a session, the oldest first.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct CookieJar(Vec<Cookie>);
+
+impl CookieJar {
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// An answer to a request for `path` that came at `now` sets this cookie.
+    pub(crate) fn set(&mut self, field: &[u8], site: &Site, path: &str, now: Timestamp) {
+        let Some(set) = SetCookie::parse(field).filter(|set| is_accepted(set, site)) else { return };
+        let path = set.path.filter(|path| path.starts_with('/')).unwrap_or_else(|| default_path(path));
+        let expires = expiry(&set, site, now);
+        let known = self.0.iter().position(|cookie| cookie.name == set.name && cookie.path == path);
+        if expires <= now {
+            known.map(|at| self.0.remove(at));
+            return;
+        }
+        if let Some(at) = known {
+            let cookie = &mut self.0[at];
+            cookie.value.clear();
+            cookie.value.push_str(set.value);
+            cookie.expires = expires;
+            return;
+        }
+        if self.0.len() == MOST_COOKIES {
+            self.0.remove(0);
+        }
+        self.0.push(Cookie { name: set.name.to_owned(), value: set.value.to_owned(), path: path.to_owned(), expires });
+    }
+
+    /// Hands name and value of each cookie that a request for `path` at `now` sends to `put`: longer paths first.
+    pub(crate) fn each_for(&self, path: &str, now: Timestamp, put: &mut dyn FnMut(&str, &str)) {
+        let mut sent: Vec<&Cookie> =
+            self.0.iter().filter(|cookie| cookie.expires > now && path_matches(&cookie.path, path)).collect();
+        sent.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
+        sent.into_iter().for_each(|cookie| put(&cookie.name, &cookie.value));
+    }
+}
+
+fn is_accepted(set: &SetCookie<'_>, site: &Site) -> bool {
+    let domain =
+        set.domain.map(|domain| domain.strip_prefix('.').unwrap_or(domain)).filter(|domain| !domain.is_empty());
+    let is_ours = domain.is_none_or(|domain| {
+        let (host, domain) = (site.host.to_ascii_lowercase(), domain.to_ascii_lowercase());
+        host == domain || host.strip_suffix(&domain).is_some_and(|rest| rest.ends_with('.'))
+    });
+    is_ours && (!set.secure || site.is_secure) && set.name.len() + set.value.len() <= MOST_COOKIE_BYTES
+}
+
+/// When it is over. `Max-Age` counts more than `Expires`.
+fn expiry(set: &SetCookie<'_>, site: &Site, now: Timestamp) -> Timestamp {
+    let seconds = |seconds: i64| match u64::try_from(seconds) {
+        Ok(seconds) if seconds > 0 => now + Nanos(seconds.saturating_mul(1_000_000_000)),
+        _ => now,
+    };
+    match (set.max_age, set.expires.and_then(unix_seconds)) {
+        (Some(age), _) => seconds(age),
+        (None, Some(at)) => seconds(at.saturating_sub(site.began_unix_s + (now.0 / 1_000_000_000) as i64)),
+        (None, None) => Timestamp::NEVER,
+    }
+}
+
+/// RFC 6265, section 5.1.4: up to the last slash.
+fn default_path(path: &str) -> &str {
+    match path.rfind('/') {
+        None | Some(0) => "/",
+        Some(at) => &path[..at],
+    }
+}
+
+fn path_matches(cookie: &str, path: &str) -> bool {
+    path.strip_prefix(cookie).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || cookie.ends_with('/'))
+}
+
+/// The date of `Expires`, as RFC 6265, section 5.1.1, reads it: day, month, year and time, in whatever order and between
+/// whatever delimiters.
+fn unix_seconds(text: &str) -> Option<i64> {
+    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let (mut time, mut day, mut month, mut year) = (None, None, None, None);
+    for token in text.split(|c: char| !c.is_ascii_alphanumeric() && c != ':').filter(|token| !token.is_empty()) {
+        let number = token.parse::<i64>().ok();
+        let name = token.get(..3).map(str::to_ascii_lowercase);
+        if time.is_none() && token.contains(':') {
+            time = seconds_of_day(token);
+        } else if day.is_none() && number.is_some() && token.len() <= 2 {
+            day = number;
+        } else if let Some(at) =
+            MONTHS.iter().position(|known| name.as_deref() == Some(known)).filter(|_| month.is_none())
+        {
+            month = Some(at as i64 + 1);
+        } else if year.is_none() && number.is_some() && matches!(token.len(), 2 | 4) {
+            year = number.map(|year| match year {
+                70..=99 => year + 1900,
+                0..=69 => year + 2000,
+                year => year,
+            });
+        }
+    }
+    let (day, month, year) = (day?, month?, year?);
+    ((1..=31).contains(&day) && year >= 1601).then(|| days_since_1970(year, month, day) * 86_400 + time.unwrap_or(0))
+}
+
+fn seconds_of_day(text: &str) -> Option<i64> {
+    let parts: Vec<i64> = text.split(':').map(|part| part.parse().ok()).collect::<Option<_>>()?;
+    match *parts {
+        [hours @ 0..=23, minutes @ 0..=59, seconds @ 0..=59] => Some(hours * 3600 + minutes * 60 + seconds),
+        _ => None,
+    }
+}
+
+/// Days from 1 January 1970 to a day of the Gregorian calendar.
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
+    // Years begin in March, so that the day of a leap year is their last.
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - 719_468
+}

@@ -1,0 +1,105 @@
+//! What is taken from an answer.
+
+use serde_json::Value as Json;
+
+use super::answer::Answer;
+use super::pattern::{self, JsonPathPattern, RegexPattern};
+use crate::cookies::SetCookie;
+use crate::template::{Scope, Template, VariableId};
+use crate::value::Value;
+
+/// What is taken from an answer.
+#[derive(Clone, Debug)]
+pub(crate) enum Query {
+    Status,
+    Version,
+    Header(Template),
+    Cookie(String, CookiePart),
+    Body,
+    Bytes,
+    JsonPath(JsonPathPattern),
+    Regex(RegexPattern),
+    Variable(VariableId),
+    Duration,
+}
+
+/// What of a cookie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CookiePart {
+    Value,
+    MaxAge,
+    Domain,
+    Path,
+    Secure,
+    HttpOnly,
+    SameSite,
+    Expires,
+}
+
+impl CookiePart {
+    pub(crate) fn named(name: &str) -> Option<CookiePart> {
+        Some(match name.to_ascii_lowercase().as_str() {
+            "value" => CookiePart::Value,
+            "max-age" => CookiePart::MaxAge,
+            "domain" => CookiePart::Domain,
+            "path" => CookiePart::Path,
+            "secure" => CookiePart::Secure,
+            "httponly" => CookiePart::HttpOnly,
+            "samesite" => CookiePart::SameSite,
+            "expires" => CookiePart::Expires,
+            _ => return None,
+        })
+    }
+}
+
+impl Query {
+    /// The body of the answer is needed for it.
+    pub(crate) fn needs_body(&self) -> bool {
+        matches!(self, Query::Body | Query::Bytes | Query::JsonPath(_) | Query::Regex(_))
+    }
+
+    /// What it finds; `Ok(None)`: nothing.
+    pub(crate) fn ask(&self, answer: &Answer<'_>, scope: &mut Scope) -> Result<Option<Value>, String> {
+        Ok(match self {
+            Query::Status => Some(Value::integer(i64::from(answer.status))),
+            Query::Version => Some(Value::text(answer.version)),
+            Query::Header(name) => {
+                let name = name.render(scope).map_err(|_| "a variable has no text".to_owned())?;
+                let mut values: Vec<String> = answer.header(&name).collect();
+                match values.len() {
+                    0 => None,
+                    1 => values.pop().map(Value::text),
+                    _ => Some(Value::Json(Json::from(values))),
+                }
+            }
+            Query::Cookie(name, part) => cookie(answer, name, *part),
+            Query::Body => Some(Value::text(answer.text().ok_or("the body is not UTF-8 text")?)),
+            Query::Bytes => Some(Value::Bytes(answer.body.to_vec())),
+            Query::JsonPath(path) => {
+                let json = answer.json().ok_or("the body is not JSON")?;
+                pattern::find(&*path.get(scope)?, json)
+            }
+            Query::Regex(regex) => {
+                let text = answer.text().ok_or("the body is not UTF-8 text")?;
+                pattern::first_group(&*regex.get(scope)?, text)
+            }
+            Query::Variable(id) => scope.values[*id].clone(),
+            Query::Duration => Some(Value::integer((answer.duration.0 / 1_000_000) as i64)),
+        })
+    }
+}
+
+fn cookie(answer: &Answer<'_>, name: &str, part: CookiePart) -> Option<Value> {
+    let set = answer.fields.all("set-cookie").filter_map(SetCookie::parse).find(|cookie| cookie.name == name)?;
+    let flag = |is_set: bool| is_set.then(|| Value::Json(Json::Bool(true)));
+    match part {
+        CookiePart::Value => Some(Value::text(set.value)),
+        CookiePart::MaxAge => set.max_age.map(Value::integer),
+        CookiePart::Domain => set.domain.map(Value::text),
+        CookiePart::Path => set.path.map(Value::text),
+        CookiePart::Secure => flag(set.secure),
+        CookiePart::HttpOnly => flag(set.http_only),
+        CookiePart::SameSite => set.same_site.map(Value::text),
+        CookiePart::Expires => set.expires.map(Value::text),
+    }
+}

@@ -1,0 +1,251 @@
+//! A flow that can be run: its steps, checked, with everything made that can be made before the run.
+
+use std::collections::{BTreeSet, HashMap};
+
+use truetail_engine::{Method, Origin, Request, RequestSet, TargetRequests};
+use truetail_model::time::{Nanos, Timestamp};
+use url::Position;
+
+use crate::books::Itinerary;
+use crate::cookies::CookieJar;
+use crate::make::StepMaker;
+use crate::parse::{self, FlowError, typed};
+use crate::request::{Sender, StepRequest};
+use crate::syntax::{Delay, Entry, Expected, FlowFile, Setting};
+use crate::template::{Scope, VariableId};
+use crate::value::Value;
+
+/// Most requests of a session.
+const MOST_MOVES: usize = 100_000;
+
+/// A flow that can be run.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    name: String,
+    pub(crate) steps: Vec<Step>,
+    /// The step of each request of a session.
+    pub(crate) moves: Vec<u32>,
+    /// The values that each session begins with.
+    pub(crate) initial: Vec<Option<Value>>,
+    origin: Origin,
+    host: String,
+}
+
+/// A request of a flow, and what is expected of its answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    pub(crate) method: Method,
+    /// The URL for people.
+    pub(crate) url: String,
+    pub(crate) request: StepRequest,
+    pub(crate) delay: Option<Delay>,
+    pub(crate) settings: Vec<(VariableId, Setting)>,
+    pub(crate) max_time: Option<Nanos>,
+    pub(crate) expected: Option<Expected>,
+    /// Something is asked of the body of the answer.
+    pub(crate) needs_body: bool,
+}
+
+/// Reads a file that a flow names.
+pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
+
+impl Flow {
+    /// Reads a flow. `name`: what it is called; `variables`: what is set before the first step of each session; `headers`: lines
+    /// `Name: value` for each request that does not set them.
+    ///
+    /// # Errors
+    /// What is wrong with it, or not supported, and in which line.
+    pub fn parse(
+        name: &str,
+        text: &str,
+        variables: &[(String, String)],
+        read_file: ReadFile<'_>,
+    ) -> Result<Flow, FlowError> {
+        let mut file = parse::parse(text)?;
+        file.entries.retain(|entry| !entry.options.skip);
+        let Some(first) = file.entries.first() else {
+            return Err(FlowError::new(1, "every request is skipped; there is nothing to do"));
+        };
+        if first.options.delay.is_some() {
+            let help = "it would only move the arrivals of the sessions; put it before a later request";
+            return Err(FlowError::new(first.line, format!("the first request has a delay: {help}")));
+        }
+        let initial = initial_values(&file, variables);
+        check_variables(&file, &initial)?;
+        let mut maker = StepMaker::new(&file, &initial, read_file);
+        let mut names = StepNames::default();
+        let mut steps = Vec::new();
+        for entry in &file.entries {
+            let mut step = maker.step(entry)?;
+            step.name = names.unique(entry, &step);
+            steps.push(step);
+        }
+        let (origin, host) = maker.origin().expect("a flow has a request");
+        let flow = Flow { name: name.to_owned(), moves: moves(&file)?, steps, initial, origin, host };
+        flow.try_first()?;
+        Ok(flow)
+    }
+
+    /// Where its requests go.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The host, for cookies.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The most requests of a session.
+    pub fn requests_per_session(&self) -> u32 {
+        self.moves.len() as u32
+    }
+
+    /// Its steps and the order of a session's requests.
+    pub fn itinerary(&self) -> Itinerary {
+        let steps = self.steps.iter().map(|step| (step.name.clone(), step.line));
+        Itinerary { steps: steps.collect(), moves: self.moves.clone() }
+    }
+
+    /// The targets of a run, one for each step. Only the request of the first is whole: those after it depend on answers.
+    pub fn requests(&self) -> RequestSet {
+        let (_, first) = self.first_request();
+        let steps = self.steps.iter().enumerate().map(|(nth, step)| {
+            let mut target = TargetRequests::new(step.method.clone(), step.url.clone(), 1);
+            let written = format!("{:?}", step.request);
+            target.push(if nth == 0 { &first } else { written.as_bytes() });
+            target
+        });
+        RequestSet::of_steps(steps.collect()).expect("a flow has a step")
+    }
+
+    /// Every session begins with the same request, so it can be made before the run: whether that is possible is known.
+    fn try_first(&self) -> Result<(), FlowError> {
+        match self.first_request().0 {
+            true => Ok(()),
+            false => {
+                let problem = "the first request cannot be made: a value in it has no text that can stand there";
+                Err(FlowError::new(self.steps[0].line, problem))
+            }
+        }
+    }
+
+    fn first_request(&self) -> (bool, Vec<u8>) {
+        let mut scope = Scope { values: self.initial.clone(), random: 1 };
+        let (mut body, mut path, mut out) = (Vec::new(), String::new(), Vec::new());
+        let is_set = self.steps[0].set_variables(&mut scope);
+        let jar = CookieJar::default();
+        let mut sender =
+            Sender { scope: &mut scope, jar: &jar, now: Timestamp::ZERO, body: &mut body, path: &mut path };
+        let is_made = self.steps[0].request.write(&mut sender, &mut out).is_ok();
+        (is_set && is_made, out)
+    }
+}
+
+impl Step {
+    /// Does what its options say of variables; false where one has no text.
+    pub(crate) fn set_variables(&self, scope: &mut Scope) -> bool {
+        self.settings.iter().all(|(variable, setting)| {
+            let value = match setting {
+                Setting::Value(value) => Some(value.clone()),
+                Setting::Text(template) => template.render(scope).ok().map(Value::text),
+            };
+            scope.values[*variable] = value;
+            scope.values[*variable].is_some()
+        })
+    }
+}
+
+fn initial_values(file: &FlowFile, variables: &[(String, String)]) -> Vec<Option<Value>> {
+    let given: HashMap<&str, &str> = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    file.names.iter().map(|name| given.get(name.as_str()).map(|value| typed(value))).collect()
+}
+
+/// Refuses a variable that has no value by the time it is needed.
+fn check_variables(file: &FlowFile, initial: &[Option<Value>]) -> Result<(), FlowError> {
+    let given = (0..initial.len()).filter(|id| initial[*id].is_some());
+    let mut known: BTreeSet<VariableId> = given.collect();
+    for entry in &file.entries {
+        for (variable, setting) in &entry.options.variables {
+            if let Setting::Text(template) = setting {
+                check(file, entry.line, template.variables(), &known)?;
+            }
+            known.insert(*variable);
+        }
+        check(file, entry.line, entry.variables(), &known)?;
+        let Some(expected) = &entry.response else { continue };
+        for capture in &expected.captures {
+            check(file, capture.line, capture.look.variables().into_iter(), &known)?;
+            known.insert(capture.variable);
+        }
+        for assert in &expected.asserts {
+            let needed = assert.look.variables().into_iter().chain(assert.predicate.variables());
+            check(file, assert.line, needed, &known)?;
+        }
+        for (line, (name, value)) in &expected.headers {
+            check(file, *line, name.variables().chain(value.variables()), &known)?;
+        }
+    }
+    Ok(())
+}
+
+fn check(
+    file: &FlowFile,
+    line: usize,
+    mut needed: impl Iterator<Item = VariableId>,
+    known: &BTreeSet<VariableId>,
+) -> Result<(), FlowError> {
+    match needed.find(|variable| !known.contains(variable)) {
+        None => Ok(()),
+        Some(variable) => {
+            let name = &file.names[variable];
+            let help = format!("capture it in a request before, or give --variable {name}=VALUE");
+            Err(FlowError::new(line, format!("the variable {name} has no value here; {help}")))
+        }
+    }
+}
+
+fn moves(file: &FlowFile) -> Result<Vec<u32>, FlowError> {
+    let mut moves = Vec::new();
+    for (step, entry) in (0..).zip(&file.entries) {
+        let times = entry.options.repeat.unwrap_or(1) as usize;
+        if moves.len() + times > MOST_MOVES {
+            return Err(FlowError::new(
+                entry.line,
+                format!("a session has more than {MOST_MOVES} requests, the limit"),
+            ));
+        }
+        moves.extend(std::iter::repeat_n(step, times));
+    }
+    Ok(moves)
+}
+
+/// Names of steps, each once.
+#[derive(Default)]
+struct StepNames(HashMap<String, u32>);
+
+impl StepNames {
+    fn unique(&mut self, entry: &Entry, step: &Step) -> String {
+        let path = step.url.find("://").and_then(|at| step.url[at + 3..].find('/').map(|slash| at + 3 + slash));
+        let path = path.map_or("/", |at| &step.url[at..]);
+        let name = entry.name.clone().unwrap_or_else(|| format!("{} {path}", step.method.as_str()));
+        let count = self.0.entry(name.clone()).or_default();
+        *count += 1;
+        if *count == 1 { name } else { format!("{name} #{count}") }
+    }
+}
+
+/// The origin of a URL, and its host for cookies.
+pub(crate) fn origin_of(url: &str) -> Result<(Origin, String, String), String> {
+    let request = Request::new(Method::Get, url, &[], Vec::new()).map_err(|error| error.to_string())?;
+    let host = request.url().host_str().unwrap_or_default().to_owned();
+    let field = request.url()[Position::BeforeHost..Position::AfterPort].to_owned();
+    Ok((request.origin(), host, field))
+}

@@ -1,0 +1,102 @@
+//! Whether an answer is what its step expects, and what is captured from it.
+
+use truetail_run::EarlyEnd;
+
+use crate::evaluate::answer::Answer;
+use crate::flow::Step;
+use crate::parse::JSON;
+use crate::syntax::{Body, Expected, Look};
+use crate::template::{Scope, Template};
+use crate::value::Value;
+
+/// Why a session does not go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Disappointment {
+    pub(crate) cause: EarlyEnd,
+    /// The line of the flow that was not met, and what was found instead.
+    pub(crate) why: String,
+}
+
+impl Disappointment {
+    fn new(cause: EarlyEnd, line: usize, why: impl std::fmt::Display) -> Disappointment {
+        Disappointment { cause, why: format!("line {line}: {why}") }
+    }
+}
+
+/// Judges an answer in the order of Hurl: its status, then what is captured, then the asserts.
+pub(crate) fn judge(step: &Step, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), Disappointment> {
+    let Some(expected) = &step.expected else { return Ok(()) };
+    head(expected, answer, scope)?;
+    for capture in &expected.captures {
+        let failed = |why: String| Disappointment::new(EarlyEnd::Capture, capture.line, why);
+        let found = look(&capture.look, answer, scope).map_err(failed)?;
+        let found = found.ok_or_else(|| failed("the capture found nothing".to_owned()))?;
+        scope.values[capture.variable] = Some(found);
+    }
+    for assert in &expected.asserts {
+        let failed = |why: String| Disappointment::new(EarlyEnd::Assert, assert.line, why);
+        let found = look(&assert.look, answer, scope).map_err(failed)?;
+        let holds = assert.predicate.holds(found.as_ref(), scope);
+        // What cannot be judged does not hold, whichever way round it was asked.
+        let holds = if assert.not && found.is_none() {
+            holds.map_or(true, |holds| !holds)
+        } else {
+            holds.map_err(failed)? != assert.not
+        };
+        if !holds {
+            return Err(failed("the assert does not hold".to_owned()));
+        }
+    }
+    match &expected.body {
+        Some((line, body)) if !is_body(body, answer, scope) => {
+            Err(Disappointment::new(EarlyEnd::Assert, *line, "the body is another one"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn head(expected: &Expected, answer: &Answer<'_>, scope: &mut Scope) -> Result<(), Disappointment> {
+    if let Some(status) = expected.status.filter(|status| *status != answer.status) {
+        let why = format!("the status is {}, not {status}", answer.status);
+        return Err(Disappointment::new(EarlyEnd::Status, expected.line, why));
+    }
+    if let Some(version) = expected.version.filter(|version| *version != answer.version) {
+        let why = format!("the version of HTTP is {}, not {version}", answer.version);
+        return Err(Disappointment::new(EarlyEnd::Assert, expected.line, why));
+    }
+    for (line, (name, value)) in &expected.headers {
+        let mut text = |template: &Template| {
+            let missing = |_| Disappointment::new(EarlyEnd::Assert, *line, "a variable has no text");
+            template.render(scope).map_err(missing)
+        };
+        let (name, value) = (text(name)?, text(value)?);
+        if !answer.header(&name).any(|found| found == value) {
+            return Err(Disappointment::new(EarlyEnd::Assert, *line, format!("the header {name} is another one")));
+        }
+    }
+    Ok(())
+}
+
+fn look(look: &Look, answer: &Answer<'_>, scope: &mut Scope) -> Result<Option<Value>, String> {
+    let mut value = look.query.ask(answer, scope)?;
+    for filter in &look.filters {
+        let Some(found) = value else { return Ok(None) };
+        value = filter.apply(found, scope)?;
+    }
+    Ok(value)
+}
+
+/// JSON is compared as JSON, all else byte by byte; a line break at the end of a text counts for nothing.
+fn is_body(body: &Body, answer: &Answer<'_>, scope: &mut Scope) -> bool {
+    match body {
+        Body::Bytes(bytes) => bytes == answer.body,
+        Body::File(_) => false,
+        Body::Text(template, content_type) => {
+            let Ok(text) = template.render(scope) else { return false };
+            if *content_type == Some(JSON) {
+                return serde_json::from_str(&text).is_ok_and(|json: serde_json::Value| answer.json() == Some(&json));
+            }
+            answer.body == text.as_bytes()
+        }
+    }
+}

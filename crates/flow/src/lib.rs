@@ -1,0 +1,40 @@
+//! Flows: what a user does, step by step (`--flow FILE.hurl`).
+//!
+//! A [`Flow`] is read from a Hurl file: requests in sequence, with captures, asserts and templates. Reading and judging are
+//! pure. A [`FlowRun`] makes the sessions of a run from it: behind [`truetail_engine::SessionScript`] each session has its own
+//! variables and cookies, makes one request after the other, and is written down when it ends.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `parse/` | from the text of a Hurl file to what it says |
+//! | `syntax` | what it says |
+//! | `make`, `flow` | from that to steps that can be run, checked |
+//! | `template`, `value` | texts with `{{…}}`, and what stands for it |
+//! | `request` | the request of a step, written for a session |
+//! | `evaluate/`, `judge` | what is asked of an answer, and whether it is what was expected |
+//! | `cookies` | the cookies of a session |
+//! | `session` | one session under way |
+//! | `script` | the sessions of one worker of the engine |
+//! | `books` | how sessions ended, and how far they came |
+//! | `flow_run` | the sessions of a run, over all workers |
+
+mod books;
+mod cookies;
+mod evaluate;
+mod flow;
+mod flow_run;
+mod judge;
+mod make;
+mod parse;
+mod request;
+mod script;
+mod session;
+mod syntax;
+mod template;
+mod value;
+
+pub use books::{Itinerary, SessionBooks, SessionEnd};
+pub use flow::{Flow, ReadFile};
+pub use flow_run::FlowRun;
+pub use parse::{FlowError, MOST_FLOW_BYTES};
+pub use script::MOST_BODY_BYTES;

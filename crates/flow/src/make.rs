@@ -1,0 +1,290 @@
+//! From a request as it is written to a step that can be run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use truetail_engine::{Method, Origin, is_header_value};
+use truetail_model::random::mix64;
+
+use crate::flow::{ReadFile, Step, origin_of};
+use crate::parse::FlowError;
+use crate::request::{StepBody, StepRequest, written_path};
+use crate::syntax::{Body, Entry, Field, FlowFile, Pair};
+use crate::template::{Piece, Source, Template, VariableId};
+use crate::value::Value;
+
+/// Most bytes of all files that a flow names: 256 MiB.
+const MOST_FILE_BYTES: usize = 256 << 20;
+
+/// Makes the steps of a flow, one after the other.
+pub(crate) struct StepMaker<'a> {
+    names: &'a [String],
+    initial: &'a [Option<Value>],
+    /// Variables that change during a session.
+    changing: BTreeSet<VariableId>,
+    read_file: ReadFile<'a>,
+    files: BTreeMap<String, Vec<u8>>,
+    origin: Option<(Origin, String)>,
+}
+
+type Made<T> = Result<T, String>;
+
+impl<'a> StepMaker<'a> {
+    pub(crate) fn new(file: &'a FlowFile, initial: &'a [Option<Value>], read_file: ReadFile<'a>) -> StepMaker<'a> {
+        let set = file.entries.iter().flat_map(|entry| entry.options.variables.iter().map(|(variable, _)| *variable));
+        let captured = file.entries.iter().filter_map(|entry| entry.response.as_ref());
+        let captured = captured.flat_map(|expected| expected.captures.iter().map(|capture| capture.variable));
+        StepMaker {
+            names: &file.names,
+            initial,
+            changing: set.chain(captured).collect(),
+            read_file,
+            files: BTreeMap::new(),
+            origin: None,
+        }
+    }
+
+    /// The origin of all steps, and its host; `None` before the first step was made.
+    pub(crate) fn origin(self) -> Option<(Origin, String)> {
+        self.origin
+    }
+
+    /// A step, whose name is still to be found.
+    pub(crate) fn step(&mut self, entry: &Entry) -> Result<Step, FlowError> {
+        self.make(entry).map_err(|problem| FlowError::new(entry.line, problem))
+    }
+
+    fn make(&mut self, entry: &Entry) -> Made<Step> {
+        let method: Method = entry.method.parse().map_err(|error| format!("{error}"))?;
+        let (authority, rest) = self.split_url(&entry.url)?;
+        let (origin, host, host_field) = origin_of(&authority)?;
+        match &self.origin {
+            Some((first, _)) if *first != origin => {
+                return Err(format!("this request goes to {origin}, the first one to {first}; a flow has one origin"));
+            }
+            Some(_) => {}
+            None => self.origin = Some((origin, host)),
+        }
+        let path = written_path(rest);
+        let url = format!("{authority}{}", self.for_people(&path));
+        let request = self.request(entry, path, &method, &host_field)?;
+        let needs_body = entry.response.as_ref().is_some_and(|expected| {
+            let mut queries =
+                expected.captures.iter().map(|capture| &capture.look).chain(expected.asserts.iter().map(|a| &a.look));
+            expected.body.is_some() || queries.any(|look| look.query.needs_body())
+        });
+        let mut expected = entry.response.clone();
+        if let Some(Body::File(path)) =
+            expected.as_ref().and_then(|expected| expected.body.as_ref()).map(|(_, body)| body)
+        {
+            let bytes = self.file(&path.clone())?;
+            expected.iter_mut().for_each(|expected| {
+                let line = expected.line;
+                expected.body = Some((line, Body::Bytes(bytes.clone())));
+            });
+        }
+        Ok(Step {
+            name: String::new(),
+            line: entry.line,
+            method,
+            url,
+            request,
+            delay: entry.options.delay,
+            settings: entry.options.variables.clone(),
+            max_time: entry.options.max_time,
+            expected,
+            needs_body,
+        })
+    }
+
+    /// Scheme and authority of a URL, which must be known before the run, and what comes behind them.
+    fn split_url(&self, url: &Template) -> Made<(String, Vec<Piece>)> {
+        let (mut text, mut pieces) = (String::new(), url.0.iter());
+        let mut rest = Vec::new();
+        for piece in pieces.by_ref() {
+            match self.known(piece) {
+                Some(known) => text.push_str(&known),
+                None => {
+                    rest.push(piece.clone());
+                    break;
+                }
+            }
+        }
+        rest.extend(pieces.cloned());
+        let Some(scheme) = text.find("://") else {
+            let begins = text.chars().take(40).collect::<String>();
+            return Err(format!(
+                "the URL '{begins}' does not begin with http:// or https:// as far as it is known before the run"
+            ));
+        };
+        let authority = text[scheme + 3..].find(['/', '?', '#']).map(|at| scheme + 3 + at);
+        match authority {
+            None if !rest.is_empty() => {
+                Err("the host of this URL is only known during the run; write it out, or give it with --variable"
+                    .to_owned())
+            }
+            None => Ok((text, rest)),
+            Some(end) => {
+                let behind = text.split_off(end);
+                Ok((text, std::iter::once(Piece::Text(behind)).chain(rest).collect()))
+            }
+        }
+    }
+
+    /// The text of a piece that is the same in all sessions.
+    fn known(&self, piece: &Piece) -> Option<String> {
+        match piece {
+            Piece::Text(text) => Some(text.clone()),
+            Piece::Value(expression) => match expression.source {
+                Source::Variable(id) if expression.filters.is_empty() && !self.changing.contains(&id) => {
+                    self.initial[id].as_ref()?.rendered().map(|text| text.into_owned())
+                }
+                Source::Variable(_) | Source::NewUuid => None,
+            },
+        }
+    }
+
+    fn for_people(&self, template: &Template) -> String {
+        let of = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Value(expression) => match expression.source {
+                Source::Variable(id) => format!("{{{{{}}}}}", self.names[id]),
+                Source::NewUuid => "{{newUuid}}".to_owned(),
+            },
+        };
+        template.0.iter().map(of).collect()
+    }
+
+    fn request(&mut self, entry: &Entry, path: Template, method: &Method, host: &str) -> Made<StepRequest> {
+        let (body, content_type) = self.body(entry)?;
+        let mut fixed = Vec::new();
+        let mut line = |name: &str, value: &str| fixed.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+        let has = |name: &str| {
+            entry.headers.iter().any(|(key, _)| key.constant().is_some_and(|key| key.eq_ignore_ascii_case(name)))
+        };
+        if let Some(name) = ["content-length", "transfer-encoding"].into_iter().find(|name| has(name)) {
+            return Err(format!("{name} cannot be set: it follows from the body"));
+        }
+        let defaults =
+            [("Host", host), ("User-Agent", concat!("truetail/", env!("CARGO_PKG_VERSION"))), ("Accept", "*/*")];
+        defaults.into_iter().filter(|(name, _)| !has(name)).for_each(|(name, value)| line(name, value));
+        if let Some(content_type) = content_type.filter(|_| !has("content-type")) {
+            line("Content-Type", &content_type);
+        }
+        let mut headers = Vec::new();
+        for (name, value) in &entry.headers {
+            match (name.constant(), value.constant()) {
+                (Some(name), Some(value)) if is_header_value(value.as_bytes()) && is_name(name) => line(name, value),
+                (Some(_), Some(_)) => return Err("a header has a character that cannot be sent".to_owned()),
+                _ => headers.push((name.clone(), value.clone())),
+            }
+        }
+        Ok(StepRequest {
+            method: method.as_str().to_owned(),
+            path,
+            query: entry.parts.query.clone(),
+            fixed,
+            headers,
+            cookies: entry.parts.cookies.clone(),
+            basic_auth: entry.parts.basic_auth.clone(),
+            body,
+            says_length: matches!(method.as_str(), "POST" | "PUT" | "PATCH"),
+        })
+    }
+
+    /// The body of a request, and its type.
+    fn body(&mut self, entry: &Entry) -> Made<(StepBody, Option<String>)> {
+        let parts = &entry.parts;
+        let count = [parts.form.is_some(), parts.multipart.is_some(), entry.body.is_some()];
+        if count.into_iter().filter(|given| *given).count() > 1 {
+            return Err("a request has one body: a form, a multipart form or a text".to_owned());
+        }
+        if let Some(form) = &parts.form {
+            return Ok((StepBody::Form(form.clone()), Some("application/x-www-form-urlencoded".to_owned())));
+        }
+        if let Some(fields) = &parts.multipart {
+            return self.multipart(fields);
+        }
+        Ok(match &entry.body {
+            None => (StepBody::Bytes(Vec::new()), None),
+            Some(Body::Bytes(bytes)) => (StepBody::Bytes(bytes.clone()), None),
+            Some(Body::File(path)) => (StepBody::Bytes(self.file(path)?), None),
+            Some(Body::Text(template, content_type)) => {
+                let body = match template.constant() {
+                    Some(text) => StepBody::Bytes(text.as_bytes().to_vec()),
+                    None => StepBody::Text(template.clone()),
+                };
+                (body, content_type.map(str::to_owned))
+            }
+        })
+    }
+
+    fn multipart(&mut self, fields: &[(Template, Field)]) -> Made<(StepBody, Option<String>)> {
+        let seed = fields.iter().fold(fields.len() as u64, |hash, (name, _)| {
+            name.constant().unwrap_or_default().bytes().fold(hash, |hash, byte| mix64(hash ^ u64::from(byte)))
+        });
+        let boundary = format!("------------------------{:016x}", mix64(seed));
+        let (mut parts, mut before) = (Vec::new(), Vec::new());
+        for (name, field) in fields {
+            before.extend_from_slice(format!("--{boundary}\r\nContent-Disposition: form-data; name=\"").as_bytes());
+            parts.push((std::mem::take(&mut before), name.clone()));
+            match field {
+                Field::Text(text) => {
+                    parts.push((b"\"\r\n\r\n".to_vec(), text.clone()));
+                }
+                Field::File { path, content_type } => {
+                    let file_name = path.rsplit('/').next().unwrap_or(path).replace(['"', '\r', '\n'], "_");
+                    let content_type = content_type.as_deref().unwrap_or("application/octet-stream");
+                    let head = format!("\"; filename=\"{file_name}\"\r\nContent-Type: {content_type}\r\n\r\n");
+                    before.extend_from_slice(head.as_bytes());
+                    before.extend_from_slice(&self.file(path)?);
+                }
+            }
+            before.extend_from_slice(b"\r\n");
+        }
+        before.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+        Ok((StepBody::Parts(parts, before), Some(format!("multipart/form-data; boundary={boundary}"))))
+    }
+
+    fn file(&mut self, path: &str) -> Made<Vec<u8>> {
+        if let Some(bytes) = self.files.get(path) {
+            return Ok(bytes.clone());
+        }
+        let bytes = (self.read_file)(path)?;
+        let total = self.files.values().map(Vec::len).sum::<usize>() + bytes.len();
+        if total > MOST_FILE_BYTES {
+            return Err(format!("the files of the flow have more than {} MiB, the limit", MOST_FILE_BYTES >> 20));
+        }
+        self.files.insert(path.to_owned(), bytes.clone());
+        Ok(bytes)
+    }
+}
+
+/// RFC 9110, section 5.6.2.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+impl Entry {
+    /// Variables that its request needs.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = VariableId> {
+        let pairs = |pairs: &[Pair]| -> Vec<VariableId> {
+            pairs.iter().flat_map(|(name, value)| name.variables().chain(value.variables())).collect()
+        };
+        let mut needed: Vec<VariableId> = self.url.variables().collect();
+        needed.extend(pairs(&self.headers));
+        needed.extend(pairs(&self.parts.query));
+        needed.extend(pairs(&self.parts.cookies));
+        needed.extend(pairs(self.parts.form.as_deref().unwrap_or_default()));
+        needed.extend(pairs(self.parts.basic_auth.as_slice()));
+        for (name, field) in self.parts.multipart.iter().flatten() {
+            needed.extend(name.variables());
+            if let Field::Text(text) = field {
+                needed.extend(text.variables());
+            }
+        }
+        if let Some(Body::Text(template, _)) = &self.body {
+            needed.extend(template.variables());
+        }
+        needed.into_iter()
+    }
+}

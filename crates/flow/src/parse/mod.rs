@@ -1,0 +1,118 @@
+//! From the text of a Hurl file to a [`FlowFile`]. What Hurl has and truetail has not is refused, with its line and its name:
+//! nothing is left out in silence.
+//!
+//! | file | what it reads |
+//! |---|---|
+//! | `cursor` | characters and lines |
+//! | `text` | texts with templates, in each of Hurl's ways of writing them |
+//! | `entry` | a request and its sections |
+//! | `options` | `[Options]`, and our own comments |
+//! | `expected` | what is expected of an answer |
+//! | `look` | queries and filters |
+//! | `predicate` | predicates and what they compare with |
+//! | `body` | bodies |
+
+mod body;
+mod cursor;
+mod entry;
+mod expected;
+mod look;
+mod options;
+mod predicate;
+mod text;
+
+pub(crate) use body::JSON;
+pub(crate) use options::typed;
+
+use crate::syntax::FlowFile;
+use crate::template::VariableId;
+use cursor::Cursor;
+
+/// Most bytes of a file.
+pub const MOST_FLOW_BYTES: usize = 4 << 20;
+/// Most requests of a file.
+const MOST_ENTRIES: usize = 1000;
+
+/// Why a flow cannot be run.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct FlowError {
+    /// From 1.
+    pub line: usize,
+    /// What is wrong there, and what helps where something does.
+    pub problem: String,
+}
+
+impl FlowError {
+    pub(crate) fn new(line: usize, problem: impl Into<String>) -> FlowError {
+        FlowError { line, problem: problem.into() }
+    }
+}
+
+type Result<T> = std::result::Result<T, FlowError>;
+
+/// What a parser has read so far, beside its place.
+#[derive(Debug)]
+struct Parser<'a> {
+    at: Cursor<'a>,
+    names: Vec<String>,
+    /// Our own comments since they were last taken: line and text.
+    remarks: Vec<(usize, &'a str)>,
+    /// How many templates this place is inside of: a filter may hold a text with a template.
+    depth: usize,
+}
+
+/// What our own comments begin with.
+const REMARK: &str = "truetail:";
+
+/// Reads a file.
+pub(crate) fn parse(text: &str) -> Result<FlowFile> {
+    if text.len() > MOST_FLOW_BYTES {
+        return Err(FlowError::new(1, format!("the file is larger than {} MiB, the limit", MOST_FLOW_BYTES >> 20)));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut parser = Parser { at: Cursor::new(text), names: Vec::new(), remarks: Vec::new(), depth: 0 };
+    let mut entries = Vec::new();
+    loop {
+        parser.skip_blank();
+        if parser.at.is_at_end() {
+            break;
+        }
+        if entries.len() == MOST_ENTRIES {
+            return Err(parser.at.error(format!("there are more than {MOST_ENTRIES} requests, the limit")));
+        }
+        entries.push(parser.entry()?);
+    }
+    if let Some((line, remark)) = parser.remarks.first() {
+        return Err(FlowError::new(*line, format!("'# {REMARK} {remark}' belongs to no request; write it before one")));
+    }
+    match entries.is_empty() {
+        true => Err(FlowError::new(1, "there is no request; write one, such as GET http://127.0.0.1:8080/")),
+        false => Ok(FlowFile { entries, names: parser.names }),
+    }
+}
+
+impl<'a> Parser<'a> {
+    /// Goes past empty lines and comments, to the first character of a line that says something.
+    fn skip_blank(&mut self) {
+        loop {
+            self.at.take_while(|c| c.is_ascii_whitespace());
+            if self.at.peek() != Some('#') {
+                return;
+            }
+            let line = self.at.line();
+            let comment = self.at.take_while(|c| c != '\n');
+            if let Some(remark) = comment[1..].trim().strip_prefix(REMARK) {
+                self.remarks.push((line, remark.trim()));
+            }
+        }
+    }
+
+    /// The number of a variable.
+    fn variable(&mut self, name: &str) -> VariableId {
+        self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
+    }
+}

@@ -1,0 +1,163 @@
+//! `[Options]`, and our own comments.
+
+use truetail_model::time::Nanos;
+
+use super::cursor::shortened;
+use super::{FlowError, Parser, Result};
+use crate::syntax::{Delay, Entry, Options, Setting};
+use crate::template::{Piece, Template, VariableId};
+use crate::value::Value;
+
+/// Most times that a request is repeated.
+const MOST_REPEATS: u32 = 10_000;
+
+/// Options that change nothing of what is measured here: what they say is so anyway, or is only shown.
+const HARMLESS: [&str; 3] = ["verbose", "very-verbose", "verbosity"];
+
+impl Parser<'_> {
+    pub(super) fn options(&mut self, options: &mut Options) -> Result<()> {
+        while self.is_at_pair() {
+            let start = self.at;
+            let name = self.at.word();
+            self.at.skip_spaces();
+            if !self.at.eat(":") {
+                return Err(start.error("an option is written name: value"));
+            }
+            self.option(name, options).map_err(|problem| start.error(problem))?;
+            self.skip_blank();
+        }
+        Ok(())
+    }
+
+    fn option(&mut self, name: &str, options: &mut Options) -> std::result::Result<(), String> {
+        let template = self.value_text().map_err(|error| error.problem)?;
+        if name == "variable" {
+            let (variable, setting) = self.setting(template)?;
+            options.variables.push((variable, setting));
+            return Ok(());
+        }
+        let Some(value) = template.constant() else {
+            return Err(format!("{{{{…}}}} is not supported in the option {name}; write its value out"));
+        };
+        match name {
+            "delay" => options.delay = Some(Delay::Fixed(time(value)?)),
+            "max-time" => {
+                options.max_time = Some(time_in(value, "s")?).filter(|limit| !limit.is_zero());
+            }
+            "repeat" => options.repeat = Some(repeats(value)?),
+            "skip" => options.skip = boolean(name, value)?,
+            "http1.1" => {
+                boolean(name, value)?;
+            }
+            "location" | "location-trusted" | "retry" | "compressed" | "insecure" if matches!(value, "false" | "0") => {
+            }
+            name if HARMLESS.contains(&name) => {}
+            name => return Err(unsupported(name)),
+        }
+        Ok(())
+    }
+
+    /// `name=value`, the value as Hurl types it: null, true, false and numbers are what they look like.
+    fn setting(&mut self, template: Template) -> std::result::Result<(VariableId, Setting), String> {
+        let wrong = || "write variable: name=value".to_owned();
+        let mut pieces = template.0.into_iter();
+        let Some(Piece::Text(first)) = pieces.next() else { return Err(wrong()) };
+        let (name, text) = first.split_once('=').ok_or_else(wrong)?;
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
+            return Err(wrong());
+        }
+        let variable = self.variable(name);
+        let rest: Vec<Piece> = pieces.collect();
+        if rest.is_empty() {
+            return Ok((variable, Setting::Value(typed(text))));
+        }
+        let first = (!text.is_empty()).then(|| Piece::Text(text.to_owned()));
+        Ok((variable, Setting::Text(Template(first.into_iter().chain(rest).collect()))))
+    }
+
+    /// Takes our own comments that stand before or in a request.
+    pub(super) fn remarks_of(&mut self, entry: &mut Entry) -> Result<()> {
+        for (line, remark) in std::mem::take(&mut self.remarks) {
+            let mut words = remark.splitn(2, [' ', '\t']);
+            let (first, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default().trim());
+            let at_line = |problem: String| FlowError::new(line, problem);
+            match first {
+                "name" if !rest.is_empty() && rest.len() <= 100 => entry.name = Some(rest.to_owned()),
+                "delay" => match rest.strip_prefix("exponential ") {
+                    Some(mean) => entry.options.delay = Some(Delay::Exponential(time(mean.trim()).map_err(at_line)?)),
+                    None => entry.options.delay = Some(Delay::Fixed(time(rest).map_err(at_line)?)),
+                },
+                _ => {
+                    let remark = shortened(remark);
+                    let help = "there are 'name NAME', 'delay TIME' and 'delay exponential MEAN'";
+                    return Err(at_line(format!("'# truetail: {remark}' is not understood; {help}")));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a text without quotes is.
+pub(crate) fn typed(text: &str) -> Value {
+    let unquoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    let number = text.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    match unquoted {
+        Some(text) => Value::text(text),
+        None if number || matches!(text, "null" | "true" | "false") => {
+            serde_json::from_str(text).map_or_else(|_| Value::text(text), Value::Json)
+        }
+        None => Value::text(text),
+    }
+}
+
+/// A time; without a unit it is in milliseconds.
+fn time(text: &str) -> std::result::Result<Nanos, String> {
+    time_in(text, "ms")
+}
+
+fn time_in(text: &str, unit: &str) -> std::result::Result<Nanos, String> {
+    let has_unit = text.parse::<f64>().is_err();
+    let full = if has_unit { text.to_owned() } else { format!("{text}{unit}") };
+    full.parse().map_err(|_| format!("'{}' is no time; write one such as 500ms or 2s", shortened(text)))
+}
+
+fn repeats(text: &str) -> std::result::Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(0) => Err("repeat: 0 is a request that is never sent; use skip: true".to_owned()),
+        Ok(n) if n <= MOST_REPEATS => Ok(n),
+        Ok(_) => Err(format!("at most {MOST_REPEATS} repetitions are supported")),
+        Err(_) if text == "-1" => {
+            Err("endless repetition is not supported: a session has an end; write repeat: N".to_owned())
+        }
+        Err(_) => Err(format!("'{}' is no number of repetitions", shortened(text))),
+    }
+}
+
+fn boolean(name: &str, text: &str) -> std::result::Result<bool, String> {
+    match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(format!("the option {name} is true or false, not '{}'", shortened(text))),
+    }
+}
+
+fn unsupported(name: &str) -> String {
+    let help = match name {
+        "location" | "retry" | "retry-interval" | "max-redirs" => {
+            "each hop is a request of its own; write them as requests"
+        }
+        "insecure" => "use --insecure for the whole run",
+        "cacert" => "use --ca FILE for the whole run",
+        "cert" | "key" => "use --cert FILE and --key FILE for the whole run",
+        "user" => "use [BasicAuth]",
+        "header" => "write a header line",
+        "resolve" => "use --resolve for the whole run",
+        "unix-socket" => "use --unix-socket for the whole run",
+        "connect-timeout" => "use max-time, which includes connecting",
+        "compressed" => "bodies are not decompressed; leave Accept-Encoding out",
+        "http2" | "http2-prior-knowledge" | "http3" | "http1.0" => "flows speak HTTP/1.1",
+        _ => "take it out",
+    };
+    format!("the option {} is not supported; {help}", shortened(name))
+}

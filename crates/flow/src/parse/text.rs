@@ -1,0 +1,132 @@
+//! Texts with templates.
+
+use super::cursor::shortened;
+use super::{Parser, Result};
+use crate::template::{Expression, Piece, Source, Template};
+
+/// Templates may be so deep inside each other.
+const DEEPEST: usize = 4;
+/// Most bytes of the name of a variable.
+const MOST_NAME_BYTES: usize = 200;
+
+impl Parser<'_> {
+    /// A text up to a character that `ends` it, or to the end of the line. `is_raw`: a backslash is a character like others.
+    pub(super) fn template_until(&mut self, ends: impl Fn(char) -> bool, is_raw: bool) -> Result<Template> {
+        let mut template = Template::default();
+        while let Some(c) = self.at.peek() {
+            if ends(c) {
+                break;
+            }
+            if self.at.rest().starts_with("{{") {
+                let expression = self.expression()?;
+                template.0.push(Piece::Value(expression));
+            } else if c == '\\' && !is_raw {
+                let escaped = self.escaped()?;
+                template.push(escaped);
+            } else {
+                self.at.next();
+                template.push(c);
+            }
+        }
+        Ok(template)
+    }
+
+    /// A value up to a comment or the end of its line, without the spaces around it.
+    pub(super) fn value_text(&mut self) -> Result<Template> {
+        self.at.skip_spaces();
+        let mut template = self.template_until(|c| matches!(c, '#' | '\n' | '\r'), false)?;
+        template.trim_end();
+        self.at.end_line()?;
+        Ok(template)
+    }
+
+    /// A name up to its colon, which is passed.
+    pub(super) fn key(&mut self) -> Result<Template> {
+        let mut template = self.template_until(|c| matches!(c, ':' | '#' | '\n' | '\r'), false)?;
+        template.trim_end();
+        if template.0.is_empty() || !self.at.eat(":") {
+            let rest = template.constant().map(shortened).unwrap_or_default();
+            return Err(self.at.error(format!("'{rest}' is not understood; a name, a colon and a value belong here")));
+        }
+        Ok(template)
+    }
+
+    /// A text in quotes.
+    pub(super) fn quoted(&mut self) -> Result<Template> {
+        let line = self.at;
+        if !self.at.eat("\"") {
+            return Err(self.at.error("a text in quotes belongs here, such as \"name\""));
+        }
+        let template = self.template_until(|c| c == '"', false)?;
+        if self.at.eat("\"") { Ok(template) } else { Err(line.error("the text in quotes does not end")) }
+    }
+
+    /// A text in quotes without templates.
+    pub(super) fn constant(&mut self, what: &str) -> Result<String> {
+        let start = self.at;
+        let template = self.quoted()?;
+        template
+            .constant()
+            .map(str::to_owned)
+            .ok_or_else(|| start.error(format!("{{{{…}}}} is not supported in {what}; write it out")))
+    }
+
+    /// What a backslash and the characters behind it stand for.
+    fn escaped(&mut self) -> Result<char> {
+        let start = self.at;
+        self.at.next();
+        let unknown = || start.error("a backslash stands before \\ \" # : ` n r t b f or u{…}");
+        match self.at.next().ok_or_else(unknown)? {
+            'n' => Ok('\n'),
+            'r' => Ok('\r'),
+            't' => Ok('\t'),
+            'b' => Ok('\u{8}'),
+            'f' => Ok('\u{c}'),
+            'u' => {
+                let digits = if self.at.eat("{") {
+                    let digits = self.at.take_while(|c| c.is_ascii_hexdigit());
+                    if self.at.eat("}") { digits } else { "" }
+                } else {
+                    ""
+                };
+                u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).ok_or_else(unknown)
+            }
+            c @ ('\\' | '"' | '#' | ':' | '`' | '{' | '}' | ';' | ' ') => Ok(c),
+            _ => Err(unknown()),
+        }
+    }
+
+    /// `{{name filter …}}`, of which `{{` comes next.
+    pub(super) fn expression(&mut self) -> Result<Expression> {
+        if self.depth == DEEPEST {
+            return Err(self.at.error("templates are too deep inside each other"));
+        }
+        self.depth += 1;
+        let expression = self.expression_here();
+        self.depth -= 1;
+        expression
+    }
+
+    fn expression_here(&mut self) -> Result<Expression> {
+        let start = self.at;
+        self.at.advance(2);
+        self.at.skip_spaces();
+        let name = self.at.word();
+        let source = match name {
+            "" => return Err(start.error("between {{ and }} stands the name of a variable")),
+            "newUuid" => Source::NewUuid,
+            "newDate" | "getEnv" => {
+                return Err(
+                    start.error(format!("the function {name} is not supported; set a variable with --variable"))
+                );
+            }
+            name if name.len() > MOST_NAME_BYTES => return Err(start.error("the name of a variable is too long")),
+            name => Source::Variable(self.variable(name)),
+        };
+        let mut filters = Vec::new();
+        while self.at.skip_spaces() && !self.at.rest().starts_with("}}") {
+            filters.push(self.filter()?);
+        }
+        if self.at.eat("}}") { Ok(Expression { source, filters }) } else { Err(start.error("'{{' has no '}}'")) }
+    }
+}

@@ -1,0 +1,226 @@
+//! The request of a step: cut into what is always the same and what is filled in.
+
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
+use truetail_engine::is_header_value;
+use truetail_model::time::Timestamp;
+
+use crate::cookies::CookieJar;
+use crate::syntax::Pair;
+use crate::template::{Piece, RenderError, Scope, Template};
+
+/// What cannot stand in a path or a query. A percent sign may: it belongs to what is encoded already.
+const IN_PATH: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'<')
+    .add(b'>')
+    .add(b'`')
+    .add(b'#')
+    .add(b'{')
+    .add(b'}')
+    .add(b'\\')
+    .add(b'^')
+    .add(b'|');
+/// What has to be encoded in a name or value of a query or form.
+const IN_PAIR: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The request of a step.
+#[derive(Clone, Debug)]
+pub(crate) struct StepRequest {
+    pub(crate) method: String,
+    /// What stands behind the origin.
+    pub(crate) path: Template,
+    pub(crate) query: Vec<Pair>,
+    /// Header lines that are always the same.
+    pub(crate) fixed: Vec<u8>,
+    pub(crate) headers: Vec<Pair>,
+    pub(crate) cookies: Vec<Pair>,
+    pub(crate) basic_auth: Option<Pair>,
+    pub(crate) body: StepBody,
+    /// Say how long the body is though it is empty.
+    pub(crate) says_length: bool,
+}
+
+/// The body of a step.
+#[derive(Clone, Debug)]
+pub(crate) enum StepBody {
+    Bytes(Vec<u8>),
+    Text(Template),
+    Form(Vec<Pair>),
+    /// Parts, one behind the other: texts between bytes that are always the same.
+    Parts(Vec<(Vec<u8>, Template)>, Vec<u8>),
+}
+
+/// What a request is made with.
+pub(crate) struct Sender<'a> {
+    pub(crate) scope: &'a mut Scope,
+    pub(crate) jar: &'a CookieJar,
+    pub(crate) now: Timestamp,
+    /// Room that is used again.
+    pub(crate) body: &'a mut Vec<u8>,
+    /// Where the path goes that cookies belong to.
+    pub(crate) path: &'a mut String,
+}
+
+impl StepRequest {
+    /// Writes the request in HTTP/1.1.
+    pub(crate) fn write(&self, with: &mut Sender<'_>, out: &mut Vec<u8>) -> Result<(), RenderError> {
+        out.clear();
+        out.extend_from_slice(self.method.as_bytes());
+        out.push(b' ');
+        self.write_path(with, out)?;
+        out.extend_from_slice(b" HTTP/1.1\r\n");
+        out.extend_from_slice(&self.fixed);
+        for (name, value) in &self.headers {
+            write_field(name, with.scope, out)?;
+            out.extend_from_slice(b": ");
+            write_field(value, with.scope, out)?;
+            out.extend_from_slice(b"\r\n");
+        }
+        self.write_authorization(with, out)?;
+        self.write_cookies(with, out)?;
+        let body = self.make_body(with)?;
+        if self.says_length || !body.is_empty() {
+            out.extend_from_slice(b"Content-Length: ");
+            out.extend_from_slice(body.len().to_string().as_bytes());
+            out.extend_from_slice(b"\r\n");
+        }
+        out.extend_from_slice(b"\r\n");
+        out.extend_from_slice(body);
+        Ok(())
+    }
+
+    fn write_path(&self, with: &mut Sender<'_>, out: &mut Vec<u8>) -> Result<(), RenderError> {
+        let start = out.len();
+        for piece in &self.path.0 {
+            match piece {
+                Piece::Text(text) => out.extend_from_slice(text.as_bytes()),
+                Piece::Value(_) => render_piece(piece, with.scope, &mut |text| {
+                    utf8_percent_encode(text, IN_PATH).for_each(|part| out.extend_from_slice(part.as_bytes()));
+                })?,
+            }
+        }
+        let mut separator = if out[start..].contains(&b'?') { b'&' } else { b'?' };
+        for (name, value) in &self.query {
+            out.push(std::mem::replace(&mut separator, b'&'));
+            write_pair(name, value, with.scope, out)?;
+        }
+        let end = out[start..].iter().position(|byte| *byte == b'?').map_or(out.len(), |at| start + at);
+        with.path.clear();
+        with.path.push_str(std::str::from_utf8(&out[start..end]).map_err(|_| RenderError::NoText)?);
+        Ok(())
+    }
+
+    fn write_authorization(&self, with: &mut Sender<'_>, out: &mut Vec<u8>) -> Result<(), RenderError> {
+        use base64::Engine as _;
+        let Some((user, password)) = &self.basic_auth else { return Ok(()) };
+        let credentials = format!("{}:{}", user.render(with.scope)?, password.render(with.scope)?);
+        let encoded = base64::engine::general_purpose::STANDARD.encode(credentials);
+        out.extend_from_slice(format!("Authorization: Basic {encoded}\r\n").as_bytes());
+        Ok(())
+    }
+
+    fn write_cookies(&self, with: &mut Sender<'_>, out: &mut Vec<u8>) -> Result<(), RenderError> {
+        if self.cookies.is_empty() && with.jar.is_empty() {
+            return Ok(());
+        }
+        let start = out.len();
+        let separator = |out: &mut Vec<u8>| {
+            let text: &[u8] = if out.len() == start { b"Cookie: " } else { b"; " };
+            out.extend_from_slice(text);
+        };
+        with.jar.each_for(with.path, with.now, &mut |name, value| {
+            separator(out);
+            out.extend_from_slice(name.as_bytes());
+            out.push(b'=');
+            out.extend_from_slice(value.as_bytes());
+        });
+        for (name, value) in &self.cookies {
+            separator(out);
+            write_field(name, with.scope, out)?;
+            out.push(b'=');
+            write_field(value, with.scope, out)?;
+        }
+        if out.len() > start {
+            out.extend_from_slice(b"\r\n");
+        }
+        Ok(())
+    }
+
+    fn make_body<'b>(&'b self, with: &'b mut Sender<'_>) -> Result<&'b [u8], RenderError> {
+        let (scope, out) = (&mut *with.scope, &mut *with.body);
+        out.clear();
+        match &self.body {
+            StepBody::Bytes(bytes) => return Ok(bytes),
+            StepBody::Text(template) => {
+                template.render_with(scope, &mut |text| out.extend_from_slice(text.as_bytes()))?
+            }
+            StepBody::Form(pairs) => {
+                for (nth, (name, value)) in pairs.iter().enumerate() {
+                    if nth > 0 {
+                        out.push(b'&');
+                    }
+                    write_pair(name, value, scope, out)?;
+                }
+            }
+            StepBody::Parts(parts, end) => {
+                for (before, text) in parts {
+                    out.extend_from_slice(before);
+                    text.render_with(scope, &mut |text| out.extend_from_slice(text.as_bytes()))?;
+                }
+                out.extend_from_slice(end);
+            }
+        }
+        Ok(out)
+    }
+}
+
+fn render_piece(piece: &Piece, scope: &mut Scope, put: &mut dyn FnMut(&str)) -> Result<(), RenderError> {
+    match piece {
+        Piece::Text(text) => put(text),
+        Piece::Value(expression) => expression.render(scope, put)?,
+    }
+    Ok(())
+}
+
+/// Name or value of a header field or cookie. What would end it is refused: it may come from an answer.
+fn write_field(template: &Template, scope: &mut Scope, out: &mut Vec<u8>) -> Result<(), RenderError> {
+    let start = out.len();
+    template.render_with(scope, &mut |text| out.extend_from_slice(text.as_bytes()))?;
+    if is_header_value(&out[start..]) { Ok(()) } else { Err(RenderError::NoText) }
+}
+
+fn write_pair(name: &Template, value: &Template, scope: &mut Scope, out: &mut Vec<u8>) -> Result<(), RenderError> {
+    let mut put = |template: &Template, out: &mut Vec<u8>| {
+        template.render_with(scope, &mut |text| {
+            utf8_percent_encode(text, IN_PAIR).for_each(|part| out.extend_from_slice(part.as_bytes()));
+        })
+    };
+    put(name, out)?;
+    out.push(b'=');
+    put(value, out)
+}
+
+/// A path as it is written, encoded where it has to be; a fragment, which is never sent, is left out.
+pub(crate) fn written_path(pieces: Vec<Piece>) -> Template {
+    let mut path = Template::default();
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => {
+                let kept = text.split('#').next().unwrap_or_default();
+                if !kept.is_empty() {
+                    path.0.push(Piece::Text(utf8_percent_encode(kept, IN_PATH).to_string()));
+                }
+                if kept.len() < text.len() {
+                    break;
+                }
+            }
+            value => path.0.push(value),
+        }
+    }
+    let begins_right = matches!(path.0.first(), Some(Piece::Text(text)) if text.starts_with('/'));
+    if !begins_right {
+        path.0.insert(0, Piece::Text("/".to_owned()));
+    }
+    path
+}

@@ -1,0 +1,188 @@
+//! What is read, and what is refused with its line and its name.
+
+use truetail_flow::{Flow, FlowError};
+
+/// Reads a flow whose files hold their own names.
+pub fn flow(text: &str) -> Result<Flow, FlowError> {
+    let read = |path: &str| match path {
+        "missing" => Err("cannot read missing".to_owned()),
+        path => Ok(path.as_bytes().to_vec()),
+    };
+    Flow::parse("test.hurl", text, &[("host".to_owned(), "http://127.0.0.1:8080".to_owned())], &read)
+}
+
+const WITH_EVERYTHING: &str = r##"
+# truetail: name log in
+POST {{host}}/login?from=test   # a comment
+X-One: a value # not part of it
+X-Two: \# is one
+[Options]
+variable: kind=user
+verbose: true
+max-time: 5s
+[Form]
+name: {{kind}}-1
+password: a&b
+HTTP 200
+Content-Type: application/json
+[Captures]
+token: jsonpath "$.token"
+first: header "Location" regex /items\/(\d+)/
+id: cookie "session"
+age: cookie "session[Max-Age]"
+[Asserts]
+status >= 200
+status < 300
+header "X-Nothing" not exists
+jsonpath "$.items" count > 0
+jsonpath "$.items[*].id" nth 0 toString == "1"
+jsonpath "$.name" startsWith "a\"b"
+body contains "token"
+variable "token" matches /^[a-z]+$/
+variable "token" isString
+duration < 5000
+bytes startsWith hex,7b;
+bytes startsWith base64,ew==;
+jsonpath "$.ok" == true
+jsonpath "$.none" == null
+jsonpath "$.f" == -1.5e3
+jsonpath "$.t" == `one line`
+regex "a(b)c" == {{token}}
+cookie "session" replace "a" "b" split "," first urlEncode == "x"
+
+# Nothing is expected here.
+# truetail: delay exponential 2s
+GET {{host}}/items/{{first}}
+[Query]
+q: {{token urlEncode}}
+[Cookies]
+theme: dark
+[BasicAuth]
+me: secret
+
+PUT {{host}}/items/{{first}}
+[Options]
+delay: 100
+repeat: 3
+{
+  "id": {{first}},
+  "text": "{{token}} and \"more\"",
+  "list": [1, true, null, {"a": "b"}]
+}
+HTTP *
+
+POST {{host}}/upload
+[Multipart]
+field: text
+file: file,picture.png; image/png
+HTTP/1.1 201
+
+POST {{host}}/raw
+```json
+{"a": "{{newUuid}}"}
+```
+HTTP 200
+[Asserts]
+jsonpath "$.id" exists
+
+POST {{host}}/b
+base64,AQID;
+HTTP 200
+`a {{token}}`
+
+POST {{host}}/f
+file,body.bin;
+
+GET {{host}}/skipped
+[Options]
+skip: true
+"##;
+
+#[test]
+fn what_is_supported_is_read() {
+    let flow = flow(WITH_EVERYTHING).unwrap_or_else(|error| panic!("{error}"));
+    let itinerary = flow.itinerary();
+    let names: Vec<&str> = itinerary.steps.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["log in", "GET /items/{{first}}", "PUT /items/{{first}}", "POST /upload", "POST /raw", "POST /b", "POST /f"]
+    );
+    assert_eq!(itinerary.moves, [0, 1, 2, 2, 2, 3, 4, 5, 6]);
+    assert_eq!(flow.origin().to_string(), "http://127.0.0.1:8080");
+}
+
+#[test]
+fn the_first_request_is_made_before_the_run() {
+    let flow = flow(WITH_EVERYTHING).unwrap();
+    let requests = flow.requests();
+    let first = String::from_utf8(requests.bytes(requests.choose(0)).to_vec()).unwrap();
+    let (head, body) = first.split_once("\r\n\r\n").unwrap();
+    let lines: Vec<&str> = head.split("\r\n").collect();
+    assert_eq!(lines[0], "POST /login?from=test HTTP/1.1");
+    for line in [
+        "Host: 127.0.0.1:8080",
+        "X-One: a value",
+        "X-Two: # is one",
+        "Content-Type: application/x-www-form-urlencoded",
+        "Content-Length: 26",
+    ] {
+        assert!(lines.contains(&line), "{line} is missing in {head}");
+    }
+    assert_eq!(body, "name=user-1&password=a%26b");
+    assert_eq!(body.len(), 26);
+}
+
+#[test]
+fn what_is_not_supported_is_refused_with_its_line_and_its_name() {
+    let get = "GET http://127.0.0.1/\n";
+    for (text, line, says) in [
+        (format!("{get}HTTP 200\n[Asserts]\nxpath \"//p\" exists"), 4, "xpath"),
+        (format!("{get}HTTP 200\n[Asserts]\ncertificate \"Subject\" exists"), 4, "certificate"),
+        (format!("{get}HTTP 200\n[Asserts]\nip isIpv4"), 4, "ip"),
+        (format!("{get}HTTP 200\n[Asserts]\nsha256 == hex,00;"), 4, "sha256"),
+        (format!("{get}HTTP 200\n[Asserts]\nbody xpath \"//p\" exists"), 4, "xpath"),
+        (format!("{get}HTTP 200\n[Asserts]\nbody isIsoDate"), 4, "isIsoDate"),
+        (format!("{get}HTTP 200\n[Captures]\na: redirects count"), 4, "redirects"),
+        (format!("{get}[Options]\ndigest: true"), 3, "digest"),
+        (format!("{get}[Options]\nntlm: true"), 3, "ntlm"),
+        (format!("{get}[Options]\nnegotiate: true"), 3, "negotiate"),
+        (format!("{get}[Options]\nnetrc: true"), 3, "netrc"),
+        (format!("{get}[Options]\noutput: a.txt"), 3, "output"),
+        (format!("{get}[Options]\nproxy: localhost:1"), 3, "proxy"),
+        (format!("{get}[Options]\nlimit-rate: 1000"), 3, "limit-rate"),
+        (format!("{get}[Options]\nrepeat: -1"), 3, "endless"),
+        (format!("{get}[Options]\nlocation: true"), 3, "location"),
+        (format!("{get}[Options]\nretry: 3"), 3, "retry"),
+        (format!("{get}[Options]\nskip: {{{{x}}}}"), 3, "skip"),
+        (format!("{get}[Options]\ndelay: soon"), 3, "soon"),
+        (format!("{get}[Options]\ndelay: 1s"), 1, "first request"),
+        (format!("{get}HTTP/2 200"), 2, "HTTP/2"),
+        (format!("{get}HTTP 20"), 2, "status"),
+        (format!("{get}<p>x</p>"), 2, "XML"),
+        (format!("{get}```graphql\nquery\n```"), 2, "graphql"),
+        (format!("{get}[Nonsense]\n"), 2, "[Nonsense]"),
+        (format!("{get}[Captures]\na: body"), 2, "[Captures]"),
+        (format!("{get}X: {{{{nobody}}}}"), 1, "nobody"),
+        (format!("{get}X: {{{{newDate}}}}"), 2, "newDate"),
+        (format!("{get}X: {{{{getEnv \"X\"}}}}"), 2, "getEnv"),
+        (format!("{get}Content-Length: 3"), 1, "content-length"),
+        (format!("{get}file,missing;"), 1, "missing"),
+        (format!("{get}{{\"a\": "), 2, "JSON"),
+        (format!("{get}HTTP 200\n[Captures]\na: jsonpath \"$[\""), 4, "JSONPath"),
+        (format!("{get}HTTP 200\n[Captures]\na: regex \"(\""), 4, "regular expression"),
+        (format!("{get}HTTP 200\n[Captures]\na: body\n\nGET {{{{a}}}}/x"), 6, "http://"),
+        (format!("{get}HTTP 200\n[Captures]\na: body\n\nGET http://{{{{a}}}}/x"), 6, "host"),
+        (format!("{get}\nGET http://127.0.0.2/"), 3, "one origin"),
+        ("GET localhost:8000/hello".to_owned(), 1, "http://"),
+        ("GET http://me:secret@127.0.0.1/".to_owned(), 1, "Authorization"),
+        ("get http://127.0.0.1/".to_owned(), 1, "no request"),
+        (format!("# truetail: dance\n{get}"), 1, "dance"),
+        (format!("{get}\n\n# truetail: name x\n"), 4, "no request"),
+        (String::new(), 1, "no request"),
+        (format!("{get}[Options]\nskip: true"), 1, "skipped"),
+    ] {
+        let error = flow(&text).map(|_| ()).expect_err(&text);
+        assert!(error.line == line && error.problem.contains(says), "{text:?}: {error}");
+        assert!(!error.to_string().contains('\n') && !error.problem.contains("secret"), "{error}");
+    }
+}
