@@ -45,7 +45,10 @@ impl Gating {
     /// # Errors
     /// The first of them, and what would help.
     pub fn refuse_undecidable(&self, plan: &Plan, has_checks: bool, has_streams: bool) -> Result<()> {
-        let planned = PlannedRun::of(&plan.workload, &plan.offered(), has_checks, has_streams);
+        let planned = PlannedRun {
+            has_sessions: plan.is_scripted(),
+            ..PlannedRun::of(&plan.workload, &plan.offered(), has_checks, has_streams)
+        };
         match self.gates.iter().find_map(|gate| planned.objection(gate)) {
             Some(objection) => Err(usage_error(format!("--fail-if {objection}"))),
             None => Ok(()),
@@ -61,10 +64,10 @@ impl Gating {
         };
     }
 
-    /// The same of a run that goes on, without gates on checks and streams: what is found there is known after the run only.
+    /// The same of a run that goes on, without gates on checks, streams and sessions: what is found there is known after the run only.
     pub fn judge_so_far(&self, run: &Run, findings: &mut Findings) {
-        let gates: Vec<Gate> =
-            self.gates.iter().filter(|gate| !gate.is_about_checks() && !gate.is_about_streams()).cloned().collect();
+        let is_known = |gate: &&Gate| !gate.is_about_checks() && !gate.is_about_streams() && !gate.is_about_sessions();
+        let gates: Vec<Gate> = self.gates.iter().filter(is_known).cloned().collect();
         findings.gates = gates::judge_all(&gates, run, findings);
     }
 

@@ -40,8 +40,6 @@ pub struct Plan {
     pub max_streams: Option<u32>,
     /// Sees heads and bodies of the answers; `None`: bodies are counted and forgotten.
     pub observer: Option<ObserverFactory>,
-    /// Sessions of the partly open model follow the script of the observer, and make their requests one by one, in HTTP/1.1.
-    pub is_scripted: bool,
     /// Open files that this process needs during the run for other things: truetail opens no connections in their place.
     pub other_files: u64,
 }
@@ -107,9 +105,13 @@ impl Plan {
             keep_alive: true,
             max_streams: None,
             observer: None,
-            is_scripted: false,
             other_files: 0,
         }
+    }
+
+    /// Sessions of the partly open model follow the script of the observer, and make their requests one by one, in HTTP/1.1.
+    pub fn is_scripted(&self) -> bool {
+        self.observer.as_ref().is_some_and(ObserverFactory::follows_script)
     }
 
     /// The part of the load that this machine offers, and of its limits.
@@ -228,6 +230,7 @@ fn mix(requests: &RequestSet) -> Option<Mix> {
         method: target.method().as_str().to_owned(),
         url: target.url().to_owned(),
         weight: target.weight(),
+        name: target.name().map(str::to_owned),
     });
     (!requests.is_uniform()).then(|| Mix {
         targets: targets.collect(),

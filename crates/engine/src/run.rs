@@ -61,7 +61,7 @@ pub fn run(plan: &Plan, control: &Control) -> Result<RunOutput, EngineError> {
         keep_alive: plan.keep_alive,
         max_streams: plan.max_streams,
         keeps_fields: plan.observer.is_some(),
-        is_scripted: plan.is_scripted,
+        is_scripted: plan.is_scripted(),
     };
     with_protocol(&options, RunPlan { plan, control })
 }
@@ -112,7 +112,7 @@ fn run_workers<P: Protocol + Clone + Send + 'static>(
     let shares = (0..threads).map(|index| WorkerShare { index, workers: threads, stripe: plan.stripe });
     let mut drivers: Vec<_> = shares.map(|share| (share, Driver::new(workload, share))).collect();
     let start = Start::at(plan.start_at_unix_ns);
-    if plan.is_scripted {
+    if plan.is_scripted() {
         drivers.iter_mut().for_each(|(_, driver)| driver.follow_script());
     }
     start.skip_missed(drivers.iter_mut().map(|(_, driver)| driver));

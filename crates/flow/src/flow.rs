@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use truetail_engine::{Method, Origin, Request, RequestSet, TargetRequests};
-use truetail_model::time::{Nanos, Timestamp};
-use url::Position;
+use truetail_engine::{Origin, RequestSet, TargetRequests};
+use truetail_model::time::Timestamp;
 
 use crate::books::Itinerary;
 use crate::cookies::CookieJar;
-use crate::make::StepMaker;
-use crate::parse::{self, FlowError, typed};
-use crate::request::{Sender, StepRequest};
-use crate::syntax::{Delay, Entry, Expected, FlowFile, Setting};
-use crate::template::{Scope, VariableId};
+use crate::error::FlowError;
+use crate::make::{ReadFile, StepMaker};
+use crate::parse::{self, typed};
+use crate::request::Sender;
+use crate::scope::Scope;
+use crate::scope::VariableId;
+use crate::step::Step;
+use crate::syntax::{Entry, FlowFile, Setting};
 use crate::value::Value;
 
 /// Most requests of a session.
@@ -30,26 +32,6 @@ pub struct Flow {
     origin: Origin,
     host: String,
 }
-
-/// A request of a flow, and what is expected of its answer.
-#[derive(Clone, Debug)]
-pub(crate) struct Step {
-    pub(crate) name: String,
-    pub(crate) line: usize,
-    pub(crate) method: Method,
-    /// The URL for people.
-    pub(crate) url: String,
-    pub(crate) request: StepRequest,
-    pub(crate) delay: Option<Delay>,
-    pub(crate) settings: Vec<(VariableId, Setting)>,
-    pub(crate) max_time: Option<Nanos>,
-    pub(crate) expected: Option<Expected>,
-    /// Something is asked of the body of the answer.
-    pub(crate) needs_body: bool,
-}
-
-/// Reads a file that a flow names.
-pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
 impl Flow {
     /// Reads a flow. `name`: what it is called; `variables`: what is set before the first step of each session; `headers`: lines
@@ -118,7 +100,7 @@ impl Flow {
     pub fn requests(&self) -> RequestSet {
         let (_, first) = self.first_request();
         let steps = self.steps.iter().enumerate().map(|(nth, step)| {
-            let mut target = TargetRequests::new(step.method.clone(), step.url.clone(), 1);
+            let mut target = TargetRequests::new(step.method.clone(), step.url.clone(), 1).named(step.name.clone());
             let written = format!("{:?}", step.request);
             target.push(if nth == 0 { &first } else { written.as_bytes() });
             target
@@ -146,20 +128,6 @@ impl Flow {
             Sender { scope: &mut scope, jar: &jar, now: Timestamp::ZERO, body: &mut body, path: &mut path };
         let is_made = self.steps[0].request.write(&mut sender, &mut out).is_ok();
         (is_set && is_made, out)
-    }
-}
-
-impl Step {
-    /// Does what its options say of variables; false where one has no text.
-    pub(crate) fn set_variables(&self, scope: &mut Scope) -> bool {
-        self.settings.iter().all(|(variable, setting)| {
-            let value = match setting {
-                Setting::Value(value) => Some(value.clone()),
-                Setting::Text(template) => template.render(scope).ok().map(Value::text),
-            };
-            scope.values[*variable] = value;
-            scope.values[*variable].is_some()
-        })
     }
 }
 
@@ -240,12 +208,4 @@ impl StepNames {
         *count += 1;
         if *count == 1 { name } else { format!("{name} #{count}") }
     }
-}
-
-/// The origin of a URL, and its host for cookies.
-pub(crate) fn origin_of(url: &str) -> Result<(Origin, String, String), String> {
-    let request = Request::new(Method::Get, url, &[], Vec::new()).map_err(|error| error.to_string())?;
-    let host = request.url().host_str().unwrap_or_default().to_owned();
-    let field = request.url()[Position::BeforeHost..Position::AfterPort].to_owned();
-    Ok((request.origin(), host, field))
 }

@@ -33,7 +33,7 @@ impl FlowRun {
     /// Makes the scripts that do the work, for [`truetail_engine::Plan::observer`].
     pub fn observer_factory(&self) -> ObserverFactory {
         let run = self.clone();
-        ObserverFactory::new(move || Box::new(FlowScript::new(Arc::clone(&run.plan), Arc::clone(&run.found))))
+        ObserverFactory::of_script(move || Box::new(FlowScript::new(Arc::clone(&run.plan), Arc::clone(&run.found))))
     }
 
     /// What was found. To be called after the run.

@@ -3,11 +3,16 @@
 use truetail_run::EarlyEnd;
 
 use crate::evaluate::answer::Answer;
-use crate::flow::Step;
+
 use crate::parse::JSON;
+use crate::scope::Scope;
+use crate::step::Step;
 use crate::syntax::{Body, Expected, Look};
-use crate::template::{Scope, Template};
+use crate::template::Template;
 use crate::value::Value;
+
+/// Most bytes of a value that a session keeps: a JSONPath may find the same in many places.
+const MOST_CAPTURED_BYTES: usize = 4 << 20;
 
 /// Why a session does not go on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +36,9 @@ pub(crate) fn judge(step: &Step, answer: &Answer<'_>, scope: &mut Scope) -> Resu
         let failed = |why: String| Disappointment::new(EarlyEnd::Capture, capture.line, why);
         let found = look(&capture.look, answer, scope).map_err(failed)?;
         let found = found.ok_or_else(|| failed("the capture found nothing".to_owned()))?;
+        if found.weight() > MOST_CAPTURED_BYTES {
+            return Err(failed("what was captured is too large to be kept".to_owned()));
+        }
         scope.values[capture.variable] = Some(found);
     }
     for assert in &expected.asserts {

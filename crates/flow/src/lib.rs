@@ -8,8 +8,9 @@
 //! |---|---|
 //! | `parse/` | from the text of a Hurl file to what it says |
 //! | `syntax` | what it says |
-//! | `make`, `flow` | from that to steps that can be run, checked |
-//! | `template`, `value` | texts with `{{…}}`, and what stands for it |
+//! | `error` | why a flow cannot be run |
+//! | `make`, `step`, `flow` | from that to steps that can be run, checked |
+//! | `template`, `scope`, `value` | texts with `{{…}}` and their filters, and what stands for it |
 //! | `request` | the request of a step, written for a session |
 //! | `evaluate/`, `judge` | what is asked of an answer, and whether it is what was expected |
 //! | `cookies` | the cookies of a session |
@@ -20,6 +21,7 @@
 
 mod books;
 mod cookies;
+mod error;
 mod evaluate;
 mod flow;
 mod flow_run;
@@ -27,14 +29,18 @@ mod judge;
 mod make;
 mod parse;
 mod request;
+mod scope;
 mod script;
 mod session;
+mod step;
 mod syntax;
 mod template;
 mod value;
 
 pub use books::{Itinerary, SessionBooks, SessionEnd};
-pub use flow::{Flow, ReadFile};
+pub use error::FlowError;
+pub use flow::Flow;
 pub use flow_run::FlowRun;
-pub use parse::{FlowError, MOST_FLOW_BYTES};
+pub use make::ReadFile;
+pub use parse::MOST_FLOW_BYTES;
 pub use script::MOST_BODY_BYTES;

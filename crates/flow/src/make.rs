@@ -2,18 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use truetail_engine::{Method, Origin, is_header_value};
+use truetail_engine::{Method, Origin, Request, is_header_value};
 use truetail_model::random::mix64;
+use url::Position;
 
-use crate::flow::{ReadFile, Step, origin_of};
-use crate::parse::FlowError;
+use crate::error::FlowError;
 use crate::request::{StepBody, StepRequest, written_path};
+use crate::scope::VariableId;
+use crate::step::Step;
 use crate::syntax::{Body, Entry, Field, FlowFile, Pair};
-use crate::template::{Piece, Source, Template, VariableId};
+use crate::template::{Piece, Source, Template};
 use crate::value::Value;
 
-/// Most bytes of all files that a flow names: 256 MiB.
-const MOST_FILE_BYTES: usize = 256 << 20;
+/// Most bytes of all files that a flow names: 16 MiB. Each session under way holds its own request.
+const MOST_FILE_BYTES: usize = 16 << 20;
+
+/// Reads a file that a flow names.
+pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, String>;
 
 /// Makes the steps of a flow, one after the other.
 pub(crate) struct StepMaker<'a> {
@@ -257,6 +262,14 @@ impl<'a> StepMaker<'a> {
         self.files.insert(path.to_owned(), bytes.clone());
         Ok(bytes)
     }
+}
+
+/// The origin of a URL, and its host for cookies.
+fn origin_of(url: &str) -> Result<(Origin, String, String), String> {
+    let request = Request::new(Method::Get, url, &[], Vec::new()).map_err(|error| error.to_string())?;
+    let host = request.url().host_str().unwrap_or_default().to_owned();
+    let field = request.url()[Position::BeforeHost..Position::AfterPort].to_owned();
+    Ok((request.origin(), host, field))
 }
 
 /// RFC 9110, section 5.6.2.

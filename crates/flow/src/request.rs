@@ -5,8 +5,9 @@ use truetail_engine::is_header_value;
 use truetail_model::time::Timestamp;
 
 use crate::cookies::CookieJar;
+use crate::scope::Scope;
 use crate::syntax::Pair;
-use crate::template::{Piece, RenderError, Scope, Template};
+use crate::template::{Piece, RenderError, Template};
 
 /// What cannot stand in a path or a query. A percent sign may: it belongs to what is encoded already.
 const IN_PATH: &AsciiSet = &CONTROLS

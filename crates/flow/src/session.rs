@@ -9,11 +9,12 @@ use truetail_run::EarlyEnd;
 use crate::books::SessionEnd;
 use crate::cookies::{CookieJar, Site};
 use crate::evaluate::answer::Answer;
-use crate::flow::{Flow, Step};
+use crate::flow::Flow;
 use crate::judge::{Disappointment, judge};
 use crate::request::Sender;
+use crate::scope::Scope;
+use crate::step::Step;
 use crate::syntax::Delay;
-use crate::template::Scope;
 
 /// What a session does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,10 +2,10 @@
 
 use truetail_model::time::Nanos;
 
-use crate::evaluate::filter::Filter;
 use crate::evaluate::predicate::Predicate;
 use crate::evaluate::query::Query;
-use crate::template::{Template, VariableId};
+use crate::scope::VariableId;
+use crate::template::{Filter, Template};
 use crate::value::Value;
 
 /// A file.

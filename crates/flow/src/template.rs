@@ -1,10 +1,16 @@
-//! Texts with `{{…}}`, cut into pieces before the run.
+//! Texts with `{{…}}`, cut into pieces before the run; and the filters in them, which may hold such texts themselves.
 
-use crate::evaluate::filter::Filter;
+use std::borrow::Cow;
+
+use regex::{Regex, RegexBuilder};
+use serde_json_path::JsonPath;
+
+use crate::evaluate::convert;
+use crate::scope::{Scope, VariableId, uuid};
 use crate::value::Value;
 
-/// The number of a variable among those of a flow.
-pub(crate) type VariableId = usize;
+/// Most bytes of a text that is made from a template: what is captured may be put into it many times.
+const MOST_RENDERED_BYTES: usize = 8 << 20;
 
 /// A text with places for values.
 #[derive(Clone, Default, Debug)]
@@ -44,21 +50,6 @@ pub(crate) enum RenderError {
     NoText,
 }
 
-/// The variables of a session, and its source of random numbers.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Scope {
-    pub(crate) values: Vec<Option<Value>>,
-    pub(crate) random: u64,
-}
-
-impl Scope {
-    /// The next random number.
-    pub(crate) fn draw(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        truetail_model::random::mix64(self.random)
-    }
-}
-
 impl Template {
     pub(crate) fn text(text: impl Into<String>) -> Template {
         Template(vec![Piece::Text(text.into())])
@@ -93,13 +84,20 @@ impl Template {
 
     /// Hands every piece of the text to `put`.
     pub(crate) fn render_with(&self, scope: &mut Scope, put: &mut dyn FnMut(&str)) -> Result<(), RenderError> {
+        let mut length = 0_usize;
         for piece in &self.0 {
+            let mut counted = |text: &str| {
+                length += text.len();
+                if length <= MOST_RENDERED_BYTES {
+                    put(text);
+                }
+            };
             match piece {
-                Piece::Text(text) => put(text),
-                Piece::Value(expression) => expression.render(scope, put)?,
+                Piece::Text(text) => counted(text),
+                Piece::Value(expression) => expression.render(scope, &mut counted)?,
             }
         }
-        Ok(())
+        if length <= MOST_RENDERED_BYTES { Ok(()) } else { Err(RenderError::NoText) }
     }
 
     /// The text.
@@ -153,15 +151,152 @@ impl Expression {
     }
 }
 
-/// A random UUID, version 4 (RFC 9562).
-fn uuid(scope: &mut Scope) -> String {
-    let (high, low) = (scope.draw() & !0xf000 | 0x4000, scope.draw() & !(0b11 << 62) | (0b10 << 62));
-    format!(
-        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-        high >> 32,
-        (high >> 16) & 0xffff,
-        high & 0xffff,
-        low >> 48,
-        low & 0xffff_ffff_ffff
-    )
+/// What is made of a value.
+#[derive(Clone, Debug)]
+pub(crate) enum Filter {
+    Count,
+    First,
+    Last,
+    Nth(i64),
+    Regex(RegexPattern),
+    JsonPath(JsonPathPattern),
+    Replace(Template, Template),
+    ReplaceRegex(RegexPattern, Template),
+    Split(Template),
+    ToInt,
+    ToFloat,
+    ToString,
+    ToHex,
+    UrlEncode,
+    UrlDecode,
+    UrlQueryParam(Template),
+    HtmlEscape,
+    Base64Encode,
+    Base64Decode,
+    Base64UrlSafeEncode,
+    Base64UrlSafeDecode,
+    Utf8Encode,
+    Utf8Decode,
+    /// What a text between the quotes of JSON needs; nobody writes it.
+    JsonEscape,
+}
+
+/// What a filter gives: a value, nothing, or why it cannot be applied.
+pub(crate) type Filtered = Result<Option<Value>, String>;
+
+impl Filter {
+    /// What it makes of a value.
+    pub(crate) fn apply(&self, value: Value, scope: &mut Scope) -> Filtered {
+        let of_text = |convert: fn(&str) -> Result<Value, String>| convert(convert::text(&value)?).map(Some);
+        match self {
+            Filter::Count => convert::count(&value).map(Some),
+            Filter::First => convert::nth(&value, 0),
+            Filter::Last => convert::nth(&value, -1),
+            Filter::Nth(nth) => convert::nth(&value, *nth),
+            Filter::ToInt => convert::to_int(&value).map(Some),
+            Filter::ToFloat => convert::to_float(&value).map(Some),
+            Filter::ToString => convert::to_string(&value).map(Some),
+            Filter::ToHex => convert::to_hex(&value).map(Some),
+            Filter::UrlEncode => of_text(convert::url_encode),
+            Filter::UrlDecode => of_text(convert::url_decode),
+            Filter::HtmlEscape => of_text(convert::html_escape),
+            Filter::Base64Decode => of_text(convert::base64_decode),
+            Filter::Base64UrlSafeDecode => of_text(convert::base64_url_safe_decode),
+            Filter::Utf8Encode => of_text(|text| Ok(Value::Bytes(text.as_bytes().to_vec()))),
+            Filter::Base64Encode => convert::base64_encode(&value).map(Some),
+            Filter::Base64UrlSafeEncode => convert::base64_url_safe_encode(&value).map(Some),
+            Filter::Utf8Decode => convert::utf8_decode(&value).map(Some),
+            Filter::JsonEscape => convert::json_escape(&value).map(Some),
+            _ => self.apply_with(convert::text(&value)?, scope),
+        }
+    }
+
+    /// The same of filters that have a text of their own, which may hold variables.
+    fn apply_with(&self, text: &str, scope: &mut Scope) -> Filtered {
+        let with = |template: &Template, scope: &mut Scope| template.render(scope).map_err(|_| NO_TEXT.to_owned());
+        match self {
+            Filter::Regex(regex) => Ok(convert::first_group(&*regex.get(scope)?, text)),
+            Filter::JsonPath(path) => convert::find_in_text(&*path.get(scope)?, text),
+            Filter::Replace(old, new) => convert::replace(text, &with(old, scope)?, &with(new, scope)?).map(Some),
+            Filter::ReplaceRegex(regex, new) => {
+                let new = with(new, scope)?;
+                convert::replace_regex(text, &*regex.get(scope)?, &new).map(Some)
+            }
+            Filter::Split(by) => convert::split(text, &with(by, scope)?).map(Some),
+            Filter::UrlQueryParam(name) => convert::url_query_param(text, &with(name, scope)?),
+            _ => Err("this filter has no text of its own".to_owned()),
+        }
+    }
+
+    /// Variables that it needs.
+    pub(crate) fn variables(&self) -> Vec<VariableId> {
+        match self {
+            Filter::Regex(regex) => regex.variables(),
+            Filter::JsonPath(path) => path.variables(),
+            Filter::Replace(old, new) => old.variables().chain(new.variables()).collect(),
+            Filter::ReplaceRegex(old, new) => old.variables().into_iter().chain(new.variables()).collect(),
+            Filter::Split(text) | Filter::UrlQueryParam(text) => text.variables().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Why a text with a variable cannot be made.
+pub(crate) const NO_TEXT: &str = "a variable has no text";
+
+/// Most bytes that a regular expression may take in memory.
+const MOST_REGEX_BYTES: usize = 1 << 20;
+
+/// Something that is made from a text.
+pub(crate) trait Made: Sized {
+    fn of(text: &str) -> Result<Self, String>;
+}
+
+/// Something that is made before the run, or each time from the variables of the session.
+#[derive(Clone, Debug)]
+pub(crate) enum Pattern<T> {
+    Ready(Box<T>),
+    EachTime(Template),
+}
+
+pub(crate) type JsonPathPattern = Pattern<JsonPath>;
+pub(crate) type RegexPattern = Pattern<Regex>;
+
+impl<T: Made + Clone> Pattern<T> {
+    pub(crate) fn new(template: Template) -> Result<Pattern<T>, String> {
+        match template.constant() {
+            Some(text) => Ok(Pattern::Ready(Box::new(T::of(text)?))),
+            None => Ok(Pattern::EachTime(template)),
+        }
+    }
+
+    pub(crate) fn get(&self, scope: &mut Scope) -> Result<Cow<'_, T>, String> {
+        match self {
+            Pattern::Ready(made) => Ok(Cow::Borrowed(made)),
+            Pattern::EachTime(template) => {
+                let text = template.render(scope).map_err(|_| NO_TEXT.to_owned())?;
+                Ok(Cow::Owned(T::of(&text)?))
+            }
+        }
+    }
+
+    pub(crate) fn variables(&self) -> Vec<VariableId> {
+        match self {
+            Pattern::Ready(_) => Vec::new(),
+            Pattern::EachTime(template) => template.variables().collect(),
+        }
+    }
+}
+
+impl Made for JsonPath {
+    fn of(text: &str) -> Result<JsonPath, String> {
+        JsonPath::parse(text).map_err(|error| error.to_string().lines().next().unwrap_or_default().to_owned())
+    }
+}
+
+impl Made for Regex {
+    fn of(text: &str) -> Result<Regex, String> {
+        let made = RegexBuilder::new(text).size_limit(MOST_REGEX_BYTES).build();
+        made.map_err(|error| error.to_string().lines().last().unwrap_or_default().trim().to_owned())
+    }
 }

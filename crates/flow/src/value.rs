@@ -45,6 +45,14 @@ impl Value {
         }
     }
 
+    /// Its size in memory, about: so much a session keeps of it.
+    pub(crate) fn weight(&self) -> usize {
+        match self {
+            Value::Json(json) => weight(json),
+            Value::Bytes(bytes) => bytes.len(),
+        }
+    }
+
     /// What it is, for people.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
@@ -56,5 +64,16 @@ impl Value {
             Value::Json(Json::Object(_)) => "an object",
             Value::Bytes(_) => "bytes",
         }
+    }
+}
+
+fn weight(json: &Json) -> usize {
+    /// What a value takes beside its content.
+    const OWN: usize = 32;
+    OWN + match json {
+        Json::Null | Json::Bool(_) | Json::Number(_) => 0,
+        Json::String(text) => text.len(),
+        Json::Array(list) => list.iter().map(weight).sum(),
+        Json::Object(fields) => fields.iter().map(|(name, value)| name.len() + weight(value)).sum(),
     }
 }

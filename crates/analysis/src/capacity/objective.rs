@@ -78,6 +78,7 @@ impl FromStr for Objective {
             Subject::ErrorRate => (Bad::Failed, clause.limit),
             Subject::Unanswered => (Bad::Unanswered, clause.limit),
             Subject::CheckFailures => return refuse("checks are not part of a search; use error-rate"),
+            Subject::Sessions => return refuse("sessions are not part of a search; use p99 or first-byte"),
             Subject::Streams => return refuse("streams are not part of a search; use p99 or first-byte"),
             Subject::Throughput => return refuse("the search itself finds the throughput; use p99 or error-rate"),
         };

@@ -22,6 +22,8 @@ pub(crate) enum Subject {
     Throughput,
     /// Streams.
     Streams,
+    /// Sessions.
+    Sessions,
 }
 
 /// A gate, taken apart.
@@ -54,6 +56,7 @@ impl Clause {
             GateMetric::CheckFailures => Subject::CheckFailures,
             GateMetric::Throughput => Subject::Throughput,
             GateMetric::StreamTime(..) | GateMetric::IncompleteStreams => Subject::Streams,
+            GateMetric::SessionTime(_) | GateMetric::IncompleteSessions => Subject::Sessions,
         };
         let or_equal = matches!(parsed.operator, Operator::AtLeast | Operator::AtMost);
         Ok(Clause {

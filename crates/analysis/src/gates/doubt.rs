@@ -35,6 +35,8 @@ pub(super) enum Doubt {
     NoChecks,
     /// Answers were not read as streams.
     NoStreams,
+    /// There was no flow.
+    NoSessions,
     /// The run has no target of this name.
     NoSuchTarget { known: Vec<String> },
     /// The run has several targets and keeps no times of each.
@@ -69,6 +71,7 @@ impl fmt::Display for Doubt {
                  with -c, or raise ulimit -n"
             ),
             Doubt::NoStreams => f.write_str("answers were not read as streams: add --stream sse or --stream chunks"),
+            Doubt::NoSessions => f.write_str("no session followed a flow: add --flow FILE.hurl"),
             Doubt::Saturated => {
                 f.write_str("the service was overloaded, and this grows with the length of the run: lower the rate")
             }

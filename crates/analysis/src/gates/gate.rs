@@ -11,7 +11,7 @@ use super::grammar::{self, Parsed};
 use super::message::message;
 use super::metric::GateMetric;
 use super::scope::Scope;
-use super::{shares, streams, times};
+use super::{sessions, shares, streams, times};
 
 /// A condition under which a run fails, such as `p99 > 50ms`.
 #[derive(Clone, PartialEq, Debug)]
@@ -65,6 +65,11 @@ impl Gate {
         self.parsed.metric.is_about_streams()
     }
 
+    /// It is about sessions.
+    pub fn is_about_sessions(&self) -> bool {
+        self.parsed.metric.is_about_sessions()
+    }
+
     /// Decides it for a run with these findings. The finding holds where the service passed.
     pub fn judge(&self, run: &Run, findings: &Findings) -> GateFinding {
         let evidence = match Scope::named(run, self.target()) {
@@ -94,6 +99,8 @@ impl Gate {
             GateMetric::Time(kind, statistic) => times::evidence(run, findings, scope, kind, statistic),
             GateMetric::StreamTime(metric, statistic) => streams::time(run, findings, metric, statistic),
             GateMetric::IncompleteStreams => streams::incomplete(run, findings),
+            GateMetric::SessionTime(statistic) => sessions::time(run, findings, statistic),
+            GateMetric::IncompleteSessions => sessions::incomplete(run, findings),
             GateMetric::ErrorRate => shares::failures(run, findings, scope, true),
             GateMetric::Unanswered => shares::failures(run, findings, scope, false),
             GateMetric::CheckFailures => shares::check_failures(run, findings),

@@ -2,7 +2,7 @@
 //!
 //! | part | forms |
 //! |---|---|
-//! | METRIC | `p99`, `p99.9`, `max`, `mean`, alone or after `response-time`, `service-time` or `first-byte`; the same after `first-event`, `event-gap` or `longest-gap` of streams; `error-rate`, `unanswered`, `check-failures`, `incomplete-streams`, `throughput`; each but `check-failures` and those of streams with `{NAME}` of a target at its end |
+//! | METRIC | `p99`, `p99.9`, `max`, `mean`, alone or after `response-time`, `service-time` or `first-byte`; the same after `first-event`, `event-gap` or `longest-gap` of streams, or `session-time`; `error-rate`, `unanswered`, `check-failures`, `incomplete-streams`, `incomplete-sessions`, `throughput`; each but `check-failures` and those of streams and sessions with `{NAME}` of a target at its end |
 //! | OP | `>`, `>=`, `<`, `<=` |
 //! | LIMIT | a duration (`50ms`), a share (`1%` or `0.01`), or a rate (`950/s`) |
 
@@ -24,7 +24,8 @@ pub(super) struct Parsed {
 
 const FORMS: &str = "write METRIC > LIMIT, such as 'p99 > 50ms', 'service-time p99.9 > 5ms', 'error-rate > 1%' or \
                      'throughput < 950/s'; also max, mean, first-byte, unanswered, check-failures, and of \
-                     streams first-event, event-gap, longest-gap, incomplete-streams";
+                     streams first-event, event-gap, longest-gap, incomplete-streams, and of sessions session-time, \
+                     incomplete-sessions";
 
 /// Takes a gate apart.
 ///
@@ -36,7 +37,11 @@ pub(super) fn parse(text: &str) -> Result<Parsed, String> {
     let (name, operator, limit) = split(&outside).ok_or_else(malformed)?;
     let metric = metric_named(name).ok_or_else(malformed)?;
     if target.is_some() && metric.is_of_the_whole() {
-        let what = if metric.is_about_streams() { "streams" } else { "checks" };
+        let what = match metric {
+            metric if metric.is_about_streams() => "streams",
+            metric if metric.is_about_sessions() => "sessions",
+            _ => "checks",
+        };
         return Err(format!("'{}': {what} are counted for the whole run; leave {{…}} out", text.trim()));
     }
     let limit = limit_of(metric, limit).map_err(|problem| format!("'{}': {problem}", text.trim()))?;
@@ -71,6 +76,7 @@ fn metric_named(name: &str) -> Option<GateMetric> {
         "unanswered" => Some(GateMetric::Unanswered),
         "check-failures" => Some(GateMetric::CheckFailures),
         "throughput" => Some(GateMetric::Throughput),
+        "incomplete-sessions" => Some(GateMetric::IncompleteSessions),
         "incomplete-streams" => Some(GateMetric::IncompleteStreams),
         _ => time_named(name),
     }
@@ -81,6 +87,9 @@ fn time_named(name: &str) -> Option<GateMetric> {
         return statistic_named(name).map(|statistic| GateMetric::Time(TimeKind::Response, statistic));
     };
     let statistic = statistic_named(statistic.trim())?;
+    if kind == "session-time" {
+        return Some(GateMetric::SessionTime(statistic));
+    }
     let of_streams = match kind {
         "first-event" => Some(StreamMetric::FirstEvent),
         "event-gap" => Some(StreamMetric::EventGap),
@@ -116,11 +125,15 @@ pub(crate) fn part_of_one(percent: &str) -> Option<f64> {
 
 fn limit_of(metric: GateMetric, text: &str) -> Result<f64, String> {
     match metric {
-        GateMetric::Time(..) | GateMetric::StreamTime(..) => {
+        GateMetric::Time(..) | GateMetric::StreamTime(..) | GateMetric::SessionTime(_) => {
             text.parse::<Nanos>().map(|time| time.0 as f64).map_err(|error| error.to_string())
         }
         GateMetric::Throughput => text.parse::<Rate>().map(Rate::as_per_second).map_err(|error| error.to_string()),
-        GateMetric::ErrorRate | GateMetric::Unanswered | GateMetric::CheckFailures | GateMetric::IncompleteStreams => {
+        GateMetric::ErrorRate
+        | GateMetric::Unanswered
+        | GateMetric::CheckFailures
+        | GateMetric::IncompleteStreams
+        | GateMetric::IncompleteSessions => {
             share(text).ok_or_else(|| format!("'{text}' is not a share; write 1% or 0.01, from 0 to 100%"))
         }
     }
@@ -159,6 +172,8 @@ mod tests {
             ("longest-gap max > 1s", GateMetric::StreamTime(StreamMetric::LongestGap, Statistic::Quantile(1.0))),
             ("event-gap mean > 1s", GateMetric::StreamTime(StreamMetric::EventGap, Statistic::Mean)),
             ("incomplete-streams > 1%", GateMetric::IncompleteStreams),
+            ("session-time p99 > 2s", GateMetric::SessionTime(Statistic::Quantile(0.99))),
+            ("incomplete-sessions > 1%", GateMetric::IncompleteSessions),
             ("error-rate > 1%", GateMetric::ErrorRate),
             ("unanswered >= 0.001", GateMetric::Unanswered),
             ("check-failures > 0.1%", GateMetric::CheckFailures),
@@ -221,6 +236,7 @@ mod tests {
             "check-failures{GET /} > 1%",
             "event-gap p99{GET /} > 1ms",
             "incomplete-streams{GET /} > 1%",
+            "session-time p99{GET /} > 1ms",
             "event-gap > 1ms",
         ] {
             let error = parse(text).expect_err(text);

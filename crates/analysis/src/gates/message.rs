@@ -36,10 +36,12 @@ fn measured(gate: &Parsed, evidence: &Evidence) -> String {
 fn figure(gate: &Parsed, value: f64) -> String {
     match gate.metric {
         metric if metric.is_time() && value != gate.limit && time(value) == time(gate.limit) => whole_time(value),
-        GateMetric::Time(..) | GateMetric::StreamTime(..) => time(value),
-        GateMetric::ErrorRate | GateMetric::Unanswered | GateMetric::CheckFailures | GateMetric::IncompleteStreams => {
-            share(value)
-        }
+        GateMetric::Time(..) | GateMetric::StreamTime(..) | GateMetric::SessionTime(_) => time(value),
+        GateMetric::ErrorRate
+        | GateMetric::Unanswered
+        | GateMetric::CheckFailures
+        | GateMetric::IncompleteStreams
+        | GateMetric::IncompleteSessions => share(value),
         GateMetric::Throughput => rate(value),
     }
 }

@@ -82,6 +82,10 @@ pub(super) enum GateMetric {
     StreamTime(StreamMetric, Statistic),
     /// Planned streams that were not complete, as a share in [0, 1].
     IncompleteStreams,
+    /// The session response time, in nanoseconds.
+    SessionTime(Statistic),
+    /// Planned sessions that were not completed, as a share in [0, 1].
+    IncompleteSessions,
     /// Planned arrivals without an answer or with an error status, as a share in [0, 1].
     ErrorRate,
     /// Planned arrivals without an answer, as a share in [0, 1].
@@ -95,12 +99,17 @@ pub(super) enum GateMetric {
 impl GateMetric {
     /// It is compared with a duration.
     pub(super) const fn is_time(self) -> bool {
-        matches!(self, GateMetric::Time(..) | GateMetric::StreamTime(..))
+        matches!(self, GateMetric::Time(..) | GateMetric::StreamTime(..) | GateMetric::SessionTime(_))
     }
 
     /// It is counted or recorded for the whole run only.
     pub(super) const fn is_of_the_whole(self) -> bool {
-        matches!(self, GateMetric::CheckFailures) || self.is_about_streams()
+        matches!(self, GateMetric::CheckFailures) || self.is_about_streams() || self.is_about_sessions()
+    }
+
+    /// It is about sessions.
+    pub(super) const fn is_about_sessions(self) -> bool {
+        matches!(self, GateMetric::SessionTime(_) | GateMetric::IncompleteSessions)
     }
 
     /// It is about streams.

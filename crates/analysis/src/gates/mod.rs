@@ -10,7 +10,7 @@
 //! | `grammar`, `metric` | its form, and what it is about |
 //! | `clause` | the parts of a gate, for others who read the same form |
 //! | `bounds` | what bounds decide |
-//! | `times`, `shares`, `streams` | the bounds of each metric |
+//! | `times`, `shares`, `streams`, `sessions` | the bounds of each metric |
 //! | `load_effects` | what the verdict's reasons mean for them |
 //! | `evidence`, `doubt`, `message` | what was measured, in words |
 //! | `scope` | the whole run or one target |
@@ -29,6 +29,7 @@ mod metric;
 mod outcome;
 mod planned;
 mod scope;
+mod sessions;
 mod shares;
 mod streams;
 mod times;

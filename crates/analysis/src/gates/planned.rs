@@ -25,6 +25,8 @@ pub struct PlannedRun<'a> {
     pub has_checks: bool,
     /// Answers are read as streams.
     pub has_streams: bool,
+    /// Sessions follow a flow.
+    pub has_sessions: bool,
 }
 
 impl<'a> PlannedRun<'a> {
@@ -37,7 +39,7 @@ impl<'a> PlannedRun<'a> {
         let all: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
         let share = |weight: u32| f64::from(weight) / all as f64;
         let targets = offered.target_names().into_iter().zip(weights.into_iter().map(share)).collect();
-        PlannedRun { workload, targets, has_checks, has_streams }
+        PlannedRun { workload, targets, has_checks, has_streams, has_sessions: false }
     }
 
     /// Why this gate would stay open whatever the service does, and what would help; `None` where it may be decided.
@@ -47,6 +49,9 @@ impl<'a> PlannedRun<'a> {
         }
         if gate.is_about_streams() && !self.has_streams {
             return Some(format!("'{gate}' needs --stream sse or --stream chunks"));
+        }
+        if gate.is_about_sessions() && !self.has_sessions {
+            return Some(format!("'{gate}' needs sessions that follow a flow: --flow FILE.hurl"));
         }
         let share = match gate.target() {
             None => 1.0,

@@ -1,7 +1,7 @@
 //! What a run says of its streams.
 
 use truetail_model::record::Metric;
-use truetail_run::{Findings, Quantile, Run, StreamFacts};
+use truetail_run::{Findings, Quantile, Run};
 
 use super::bounds::Bounds;
 use super::doubt::Doubt;
@@ -16,16 +16,16 @@ use crate::streams::StreamMetric;
 pub(super) fn time(run: &Run, findings: &Findings, metric: StreamMetric, statistic: Statistic) -> Evidence {
     let Some(streams) = &run.facts.stream else { return Evidence::nothing(Doubt::NoStreams) };
     let known = match statistic {
-        Statistic::Quantile(q) => of_quantile(streams, metric, q),
-        Statistic::Mean => of_mean(streams, metric),
+        Statistic::Quantile(q) => of_quantile(&metric.quantile(streams, q), metric.sum(streams).0),
+        Statistic::Mean => of_mean(metric.sum(streams)),
     };
     with_generator(run, metric, known).under(LoadEffects::of(&findings.verdict), f64::INFINITY)
 }
 
-fn of_quantile(streams: &StreamFacts, metric: StreamMetric, q: f64) -> Evidence {
-    let quantile = metric.quantile(streams, q);
+/// What a quantile of so many values says.
+pub(super) fn of_quantile(quantile: &Quantile, count: u64) -> Evidence {
     if let Some(needs_n) = quantile.needs_n.filter(|_| !quantile.supported) {
-        return Evidence::nothing(match metric.sum(streams).0 {
+        return Evidence::nothing(match count {
             0 => Doubt::NotMeasured,
             arrivals => Doubt::FewArrivals { arrivals, needs_n },
         });
@@ -33,15 +33,15 @@ fn of_quantile(streams: &StreamFacts, metric: StreamMetric, q: f64) -> Evidence 
     let Some(value) = quantile.value_ns.map(|value| value as f64) else {
         return Evidence::nothing(Doubt::NotMeasured);
     };
-    match quantile {
+    match *quantile {
         Quantile { no_answer: true, .. } => Evidence::of(Measured::NoAnswer, Bounds::exactly(f64::INFINITY)),
         Quantile { at_least: true, .. } => at_least(value, Doubt::Censored),
         _ => Evidence::exactly(value),
     }
 }
 
-fn of_mean(streams: &StreamFacts, metric: StreamMetric) -> Evidence {
-    let (count, sum_ns, unanswered) = metric.sum(streams);
+/// What a mean says: of so many values, with this sum, of which so many are only known from below.
+pub(super) fn of_mean((count, sum_ns, unanswered): (u64, f64, u64)) -> Evidence {
     match (count, unanswered) {
         (0, _) => Evidence::nothing(Doubt::NotMeasured),
         (_, 0) => Evidence::exactly(sum_ns / count as f64),

@@ -337,6 +337,7 @@ fn planned(scenario: &Scenario) -> PlannedRun<'_> {
         workload: &scenario.workload,
         targets: vec![("GET /".to_owned(), 1.0)],
         has_checks: false,
+        has_sessions: false,
         has_streams: false,
     }
 }
@@ -393,7 +394,8 @@ fn two_targets() -> Run {
             record.end = record.end + Nanos::from_millis(10);
         }
     });
-    let target = |path: &str| MixTarget { method: "GET".into(), url: format!("http://h:1{path}"), weight: 1 };
+    let target =
+        |path: &str| MixTarget { method: "GET".into(), url: format!("http://h:1{path}"), weight: 1, name: None };
     let targets = vec![target("/fast"), target("/slow")];
     let mut books: Vec<TargetBooks> = targets
         .iter()

@@ -43,7 +43,6 @@ pub fn sessions(flow: Option<Flow>, seed: Option<u64>, plan: &mut Plan) -> Optio
     let measure_from = Timestamp(plan.workload.warmup.0);
     let sessions = FlowRun::new(flow, measure_from, seed.unwrap_or(DEFAULT_SEED), now);
     plan.observer = Some(sessions.observer_factory());
-    plan.is_scripted = true;
     Some(sessions)
 }
 

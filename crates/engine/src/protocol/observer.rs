@@ -205,22 +205,37 @@ impl Observer for Both {
 
 /// Makes the observer of each worker.
 #[derive(Clone)]
-pub struct ObserverFactory(Arc<dyn Fn() -> Box<dyn Observer> + Send + Sync>);
+pub struct ObserverFactory {
+    make: Arc<dyn Fn() -> Box<dyn Observer> + Send + Sync>,
+    follows_script: bool,
+}
 
 impl ObserverFactory {
     /// Calls `make` once for each worker, before the run.
     pub fn new(make: impl Fn() -> Box<dyn Observer> + Send + Sync + 'static) -> ObserverFactory {
-        ObserverFactory(Arc::new(make))
+        ObserverFactory { make: Arc::new(make), follows_script: false }
+    }
+
+    /// The same with observers that have a [`SessionScript`], which sessions of the partly open model follow.
+    pub fn of_script(make: impl Fn() -> Box<dyn Observer> + Send + Sync + 'static) -> ObserverFactory {
+        ObserverFactory { make: Arc::new(make), follows_script: true }
+    }
+
+    /// Its observers have a script.
+    pub fn follows_script(&self) -> bool {
+        self.follows_script
     }
 
     /// Both observers see each answer, this one first.
     #[must_use]
     pub fn and(self, other: ObserverFactory) -> ObserverFactory {
-        ObserverFactory::new(move || Box::new(Both(self.observer(), other.observer())))
+        let follows_script = self.follows_script || other.follows_script;
+        let both = ObserverFactory::new(move || Box::new(Both(self.observer(), other.observer())));
+        ObserverFactory { follows_script, ..both }
     }
 
     pub(crate) fn observer(&self) -> Box<dyn Observer> {
-        (self.0)()
+        (self.make)()
     }
 }
 

@@ -21,6 +21,7 @@ pub struct TargetRequests {
     method: Method,
     url: String,
     weight: u32,
+    name: Option<String>,
     bytes: Vec<u8>,
     /// Where each request ends in `bytes`.
     ends: Vec<usize>,
@@ -29,7 +30,18 @@ pub struct TargetRequests {
 impl TargetRequests {
     /// A target that has no request yet. `url` is for people and may have placeholders. A weight of 0 counts as 1.
     pub fn new(method: Method, url: String, weight: u32) -> TargetRequests {
-        TargetRequests { method, url, weight: weight.max(1), bytes: Vec::new(), ends: Vec::new() }
+        TargetRequests { method, url, weight: weight.max(1), name: None, bytes: Vec::new(), ends: Vec::new() }
+    }
+
+    /// The same, called by this name and not by method and path.
+    #[must_use]
+    pub fn named(self, name: String) -> TargetRequests {
+        TargetRequests { name: Some(name), ..self }
+    }
+
+    /// What its user calls it; `None`: by method and path.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// Adds the request of the next row, head and body.

@@ -4,12 +4,10 @@
 //! |---|---|
 //! | `answer` | an answer, as queries see it |
 //! | `query` | what is taken from an answer |
-//! | `filter` | what is made of it |
+//! | `convert` | what is made of it by filters |
 //! | `predicate` | what must hold of it |
-//! | `pattern` | JSONPaths and regular expressions, made before the run where they can be |
 
 pub(crate) mod answer;
-pub(crate) mod filter;
-pub(crate) mod pattern;
+pub(crate) mod convert;
 pub(crate) mod predicate;
 pub(crate) mod query;

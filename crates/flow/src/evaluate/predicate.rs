@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde_json::Value as Json;
 
-use super::pattern::RegexPattern;
-use crate::template::{Expression, Scope, Template, VariableId};
+use crate::scope::{Scope, VariableId};
+use crate::template::{Expression, RegexPattern, Template};
 use crate::value::Value;
 
 /// What must hold of a value.

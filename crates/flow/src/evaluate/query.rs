@@ -3,9 +3,10 @@
 use serde_json::Value as Json;
 
 use super::answer::Answer;
-use super::pattern::{self, JsonPathPattern, RegexPattern};
+use super::convert;
 use crate::cookies::SetCookie;
-use crate::template::{Scope, Template, VariableId};
+use crate::scope::{Scope, VariableId};
+use crate::template::{JsonPathPattern, NO_TEXT, RegexPattern, Template};
 use crate::value::Value;
 
 /// What is taken from an answer.
@@ -64,7 +65,7 @@ impl Query {
             Query::Status => Some(Value::integer(i64::from(answer.status))),
             Query::Version => Some(Value::text(answer.version)),
             Query::Header(name) => {
-                let name = name.render(scope).map_err(|_| "a variable has no text".to_owned())?;
+                let name = name.render(scope).map_err(|_| NO_TEXT.to_owned())?;
                 let mut values: Vec<String> = answer.header(&name).collect();
                 match values.len() {
                     0 => None,
@@ -77,11 +78,11 @@ impl Query {
             Query::Bytes => Some(Value::Bytes(answer.body.to_vec())),
             Query::JsonPath(path) => {
                 let json = answer.json().ok_or("the body is not JSON")?;
-                pattern::find(&*path.get(scope)?, json)
+                convert::find(&*path.get(scope)?, json)
             }
             Query::Regex(regex) => {
                 let text = answer.text().ok_or("the body is not UTF-8 text")?;
-                pattern::first_group(&*regex.get(scope)?, text)
+                convert::first_group(&*regex.get(scope)?, text)
             }
             Query::Variable(id) => scope.values[*id].clone(),
             Query::Duration => Some(Value::integer((answer.duration.0 / 1_000_000) as i64)),

@@ -5,9 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::cursor::shortened;
 use super::{Parser, Result};
-use crate::evaluate::filter::Filter;
 use crate::syntax::Body;
-use crate::template::{Piece, Template};
+use crate::template::{Filter, Piece, Template};
 
 /// The content type of JSON.
 pub(crate) const JSON: &str = "application/json";
@@ -143,6 +142,9 @@ impl Parser<'_> {
                 let word = self.at.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
                 if serde_json::from_str::<serde_json::Value>(word).is_err() {
                     let rest = shortened(start.rest().lines().next().unwrap_or_default());
+                    if depth > 0 {
+                        return Err(start.error(format!("this JSON is not understood at '{rest}'")));
+                    }
                     return Err(
                         start.error(format!("'{rest}' is not understood here: no section, no body, no request"))
                     );

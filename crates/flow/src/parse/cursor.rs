@@ -1,6 +1,6 @@
 //! A place in the text of a flow.
 
-use super::FlowError;
+use crate::error::FlowError;
 
 /// A place in a text, and the line that it is in.
 #[derive(Clone, Copy, Debug)]

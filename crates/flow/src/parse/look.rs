@@ -2,11 +2,9 @@
 
 use super::cursor::shortened;
 use super::{Parser, Result};
-use crate::evaluate::filter::Filter;
-use crate::evaluate::pattern::{JsonPathPattern, Pattern, RegexPattern};
 use crate::evaluate::query::{CookiePart, Query};
 use crate::syntax::Look;
-use crate::template::Template;
+use crate::template::{Filter, JsonPathPattern, Pattern, RegexPattern, Template};
 
 /// Words that end a query: what follows is a predicate.
 const PREDICATES: [&str; 24] = [

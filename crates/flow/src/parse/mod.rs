@@ -24,30 +24,15 @@ mod text;
 pub(crate) use body::JSON;
 pub(crate) use options::typed;
 
+use crate::error::FlowError;
+use crate::scope::VariableId;
 use crate::syntax::FlowFile;
-use crate::template::VariableId;
 use cursor::Cursor;
 
 /// Most bytes of a file.
 pub const MOST_FLOW_BYTES: usize = 4 << 20;
 /// Most requests of a file.
 const MOST_ENTRIES: usize = 1000;
-
-/// Why a flow cannot be run.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}: {problem}")]
-pub struct FlowError {
-    /// From 1.
-    pub line: usize,
-    /// What is wrong there, and what helps where something does.
-    pub problem: String,
-}
-
-impl FlowError {
-    pub(crate) fn new(line: usize, problem: impl Into<String>) -> FlowError {
-        FlowError { line, problem: problem.into() }
-    }
-}
 
 type Result<T> = std::result::Result<T, FlowError>;
 

@@ -3,9 +3,11 @@
 use truetail_model::time::Nanos;
 
 use super::cursor::shortened;
-use super::{FlowError, Parser, Result};
+use super::{Parser, Result};
+use crate::error::FlowError;
+use crate::scope::VariableId;
 use crate::syntax::{Delay, Entry, Options, Setting};
-use crate::template::{Piece, Template, VariableId};
+use crate::template::{Piece, Template};
 use crate::value::Value;
 
 /// Most times that a request is repeated.

@@ -32,7 +32,7 @@ fn plan(flow: &Flow, limits: Limits) -> Plan {
         think_time: Nanos::ZERO,
     };
     let target = Target::of(flow.requests(), flow.origin().clone(), &Default::default()).unwrap();
-    Plan { is_scripted: true, ..Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target) }
+    Plan::new(Workload { model, limits, warmup: Nanos::ZERO }, target)
 }
 
 fn run(server: &Server, text: &str) -> Measured {
@@ -237,4 +237,19 @@ fn repeated_requests_are_one_step() {
     let measured = run(&server, "GET {{host}}/a\n\nGET {{host}}/b\n[Options]\nrepeat: 3\n");
     assert_eq!((measured.facts.steps[1].per_session, measured.facts.steps[1].reached), (3, 3 * SESSIONS));
     assert_eq!((server.count("GET /a"), server.count("GET /b")), (SESSIONS, 3 * SESSIONS));
+}
+
+#[test]
+fn what_grows_without_end_is_an_outcome() {
+    let server = Server::start(|_, _| (200, Vec::new(), "a".repeat(1 << 20)));
+    let doubled = "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\n\nGET {{host}}/b\n[Options]\nrepeat: 40\nvariable: x={{x}}{{x}}\n";
+    let measured = run(&server, doubled);
+    assert_eq!(measured.facts.steps[0].ended_here.get(&EarlyEnd::Request), Some(&SESSIONS), "{:?}", measured.facts);
+    let replaced = "GET {{host}}/a\nHTTP 200\n[Captures]\nx: body\ny: body replace \"a\" \"{{x}}\"\n";
+    assert_eq!(run(&server, replaced).facts.steps[0].ended_here.get(&EarlyEnd::Capture), Some(&SESSIONS));
+    let many = format!(
+        "GET {{{{host}}}}/a\nHTTP 200\n[Captures]\nx: body\n\nPOST {{{{host}}}}/b\n`{}`\n",
+        "{{x}}".repeat(100)
+    );
+    assert_eq!(run(&server, &many).facts.steps[0].ended_here.get(&EarlyEnd::Request), Some(&SESSIONS));
 }

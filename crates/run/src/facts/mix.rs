@@ -29,6 +29,9 @@ pub struct MixTarget {
     pub url: String,
     /// Its weight: its share of the arrivals is this number divided by the sum of all weights.
     pub weight: u32,
+    /// What its user calls it; `None`: by method and path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 /// The outcomes of the measured arrivals of one target.

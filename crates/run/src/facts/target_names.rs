@@ -6,18 +6,17 @@ use super::mix::MixTarget;
 use super::offered::OfferedLoad;
 
 impl OfferedLoad {
-    /// The name of each target, by which gates and findings call it: method and path with its query, such as `GET /items`.
-    /// The second of the same name is `GET /items #2`. Empty where nothing has a URL.
+    /// The name of each target, by which gates and findings call it: its own, or method and path with its query, such as
+    /// `GET /items`. The second of the same name is `GET /items #2`. Empty where nothing has a URL.
     pub fn target_names(&self) -> Vec<String> {
-        let several: Vec<(&str, &str)> = match &self.mix {
-            Some(mix) => {
-                mix.targets.iter().map(|MixTarget { method, url, .. }| (method.as_str(), url.as_str())).collect()
-            }
-            None => self.method.iter().zip(&self.url).map(|(method, url)| (method.as_str(), url.as_str())).collect(),
+        let by_path = |method: &str, url: &str| format!("{method} {}", path_of(url));
+        let own = |target: &MixTarget| target.name.clone().unwrap_or_else(|| by_path(&target.method, &target.url));
+        let several: Vec<String> = match &self.mix {
+            Some(mix) => mix.targets.iter().map(own).collect(),
+            None => self.method.iter().zip(&self.url).map(|(method, url)| by_path(method, url)).collect(),
         };
         let (mut taken, mut used) = (HashSet::new(), HashMap::new());
-        let unique = |(method, url): (&str, &str)| {
-            let name = format!("{method} {}", path_of(url));
+        let unique = |name: String| {
             // Where the last of the same name ended, so that many of one name take no time.
             let number: &mut usize = used.entry(name.clone()).or_insert(0);
             loop {

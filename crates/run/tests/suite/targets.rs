@@ -92,7 +92,7 @@ fn the_gates_of_a_run_are_loaded_with_it() {
 #[test]
 fn names_are_method_and_path_and_differ() {
     let mut offered: OfferedLoad = example().facts.offered;
-    let target = |method: &str, url: &str| MixTarget { method: method.into(), url: url.into(), weight: 1 };
+    let target = |method: &str, url: &str| MixTarget { method: method.into(), url: url.into(), weight: 1, name: None };
     let mix = offered.mix.as_mut().unwrap();
     mix.targets = vec![
         target("GET", "http://h:1/items?page={{n}}"),
@@ -113,7 +113,7 @@ fn names_are_method_and_path_and_differ() {
 #[test]
 fn many_targets_of_one_name_are_numbered() {
     let names = |urls: &[&str]| {
-        let target = |url: &&str| MixTarget { method: "GET".to_owned(), url: (*url).to_owned(), weight: 1 };
+        let target = |url: &&str| MixTarget { method: "GET".to_owned(), url: (*url).to_owned(), weight: 1, name: None };
         let mix = Mix { targets: urls.iter().map(target).collect(), ..support::mix() };
         OfferedLoad { mix: Some(mix), ..support::offered() }.target_names()
     };

@@ -121,6 +121,7 @@ pub fn mix() -> Mix {
             method: "GET".to_owned(),
             url: "http://127.0.0.1:8080/api/{{id}}".to_owned(),
             weight: 3,
+            name: None,
         }],
         rows: 7,
         order: Some("random".to_owned()),

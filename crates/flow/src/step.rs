@@ -1,0 +1,43 @@
+//! A step of a flow: everything made that can be made before the run.
+
+use truetail_engine::Method;
+use truetail_model::time::Nanos;
+
+use crate::request::StepRequest;
+use crate::scope::{Scope, VariableId};
+use crate::syntax::{Delay, Expected, Setting};
+use crate::value::Value;
+
+/// Most bytes of a value that an option sets: one that is put into itself grows with each repetition.
+const MOST_SET_BYTES: usize = 1 << 20;
+
+/// A request of a flow, and what is expected of its answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    pub(crate) method: Method,
+    /// The URL for people.
+    pub(crate) url: String,
+    pub(crate) request: StepRequest,
+    pub(crate) delay: Option<Delay>,
+    pub(crate) settings: Vec<(VariableId, Setting)>,
+    pub(crate) max_time: Option<Nanos>,
+    pub(crate) expected: Option<Expected>,
+    /// Something is asked of the body of the answer.
+    pub(crate) needs_body: bool,
+}
+
+impl Step {
+    /// Does what its options say of variables; false where one has no text.
+    pub(crate) fn set_variables(&self, scope: &mut Scope) -> bool {
+        self.settings.iter().all(|(variable, setting)| {
+            let value = match setting {
+                Setting::Value(value) => Some(value.clone()),
+                Setting::Text(template) => template.render(scope).ok().map(Value::text),
+            };
+            scope.values[*variable] = value.filter(|value| value.weight() <= MOST_SET_BYTES);
+            scope.values[*variable].is_some()
+        })
+    }
+}
