@@ -14,6 +14,7 @@ mod docs;
 mod documented;
 mod explore;
 mod export;
+mod flows;
 mod gates;
 mod habits;
 mod hard_times;

@@ -9,6 +9,8 @@ impl Parser<'_> {
     /// A request, and what is expected of its answer. The method comes next.
     pub(super) fn entry(&mut self) -> Result<Entry> {
         let line = self.at.line();
+        // Those that are read from here on stand before the next request.
+        let remarks = std::mem::take(&mut self.remarks);
         let method = self.method()?;
         let url = self.url()?;
         let mut entry = Entry {
@@ -23,7 +25,7 @@ impl Parser<'_> {
             response: None,
         };
         self.sections(&mut entry)?;
-        self.remarks_of(&mut entry)?;
+        Self::heed(remarks, &mut entry)?;
         if !self.is_at_response() && !self.is_at_request() {
             entry.body = self.body()?;
             self.skip_blank();

@@ -77,9 +77,9 @@ impl Parser<'_> {
         Ok((variable, Setting::Text(Template(first.into_iter().chain(rest).collect()))))
     }
 
-    /// Takes our own comments that stand before or in a request.
-    pub(super) fn remarks_of(&mut self, entry: &mut Entry) -> Result<()> {
-        for (line, remark) in std::mem::take(&mut self.remarks) {
+    /// Does what our own comments before a request say.
+    pub(super) fn heed(remarks: Vec<(usize, &str)>, entry: &mut Entry) -> Result<()> {
+        for (line, remark) in remarks {
             let mut words = remark.splitn(2, [' ', '\t']);
             let (first, rest) = (words.next().unwrap_or_default(), words.next().unwrap_or_default().trim());
             let at_line = |problem: String| FlowError::new(line, problem);

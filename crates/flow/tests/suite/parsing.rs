@@ -112,6 +112,15 @@ fn what_is_supported_is_read() {
 }
 
 #[test]
+fn our_own_comments_belong_to_the_request_after_them() {
+    let text = "# truetail: name a\nGET {{host}}/1\n\n# truetail: name b\nGET {{host}}/2\nX: y\n# truetail: name b\n# another\n\n\
+                GET {{host}}/3\nHTTP 200\n\nGET {{host}}/3\n\nGET {{host}}/3\n";
+    let steps = flow(text).unwrap().itinerary().steps;
+    let steps: Vec<(&str, usize)> = steps.iter().map(|(name, line)| (name.as_str(), *line)).collect();
+    assert_eq!(steps, [("a", 2), ("b", 5), ("b #2", 10), ("GET /3", 13), ("GET /3 #2", 15)]);
+}
+
+#[test]
 fn the_first_request_is_made_before_the_run() {
     let flow = flow(WITH_EVERYTHING).unwrap();
     let requests = flow.requests();

@@ -46,8 +46,11 @@ pub fn measured(run: &Run) -> Option<String> {
             Some(format!("imported from {tool} {}", version.as_deref().unwrap_or("")).trim_end().to_owned())
         }
     };
-    let parts: Vec<String> =
-        [what, offered.mix.as_ref().and_then(mix), offered.name.clone(), how].into_iter().flatten().collect();
+    let mix = match &run.facts.sessions {
+        Some(sessions) => Some(format!("flow {}", sessions.flow)),
+        None => offered.mix.as_ref().and_then(mix),
+    };
+    let parts: Vec<String> = [what, mix, offered.name.clone(), how].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 

@@ -7,6 +7,7 @@ mod merge;
 #[path = "../../../../tests/missing.rs"]
 mod missing;
 mod round_trip;
+mod sessions;
 mod streams;
 #[path = "../support/mod.rs"]
 mod support;
