@@ -84,14 +84,6 @@ impl FlowScript {
         }
     }
 
-    fn session(&mut self, user: u32) -> &mut Session {
-        let user = user as usize;
-        if self.sessions.len() <= user {
-            self.sessions.resize_with(user + 1, Session::new);
-        }
-        &mut self.sessions[user]
-    }
-
     fn record(&mut self, intended: Timestamp, issued: u32, end: SessionEnd, time: Nanos) {
         if intended >= self.plan.measure_from {
             self.books.record(issued, end, time);
@@ -112,8 +104,7 @@ impl FlowScript {
         let duration = ended.end.since(ended.arrival.intended_start);
         let answer = Answer::new(status, reading.version, &reading.fields, &reading.body, duration);
         let is_whole = reading.body_bytes == reading.body.len() as u64;
-        let plan = Arc::clone(&self.plan);
-        let session = &mut self.sessions[user as usize];
+        let (plan, session) = (&*self.plan, &mut self.sessions[user as usize]);
         let disappointment = session.answered(&plan.flow, &plan.site, &answer, is_whole, ended.end);
         let intended = session.intended;
         let step = ended.id.target as usize;
@@ -202,8 +193,11 @@ impl Observer for FlowScript {
 
 impl SessionScript for FlowScript {
     fn next_request(&mut self, user: u32, number: u64, arrival: Arrival, request: &mut Vec<u8>) -> u32 {
-        let plan = Arc::clone(&self.plan);
-        let session = self.session(user);
+        let at = user as usize;
+        if self.sessions.len() <= at {
+            self.sessions.resize_with(at + 1, Session::new);
+        }
+        let (plan, session) = (&*self.plan, &mut self.sessions[at]);
         if !session.is_open {
             session.open(&plan.flow, number, arrival, plan.seed);
         }

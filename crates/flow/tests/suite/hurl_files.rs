@@ -14,7 +14,7 @@ const FOLDER: &str = "TRUETAIL_HURL_FILES";
 fn hurl_s_own_test_files_are_read_or_refused() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else {
         missing::missing_everywhere(
-            "the test files of Hurl",
+            "Hurl's integration folder",
             &format!("clone Hurl and set {FOLDER} to its integration folder"),
         );
         return;

@@ -123,10 +123,10 @@ fn every_session_has_its_own_variables_and_cookies() {
 #[test]
 fn planned_think_time_is_no_part_of_a_session_s_time() {
     let server = Server::start(|_, _| (200, Vec::new(), String::new()));
-    let text = "GET {{host}}/a\n\nGET {{host}}/b\n[Options]\ndelay: 10s\n";
-    let limits = Limits { drain: Nanos::from_millis(200), ..Limits::default() };
+    let text = "GET {{host}}/a\n\nGET {{host}}/b\n[Options]\ndelay: 60s\n";
+    let limits = Limits { drain: Nanos::from_secs(2), ..Limits::default() };
     let measured = run_within(&server, text, limits);
-    // The run ends before anybody has thought for ten seconds.
+    // The run ends before anybody has thought for a minute.
     assert_eq!(measured.facts.tally.in_flight_at_end, SESSIONS);
     assert_eq!((measured.facts.steps[1].reached, measured.facts.steps[1].not_reached.run_ended), (0, SESSIONS));
     assert_eq!(measured.output.snapshot.tally.planned, SESSIONS);
@@ -201,7 +201,7 @@ fn sessions_that_find_no_connection_are_never_begun_or_in_flight() {
         std::thread::sleep(std::time::Duration::from_secs(30));
         (200, Vec::new(), String::new())
     });
-    let limits = Limits { connections: Some(2), drain: Nanos::from_millis(300), ..Limits::default() };
+    let limits = Limits { connections: Some(2), drain: Nanos::from_secs(2), ..Limits::default() };
     let measured = run_within(&server, "GET {{host}}/a\n\nGET {{host}}/b\n", limits);
     let tally = measured.facts.tally;
     assert_eq!((tally.planned, tally.in_flight_at_end, tally.never_begun), (SESSIONS, 2, SESSIONS - 2));

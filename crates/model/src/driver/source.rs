@@ -130,7 +130,7 @@ impl ArrivalSource {
     /// What is due in sessions at or after `end` is left out.
     pub(super) fn end_sessions_at(&mut self, end: Timestamp) {
         if let ArrivalSource::PartlyOpen(source) = self {
-            source.follow_ups_end = end;
+            source.follow_ups_end = source.follow_ups_end.min(end);
         }
     }
 

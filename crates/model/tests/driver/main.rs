@@ -5,6 +5,7 @@ mod cap;
 mod cases;
 mod checks;
 mod player;
+mod script;
 mod single;
 
 use cases::case;

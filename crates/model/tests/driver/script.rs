@@ -1,0 +1,79 @@
+//! Sessions that follow a script: they go on when the caller says so, and end when it says so.
+
+use truetail_model::arrival::{Horizon, Profile, Schedule, Spacing};
+use truetail_model::driver::{Directive, Driver, WorkerShare};
+use truetail_model::time::{Nanos, Timestamp};
+use truetail_model::workload::{Limits, LoadModel, Workload};
+
+use crate::MS;
+
+/// Four sessions, 100 ms apart, of at most three requests; the drain lasts for two seconds.
+fn driver() -> Driver {
+    let sessions = Schedule {
+        profile: Profile::constant("10/s".parse().unwrap()),
+        spacing: Spacing::Even,
+        seed: 1,
+        horizon: Horizon { duration: Some(Nanos(400 * MS)), requests: None },
+    };
+    let model = LoadModel::PartlyOpen { sessions, requests_per_session: 3, think_time: Nanos::ZERO };
+    let limits = Limits { drain: Nanos::from_secs(2), ..Limits::default() };
+    let mut driver = Driver::new(&Workload { model, limits, warmup: Nanos::ZERO }, WorkerShare::WHOLE);
+    driver.follow_script();
+    driver
+}
+
+/// The user of the request that is due at `ms`, and when it was due.
+fn started(driver: &mut Driver, ms: u64) -> (u32, u64) {
+    match driver.poll(Timestamp(ms * MS)) {
+        Directive::Start(start) => (start.user, start.arrival.intended_start.0 / MS),
+        other => panic!("{other:?} at {ms} ms"),
+    }
+}
+
+#[test]
+fn a_session_goes_on_after_the_last_one_has_begun() {
+    let mut driver = driver();
+    let (user, _) = started(&mut driver, 0);
+    driver.complete_step(user, Timestamp(50 * MS), Some(Timestamp(1_000 * MS)));
+    for ms in [100, 200, 300] {
+        let (user, due) = started(&mut driver, ms);
+        assert_eq!((due, driver.session_number(user)), (ms, ms / 100));
+        driver.complete_step(user, Timestamp(ms * MS), None);
+    }
+    assert_eq!(driver.poll(Timestamp(400 * MS)), Directive::Wait { until: Timestamp(1_000 * MS) });
+    assert_eq!(started(&mut driver, 1_010), (user, 1_000));
+    assert_eq!(driver.session_number(user), 0);
+    driver.complete_step(user, Timestamp(1_100 * MS), None);
+    assert_eq!(driver.poll(Timestamp(1_100 * MS)), Directive::Finished);
+    driver.end_sessions_at(Timestamp(1_100 * MS));
+    assert_eq!(driver.unissued(), None);
+}
+
+#[test]
+fn what_was_due_at_the_end_is_unissued_and_what_was_not_is_left_out() {
+    let mut driver = driver();
+    let users: Vec<u32> = [0, 100, 200, 300].into_iter().map(|ms| started(&mut driver, ms).0).collect();
+    driver.complete_step(users[0], Timestamp(310 * MS), Some(Timestamp(2_390 * MS)));
+    driver.complete_step(users[1], Timestamp(310 * MS), Some(Timestamp(9_000 * MS)));
+    driver.complete_step(users[2], Timestamp(310 * MS), None);
+    assert_eq!(driver.poll(Timestamp(2_400 * MS)), Directive::Expired, "the drain is over");
+    driver.complete_step(users[3], Timestamp(2_400 * MS), None);
+    driver.end_sessions_at(Timestamp(2_400 * MS));
+    let (arrival, user) = driver.unissued_of().expect("one was due");
+    assert_eq!((arrival.intended_start.0 / MS, user), (2_390, Some(users[0])));
+    assert_eq!(driver.unissued_of(), None);
+}
+
+#[test]
+fn nothing_goes_on_after_a_stop() {
+    let mut driver = driver();
+    let (user, _) = started(&mut driver, 0);
+    let (other, _) = started(&mut driver, 100);
+    driver.complete_step(user, Timestamp(120 * MS), Some(Timestamp(160 * MS)));
+    driver.stop(Timestamp(150 * MS));
+    assert!(matches!(driver.poll(Timestamp(200 * MS)), Directive::Wait { .. }));
+    driver.complete_step(other, Timestamp(250 * MS), Some(Timestamp(250 * MS)));
+    assert_eq!(driver.poll(Timestamp(250 * MS)), Directive::Finished);
+    driver.end_sessions_at(Timestamp(250 * MS));
+    assert_eq!(driver.unissued_of(), None, "what would have come later is not planned");
+}
