@@ -1,8 +1,10 @@
 //! A flow that can be run: its steps, checked, with everything made that can be made before the run.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 
 use truetail_engine::{Origin, RequestSet, TargetRequests};
+use truetail_model::random::mix64;
 use truetail_model::time::Timestamp;
 
 use crate::books::Itinerary;
@@ -10,7 +12,7 @@ use crate::cookies::CookieJar;
 use crate::error::FlowError;
 use crate::make::{ReadFile, StepMaker};
 use crate::parse::{self, typed};
-use crate::request::Sender;
+use crate::request::{Sender, StepRequest};
 use crate::scope::Scope;
 use crate::scope::VariableId;
 use crate::step::Step;
@@ -101,8 +103,8 @@ impl Flow {
         let (_, first) = self.first_request();
         let steps = self.steps.iter().enumerate().map(|(nth, step)| {
             let mut target = TargetRequests::new(step.method.clone(), step.url.clone(), 1).named(step.name.clone());
-            let written = format!("{:?}", step.request);
-            target.push(if nth == 0 { &first } else { written.as_bytes() });
+            let hash = hash_of(&step.request);
+            target.push(if nth == 0 { &first } else { &hash });
             target
         });
         RequestSet::of_steps(steps.collect()).expect("a flow has a step")
@@ -129,6 +131,21 @@ impl Flow {
         let is_made = self.steps[0].request.write(&mut sender, &mut out).is_ok();
         (is_set && is_made, out)
     }
+}
+
+/// What tells a request that depends on answers from others.
+fn hash_of(request: &StepRequest) -> [u8; 8] {
+    struct Hash(u64);
+    impl fmt::Write for Hash {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0 = text.bytes().fold(self.0, |hash, byte| mix64(hash ^ u64::from(byte)));
+            Ok(())
+        }
+    }
+    let mut hash = Hash(0);
+    // Nothing here fails.
+    let _ = fmt::Write::write_fmt(&mut hash, format_args!("{request:?}"));
+    hash.0.to_le_bytes()
 }
 
 fn initial_values(file: &FlowFile, variables: &[(String, String)]) -> Vec<Option<Value>> {

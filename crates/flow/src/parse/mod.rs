@@ -21,6 +21,8 @@ mod options;
 mod predicate;
 mod text;
 
+use std::collections::HashMap;
+
 pub(crate) use body::JSON;
 pub(crate) use options::typed;
 
@@ -41,6 +43,8 @@ type Result<T> = std::result::Result<T, FlowError>;
 struct Parser<'a> {
     at: Cursor<'a>,
     names: Vec<String>,
+    /// The number of each variable.
+    variables: HashMap<String, VariableId>,
     /// Our own comments since they were last taken: line and text.
     remarks: Vec<(usize, &'a str)>,
     /// How many templates this place is inside of: a filter may hold a text with a template.
@@ -56,7 +60,8 @@ pub(crate) fn parse(text: &str) -> Result<FlowFile> {
         return Err(FlowError::new(1, format!("the file is larger than {} MiB, the limit", MOST_FLOW_BYTES >> 20)));
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut parser = Parser { at: Cursor::new(text), names: Vec::new(), remarks: Vec::new(), depth: 0 };
+    let mut parser =
+        Parser { at: Cursor::new(text), names: Vec::new(), variables: HashMap::new(), remarks: Vec::new(), depth: 0 };
     let mut entries = Vec::new();
     loop {
         parser.skip_blank();
@@ -95,9 +100,11 @@ impl<'a> Parser<'a> {
 
     /// The number of a variable.
     fn variable(&mut self, name: &str) -> VariableId {
-        self.names.iter().position(|known| known == name).unwrap_or_else(|| {
-            self.names.push(name.to_owned());
-            self.names.len() - 1
-        })
+        if let Some(known) = self.variables.get(name) {
+            return *known;
+        }
+        self.names.push(name.to_owned());
+        self.variables.insert(name.to_owned(), self.names.len() - 1);
+        self.names.len() - 1
     }
 }
