@@ -72,7 +72,7 @@ pub(super) fn steps(run: &Run, findings: &Findings, style: Style) -> Vec<String>
     let mut table = TextTable::new(&columns);
     for (nth, step) in sessions.steps.iter().enumerate().take(SHOWN) {
         let counts = [step.reached, step.not_reached.total(), step.ended()].map(number::count);
-        let times = times_of(findings, nth, sessions.steps.len());
+        let times = times_of(findings, nth, sessions.steps.len()).filter(|times| times.count > 0);
         let quantiles = QUANTILES.map(|q| times.map_or("–".to_owned(), |times| quantile(times, q)));
         table.row(std::iter::once(step.name.clone()).chain(counts).chain(quantiles).collect());
     }
