@@ -36,8 +36,7 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Reads a flow. `name`: what it is called; `variables`: what is set before the first step of each session; `headers`: lines
-    /// `Name: value` for each request that does not set them.
+    /// Reads a flow. `name`: what it is called; `variables`: what is set before the first step of each session.
     ///
     /// # Errors
     /// What is wrong with it, or not supported, and in which line.

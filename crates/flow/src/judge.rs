@@ -44,14 +44,8 @@ pub(crate) fn judge(step: &Step, answer: &Answer<'_>, scope: &mut Scope) -> Resu
     for assert in &expected.asserts {
         let failed = |why: String| Disappointment::new(EarlyEnd::Assert, assert.line, why);
         let found = look(&assert.look, answer, scope).map_err(failed)?;
-        let holds = assert.predicate.holds(found.as_ref(), scope);
         // What cannot be judged does not hold, whichever way round it was asked.
-        let holds = if assert.not && found.is_none() {
-            holds.map_or(true, |holds| !holds)
-        } else {
-            holds.map_err(failed)? != assert.not
-        };
-        if !holds {
+        if assert.predicate.holds(found.as_ref(), scope).map_err(failed)? == assert.not {
             return Err(failed("the assert does not hold".to_owned()));
         }
     }

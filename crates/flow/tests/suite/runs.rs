@@ -158,6 +158,12 @@ fn a_session_that_is_disappointed_ends_and_stays_in_the_books() {
             EarlyEnd::Assert,
             "line 4",
         ),
+        (
+            "GET {{host}}/a\nHTTP 200\n[Asserts]\njsonpath \"$.b\" not contains 1",
+            0,
+            EarlyEnd::Assert,
+            "line 4: there is no value",
+        ),
         ("GET {{host}}/a\nHTTP 200\n[Asserts]\nbody contains 3", 0, EarlyEnd::Assert, "line 4"),
         (
             "GET {{host}}/a\nHTTP 200\n[Captures]\nx: jsonpath \"$.a\"\n\nGET {{host}}/{{x}}",
