@@ -92,7 +92,7 @@ impl Query {
 
 fn cookie(answer: &Answer<'_>, name: &str, part: CookiePart) -> Option<Value> {
     let set = answer.fields.all("set-cookie").filter_map(SetCookie::parse).find(|cookie| cookie.name == name)?;
-    let flag = |is_set: bool| is_set.then(|| Value::Json(Json::Bool(true)));
+    let flag = |is_set: bool| is_set.then_some(Value::Json(Json::Bool(true)));
     match part {
         CookiePart::Value => Some(Value::text(set.value)),
         CookiePart::MaxAge => set.max_age.map(Value::integer),

@@ -66,7 +66,7 @@ impl Parser<'_> {
         } else {
             known.ok_or_else(|| start.error(format!("a body of {} is not supported", shortened(kind))))?
         };
-        if is_raw && !one_line && kind != "" {
+        if is_raw && !one_line && !kind.is_empty() {
             return Err(start.error(format!("'```{}' is not supported", shortened(header))));
         }
         let mut template = Template::default();
@@ -228,7 +228,7 @@ impl Parser<'_> {
 fn of_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u32> =
         text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect::<Option<_>>()?;
-    (digits.len() % 2 == 0).then(|| digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect())
+    digits.len().is_multiple_of(2).then(|| digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect())
 }
 
 fn of_base64(text: &str) -> Option<Vec<u8>> {
