@@ -88,7 +88,7 @@ fn books_of_sessions_that_do_not_balance_are_refused() {
         |sessions| sessions.tally.planned = u64::MAX,
         |sessions| sessions.steps[0].reached += 1,
         |sessions| sessions.steps[1].not_reached.run_ended = u64::MAX,
-        |sessions| drop(sessions.steps[1].ended_here.insert(EarlyEnd::Assert, 1)),
+        |sessions| *sessions.steps[1].ended_here.entry(EarlyEnd::Assert).or_default() += 1,
         |sessions| sessions.times.of_mut(SessionTime::Failed).record_n(Nanos(1), 1),
     ];
     for (number, change) in changes.into_iter().enumerate() {
