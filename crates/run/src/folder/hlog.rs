@@ -63,7 +63,7 @@ _censored what was waited for those that might have gone on, with _failed until 
 const TAG_WIDTH: usize = 19;
 
 /// The comment at the head of a log: what its tags mean.
-fn comment(facts: &Facts, snapshot: &Snapshot) -> String {
+fn comment(snapshot: &Snapshot, has_streams: bool, has_sessions: bool) -> String {
     let is_written = |metric: &Metric| metric.is_written(snapshot.metric(*metric).count());
     let metrics = Metric::with_parts().into_iter().filter(is_written);
     let tags = metrics.map(|metric| (metric.name(), metric.definition().description));
@@ -71,8 +71,8 @@ fn comment(facts: &Facts, snapshot: &Snapshot) -> String {
         .chain([(v1::ERROR_STATUS_TIME, ERROR_STATUS)])
         .map(|(tag, meaning)| format!("{tag:TAG_WIDTH$}{}\n", meaning.replace('\n', &format!("\n{:TAG_WIDTH$}", ""))));
     let by_target = if snapshot.targets.is_empty() { "" } else { BY_TARGET };
-    let by_stream = if facts.stream.is_some() { BY_STREAM } else { "" };
-    let by_session = if facts.sessions.is_some() { BY_SESSION } else { "" };
+    let by_stream = if has_streams { BY_STREAM } else { "" };
+    let by_session = if has_sessions { BY_SESSION } else { "" };
     format!("{BEGINNING}{}{ALL_TOGETHER}{by_target}{by_stream}{by_session}", meanings.collect::<String>())
 }
 
@@ -84,7 +84,8 @@ pub(super) fn write(
     intervals: IntervalWidth,
 ) -> io::Result<()> {
     let mut serializer = V2DeflateSerializer::new();
-    let log = head(facts, &comment(facts, snapshot)).begin_log_with(&mut out, &mut serializer)?;
+    let log = head(facts, &comment(snapshot, facts.stream.is_some(), facts.sessions.is_some()))
+        .begin_log_with(&mut out, &mut serializer)?;
     let mut lines = Lines { log, scratch: scratch(facts, snapshot) };
     let whole = Interval::whole(snapshot);
     for (tag, histogram) in v1::tagged(snapshot) {
@@ -353,6 +354,6 @@ read_lag           answers: from their arrival in this host, where the other tim
 error_status_time  the part of response_time with a status of 400 and above; one line for the whole run
 All planned arrivals are response_time, censored and failed together: quantiles of response_time alone leave out
 every arrival without an answer.";
-        assert_eq!(comment(&Snapshot::default(), false), expected);
+        assert_eq!(comment(&Snapshot::default(), false, false), expected);
     }
 }
