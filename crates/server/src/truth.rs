@@ -1,10 +1,11 @@
 //! The truth: what the server knows of each request that it admitted.
 
-use std::io;
+use std::io::{self, Write};
 
 use truetail_model::service::FaultSet;
 
 use crate::stream::StreamTruth;
+use crate::truth_log::LogRow;
 
 /// How a request ended on the server's side.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -82,6 +83,29 @@ pub struct TruthRow {
     pub faults: FaultSet,
 }
 
+impl LogRow for TruthRow {
+    const HEADER: &'static str = "epoch,number,arrived_ns,due_ns,answered_ns,status,ending,faults";
+
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        write!(out, "{},{},{},", self.epoch, self.number, self.arrived_ns)?;
+        write_if_any(out, self.due_ns)?;
+        write_if_any(out, self.answered_ns)?;
+        write_if_any(out, self.status.map(u64::from))?;
+        write!(out, "{},", self.ending.name())?;
+        for (index, fault) in self.faults.iter().enumerate() {
+            write!(out, "{}{}", if index == 0 { "" } else { "+" }, fault.name())?;
+        }
+        writeln!(out)
+    }
+}
+
+fn write_if_any(out: &mut impl Write, value: Option<u64>) -> io::Result<()> {
+    match value {
+        Some(value) => write!(out, "{value},"),
+        None => write!(out, ","),
+    }
+}
+
 /// Counts over all epochs. Every admitted request has exactly one ending.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Totals {
@@ -117,7 +141,7 @@ pub struct ServerTruth {
     pub totals: Totals,
     /// When the fault clock of each epoch started, nanoseconds since 1970 UTC.
     pub clock_starts_unix_ns: Vec<u64>,
-    /// Why the truth log is incomplete; `None` when it is complete.
+    /// Why a truth log is incomplete; `None` when all are complete.
     pub log_error: Option<io::Error>,
 }
 
