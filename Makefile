@@ -8,9 +8,9 @@
 # make instructions   instructions a request, counted by valgrind: a line in bench/results/instructions.csv
 # make fuzz   what truetail reads that others wrote, damaged: answers of servers, requests, run folders, scenarios, outputs
 #             of tools; FUZZ_SECONDS each (600)
-# make scenario-02   load tools through a scenario (01 … 05): installs those that can be had, runs them one after the
+# make scenario-02   load tools through a scenario (01 … 06): installs those that can be had, runs them one after the
 #             other, and writes table and pictures to $(LAB). A minute and more each; what is there is kept
-# make scenarios     all five; then make docs-lab writes the pages of docs/lab
+# make scenarios     01 to 05; then make docs-lab writes the pages of docs/lab
 # make docs   the documents as a site in target/docs-site, with mdBook, which it installs first
 # make docs-pictures   the pictures of docs/img that truetail draws
 # make docs-moving     the commands of docs/moving beside each other: how many requests the server saw
@@ -65,7 +65,7 @@ lab-ready:
 # Two at once would take the processor from each other.
 .NOTPARALLEL:
 
-SCENARIOS := scenario-01 scenario-02 scenario-03 scenario-04 scenario-05
+SCENARIOS := scenario-01 scenario-02 scenario-03 scenario-04 scenario-05 scenario-06
 .PHONY: $(SCENARIOS)
 $(SCENARIOS): scenario-%: lab-ready
 	$${CARGO_TARGET_DIR:-target}/release/truetail lab run $* --out $(LAB)

@@ -116,7 +116,9 @@ impl SharedState {
         let key = StreamKey { token, number: self.streams };
         let mut answer = StreamAnswer::new(key.number, text, pending.form, asked.streams, exchange.due);
         if !pending.form.is_head {
-            self.fill(&mut answer, &pending, key, exchange.due.max(now));
+            // Without a body the request is ready as soon as the service is.
+            let ready = if exchange.request_read { exchange.due } else { exchange.due.max(now) };
+            self.fill(&mut answer, &pending, key, ready);
         }
         exchange.stream(answer);
     }

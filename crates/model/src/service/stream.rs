@@ -160,11 +160,9 @@ impl StreamOutline {
 
 impl StreamContent {
     /// Most events that a stream may have: an answer is kept whole, and a token takes up to eight bytes.
-    pub const fn most_events(&self) -> u64 {
-        let for_tokens = self.tokens.saturating_mul(8);
-        let bytes_each = if for_tokens > self.bytes { for_tokens } else { self.bytes };
-        let most = if bytes_each == 0 { MOST_EVENTS } else { MOST_STREAM_BYTES / bytes_each };
-        if most < MOST_EVENTS { most } else { MOST_EVENTS }
+    pub fn most_events(&self) -> u64 {
+        let bytes_each = self.bytes.max(self.tokens.saturating_mul(8));
+        MOST_STREAM_BYTES.checked_div(bytes_each).unwrap_or(MOST_EVENTS).min(MOST_EVENTS)
     }
 
     /// The events of a stream that answers `request`.

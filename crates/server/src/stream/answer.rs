@@ -112,11 +112,14 @@ impl StreamAnswer {
         }
     }
 
-    /// Has the bytes from `before` on leave in parts, the last one at `at`.
+    /// Has bytes from `before` on leave in parts before `at`: those inside the first event, so that no event is complete before
+    /// all are.
     fn trickle(&mut self, before: u64, at: Timestamp, trickle: Nanos) {
+        let write = &self.bytes[before as usize..];
+        let length = write.windows(2).position(|pair| pair == b"\n\n").unwrap_or(write.len()) as u64;
         let earliest = Timestamp(at.0.saturating_sub(trickle.0));
         let begins = self.writes.last().map_or(earliest, |last| last.at.max(earliest));
-        let (length, time) = (self.bytes.len() as u64 - before, at.since(begins).0);
+        let time = at.since(begins).0;
         let part = |part: u64| Write {
             at: begins + Nanos((u128::from(time) * u128::from(part) / u128::from(PARTS)) as u64),
             end: before + length * part / PARTS,
