@@ -71,7 +71,8 @@ pub struct TruthRow {
     pub number: u64,
     /// When its head had been read: its arrival.
     pub arrived_ns: u64,
-    /// When the last byte of its answer was to leave; for a reset, when the reset was due; `None` for a black hole.
+    /// When the last byte of its answer was to leave; for a reset, when the reset was due; `None` for a black hole,
+    /// and for a stream that a batch had not ended.
     pub due_ns: Option<u64>,
     /// When the last byte had been handed to the system; `None` unless [`Ending::sent_something`].
     pub answered_ns: Option<u64>,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use truetail_analysis::truth::{StreamTruth, stream_truth, truth};
-use truetail_model::record::CompactHistogram;
+use truetail_model::record::{CompactHistogram, rank_of};
 use truetail_model::scenario::Scenario;
 use truetail_model::time::Nanos;
 use truetail_run::StreamTime;
@@ -71,12 +71,20 @@ proptest! {
 /// The figures of its README.
 #[test]
 fn the_model_that_stalls() {
-    let found = assert_simulator_is_truth(&scenario("06"));
-    let quantile = |values: &[Nanos], q: f64| {
-        let rank = (q * values.len() as f64).ceil() as usize;
-        values[rank - 1].as_millis_f64()
+    let quantiles = |values: &[Nanos]| {
+        [0.5, 0.9, 0.99, 1.0].map(|q| values[rank_of(q, values.len() as u64) as usize - 1].as_millis_f64())
     };
-    let of = |values: &[Nanos]| [0.5, 0.99, 1.0].map(|q| quantile(values, q));
-    println!("{:?} {:?}", of(&found.first_event), of(&found.gaps));
-    assert_eq!((found.first_event.len(), found.gaps.len()), (1200, 1200 * 49));
+    let of = |scenario: &Scenario| {
+        let found = assert_simulator_is_truth(scenario);
+        assert_eq!((found.first_event.len(), found.gaps.len()), (1200, 1200 * 49));
+        [&found.first_event[..], &found.gaps, truth(scenario).unwrap().answered()].map(quantiles)
+    };
+    let mut stalling = scenario("06");
+    let expected = [[45.8, 3602.8, 5702.8, 6302.8], [22.8, 38.2, 82.6, 2005.0], [1349.6, 4770.0, 6820.0, 7420.0]];
+    assert_eq!(of(&stalling), expected);
+    let gaps = stream_truth(&stalling).unwrap().gaps;
+    assert_eq!(gaps.iter().filter(|gap| **gap >= Nanos::from_secs(2)).count(), 25);
+    stalling.service.faults.clear();
+    let expected = [[37.0, 37.0, 44.2, 50.0], [15.0, 35.0, 35.0, 35.0], [1252.0; 4]];
+    assert_eq!(of(&stalling), expected);
 }
