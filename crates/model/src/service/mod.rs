@@ -1,5 +1,6 @@
 //! How a system under test behaves. The server follows the description in real time and the simulator in virtual time.
-//! Both use the same [`ServiceState`] to decide what happens to each request.
+//! Both use the same [`ServiceState`] to decide what happens to each request, and the same [`BatchState`] for streams that are
+//! worked on together.
 
 mod batch;
 mod concurrency;
