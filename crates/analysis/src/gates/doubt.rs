@@ -35,6 +35,10 @@ pub(super) enum Doubt {
     NoChecks,
     /// Answers were not read as streams.
     NoStreams,
+    /// Answers were not read as those of a language model.
+    NoLlm,
+    /// The time per output token of some answers cannot be told.
+    TokensUnknown { answers: u64 },
     /// The run has no target of this name.
     NoSuchTarget { known: Vec<String> },
     /// The run has several targets and keeps no times of each.
@@ -69,6 +73,12 @@ impl fmt::Display for Doubt {
                  with -c, or raise ulimit -n"
             ),
             Doubt::NoStreams => f.write_str("answers were not read as streams: add --stream sse or --stream chunks"),
+            Doubt::NoLlm => f.write_str("answers were not read as those of a language model: add --llm openai-chat"),
+            Doubt::TokensUnknown { answers } => write!(
+                f,
+                "{answers} answers have no known time per output token, and may have any: the server must count the tokens of \
+                 each answer (usage), and send it in more than one piece"
+            ),
             Doubt::Saturated => {
                 f.write_str("the service was overloaded, and this grows with the length of the run: lower the rate")
             }

@@ -2,7 +2,7 @@
 //!
 //! | part | forms |
 //! |---|---|
-//! | METRIC | `p99`, `p99.9`, `max`, `mean`, alone or after `response-time`, `service-time` or `first-byte`; the same after `first-event`, `event-gap` or `longest-gap` of streams; `error-rate`, `unanswered`, `check-failures`, `incomplete-streams`, `throughput`; each but `check-failures` and those of streams with `{NAME}` of a target at its end |
+//! | METRIC | `p99`, `p99.9`, `max`, `mean`, alone or after `response-time`, `service-time` or `first-byte`; the same after `first-event`, `event-gap` or `longest-gap` of streams, or `ttft`, `itl` or `tpot` of language models; `error-rate`, `unanswered`, `check-failures`, `incomplete-streams`, `throughput`; each but `check-failures` and those of streams with `{NAME}` of a target at its end |
 //! | OP | `>`, `>=`, `<`, `<=` |
 //! | LIMIT | a duration (`50ms`), a share (`1%` or `0.01`), or a rate (`950/s`) |
 
@@ -24,7 +24,7 @@ pub(super) struct Parsed {
 
 const FORMS: &str = "write METRIC > LIMIT, such as 'p99 > 50ms', 'service-time p99.9 > 5ms', 'error-rate > 1%' or \
                      'throughput < 950/s'; also max, mean, first-byte, unanswered, check-failures, and of \
-                     streams first-event, event-gap, longest-gap, incomplete-streams";
+                     streams first-event, event-gap, longest-gap, ttft, itl, tpot, incomplete-streams";
 
 /// Takes a gate apart.
 ///
@@ -85,6 +85,9 @@ fn time_named(name: &str) -> Option<GateMetric> {
         "first-event" => Some(StreamMetric::FirstEvent),
         "event-gap" => Some(StreamMetric::EventGap),
         "longest-gap" => Some(StreamMetric::LongestGap),
+        "ttft" => Some(StreamMetric::FirstContent),
+        "itl" => Some(StreamMetric::ContentGap),
+        "tpot" => Some(StreamMetric::TimePerOutputToken),
         _ => None,
     };
     match of_streams {
@@ -157,6 +160,9 @@ mod tests {
             ("first-event p99 > 1s", GateMetric::StreamTime(StreamMetric::FirstEvent, Statistic::Quantile(0.99))),
             ("event-gap p99.9 > 50ms", GateMetric::StreamTime(StreamMetric::EventGap, Statistic::Quantile(0.999))),
             ("longest-gap max > 1s", GateMetric::StreamTime(StreamMetric::LongestGap, Statistic::Quantile(1.0))),
+            ("ttft p99 > 500ms", GateMetric::StreamTime(StreamMetric::FirstContent, Statistic::Quantile(0.99))),
+            ("itl max > 1s", GateMetric::StreamTime(StreamMetric::ContentGap, Statistic::Quantile(1.0))),
+            ("tpot mean > 50ms", GateMetric::StreamTime(StreamMetric::TimePerOutputToken, Statistic::Mean)),
             ("event-gap mean > 1s", GateMetric::StreamTime(StreamMetric::EventGap, Statistic::Mean)),
             ("incomplete-streams > 1%", GateMetric::IncompleteStreams),
             ("error-rate > 1%", GateMetric::ErrorRate),

@@ -103,6 +103,11 @@ impl GateMetric {
         matches!(self, GateMetric::CheckFailures) || self.is_about_streams()
     }
 
+    /// It is about language models.
+    pub(super) fn is_about_llm(self) -> bool {
+        matches!(self, GateMetric::StreamTime(metric, _) if metric.is_of_llm())
+    }
+
     /// It is about streams.
     pub(super) const fn is_about_streams(self) -> bool {
         matches!(self, GateMetric::StreamTime(..) | GateMetric::IncompleteStreams)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use truetail_analysis::gates::Reading;
 use truetail_engine::{Plan, TooFewFiles};
 use truetail_run::{EndClock, Timing};
 
@@ -14,6 +15,7 @@ use crate::gating::{self, Gating};
 use crate::judging::Observed;
 use crate::output_folder::SaveTo;
 use crate::supervisor::StopConditions;
+use crate::vllm;
 
 /// What `truetail run` is to do.
 #[derive(Debug)]
@@ -40,6 +42,8 @@ pub struct ResolvedRun {
     pub live: LiveArgs,
     /// Where else its page is written.
     pub html: Option<PathBuf>,
+    /// Where it is written under the names of vLLM's benchmark.
+    pub vllm_json: Option<PathBuf>,
     /// The command line, without secrets.
     pub command: String,
 }
@@ -54,6 +58,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let save_to = save_to(&args)?;
     let gating = Gating::resolve(args.gates.clone())?;
     args.page.html.as_deref().map_or(Ok(()), |file| gating::check_place("--html", file))?;
+    vllm::check(&args.vllm, args.streams.llm.is_some())?;
     let command = command_line::of_run(&args);
     let timing = timing(&args)?;
     let mut target = request::target(&args)?;
@@ -71,8 +76,14 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
     let cut_warmup = args.warmup == Some(WarmupValue::Auto);
     let notes = tls::notes(&args);
     let checks = checks::checks(args.checks, &mut plan, cut_warmup);
+    let has_llm = args.streams.llm.is_some();
     let streams = stream::streams(args.streams, &mut plan, cut_warmup)?;
-    gating.refuse_undecidable(&plan, checks.is_some(), streams.is_some())?;
+    let reading = match (&streams, has_llm) {
+        (None, _) => Reading::Whole,
+        (Some(_), false) => Reading::Streams,
+        (Some(_), true) => Reading::Llm,
+    };
+    gating.refuse_undecidable(&plan, checks.is_some(), reading)?;
     Ok(ResolvedRun {
         plan,
         notes,
@@ -90,6 +101,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         quiet: args.quiet,
         live: args.live,
         html: args.page.html,
+        vllm_json: args.vllm.vllm_json,
         command,
     })
 }

@@ -26,6 +26,7 @@ use crate::page;
 use crate::resolve::run::resolve;
 use crate::resolve::stripe;
 use crate::supervisor::not_reached;
+use crate::vllm;
 
 /// Runs the load, judges the gates, and saves and prints the result.
 ///
@@ -91,6 +92,7 @@ pub fn run(args: RunArgs) -> Result<ExitCode> {
     if let Some(file) = &resolved.html {
         page::write(file, &page::page_of(&run, &findings))?;
     }
+    vllm::write(resolved.vllm_json.as_deref(), &run, &findings)?;
     view.end();
     Ok(gating::exit_code(&run, &findings, signal))
 }

@@ -21,6 +21,7 @@ mod help;
 mod http2;
 mod interrupt;
 mod lab;
+mod llm;
 mod load;
 #[path = "../../../../tests/missing.rs"]
 mod missing;

@@ -22,8 +22,8 @@ use truetail_model::time::Nanos;
 use super::LineError;
 use super::possible::MOST_ARRIVALS;
 use super::target_tag::TargetTag;
-use crate::Facts;
 use crate::wire::v1::{self, IntervalWidth};
+use crate::{Facts, StreamFacts};
 
 /// Significant decimal digits of every histogram.
 const DIGITS: u8 = 3;
@@ -54,11 +54,16 @@ const BY_STREAM: &str = "
 first_event_time, last_event_time, event_gap and longest_gap are times of streams, one line for the whole run each; with
 _censored what was waited for an event that did not come, with _failed until it was clear that none would.";
 
+/// What is said of the distributions of language models, where there are some.
+const BY_LLM: &str = "
+first_content_time (TTFT), first_content_service_time, content_gap (ITL) and time_per_output_token (TPOT) are the same for
+events with content of a language model.";
+
 /// The column in which descriptions begin.
 const TAG_WIDTH: usize = 19;
 
 /// The comment at the head of a log: what its tags mean.
-fn comment(snapshot: &Snapshot, has_streams: bool) -> String {
+fn comment(snapshot: &Snapshot, streams: Option<&StreamFacts>) -> String {
     let is_written = |metric: &Metric| metric.is_written(snapshot.metric(*metric).count());
     let metrics = Metric::with_parts().into_iter().filter(is_written);
     let tags = metrics.map(|metric| (metric.name(), metric.definition().description));
@@ -66,8 +71,9 @@ fn comment(snapshot: &Snapshot, has_streams: bool) -> String {
         .chain([(v1::ERROR_STATUS_TIME, ERROR_STATUS)])
         .map(|(tag, meaning)| format!("{tag:TAG_WIDTH$}{}\n", meaning.replace('\n', &format!("\n{:TAG_WIDTH$}", ""))));
     let by_target = if snapshot.targets.is_empty() { "" } else { BY_TARGET };
-    let by_stream = if has_streams { BY_STREAM } else { "" };
-    format!("{BEGINNING}{}{ALL_TOGETHER}{by_target}{by_stream}", meanings.collect::<String>())
+    let by_stream = if streams.is_some() { BY_STREAM } else { "" };
+    let by_llm = if streams.is_some_and(|streams| streams.llm.is_some()) { BY_LLM } else { "" };
+    format!("{BEGINNING}{}{ALL_TOGETHER}{by_target}{by_stream}{by_llm}", meanings.collect::<String>())
 }
 
 /// Writes the distributions of a snapshot.
@@ -78,7 +84,7 @@ pub(super) fn write(
     intervals: IntervalWidth,
 ) -> io::Result<()> {
     let mut serializer = V2DeflateSerializer::new();
-    let log = head(facts, &comment(snapshot, facts.stream.is_some())).begin_log_with(&mut out, &mut serializer)?;
+    let log = head(facts, &comment(snapshot, facts.stream.as_ref())).begin_log_with(&mut out, &mut serializer)?;
     let mut lines = Lines { log, scratch: scratch(facts, snapshot) };
     let whole = Interval::whole(snapshot);
     for (tag, histogram) in v1::tagged(snapshot) {
@@ -347,6 +353,6 @@ read_lag           answers: from their arrival in this host, where the other tim
 error_status_time  the part of response_time with a status of 400 and above; one line for the whole run
 All planned arrivals are response_time, censored and failed together: quantiles of response_time alone leave out
 every arrival without an answer.";
-        assert_eq!(comment(&Snapshot::default(), false), expected);
+        assert_eq!(comment(&Snapshot::default(), None), expected);
     }
 }

@@ -3,6 +3,7 @@
 
 mod http1;
 mod http2;
+mod llm;
 mod odd_answers;
 
 use truetail_engine::{Control, Method, Plan, RunOutput, Target};
