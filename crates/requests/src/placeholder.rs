@@ -42,3 +42,20 @@ pub(crate) fn outside_placeholders(text: &str, change: impl Fn(&str) -> String) 
     }
     changed + &change(rest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_a_placeholder() {
+        let name = |text: &str| first_placeholder(text.as_bytes()).map(|found| found.name.to_owned());
+        assert_eq!(name("a{{ first name }}b").as_deref(), Some("first name"));
+        assert_eq!(name("{{{a}}}").as_deref(), Some("a"));
+        assert_eq!(name("{{{{é}}").as_deref(), Some("é"));
+        for text in ["{{}}", "{{ }}", "{{a}", "{a}}", "{{a\n}}", "{{a", "{\"a\":{\"b\":1}}"] {
+            assert_eq!(name(text), None, "{text}");
+        }
+        assert_eq!(outside_placeholders("a{{b}}c", |text| text.to_uppercase()), "A{{b}}C");
+    }
+}
