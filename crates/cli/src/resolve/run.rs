@@ -40,12 +40,19 @@ pub struct ResolvedRun {
     pub quiet: bool,
     /// Who may watch it.
     pub live: LiveArgs,
-    /// Where else its page is written.
-    pub html: Option<PathBuf>,
-    /// Where it is written under the names of vLLM's benchmark.
-    pub vllm_json: Option<PathBuf>,
+    /// Files that it is written to besides its folder.
+    pub files: RunFiles,
     /// The command line, without secrets.
     pub command: String,
+}
+
+/// Files that a run is written to besides its folder.
+#[derive(Debug)]
+pub struct RunFiles {
+    /// Its page.
+    pub html: Option<PathBuf>,
+    /// What it measured, under the names of vLLM's benchmark.
+    pub vllm_json: Option<PathBuf>,
 }
 
 /// Checks the arguments, reads the files that they name, resolves the host, and raises the limit on open files.
@@ -100,8 +107,7 @@ pub fn resolve(args: RunArgs) -> Result<ResolvedRun> {
         },
         quiet: args.quiet,
         live: args.live,
-        html: args.page.html,
-        vllm_json: args.vllm.vllm_json,
+        files: RunFiles { html: args.page.html, vllm_json: args.vllm.vllm_json },
         command,
     })
 }
