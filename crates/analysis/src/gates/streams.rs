@@ -46,11 +46,14 @@ fn among_untold(streams: &StreamFacts, q: f64, untold: u64) -> Evidence {
     if all < needs_n {
         return Evidence::nothing(Doubt::FewArrivals { arrivals: all, needs_n });
     }
+    let why = Doubt::TokensUnknown { answers: untold };
+    if told.is_empty() {
+        return Evidence::nothing(why);
+    }
     let at = |rank: u64| told.value_at_rank(rank).map(|value| value.0 as f64);
     let (low, high) = (at(rank.saturating_sub(untold)).unwrap_or(0.0), at(rank));
     let measured = high.map_or(Measured::AtLeast(low), |high| Measured::Between(low, high));
     let bounds = Bounds { low, high: high.unwrap_or(f64::INFINITY) };
-    let why = Doubt::TokensUnknown { answers: untold };
     Evidence { below: vec![why.clone()], above: vec![why], ..Evidence::of(measured, bounds) }
 }
 

@@ -41,6 +41,9 @@ fn tokens(llm: &LlmFacts) -> String {
     let tokens = llm.tokens;
     let answers =
         |count: u64| if count == 1 { "1 answer".to_owned() } else { format!("{} answers", number::count(count)) };
+    if (tokens.counted, tokens.not_counted) == (0, 0) {
+        return "not counted: no answer was complete".to_owned();
+    }
     if tokens.counted == 0 {
         return format!("not counted: the server sent no usage in {}", answers(tokens.not_counted));
     }
