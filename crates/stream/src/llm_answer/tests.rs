@@ -63,6 +63,11 @@ fn the_times_of_an_answer() {
 }
 
 #[test]
+fn an_answer_under_way_takes_little_memory() {
+    assert_eq!(size_of::<LlmAnswer>(), 80);
+}
+
+#[test]
 fn chunks_are_not_tokens() {
     let found = answer(&[(20, TOKEN), (40, TOKEN), (41, "[DONE]")], &["tpot < 1h"], true);
     let facts = found.llm.clone().unwrap();
