@@ -7,7 +7,7 @@ use truetail_model::time::{Nanos, Timestamp};
 use truetail_model::workload::Workload;
 use truetail_run::{Facts, OfferedLoad, Run, RunSource, StripeFacts};
 
-use crate::{FaultClockStart, GeneratorFlaws, SimError, Simulation, SimulationEnd};
+use crate::{FaultClockStart, GeneratorFlaws, SimError, Simulation, SimulationEnd, StreamBooks};
 
 /// The most seconds that are allocated before a run: a day.
 const MOST_SECONDS_ALLOCATED: u64 = 86_400;
@@ -68,15 +68,22 @@ impl SimOptions {
 /// # Errors
 /// [`SimError`] if the scenario has no end, or virtual time cannot advance.
 pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimError> {
-    let Scenario { service, workload, .. } = scenario;
-    let mut recorder = options.recorder(workload);
-    let mut simulation = Simulation::new(service, workload, options.fault_clock)?;
+    let Scenario { service, workload, path, .. } = scenario;
+    let mut sinks = (options.recorder(workload), books(scenario));
+    let mut simulation = Simulation::new(service, workload, options.fault_clock)?.at_path(path);
     if let Some(flaws) = options.flaws {
         simulation = simulation.with_flaws(flaws);
     }
-    let end = simulation.run(&mut recorder)?;
-    let facts = facts(&scenario.name, workload, end);
+    let end = simulation.run(&mut sinks)?;
+    let (recorder, books) = sinks;
+    let facts = Facts { stream: books.map(StreamBooks::finish), ..facts(&scenario.name, workload, end) };
     Ok(Run { facts, snapshot: recorder.finish(end.schedule_hash) })
+}
+
+/// The books of the streams of `scenario`; `None` where its service does not stream.
+fn books(scenario: &Scenario) -> Option<StreamBooks> {
+    let measure_from = Timestamp(scenario.workload.warmup.0);
+    scenario.service.stream.map(|_| StreamBooks::new(&scenario.path, measure_from))
 }
 
 /// Deals the load of `scenario` out over `machines`, at least one, whose requests meet one service, and returns the run of
@@ -86,16 +93,16 @@ pub fn simulate(scenario: &Scenario, options: SimOptions) -> Result<Run, SimErro
 /// # Errors
 /// As [`simulate`].
 pub fn simulate_on(machines: u32, scenario: &Scenario, options: SimOptions) -> Result<Vec<Run>, SimError> {
-    let Scenario { service, workload, .. } = scenario;
-    let mut recorders: Vec<Recorder> = (0..machines).map(|_| options.recorder(workload)).collect();
-    let simulation = Simulation::of_machines(service, workload, options.fault_clock, machines)?;
-    let ends = simulation.run_apart(&mut recorders)?;
-    let of_one = |((stripe, recorder), end): ((Stripe, Recorder), SimulationEnd)| {
-        let stripe = Some(StripeFacts::of(stripe, workload));
-        let facts = Facts { stripe, ..facts(&scenario.name, workload, end) };
+    let Scenario { service, workload, path, .. } = scenario;
+    let mut sinks: Vec<_> = (0..machines).map(|_| (options.recorder(workload), books(scenario))).collect();
+    let simulation = Simulation::of_machines(service, workload, options.fault_clock, machines)?.at_path(path);
+    let ends = simulation.run_apart(&mut sinks)?;
+    let of_one = |((stripe, (recorder, books)), end): ((Stripe, (Recorder, Option<StreamBooks>)), SimulationEnd)| {
+        let (stripe, stream) = (Some(StripeFacts::of(stripe, workload)), books.map(StreamBooks::finish));
+        let facts = Facts { stripe, stream, ..facts(&scenario.name, workload, end) };
         Run { facts, snapshot: recorder.finish(end.schedule_hash) }
     };
-    Ok(Stripe::all(machines).zip(recorders).zip(ends).map(of_one).collect())
+    Ok(Stripe::all(machines).zip(sinks).zip(ends).map(of_one).collect())
 }
 
 /// The facts of a run in virtual time.

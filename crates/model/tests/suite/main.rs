@@ -5,3 +5,4 @@ mod arrivals;
 mod intervals;
 mod record;
 mod service;
+mod streams;

@@ -4,6 +4,7 @@
 mod http1;
 mod http2;
 mod llm;
+mod model_server;
 mod odd_answers;
 
 use truetail_engine::{Control, Method, Plan, RunOutput, Target};
